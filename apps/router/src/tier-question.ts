@@ -1,0 +1,15 @@
+import { choice } from "evaluator-client";
+
+/** The question that picks a tier, quoted from the contract (section 4.6, rule 2). */
+export const tierQuestions = {
+  tier: choice("Which model tier is the cheapest one that can answer the message well?", {
+    nano: "greeting, small talk, one-line fact, trivial request",
+    fast: "simple question or short task with a clear answer, no deep reasoning",
+    balanced: "needs real reasoning, planning, careful explanation, or writing code",
+    frontier:
+      "large multi-step or high-stakes work where a wrong answer is costly (a complete system, hard math, a long document)",
+  }),
+};
+
+/** A model tier, from the cheapest to the dearest. */
+export type Tier = keyof typeof tierQuestions.tier.criteria;

@@ -1,0 +1,160 @@
+/** What every error of this package can be told when it is made. */
+export interface EvaluatorErrorOptions {
+  /** The lower-level error, when showing it leaks neither key nor state. */
+  cause?: unknown;
+  /** Whether sending the same request again may help. @default false */
+  isRetryable?: boolean;
+}
+
+/** The root of every error this package throws, apart from a caller's own abort reason. */
+export class EvaluatorError extends Error {
+  /** Whether sending the same request again may help. */
+  readonly isRetryable: boolean;
+  /** How many requests were sent before this error was thrown. */
+  readonly attempts: number = 0;
+
+  constructor(message: string, { cause, isRetryable = false }: EvaluatorErrorOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.isRetryable = isRetryable;
+  }
+}
+
+/** An option or environment variable is missing or wrong; nothing was sent. */
+export class ConfigurationError extends EvaluatorError {
+  /** The option to set, as the caller writes it. */
+  readonly option: string;
+  /** The environment variable that sets the same thing, or null when there is none. */
+  readonly environmentVariable: string | null;
+
+  constructor(message: string, details: { option: string; environmentVariable?: string | null }) {
+    super(message);
+    this.option = details.option;
+    this.environmentVariable = details.environmentVariable ?? null;
+  }
+}
+
+/** The request cannot be answered as written; nothing was sent. */
+export class InvalidRequestError extends EvaluatorError {
+  /** The question at fault, or null when the state or the request as a whole is. */
+  readonly questionId: string | null;
+
+  constructor(message: string, details: { questionId?: string | null } = {}) {
+    super(message);
+    this.questionId = details.questionId ?? null;
+  }
+}
+
+/** No usable response arrived: DNS, refused, reset, cut off, unreadable. */
+export class ConnectionError extends EvaluatorError {
+  /** Whether the service may have worked, and charged, for the lost answer. */
+  readonly maybeBilled: boolean;
+
+  constructor(message: string, details: EvaluatorErrorOptions & { maybeBilled: boolean }) {
+    super(message, details);
+    this.maybeBilled = details.maybeBilled;
+  }
+}
+
+/** A time limit of this client passed before a whole response arrived. */
+export class TimeoutError extends ConnectionError {
+  /** The limit that passed, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Which limit it was: one attempt's, or the one over all attempts and waits. */
+  readonly limit: "attempt" | "deadline";
+
+  constructor(
+    message: string,
+    details: { timeoutMs: number; limit: "attempt" | "deadline"; maybeBilled: boolean },
+  ) {
+    super(message, { maybeBilled: details.maybeBilled, isRetryable: details.limit === "attempt" });
+    this.timeoutMs = details.timeoutMs;
+    this.limit = details.limit;
+  }
+}
+
+/** What a response with an error status says about itself. */
+export interface StatusErrorDetails extends EvaluatorErrorOptions {
+  /** HTTP status code. */
+  status: number;
+  /** The service's own error type, such as `rate_limit_exceeded`, or null. */
+  type: string | null;
+  /** The service's id of the request, or null. */
+  requestId: string | null;
+  /** The gateway's id of the generation (`gen_…`), or null. */
+  generationId: string | null;
+  /** How long the service asks to wait, in milliseconds, or null when it does not say. */
+  retryAfterMs: number | null;
+  /** Whether buying credits is the way on (contract section 7). */
+  needsPaidCredits: boolean;
+}
+
+/** The service answered with an error status. */
+export class StatusError extends EvaluatorError {
+  /** HTTP status code. */
+  readonly status: number;
+  /** The service's own error type, such as `rate_limit_exceeded`, or null. */
+  readonly type: string | null;
+  /** The service's id of the request, or null. */
+  readonly requestId: string | null;
+  /** The gateway's id of the generation (`gen_…`), or null. */
+  readonly generationId: string | null;
+  /** How long the service asks to wait, in milliseconds, or null when it does not say. */
+  readonly retryAfterMs: number | null;
+  /** Whether buying credits is the way on (contract section 7). */
+  readonly needsPaidCredits: boolean;
+
+  constructor(message: string, details: StatusErrorDetails) {
+    super(message, details);
+    this.status = details.status;
+    this.type = details.type;
+    this.requestId = details.requestId;
+    this.generationId = details.generationId;
+    this.retryAfterMs = details.retryAfterMs;
+    this.needsPaidCredits = details.needsPaidCredits;
+  }
+}
+
+/** The key is missing, wrong or not allowed (401, 403). */
+export class AuthenticationError extends StatusError {}
+
+/** The service is over a rate limit or overloaded (429, 529). */
+export class RateLimitError extends StatusError {}
+
+/** The gateway's own rate limit, free tier included (contract section 7). */
+export class GatewayRateLimitError extends RateLimitError {}
+
+/** A successful status whose body breaks the contract; the answer is not used. */
+export class InvalidResponseError extends EvaluatorError {
+  /** The question whose answer is wrong, or null when the whole body is. */
+  readonly questionId: string | null;
+  /** The rule that was broken, such as `probabilities-sum`. */
+  readonly rule: string;
+
+  constructor(message: string, details: { questionId: string | null; rule: string }) {
+    super(message);
+    this.questionId = details.questionId;
+    this.rule = details.rule;
+  }
+}
+
+/** The model declined to answer at least one question. */
+export class RefusalError extends EvaluatorError {
+  /** The ids of the refused questions. */
+  readonly questionIds: readonly string[];
+
+  constructor(message: string, details: { questionIds: readonly string[] }) {
+    super(message);
+    this.questionIds = details.questionIds;
+  }
+}
+
+/** Records on the last error how many requests were sent, and why there is no further one. */
+export function recordAttempts(error: EvaluatorError, attempts: number, note = ""): void {
+  Object.assign(error, { attempts });
+  const counted = attempts > 1 ? ` This was after ${attempts} attempts` : "";
+  const message = `${error.message}${note}${counted}`;
+  // V8 froze the message into the stack when the error was made.
+  if (error.stack !== undefined) error.stack = error.stack.replace(error.message, () => message);
+  error.message = message;
+}

@@ -1,0 +1,97 @@
+import { z } from "zod";
+import type { AnswersFor, ConfidenceFor } from "./questions/answers-for.ts";
+import { answerSchema } from "./questions/answer.ts";
+import { questionSchema, type Questions } from "./questions/question.ts";
+import { recordOf } from "./questions/record-of.ts";
+
+/** A JSON value. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+/** A JSON object. */
+export interface JsonObject {
+  readonly [key: string]: JsonValue | undefined;
+}
+
+/** The body of an evaluation request (contract section 2.1). */
+export const evaluationRequestSchema = z.strictObject({
+  state: z.union([z.string(), recordOf(z.json())]),
+  questions: recordOf(questionSchema),
+});
+/** What to ask: a state, and questions about it (contract section 2.1). */
+export interface EvaluationRequest<TQuestions extends Questions = Questions> {
+  /** Free text or a JSON object; key names are input to the model. At most 32k tokens. */
+  readonly state: string | JsonObject;
+  /** Question id to question; the model never sees the id. */
+  readonly questions: TQuestions;
+}
+
+/** Decimal places the service rounds to. */
+export const roundingSchema = z.looseObject({
+  probabilityDecimals: z.int().min(0).max(15),
+  scoreDecimals: z.int().min(0).max(15),
+});
+/** Decimal places the service rounds to (contract: 2 and 2). */
+export interface Rounding {
+  probabilityDecimals: number;
+  scoreDecimals: number;
+}
+
+/** Tokens of one evaluation. */
+export const usageSchema = z.looseObject({
+  inputTokens: z.int().min(0),
+  outputTokens: z.int().min(0),
+});
+/** Tokens of one evaluation. */
+export interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** The body of an evaluation response in the gateway's form (contract section 2.3). */
+export const evaluationResponseSchema = z.looseObject({
+  answers: recordOf(answerSchema),
+  rounding: roundingSchema,
+  usage: usageSchema,
+  warnings: z.array(z.unknown()),
+  providerMetadata: recordOf(z.unknown()),
+});
+/** The body of an evaluation response in the gateway's form (contract section 2.3). */
+export interface EvaluationResponse<TQuestions extends Questions = Questions> {
+  /** One checked answer for each question. */
+  answers: AnswersFor<TQuestions>;
+  /** Decimal places of the printed probabilities and scores. */
+  rounding: Rounding;
+  /** Tokens read and written. */
+  usage: Usage;
+  /** Warnings of the service, as they came; the shape of an item is not documented. */
+  warnings: unknown[];
+  /** Routing, cost and vendor data (contract section 2.5), as it came. */
+  providerMetadata: Record<string, unknown>;
+}
+
+/** How long one evaluation took. */
+export interface Timing {
+  /** From the call to the checked answer, waits and retries included, in milliseconds. */
+  totalMs: number;
+  /** The provider's own time for the answer, in milliseconds, or null when not reported. */
+  providerMs: number | null;
+  /** Requests sent. */
+  attempts: number;
+}
+
+/** A checked evaluation: the contract's response body, and what a caller would otherwise dig for. */
+export interface Evaluation<
+  TQuestions extends Questions = Questions,
+> extends EvaluationResponse<TQuestions> {
+  /** Confidence, 0..1 or null, for choice and score questions. */
+  confidence: ConfidenceFor<TQuestions>;
+  /** Price of this call in US dollars from `marketCost`, or null when not reported. */
+  costUsd: number | null;
+  /** The model that answered, or null when the service does not say. */
+  modelId: string | null;
+  /** The service's id of the request, or null. */
+  requestId: string | null;
+  /** How long it took. */
+  timing: Timing;
+  /** The response body as it came, before any mapping. */
+  raw: unknown;
+}

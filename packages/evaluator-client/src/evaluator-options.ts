@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { type Environment, environmentNames, programEnvironment } from "./environment.ts";
+import { ConfigurationError } from "./errors.ts";
+import { directTransport } from "./transports/direct/direct-transport.ts";
+import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
+import type { Transport } from "./transports/transport.ts";
+
+// The longest time a timer can hold.
+const millisecondsSchema = z
+  .number()
+  .positive()
+  .max(2 ** 31 - 1);
+
+/** Limits of one call; each may be given for all calls or for one. */
+export const callLimitsSchema = z.object({
+  maxRetries: z.int().min(0).default(2),
+  deadlineMs: millisecondsSchema.default(120_000),
+  attemptTimeoutMs: millisecondsSchema.default(30_000),
+});
+/** Limits of one call. */
+export interface CallLimits {
+  /** Retries after the first attempt. @default 2 */
+  maxRetries?: number;
+  /** Time over all attempts and waits, in milliseconds. @default 120000 */
+  deadlineMs?: number;
+  /** Time for each attempt, headers and body, in milliseconds. @default 30000 */
+  attemptTimeoutMs?: number;
+}
+
+/** How an evaluator reaches the model, and how long it tries. */
+export interface EvaluatorOptions extends CallLimits {
+  /** The way to the model. @default the one EVALUATOR_TRANSPORT names, else the gateway */
+  transport?: Transport;
+  /** Environment variables for the options not given. @default the program's own */
+  env?: Environment;
+}
+
+const transports = { gateway: gatewayTransport, direct: directTransport };
+
+/** The transport in the options, or the one the environment names. */
+export function readTransport({ transport, env = programEnvironment() }: EvaluatorOptions) {
+  if (transport !== undefined) return transport;
+  const environmentVariable = environmentNames.transport;
+  const name = env[environmentVariable]?.trim() || "gateway";
+  if (name === "gateway" || name === "direct") return transports[name]({ env });
+  const message = `${environmentVariable} is neither "gateway" nor "direct".`;
+  throw new ConfigurationError(message, { option: "transport", environmentVariable });
+}
+
+/** The limits in the options, over the given defaults. */
+export function readLimits(options: CallLimits, defaults: CallLimits = {}): Required<CallLimits> {
+  const { maxRetries, deadlineMs, attemptTimeoutMs } = options;
+  const given = Object.entries({ maxRetries, deadlineMs, attemptTimeoutMs });
+  const set = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  const parsed = callLimitsSchema.safeParse({ ...defaults, ...set });
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const option = String(issue?.path[0]);
+  throw new ConfigurationError(`The option "${option}" is wrong: ${issue?.message}.`, { option });
+}

@@ -1,0 +1,52 @@
+import { ConnectionError } from "../errors.ts";
+
+const neverConnected = new Set([
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+const lostOnTheWay = new Set([
+  "ECONNABORTED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "UND_ERR_BODY_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
+  "UND_ERR_SOCKET",
+]);
+const tlsFailure =
+  /^(CERT_|ERR_SSL_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|EPROTO$|HOSTNAME_)/;
+
+/**
+ * Turns what a socket or `fetch` threw into a `ConnectionError`. The thrown error is kept as the
+ * cause only when `keepCause` says that it cannot hold the request.
+ */
+export function toConnectionError(
+  thrown: unknown,
+  { origin, keepCause }: { origin: string; keepCause: boolean },
+): ConnectionError {
+  const code = findCode(thrown);
+  const cause = keepCause ? { cause: thrown } : {};
+  const why = code === null ? "" : ` (${code})`;
+  if (code !== null && neverConnected.has(code)) {
+    const message = `Could not connect to ${origin}${why}; check the base URL and the network.`;
+    return new ConnectionError(message, { ...cause, isRetryable: true, maybeBilled: false });
+  }
+  if (code !== null && tlsFailure.test(code)) {
+    const message = `No secure connection to ${origin}${why}; check its certificate and the base URL.`;
+    return new ConnectionError(message, { ...cause, isRetryable: false, maybeBilled: false });
+  }
+  const isRetryable = code === null ? thrown instanceof TypeError : lostOnTheWay.has(code);
+  const message = `The connection to ${origin} broke before a whole response arrived${why}; the request may have been billed.`;
+  return new ConnectionError(message, { ...cause, isRetryable, maybeBilled: true });
+}
+
+function findCode(thrown: unknown, depth = 0): string | null {
+  if (!(thrown instanceof Error) || depth > 4) return null;
+  if ("code" in thrown && typeof thrown.code === "string") return thrown.code;
+  return findCode(thrown.cause, depth + 1);
+}

@@ -1,0 +1,44 @@
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
+import { ConnectionError } from "../errors.ts";
+import { bodyTooLarge } from "./collect-body.ts";
+import { MAX_BODY_BYTES } from "./http-client.ts";
+
+type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
+
+const decoders = new Map<string, Decoder>([
+  ["gzip", promisify(gunzip)],
+  ["x-gzip", promisify(gunzip)],
+  ["deflate", promisify(inflate)],
+  ["br", promisify(brotliDecompress)],
+  ["zstd", promisify(zstdDecompress)],
+]);
+
+/** Undoes the `content-encoding` of a body, last coding first, never past {@link MAX_BODY_BYTES}. */
+export async function decodeBody(
+  bytes: Uint8Array,
+  contentEncoding: string | null,
+): Promise<Uint8Array> {
+  const codings = (contentEncoding ?? "").split(",").map((coding) => coding.trim().toLowerCase());
+  let decoded = bytes;
+  for (const coding of codings.toReversed()) {
+    if (coding !== "" && coding !== "identity") decoded = await decodeOnce(decoded, coding);
+  }
+  return decoded;
+}
+
+async function decodeOnce(bytes: Uint8Array, coding: string): Promise<Uint8Array> {
+  const decode = decoders.get(coding);
+  if (decode === undefined) throw unreadable(`its encoding "${coding.slice(0, 20)}" is not known`);
+  try {
+    return await decode(bytes, { maxOutputLength: MAX_BODY_BYTES });
+  } catch (error) {
+    const isTooLarge = error instanceof RangeError;
+    throw isTooLarge ? bodyTooLarge() : unreadable(`its ${coding} data is broken or cut off`);
+  }
+}
+
+function unreadable(reason: string): ConnectionError {
+  const message = `The response body cannot be decoded: ${reason}; the request may have been billed.`;
+  return new ConnectionError(message, { isRetryable: true, maybeBilled: true });
+}

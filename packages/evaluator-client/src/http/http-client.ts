@@ -1,0 +1,34 @@
+/** One HTTP request with a whole body. */
+export interface HttpRequest {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  /** Header name to value, sent as written and in this order. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Aborts the request and the reading of its body. */
+  readonly signal: AbortSignal;
+}
+
+/** One HTTP response with its whole body read. */
+export interface HttpResponse {
+  readonly status: number;
+  /** A header's value by its lower-case name, or null. */
+  readonly header: (name: string) => string | null;
+  /** The decoded body; empty when an error status came with a body that cannot be read. */
+  readonly text: string;
+}
+
+/**
+ * Sends one request and reads its whole response. It follows no redirect and never retries.
+ * It throws the signal's reason, a `ConnectionError` when no usable response arrives, or an
+ * `InvalidResponseError` when the body of a success is over {@link MAX_BODY_BYTES}.
+ */
+export type HttpClient = (request: HttpRequest) => Promise<HttpResponse>;
+
+/** The largest response body that is read, decoded: 16 MiB. */
+export const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+/** Whether a status says that the request was answered. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}

@@ -1,0 +1,37 @@
+import { ConnectionError } from "../errors.ts";
+import { type HttpClient, type HttpRequest, type HttpResponse, isSuccess } from "./http-client.ts";
+
+/** A response together with its parsed JSON body. */
+export interface JsonResponse extends HttpResponse {
+  /** The parsed body; undefined when an error status came without JSON. */
+  readonly json: unknown;
+}
+
+/**
+ * Posts a JSON body and parses the JSON answer.
+ *
+ * @throws ConnectionError when a success has an empty, cut or otherwise unparseable body.
+ */
+export async function postJson(
+  http: HttpClient,
+  request: Omit<HttpRequest, "method">,
+): Promise<JsonResponse> {
+  const response = await http({ method: "POST", ...request });
+  const json = parseJson(response.text);
+  if (json === undefined && isSuccess(response.status)) throw unparseable(response);
+  return { ...response, json };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // the parser's own message quotes the body, so it goes no further
+  }
+}
+
+function unparseable({ status, text }: HttpResponse): ConnectionError {
+  const what = text === "" ? "an empty body" : `${text.length} characters that are not whole JSON`;
+  const message = `The service answered ${status} with ${what}; the request may have been billed. Check the base URL if this repeats.`;
+  return new ConnectionError(message, { isRetryable: true, maybeBilled: true });
+}

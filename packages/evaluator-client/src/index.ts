@@ -1,0 +1,73 @@
+// Asking
+export {
+  createEvaluator,
+  type EvaluateOptions,
+  type Evaluator,
+  type EvaluatorSurroundings,
+} from "./create-evaluator.ts";
+export type { CallLimits, EvaluatorOptions } from "./evaluator-options.ts";
+export { boolean, choice, score } from "./questions/question-builders.ts";
+
+// Reaching the model
+export {
+  directTransport,
+  type DirectTransportOptions,
+} from "./transports/direct/direct-transport.ts";
+export {
+  gatewayTransport,
+  type GatewayTransportOptions,
+} from "./transports/gateway/gateway-transport.ts";
+export type { AttemptContext, Transport, TransportReply } from "./transports/transport.ts";
+export type { Clock } from "./retry/clock.ts";
+
+// Questions, answers, bodies
+export {
+  type BooleanQuestion,
+  booleanQuestionSchema,
+  type ChoiceQuestion,
+  choiceQuestionSchema,
+  type Question,
+  questionSchema,
+  type Questions,
+  type ScoreQuestion,
+  scoreQuestionSchema,
+} from "./questions/question.ts";
+export {
+  type Answer,
+  answerSchema,
+  type BooleanAnswer,
+  booleanAnswerSchema,
+  type ChoiceAnswer,
+  choiceAnswerSchema,
+  type ScoreAnswer,
+  scoreAnswerSchema,
+} from "./questions/answer.ts";
+export type { AnswerFor, AnswersFor, ConfidenceFor } from "./questions/answers-for.ts";
+export {
+  type Evaluation,
+  type EvaluationRequest,
+  evaluationRequestSchema,
+  type EvaluationResponse,
+  evaluationResponseSchema,
+  type JsonObject,
+  type JsonValue,
+  type Rounding,
+  type Timing,
+  type Usage,
+} from "./evaluation.ts";
+export { type AnswerRule, type AnswersToCheck, checkAnswers } from "./questions/check-answers.ts";
+
+// Failures
+export {
+  AuthenticationError,
+  ConfigurationError,
+  ConnectionError,
+  EvaluatorError,
+  GatewayRateLimitError,
+  InvalidRequestError,
+  InvalidResponseError,
+  RateLimitError,
+  RefusalError,
+  StatusError,
+  TimeoutError,
+} from "./errors.ts";

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import type { EvaluationRequest } from "../evaluation.ts";
+import { InvalidRequestError } from "../errors.ts";
+import { type Question, questionSchema } from "./question.ts";
+import { quoteName } from "./quote-name.ts";
+import { isRecord } from "./record-of.ts";
+
+const requestSchema = z.strictObject({ state: z.unknown(), questions: z.custom(isRecord) });
+
+/**
+ * Refuses a request that no service could answer, before anything is sent (contract section 2.1).
+ *
+ * @throws InvalidRequestError naming the question, or the place in the state.
+ */
+export function checkRequest(request: EvaluationRequest): void {
+  const shape = requestSchema.safeParse(request);
+  if (!shape.success) {
+    throw new InvalidRequestError("A request is an object with a state and questions, no more.");
+  }
+  checkState(request.state);
+  const questions = Object.entries(request.questions);
+  if (questions.length === 0) throw new InvalidRequestError("Ask at least one question.");
+  for (const [id, question] of questions) checkQuestion(id, question);
+}
+
+function checkQuestion(questionId: string, question: Question): void {
+  const issue = questionSchema.safeParse(question).error?.issues[0];
+  if (issue !== undefined) {
+    const where =
+      issue.path.length === 0 ? "" : ` at ${quoteName(issue.path.map(String).join("."))}`;
+    refuse(questionId, `is not a choice, score or boolean question${where}: ${issue.message}`);
+  }
+  if (question.type === "boolean") return;
+  const count = Object.keys(question.criteria).length;
+  const kind = question.type === "choice" ? "option" : "level";
+  if (count === 0) refuse(questionId, `has no ${kind}; give it at least one`);
+}
+
+function refuse(questionId: string, what: string): never {
+  const message = `The question ${quoteName(questionId)} ${what}.`;
+  throw new InvalidRequestError(message, { questionId });
+}
+
+function checkState(state: unknown): void {
+  if (typeof state === "string") return;
+  if (!isPlainObject(state)) refuseState("the state", "is neither a string nor a JSON object");
+  checkJson(state, { path: "state", ancestors: new Set() });
+}
+
+interface Place {
+  readonly path: string;
+  readonly ancestors: Set<object>;
+}
+
+function checkJson(value: unknown, { path, ancestors }: Place): void {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return;
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) refuseState(path, "is a number that JSON cannot hold");
+    return;
+  }
+  if (!Array.isArray(value) && !isPlainObject(value)) refuseState(path, "is not a JSON value");
+  if (ancestors.has(value)) refuseState(path, "contains itself");
+  ancestors.add(value);
+  const isList = Array.isArray(value);
+  for (const [key, item] of Object.entries(value)) {
+    // JSON drops an undefined field but turns an undefined item into null.
+    if (item === undefined && !isList) continue;
+    checkJson(item, { path: `${path}.${key}`, ancestors });
+  }
+  ancestors.delete(value);
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (!isRecord(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+function refuseState(path: string, problem: string): never {
+  const where = path === "the state" ? "The state" : `The state at ${quoteName(path)}`;
+  throw new InvalidRequestError(`${where} ${problem}; send text or a JSON object.`);
+}

@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { recordOf } from "./record-of.ts";
+
+/** A question that picks one of named options; names and descriptions are both read by the model. */
+export const choiceQuestionSchema = z.strictObject({
+  type: z.literal("choice"),
+  instructions: z.string(),
+  criteria: recordOf(z.string()),
+});
+/** See {@link choiceQuestionSchema}. */
+export interface ChoiceQuestion<TOption extends string = string> {
+  readonly type: "choice";
+  /** The question text. */
+  readonly instructions: string;
+  /** Option name to description, at least one. */
+  readonly criteria: Readonly<Record<TOption, string>>;
+}
+
+/** A question that places the state on ordered levels; the position in the list is the level index. */
+export const scoreQuestionSchema = z.strictObject({
+  type: z.literal("score"),
+  instructions: z.string(),
+  criteria: z.array(z.string()),
+});
+/** See {@link scoreQuestionSchema}. */
+export interface ScoreQuestion<TLevels extends readonly string[] = readonly string[]> {
+  readonly type: "score";
+  /** The question text. */
+  readonly instructions: string;
+  /** Level sentences from index 0 up, at least one. */
+  readonly criteria: TLevels;
+}
+
+/** A yes/no question; `criteria` is left out in the contract and understood by the vendor (field fact). */
+export const booleanQuestionSchema = z.strictObject({
+  type: z.literal("boolean"),
+  instructions: z.string(),
+  criteria: z
+    .strictObject({ true: z.string().optional(), false: z.string().optional() })
+    .optional(),
+});
+/** See {@link booleanQuestionSchema}. */
+export interface BooleanQuestion {
+  readonly type: "boolean";
+  /** The question text. */
+  readonly instructions: string;
+  /** What counts as yes and as no. */
+  readonly criteria?: { readonly true?: string; readonly false?: string };
+}
+
+/** One typed question (contract section 2.2). */
+export const questionSchema = z.discriminatedUnion("type", [
+  choiceQuestionSchema,
+  scoreQuestionSchema,
+  booleanQuestionSchema,
+]);
+/** One typed question (contract section 2.2). */
+export type Question = ChoiceQuestion | ScoreQuestion | BooleanQuestion;
+
+/** Question id to question; the model never sees the id. */
+export type Questions = Readonly<Record<string, Question>>;

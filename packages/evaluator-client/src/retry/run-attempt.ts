@@ -1,0 +1,38 @@
+import type { Clock } from "./clock.ts";
+
+/** How one attempt may end before its answer. */
+export interface AttemptLimits {
+  readonly clock: Clock;
+  /** The caller's own signal; its reason is thrown as it is. */
+  readonly signal: AbortSignal | undefined;
+  /** Time for the whole attempt, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Makes the error thrown when that time passes. */
+  readonly createTimeoutError: () => Error;
+}
+
+/**
+ * Runs one attempt under a time limit and the caller's signal. It settles as soon as either ends
+ * it, whether or not the attempt listens, and leaves neither timer nor listener behind.
+ */
+export function runAttempt<TValue>(
+  attempt: (signal: AbortSignal) => Promise<TValue>,
+  { clock, signal, timeoutMs, createTimeoutError }: AttemptLimits,
+): Promise<TValue> {
+  const controller = new AbortController();
+  return new Promise<TValue>((resolve, reject) => {
+    const end = (reason: unknown) => {
+      release();
+      reject(reason);
+      controller.abort(reason);
+    };
+    const onAbort = () => end(signal?.reason);
+    const cancelTimeout = clock.schedule(timeoutMs, () => end(createTimeoutError()));
+    const release = () => {
+      cancelTimeout();
+      signal?.removeEventListener("abort", onAbort);
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+    attempt(controller.signal).then(resolve, reject).finally(release);
+  });
+}

@@ -1,0 +1,48 @@
+import {
+  AuthenticationError,
+  RateLimitError,
+  StatusError,
+  type StatusErrorDetails,
+} from "../../errors.ts";
+import { quoteServerText } from "../../http/quote-server-text.ts";
+import { commonStatusDetails, nextStep, type StatusFailure } from "../status-failure.ts";
+import { directErrorBodySchema } from "./direct-wire.ts";
+
+/** Turns an error status of the vendor's API into the error to throw (field facts). */
+export function toDirectError(failure: StatusFailure): StatusError {
+  const { status, header, json } = failure.response;
+  const { type, words } = readDetail(json);
+  const details: StatusErrorDetails = {
+    ...commonStatusDetails(failure),
+    type,
+    requestId: header("x-typesafe-request-id") ?? header("x-request-id"),
+    generationId: null,
+    needsPaidCredits: status === 402,
+  };
+  const said = quoteServerText(words, failure);
+  const kind = type === null ? "" : ` (${type})`;
+  const advice = type === "max_tokens_exceeded" ? tooManyTokens : nextStep(status);
+  const message = `The vendor's API answered ${status}${kind}${said === null ? "" : `: ${said}`}. ${advice}`;
+  return new (classFor(status))(message, details);
+}
+
+const tooManyTokens =
+  "The state and its questions are too long: at most 32k tokens for the state with the longest question, 64k in all. Cut the state or ask fewer questions.";
+
+function classFor(status: number): typeof StatusError {
+  if (status === 401 || status === 403) return AuthenticationError;
+  return status === 429 || status === 529 ? RateLimitError : StatusError;
+}
+
+function readDetail(json: unknown): { type: string | null; words: string | null } {
+  const detail = directErrorBodySchema.safeParse(json).data?.detail;
+  if (detail === undefined) return { type: null, words: null };
+  if (typeof detail === "string") return { type: null, words: detail };
+  if (!Array.isArray(detail)) {
+    const isName = /^\w{1,60}$/.test(detail.error_type);
+    return { type: isName ? detail.error_type : null, words: detail.message ?? null };
+  }
+  // A field error also echoes the input, which must not be repeated.
+  const words = detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
+  return { type: null, words };
+}

@@ -1,0 +1,61 @@
+import type { EvaluationRequest } from "../../evaluation.ts";
+import { InvalidResponseError } from "../../errors.ts";
+import type { JsonResponse } from "../../http/post-json.ts";
+import type { Question } from "../../questions/question.ts";
+import type { TransportReply } from "../transport.ts";
+import { type DirectAnswer, type DirectResponse, directResponseSchema } from "./direct-wire.ts";
+
+/** Answer fields that the gateway's form keeps in `providerMetadata`. */
+const movedFields = new Set(["confidence", "legend"]);
+
+/** The request body of the vendor's API: the model in it, and `boolean` named `noul`. */
+export function toDirectBody({ state, questions }: EvaluationRequest, model: string): object {
+  const named = Object.entries(questions).map(([id, question]) => [id, toDirectQuestion(question)]);
+  return { model, state, questions: Object.fromEntries(named) };
+}
+
+/** Moves the vendor's response into the gateway's form (contract section 2.6). */
+export function fromDirectResponse({ json, header }: JsonResponse, vendor: string): TransportReply {
+  const { data, error } = directResponseSchema.safeParse(json);
+  if (data === undefined) throw invalidBody(error.issues[0]?.path ?? []);
+  return {
+    response: {
+      answers: mapRecord(data.answers, toGatewayAnswer),
+      rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+      usage: { inputTokens: data.usage.input_tokens, outputTokens: data.usage.output_tokens },
+      warnings: [],
+      providerMetadata: {
+        [vendor]: { confidence: pick(data, "confidence"), legend: pick(data, "legend") },
+      },
+    },
+    modelId: data.model ?? null,
+    requestId: header("x-typesafe-request-id") ?? header("x-request-id"),
+    raw: json,
+  };
+}
+
+function toDirectQuestion(question: Question): object {
+  return question.type === "boolean" ? { ...question, type: "noul" } : question;
+}
+
+function toGatewayAnswer(answer: DirectAnswer): object {
+  if (answer.type === "noul") return { type: "boolean", probability: answer["noul"] };
+  return Object.fromEntries(Object.entries(answer).filter(([field]) => !movedFields.has(field)));
+}
+
+/** One field of every answer that has it, by question id. */
+function pick({ answers }: DirectResponse, field: "confidence" | "legend"): object {
+  const picked = Object.entries(answers).filter(([, answer]) => Object.hasOwn(answer, field));
+  return Object.fromEntries(picked.map(([id, answer]) => [id, answer[field]]));
+}
+
+function mapRecord<TValue>(record: Record<string, TValue>, map: (value: TValue) => object): object {
+  // Object.fromEntries keeps an id such as __proto__ as data.
+  return Object.fromEntries(Object.entries(record).map(([id, value]) => [id, map(value)]));
+}
+
+function invalidBody(path: readonly PropertyKey[]): InvalidResponseError {
+  const where = path.length === 0 ? "as a whole" : `at ${path.map(String).join(".").slice(0, 200)}`;
+  const message = `The response body does not have the vendor's shape ${where}; check the base URL.`;
+  return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
+}

@@ -1,0 +1,49 @@
+import {
+  AuthenticationError,
+  GatewayRateLimitError,
+  RateLimitError,
+  StatusError,
+  type StatusErrorDetails,
+} from "../../errors.ts";
+import { quoteServerText } from "../../http/quote-server-text.ts";
+import { commonStatusDetails, nextStep, type StatusFailure } from "../status-failure.ts";
+import { gatewayErrorBodySchema, type GatewayWire } from "./gateway-wire.ts";
+
+/** Turns an error status of the gateway into the error to throw (contract section 7, field facts). */
+export function toGatewayError(failure: StatusFailure, wire: GatewayWire): StatusError {
+  const { status, header, json } = failure.response;
+  const body = gatewayErrorBodySchema.safeParse(json).data;
+  const details: StatusErrorDetails = {
+    ...commonStatusDetails(failure),
+    type: quotable(body?.error.type, failure),
+    requestId: header("x-request-id") ?? header("x-vercel-id"),
+    generationId: body?.generationId ?? null,
+    needsPaidCredits: status === 402 || /free[ -]tier/i.test(body?.error.message ?? ""),
+  };
+  const said = quoteServerText(body?.error.message, failure);
+  const words = said === null ? "" : `: ${said}`;
+  const kind = details.type === null ? "" : ` (${details.type})`;
+  const message = `The gateway answered ${status}${kind}${words}. ${advice(details, wire)}`;
+  return new (classFor(details))(message, details);
+}
+
+function classFor({ status, type }: StatusErrorDetails): typeof StatusError {
+  if (type === "rate_limit_exceeded" || status === 429) return GatewayRateLimitError;
+  if (type === "authentication_error") return AuthenticationError;
+  if (type === "invalid_request_error" || type === "model_not_found") return StatusError;
+  if (status === 529) return RateLimitError;
+  return status === 401 || status === 403 ? AuthenticationError : StatusError;
+}
+
+function advice({ status, needsPaidCredits }: StatusErrorDetails, wire: GatewayWire): string {
+  if (needsPaidCredits) return "Buy credits for the account to go on.";
+  const other = wire === "evaluation-model" ? "decision-model" : "evaluation-model";
+  const hint = `If the gateway speaks the other generation, set the option wire: "${other}".`;
+  return status === 400 || status === 404 ? `${nextStep(status)} ${hint}` : nextStep(status);
+}
+
+/** A type is a short name; anything longer, or that repeats private text, is not passed on. */
+function quotable(type: string | null | undefined, failure: StatusFailure): string | null {
+  const isName = typeof type === "string" && /^\w{1,60}$/.test(type);
+  return isName && quoteServerText(type, failure) !== null ? type : null;
+}

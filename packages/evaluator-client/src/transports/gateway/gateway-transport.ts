@@ -1,0 +1,80 @@
+import { ConfigurationError } from "../../errors.ts";
+import { environmentNames } from "../../environment.ts";
+import { isSuccess } from "../../http/http-client.ts";
+import { postJson } from "../../http/post-json.ts";
+import type { Transport } from "../transport.ts";
+import {
+  httpClientFor,
+  mergeHeaders,
+  readBaseUrl,
+  readHeaderOption,
+  type TransportOptions,
+} from "../transport-options.ts";
+import { toGatewayError } from "./gateway-error.ts";
+import { fromGatewayResponse, toGatewayBody } from "./gateway-mapping.ts";
+import { gatewayHeaders, type GatewayWire, gatewayWires } from "./gateway-wire.ts";
+
+/** How to reach the model through the gateway. */
+export interface GatewayTransportOptions extends TransportOptions {
+  /** The gateway key. @default AI_GATEWAY_API_KEY */
+  apiKey?: string;
+  /** Address in front of `/evaluation-model`. @default EVALUATOR_BASE_URL, else https://ai-gateway.vercel.sh/v4/ai */
+  baseUrl?: string;
+  /** The evaluation model's id at the gateway. @default EVALUATOR_MODEL_ID, else typesafe-ai/jev */
+  modelId?: string;
+  /** The generation of the wire: the contract's, or its successor. @default "evaluation-model" */
+  wire?: GatewayWire;
+}
+
+/**
+ * Reaches the evaluation model through the gateway (contract section 4.1).
+ *
+ * @throws {ConfigurationError} when the key is missing or an option cannot be sent.
+ * @example
+ * ```ts
+ * const evaluator = createEvaluator({ transport: gatewayTransport({ wire: "decision-model" }) });
+ * ```
+ */
+export function gatewayTransport(options: GatewayTransportOptions = {}): Transport {
+  const { url, headers, apiKey, wire } = readOptions(options);
+  const http = httpClientFor(options.fetch);
+  return {
+    name: "gateway",
+    async send(request, { signal, clock }) {
+      const body = JSON.stringify(toGatewayBody(request, wire));
+      const response = await postJson(http, { url, headers, body, signal });
+      if (isSuccess(response.status)) return fromGatewayResponse(response);
+      throw toGatewayError({ response, apiKey, state: request.state, clock }, wire);
+    },
+  };
+}
+
+function readOptions(options: GatewayTransportOptions) {
+  const { env, wire = "evaluation-model" } = options;
+  if (!Object.hasOwn(gatewayWires, wire)) {
+    const message = `The option "wire" is one of ${Object.keys(gatewayWires).join(", ")}.`;
+    throw new ConfigurationError(message, { option: "wire" });
+  }
+  const apiKey = readHeaderOption({
+    option: "apiKey",
+    environmentVariable: environmentNames.gatewayApiKey,
+    given: options.apiKey,
+    env,
+  });
+  const baseUrl = readBaseUrl({
+    option: "baseUrl",
+    environmentVariable: environmentNames.gatewayBaseUrl,
+    given: options.baseUrl,
+    env,
+    fallback: "https://ai-gateway.vercel.sh/v4/ai",
+  });
+  const modelId = readHeaderOption({
+    option: "modelId",
+    environmentVariable: environmentNames.modelId,
+    given: options.modelId,
+    env,
+    fallback: "typesafe-ai/jev",
+  });
+  const headers = mergeHeaders(gatewayHeaders({ apiKey, modelId, wire }), options.headers);
+  return { url: baseUrl + gatewayWires[wire].path, headers, apiKey, wire };
+}

@@ -1,0 +1,36 @@
+import type { EvaluationRequest } from "../evaluation.ts";
+import type { Clock } from "../retry/clock.ts";
+
+/** What one attempt may use: its end, and the time. */
+export interface AttemptContext {
+  /** Aborts the attempt; its reason is thrown as it is. */
+  readonly signal: AbortSignal;
+  /** The clock for dates in response headers. */
+  readonly clock: Clock;
+}
+
+/** One whole response in the gateway's form; its answers are not yet checked. */
+export interface TransportReply {
+  /** The response body mapped to the gateway's form, shape not yet checked. */
+  readonly response: unknown;
+  /** The model that answered, or null when the service does not say. */
+  readonly modelId: string | null;
+  /** The service's id of the request, or null. */
+  readonly requestId: string | null;
+  /** The response body as it came. */
+  readonly raw: unknown;
+}
+
+/**
+ * One way to reach an evaluation model.
+ *
+ * `send` makes one request, never retries, and either gives a whole reply or throws an
+ * `EvaluatorError` (or the signal's reason). It never gives partial answers, never repairs one,
+ * and never lets a key, a header value or the state into an error.
+ */
+export interface Transport {
+  /** A short name for messages, such as `gateway`. */
+  readonly name: string;
+  /** Sends one request and reads its whole response. */
+  send(request: EvaluationRequest, context: AttemptContext): Promise<TransportReply>;
+}
