@@ -1,0 +1,186 @@
+import { expect, test } from "vitest";
+import { createEvaluator } from "./create-evaluator.ts";
+import { ConfigurationError, InvalidRequestError, InvalidResponseError } from "./errors.ts";
+import type { EvaluatorOptions } from "./evaluator-options.ts";
+import { directBody, emailRequest, gatewayBody } from "./testing/email-evaluation.ts";
+import { ManualClock } from "./testing/manual-clock.ts";
+import { directTransport } from "./transports/direct/direct-transport.ts";
+import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
+
+function gatewayAnswering(body: unknown) {
+  return gatewayTransport({ apiKey: "a-gateway-key", fetch: async () => Response.json(body) });
+}
+
+async function failureOf(transport: EvaluatorOptions["transport"]): Promise<unknown> {
+  const evaluator = createEvaluator({ ...(transport && { transport }) });
+  return evaluator.evaluate(emailRequest).catch((error: unknown) => error);
+}
+
+test("gives the contract's body and what a caller would otherwise dig for", async () => {
+  const surroundings = { clock: new ManualClock() };
+  const options = { transport: gatewayAnswering(gatewayBody) };
+  const evaluation = await createEvaluator(options, surroundings).evaluate(emailRequest);
+  expect(evaluation).toEqual({
+    ...gatewayBody,
+    confidence: { category: 0.82, importance: 0.4 },
+    costUsd: 0.000014112,
+    modelId: "typesafe-ai/jev",
+    requestId: "gen_1",
+    timing: { totalMs: 0, providerMs: 140, attempts: 1 },
+    raw: gatewayBody,
+  });
+});
+
+test("gives the direct answer in the gateway's form", async () => {
+  const headers = { "x-typesafe-request-id": "req_1" };
+  const transport = directTransport({
+    apiKey: "a-vendor-key",
+    vendor: "acme",
+    fetch: async () => Response.json(directBody, { headers }),
+  });
+  const surroundings = { clock: new ManualClock() };
+  const evaluation = await createEvaluator({ transport }, surroundings).evaluate(emailRequest);
+  expect(evaluation).toEqual({
+    answers: gatewayBody.answers,
+    rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+    usage: { inputTokens: 336, outputTokens: 3 },
+    warnings: [],
+    providerMetadata: {
+      acme: {
+        confidence: { category: 0.82, importance: 0.4 },
+        legend: { importance: { "0": "ignore: nothing to do", "1": "high: reply within days" } },
+      },
+    },
+    confidence: { category: 0.82, importance: 0.4 },
+    costUsd: null,
+    modelId: "jev-1",
+    requestId: "req_1",
+    timing: { totalMs: 0, providerMs: null, attempts: 1 },
+    raw: directBody,
+  });
+});
+
+test("leaves null what the service does not say", async () => {
+  const body = { ...gatewayBody, providerMetadata: {} };
+  const evaluator = createEvaluator({ transport: gatewayAnswering(body) });
+  expect(await evaluator.evaluate(emailRequest)).toMatchObject({
+    confidence: { category: null, importance: null },
+    costUsd: null,
+    modelId: null,
+    requestId: null,
+    timing: { providerMs: null },
+  });
+});
+
+test("sends nothing for a request that cannot be answered", async () => {
+  const fetch = async () => expect.unreachable("nothing may be sent");
+  const evaluator = createEvaluator({ transport: gatewayTransport({ apiKey: "a-key", fetch }) });
+  const nothing = evaluator.evaluate({ state: "text", questions: {} });
+  await expect(nothing).rejects.toBeInstanceOf(InvalidRequestError);
+  const aborted = evaluator.evaluate(emailRequest, { signal: AbortSignal.abort("enough") });
+  await expect(aborted).rejects.toBe("enough");
+});
+
+test.each<[string, unknown]>([
+  ["no answers", { ...gatewayBody, answers: undefined }],
+  ["answers in a list", { ...gatewayBody, answers: [] }],
+  ["no usage", { ...gatewayBody, usage: undefined }],
+  [
+    "a rounding of -1 places",
+    { ...gatewayBody, rounding: { probabilityDecimals: -1, scoreDecimals: 2 } },
+  ],
+  ["no object", "text"],
+])("refuses a gateway body with %s", async (_, body) => {
+  const error = await failureOf(gatewayAnswering(body));
+  expect(error).toBeInstanceOf(InvalidResponseError);
+  expect(error).toMatchObject({ rule: "body-shape", questionId: null, attempts: 1 });
+});
+
+test("refuses a direct body without the vendor's shape", async () => {
+  const fetch = async () => Response.json({ answers: { category: 1 }, usage: {} });
+  const error = await failureOf(directTransport({ apiKey: null, fetch }));
+  expect(error).toBeInstanceOf(InvalidResponseError);
+  expect(error).toMatchObject({ rule: "body-shape" });
+});
+
+test.each<[string, EvaluatorOptions, string, string | null]>([
+  ["no gateway key", { env: {} }, "apiKey", "AI_GATEWAY_API_KEY"],
+  ["a blank gateway key", { env: { AI_GATEWAY_API_KEY: " " } }, "apiKey", "AI_GATEWAY_API_KEY"],
+  [
+    "a key with a line break",
+    { env: { AI_GATEWAY_API_KEY: "a\nb" } },
+    "apiKey",
+    "AI_GATEWAY_API_KEY",
+  ],
+  [
+    "no vendor key",
+    { env: { EVALUATOR_TRANSPORT: "direct" } },
+    "apiKey",
+    "EVALUATOR_DIRECT_API_KEY",
+  ],
+  [
+    "an unknown transport",
+    { env: { EVALUATOR_TRANSPORT: "pigeon" } },
+    "transport",
+    "EVALUATOR_TRANSPORT",
+  ],
+  [
+    "a base URL that is none",
+    { env: { AI_GATEWAY_API_KEY: "k", EVALUATOR_BASE_URL: "localhost:1" } },
+    "baseUrl",
+    "EVALUATOR_BASE_URL",
+  ],
+  ["half a retry", { env: { AI_GATEWAY_API_KEY: "k" }, maxRetries: 0.5 }, "maxRetries", null],
+  ["no time", { env: { AI_GATEWAY_API_KEY: "k" }, deadlineMs: 0 }, "deadlineMs", null],
+  [
+    "endless time",
+    { env: { AI_GATEWAY_API_KEY: "k" }, attemptTimeoutMs: Infinity },
+    "attemptTimeoutMs",
+    null,
+  ],
+])("with %s says which option and variable", (_, options, option, environmentVariable) => {
+  const create = () => createEvaluator(options);
+  expect(create).toThrow(ConfigurationError);
+  expect(create).toThrow(expect.objectContaining({ option, environmentVariable }));
+});
+
+test("takes the transport, key, address and model from the environment", async () => {
+  const env = {
+    EVALUATOR_TRANSPORT: "direct",
+    EVALUATOR_DIRECT_API_KEY: "a-vendor-key",
+    EVALUATOR_DIRECT_BASE_URL: "http://127.0.0.1:9/base/",
+    EVALUATOR_MODEL_ID: "local-model",
+  };
+  expect(() => createEvaluator({ env })).not.toThrow();
+  const sent: unknown[] = [];
+  const transport = directTransport({
+    env,
+    async fetch(url, { headers, body }) {
+      sent.push(url, headers, body);
+      return Response.json(directBody);
+    },
+  });
+  await createEvaluator({ transport }).evaluate(emailRequest);
+  expect(sent).toEqual([
+    "http://127.0.0.1:9/base/v1/systemone",
+    { Authorization: "Bearer a-vendor-key", "Content-Type": "application/json" },
+    expect.stringMatching(/^\{"model":"local-model","state":/),
+  ]);
+});
+
+test.each(["Authorization", "ai-model-id", "HOST", "content-type", "content-length"])(
+  "does not let the header %s be replaced",
+  (name) => {
+    const create = () => gatewayTransport({ apiKey: "k", headers: { [name]: "x" } });
+    expect(create).toThrow(
+      expect.objectContaining({ name: "ConfigurationError", option: "headers" }),
+    );
+  },
+);
+
+test("never shows a key that cannot be sent", () => {
+  const create = () => gatewayTransport({ apiKey: "planted\r\nsecret" });
+  expect(create).toThrow(
+    expect.not.objectContaining({ message: expect.stringContaining("planted") }),
+  );
+});

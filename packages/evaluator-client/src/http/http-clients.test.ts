@@ -1,0 +1,140 @@
+import { deflateSync, gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { EvaluatorError } from "../errors.ts";
+import { httpResponse, listenOnSocket, type SocketServer } from "../testing/socket-server.ts";
+import { fetchHttpClient } from "./fetch-http-client.ts";
+import { type HttpClient, type HttpResponse, MAX_BODY_BYTES } from "./http-client.ts";
+import { defaultHttpClient } from "./undici-http-client.ts";
+
+type Respond = Parameters<typeof listenOnSocket>[0];
+
+const clients: [string, HttpClient][] = [
+  ["undici", defaultHttpClient],
+  ["fetch", fetchHttpClient((url, init) => fetch(url, init))],
+];
+
+async function exchange(http: HttpClient, respond: Respond): Promise<HttpResponse> {
+  await using server = await listenOnSocket(respond);
+  return await post(http, server);
+}
+
+function post(http: HttpClient, server: Pick<SocketServer, "origin">, signal?: AbortSignal) {
+  return http({
+    method: "POST",
+    url: `${server.origin}/path`,
+    headers: { "Content-Type": "application/json" },
+    body: '{"state":"text"}',
+    signal: signal ?? new AbortController().signal,
+  });
+}
+
+async function failureOf(http: HttpClient, respond: Respond): Promise<EvaluatorError> {
+  const outcome = await exchange(http, respond).catch((error: unknown) => error);
+  if (outcome instanceof EvaluatorError) return outcome;
+  throw new Error("expected an EvaluatorError", { cause: outcome });
+}
+
+describe.each(clients)("%s", (_, http) => {
+  test("reads a whole response", async () => {
+    const body = httpResponse(200, '{"é":"🙂"}', { "X-Request-Id": "r1" });
+    const response = await exchange(http, (socket) => {
+      // Cut inside a character, so that decoding chunk by chunk would break it.
+      socket.write(body.subarray(0, body.length - 4));
+      setImmediate(() => socket.write(body.subarray(body.length - 4)));
+    });
+    expect(response.status).toBe(200);
+    expect(response.text).toBe('{"é":"🙂"}');
+    expect(response.header("x-request-id")).toBe("r1");
+    expect(response.header("x-missing")).toBeNull();
+  });
+
+  test.each([
+    ["gzip", gzipSync("{}")],
+    ["deflate", deflateSync("{}")],
+    ["identity", Buffer.from("{}")],
+  ])("decodes %s", async (coding, bytes) => {
+    const body = httpResponse(200, bytes, { "Content-Encoding": coding });
+    expect(await exchange(http, (socket) => socket.write(body))).toMatchObject({ text: "{}" });
+  });
+
+  test("follows no redirect", async () => {
+    const body = httpResponse(307, "", { Location: "http://127.0.0.1:9/elsewhere" });
+    expect(await exchange(http, (socket) => socket.write(body))).toMatchObject({ status: 307 });
+  });
+
+  test("keeps an error status whose body is cut off", async () => {
+    const body = httpResponse(401, '{"error":', { "Content-Length": "500" });
+    const response = await exchange(http, (socket) => socket.end(body));
+    expect(response).toMatchObject({ status: 401, text: "" });
+  });
+
+  test.each<[string, Respond]>([
+    ["a reset before the response", (socket) => socket.resetAndDestroy()],
+    ["a close before the response", (socket) => socket.end()],
+    ["a cut body", (socket) => socket.end(httpResponse(200, "{", { "Content-Length": "500" }))],
+    [
+      "a reset in the body",
+      (socket) =>
+        socket.write(httpResponse(200, "{", { "Content-Length": "500" }), () =>
+          setImmediate(() => socket.resetAndDestroy()),
+        ),
+    ],
+  ])("calls %s a connection error that may be billed and retried", async (_name, respond) => {
+    expect(await failureOf(http, respond)).toMatchObject({
+      name: "ConnectionError",
+      maybeBilled: true,
+      isRetryable: true,
+    });
+  });
+
+  test("calls a refused connection one that cannot have been billed", async () => {
+    const server = await listenOnSocket(() => undefined);
+    await server[Symbol.asyncDispose]();
+    const error: unknown = await post(http, server).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: "ConnectionError", maybeBilled: false, isRetryable: true });
+    expect(error).toHaveProperty("message", expect.stringContaining("ECONNREFUSED"));
+  });
+
+  test("stops reading a body over the limit and does not ask again", async () => {
+    const body = httpResponse(200, new Uint8Array(MAX_BODY_BYTES + 1));
+    expect(await failureOf(http, (socket) => socket.write(body))).toMatchObject({
+      name: "InvalidResponseError",
+      rule: "body-size",
+      isRetryable: false,
+    });
+  });
+
+  test("throws the reason of an abort, in the head and in the body", async () => {
+    for (const sent of ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"]) {
+      const controller = new AbortController();
+      const reason = { why: "enough" };
+      await using server = await listenOnSocket((socket) => {
+        socket.write(sent);
+        setImmediate(() => controller.abort(reason));
+      });
+      await expect(post(http, server, controller.signal)).rejects.toBe(reason);
+    }
+  });
+});
+
+test.each([
+  ["gzip that is none", "gzip", Buffer.from("plain")],
+  ["gzip that is cut off", "gzip", gzipSync("x".repeat(1000)).subarray(0, 20)],
+  ["an unknown coding", "rot13", Buffer.from("{}")],
+])("undici: calls %s undecodable", async (_, coding, bytes) => {
+  const body = httpResponse(200, bytes, { "Content-Encoding": coding });
+  expect(await failureOf(defaultHttpClient, (socket) => socket.write(body))).toMatchObject({
+    name: "ConnectionError",
+    maybeBilled: true,
+    isRetryable: true,
+  });
+});
+
+test("undici: stops a decompression bomb at the limit", async () => {
+  const bomb = gzipSync(new Uint8Array(MAX_BODY_BYTES + 1));
+  const body = httpResponse(200, bomb, { "Content-Encoding": "gzip" });
+  expect(await failureOf(defaultHttpClient, (socket) => socket.write(body))).toMatchObject({
+    name: "InvalidResponseError",
+    rule: "body-size",
+  });
+});

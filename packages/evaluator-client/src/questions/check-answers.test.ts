@@ -1,0 +1,116 @@
+import { expect, test } from "vitest";
+import { InvalidResponseError, RefusalError } from "../errors.ts";
+import { type AnswersToCheck, checkAnswers } from "./check-answers.ts";
+import type { Questions } from "./question.ts";
+import { boolean, choice, score } from "./question-builders.ts";
+
+const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };
+const abc = { pick: choice("which?", { a: "A", b: "B", c: "C" }) };
+const levels = { rate: score("how much?", ["none", "some", "all"]) };
+const yesNo = { sure: boolean("sure?") };
+
+function pick(choice: unknown, probabilities: unknown) {
+  return { pick: { type: "choice", choice, probabilities } };
+}
+
+function rate(score: unknown, probabilities: unknown) {
+  return { rate: { type: "score", score, probabilities } };
+}
+
+function failureOf(check: Omit<AnswersToCheck, "rounding">): unknown {
+  try {
+    return checkAnswers({ ...check, rounding });
+  } catch (error) {
+    return error;
+  }
+}
+
+test.each<[string, Questions, Record<string, unknown>]>([
+  ["a sum of 0.99", abc, pick("a", { a: 0.33, b: 0.33, c: 0.33 })],
+  ["a sum of 1.01", abc, pick("a", { a: 0.34, b: 0.34, c: 0.33 })],
+  ["a printed 1", abc, pick("a", { a: 1, b: 0, c: 0 })],
+  ["a tie", abc, pick("b", { a: 0.5, b: 0.5, c: 0 })],
+  ["a mean off by 0.01", levels, rate(1.01, { "0": 0.33, "1": 0.34, "2": 0.33 })],
+  ["the lowest score", levels, rate(0, { "0": 1, "1": 0, "2": 0 })],
+  ["a probability of 0", yesNo, { sure: { type: "boolean", probability: 0 } }],
+])("accepts %s", (_, questions, answers) => {
+  expect(failureOf({ questions, answers })).toBeUndefined();
+});
+
+test("accepts 255 equal options that all print 0", () => {
+  const names = Array.from({ length: 255 }, (_, index) => `option ${index}`);
+  const questions = {
+    pick: choice("which?", Object.fromEntries(names.map((name) => [name, name]))),
+  };
+  const probabilities = Object.fromEntries(names.map((name) => [name, 0]));
+  expect(failureOf({ questions, answers: pick("option 7", probabilities) })).toBeUndefined();
+});
+
+test.each<[string, string, Questions, Record<string, unknown>]>([
+  ["a missing answer", "answer-ids", abc, {}],
+  ["an answer that is null", "answer-type", abc, { pick: null }],
+  ["the wrong type", "answer-type", abc, { pick: { type: "boolean", probability: 1 } }],
+  ["an option that was not offered", "choice-option", abc, pick("d", { a: 1, b: 0, c: 0 })],
+  ["a choice that is no string", "choice-option", abc, pick(0, { a: 1, b: 0, c: 0 })],
+  ["a beaten choice", "choice-highest", abc, pick("b", { a: 0.6, b: 0.4, c: 0 })],
+  ["no probabilities", "probabilities-keys", abc, pick("a", undefined)],
+  ["a missing option", "probabilities-keys", abc, pick("a", { a: 1, b: 0 })],
+  ["another option instead", "probabilities-keys", abc, pick("a", { a: 1, b: 0, d: 0 })],
+  ["an inherited option", "probabilities-keys", abc, pick("a", { a: 1, b: 0, toString: 0 })],
+  ["NaN", "probabilities-range", abc, pick("a", { a: Number.NaN, b: 0, c: 0 })],
+  ["a negative probability", "probabilities-range", abc, pick("a", { a: 1, b: -0.1, c: 0.1 })],
+  ["a probability over 1", "probabilities-range", abc, pick("a", { a: 1.01, b: 0, c: 0 })],
+  ["a probability as text", "probabilities-range", abc, pick("a", { a: "1", b: 0, c: 0 })],
+  ["a sum of 0.98", "probabilities-sum", abc, pick("a", { a: 0.33, b: 0.33, c: 0.32 })],
+  ["a sum of 1.02", "probabilities-sum", abc, pick("a", { a: 0.34, b: 0.34, c: 0.34 })],
+  ["a score over the last level", "score-range", levels, rate(2.01, { "0": 0, "1": 0, "2": 1 })],
+  ["a score that is no number", "score-range", levels, rate("1", { "0": 0, "1": 1, "2": 0 })],
+  ["an infinite score", "score-range", levels, rate(Infinity, { "0": 0, "1": 1, "2": 0 })],
+  ["a score off the mean", "score-mean", levels, rate(1.03, { "0": 0.33, "1": 0.34, "2": 0.33 })],
+  [
+    "a boolean of 1e999",
+    "probabilities-range",
+    yesNo,
+    { sure: { type: "boolean", probability: JSON.parse("1e999") } },
+  ],
+])("refuses %s by the rule %s", (_, rule, questions, answers) => {
+  const error = failureOf({ questions, answers });
+  expect(error).toBeInstanceOf(InvalidResponseError);
+  expect(error).toMatchObject({ rule, questionId: Object.keys(questions)[0] });
+});
+
+test("refuses an answer that was not asked for", () => {
+  const answers = {
+    ...pick("a", { a: 1, b: 0, c: 0 }),
+    extra: { type: "boolean", probability: 1 },
+  };
+  expect(failureOf({ questions: abc, answers })).toMatchObject({
+    questionId: "extra",
+    rule: "answer-ids",
+  });
+});
+
+test("names every refused question, once the others are right", () => {
+  const questions = { ...abc, ...levels, ...yesNo };
+  const refusal = { type: "refusal" };
+  const answers = { pick: refusal, rate: refusal, sure: { type: "boolean", probability: 0.5 } };
+  const error = failureOf({ questions, answers });
+  expect(error).toBeInstanceOf(RefusalError);
+  expect(error).toMatchObject({ questionIds: ["pick", "rate"] });
+  const worse = failureOf({ questions, answers: { ...answers, sure: null } });
+  expect(worse).toMatchObject({ rule: "answer-type", questionId: "sure" });
+});
+
+test.each(["__proto__", "constructor", "toString", "", "x".repeat(10_000)])(
+  "takes %j as an id and an option like any other",
+  (name) => {
+    const questions = Object.fromEntries([
+      [name, choice("which?", Object.fromEntries([[name, "this"]]))],
+    ]);
+    const probabilities = Object.fromEntries([[name, 1]]);
+    const answers = Object.fromEntries([[name, { type: "choice", choice: name, probabilities }]]);
+    expect(failureOf({ questions, answers })).toBeUndefined();
+    const without = failureOf({ questions, answers: {} });
+    expect(without).toMatchObject({ rule: "answer-ids", questionId: name });
+  },
+);

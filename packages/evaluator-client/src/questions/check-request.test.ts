@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import type { EvaluationRequest } from "../evaluation.ts";
+import { InvalidRequestError } from "../errors.ts";
+import { checkRequest } from "./check-request.ts";
+import { boolean, choice, score } from "./question-builders.ts";
+
+const questions = { scam: boolean("scam?") };
+
+function failureOf(request: unknown): unknown {
+  try {
+    return checkRequest(request as EvaluationRequest);
+  } catch (error) {
+    return error;
+  }
+}
+
+test.each<[string, unknown]>([
+  ["text", "some text"],
+  ["empty text", ""],
+  ["an object", { subject: "Hi", tags: ["a", 1, null, { deep: true }] }],
+  ["an undefined field, which JSON drops", { subject: undefined }],
+  ["the same object twice", { a: questions, b: questions }],
+  ["a key named __proto__", JSON.parse('{"__proto__":{"a":1}}')],
+])("takes a state that is %s", (_, state) => {
+  expect(failureOf({ state, questions })).toBeUndefined();
+});
+
+const cyclic: Record<string, unknown> = {};
+cyclic["self"] = cyclic;
+
+test.each<[string, unknown, string]>([
+  ["missing", undefined, "The state is neither"],
+  ["null", null, "The state is neither"],
+  ["a number", 1, "The state is neither"],
+  ["a list", ["a"], "The state is neither"],
+  ["a date", new Date(0), "The state is neither"],
+  ["a cycle", cyclic, 'The state at "state.self" contains itself'],
+  ["NaN inside", { a: { b: Number.NaN } }, 'The state at "state.a.b" is a number'],
+  ["a bigint inside", { a: 1n }, 'The state at "state.a" is not a JSON value'],
+  ["a hole in a list", { a: [undefined] }, 'The state at "state.a.0" is not a JSON value'],
+  ["a map inside", { a: new Map() }, 'The state at "state.a" is not a JSON value'],
+])("refuses a state that is %s", (_, state, message) => {
+  const error = failureOf({ state, questions });
+  expect(error).toBeInstanceOf(InvalidRequestError);
+  expect(error).toMatchObject({ questionId: null, message: expect.stringContaining(message) });
+});
+
+test.each<[string, unknown, string]>([
+  ["no options", choice("which?", {}), "has no option"],
+  ["no levels", score("how much?", []), "has no level"],
+  ["an unknown type", { type: "box", instructions: "where?" }, "is not a choice, score or boolean"],
+  ["no instructions", { type: "boolean" }, 'at "instructions"'],
+  ["a description that is no text", choice("which?", { a: 1 } as never), 'at "criteria.a"'],
+  ["a null level", score("how much?", [null] as never), 'at "criteria.0"'],
+  ["an unknown field", { ...boolean("scam?"), weight: 2 }, "Unrecognized key"],
+])("refuses a question with %s and names it", (_, question, message) => {
+  const error = failureOf({ state: "text", questions: { first: boolean("ok?"), odd: question } });
+  expect(error).toBeInstanceOf(InvalidRequestError);
+  expect(error).toMatchObject({ questionId: "odd", message: expect.stringContaining(message) });
+});
+
+test.each<[string, unknown]>([
+  ["no questions", { state: "text", questions: {} }],
+  ["questions that are a list", { state: "text", questions: [boolean("ok?")] }],
+  ["an unknown field", { state: "text", questions, model: "other" }],
+  ["nothing", undefined],
+])("refuses a request with %s", (_, request) => {
+  expect(failureOf(request)).toBeInstanceOf(InvalidRequestError);
+});

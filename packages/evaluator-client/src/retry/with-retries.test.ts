@@ -1,0 +1,149 @@
+import { expect, test } from "vitest";
+import { ConnectionError, RateLimitError, TimeoutError } from "../errors.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
+import { type RetryPolicy, withRetries } from "./with-retries.ts";
+
+function policyWith(clock: ManualClock, changes: Partial<RetryPolicy> = {}): RetryPolicy {
+  const limits = { maxRetries: 2, deadlineMs: 60_000, attemptTimeoutMs: 10_000 };
+  return { ...limits, clock, random: () => 1, ...changes };
+}
+
+function never() {
+  return new Promise<never>(() => undefined);
+}
+
+function reset() {
+  return new ConnectionError("It broke.", { isRetryable: true, maybeBilled: true });
+}
+
+function rateLimited(retryAfterMs: number | null) {
+  const ids = { type: null, requestId: null, generationId: null, needsPaidCredits: false };
+  return new RateLimitError("Slow down.", { status: 429, isRetryable: true, ...ids, retryAfterMs });
+}
+
+/** Runs attempts that fail with the given errors in turn, then succeed; notes when each starts. */
+function run(errors: readonly unknown[], changes: Partial<RetryPolicy> = {}) {
+  const clock = new ManualClock();
+  const startedAtMs: number[] = [];
+  const attempt = async () => {
+    startedAtMs.push(clock.now());
+    const error = errors[startedAtMs.length - 1];
+    if (error !== undefined) throw error;
+    return "answer";
+  };
+  const outcome = withRetries(attempt, policyWith(clock, changes)).catch((error: unknown) => error);
+  return { clock, startedAtMs, outcome };
+}
+
+test("gives the first answer without waiting", async () => {
+  const { clock, outcome } = run([]);
+  expect(await outcome).toEqual({ value: "answer", attempts: 1 });
+  expect(clock.waiting).toBe(0);
+});
+
+test("backs off before each retry and counts the attempts", async () => {
+  const { clock, startedAtMs, outcome } = run([reset(), reset()]);
+  await clock.advance(60_000);
+  expect(await outcome).toEqual({ value: "answer", attempts: 3 });
+  expect(startedAtMs).toEqual([0, 250, 750]);
+  expect(clock.waiting).toBe(0);
+});
+
+test("waits as long as Retry-After says", async () => {
+  const { clock, startedAtMs, outcome } = run([rateLimited(3000)]);
+  await clock.advance(60_000);
+  expect(await outcome).toMatchObject({ attempts: 2 });
+  expect(startedAtMs).toEqual([0, 3300]);
+});
+
+test("throws the last error itself, with the attempts in it", async () => {
+  const last = rateLimited(null);
+  const { clock, outcome } = run([reset(), reset(), last]);
+  await clock.advance(60_000);
+  expect(await outcome).toBe(last);
+  expect(last.attempts).toBe(3);
+  expect(last.message).toMatch(/after 3 attempts$/);
+  expect(last.stack).toContain("after 3 attempts");
+});
+
+test("fails at once when the wait would pass the deadline, and says how long was asked", async () => {
+  const { startedAtMs, outcome } = run([rateLimited(60_000)], { deadlineMs: 5000 });
+  const error = await outcome;
+  expect(error).toBeInstanceOf(RateLimitError);
+  expect(error).toMatchObject({ retryAfterMs: 60_000, attempts: 1 });
+  expect(error).toHaveProperty("message", expect.stringContaining("asks to wait 60000 ms"));
+  expect(startedAtMs).toHaveLength(1);
+});
+
+test.each([0, 1])("makes no more than %d retries when told so", async (maxRetries) => {
+  const { clock, startedAtMs, outcome } = run([reset(), reset(), reset()], { maxRetries });
+  await clock.advance(60_000);
+  expect(await outcome).toMatchObject({ attempts: maxRetries + 1 });
+  expect(startedAtMs).toHaveLength(maxRetries + 1);
+});
+
+test("passes an error it does not know through untouched", async () => {
+  const bug = new TypeError("a bug");
+  const { startedAtMs, outcome } = run([bug]);
+  expect(await outcome).toBe(bug);
+  expect(startedAtMs).toHaveLength(1);
+});
+
+test("ends an attempt at its own limit and tries again", async () => {
+  const clock = new ManualClock();
+  const signals: AbortSignal[] = [];
+  const attempt = (signal: AbortSignal) => {
+    signals.push(signal);
+    return never();
+  };
+  const outcome = withRetries(attempt, policyWith(clock, { maxRetries: 1 })).catch(
+    (e: unknown) => e,
+  );
+  await clock.advance(30_000);
+  const error = await outcome;
+  expect(error).toBeInstanceOf(TimeoutError);
+  expect(error).toMatchObject({
+    limit: "attempt",
+    timeoutMs: 10_000,
+    attempts: 2,
+    maybeBilled: true,
+  });
+  expect(signals.map((signal) => signal.aborted)).toEqual([true, true]);
+  expect(clock.waiting).toBe(0);
+});
+
+test("ends everything at the deadline", async () => {
+  const clock = new ManualClock();
+  const policy = policyWith(clock, { deadlineMs: 4000 });
+  const outcome = withRetries(never, policy).catch((error: unknown) => error);
+  await clock.advance(4000);
+  expect(await outcome).toMatchObject({
+    name: "TimeoutError",
+    limit: "deadline",
+    timeoutMs: 4000,
+    attempts: 1,
+  });
+});
+
+test("throws the caller's reason before, during and between attempts", async () => {
+  const reason = { why: "enough" };
+  const before = run([], { signal: AbortSignal.abort(reason) });
+  expect(await before.outcome).toBe(reason);
+  expect(before.startedAtMs).toEqual([]);
+
+  const during = new AbortController();
+  const clock = new ManualClock();
+  const policy = policyWith(clock, { signal: during.signal });
+  const outcome = withRetries(never, policy).catch((error: unknown) => error);
+  during.abort(reason);
+  expect(await outcome).toBe(reason);
+  expect(clock.waiting).toBe(0);
+
+  const between = new AbortController();
+  const backingOff = run([rateLimited(5000)], { signal: between.signal });
+  await backingOff.clock.advance(1000);
+  between.abort(reason);
+  expect(await backingOff.outcome).toBe(reason);
+  expect(backingOff.startedAtMs).toHaveLength(1);
+  expect(backingOff.clock.waiting).toBe(0);
+});
