@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["{packages,apps}/*/src/**/*.test.ts", "fixtures/src/**/*.test.ts"],
+    setupFiles: ["evaluator-fixtures/vitest-setup"],
     restoreMocks: true,
     unstubEnvs: true,
   },

@@ -21,6 +21,16 @@ export function commonStatusDetails({ response, clock }: StatusFailure) {
   } satisfies Partial<StatusErrorDetails>;
 }
 
+/** The message of a status error: who answered what, in whose words, and what to do next. */
+export function statusMessage(
+  who: string,
+  { status, type }: Pick<StatusErrorDetails, "status" | "type">,
+  { words, advice }: { words: string | null; advice: string },
+): string {
+  const answered = `${who} answered ${status}${type === null ? "" : ` (${type})`}`;
+  return words === null ? `${answered}. ${advice}` : `${answered}: ${words} ${advice}`;
+}
+
 /** What to do about an error status, when the service's own words do not say it. */
 export function nextStep(status: number): string {
   if (status === 0 || (status >= 300 && status <= 399)) {

@@ -5,13 +5,18 @@ import {
   type StatusErrorDetails,
 } from "../../errors.ts";
 import { quoteServerText } from "../../http/quote-server-text.ts";
-import { commonStatusDetails, nextStep, type StatusFailure } from "../status-failure.ts";
+import {
+  commonStatusDetails,
+  nextStep,
+  type StatusFailure,
+  statusMessage,
+} from "../status-failure.ts";
 import { directErrorBodySchema } from "./direct-wire.ts";
 
 /** Turns an error status of the vendor's API into the error to throw (field facts). */
 export function toDirectError(failure: StatusFailure): StatusError {
   const { status, header, json } = failure.response;
-  const { type, words } = readDetail(json);
+  const { type, said } = readDetail(json);
   const details: StatusErrorDetails = {
     ...commonStatusDetails(failure),
     type,
@@ -19,10 +24,9 @@ export function toDirectError(failure: StatusFailure): StatusError {
     generationId: null,
     needsPaidCredits: status === 402,
   };
-  const said = quoteServerText(words, failure);
-  const kind = type === null ? "" : ` (${type})`;
+  const words = quoteServerText(said, failure);
   const advice = type === "max_tokens_exceeded" ? tooManyTokens : nextStep(status);
-  const message = `The vendor's API answered ${status}${kind}${said === null ? "" : `: ${said}`}. ${advice}`;
+  const message = statusMessage("The vendor's API", details, { words, advice });
   return new (classFor(status))(message, details);
 }
 
@@ -34,15 +38,15 @@ function classFor(status: number): typeof StatusError {
   return status === 429 || status === 529 ? RateLimitError : StatusError;
 }
 
-function readDetail(json: unknown): { type: string | null; words: string | null } {
+function readDetail(json: unknown): { type: string | null; said: string | null } {
   const detail = directErrorBodySchema.safeParse(json).data?.detail;
-  if (detail === undefined) return { type: null, words: null };
-  if (typeof detail === "string") return { type: null, words: detail };
+  if (detail === undefined) return { type: null, said: null };
+  if (typeof detail === "string") return { type: null, said: detail };
   if (!Array.isArray(detail)) {
     const isName = /^\w{1,60}$/.test(detail.error_type);
-    return { type: isName ? detail.error_type : null, words: detail.message ?? null };
+    return { type: isName ? detail.error_type : null, said: detail.message ?? null };
   }
   // A field error also echoes the input, which must not be repeated.
-  const words = detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
-  return { type: null, words };
+  const said = detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
+  return { type: null, said };
 }

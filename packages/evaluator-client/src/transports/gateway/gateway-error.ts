@@ -6,7 +6,12 @@ import {
   type StatusErrorDetails,
 } from "../../errors.ts";
 import { quoteServerText } from "../../http/quote-server-text.ts";
-import { commonStatusDetails, nextStep, type StatusFailure } from "../status-failure.ts";
+import {
+  commonStatusDetails,
+  nextStep,
+  type StatusFailure,
+  statusMessage,
+} from "../status-failure.ts";
 import { gatewayErrorBodySchema, type GatewayWire } from "./gateway-wire.ts";
 
 /** Turns an error status of the gateway into the error to throw (contract section 7, field facts). */
@@ -20,10 +25,8 @@ export function toGatewayError(failure: StatusFailure, wire: GatewayWire): Statu
     generationId: body?.generationId ?? null,
     needsPaidCredits: status === 402 || /free[ -]tier/i.test(body?.error.message ?? ""),
   };
-  const said = quoteServerText(body?.error.message, failure);
-  const words = said === null ? "" : `: ${said}`;
-  const kind = details.type === null ? "" : ` (${details.type})`;
-  const message = `The gateway answered ${status}${kind}${words}. ${advice(details, wire)}`;
+  const words = quoteServerText(body?.error.message, failure);
+  const message = statusMessage("The gateway", details, { words, advice: advice(details, wire) });
   return new (classFor(details))(message, details);
 }
 
