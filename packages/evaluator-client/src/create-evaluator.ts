@@ -1,11 +1,15 @@
+import type { EvaluationBatch, RequestSource } from "./batch/batch.ts";
+import { runBatch } from "./batch/run-batch.ts";
 import type { Evaluation, EvaluationRequest } from "./evaluation.ts";
 import {
   type CallLimits,
   type EvaluatorOptions,
-  readLimits,
+  readCallLimits,
+  readPacer,
   readTransport,
 } from "./evaluator-options.ts";
 import { checkRequest } from "./questions/check-request.ts";
+import { estimateTokens } from "./questions/estimate-tokens.ts";
 import type { Questions } from "./questions/question.ts";
 import { type Clock, systemClock } from "./retry/clock.ts";
 import { withRetries } from "./retry/with-retries.ts";
@@ -15,6 +19,12 @@ import { checkReply, toEvaluation } from "./to-evaluation.ts";
 export interface EvaluateOptions extends CallLimits {
   /** Ends the call at once; its reason is thrown as it is. */
   signal?: AbortSignal;
+}
+
+/** Options of a batch. */
+export interface EvaluateManyOptions extends EvaluateOptions {
+  /** Requests in flight at once, at most. @default 8 */
+  concurrency?: number;
 }
 
 /** Asks typed questions about a state. */
@@ -32,6 +42,24 @@ export interface Evaluator {
     request: EvaluationRequest<TQuestions>,
     options?: EvaluateOptions,
   ): Promise<Evaluation<TQuestions>>;
+
+  /**
+   * Asks many requests, a few at once, and gives each outcome in input order; one failure never
+   * ends the batch. The input is read only as far as needed, so it may be longer than memory.
+   *
+   * @throws {ConfigurationError} when an option is wrong.
+   * @example
+   * ```ts
+   * for await (const item of evaluator.evaluateMany(requests, { concurrency: 16 })) {
+   *   if (item.status === "failed") console.error(item.index, item.error.message);
+   *   else console.log(item.index, item.evaluation.answers);
+   * }
+   * ```
+   */
+  evaluateMany<const TQuestions extends Questions>(
+    requests: RequestSource<TQuestions>,
+    options?: EvaluateManyOptions,
+  ): EvaluationBatch<TQuestions>;
 }
 
 /** What an evaluator takes from its surroundings; tests pass their own. */
@@ -41,6 +69,10 @@ export interface EvaluatorSurroundings {
   /** Gives a number from 0 to 1. @default Math.random */
   random?: () => number;
 }
+
+const defaults = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };
+// In a batch, waiting for the service's limit is the work.
+const batchDefaults = { ...defaults, deadlineMs: Number.POSITIVE_INFINITY };
 
 /**
  * Makes an evaluator.
@@ -61,24 +93,39 @@ export function createEvaluator(
   { clock = systemClock, random = Math.random }: EvaluatorSurroundings = {},
 ): Evaluator {
   const transport = readTransport(options);
-  const defaults = readLimits(options);
+  const pacer = readPacer(options, { transport, clock, random });
+  const ownLimits = readCallLimits(options);
+
+  async function evaluate<TQuestions extends Questions>(
+    request: EvaluationRequest<TQuestions>,
+    { signal, ...limits }: Required<CallLimits> & { signal?: AbortSignal | undefined },
+  ): Promise<Evaluation<TQuestions>> {
+    signal?.throwIfAborted();
+    checkRequest(request);
+    const startedAt = clock.now();
+    const tokens = estimateTokens(request);
+    const attempt = async (attemptSignal: AbortSignal) => {
+      const reply = await transport.send(request, { signal: attemptSignal, clock });
+      const response = checkReply(reply, request.questions);
+      return { value: { reply, response }, tokensUsed: response.usage.inputTokens };
+    };
+    const policy = { ...limits, tokens, signal, pacer, clock, random };
+    const { value, attempts } = await withRetries(attempt, policy);
+    const timing = { totalMs: clock.now() - startedAt, attempts };
+    return toEvaluation(value.response, { ...value, questions: request.questions, timing });
+  }
+
   return {
-    async evaluate(request, callOptions = {}) {
-      const { signal } = callOptions;
-      signal?.throwIfAborted();
-      const limits = readLimits(callOptions, defaults);
-      checkRequest(request);
-      const startedAt = clock.now();
-      const attempt = async (attemptSignal: AbortSignal) => {
-        const reply = await transport.send(request, { signal: attemptSignal, clock });
-        return { reply, response: checkReply(reply, request.questions) };
-      };
-      const { value, attempts } = await withRetries(attempt, { ...limits, signal, clock, random });
-      const timing = { totalMs: clock.now() - startedAt, attempts };
-      return toEvaluation(value.response, {
-        reply: value.reply,
-        questions: request.questions,
-        timing,
+    async evaluate(request, { signal, ...limits } = {}) {
+      return evaluate(request, { ...defaults, ...ownLimits, ...readCallLimits(limits), signal });
+    },
+    evaluateMany(requests, { signal, concurrency = 8, ...limits } = {}) {
+      const callLimits = { ...batchDefaults, ...ownLimits, ...readCallLimits(limits) };
+      return runBatch({
+        requests,
+        concurrency,
+        signal,
+        evaluate: (request, stop) => evaluate(request, { ...callLimits, signal: stop }),
       });
     },
   };

@@ -56,20 +56,28 @@ export class ConnectionError extends EvaluatorError {
   }
 }
 
+/** Which time limit passed, and whether anything was sent by then. */
+export interface TimeoutErrorDetails {
+  timeoutMs: number;
+  limit: "attempt" | "deadline";
+  maybeBilled: boolean;
+  retryAfterMs?: number | null;
+}
+
 /** A time limit of this client passed before a whole response arrived. */
 export class TimeoutError extends ConnectionError {
   /** The limit that passed, in milliseconds. */
   readonly timeoutMs: number;
   /** Which limit it was: one attempt's, or the one over all attempts and waits. */
   readonly limit: "attempt" | "deadline";
+  /** How long nothing may be sent after a rate limit, in milliseconds, when that is why; or null. */
+  readonly retryAfterMs: number | null;
 
-  constructor(
-    message: string,
-    details: { timeoutMs: number; limit: "attempt" | "deadline"; maybeBilled: boolean },
-  ) {
+  constructor(message: string, details: TimeoutErrorDetails) {
     super(message, { maybeBilled: details.maybeBilled, isRetryable: details.limit === "attempt" });
     this.timeoutMs = details.timeoutMs;
     this.limit = details.limit;
+    this.retryAfterMs = details.retryAfterMs ?? null;
   }
 }
 

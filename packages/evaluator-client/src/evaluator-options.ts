@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { type Environment, environmentNames, programEnvironment } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
+import { createPacer, type Pacer } from "./pacing/pacer.ts";
+import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
+import type { Clock } from "./retry/clock.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
 import type { Transport } from "./transports/transport.ts";
@@ -21,7 +24,7 @@ export const callLimitsSchema = z.object({
 export interface CallLimits {
   /** Retries after the first attempt. @default 2 */
   maxRetries?: number;
-  /** Time over all attempts and waits, in milliseconds. @default 120000 */
+  /** Time over all attempts and waits, in milliseconds. @default 120000, and none in a batch */
   deadlineMs?: number;
   /** Time for each attempt, headers and body, in milliseconds. @default 30000 */
   attemptTimeoutMs?: number;
@@ -33,6 +36,10 @@ export interface EvaluatorOptions extends CallLimits {
   transport?: Transport;
   /** Environment variables for the options not given. @default the program's own */
   env?: Environment;
+  /** Known limits of the service; `{}` for none. @default the transport's */
+  limits?: RateLimits;
+  /** Shares limits and pauses with other evaluators, instead of `limits`. @default one of its own */
+  pacer?: Pacer;
 }
 
 const transports = { gateway: gatewayTransport, direct: directTransport };
@@ -47,14 +54,31 @@ export function readTransport({ transport, env = programEnvironment() }: Evaluat
   throw new ConfigurationError(message, { option: "transport", environmentVariable });
 }
 
-/** The limits in the options, over the given defaults. */
-export function readLimits(options: CallLimits, defaults: CallLimits = {}): Required<CallLimits> {
+/** The call limits among the options that are set, checked. */
+export function readCallLimits(options: CallLimits): CallLimits {
   const { maxRetries, deadlineMs, attemptTimeoutMs } = options;
-  const given = Object.entries({ maxRetries, deadlineMs, attemptTimeoutMs });
-  const set = Object.fromEntries(given.filter(([, value]) => value !== undefined));
-  const parsed = callLimitsSchema.safeParse({ ...defaults, ...set });
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const option = String(issue?.path[0]);
-  throw new ConfigurationError(`The option "${option}" is wrong: ${issue?.message}.`, { option });
+  checkOption(callLimitsSchema, options);
+  return {
+    ...(maxRetries !== undefined && { maxRetries }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(attemptTimeoutMs !== undefined && { attemptTimeoutMs }),
+  };
+}
+
+/** The pacer in the options, or one for the limits of the options or the transport. */
+export function readPacer(
+  { pacer, limits }: EvaluatorOptions,
+  { transport, clock, random }: { transport: Transport; clock: Clock; random: () => number },
+): Pacer {
+  if (pacer !== undefined) return pacer;
+  const known = limits ?? transport.limits ?? {};
+  checkOption(rateLimitsSchema, known);
+  return createPacer(known, { clock, random });
+}
+
+function checkOption(schema: z.ZodType, value: unknown): void {
+  const issue = schema.safeParse(value).error?.issues[0];
+  if (issue === undefined) return;
+  const option = issue.path.map(String).join(".");
+  throw new ConfigurationError(`The option "${option}" is wrong: ${issue.message}.`, { option });
 }

@@ -24,6 +24,7 @@ test("exports these names and no others", () => {
       "choiceAnswerSchema",
       "choiceQuestionSchema",
       "createEvaluator",
+      "createPacer",
       "directTransport",
       "evaluationRequestSchema",
       "evaluationResponseSchema",

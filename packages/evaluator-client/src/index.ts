@@ -1,10 +1,12 @@
 // Asking
 export {
   createEvaluator,
+  type EvaluateManyOptions,
   type EvaluateOptions,
   type Evaluator,
   type EvaluatorSurroundings,
 } from "./create-evaluator.ts";
+export type { BatchItem, BatchTotals, EvaluationBatch, RequestSource } from "./batch/batch.ts";
 export type { CallLimits, EvaluatorOptions } from "./evaluator-options.ts";
 export { boolean, choice, score } from "./questions/question-builders.ts";
 
@@ -18,6 +20,8 @@ export {
   type GatewayTransportOptions,
 } from "./transports/gateway/gateway-transport.ts";
 export type { AttemptContext, Transport, TransportReply } from "./transports/transport.ts";
+export { createPacer, type Pacer } from "./pacing/pacer.ts";
+export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock } from "./retry/clock.ts";
 
 // Questions, answers, bodies

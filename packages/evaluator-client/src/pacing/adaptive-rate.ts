@@ -1,47 +1,53 @@
 const DECREASE = 0.7;
 const DECREASE_AT_MOST_EVERY_MS = 1000;
-const INCREASES_TO_TARGET = 10;
-const STEP_SUCCESSES = 30;
-const HOLD_SUCCESSES = 1000;
-const CLOSE_ENOUGH = 0.965;
-const BELOW_THROTTLED = 0.97;
-const EXPLORE_GROWTH = 0.02;
+const INCREASES_TO_TARGET = 3;
+const SUCCESSES_TO_STEP = 50;
+const SUCCESSES_TO_EXPLORE = 1000;
+const CLOSE_ENOUGH = 0.93;
+const JUST_BELOW = 0.99;
+const FIRST_GROWTH = 0.15;
+const EXPLORE_GROWTH = 0.01;
 
 /**
  * Finds the rate of a service that does not say its limit: additive increase, multiplicative
- * decrease. Plain sawtooth uses 85 % of a limit, so the increase does not aim past it each time:
- * it climbs to a target, which searches between the fastest rate that held and the slowest that
- * was throttled, then holds, and explores again after a thousand successes.
+ * decrease. A plain sawtooth uses 85 % of a limit, so the increase ends at a target, which halves
+ * the gap between the fastest rate that held and the slowest that was throttled. Once they are
+ * close, the rate holds, and explores again after a thousand successes.
  */
 export class AdaptiveRate {
-  /** Requests per millisecond; infinite until the first throttled answer. */
   #perMs = Number.POSITIVE_INFINITY;
   #target = Number.POSITIVE_INFINITY;
   #held = 0;
-  #isHeldSure = false;
+  #isHeldProven = false;
   #throttled = Number.POSITIVE_INFINITY;
   #growth = EXPLORE_GROWTH;
   #successesAtTarget = 0;
   #decreasedAtMs = Number.NEGATIVE_INFINITY;
-  #stretch = { startedAtMs: Number.NaN, successes: 0 };
+  #stretch = { startedAtMs: 0, successes: 0 };
 
   /** The least time between two requests, in milliseconds; 0 while no limit is known. */
   get intervalMs(): number {
     return 1 / this.#perMs;
   }
 
+  /** Whether the rate is back at its target after a throttled answer. */
+  get isRecovered(): boolean {
+    return this.#perMs >= this.#target;
+  }
+
   /** A request succeeded. */
   succeeded(nowMs: number): void {
-    this.#count(nowMs);
+    if (this.#stretch.successes === 0) this.#stretch.startedAtMs = nowMs;
+    this.#stretch.successes += 1;
     if (this.#perMs === Number.POSITIVE_INFINITY) return;
-    if (this.#perMs < this.#target) {
+    if (!this.isRecovered) {
       const step = (this.#target * (1 - DECREASE)) / INCREASES_TO_TARGET;
       this.#perMs = Math.min(this.#target, this.#perMs + step);
       return;
     }
     this.#successesAtTarget += 1;
-    if (this.#successesAtTarget >= (this.#isSettled() ? HOLD_SUCCESSES : STEP_SUCCESSES))
-      this.#raise();
+    const patience = this.#isSettled() ? SUCCESSES_TO_EXPLORE : SUCCESSES_TO_STEP;
+    if (this.#successesAtTarget >= patience) this.#raise();
   }
 
   /** The service said that it is over its limit. */
@@ -50,16 +56,16 @@ export class AdaptiveRate {
     this.#decreasedAtMs = nowMs;
     if (this.#perMs === Number.POSITIVE_INFINITY) return;
     this.#throttled = this.#perMs;
-    if (this.#held > this.#throttled * BELOW_THROTTLED) {
-      this.#held = this.#throttled * (this.#isHeldSure ? BELOW_THROTTLED : DECREASE);
-      this.#isHeldSure = false;
+    if (this.#held > this.#throttled * JUST_BELOW) {
+      this.#held = this.#throttled * (this.#isHeldProven ? JUST_BELOW : DECREASE);
+      this.#isHeldProven = false;
     }
     this.#growth = EXPLORE_GROWTH;
     this.#perMs *= DECREASE;
     this.#aim();
   }
 
-  /** The pause after a throttled answer is over: what went through since the last one is the rate. */
+  /** The pause after a throttled answer is over: what went through since the last one is measured. */
   reopened(nowMs: number): void {
     const { startedAtMs, successes } = this.#stretch;
     const deliveredPerMs = successes / Math.max(1, nowMs - startedAtMs);
@@ -68,7 +74,9 @@ export class AdaptiveRate {
     this.#perMs = deliveredPerMs;
     this.#target = deliveredPerMs;
     this.#held = deliveredPerMs * DECREASE;
-    this.#isHeldSure = false;
+    this.#isHeldProven = false;
+    this.#throttled = Number.POSITIVE_INFINITY;
+    this.#growth = FIRST_GROWTH;
     this.#successesAtTarget = 0;
   }
 
@@ -79,7 +87,7 @@ export class AdaptiveRate {
   #raise(): void {
     if (this.#isSettled()) this.#throttled = Number.POSITIVE_INFINITY;
     this.#held = this.#target;
-    this.#isHeldSure = true;
+    this.#isHeldProven = true;
     this.#aim();
   }
 
@@ -88,11 +96,8 @@ export class AdaptiveRate {
     if (this.#throttled === Number.POSITIVE_INFINITY) {
       this.#target = this.#held * (1 + this.#growth);
       this.#growth *= 2;
-    } else this.#target = this.#isSettled() ? this.#held : (this.#held + this.#throttled) / 2;
-  }
-
-  #count(nowMs: number): void {
-    if (this.#stretch.successes === 0) this.#stretch.startedAtMs = nowMs;
-    this.#stretch.successes += 1;
+    } else {
+      this.#target = this.#isSettled() ? this.#held : (this.#held + this.#throttled) / 2;
+    }
   }
 }

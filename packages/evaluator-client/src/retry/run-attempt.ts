@@ -19,6 +19,7 @@ export function runAttempt<TValue>(
   attempt: (signal: AbortSignal) => Promise<TValue>,
   { clock, signal, timeoutMs, createTimeoutError }: AttemptLimits,
 ): Promise<TValue> {
+  if (signal?.aborted) return Promise.reject(signal.reason);
   const controller = new AbortController();
   return new Promise<TValue>((resolve, reject) => {
     const end = (reason: unknown) => {

@@ -1,45 +1,67 @@
 import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../errors.ts";
+import type { Admission, Pacer } from "../pacing/pacer.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import type { Clock } from "./clock.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import { runAttempt } from "./run-attempt.ts";
 import { sleep } from "./sleep.ts";
 
-/** How often, how long and on whose word to try. */
+/** How often, how long and at whose pace to try. */
 export interface RetryPolicy {
   /** Retries after the first attempt. */
   readonly maxRetries: number;
-  /** Time over all attempts and waits, in milliseconds. */
+  /** Time over all attempts and waits, in milliseconds; infinite for none. */
   readonly deadlineMs: number;
   /** Time for each attempt, headers and body, in milliseconds. */
   readonly attemptTimeoutMs: number;
+  /** Estimated input tokens of one attempt. */
+  readonly tokens: number;
   /** The caller's own signal. */
   readonly signal?: AbortSignal | undefined;
+  readonly pacer: Pacer;
   readonly clock: Clock;
   /** A number from 0 to 1 at each call. */
   readonly random: () => number;
 }
 
-/** Attempts until one succeeds, fails for good, or time or retries run out; throws the last error. */
+/** What one attempt gave. */
+export interface AttemptResult<TValue> {
+  readonly value: TValue;
+  /** Input tokens the service counted. */
+  readonly tokensUsed: number;
+}
+
+/**
+ * Attempts until one succeeds, fails for good, or time or retries run out; throws the last error.
+ * A throttled attempt waits at the pacer's gate with everyone else, any other on its own.
+ */
 export async function withRetries<TValue>(
-  attempt: (signal: AbortSignal) => Promise<TValue>,
+  attempt: (signal: AbortSignal) => Promise<AttemptResult<TValue>>,
   policy: RetryPolicy,
 ): Promise<{ value: TValue; attempts: number }> {
-  const deadlineAt = policy.clock.now() + policy.deadlineMs;
+  const { clock, signal, pacer } = policy;
+  const deadlineAtMs = clock.now() + policy.deadlineMs;
+  let lastError: EvaluatorError | null = null;
   for (let attempts = 1; ; attempts += 1) {
-    policy.signal?.throwIfAborted();
-    const leftMs = deadlineAt - policy.clock.now();
+    const admission = await pacer
+      .admit({ ...policy, retries: attempts - 1, deadlineAtMs })
+      .catch((refusal: unknown) => {
+        if (lastError === null || !(refusal instanceof TimeoutError)) throw refusal;
+        return giveUp(lastError, { attempts: attempts - 1, note: deadlineNote(lastError, policy) });
+      });
     try {
-      return { value: await runAttempt(attempt, attemptLimits(policy, leftMs)), attempts };
+      const limits = attemptLimits(policy, deadlineAtMs - clock.now());
+      const { value, tokensUsed } = await runAttempt(attempt, limits);
+      admission.succeeded(tokensUsed);
+      return { value, attempts };
     } catch (error) {
-      policy.signal?.throwIfAborted();
+      settle(admission, error);
+      signal?.throwIfAborted();
       if (!(error instanceof EvaluatorError)) throw error;
-      const next = nextStep(error, { attempts, leftMs: deadlineAt - policy.clock.now(), policy });
-      if (next.giveUp) {
-        recordAttempts(error, attempts, next.note);
-        throw error;
-      }
-      await sleep(next.delayMs, policy);
+      const failure = attempts > policy.maxRetries ? "final" : classifyFailure(error);
+      if (failure === "final") return giveUp(error, { attempts });
+      lastError = error;
+      if (failure === "retryable") await backOff(error, { attempts, deadlineAtMs, policy });
     }
   }
 }
@@ -60,23 +82,38 @@ function timeoutError(
   return new TimeoutError(message, { timeoutMs, limit, maybeBilled: true });
 }
 
-type NextStep = { giveUp: false; delayMs: number } | { giveUp: true; note?: string };
+function settle(admission: Admission, error: unknown): void {
+  const isThrottled = error instanceof EvaluatorError && classifyFailure(error) === "throttled";
+  if (isThrottled) admission.throttled(retryAfterMsOf(error));
+  else admission.ended();
+}
 
-function nextStep(
+async function backOff(
   error: EvaluatorError,
-  { attempts, leftMs, policy }: { attempts: number; leftMs: number; policy: RetryPolicy },
-): NextStep {
-  const failure = classifyFailure(error);
-  if (failure === "final" || attempts > policy.maxRetries) return { giveUp: true };
-  const retryAfterMs = error instanceof StatusError ? error.retryAfterMs : null;
-  const delayMs = retryDelayMs({
-    retries: attempts - 1,
-    isThrottled: failure === "throttled",
-    retryAfterMs,
-    random: policy.random(),
-  });
-  if (delayMs < leftMs) return { giveUp: false, delayMs };
+  context: { attempts: number; deadlineAtMs: number; policy: RetryPolicy },
+): Promise<void> {
+  const { attempts, deadlineAtMs, policy } = context;
+  const { clock, signal } = policy;
+  const retryAfterMs = retryAfterMsOf(error);
+  const random = policy.random();
+  const delayMs = retryDelayMs({ retries: attempts - 1, isThrottled: false, retryAfterMs, random });
+  if (clock.now() + delayMs >= deadlineAtMs) {
+    giveUp(error, { attempts, note: deadlineNote(error, policy) });
+  }
+  await sleep(delayMs, { clock, signal });
+}
+
+function giveUp(error: EvaluatorError, details: { attempts: number; note?: string }): never {
+  recordAttempts(error, details.attempts, details.note);
+  throw error;
+}
+
+function deadlineNote(error: EvaluatorError, { deadlineMs }: RetryPolicy): string {
+  const retryAfterMs = retryAfterMsOf(error);
   const asked = retryAfterMs === null ? "" : ` The service asks to wait ${retryAfterMs} ms.`;
-  const note = `${asked} The next attempt would start past the deadline of ${policy.deadlineMs} ms (deadlineMs).`;
-  return { giveUp: true, note };
+  return `${asked} The next attempt would start past the deadline of ${deadlineMs} ms (deadlineMs).`;
+}
+
+function retryAfterMsOf(error: unknown): number | null {
+  return error instanceof StatusError ? error.retryAfterMs : null;
 }

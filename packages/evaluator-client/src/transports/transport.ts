@@ -1,4 +1,5 @@
 import type { EvaluationRequest } from "../evaluation.ts";
+import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { Clock } from "../retry/clock.ts";
 
 /** What one attempt may use: its end, and the time. */
@@ -31,6 +32,8 @@ export interface TransportReply {
 export interface Transport {
   /** A short name for messages, such as `gateway`. */
   readonly name: string;
+  /** The service's known limits, when it has any. */
+  readonly limits?: RateLimits;
   /** Sends one request and reads its whole response. */
   send(request: EvaluationRequest, context: AttemptContext): Promise<TransportReply>;
 }

@@ -13,7 +13,7 @@ import {
 } from "../transport-options.ts";
 import { toDirectError } from "./direct-error.ts";
 import { fromDirectResponse, toDirectBody } from "./direct-mapping.ts";
-import { directHeaders, directPath } from "./direct-wire.ts";
+import { directHeaders, directLimits, directPath } from "./direct-wire.ts";
 
 /** How to reach the vendor's own API, or a server that speaks it. */
 export interface DirectTransportOptions extends TransportOptions {
@@ -41,6 +41,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
   const http = httpClientFor(options.fetch);
   return {
     name: "direct",
+    limits: directLimits,
     async send(request, { signal, clock }) {
       const body = JSON.stringify(toDirectBody(request, model));
       const response = await postJson(http, { url, headers, body, signal });

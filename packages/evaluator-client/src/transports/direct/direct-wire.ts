@@ -4,6 +4,9 @@ import { recordOf } from "../../questions/record-of.ts";
 /** The path of an evaluation under the vendor's base URL (contract section 4.5). */
 export const directPath = "/v1/systemone";
 
+/** The vendor's limits for one key (contract section 8). */
+export const directLimits = { requestsPerMinute: 1200, tokensPerSecond: 250_000 };
+
 /** The headers of a direct request; without a key, no `Authorization` (field facts). */
 export function directHeaders(apiKey: string | null): Record<string, string> {
   const authorization = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };

@@ -1,0 +1,43 @@
+import { untilAborted } from "../retry/until-aborted.ts";
+
+/** One item of a source, with its place from 0. */
+export interface ReadItem<TItem> {
+  readonly index: number;
+  readonly item: TItem;
+}
+
+/** Reads a sync or async source item by item, no further than asked. */
+export class OrderedReader<TItem> {
+  readonly #iterator: Iterator<TItem> | AsyncIterator<TItem>;
+  #count = 0;
+  #pending = 0;
+
+  constructor(source: Iterable<TItem> | AsyncIterable<TItem>) {
+    this.#iterator =
+      Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  }
+
+  /** The next item, or null at the end; rejects with the signal's reason once it aborts. */
+  async read(signal: AbortSignal): Promise<ReadItem<TItem> | null> {
+    signal.throwIfAborted();
+    const index = this.#count;
+    this.#count += 1;
+    const result = await untilAborted(this.#next(), signal);
+    return result.done ? null : { index, item: result.value };
+  }
+
+  /** Tells the source that no more is read, and waits for it unless it is still busy. */
+  async close(): Promise<void> {
+    const closed = Promise.resolve(this.#iterator.return?.()).catch(() => undefined);
+    if (this.#pending === 0) await closed;
+  }
+
+  async #next(): Promise<IteratorResult<TItem>> {
+    this.#pending += 1;
+    try {
+      return await this.#iterator.next();
+    } finally {
+      this.#pending -= 1;
+    }
+  }
+}

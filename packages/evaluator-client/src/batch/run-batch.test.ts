@@ -1,0 +1,166 @@
+import { setImmediate } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { Evaluation, EvaluationRequest } from "../evaluation.ts";
+import { InvalidRequestError } from "../errors.ts";
+import type { Questions } from "../questions/question.ts";
+import { boolean } from "../questions/question-builders.ts";
+import { runBatch } from "./run-batch.ts";
+
+const questions = { scam: boolean("scam?") };
+
+function requestFor(index: number): EvaluationRequest {
+  return { state: String(index), questions };
+}
+
+function* endlessly(read: number[] = []) {
+  for (let index = 0; ; index += 1) {
+    read.push(index);
+    yield requestFor(index);
+  }
+}
+
+function evaluationOf({ state }: EvaluationRequest): Evaluation {
+  const usage = { inputTokens: 10, outputTokens: 1 };
+  return { raw: state, usage, costUsd: 0.5 } as Partial<Evaluation> as Evaluation;
+}
+
+/** Answers that a test gives by hand; notes how many were open at once. */
+function answersByHand() {
+  const open = new Map<string, { answer(): void; fail(error: Error): void }>();
+  const seen = { most: 0, aborted: 0 };
+  const evaluate = (request: EvaluationRequest<Questions>, signal: AbortSignal) =>
+    new Promise<Evaluation>((resolve, reject) => {
+      const state = String(request.state);
+      const close = () => open.delete(state);
+      open.set(state, {
+        answer: () => (close(), resolve(evaluationOf(request))),
+        fail: (error) => (close(), reject(error)),
+      });
+      seen.most = Math.max(seen.most, open.size);
+      signal.addEventListener("abort", () => {
+        seen.aborted += 1;
+        reject(signal.reason);
+      });
+    });
+  return { open, seen, evaluate };
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+}
+
+test("gives outcomes in input order, whatever the order of the answers", async () => {
+  const { open, evaluate } = answersByHand();
+  const requests = [requestFor(0), requestFor(1), requestFor(2)];
+  const batch = runBatch({ requests, concurrency: 3, signal: undefined, evaluate });
+  const taken: unknown[] = [];
+  const consumed = (async () => {
+    for await (const item of batch) taken.push(item);
+  })();
+  await settled();
+  open.get("2")?.answer();
+  open.get("1")?.fail(new InvalidRequestError("No."));
+  await settled();
+  expect(taken).toEqual([]);
+  expect(batch.totals).toMatchObject({ succeeded: 1, failed: 1 });
+  open.get("0")?.answer();
+  await consumed;
+  expect(taken).toMatchObject([
+    { index: 0, status: "succeeded", evaluation: { raw: "0" } },
+    { index: 1, status: "failed", error: { name: "InvalidRequestError" } },
+    { index: 2, status: "succeeded", evaluation: { raw: "2" } },
+  ]);
+  expect(batch.totals).toEqual({
+    succeeded: 2,
+    failed: 1,
+    inputTokens: 20,
+    outputTokens: 2,
+    costUsd: 1,
+  });
+});
+
+test("keeps to its concurrency, and reads no further than it may be ahead", async () => {
+  const { open, seen, evaluate } = answersByHand();
+  const read: number[] = [];
+  const requests = endlessly(read);
+  const batch = runBatch({ requests, concurrency: 3, signal: undefined, evaluate });
+  expect(read).toEqual([]);
+  const first = batch.next();
+  await settled();
+  expect(read).toEqual([0, 1, 2]);
+  // A consumer that takes nothing more stops the reading, however fast the answers are.
+  for (let round = 0; round < 10; round += 1) {
+    for (const { answer } of open.values()) answer();
+    await settled();
+  }
+  expect(await first).toMatchObject({ value: { index: 0 } });
+  expect(read).toHaveLength(6);
+  expect(seen.most).toBe(3);
+  await batch.return(undefined);
+});
+
+test("cancels what is in flight and closes the input when the consumer leaves", async () => {
+  const { open, seen, evaluate } = answersByHand();
+  let isClosed = false;
+  async function* source() {
+    try {
+      yield* endlessly();
+    } finally {
+      isClosed = true;
+    }
+  }
+  const batch = runBatch({ requests: source(), concurrency: 2, signal: undefined, evaluate });
+  const consumed = (async () => {
+    for await (const item of batch) return item.index;
+    return null;
+  })();
+  await settled();
+  open.get("0")?.answer();
+  expect(await consumed).toBe(0);
+  await settled();
+  expect(isClosed).toBe(true);
+  expect(seen.aborted).toBeGreaterThanOrEqual(2);
+  expect(seen.most).toBe(2);
+});
+
+test("throws the caller's reason at once, even while the input keeps it waiting", async () => {
+  const controller = new AbortController();
+  const reason = { why: "enough" };
+  async function* hanging() {
+    yield requestFor(0);
+    await new Promise(() => undefined);
+  }
+  const { evaluate } = answersByHand();
+  const { signal } = controller;
+  const batch = runBatch({ requests: hanging(), concurrency: 2, signal, evaluate });
+  const next = batch.next().catch((error: unknown) => error);
+  await settled();
+  controller.abort(reason);
+  expect(await next).toBe(reason);
+  const late = runBatch({ requests: [requestFor(0)], concurrency: 1, signal, evaluate });
+  await expect(late.next()).rejects.toBe(reason);
+});
+
+test("gives what came before an input that breaks, then its error", async () => {
+  const broken = new Error("The file ends here.");
+  function* source() {
+    yield requestFor(0);
+    throw broken;
+  }
+  const evaluate = async (request: EvaluationRequest<Questions>) => evaluationOf(request);
+  const batch = runBatch({ requests: source(), concurrency: 4, signal: undefined, evaluate });
+  expect(await batch.next()).toMatchObject({ value: { index: 0, status: "succeeded" } });
+  await expect(batch.next()).rejects.toBe(broken);
+});
+
+test("ends at once on an empty input", async () => {
+  const evaluate = async () => expect.unreachable();
+  const batch = runBatch({ requests: [], concurrency: 4, signal: undefined, evaluate });
+  expect(await batch.next()).toEqual({ done: true, value: undefined });
+});
+
+test.each([0, 1.5, -1, Number.NaN, Infinity])("refuses a concurrency of %d", (concurrency) => {
+  const evaluate = async () => expect.unreachable();
+  const run = () => runBatch({ requests: [], concurrency, signal: undefined, evaluate });
+  expect(run).toThrow(expect.objectContaining({ option: "concurrency" }));
+});

@@ -1,0 +1,70 @@
+import { retryDelayMs } from "../retry/retry-delay.ts";
+
+/**
+ * Opens and closes for everyone who shares a limit: a throttled answer closes it for a while, then
+ * one call goes first, and only its success opens it again.
+ */
+export class Gate {
+  #state: "open" | "paused" | "probing" = "open";
+  #closedAtMs = Number.NEGATIVE_INFINITY;
+  #opensAtMs = 0;
+  #throttledInARow = 0;
+
+  /** Whether the next call to pass is the one that tries first. */
+  get isPaused(): boolean {
+    return this.#state === "paused";
+  }
+
+  /** How long until a call may pass, in milliseconds; infinite while another one tries first. */
+  delayMs(nowMs: number): number {
+    if (this.#state === "open") return 0;
+    return this.#state === "probing"
+      ? Number.POSITIVE_INFINITY
+      : Math.max(0, this.#opensAtMs - nowMs);
+  }
+
+  /** How long the gate stays closed at the least, in milliseconds. */
+  closedForMs(nowMs: number): number {
+    return this.#state === "open" ? 0 : Math.max(0, this.#opensAtMs - nowMs);
+  }
+
+  /** A call passes; the first one after a pause tries for all. */
+  pass(): void {
+    if (this.#state === "paused") this.#state = "probing";
+  }
+
+  /** A throttled answer came to a call that passed at `passedAtMs`; true when it closed the gate. */
+  close({ passedAtMs, nowMs, retryAfterMs, random }: ThrottledCall): boolean {
+    if (retryAfterMs !== null) this.#opensAtMs = Math.max(this.#opensAtMs, nowMs + retryAfterMs);
+    // An answer to a call from before the pause is old news.
+    if (passedAtMs < this.#closedAtMs) return false;
+    const retries = this.#throttledInARow;
+    const delayMs = retryDelayMs({ retries, isThrottled: true, retryAfterMs, random });
+    this.#throttledInARow += 1;
+    this.#closedAtMs = nowMs;
+    this.#opensAtMs = Math.max(this.#opensAtMs, nowMs + delayMs);
+    this.#state = "paused";
+    return true;
+  }
+
+  /** The call that tried first succeeded. */
+  open(): void {
+    this.#state = "open";
+    this.#throttledInARow = 0;
+  }
+
+  /** The call that tried first ended without an answer; the next one tries. */
+  tryAgain(): void {
+    this.#state = "paused";
+  }
+}
+
+/** A call that was answered with a rate limit. */
+export interface ThrottledCall {
+  readonly passedAtMs: number;
+  readonly nowMs: number;
+  /** How long the service asks to wait, in milliseconds, or null. */
+  readonly retryAfterMs: number | null;
+  /** A number from 0 to 1. */
+  readonly random: number;
+}
