@@ -84,8 +84,12 @@ export class Pacer {
     }: { resolve: (admission: Admission) => void; reject: (reason: unknown) => void },
   ): void {
     const { signal } = call;
-    const onAbort = () => this.#leave(waiter).refuse(signal?.reason);
-    const onDeadline = () => this.#leave(waiter).refuse(pastDeadline(call, null));
+    const giveUp = (reason: unknown) => {
+      this.#leave(waiter).refuse(reason);
+      this.#wake();
+    };
+    const onAbort = () => giveUp(signal?.reason);
+    const onDeadline = () => giveUp(pastDeadline(call, null));
     const cancelDeadline = this.#schedule(call.deadlineAtMs, onDeadline);
     const release = () => {
       cancelDeadline();

@@ -28,12 +28,12 @@ async function simulate(scenario: Scenario) {
     Array.from({ length: ITEMS }, () => emailRequest),
     { concurrency: 32 },
   );
-  let isOver = false;
+  const run = { isOver: false };
   const consumed = (async () => {
     while (!(await batch.next()).done);
-    isOver = true;
+    run.isOver = true;
   })();
-  while (!isOver) await clock.advance(scenario.windowMs);
+  while (!run.isOver) await clock.advance(scenario.windowMs);
   await consumed;
   return { service, batch, elapsedMs: clock.now() };
 }

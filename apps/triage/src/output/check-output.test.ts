@@ -1,0 +1,65 @@
+import { chmod, link, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { checkOutput } from "./check-output.ts";
+
+async function inputAndOutput() {
+  const folder = await temporaryFolder();
+  const [input, output] = [join(folder, "inbox.json"), join(folder, "inbox.triage.json")];
+  await writeFile(input, "[]");
+  return { folder, input, output };
+}
+
+test("a free place is fine and stays as it was", async () => {
+  const { folder, input, output } = await inputAndOutput();
+  await checkOutput(output, input);
+  expect(await readdir(folder)).toEqual(["inbox.json"]);
+});
+
+test("older results may be replaced", async () => {
+  const { input, output } = await inputAndOutput();
+  await writeFile(output, "[]");
+  await expect(checkOutput(output, input)).resolves.toBeUndefined();
+});
+
+test("an output that is a symbolic link to the input is refused", async () => {
+  const { input, output } = await inputAndOutput();
+  await symlink(input, output);
+  await expect(checkOutput(output, input)).rejects.toThrow(`${output} is the input file itself`);
+});
+
+test("an output that is a hard link to the input is refused", async () => {
+  const { input, output } = await inputAndOutput();
+  await link(input, output);
+  await expect(checkOutput(output, input)).rejects.toThrow(`${output} is the input file itself`);
+});
+
+test("an input that is a symbolic link to the output is refused", async () => {
+  const { folder, output } = await inputAndOutput();
+  const input = join(folder, "linked.json");
+  await writeFile(output, "[]");
+  await symlink(output, input);
+  await expect(checkOutput(output, input)).rejects.toThrow("is the input file itself");
+});
+
+test("a folder in the way is named", async () => {
+  const { input, output } = await inputAndOutput();
+  await mkdir(output);
+  await expect(checkOutput(output, input)).rejects.toThrow(`${output} is in the way`);
+});
+
+test("a name the disk cannot hold is refused", async () => {
+  const { folder, input } = await inputAndOutput();
+  const output = join(folder, `${"x".repeat(250)}.triage.json`);
+  await expect(checkOutput(output, input)).rejects.toThrow(
+    `Cannot write ${output}: name too long.`,
+  );
+});
+
+// The administrator may write anywhere.
+test.skipIf(process.getuid?.() === 0)("a folder closed for writing is refused", async () => {
+  const { folder, input, output } = await inputAndOutput();
+  await chmod(folder, 0o555);
+  await expect(checkOutput(output, input)).rejects.toThrow("permission denied");
+});
