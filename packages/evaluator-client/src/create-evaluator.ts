@@ -12,8 +12,9 @@ import { checkRequest } from "./questions/check-request.ts";
 import { estimateTokens } from "./questions/estimate-tokens.ts";
 import type { Questions } from "./questions/question.ts";
 import { type Clock, systemClock } from "./retry/clock.ts";
-import { withRetries } from "./retry/with-retries.ts";
+import { type RetryPolicy, withRetries } from "./retry/with-retries.ts";
 import { checkReply, toEvaluation } from "./to-evaluation.ts";
+import { joinWatches, type Watch } from "./watching/watch.ts";
 
 /** Options of one call. */
 export interface EvaluateOptions extends CallLimits {
@@ -94,6 +95,7 @@ export function createEvaluator(
 ): Evaluator {
   const transport = readTransport(options);
   const pacer = readPacer(options, { transport, clock, random });
+  const { tracing } = options;
   const ownLimits = readCallLimits(options);
 
   async function evaluate<TQuestions extends Questions>(
@@ -102,14 +104,26 @@ export function createEvaluator(
   ): Promise<Evaluation<TQuestions>> {
     signal?.throwIfAborted();
     checkRequest(request);
+    const run = (watch: Watch) =>
+      send(request, { ...limits, signal, watch: joinWatches([options, watch]) });
+    if (tracing === undefined) return run({});
+    const traced = await tracing({ request, transport }, run);
+    return traced as Evaluation<TQuestions>;
+  }
+
+  async function send<TQuestions extends Questions>(
+    request: EvaluationRequest<TQuestions>,
+    limits: Pick<RetryPolicy, keyof CallLimits | "signal" | "watch">,
+  ): Promise<Evaluation<TQuestions>> {
     const startedAt = clock.now();
     const tokens = estimateTokens(request);
     const attempt = async (attemptSignal: AbortSignal) => {
       const reply = await transport.send(request, { signal: attemptSignal, clock });
       const response = checkReply(reply, request.questions);
-      return { value: { reply, response }, tokensUsed: response.usage.inputTokens };
+      const status = reply.status ?? null;
+      return { value: { reply, response }, status, tokensUsed: response.usage.inputTokens };
     };
-    const policy = { ...limits, tokens, signal, pacer, clock, random };
+    const policy = { ...limits, tokens, pacer, clock, random };
     const { value, attempts } = await withRetries(attempt, policy);
     const timing = { totalMs: clock.now() - startedAt, attempts };
     return toEvaluation(value.response, { ...value, questions: request.questions, timing });

@@ -7,6 +7,8 @@ import type { Clock } from "./retry/clock.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
 import type { Transport } from "./transports/transport.ts";
+import type { Tracing } from "./watching/tracing.ts";
+import type { Watch } from "./watching/watch.ts";
 
 // The longest time a timer can hold.
 const millisecondsSchema = z
@@ -30,14 +32,16 @@ export interface CallLimits {
   attemptTimeoutMs?: number;
 }
 
-/** How an evaluator reaches the model, and how long it tries. */
-export interface EvaluatorOptions extends CallLimits {
+/** How an evaluator reaches the model, how long it tries, and who is told. */
+export interface EvaluatorOptions extends CallLimits, Watch {
   /** The way to the model. @default the one EVALUATOR_TRANSPORT names, else the gateway */
   transport?: Transport;
   /** Environment variables for the options not given. @default the program's own */
   env?: Environment;
   /** Known limits of the service; `{}` for none. @default the transport's */
   limits?: RateLimits;
+  /** Runs around every call, such as `openTelemetryTracing()`. @default none */
+  tracing?: Tracing;
   /** Shares limits and pauses with other evaluators, instead of `limits`. @default one of its own */
   pacer?: Pacer;
 }

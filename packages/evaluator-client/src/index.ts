@@ -24,6 +24,10 @@ export { createPacer, type Pacer } from "./pacing/pacer.ts";
 export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock } from "./retry/clock.ts";
 
+// Watching
+export type { TracedCall, Tracing } from "./watching/tracing.ts";
+export type { AttemptEvent, WaitEvent, Watch } from "./watching/watch.ts";
+
 // Questions, answers, bodies
 export {
   type BooleanQuestion,

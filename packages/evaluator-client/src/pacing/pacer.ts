@@ -19,6 +19,8 @@ export interface PacedCall {
   readonly deadlineAtMs: number;
   /** The whole deadline, for messages, in milliseconds. */
   readonly deadlineMs: number;
+  /** Told when the call has to wait: for how long, in milliseconds, or null when that is open. */
+  onWait?(delayMs: number | null): void;
 }
 
 /** Leave to send one request; exactly one of its methods is called when the request ends. */
@@ -108,6 +110,7 @@ export class Pacer {
     };
     signal?.addEventListener("abort", onAbort, { once: true });
     this.#waiters.push(waiter);
+    call.onWait?.(this.#knownDelayMs(call));
     this.#refuseHopeless();
     this.#wake();
   }
@@ -141,6 +144,11 @@ export class Pacer {
       (best, waiter) => (waiter.retries < best.retries ? waiter : best),
       first as Waiter,
     );
+  }
+
+  #knownDelayMs(call: PacedCall): number | null {
+    const delayMs = this.#delayMs(call);
+    return this.#waiters.length === 1 && Number.isFinite(delayMs) ? delayMs : null;
   }
 
   #delayMs({ tokens }: PacedCall): number {

@@ -2,13 +2,15 @@ import { expect, test } from "vitest";
 import { ConnectionError, RateLimitError, TimeoutError } from "../errors.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
+import { joinWatches } from "../watching/watch.ts";
 import { type RetryPolicy, withRetries } from "./with-retries.ts";
 
 function policyWith(clock: ManualClock, changes: Partial<RetryPolicy> = {}): RetryPolicy {
   const limits = { maxRetries: 2, deadlineMs: 60_000, attemptTimeoutMs: 10_000 };
   const random = () => 1;
   const pacer = createPacer({}, { clock, random });
-  return { ...limits, tokens: 1, pacer, clock, random, ...changes };
+  const watch = joinWatches([]);
+  return { ...limits, tokens: 1, pacer, watch, clock, random, ...changes };
 }
 
 function never() {
@@ -32,7 +34,7 @@ function run(errors: readonly unknown[], changes: Partial<RetryPolicy> = {}) {
     startedAtMs.push(clock.now());
     const error = errors[startedAtMs.length - 1];
     if (error !== undefined) throw error;
-    return { value: "answer", tokensUsed: 1 };
+    return { value: "answer", status: 200, tokensUsed: 1 };
   };
   const outcome = withRetries(attempt, policyWith(clock, changes)).catch((error: unknown) => error);
   return { clock, startedAtMs, outcome };

@@ -1,5 +1,6 @@
 import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../errors.ts";
 import type { Admission, Pacer } from "../pacing/pacer.ts";
+import type { Watch } from "../watching/watch.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import type { Clock } from "./clock.ts";
 import { retryDelayMs } from "./retry-delay.ts";
@@ -19,6 +20,7 @@ export interface RetryPolicy {
   /** The caller's own signal. */
   readonly signal?: AbortSignal | undefined;
   readonly pacer: Pacer;
+  readonly watch: Required<Watch>;
   readonly clock: Clock;
   /** A number from 0 to 1 at each call. */
   readonly random: () => number;
@@ -27,6 +29,8 @@ export interface RetryPolicy {
 /** What one attempt gave. */
 export interface AttemptResult<TValue> {
   readonly value: TValue;
+  /** The HTTP status, or null when there was none. */
+  readonly status: number | null;
   /** Input tokens the service counted. */
   readonly tokensUsed: number;
 }
@@ -39,25 +43,35 @@ export async function withRetries<TValue>(
   attempt: (signal: AbortSignal) => Promise<AttemptResult<TValue>>,
   policy: RetryPolicy,
 ): Promise<{ value: TValue; attempts: number }> {
-  const { clock, signal, pacer } = policy;
+  const { clock, signal, pacer, watch } = policy;
   const deadlineAtMs = clock.now() + policy.deadlineMs;
   let lastError: EvaluatorError | null = null;
   for (let attempts = 1; ; attempts += 1) {
     const admission = await pacer
-      .admit({ ...policy, retries: attempts - 1, deadlineAtMs })
+      .admit({
+        ...policy,
+        retries: attempts - 1,
+        deadlineAtMs,
+        onWait: (delayMs) => watch.onWait({ attempt: attempts, reason: "rate-limit", delayMs }),
+      })
       .catch((refusal: unknown) => {
         if (lastError === null || !(refusal instanceof TimeoutError)) throw refusal;
         return giveUp(lastError, { attempts: attempts - 1, note: deadlineNote(lastError, policy) });
       });
+    const startedAtMs = clock.now();
+    const tell = (status: number | null, error: EvaluatorError | null) =>
+      watch.onAttempt({ attempt: attempts, durationMs: clock.now() - startedAtMs, status, error });
     try {
       const limits = attemptLimits(policy, deadlineAtMs - clock.now());
-      const { value, tokensUsed } = await runAttempt(attempt, limits);
+      const { value, status, tokensUsed } = await runAttempt(attempt, limits);
       admission.succeeded(tokensUsed);
+      tell(status, null);
       return { value, attempts };
     } catch (error) {
       settle(admission, error);
       signal?.throwIfAborted();
       if (!(error instanceof EvaluatorError)) throw error;
+      tell(error instanceof StatusError ? error.status : null, error);
       const failure = attempts > policy.maxRetries ? "final" : classifyFailure(error);
       if (failure === "final") return giveUp(error, { attempts });
       lastError = error;
@@ -100,6 +114,7 @@ async function backOff(
   if (clock.now() + delayMs >= deadlineAtMs) {
     giveUp(error, { attempts, note: deadlineNote(error, policy) });
   }
+  policy.watch.onWait({ attempt: attempts + 1, reason: "backoff", delayMs });
   await sleep(delayMs, { clock, signal });
 }
 

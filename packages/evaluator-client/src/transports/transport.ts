@@ -14,6 +14,8 @@ export interface AttemptContext {
 export interface TransportReply {
   /** The response body mapped to the gateway's form, shape not yet checked. */
   readonly response: unknown;
+  /** The HTTP status, when there was one. */
+  readonly status?: number;
   /** The model that answered, or null when the service does not say. */
   readonly modelId: string | null;
   /** The service's id of the request, or null. */
@@ -32,6 +34,8 @@ export interface TransportReply {
 export interface Transport {
   /** A short name for messages, such as `gateway`. */
   readonly name: string;
+  /** Where requests go, and the model they name; for traces. */
+  readonly target?: { readonly url: string; readonly modelId: string };
   /** The service's known limits, when it has any. */
   readonly limits?: RateLimits;
   /** Sends one request and reads its whole response. */

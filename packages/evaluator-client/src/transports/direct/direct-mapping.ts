@@ -15,7 +15,10 @@ export function toDirectBody({ state, questions }: EvaluationRequest, model: str
 }
 
 /** Moves the vendor's response into the gateway's form (contract section 2.6). */
-export function fromDirectResponse({ json, header }: JsonResponse, vendor: string): TransportReply {
+export function fromDirectResponse(
+  { status, json, header }: JsonResponse,
+  vendor: string,
+): TransportReply {
   const { data, error } = directResponseSchema.safeParse(json);
   if (data === undefined) throw invalidBody(error.issues[0]?.path ?? []);
   return {
@@ -28,6 +31,7 @@ export function fromDirectResponse({ json, header }: JsonResponse, vendor: strin
         [vendor]: { confidence: pick(data, "confidence"), legend: pick(data, "legend") },
       },
     },
+    status,
     modelId: data.model ?? null,
     requestId: header("x-typesafe-request-id") ?? header("x-request-id"),
     raw: json,

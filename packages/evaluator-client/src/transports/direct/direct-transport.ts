@@ -41,6 +41,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
   const http = httpClientFor(options.fetch);
   return {
     name: "direct",
+    target: { url, modelId: model },
     limits: directLimits,
     async send(request, { signal, clock }) {
       const body = JSON.stringify(toDirectBody(request, model));

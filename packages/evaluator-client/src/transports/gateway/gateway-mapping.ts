@@ -12,11 +12,12 @@ export function toGatewayBody({ state, questions }: EvaluationRequest, wire: Gat
 }
 
 /** The gateway's response is already in the gateway's form; only who answered is looked up. */
-export function fromGatewayResponse({ json, header }: JsonResponse): TransportReply {
+export function fromGatewayResponse({ status, json, header }: JsonResponse): TransportReply {
   const { data } = gatewayRoutingSchema.safeParse(json);
   const gateway = data?.providerMetadata.gateway;
   return {
     response: json,
+    status,
     modelId: data?.model ?? gateway?.routing?.canonicalSlug ?? null,
     requestId: header("x-request-id") ?? header("x-vercel-id") ?? gateway?.generationId ?? null,
     raw: json,

@@ -36,10 +36,11 @@ export interface GatewayTransportOptions extends TransportOptions {
  * ```
  */
 export function gatewayTransport(options: GatewayTransportOptions = {}): Transport {
-  const { url, headers, apiKey, wire } = readOptions(options);
+  const { url, headers, apiKey, modelId, wire } = readOptions(options);
   const http = httpClientFor(options.fetch);
   return {
     name: "gateway",
+    target: { url, modelId },
     async send(request, { signal, clock }) {
       const body = JSON.stringify(toGatewayBody(request, wire));
       const response = await postJson(http, { url, headers, body, signal });
@@ -76,5 +77,5 @@ function readOptions(options: GatewayTransportOptions) {
     fallback: "typesafe-ai/jev",
   });
   const headers = mergeHeaders(gatewayHeaders({ apiKey, modelId, wire }), options.headers);
-  return { url: baseUrl + gatewayWires[wire].path, headers, apiKey, wire };
+  return { url: baseUrl + gatewayWires[wire].path, headers, apiKey, modelId, wire };
 }

@@ -1,0 +1,4 @@
+export {
+  openTelemetryTracing,
+  type OpenTelemetryTracingOptions,
+} from "./open-telemetry-tracing.ts";

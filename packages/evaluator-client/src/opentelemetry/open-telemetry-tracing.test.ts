@@ -1,0 +1,102 @@
+import { context, SpanStatusCode, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
+import { expect, test } from "vitest";
+import { createEvaluator } from "../create-evaluator.ts";
+import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
+import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+import { openTelemetryTracing, type OpenTelemetryTracingOptions } from "./index.ts";
+
+context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+
+/** The spans of one call that is answered with the given responses in turn. */
+async function spansOf(
+  responses: readonly Response[],
+  options: Omit<OpenTelemetryTracingOptions, "tracer"> = {},
+): Promise<ReadableSpan[]> {
+  const exporter = new InMemorySpanExporter();
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  const tracing = openTelemetryTracing({ tracer: provider.getTracer("test"), ...options });
+  const left = [...responses];
+  const fetch = async () => left.shift() ?? Response.error();
+  const transport = gatewayTransport({ apiKey: "planted-secret-key", fetch });
+  const evaluator = createEvaluator({ transport, tracing }, { random: () => 0 });
+  await evaluator.evaluate(emailRequest).catch(() => undefined);
+  return exporter.getFinishedSpans();
+}
+
+test("traces the call and each attempt after the conventions", async () => {
+  const [failed, answered, call] = await spansOf([
+    Response.json({}, { status: 500 }),
+    Response.json(gatewayBody),
+  ]);
+  expect(call).toMatchObject({
+    name: "evaluate typesafe-ai/jev",
+    attributes: {
+      "gen_ai.operation.name": "evaluate",
+      "gen_ai.provider.name": "gateway",
+      "gen_ai.request.model": "typesafe-ai/jev",
+      "gen_ai.response.model": "typesafe-ai/jev",
+      "gen_ai.response.id": "gen_1",
+      "gen_ai.usage.input_tokens": 336,
+      "gen_ai.usage.output_tokens": 3,
+      "evaluator.cost_usd": 0.000014112,
+      "server.address": "ai-gateway.vercel.sh",
+      "server.port": 443,
+    },
+    events: [{ name: "wait.backoff", attributes: { "wait.delay_ms": 0 } }],
+  });
+  expect(failed).toMatchObject({
+    name: "POST",
+    status: { code: SpanStatusCode.ERROR },
+    attributes: {
+      "http.request.method": "POST",
+      "http.response.status_code": 500,
+      "url.full": "https://ai-gateway.vercel.sh/v4/ai/evaluation-model",
+      "error.type": "StatusError",
+    },
+  });
+  expect(answered?.attributes).toMatchObject({
+    "http.response.status_code": 200,
+    "http.request.resend_count": 1,
+  });
+  for (const attempt of [failed, answered]) {
+    expect(attempt?.parentSpanContext?.spanId).toBe(call?.spanContext().spanId);
+  }
+});
+
+test("marks a call that failed", async () => {
+  const [, call] = await spansOf([Response.json({}, { status: 401 })]);
+  expect(call).toMatchObject({
+    status: { code: SpanStatusCode.ERROR },
+    attributes: { "error.type": "AuthenticationError" },
+  });
+});
+
+test("records content only when asked, and never the key", async () => {
+  const told = JSON.stringify((await spansOf([Response.json(gatewayBody)])).map(contentOf));
+  expect(told).not.toMatch(/Your invoice|receipt|planted/);
+  const asked = await spansOf([Response.json(gatewayBody)], { recordContent: true });
+  expect(asked.at(-1)?.attributes).toMatchObject({
+    "gen_ai.input.messages": JSON.stringify(emailRequest),
+    "gen_ai.output.messages": JSON.stringify(gatewayBody.answers),
+  });
+  expect(JSON.stringify(asked.map(contentOf))).not.toContain("planted");
+});
+
+test("takes the global tracer by default, which does nothing without an SDK", async () => {
+  expect(trace.getTracerProvider()).toBeDefined();
+  const fetch = async () => Response.json(gatewayBody);
+  const transport = gatewayTransport({ apiKey: "a-key", fetch });
+  const evaluator = createEvaluator({ transport, tracing: openTelemetryTracing() });
+  expect(await evaluator.evaluate(emailRequest)).toMatchObject({ answers: gatewayBody.answers });
+});
+
+function contentOf({ name, attributes, events, status }: ReadableSpan) {
+  return { name, attributes, events, status };
+}

@@ -1,0 +1,105 @@
+import { type Span, SpanKind, SpanStatusCode, trace, type Tracer } from "@opentelemetry/api";
+import type { Evaluation } from "../evaluation.ts";
+import type { TracedCall, Tracing } from "../watching/tracing.ts";
+import type { AttemptEvent } from "../watching/watch.ts";
+
+const OPERATION = "evaluate";
+
+/** What is traced, and by whom. */
+export interface OpenTelemetryTracingOptions {
+  /** @default the global provider's tracer "evaluator-client" */
+  tracer?: Tracer;
+  /** Whether spans hold the state, the questions and the answers. @default false */
+  recordContent?: boolean;
+}
+
+/**
+ * Traces every call as a GenAI client span, with one HTTP client span for each attempt, after the
+ * OpenTelemetry semantic conventions. Nothing of the state is recorded unless asked for.
+ *
+ * @example
+ * ```ts
+ * const evaluator = createEvaluator({ tracing: openTelemetryTracing() });
+ * ```
+ */
+export function openTelemetryTracing({
+  tracer = trace.getTracer("evaluator-client"),
+  recordContent = false,
+}: OpenTelemetryTracingOptions = {}): Tracing {
+  return (call, run) => {
+    const { name, attributes } = describe(call, recordContent);
+    return tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, async (span) => {
+      try {
+        const evaluation = await run({
+          onAttempt: (attempt) => traceAttempt(tracer, call, attempt),
+          onWait: ({ reason, delayMs }) =>
+            span.addEvent(`wait.${reason}`, delayMs === null ? {} : { "wait.delay_ms": delayMs }),
+        });
+        describeAnswer(span, evaluation, recordContent);
+        return evaluation;
+      } catch (error) {
+        fail(span, error);
+        throw error;
+      } finally {
+        span.end();
+      }
+    });
+  };
+}
+
+function describe({ request, transport }: TracedCall, recordContent: boolean) {
+  const { name, target } = transport;
+  const attributes = {
+    "gen_ai.operation.name": OPERATION,
+    "gen_ai.provider.name": name,
+    ...(target && { "gen_ai.request.model": target.modelId, ...serverOf(target.url) }),
+    ...(recordContent && { "gen_ai.input.messages": JSON.stringify(request) }),
+  };
+  return { name: target ? `${OPERATION} ${target.modelId}` : OPERATION, attributes };
+}
+
+function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boolean): void {
+  const { usage, modelId, requestId, costUsd, answers } = evaluation;
+  span.setAttributes({
+    "gen_ai.usage.input_tokens": usage.inputTokens,
+    "gen_ai.usage.output_tokens": usage.outputTokens,
+    ...(modelId !== null && { "gen_ai.response.model": modelId }),
+    ...(requestId !== null && { "gen_ai.response.id": requestId }),
+    ...(costUsd !== null && { "evaluator.cost_usd": costUsd }),
+    ...(recordContent && { "gen_ai.output.messages": JSON.stringify(answers) }),
+  });
+}
+
+/** A span of its own for an attempt that has ended, as a child of the call's. */
+function traceAttempt(tracer: Tracer, { transport }: TracedCall, event: AttemptEvent): void {
+  const { attempt, durationMs, status, error } = event;
+  const endTime = Date.now();
+  const span = tracer.startSpan("POST", {
+    kind: SpanKind.CLIENT,
+    startTime: endTime - durationMs,
+    attributes: {
+      "http.request.method": "POST",
+      ...(attempt > 1 && { "http.request.resend_count": attempt - 1 }),
+      ...(status !== null && { "http.response.status_code": status }),
+      ...(transport.target && {
+        "url.full": transport.target.url,
+        ...serverOf(transport.target.url),
+      }),
+    },
+  });
+  if (error !== null) fail(span, error);
+  span.end(endTime);
+}
+
+function fail(span: Span, error: unknown): void {
+  const isError = error instanceof Error;
+  span.setAttribute("error.type", isError ? error.name : "_OTHER");
+  // An abort reason is the caller's own and may hold anything, so only its name is recorded.
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function serverOf(address: string) {
+  const { hostname, port, protocol } = new URL(address);
+  const defaultPort = protocol === "https:" ? 443 : 80;
+  return { "server.address": hostname, "server.port": Number(port) || defaultPort };
+}

@@ -1,0 +1,80 @@
+import { createEmulator } from "evaluator-emulator";
+import { expect, test } from "vitest";
+import { createEvaluator } from "../create-evaluator.ts";
+import { boolean, choice, score } from "../questions/question-builders.ts";
+import { directTransport } from "./direct/direct-transport.ts";
+import { gatewayTransport } from "./gateway/gateway-transport.ts";
+
+const emulator = createEmulator({ exchanges: [] });
+const { fetch } = emulator;
+const transports = {
+  "the contract's wire": gatewayTransport({ apiKey: "local", fetch }),
+  "its successor": gatewayTransport({ apiKey: "local", fetch, wire: "decision-model" }),
+  "the vendor's wire": directTransport({ apiKey: null, fetch }),
+};
+
+const request = {
+  state: { from: "Acme", subject: "Your receipt", snippet: "Amount paid: $20.00" },
+  questions: {
+    category: choice("Which kind?", { receipt: "a payment receipt", other: "none of the above" }),
+    importance: score("How important?", ["ignore: nothing to do", "critical: a deadline today"]),
+    scam: boolean("Is it a scam?"),
+  },
+};
+
+test("the same request gets equal answers, confidence and usage over every wire", async () => {
+  const evaluations = await Promise.all(
+    Object.values(transports).map((transport) => createEvaluator({ transport }).evaluate(request)),
+  );
+  const [first, ...others] = evaluations.map(({ answers, confidence, usage, modelId }) => ({
+    answers,
+    confidence,
+    usage,
+    modelId,
+  }));
+  expect(first).toMatchObject({ answers: { category: { choice: "receipt" } } });
+  expect(first?.modelId).toBe("local/lexical-1");
+  for (const other of others) expect(other).toEqual(first);
+});
+
+const words = [
+  "receipt",
+  "hello",
+  "code",
+  "",
+  "__proto__",
+  "42",
+  "no",
+  "scam prize",
+  "Ünïcödé",
+  "🙂",
+];
+
+/** A request made of the words, different for each number. */
+function requestNumber(seed: number) {
+  const word = (offset: number) => words[(seed * 7 + offset * 3) % words.length] ?? "";
+  const options = Array.from({ length: 1 + (seed % 40) }, (_, index) => [
+    `${word(index)}${index}`,
+    word(index + seed),
+  ]);
+  const levels = Array.from({ length: 1 + (seed % 10) }, (_, index) => word(index * seed));
+  return {
+    state: seed % 2 === 0 ? `${word(1)} ${word(2)}` : { [word(3)]: word(4) },
+    questions: Object.fromEntries([
+      [word(5), choice(word(6), Object.fromEntries(options))],
+      [`${word(7)} `, score(word(8), levels)],
+      [`${word(9)}  `, boolean(word(1))],
+    ]),
+  };
+}
+
+test.each(Object.entries(transports))(
+  "200 different requests over %s all pass the client's own check",
+  async (_wire, transport) => {
+    const evaluator = createEvaluator({ transport });
+    const evaluations = Array.from({ length: 200 }, (_, seed) =>
+      evaluator.evaluate(requestNumber(seed)),
+    );
+    expect(await Promise.all(evaluations)).toHaveLength(200);
+  },
+);

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { createEvaluator } from "../create-evaluator.ts";
+import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
+import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+import type { Watch } from "./watch.ts";
+
+/** Runs one call that is throttled once, fails once and is then answered. */
+async function run(watch: Watch) {
+  const responses = [
+    Response.json({}, { status: 429, headers: { "Retry-After": "2" } }),
+    Response.json({}, { status: 500 }),
+    Response.json(gatewayBody),
+  ];
+  const clock = new ManualClock();
+  const fetch = async () => responses.shift() ?? Response.error();
+  const transport = gatewayTransport({ apiKey: "a-key", fetch });
+  const evaluator = createEvaluator({ transport, ...watch }, { clock, random: () => 1 });
+  const evaluation = evaluator.evaluate(emailRequest);
+  await clock.advance(60_000);
+  return evaluation;
+}
+
+test("tells of each attempt and each wait, in order", async () => {
+  const told: unknown[] = [];
+  await run({
+    onAttempt: (event) => told.push(event),
+    onWait: (event) => told.push(event),
+  });
+  expect(told).toMatchObject([
+    { attempt: 1, status: 429, durationMs: 0, error: { name: "GatewayRateLimitError" } },
+    { attempt: 2, reason: "rate-limit", delayMs: 2200 },
+    { attempt: 2, status: 500, error: { name: "StatusError" } },
+    { attempt: 3, reason: "backoff", delayMs: 500 },
+    { attempt: 3, status: 200, error: null },
+  ]);
+});
+
+test("gives the answer even when a callback throws", async () => {
+  const broken = () => {
+    throw new Error("a broken display");
+  };
+  const evaluation = await run({ onAttempt: broken, onWait: broken });
+  expect(evaluation.timing.attempts).toBe(3);
+});

@@ -1,0 +1,99 @@
+/** One model of the emulator's price list. */
+export interface CatalogModel {
+  /** `<creator>/<model>`. */
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly type: "evaluation" | "language";
+  /** Who serves it. */
+  readonly provider: string;
+  /** In tokens; 0 for the evaluation model (field fact). */
+  readonly contextWindow: number;
+  /** Most output tokens. */
+  readonly maxTokens: number;
+  /** US dollars per million input tokens. */
+  readonly inputPerMillion: number;
+  /** US dollars per million output tokens. */
+  readonly outputPerMillion: number;
+  /** Whether a free-tier account may use it; the gateway's own subset is not public. */
+  readonly isOnFreeTier: boolean;
+}
+
+/**
+ * A small price list. Ids exist in the pinned gateway package; prices and windows are those of the
+ * gateway's own model pages as of November 2026 and go stale. The gateway is always right.
+ */
+export const models: readonly CatalogModel[] = [
+  {
+    id: "typesafe-ai/jev",
+    name: "Jev",
+    description: "Evaluation model: typed questions about a state, answered with probabilities.",
+    type: "evaluation",
+    provider: "typesafe-ai",
+    contextWindow: 0,
+    maxTokens: 0,
+    inputPerMillion: 0.042,
+    outputPerMillion: 0,
+    isOnFreeTier: true,
+  },
+  {
+    id: "openai/gpt-5-nano",
+    name: "GPT-5 nano",
+    description: "Text model for classification, routing and short replies.",
+    type: "language",
+    provider: "openai",
+    contextWindow: 400_000,
+    maxTokens: 128_000,
+    inputPerMillion: 0.05,
+    outputPerMillion: 0.4,
+    isOnFreeTier: true,
+  },
+  {
+    id: "anthropic/claude-haiku-5.5",
+    name: "Claude Haiku 5.5",
+    description: "Text model for everyday tasks and tool use.",
+    type: "language",
+    provider: "anthropic",
+    contextWindow: 1_000_000,
+    maxTokens: 128_000,
+    inputPerMillion: 0.1,
+    outputPerMillion: 0.5,
+    isOnFreeTier: true,
+  },
+  {
+    id: "google/gemini-3.1-flash-lite",
+    name: "Gemini 3.1 Flash Lite",
+    description: "Text model for simple questions in high volume.",
+    type: "language",
+    provider: "google",
+    contextWindow: 1_000_000,
+    maxTokens: 65_000,
+    inputPerMillion: 0.25,
+    outputPerMillion: 1.5,
+    isOnFreeTier: true,
+  },
+  {
+    id: "anthropic/claude-sonnet-5.5",
+    name: "Claude Sonnet 5.5",
+    description: "Text model for reasoning, planning and code.",
+    type: "language",
+    provider: "anthropic",
+    contextWindow: 1_000_000,
+    maxTokens: 128_000,
+    inputPerMillion: 2,
+    outputPerMillion: 10,
+    isOnFreeTier: false,
+  },
+  {
+    id: "anthropic/claude-fable-5.1",
+    name: "Claude Fable 5.1",
+    description: "Text model for long and high-stakes work.",
+    type: "language",
+    provider: "anthropic",
+    contextWindow: 1_000_000,
+    maxTokens: 128_000,
+    inputPerMillion: 10,
+    outputPerMillion: 50,
+    isOnFreeTier: false,
+  },
+];

@@ -1,0 +1,131 @@
+import {
+  createGateway,
+  experimental_decide as decide,
+  generateText,
+  jsonSchema,
+  streamText,
+  tool,
+} from "ai";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createEmulator } from "../create-emulator.ts";
+
+// The `ai` package and its own gateway provider, unpatched, over HTTP.
+const emulator = createEmulator({ exchanges: [], keys: ["right-key"] });
+const poor = createEmulator({ exchanges: [], tier: "free" });
+let gateway: ReturnType<typeof createGateway>;
+let freeGateway: ReturnType<typeof createGateway>;
+let wrongGateway: ReturnType<typeof createGateway>;
+
+beforeAll(async () => {
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  const { gatewayBaseUrl: baseURL } = await emulator.listen();
+  gateway = createGateway({ baseURL, apiKey: "right-key" });
+  wrongGateway = createGateway({ baseURL, apiKey: "wrong-key" });
+  const { gatewayBaseUrl } = await poor.listen();
+  freeGateway = createGateway({ baseURL: gatewayBaseUrl, apiKey: "any" });
+});
+afterAll(async () => {
+  await emulator.close();
+  await poor.close();
+});
+
+const questions = {
+  tier: {
+    type: "choice",
+    instructions: "Which tier?",
+    criteria: { nano: "greeting", balanced: "writing code" },
+  },
+  urgency: { type: "score", instructions: "How urgent?", criteria: ["not urgent", "emergency"] },
+  scam: { type: "boolean", instructions: "Is it a scam?" },
+} as const;
+
+test("decide gets a validated answer to every question type", async () => {
+  const state = { user_message: "hello there" };
+  const result = await decide({
+    model: gateway.decisionModel("typesafe-ai/jev"),
+    state,
+    questions,
+  });
+  expect(result.answers.tier.choice).toBe("nano");
+  expect(result.answers.urgency.type).toBe("score");
+  expect(result.answers.scam.probability).toBeGreaterThanOrEqual(0.2);
+  expect(result.rounding).toEqual({ probabilityDecimals: 2, scoreDecimals: 2 });
+  expect(result.usage.inputTokens).toBeGreaterThan(0);
+  expect(result.response.modelId).toBe("local/lexical-1");
+  expect(result.providerMetadata?.["typesafe"]).toHaveProperty("confidence.tier");
+});
+
+test("decide accepts 255 equal options, text, and several state parts", async () => {
+  const names = Array.from({ length: 255 }, (_, index) => [`option ${index}`, null]);
+  const { answers } = await decide({
+    model: gateway.decisionModel("typesafe-ai/jev"),
+    state: [
+      { type: "text", text: "qwertz" },
+      { type: "json", value: { a: [true, null] } },
+    ],
+    questions: { pick: { type: "choice", criteria: Object.fromEntries(names) } },
+  });
+  expect(answers.pick).toMatchObject({ choice: "option 0" });
+});
+
+test("generateText gets a reply that says where it comes from", async () => {
+  const model = gateway("openai/gpt-5-nano");
+  const { text, usage, finishReason } = await generateText({ model, prompt: "Why is it so?" });
+  expect(text).toContain("local emulator");
+  expect(text).toContain("Why is it so?");
+  expect(finishReason).toBe("stop");
+  expect(usage.inputTokens).toBeGreaterThan(0);
+  expect(usage.outputTokens).toBeGreaterThan(0);
+});
+
+test("streamText gets the same reply word by word", async () => {
+  const model = gateway("openai/gpt-5-nano");
+  const result = streamText({ model, prompt: "Why is it so?" });
+  const words: string[] = [];
+  for await (const word of result.textStream) words.push(word);
+  expect(words.length).toBeGreaterThan(5);
+  expect(words.join("")).toBe((await generateText({ model, prompt: "Why is it so?" })).text);
+  expect(await result.finishReason).toBe("stop");
+  expect((await result.usage).outputTokens).toBeGreaterThan(0);
+  expect((await result.response).modelId).toBe("local/echo-1");
+});
+
+test("what an echo cannot do comes back as a warning", async () => {
+  const { warnings } = await generateText({
+    model: gateway("openai/gpt-5-nano"),
+    prompt: "hi",
+    tools: { clock: tool({ inputSchema: jsonSchema({ type: "object" }) }) },
+  });
+  expect(warnings).toEqual([{ type: "unsupported", feature: "tools" }]);
+});
+
+test("models, credits and a generation can be looked up", async () => {
+  const { models } = await gateway.getAvailableModels();
+  expect(models.map(({ id }) => id)).toContain("typesafe-ai/jev");
+  const { providerMetadata } = await generateText({
+    model: gateway("anthropic/claude-fable-5.1"),
+    prompt: "hi",
+  });
+  const id = providerMetadata?.["gateway"]?.["generationId"] as string;
+  expect(await gateway.getGenerationInfo({ id })).toMatchObject({ id, isByok: false });
+  const { balance, totalUsed } = await gateway.getCredits();
+  expect(Number(balance) + Number(totalUsed)).toBeCloseTo(20, 9);
+});
+
+test.each([
+  ["a wrong key", () => wrongGateway("openai/gpt-5-nano"), "GatewayAuthenticationError"],
+  ["an unknown model", () => gateway("no/model"), "GatewayModelNotFoundError"],
+  ["no access", () => freeGateway("anthropic/claude-fable-5.1"), "GatewayInternalServerError"],
+])("%s is the client's own error", async (_what, model, name) => {
+  const call = generateText({ model: model(), prompt: "hi", maxRetries: 0 });
+  await expect(call).rejects.toMatchObject({ name });
+});
+
+test("the free tier's burst ends in the client's rate limit error", async () => {
+  const model = freeGateway.decisionModel("typesafe-ai/jev");
+  const ask = () => decide({ model, state: "hi", questions, maxRetries: 0 });
+  await ask();
+  await ask();
+  await ask();
+  await expect(ask()).rejects.toMatchObject({ name: "GatewayRateLimitError", statusCode: 429 });
+});

@@ -1,0 +1,89 @@
+import { loadExchanges } from "evaluator-fixtures";
+import { expect, test } from "vitest";
+import { createEmulator } from "./create-emulator.ts";
+import {
+  evaluationHeaders,
+  post,
+  postEvaluation,
+  postSystemOne,
+  spamQuestion,
+} from "./test-requests.ts";
+
+test("the same seed and requests give the same answers, ids included", async () => {
+  const options = { exchanges: [], seed: 7, clock: () => 0 };
+  const [first, second] = [createEmulator(options), createEmulator(options)];
+  expect((await postEvaluation(first)).json).toEqual((await postEvaluation(second)).json);
+  const other = createEmulator({ ...options, seed: 8 });
+  expect((await postEvaluation(other)).json).not.toEqual((await postEvaluation(second)).json);
+});
+
+test("reset starts the ids again", async () => {
+  const emulator = createEmulator({ exchanges: [], clock: () => 0 });
+  const before = await postEvaluation(emulator);
+  emulator.reset();
+  expect((await postEvaluation(emulator)).json).toEqual(before.json);
+});
+
+test("fetch takes a path, a URL or a Request, of any host", async () => {
+  const emulator = createEmulator({ exchanges: [] });
+  const url = "https://ai-gateway.vercel.sh/v1/models";
+  for (const input of ["/v1/models", url, new URL(url), new Request(url)]) {
+    expect((await emulator.fetch(input)).status).toBe(200);
+  }
+});
+
+test("an aborted fetch rejects with the caller's reason", async () => {
+  const reason = new Error("enough");
+  const signal = AbortSignal.abort(reason);
+  const emulator = createEmulator({ exchanges: [] });
+  await expect(emulator.fetch("/v1/models", { signal })).rejects.toBe(reason);
+});
+
+test("the question id makes no difference to an answer", async () => {
+  const emulator = createEmulator({ exchanges: [] });
+  const { spam } = spamQuestion.questions;
+  const { json } = await postEvaluation(emulator, {
+    state: "you have won a prize",
+    questions: { spam, receipt: spam, scam_prize: spam },
+  });
+  const { answers } = json as { answers: Record<string, unknown> };
+  expect(new Set(Object.values(answers).map((answer) => JSON.stringify(answer))).size).toBe(1);
+});
+
+test("every successful evaluation of the fixtures is answered as recorded", async () => {
+  const emulator = createEmulator();
+  const recorded = loadExchanges().filter(
+    ({ request, response }) =>
+      response.status === 200 && /evaluation-model$|systemone$/.test(request.path),
+  );
+  expect(recorded.length).toBeGreaterThan(0);
+  for (const { request, response } of recorded) {
+    const reply = await post(emulator, request.path, {
+      headers: { ...evaluationHeaders, ...request.headers },
+      body: request.body,
+    });
+    expect(reply.headers.get("x-evaluator-emulator")).toBe("basis=recorded");
+    const { answers } = response.body as { answers: unknown };
+    expect(reply.json).toMatchObject({ answers });
+  }
+});
+
+test("the same request gets equal answers, confidence and usage on both sides", async () => {
+  const emulator = createEmulator({ exchanges: [] });
+  const kind = { type: "choice", instructions: "Which?", criteria: { receipt: "paid", other: "" } };
+  const state = { subject: "Your receipt", snippet: "Amount paid: $20.00" };
+  const [gateway, vendor] = await Promise.all([
+    postEvaluation(emulator, { state, questions: { kind } }),
+    postSystemOne(emulator, { model: "jev-latest", state, questions: { kind } }),
+  ]);
+  const { answers, usage, providerMetadata } = gateway.json as {
+    answers: { kind: object };
+    usage: { inputTokens: number; outputTokens: number };
+    providerMetadata: { typesafe: { confidence: { kind: number } } };
+  };
+  expect(vendor.json).toEqual({
+    model: "local/lexical-1",
+    answers: { kind: { ...answers.kind, confidence: providerMetadata.typesafe.confidence.kind } },
+    usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+  });
+});

@@ -1,0 +1,15 @@
+import { stemmer } from "stemmer";
+
+const wordPattern = /[\p{L}\p{N}]+|[$€£%?]/gu;
+
+/**
+ * The stemmed words of a text in order, case and accents folded.
+ * A currency sign, a percent sign and a question mark count as words.
+ */
+export function textWords(text: string): string[] {
+  const folded = text
+    .normalize("NFKD")
+    .replaceAll(/\p{M}+/gu, "")
+    .toLowerCase();
+  return (folded.match(wordPattern) ?? []).map(stemmer);
+}

@@ -1,0 +1,31 @@
+/** What is wrong with one field, as the vendor lists it; it echoes the input (field fact). */
+export interface FieldError {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+  readonly type: string;
+  readonly input: unknown;
+}
+
+/** The vendor's three kinds of error detail: words, a named error, or a list of field errors. */
+export type VendorErrorDetail =
+  | string
+  | { readonly error_type: string; readonly message?: string }
+  | readonly FieldError[];
+
+/** A refusal in the vendor's own shape. */
+export class VendorError extends Error {
+  override readonly name = "VendorError";
+  readonly status: number;
+  readonly detail: VendorErrorDetail;
+
+  constructor(status: number, detail: VendorErrorDetail) {
+    super(typeof detail === "string" ? detail : `The vendor refuses with ${status}.`);
+    this.status = status;
+    this.detail = detail;
+  }
+
+  /** The response in the vendor's error shape. */
+  toResponse(): Response {
+    return Response.json({ detail: this.detail }, { status: this.status });
+  }
+}
