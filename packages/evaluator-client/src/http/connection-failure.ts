@@ -1,4 +1,6 @@
 import { ConnectionError } from "../errors.ts";
+import { billingOf } from "./billing-of.ts";
+import type { HttpRequest } from "./http-client.ts";
 
 const neverConnected = new Set([
   "EAI_AGAIN",
@@ -27,8 +29,9 @@ const tlsFailure =
  */
 export function toConnectionError(
   thrown: unknown,
-  { origin, keepCause }: { origin: string; keepCause: boolean },
+  { request, keepCause }: { request: HttpRequest; keepCause: boolean },
 ): ConnectionError {
+  const { origin } = new URL(request.url);
   const code = findCode(thrown);
   const cause = keepCause ? { cause: thrown } : {};
   const why = code === null ? "" : ` (${code})`;
@@ -41,8 +44,9 @@ export function toConnectionError(
     return new ConnectionError(message, { ...cause, isRetryable: false, maybeBilled: false });
   }
   const isRetryable = code === null ? thrown instanceof TypeError : lostOnTheWay.has(code);
-  const message = `The connection to ${origin} broke before a whole response arrived${why}; the request may have been billed.`;
-  return new ConnectionError(message, { ...cause, isRetryable, maybeBilled: true });
+  const { maybeBilled, note } = billingOf(request);
+  const message = `The connection to ${origin} broke before a whole response arrived${why}${note}.`;
+  return new ConnectionError(message, { ...cause, isRetryable, maybeBilled });
 }
 
 function findCode(thrown: unknown, depth = 0): string | null {

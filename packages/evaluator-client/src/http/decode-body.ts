@@ -1,8 +1,9 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 import { ConnectionError } from "../errors.ts";
+import { billingOf } from "./billing-of.ts";
 import { bodyTooLarge } from "./collect-body.ts";
-import { MAX_BODY_BYTES } from "./http-client.ts";
+import { type HttpRequest, MAX_BODY_BYTES } from "./http-client.ts";
 
 type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
 
@@ -17,28 +18,34 @@ const decoders = new Map<string, Decoder>([
 /** Undoes the `content-encoding` of a body, last coding first, never past {@link MAX_BODY_BYTES}. */
 export async function decodeBody(
   bytes: Uint8Array,
-  contentEncoding: string | null,
+  { contentEncoding, request }: { contentEncoding: string | null; request: HttpRequest },
 ): Promise<Uint8Array> {
   const codings = (contentEncoding ?? "").split(",").map((coding) => coding.trim().toLowerCase());
   let decoded = bytes;
   for (const coding of codings.toReversed()) {
-    if (coding !== "" && coding !== "identity") decoded = await decodeOnce(decoded, coding);
+    if (coding !== "" && coding !== "identity") decoded = await decodeOnce(decoded, { coding, request });
   }
   return decoded;
 }
 
-async function decodeOnce(bytes: Uint8Array, coding: string): Promise<Uint8Array> {
+async function decodeOnce(
+  bytes: Uint8Array,
+  { coding, request }: { coding: string; request: HttpRequest },
+): Promise<Uint8Array> {
   const decode = decoders.get(coding);
-  if (decode === undefined) throw unreadable(`its encoding "${coding.slice(0, 20)}" is not known`);
+  if (decode === undefined) {
+    throw unreadable(`its encoding "${coding.slice(0, 20)}" is not known`, request);
+  }
   try {
     return await decode(bytes, { maxOutputLength: MAX_BODY_BYTES });
   } catch (error) {
     const isTooLarge = error instanceof RangeError;
-    throw isTooLarge ? bodyTooLarge() : unreadable(`its ${coding} data is broken or cut off`);
+    throw isTooLarge ? bodyTooLarge() : unreadable(`its ${coding} data is broken or cut off`, request);
   }
 }
 
-function unreadable(reason: string): ConnectionError {
-  const message = `The response body cannot be decoded: ${reason}; the request may have been billed.`;
-  return new ConnectionError(message, { isRetryable: true, maybeBilled: true });
+function unreadable(reason: string, request: HttpRequest): ConnectionError {
+  const { maybeBilled, note } = billingOf(request);
+  const message = `The response body cannot be decoded: ${reason}${note}.`;
+  return new ConnectionError(message, { isRetryable: true, maybeBilled });
 }

@@ -14,7 +14,7 @@ export function fetchHttpClient(fetch: Fetch): HttpClient {
     } catch (error) {
       httpRequest.signal.throwIfAborted();
       if (error instanceof EvaluatorError) throw error;
-      throw toConnectionError(error, { origin: new URL(httpRequest.url).origin, keepCause: false });
+      throw toConnectionError(error, { request: httpRequest, keepCause: false });
     }
   };
 }

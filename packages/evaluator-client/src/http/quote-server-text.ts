@@ -7,8 +7,8 @@ const SHORTEST_KEY = 12;
 export interface PrivateText {
   /** The key in use, or null. */
   readonly apiKey: string | null;
-  /** The state that was sent. */
-  readonly state: unknown;
+  /** The state that was sent, if any. */
+  readonly state?: unknown;
 }
 
 /**

@@ -12,11 +12,11 @@ export const defaultHttpClient: HttpClient = async (httpRequest) => {
   // The attempt's own limit covers headers and body, so undici's are off.
   agent ??= new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   try {
-    return await toHttpResponse(await sendRequest(agent, httpRequest));
+    return await toHttpResponse(await sendRequest(agent, httpRequest), httpRequest);
   } catch (error) {
     httpRequest.signal.throwIfAborted();
     if (error instanceof EvaluatorError) throw error;
-    throw toConnectionError(error, { origin: new URL(httpRequest.url).origin, keepCause: true });
+    throw toConnectionError(error, { request: httpRequest, keepCause: true });
   }
 };
 
@@ -24,13 +24,16 @@ function sendRequest(dispatcher: Agent, { method, url, headers, body, signal }: 
   return request(url, { dispatcher, method, headers, body: body ?? null, signal });
 }
 
-function toHttpResponse(response: Dispatcher.ResponseData): Promise<HttpResponse> {
+function toHttpResponse(
+  response: Dispatcher.ResponseData,
+  request: HttpRequest,
+): Promise<HttpResponse> {
   const header = (name: string) => firstValue(response.headers[name]);
   return readResponse({
     status: response.statusCode,
     header,
     chunks: response.body,
-    decode: (bytes) => decodeBody(bytes, header("content-encoding")),
+    decode: (bytes) => decodeBody(bytes, { contentEncoding: header("content-encoding"), request }),
   });
 }
 

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer as createSecureServer } from "node:tls";
 
 /** A bare TCP server for what an HTTP mock cannot play: exact bytes, resets, cut bodies. */
 export interface SocketServer extends AsyncDisposable {
@@ -7,32 +8,42 @@ export interface SocketServer extends AsyncDisposable {
   readonly origin: string;
   /** Every whole request so far, head and body, as received. */
   readonly requests: string[];
+  /** How many connections were opened so far; behind TLS, how many finished its handshake. */
+  readonly connections: number;
 }
 
-/** Listens on loopback and hands each whole request to `respond`, with its number from 0. */
+/** Answers one whole request, given its number from 0 and its text. */
+export type Respond = (socket: Socket, index: number, request: string) => void;
+
+/** Listens on loopback, behind TLS when given a certificate, and answers each whole request. */
 export async function listenOnSocket(
-  respond: (socket: Socket, index: number) => void,
+  respond: Respond,
+  certificate?: { key: string; cert: string },
 ): Promise<SocketServer> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  const connect = (socket: Socket) => {
     let received = "";
     sockets.add(socket);
     socket.on("error", () => undefined);
     socket.on("data", (bytes) => {
       received += bytes.toString("utf8");
       if (!isWhole(received)) return;
-      requests.push(received);
+      const request = received;
       received = "";
-      respond(socket, requests.length - 1);
+      respond(socket, requests.push(request) - 1, request);
     });
-  });
+  };
+  const server = certificate ? createSecureServer(certificate, connect) : createServer(connect);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `${certificate ? "https" : "http"}://127.0.0.1:${port}`,
     requests,
+    get connections() {
+      return sockets.size;
+    },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -71,7 +71,7 @@ function requestNumber(seed: number) {
 test.each(Object.entries(transports))(
   "200 different requests over %s all pass the client's own check",
   async (_wire, transport) => {
-    const evaluator = createEvaluator({ transport });
+    const evaluator = createEvaluator({ transport, limits: {} });
     const evaluations = Array.from({ length: 200 }, (_, seed) =>
       evaluator.evaluate(requestNumber(seed)),
     );

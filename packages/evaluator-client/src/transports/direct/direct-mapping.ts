@@ -1,6 +1,6 @@
 import type { EvaluationRequest } from "../../evaluation.ts";
 import { InvalidResponseError } from "../../errors.ts";
-import type { JsonResponse } from "../../http/post-json.ts";
+import type { JsonResponse } from "../../http/request-json.ts";
 import type { Question } from "../../questions/question.ts";
 import type { TransportReply } from "../transport.ts";
 import { type DirectAnswer, type DirectResponse, directResponseSchema } from "./direct-wire.ts";

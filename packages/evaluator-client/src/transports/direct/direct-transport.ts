@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../../errors.ts";
 import { environmentNames } from "../../environment.ts";
 import { isSuccess } from "../../http/http-client.ts";
-import { postJson } from "../../http/post-json.ts";
+import { requestJson } from "../../http/request-json.ts";
 import type { Transport } from "../transport.ts";
 import {
   httpClientFor,
@@ -45,7 +45,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
     limits: directLimits,
     async send(request, { signal, clock }) {
       const body = JSON.stringify(toDirectBody(request, model));
-      const response = await postJson(http, { url, headers, body, signal });
+      const response = await requestJson(http, { method: "POST", url, headers, body, signal });
       if (isSuccess(response.status)) return fromDirectResponse(response, vendor);
       throw toDirectError({ response, apiKey, state: request.state, clock });
     },

@@ -14,8 +14,12 @@ import {
 } from "../status-failure.ts";
 import { gatewayErrorBodySchema, type GatewayWire } from "./gateway-wire.ts";
 
-/** Turns an error status of the gateway into the error to throw (contract section 7, field facts). */
-export function toGatewayError(failure: StatusFailure, wire: GatewayWire): StatusError {
+/**
+ * Turns an error status of the gateway into the error to throw (contract section 7, field facts).
+ *
+ * @param wire - The generation that was spoken, or null where there is only one.
+ */
+export function toGatewayError(failure: StatusFailure, wire: GatewayWire | null): StatusError {
   const { status, header, json } = failure.response;
   const body = gatewayErrorBodySchema.safeParse(json).data;
   const details: StatusErrorDetails = {
@@ -38,11 +42,15 @@ function classFor({ status, type }: StatusErrorDetails): typeof StatusError {
   return status === 401 || status === 403 ? AuthenticationError : StatusError;
 }
 
-function advice({ status, needsPaidCredits }: StatusErrorDetails, wire: GatewayWire): string {
+function advice(
+  { status, needsPaidCredits }: StatusErrorDetails,
+  wire: GatewayWire | null,
+): string {
   if (needsPaidCredits) return "Buy credits for the account to go on.";
+  if (wire === null || (status !== 400 && status !== 404)) return nextStep(status);
   const other = wire === "evaluation-model" ? "decision-model" : "evaluation-model";
   const hint = `If the gateway speaks the other generation, set the option wire: "${other}".`;
-  return status === 400 || status === 404 ? `${nextStep(status)} ${hint}` : nextStep(status);
+  return `${nextStep(status)} ${hint}`;
 }
 
 /** A type is a short name; anything longer, or that repeats private text, is not passed on. */

@@ -1,5 +1,5 @@
 import type { EvaluationRequest } from "../../evaluation.ts";
-import type { JsonResponse } from "../../http/post-json.ts";
+import type { JsonResponse } from "../../http/request-json.ts";
 import type { TransportReply } from "../transport.ts";
 import { gatewayRoutingSchema, type GatewayWire } from "./gateway-wire.ts";
 

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../../errors.ts";
 import { environmentNames } from "../../environment.ts";
 import { isSuccess } from "../../http/http-client.ts";
-import { postJson } from "../../http/post-json.ts";
+import { requestJson } from "../../http/request-json.ts";
 import type { Transport } from "../transport.ts";
 import {
   httpClientFor,
@@ -43,7 +43,7 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
     target: { url, modelId },
     async send(request, { signal, clock }) {
       const body = JSON.stringify(toGatewayBody(request, wire));
-      const response = await postJson(http, { url, headers, body, signal });
+      const response = await requestJson(http, { method: "POST", url, headers, body, signal });
       if (isSuccess(response.status)) return fromGatewayResponse(response);
       throw toGatewayError({ response, apiKey, state: request.state, clock }, wire);
     },

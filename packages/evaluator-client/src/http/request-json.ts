@@ -1,4 +1,5 @@
 import { ConnectionError } from "../errors.ts";
+import { billingOf } from "./billing-of.ts";
 import { type HttpClient, type HttpRequest, type HttpResponse, isSuccess } from "./http-client.ts";
 
 /** A response together with its parsed JSON body. */
@@ -8,17 +9,14 @@ export interface JsonResponse extends HttpResponse {
 }
 
 /**
- * Posts a JSON body and parses the JSON answer.
+ * Sends a request and parses the JSON answer.
  *
  * @throws ConnectionError when a success has an empty, cut or otherwise unparseable body.
  */
-export async function postJson(
-  http: HttpClient,
-  request: Omit<HttpRequest, "method">,
-): Promise<JsonResponse> {
-  const response = await http({ method: "POST", ...request });
+export async function requestJson(http: HttpClient, request: HttpRequest): Promise<JsonResponse> {
+  const response = await http(request);
   const json = parseJson(response.text);
-  if (json === undefined && isSuccess(response.status)) throw unparseable(response);
+  if (json === undefined && isSuccess(response.status)) throw unparseable(response, request);
   return { ...response, json };
 }
 
@@ -30,8 +28,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-function unparseable({ status, text }: HttpResponse): ConnectionError {
+function unparseable({ status, text }: HttpResponse, request: HttpRequest): ConnectionError {
   const what = text === "" ? "an empty body" : `${text.length} characters that are not whole JSON`;
-  const message = `The service answered ${status} with ${what}; the request may have been billed. Check the base URL if this repeats.`;
-  return new ConnectionError(message, { isRetryable: true, maybeBilled: true });
+  const { maybeBilled, note } = billingOf(request);
+  const message = `The service answered ${status} with ${what}${note}. Check the base URL if this repeats.`;
+  return new ConnectionError(message, { isRetryable: true, maybeBilled });
 }

@@ -1,0 +1,68 @@
+import { inspect } from "node:util";
+import { expect } from "vitest";
+import { createEvaluator, type EvaluateOptions } from "../create-evaluator.ts";
+import type { EvaluatorError } from "../errors.ts";
+import type { Clock } from "../retry/clock.ts";
+import { directTransport } from "../transports/direct/direct-transport.ts";
+import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+import type { Transport } from "../transports/transport.ts";
+import { emailRequest } from "./email-evaluation.ts";
+
+/** A word that stands in every secret of a call, and nowhere else. */
+export const secretWord = "quagga";
+/** A key that no error may show. */
+export const privateKey = "sk-quagga-0123456789abcdef";
+/** A header value that no error may show. */
+export const privateHeader = "tenant-quagga-secret";
+/** A request whose state no error may show. */
+export const privateRequest = {
+  ...emailRequest,
+  state: { from: "quagga@example.com", subject: "Quagga, the private letter of a person" },
+};
+
+const secrets = { apiKey: privateKey, headers: { "x-tenant": privateHeader }, env: {} };
+const overFetch = { ...secrets, fetch: (url: string, init: RequestInit) => fetch(url, init) };
+
+/** Both transports over both HTTP clients, to a base URL. */
+export const transportsTo: Record<string, (baseUrl: string) => Transport> = {
+  "gateway over undici": (baseUrl) => gatewayTransport({ ...secrets, baseUrl }),
+  "gateway over fetch": (baseUrl) => gatewayTransport({ ...overFetch, baseUrl }),
+  "direct over undici": (baseUrl) => directTransport({ ...secrets, baseUrl }),
+  "direct over fetch": (baseUrl) => directTransport({ ...overFetch, baseUrl }),
+};
+/** The gateway over both HTTP clients, to a base URL. */
+export const gatewaysTo = Object.entries(transportsTo).slice(0, 2);
+
+/**
+ * Asks {@link privateRequest} with up to two retries and waits of 0 ms, and gives the error, after
+ * checking that nothing of it shows a secret.
+ */
+export async function privateFailure(
+  transport: Transport,
+  { clock, ...options }: EvaluateOptions & { clock?: Clock } = {},
+): Promise<EvaluatorError> {
+  const surroundings = { random: () => 0, ...(clock && { clock }) };
+  const error = await createEvaluator({ transport }, surroundings)
+    .evaluate(privateRequest, options)
+    .then(
+      () => expect.unreachable("the call fails"),
+      (thrown: EvaluatorError) => thrown,
+    );
+  expect(shownTexts(error)).not.toMatch(new RegExp(secretWord, "i"));
+  return error;
+}
+
+/** Everything a program may print, log or store of an error, causes included. */
+export function shownTexts(error: unknown): string {
+  const own = [
+    inspect(error, { depth: Infinity, showHidden: true, maxStringLength: Infinity }),
+    inspect(structuredClone(error), { depth: Infinity }),
+    inspect(error, { customInspect: false, depth: Infinity, getters: true }),
+    JSON.stringify(error),
+    JSON.stringify({ error }, null, 2),
+    String(error),
+  ];
+  if (!(error instanceof Error)) return own.join("\n");
+  const fields = JSON.stringify(error, Object.getOwnPropertyNames(error));
+  return [...own, error.stack, fields, ...(error.cause ? [shownTexts(error.cause)] : [])].join("\n");
+}
