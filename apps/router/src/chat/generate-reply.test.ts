@@ -1,0 +1,103 @@
+import { createGateway } from "ai";
+import { expect, test } from "vitest";
+import { generateReply, type ReplyOptions } from "./generate-reply.ts";
+
+const atOnce = { "retry-after-ms": "0" };
+
+function replyFrom(fetch: typeof globalThis.fetch, options: Partial<ReplyOptions> = {}) {
+  const gateway = createGateway({
+    apiKey: "planted-key",
+    baseURL: "http://gateway.invalid",
+    fetch,
+  });
+  const { signal } = new AbortController();
+  const redact = (text: string) => text.replaceAll("planted-key", "[secret]");
+  return generateReply("hello", {
+    model: gateway("a/b"),
+    signal,
+    redact,
+    now: () => 0,
+    ...options,
+  });
+}
+
+function refusal(status: number, error: object) {
+  return async () => Response.json({ error }, { status, headers: atOnce });
+}
+
+const failures: [situation: string, fetch: typeof globalThis.fetch, replyError: string][] = [
+  [
+    "a rate limit, after its retries",
+    refusal(429, { message: "Free tier requests are rate-limited.", type: "rate_limit_exceeded" }),
+    "Free tier requests are rate-limited.",
+  ],
+  [
+    "a model outside the free tier",
+    refusal(403, { message: "Free tier users do not have access.", type: "forbidden" }),
+    "Free tier users do not have access.",
+  ],
+  [
+    "a refused key, without the terminal colours of the ai package",
+    refusal(401, { message: "Invalid key.", type: "authentication_error" }),
+    "The gateway refused the key; check AI_GATEWAY_API_KEY.",
+  ],
+  [
+    "a provider's own error",
+    refusal(529, { type: "overloaded_error", message: "Overloaded\n\u001B[31mtoday" }),
+    "Overloaded today",
+  ],
+  [
+    "an error that is not JSON",
+    async () => new Response("<h1>", { status: 502, statusText: "Bad Gateway", headers: atOnce }),
+    "Bad Gateway (status 502)",
+  ],
+  [
+    "an answer that is not JSON",
+    async () => new Response("{"),
+    "Invalid JSON response (status 200)",
+  ],
+  [
+    "an error that repeats the key",
+    refusal(400, { message: "Bad header: Bearer planted-key", type: "invalid_request_error" }),
+    "Bad header: Bearer [secret]",
+  ],
+];
+
+test.each(failures)("says why after %s", async (_situation, fetch, replyError) => {
+  expect(await replyFrom(fetch)).toEqual({ replyMs: 0, reply: "", replyError, usage: null });
+});
+
+test("says so when the time limit passes", async () => {
+  const hang: typeof globalThis.fetch = (_input, init) =>
+    new Promise((_, reject) => {
+      init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+    });
+  const { replyError } = await replyFrom(hang, { timeoutMs: 1 });
+  expect(replyError).toBe("The reply model took too long; try again later.");
+});
+
+test("throws the reason of the client that went away", async () => {
+  const reason = new Error("gone");
+  const fails = async () => Promise.reject(new TypeError("fetch failed"));
+  const reply = replyFrom(fails, { signal: AbortSignal.abort(reason) });
+  await expect(reply).rejects.toBe(reason);
+});
+
+test("gives the text, the tokens and the time in whole milliseconds", async () => {
+  const times = [1000, 1234.6];
+  const usage = { inputTokens: { total: 3 }, outputTokens: { total: 4 } };
+  const body = {
+    content: [{ type: "text", text: "Hello!" }],
+    finishReason: {},
+    usage,
+    warnings: [],
+  };
+  const now = () => times.shift() ?? 0;
+  const reply = await replyFrom(async () => Response.json(body), { now });
+  expect(reply).toEqual({
+    replyMs: 235,
+    reply: "Hello!",
+    replyError: null,
+    usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 },
+  });
+});

@@ -1,0 +1,73 @@
+import { createEmulator } from "evaluator-emulator";
+import { expect, onTestFinished, test } from "vitest";
+import { routeMessage } from "../chat/route-message.ts";
+import { defaultTierModels } from "../default-tier-models.ts";
+import { type Environment, parseRouterOptions } from "../router-options.ts";
+import { startUpstream } from "../testing/start-upstream.ts";
+import { connectServices } from "./connect-services.ts";
+
+const { signal } = new AbortController();
+
+function ask(message: string, env: Environment) {
+  const services = connectServices(parseRouterOptions(env).gateway);
+  return routeMessage(message, { services, tierModels: defaultTierModels }, signal);
+}
+
+async function startEmulator() {
+  const emulator = createEmulator();
+  onTestFinished(() => emulator.close());
+  return emulator.listen();
+}
+
+test("without a key the emulator answers, and says so", async () => {
+  const { notice, isEmulated } = connectServices(null);
+  expect(isEmulated).toBe(true);
+  expect(notice).toContain("set AI_GATEWAY_API_KEY to use the real service");
+  expect(await ask("hi", {})).toMatchObject({ tier: "nano", replyError: null });
+});
+
+test("with a key the gateway at EVALUATOR_BASE_URL answers both calls", async () => {
+  const { gatewayBaseUrl } = await startEmulator();
+  const env = { AI_GATEWAY_API_KEY: "key", EVALUATOR_BASE_URL: gatewayBaseUrl };
+  expect(await ask("hi", env)).toMatchObject({ tier: "nano", replyError: null });
+});
+
+test("the vendor decides and the gateway replies when EVALUATOR_TRANSPORT is direct", async () => {
+  const { gatewayBaseUrl, directBaseUrl } = await startEmulator();
+  const env = {
+    AI_GATEWAY_API_KEY: "key",
+    EVALUATOR_BASE_URL: gatewayBaseUrl,
+    EVALUATOR_TRANSPORT: "direct",
+    EVALUATOR_DIRECT_API_KEY: "direct-key",
+    EVALUATOR_DIRECT_BASE_URL: directBaseUrl,
+  };
+  expect(await ask("hi", env)).toMatchObject({ tier: "nano", replyError: null });
+});
+
+test("a redirect of the reply is a failure, and its target is not asked", async () => {
+  const asked: string[] = [];
+  const { gatewayBaseUrl } = await startEmulator();
+  const target = await startUpstream(({ url = "" }, response) => {
+    asked.push(url);
+    response.end("{}");
+  });
+  const origin = await startUpstream((request, response) => {
+    const isReply = request.url?.endsWith("/language-model");
+    const location = isReply ? `${target}/elsewhere` : "";
+    if (isReply) response.writeHead(307, { location }).end();
+    else request.pipe(response.writeHead(404));
+  });
+  const env = {
+    AI_GATEWAY_API_KEY: "key",
+    EVALUATOR_BASE_URL: `${origin}/v4/ai`,
+    EVALUATOR_TRANSPORT: "direct",
+    EVALUATOR_DIRECT_API_KEY: "direct-key",
+    EVALUATOR_DIRECT_BASE_URL: new URL(gatewayBaseUrl).origin,
+  };
+  const { tier, replyError } = await ask("hi", env);
+  expect({ tier, replyError, asked }).toEqual({
+    tier: "nano",
+    replyError: expect.stringContaining("307"),
+    asked: [],
+  });
+});

@@ -1,0 +1,24 @@
+import { createGateway } from "ai";
+import { createEvaluator, gatewayTransport } from "evaluator-client";
+import { createEmulator } from "evaluator-emulator";
+import type { Services } from "./services.ts";
+
+const apiKey = "local";
+const baseUrl = "http://emulator.invalid/v4/ai"; // never resolves, should a request slip past
+
+/** The emulator in this process: no key, no network. */
+export function emulatorServices(): Services {
+  const emulator = createEmulator();
+  const fetch: typeof globalThis.fetch = (input, init) => emulator.fetch(input, init);
+  return {
+    evaluator: createEvaluator({
+      transport: gatewayTransport({ apiKey, baseUrl, fetch, env: {} }),
+    }),
+    languageModel: createGateway({ apiKey, baseURL: baseUrl, fetch }),
+    redact: (text) => text,
+    notice:
+      "Answers come from the local emulator, not from a model: set AI_GATEWAY_API_KEY to use the real service.",
+    isEmulated: true,
+    close: () => emulator.close(),
+  };
+}

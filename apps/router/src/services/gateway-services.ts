@@ -1,0 +1,26 @@
+import { createGateway } from "ai";
+import { createEvaluator } from "evaluator-client";
+import type { GatewayOptions } from "../router-options.ts";
+import { redactor } from "../security/redactor.ts";
+import type { Services } from "./services.ts";
+
+/**
+ * The gateway for replies, and whatever the environment names for evaluations.
+ *
+ * @throws ConfigurationError when the environment does not say how to reach the evaluation model.
+ */
+export function gatewayServices({ apiKey, baseUrl, env }: GatewayOptions): Services {
+  const address = baseUrl === undefined ? {} : { baseURL: baseUrl };
+  return {
+    evaluator: createEvaluator({ env }),
+    languageModel: createGateway({ apiKey, ...address, fetch: fetchWithoutRedirects }),
+    redact: redactor([apiKey, env["EVALUATOR_DIRECT_API_KEY"]?.trim() ?? ""]),
+    notice: `Answers come from the gateway${baseUrl === undefined ? "" : ` at ${baseUrl}`}.`,
+    isEmulated: false,
+    close: async () => {},
+  };
+}
+
+/** Another origin never sees the message: a redirect is an answer, and so a failure. */
+const fetchWithoutRedirects: typeof fetch = (input, init) =>
+  fetch(input, { ...init, redirect: "manual" });

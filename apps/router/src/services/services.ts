@@ -1,0 +1,19 @@
+import type { LanguageModel } from "ai";
+import type { Evaluator } from "evaluator-client";
+import type { Redact } from "../security/redactor.ts";
+
+/** Everything outside the router: who decides, who replies, and what must not be told. */
+export interface Services {
+  /** Chooses the tier. */
+  readonly evaluator: Evaluator;
+  /** Gives the text model with this id. */
+  readonly languageModel: (modelId: string) => LanguageModel;
+  /** Takes the keys in use out of a text. */
+  readonly redact: Redact;
+  /** Who answers, as a sentence for a person. */
+  readonly notice: string;
+  /** Whether the emulator on this machine answers. */
+  readonly isEmulated: boolean;
+  /** Lets go of everything held open. */
+  readonly close: () => Promise<void>;
+}

@@ -1,0 +1,24 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+
+/** What a program printed, and how it ended. */
+export interface ProgramEnd {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts a program of this workspace, by its path in `src/`, with nothing else in its environment. */
+export function startProgram(path: string, env: Record<string, string>, args: string[] = []) {
+  const file = fileURLToPath(new URL(`../${path}`, import.meta.url));
+  const child = spawn(process.execPath, [file, ...args], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = Promise.all([once(child, "exit"), text(child.stdout), text(child.stderr)]).then(
+    ([[code], stdout, stderr]): ProgramEnd => ({ code, stdout, stderr }),
+  );
+  return { child, ended, firstOutput: once(child.stdout, "data") };
+}
