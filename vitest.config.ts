@@ -2,7 +2,11 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["{packages,apps}/*/src/**/*.test.ts", "fixtures/src/**/*.test.ts"],
+    include: [
+      "{packages,apps}/*/src/**/*.test.ts",
+      "fixtures/src/**/*.test.ts",
+      "tests/**/*.test.ts",
+    ],
     setupFiles: ["evaluator-fixtures/vitest-setup"],
     restoreMocks: true,
     unstubEnvs: true,

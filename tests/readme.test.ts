@@ -1,0 +1,66 @@
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { readCodeBlocks } from "./read-readme.ts";
+import { runCommand, startUntil } from "./run-command.ts";
+
+const root = dirname(import.meta.dirname);
+const commands = readCodeBlocks("README.md", "sh").flatMap((block) => block.trim().split("\n"));
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "readme-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+// The first two run in every fresh clone; each other command has a test below.
+test("shows these commands", () => {
+  expect(commands).toEqual([
+    "npm ci && npm start",
+    "npm ci && npm test",
+    "npm run triage -- fixtures/mail/inbox.json --offline",
+    "npm run emulator -- --port 8787",
+    "npm run self-check",
+  ]);
+});
+
+test("npm start answers a greeting with the tier nano", { timeout: 30_000 }, async () => {
+  const env = { PORT: "0" };
+  const [, origin = ""] = await startUntil("npm start", /router is at (\S+)/, { cwd: root, env });
+  const page = await fetch(origin);
+  expect(await page.text()).toContain("local emulator");
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ message: "hi" });
+  const chat = await fetch(`${origin}/chat`, { method: "POST", headers, body });
+  expect(await chat.json()).toMatchObject({ tier: "nano", replyError: null });
+});
+
+test("npm run triage writes the file and prints the table", { timeout: 30_000 }, async () => {
+  const folder = await temporaryFolder();
+  await cp(`${root}/fixtures/mail/inbox.json`, join(folder, "inbox.json"));
+  // The same command from another folder, with a path that is relative to it.
+  const command = `npm --prefix ${root} run triage -- inbox.json --offline`;
+  const { exitCode, stdout } = await runCommand(command, { cwd: folder });
+  expect(exitCode).toBe(0);
+  const inbox: unknown[] = JSON.parse(await readFile(join(folder, "inbox.json"), "utf8"));
+  const results: unknown[] = JSON.parse(await readFile(join(folder, "inbox.triage.json"), "utf8"));
+  expect(results).toHaveLength(inbox.length);
+  expect(stdout).toMatch(/^imp +conf +scam +deal +category +date +from +subject$/m);
+});
+
+test("npm run emulator prints two base URLs that answer", { timeout: 30_000 }, async () => {
+  const command = "npm run emulator -- --port 0";
+  const printed = /gateway +(\S+)\ndirect +(\S+)\n/;
+  const [, gateway = "", direct = ""] = await startUntil(command, printed, { cwd: root });
+  const models = await fetch(new URL("/v1/models", gateway));
+  expect(await models.json()).toMatchObject({ object: "list" });
+  const releases = await fetch(`${direct}/v1/models`);
+  expect(await releases.json()).toHaveProperty("models");
+});
+
+test("npm run self-check passes on recordings", { timeout: 30_000 }, async () => {
+  const { exitCode, stdout } = await runCommand("npm run self-check", { cwd: root });
+  expect(stdout).toContain("3 of 3 prompts passed");
+  expect(exitCode).toBe(0);
+});

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { env as programEnvironment } from "node:process";
+import { onTestFinished } from "vitest";
+
+/** Where and with what a command runs. */
+export interface CommandOptions {
+  readonly cwd: string;
+  /** Added to this process's variables, of which keys and service addresses are left out. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A command's end and what it printed. */
+export interface CommandResult {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command as a person types it, to its end. */
+export async function runCommand(command: string, options: CommandOptions): Promise<CommandResult> {
+  const child = startCommand(command, options);
+  const printed = { stdout: "", stderr: "" };
+  child.stdout?.on("data", (text) => (printed.stdout += String(text)));
+  child.stderr?.on("data", (text) => (printed.stderr += String(text)));
+  await once(child, "close");
+  return { exitCode: child.exitCode, ...printed };
+}
+
+/** Starts a command that stays until the test is over, and gives what it has printed once `pattern` is in it. */
+export async function startUntil(
+  command: string,
+  pattern: RegExp,
+  options: CommandOptions,
+): Promise<RegExpExecArray> {
+  const child = startCommand(command, options);
+  onTestFinished(() => {
+    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid);
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (text) => (printed += String(text)));
+  }
+  for (;;) {
+    const match = pattern.exec(printed);
+    if (match) return match;
+    if (child.exitCode !== null) throw new Error(`The command ended early:\n${printed}`);
+    await Promise.race([once(child.stdout ?? child, "data"), once(child, "close")]);
+  }
+}
+
+/** Starts a command in a process group of its own. */
+function startCommand(command: string, { cwd, env }: CommandOptions): ChildProcess {
+  const inherited = Object.entries(programEnvironment).filter(
+    ([name]) => !/^(AI_GATEWAY_|EVALUATOR_|ROUTER_|TRIAGE_|npm_|INIT_CWD|HOST$|PORT$)/.test(name),
+  );
+  return spawn(command, {
+    cwd,
+    shell: true,
+    detached: true,
+    env: { ...Object.fromEntries(inherited), ...env },
+  });
+}
