@@ -7,6 +7,7 @@ export default defineConfig({
       "fixtures/src/**/*.test.ts",
       "tests/**/*.test.ts",
     ],
+    globalSetup: ["evaluator-fixtures/unpack-browser"],
     setupFiles: ["evaluator-fixtures/vitest-setup"],
     restoreMocks: true,
     unstubEnvs: true,

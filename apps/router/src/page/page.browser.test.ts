@@ -1,17 +1,13 @@
-import chromium from "@sparticuz/chromium";
-import { type Browser, chromium as launcher, type Page } from "playwright-core";
+import { launchBrowser } from "evaluator-fixtures/browser";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startTestRouter } from "../testing/start-test-router.ts";
 import type { Differences } from "../testing/test-gateway.ts";
 
-// Both would hide what is tested here: the same-origin rule, and one page's end from the next.
-const unwanted = new Set(["--disable-web-security", "--single-process"]);
 let browser: Browser;
 
 beforeAll(async () => {
-  const executablePath = await chromium.executablePath();
-  const args = chromium.args.filter((argument) => !unwanted.has(argument));
-  browser = await launcher.launch({ executablePath, args, headless: true });
+  browser = await launchBrowser();
 }, 60_000);
 
 afterAll(() => browser.close());
