@@ -6,6 +6,7 @@ import {
   type EvaluatorOptions,
   readCallLimits,
   readPacer,
+  readQuestionLimits,
   readTransport,
 } from "./evaluator-options.ts";
 import { checkRequest } from "./questions/check-request.ts";
@@ -96,6 +97,7 @@ export function createEvaluator(
   const transport = readTransport(options);
   const pacer = readPacer(options, { transport, clock, random });
   const { tracing } = options;
+  const questionLimits = readQuestionLimits(options);
   const ownLimits = readCallLimits(options);
 
   async function evaluate<TQuestions extends Questions>(
@@ -103,7 +105,7 @@ export function createEvaluator(
     { signal, ...limits }: Required<CallLimits> & { signal?: AbortSignal | undefined },
   ): Promise<Evaluation<TQuestions>> {
     signal?.throwIfAborted();
-    checkRequest(request);
+    checkRequest(request, questionLimits);
     const run = (watch: Watch) =>
       send(request, { ...limits, signal, watch: joinWatches([options, watch]) });
     if (tracing === undefined) return run({});

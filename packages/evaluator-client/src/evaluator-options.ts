@@ -3,6 +3,7 @@ import { type Environment, environmentNames, programEnvironment } from "./enviro
 import { ConfigurationError } from "./errors.ts";
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
+import { type QuestionLimits, questionLimitsSchema } from "./questions/question-limits.ts";
 import type { Clock } from "./retry/clock.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
@@ -40,6 +41,8 @@ export interface EvaluatorOptions extends CallLimits, Watch {
   env?: Environment;
   /** Known limits of the service; `{}` for none. @default the transport's */
   limits?: RateLimits;
+  /** How large questions may be. @default 255 options and 10 levels */
+  questionLimits?: QuestionLimits;
   /** Runs around every call, such as `openTelemetryTracing()`. @default none */
   tracing?: Tracing;
   /** Shares limits and pauses with other evaluators, instead of `limits`. @default one of its own */
@@ -67,6 +70,12 @@ export function readCallLimits(options: CallLimits): CallLimits {
     ...(deadlineMs !== undefined && { deadlineMs }),
     ...(attemptTimeoutMs !== undefined && { attemptTimeoutMs }),
   };
+}
+
+/** The question limits in the options, checked. */
+export function readQuestionLimits({ questionLimits = {} }: EvaluatorOptions): QuestionLimits {
+  checkOption(questionLimitsSchema, questionLimits);
+  return questionLimits;
 }
 
 /** The pacer in the options, or one for the limits of the options or the transport. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import * as aiSdk from "./ai-sdk/index.ts";
 import * as publicApi from "./index.ts";
 
 test("exports these names and no others", () => {
@@ -23,9 +24,12 @@ test("exports these names and no others", () => {
       "choice",
       "choiceAnswerSchema",
       "choiceQuestionSchema",
+      "createCatalog",
       "createEvaluator",
       "createPacer",
+      "cutText",
       "directTransport",
+      "estimateCost",
       "evaluationRequestSchema",
       "evaluationResponseSchema",
       "gatewayTransport",
@@ -35,4 +39,8 @@ test("exports these names and no others", () => {
       "scoreQuestionSchema",
     ]
   `);
+});
+
+test("the entry point for the ai package exports one name", () => {
+  expect(Object.keys(aiSdk)).toEqual(["toDecisionModel"]);
 });

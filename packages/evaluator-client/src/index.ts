@@ -24,6 +24,17 @@ export { createPacer, type Pacer } from "./pacing/pacer.ts";
 export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock } from "./retry/clock.ts";
 
+// Models, prices, credits
+export type {
+  Catalog,
+  CatalogModel,
+  Credits,
+  LookUpOptions,
+  ModelEndpoint,
+} from "./catalog/catalog.ts";
+export { type CatalogOptions, createCatalog } from "./catalog/create-catalog.ts";
+export { type CostEstimate, estimateCost } from "./catalog/estimate-cost.ts";
+
 // Watching
 export type { TracedCall, Tracing } from "./watching/tracing.ts";
 export type { AttemptEvent, WaitEvent, Watch } from "./watching/watch.ts";
@@ -50,6 +61,8 @@ export {
   type ScoreAnswer,
   scoreAnswerSchema,
 } from "./questions/answer.ts";
+export { cutText } from "./questions/cut-text.ts";
+export type { QuestionLimits } from "./questions/question-limits.ts";
 export type { AnswerFor, AnswersFor, ConfidenceFor } from "./questions/answers-for.ts";
 export {
   type Evaluation,

@@ -22,6 +22,8 @@ const lostOnTheWay = new Set([
 ]);
 const tlsFailure =
   /^(CERT_|ERR_SSL_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|EPROTO$|HOSTNAME_)/;
+/** What zlib, brotli and zstd say of data that is broken or cut off. */
+const undecodable = /^(Z_|ERR__ERROR_|ZSTD_)/;
 
 /**
  * Turns what a socket or `fetch` threw into a `ConnectionError`. The thrown error is kept as the
@@ -43,10 +45,16 @@ export function toConnectionError(
     const message = `No secure connection to ${origin}${why}; check its certificate and the base URL.`;
     return new ConnectionError(message, { ...cause, isRetryable: false, maybeBilled: false });
   }
-  const isRetryable = code === null ? thrown instanceof TypeError : lostOnTheWay.has(code);
+  const isRetryable =
+    code === null ? isNetworkError(thrown) : lostOnTheWay.has(code) || undecodable.test(code);
   const { maybeBilled, note } = billingOf(request);
   const message = `The connection to ${origin} broke before a whole response arrived${why}${note}.`;
   return new ConnectionError(message, { ...cause, isRetryable, maybeBilled });
+}
+
+/** A browser's `fetch` throws a bare `TypeError`; where there is a cause, the cause is not known. */
+function isNetworkError(thrown: unknown): boolean {
+  return thrown instanceof TypeError && thrown.cause === undefined;
 }
 
 function findCode(thrown: unknown, depth = 0): string | null {

@@ -23,7 +23,8 @@ export async function decodeBody(
   const codings = (contentEncoding ?? "").split(",").map((coding) => coding.trim().toLowerCase());
   let decoded = bytes;
   for (const coding of codings.toReversed()) {
-    if (coding !== "" && coding !== "identity") decoded = await decodeOnce(decoded, { coding, request });
+    if (coding !== "" && coding !== "identity")
+      decoded = await decodeOnce(decoded, { coding, request });
   }
   return decoded;
 }
@@ -40,7 +41,9 @@ async function decodeOnce(
     return await decode(bytes, { maxOutputLength: MAX_BODY_BYTES });
   } catch (error) {
     const isTooLarge = error instanceof RangeError;
-    throw isTooLarge ? bodyTooLarge() : unreadable(`its ${coding} data is broken or cut off`, request);
+    throw isTooLarge
+      ? bodyTooLarge()
+      : unreadable(`its ${coding} data is broken or cut off`, request);
   }
 }
 

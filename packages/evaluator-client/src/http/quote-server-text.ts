@@ -7,20 +7,26 @@ const SHORTEST_KEY = 12;
 export interface PrivateText {
   /** The key in use, or null. */
   readonly apiKey: string | null;
+  /** The headers that the caller added, whose values may be secrets. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The state that was sent, if any. */
   readonly state?: unknown;
 }
 
 /**
  * Quotes a server's own words for an error message: one line, at most 300 characters, and only
- * when they repeat neither the key nor a piece of the state; otherwise null.
+ * when they repeat no key, header value or piece of the state; otherwise null.
  */
-export function quoteServerText(text: unknown, { apiKey, state }: PrivateText): string | null {
+export function quoteServerText(
+  text: unknown,
+  { apiKey, headers = {}, state }: PrivateText,
+): string | null {
   if (typeof text !== "string" || text.trim() === "") return null;
   // Control characters, line breaks and terminal escapes do not belong in a one-line message.
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
   if (apiKey !== null && (line.includes(apiKey) || sharesRun(line, apiKey, 8))) return null;
-  if (textsOf(state).some((part) => repeats(line, part))) return null;
+  if ([...Object.values(headers), ...textsOf(state)].some((part) => repeats(line, part)))
+    return null;
   return line.length > MAX_QUOTE ? `"${line.slice(0, MAX_QUOTE)}…"` : `"${line}"`;
 }
 

@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, request } from "undici";
+import { Agent, type Dispatcher, errors, request } from "undici";
 import { EvaluatorError } from "../errors.ts";
 import { toConnectionError } from "./connection-failure.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -16,7 +16,9 @@ export const defaultHttpClient: HttpClient = async (httpRequest) => {
   } catch (error) {
     httpRequest.signal.throwIfAborted();
     if (error instanceof EvaluatorError) throw error;
-    throw toConnectionError(error, { request: httpRequest, keepCause: true });
+    // A parser's error holds the bytes it met, and they may repeat the request.
+    const keepCause = !(error instanceof errors.HTTPParserError);
+    throw toConnectionError(error, { request: httpRequest, keepCause });
   }
 };
 

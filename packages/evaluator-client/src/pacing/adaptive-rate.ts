@@ -70,7 +70,7 @@ export class AdaptiveRate {
     const { startedAtMs, successes } = this.#stretch;
     const deliveredPerMs = successes / Math.max(1, nowMs - startedAtMs);
     this.#stretch = { startedAtMs: nowMs, successes: 0 };
-    if (deliveredPerMs >= Math.min(this.#perMs, this.#throttled) * DECREASE) return;
+    if (deliveredPerMs >= this.#perMs * DECREASE) return;
     this.#perMs = deliveredPerMs;
     this.#target = deliveredPerMs;
     this.#held = deliveredPerMs * DECREASE;

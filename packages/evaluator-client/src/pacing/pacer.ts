@@ -1,42 +1,13 @@
-import { TimeoutError } from "../errors.ts";
 import { type Clock, systemClock } from "../retry/clock.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { Gate } from "./gate.ts";
+import type { Admission, PacedCall } from "./paced-call.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { TokenBucket } from "./token-bucket.ts";
+import { type Waiter, WaitingLine } from "./waiting-line.ts";
 
 const SHARE_OF_LIMIT = 0.95;
 const FIRST_WINDOW = 4;
-
-/** A call that asks to be sent. */
-export interface PacedCall {
-  /** Estimated input tokens. */
-  readonly tokens: number;
-  /** Retries made so far; after a pause, the call with the most left tries first. */
-  readonly retries: number;
-  readonly signal?: AbortSignal | undefined;
-  /** Monotonic time at which the call gives up. */
-  readonly deadlineAtMs: number;
-  /** The whole deadline, for messages, in milliseconds. */
-  readonly deadlineMs: number;
-  /** Told when the call has to wait: for how long, in milliseconds, or null when that is open. */
-  onWait?(delayMs: number | null): void;
-}
-
-/** Leave to send one request; exactly one of its methods is called when the request ends. */
-export interface Admission {
-  /** An answer came. */
-  succeeded(tokensUsed: number): void;
-  /** The service said that it is over its limit. */
-  throttled(retryAfterMs: number | null): void;
-  /** It ended in any other way. */
-  ended(): void;
-}
-
-interface Waiter extends PacedCall {
-  admit(admission: Admission): void;
-  refuse(reason: unknown): void;
-}
 
 /**
  * Decides when requests may be sent, for everyone who shares a limit: known limits by token
@@ -50,7 +21,7 @@ export class Pacer {
   readonly #tokens: TokenBucket | null;
   readonly #rate = new AdaptiveRate();
   readonly #gate = new Gate();
-  readonly #waiters: Waiter[] = [];
+  readonly #line: WaitingLine;
   #window = FIRST_WINDOW;
   #inFlight = 0;
   #nextAtMs = 0;
@@ -62,6 +33,7 @@ export class Pacer {
     this.#tokens = bucketFor(tokensPerSecond);
     this.#clock = clock;
     this.#random = random;
+    this.#line = new WaitingLine(clock, () => this.#wake());
   }
 
   /**
@@ -72,52 +44,14 @@ export class Pacer {
    */
   admit(call: PacedCall): Promise<Admission> {
     if (call.signal?.aborted) return Promise.reject(call.signal.reason);
-    if (this.#waiters.length === 0 && this.#delayMs(call) === 0) {
-      return Promise.resolve(this.#pass(call));
-    }
-    return new Promise((resolve, reject) => this.#wait(call, { resolve, reject }));
-  }
-
-  #wait(
-    call: PacedCall,
-    {
-      resolve,
-      reject,
-    }: { resolve: (admission: Admission) => void; reject: (reason: unknown) => void },
-  ): void {
-    const { signal } = call;
-    const giveUp = (reason: unknown) => {
-      this.#leave(waiter).refuse(reason);
-      this.#wake();
-    };
-    const onAbort = () => giveUp(signal?.reason);
-    const onDeadline = () => giveUp(pastDeadline(call, null));
-    const cancelDeadline = this.#schedule(call.deadlineAtMs, onDeadline);
-    const release = () => {
-      cancelDeadline();
-      signal?.removeEventListener("abort", onAbort);
-    };
-    const waiter: Waiter = {
-      ...call,
-      admit(admission) {
-        release();
-        resolve(admission);
-      },
-      refuse(reason) {
-        release();
-        reject(reason);
-      },
-    };
-    signal?.addEventListener("abort", onAbort, { once: true });
-    this.#waiters.push(waiter);
-    call.onWait?.(this.#knownDelayMs(call));
+    const isNext = this.#line.length === 0;
+    const delayMs = this.#delayMs(call);
+    if (isNext && delayMs === 0) return Promise.resolve(this.#pass(call));
+    const admission = this.#line.join(call);
+    call.onWait?.(isNext && Number.isFinite(delayMs) ? delayMs : null);
     this.#refuseHopeless();
     this.#wake();
-  }
-
-  #leave(waiter: Waiter): Waiter {
-    this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
-    return waiter;
+    return admission;
   }
 
   /** Admits whoever may go now, and comes back when the next one may. */
@@ -126,29 +60,19 @@ export class Pacer {
     this.#cancelWake = null;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const delayMs = this.#delayMs(next);
+      if (delayMs === Number.POSITIVE_INFINITY) return;
       if (delayMs > 0) {
-        if (delayMs !== Number.POSITIVE_INFINITY) {
-          this.#cancelWake = this.#clock.schedule(delayMs, () => this.#wake());
-        }
+        this.#cancelWake = this.#clock.schedule(delayMs, () => this.#wake());
         return;
       }
-      this.#leave(next).admit(this.#pass(next));
+      this.#line.leave(next).admit(this.#pass(next));
     }
   }
 
-  /** The first in line; while it is not sure that answers come, the one with the most retries left. */
+  /** While it is not sure that answers come, those go first who lose the least by a refusal. */
   #next(): Waiter | undefined {
-    const [first] = this.#waiters;
-    if (!this.#gate.isPaused && this.#rate.isRecovered) return first;
-    return this.#waiters.reduce(
-      (best, waiter) => (waiter.retries < best.retries ? waiter : best),
-      first as Waiter,
-    );
-  }
-
-  #knownDelayMs(call: PacedCall): number | null {
-    const delayMs = this.#delayMs(call);
-    return this.#waiters.length === 1 && Number.isFinite(delayMs) ? delayMs : null;
+    const isSure = !this.#gate.isPaused && this.#rate.isRecovered;
+    return isSure ? this.#line.first() : this.#line.freshest();
   }
 
   #delayMs({ tokens }: PacedCall): number {
@@ -182,9 +106,7 @@ export class Pacer {
           this.#succeeded(isFirst, nowMs);
         }),
       throttled: (retryAfterMs) =>
-        settle((nowMs) =>
-          this.#throttled({ passedAtMs, nowMs, retryAfterMs, random: this.#random() }),
-        ),
+        settle((nowMs) => this.#throttled({ passedAtMs, nowMs, retryAfterMs })),
       ended: () => settle(() => isFirst && this.#gate.tryAgain()),
     };
   }
@@ -197,24 +119,14 @@ export class Pacer {
     this.#rate.reopened(nowMs);
   }
 
-  #throttled(call: Parameters<Gate["close"]>[0]): void {
-    if (this.#gate.close(call)) this.#rate.throttled(call.nowMs);
+  #throttled(call: { passedAtMs: number; nowMs: number; retryAfterMs: number | null }): void {
+    const hasClosed = this.#gate.close({ ...call, random: this.#random() });
+    if (hasClosed) this.#rate.throttled(call.nowMs);
     this.#refuseHopeless();
   }
 
-  /** Refuses those whose deadline passes before the gate opens. */
   #refuseHopeless(): void {
-    const nowMs = this.#clock.now();
-    const closedForMs = this.#gate.closedForMs(nowMs);
-    const hopeless = this.#waiters.filter((waiter) => nowMs + closedForMs >= waiter.deadlineAtMs);
-    for (const waiter of hopeless) {
-      this.#leave(waiter).refuse(pastDeadline(waiter, closedForMs));
-    }
-  }
-
-  #schedule(atMs: number, callback: () => void): () => void {
-    if (atMs === Number.POSITIVE_INFINITY) return () => undefined;
-    return this.#clock.schedule(Math.max(0, atMs - this.#clock.now()), callback);
+    this.#line.refuseHopeless(this.#gate.closedForMs(this.#clock.now()));
   }
 }
 
@@ -232,19 +144,4 @@ export function createPacer(
 
 function bucketFor(perSecond: number | undefined): TokenBucket | null {
   return perSecond === undefined ? null : new TokenBucket(perSecond * SHARE_OF_LIMIT);
-}
-
-function pastDeadline({ deadlineMs }: PacedCall, closedForMs: number | null): TimeoutError {
-  const why =
-    closedForMs === null
-      ? "It was not sent: its turn under the rate limit did not come in time."
-      : `It was not sent: after a rate limit, nothing is sent for another ${Math.ceil(closedForMs)} ms.`;
-  const message = `The deadline of ${deadlineMs} ms (deadlineMs) leaves no time for the request. ${why}`;
-  const retryAfterMs = closedForMs;
-  return new TimeoutError(message, {
-    timeoutMs: deadlineMs,
-    limit: "deadline",
-    maybeBilled: false,
-    retryAfterMs,
-  });
 }

@@ -67,3 +67,31 @@ test.each<[string, unknown]>([
 ])("refuses a request with %s", (_, request) => {
   expect(failureOf(request)).toBeInstanceOf(InvalidRequestError);
 });
+
+function optionsOf(count: number) {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`option ${index}`, ""]));
+}
+
+function levelsOf(count: number) {
+  return Array.from({ length: count }, (_, index) => `level ${index}`);
+}
+
+test("takes 255 options and 10 levels, and more only when the limit is raised", () => {
+  const ask = (question: unknown) => ({ state: "text", questions: { large: question } });
+  expect(failureOf(ask(choice("which?", optionsOf(255))))).toBeUndefined();
+  expect(failureOf(ask(score("how much?", levelsOf(10))))).toBeUndefined();
+  expect(failureOf(ask(choice("which?", optionsOf(256))))).toMatchObject({
+    questionId: "large",
+    message: expect.stringContaining("questionLimits.maxOptions"),
+  });
+  expect(failureOf(ask(score("how much?", levelsOf(11))))).toMatchObject({
+    questionId: "large",
+    message: expect.stringContaining("questionLimits.maxLevels"),
+  });
+  const raised = { maxOptions: 300, maxLevels: 11 };
+  const request = {
+    state: "text",
+    questions: { a: choice("which?", optionsOf(300)), b: score("how much?", levelsOf(11)) },
+  };
+  expect(() => checkRequest(request, raised)).not.toThrow();
+});

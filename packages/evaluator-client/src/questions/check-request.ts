@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { EvaluationRequest } from "../evaluation.ts";
 import { InvalidRequestError } from "../errors.ts";
 import { type Question, questionSchema } from "./question.ts";
+import type { QuestionLimits } from "./question-limits.ts";
 import { quoteName } from "./quote-name.ts";
 import { isRecord } from "./record-of.ts";
 
@@ -12,7 +13,7 @@ const requestSchema = z.strictObject({ state: z.unknown(), questions: z.custom(i
  *
  * @throws InvalidRequestError naming the question, or the place in the state.
  */
-export function checkRequest(request: EvaluationRequest): void {
+export function checkRequest(request: EvaluationRequest, limits: QuestionLimits = {}): void {
   const shape = requestSchema.safeParse(request);
   if (!shape.success) {
     throw new InvalidRequestError("A request is an object with a state and questions, no more.");
@@ -20,20 +21,36 @@ export function checkRequest(request: EvaluationRequest): void {
   checkState(request.state);
   const questions = Object.entries(request.questions);
   if (questions.length === 0) throw new InvalidRequestError("Ask at least one question.");
-  for (const [id, question] of questions) checkQuestion(id, question);
+  for (const [id, question] of questions) checkQuestion({ id, question, limits });
 }
 
-function checkQuestion(questionId: string, question: Question): void {
+interface QuestionToCheck {
+  readonly id: string;
+  readonly question: Question;
+  readonly limits: QuestionLimits;
+}
+
+function checkQuestion({ id, question, limits }: QuestionToCheck): void {
   const issue = questionSchema.safeParse(question).error?.issues[0];
   if (issue !== undefined) {
     const where =
       issue.path.length === 0 ? "" : ` at ${quoteName(issue.path.map(String).join("."))}`;
-    refuse(questionId, `is not a choice, score or boolean question${where}: ${issue.message}`);
+    refuse(id, `is not a choice, score or boolean question${where}: ${issue.message}`);
   }
   if (question.type === "boolean") return;
+  const { maxOptions = 255, maxLevels = 10 } = limits;
+  const [kind, most, option] =
+    question.type === "choice"
+      ? (["option", maxOptions, "maxOptions"] as const)
+      : (["level", maxLevels, "maxLevels"] as const);
   const count = Object.keys(question.criteria).length;
-  const kind = question.type === "choice" ? "option" : "level";
-  if (count === 0) refuse(questionId, `has no ${kind}; give it at least one`);
+  if (count === 0) refuse(id, `has no ${kind}; give it at least one`);
+  if (count > most) {
+    refuse(
+      id,
+      `has ${count} ${kind}s, more than ${most}; a service that takes more needs questionLimits.${option}`,
+    );
+  }
 }
 
 function refuse(questionId: string, what: string): never {

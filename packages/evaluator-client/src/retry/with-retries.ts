@@ -1,5 +1,6 @@
 import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../errors.ts";
-import type { Admission, Pacer } from "../pacing/pacer.ts";
+import type { Admission } from "../pacing/paced-call.ts";
+import type { Pacer } from "../pacing/pacer.ts";
 import type { Watch } from "../watching/watch.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import type { Clock } from "./clock.ts";
@@ -17,6 +18,8 @@ export interface RetryPolicy {
   readonly attemptTimeoutMs: number;
   /** Estimated input tokens of one attempt. */
   readonly tokens: number;
+  /** Whether an attempt that runs out of time may be charged for. @default true */
+  readonly maybeBilled?: boolean;
   /** The caller's own signal. */
   readonly signal?: AbortSignal | undefined;
   readonly pacer: Pacer;
@@ -80,20 +83,19 @@ export async function withRetries<TValue>(
   }
 }
 
-function attemptLimits({ clock, signal, attemptTimeoutMs, deadlineMs }: RetryPolicy, left: number) {
+function attemptLimits(policy: RetryPolicy, left: number) {
+  const { clock, signal, attemptTimeoutMs } = policy;
   const limit = left < attemptTimeoutMs ? "deadline" : "attempt";
-  const createTimeoutError = () => timeoutError(limit, { attemptTimeoutMs, deadlineMs });
+  const createTimeoutError = () => timeoutError(limit, policy);
   return { clock, signal, timeoutMs: Math.min(left, attemptTimeoutMs), createTimeoutError };
 }
 
-function timeoutError(
-  limit: "attempt" | "deadline",
-  limits: { attemptTimeoutMs: number; deadlineMs: number },
-): TimeoutError {
+function timeoutError(limit: "attempt" | "deadline", policy: RetryPolicy): TimeoutError {
+  const { maybeBilled = true } = policy;
   const option = limit === "attempt" ? "attemptTimeoutMs" : "deadlineMs";
-  const timeoutMs = limits[option];
+  const timeoutMs = policy[option];
   const message = `No whole response arrived within ${timeoutMs} ms (${option}); raise that option or try again later.`;
-  return new TimeoutError(message, { timeoutMs, limit, maybeBilled: true });
+  return new TimeoutError(message, { timeoutMs, limit, maybeBilled });
 }
 
 function settle(admission: Admission, error: unknown): void {

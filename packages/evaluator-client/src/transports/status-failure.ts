@@ -1,6 +1,6 @@
 import type { StatusErrorDetails } from "../errors.ts";
 import type { JsonResponse } from "../http/request-json.ts";
-import type { PrivateText } from "../http/quote-server-text.ts";
+import { type PrivateText, quoteServerText } from "../http/quote-server-text.ts";
 import { isRetryableStatus } from "../retry/classify-failure.ts";
 import type { Clock } from "../retry/clock.ts";
 import { parseRetryAfterMs } from "../retry/parse-retry-after.ts";
@@ -19,6 +19,12 @@ export function commonStatusDetails({ response, clock }: StatusFailure) {
     isRetryable: isRetryableStatus(status, header("x-should-retry")),
     retryAfterMs: parseRetryAfterMs(header, clock.epochNow()),
   } satisfies Partial<StatusErrorDetails>;
+}
+
+/** A server's name or id for something: passed on when it looks like one and repeats nothing private. */
+export function passOnName(name: string | null | undefined, failure: StatusFailure): string | null {
+  const isName = typeof name === "string" && /^\w{1,60}$/.test(name);
+  return isName && quoteServerText(name, failure) !== null ? name : null;
 }
 
 /** The message of a status error: who answered what, in whose words, and what to do next. */

@@ -8,6 +8,7 @@ import { quoteServerText } from "../../http/quote-server-text.ts";
 import {
   commonStatusDetails,
   nextStep,
+  passOnName,
   type StatusFailure,
   statusMessage,
 } from "../status-failure.ts";
@@ -19,7 +20,7 @@ export function toDirectError(failure: StatusFailure): StatusError {
   const { type, said } = readDetail(json);
   const details: StatusErrorDetails = {
     ...commonStatusDetails(failure),
-    type,
+    type: passOnName(type, failure),
     requestId: header("x-typesafe-request-id") ?? header("x-request-id"),
     generationId: null,
     needsPaidCredits: status === 402,
@@ -43,8 +44,7 @@ function readDetail(json: unknown): { type: string | null; said: string | null }
   if (detail === undefined) return { type: null, said: null };
   if (typeof detail === "string") return { type: null, said: detail };
   if (!Array.isArray(detail)) {
-    const isName = /^\w{1,60}$/.test(detail.error_type);
-    return { type: isName ? detail.error_type : null, said: detail.message ?? null };
+    return { type: detail.error_type, said: detail.message ?? null };
   }
   // A field error also echoes the input, which must not be repeated.
   const said = detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");

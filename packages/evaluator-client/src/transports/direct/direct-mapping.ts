@@ -59,7 +59,9 @@ function mapRecord<TValue>(record: Record<string, TValue>, map: (value: TValue) 
 }
 
 function invalidBody(path: readonly PropertyKey[]): InvalidResponseError {
-  const where = path.length === 0 ? "as a whole" : `at ${path.map(String).join(".").slice(0, 200)}`;
+  // Below `answers` the names are the server's own, and may repeat anything.
+  const named = path[0] === "answers" ? ["answers"] : path.map(String);
+  const where = named.length === 0 ? "as a whole" : `at ${named.join(".")}`;
   const message = `The response body does not have the vendor's shape ${where}; check the base URL.`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
 }

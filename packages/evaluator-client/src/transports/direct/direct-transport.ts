@@ -47,7 +47,8 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
       const body = JSON.stringify(toDirectBody(request, model));
       const response = await requestJson(http, { method: "POST", url, headers, body, signal });
       if (isSuccess(response.status)) return fromDirectResponse(response, vendor);
-      throw toDirectError({ response, apiKey, state: request.state, clock });
+      const secrets = { apiKey, headers: options.headers, state: request.state };
+      throw toDirectError({ response, clock, ...secrets });
     },
   };
 }

@@ -9,6 +9,7 @@ import { quoteServerText } from "../../http/quote-server-text.ts";
 import {
   commonStatusDetails,
   nextStep,
+  passOnName,
   type StatusFailure,
   statusMessage,
 } from "../status-failure.ts";
@@ -24,9 +25,9 @@ export function toGatewayError(failure: StatusFailure, wire: GatewayWire | null)
   const body = gatewayErrorBodySchema.safeParse(json).data;
   const details: StatusErrorDetails = {
     ...commonStatusDetails(failure),
-    type: quotable(body?.error.type, failure),
+    type: passOnName(body?.error.type, failure),
     requestId: header("x-request-id") ?? header("x-vercel-id"),
-    generationId: body?.generationId ?? null,
+    generationId: passOnName(body?.generationId, failure),
     needsPaidCredits: status === 402 || /free[ -]tier/i.test(body?.error.message ?? ""),
   };
   const words = quoteServerText(body?.error.message, failure);
@@ -51,10 +52,4 @@ function advice(
   const other = wire === "evaluation-model" ? "decision-model" : "evaluation-model";
   const hint = `If the gateway speaks the other generation, set the option wire: "${other}".`;
   return `${nextStep(status)} ${hint}`;
-}
-
-/** A type is a short name; anything longer, or that repeats private text, is not passed on. */
-function quotable(type: string | null | undefined, failure: StatusFailure): string | null {
-  const isName = typeof type === "string" && /^\w{1,60}$/.test(type);
-  return isName && quoteServerText(type, failure) !== null ? type : null;
 }

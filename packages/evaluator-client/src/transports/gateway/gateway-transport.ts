@@ -2,11 +2,11 @@ import { ConfigurationError } from "../../errors.ts";
 import { environmentNames } from "../../environment.ts";
 import { isSuccess } from "../../http/http-client.ts";
 import { requestJson } from "../../http/request-json.ts";
+import { readGatewayBaseUrl, readGatewayKey } from "../gateway-access.ts";
 import type { Transport } from "../transport.ts";
 import {
   httpClientFor,
   mergeHeaders,
-  readBaseUrl,
   readHeaderOption,
   type TransportOptions,
 } from "../transport-options.ts";
@@ -45,7 +45,8 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
       const body = JSON.stringify(toGatewayBody(request, wire));
       const response = await requestJson(http, { method: "POST", url, headers, body, signal });
       if (isSuccess(response.status)) return fromGatewayResponse(response);
-      throw toGatewayError({ response, apiKey, state: request.state, clock }, wire);
+      const secrets = { apiKey, headers: options.headers, state: request.state };
+      throw toGatewayError({ response, clock, ...secrets }, wire);
     },
   };
 }
@@ -56,19 +57,8 @@ function readOptions(options: GatewayTransportOptions) {
     const message = `The option "wire" is one of ${Object.keys(gatewayWires).join(", ")}.`;
     throw new ConfigurationError(message, { option: "wire" });
   }
-  const apiKey = readHeaderOption({
-    option: "apiKey",
-    environmentVariable: environmentNames.gatewayApiKey,
-    given: options.apiKey,
-    env,
-  });
-  const baseUrl = readBaseUrl({
-    option: "baseUrl",
-    environmentVariable: environmentNames.gatewayBaseUrl,
-    given: options.baseUrl,
-    env,
-    fallback: "https://ai-gateway.vercel.sh/v4/ai",
-  });
+  const apiKey = readGatewayKey(options);
+  const baseUrl = readGatewayBaseUrl(options);
   const modelId = readHeaderOption({
     option: "modelId",
     environmentVariable: environmentNames.modelId,

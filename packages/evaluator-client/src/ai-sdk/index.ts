@@ -1,0 +1,1 @@
+export { toDecisionModel, type DecisionModelOptions } from "./to-decision-model.ts";

@@ -1,0 +1,78 @@
+/** One model of the gateway's price list (contract section 4.2). */
+export interface CatalogModel {
+  /** `<creator>/<model>`, as other options take it. */
+  id: string;
+  /** The gateway's word for what it does, such as `language` or `evaluation`, or null. */
+  type: string | null;
+  /** Its display name, or null. */
+  name: string | null;
+  /** Input and output tokens of one call together, or null when the gateway does not say. */
+  contextWindow: number | null;
+  /** US dollars per million input tokens, or null when not listed. */
+  inputUsdPerMillionTokens: number | null;
+  /** US dollars per million output tokens, or null when not listed. */
+  outputUsdPerMillionTokens: number | null;
+  /** The record as it came; its own prices are per token. */
+  raw: unknown;
+}
+
+/** One way the gateway reaches a model (contract section 4.3). */
+export interface ModelEndpoint {
+  /** Who serves the model, or null. */
+  providerName: string | null;
+  /** Zero data retention: a boolean or a word such as `all`, as it came, or null. */
+  zdr: boolean | string | null;
+  /** No training on what is sent: a boolean or a word such as `all`, as it came, or null. */
+  noTraining: boolean | string | null;
+  /** Whether repeated input is cached by itself: a boolean or a word, as it came, or null. */
+  supportsImplicitCaching: boolean | string | null;
+  /** US dollars per million input tokens, or null when not listed. */
+  inputUsdPerMillionTokens: number | null;
+  /** US dollars per million output tokens, or null when not listed. */
+  outputUsdPerMillionTokens: number | null;
+  /** The record as it came; its own prices are per token. */
+  raw: unknown;
+}
+
+/** The account's balance (contract section 4.4). */
+export interface Credits {
+  /** Credit left, in US dollars. */
+  balanceUsd: number;
+  /** Credit used so far, in US dollars. */
+  totalUsedUsd: number;
+  /** The record as it came. */
+  raw: unknown;
+}
+
+/** Options of one look-up. */
+export interface LookUpOptions {
+  /** Ends the look-up at once; its reason is thrown as it is. */
+  signal?: AbortSignal;
+}
+
+/** Looks up what the gateway offers, and what is left to spend; every look-up is free. */
+export interface Catalog {
+  /**
+   * Lists every model with its prices; no key is needed, and none is sent.
+   *
+   * @throws {StatusError} when the gateway answers with an error status, after retries.
+   * @throws {ConnectionError} when no usable response arrives, after retries or in time.
+   * @throws {InvalidResponseError} when the list breaks the contract.
+   */
+  listModels(options?: LookUpOptions): Promise<CatalogModel[]>;
+
+  /**
+   * Lists who serves a model, and what happens to the data sent there; no key is sent either.
+   *
+   * @param modelId - `<creator>/<model>`.
+   * @throws {InvalidRequestError} before sending, when the id has another form.
+   */
+  listEndpoints(modelId: string, options?: LookUpOptions): Promise<ModelEndpoint[]>;
+
+  /**
+   * Reads the balance of the account that the key belongs to.
+   *
+   * @throws {ConfigurationError} before sending, when there is no key.
+   */
+  getCredits(options?: LookUpOptions): Promise<Credits>;
+}

@@ -1,0 +1,85 @@
+import type { EvaluatorSurroundings } from "../create-evaluator.ts";
+import { type CallLimits, callLimitsSchema, readCallLimits } from "../evaluator-options.ts";
+import { isSuccess } from "../http/http-client.ts";
+import { requestJson } from "../http/request-json.ts";
+import { createPacer } from "../pacing/pacer.ts";
+import { systemClock } from "../retry/clock.ts";
+import { withRetries } from "../retry/with-retries.ts";
+import { toGatewayError } from "../transports/gateway/gateway-error.ts";
+import { readGatewayBaseUrl, readGatewayKey } from "../transports/gateway-access.ts";
+import {
+  httpClientFor,
+  mergeHeaders,
+  type TransportOptions,
+} from "../transports/transport-options.ts";
+import { joinWatches } from "../watching/watch.ts";
+import type { Catalog } from "./catalog.ts";
+import { fromCredits, fromEndpointList, fromModelList } from "./catalog-mapping.ts";
+import { catalogPaths, keyHeaders } from "./catalog-wire.ts";
+import { endpointsPath } from "./endpoints-path.ts";
+
+/** How to reach the gateway's catalog, and how long to try. */
+export interface CatalogOptions extends TransportOptions, CallLimits {
+  /** The gateway key, for the balance only. @default AI_GATEWAY_API_KEY */
+  apiKey?: string;
+  /** The gateway's address; look-ups start at the root of its host. @default EVALUATOR_BASE_URL, else https://ai-gateway.vercel.sh/v4/ai */
+  baseUrl?: string;
+}
+
+interface LookUp<TValue> {
+  readonly path: string;
+  /** Turns the body into the value, or throws. */
+  readonly read: (json: unknown) => TValue;
+  readonly signal: AbortSignal | undefined;
+  readonly apiKey?: string;
+}
+
+/**
+ * Makes a catalog of the gateway's models, endpoints and credits (contract sections 4.2 to 4.4).
+ *
+ * @throws {ConfigurationError} when an option is wrong; a missing key only matters to `getCredits`.
+ * @example
+ * ```ts
+ * const models = await createCatalog().listModels();
+ * console.log(models.map(({ id, inputUsdPerMillionTokens }) => [id, inputUsdPerMillionTokens]));
+ * ```
+ */
+export function createCatalog(
+  options: CatalogOptions = {},
+  { clock = systemClock, random = Math.random }: EvaluatorSurroundings = {},
+): Catalog {
+  const { origin } = new URL(readGatewayBaseUrl(options));
+  const limits = callLimitsSchema.parse(readCallLimits(options));
+  mergeHeaders(keyHeaders(""), options.headers); // refuses now what could not be sent later
+  const http = httpClientFor(options.fetch);
+  const pacer = createPacer({}, { clock, random });
+  const free = { ...limits, tokens: 0, maybeBilled: false };
+  const surroundings = { pacer, watch: joinWatches([]), clock, random };
+
+  async function lookUp<TValue>({ path, read, signal, apiKey }: LookUp<TValue>): Promise<TValue> {
+    const own = apiKey === undefined ? {} : keyHeaders(apiKey);
+    const headers = mergeHeaders(own, options.headers);
+    const request = { method: "GET", url: origin + path, headers } as const;
+    const attempt = async (attemptSignal: AbortSignal) => {
+      const response = await requestJson(http, { ...request, signal: attemptSignal });
+      const { status, json } = response;
+      if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
+      throw toGatewayError({ response, apiKey: apiKey ?? null, clock }, null);
+    };
+    const { value } = await withRetries(attempt, { ...free, ...surroundings, signal });
+    return value;
+  }
+
+  return {
+    async listModels({ signal } = {}) {
+      return lookUp({ path: catalogPaths.models, read: fromModelList, signal });
+    },
+    async listEndpoints(modelId, { signal } = {}) {
+      return lookUp({ path: endpointsPath(modelId), read: fromEndpointList, signal });
+    },
+    async getCredits({ signal } = {}) {
+      const apiKey = readGatewayKey(options);
+      return lookUp({ path: catalogPaths.credits, read: fromCredits, signal, apiKey });
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { ConfigurationError } from "../errors.ts";
+import type { EvaluationRequest } from "../evaluation.ts";
+import { estimateTokens } from "../questions/estimate-tokens.ts";
+
+/** What requests will cost, before they are sent. */
+export interface CostEstimate {
+  /** Requests counted. */
+  requests: number;
+  /** Their input tokens, estimated from their length. */
+  inputTokens: number;
+  /** Their price in US dollars. */
+  costUsd: number;
+  /** Always true: the service counts tokens its own way, and `costUsd` of an evaluation is its word. */
+  isEstimate: true;
+}
+
+/**
+ * Estimates what requests will cost: a token for every four characters, at the price of the list.
+ * Output tokens are not counted; the evaluation model's price is for input (contract section 1).
+ *
+ * @throws {ConfigurationError} when the price is not a number from 0 up.
+ * @example
+ * ```ts
+ * const { costUsd } = estimateCost(requests, { inputUsdPerMillionTokens: 0.042 });
+ * ```
+ */
+export function estimateCost(
+  requests: Iterable<EvaluationRequest>,
+  { inputUsdPerMillionTokens }: { readonly inputUsdPerMillionTokens: number },
+): CostEstimate {
+  checkPrice(inputUsdPerMillionTokens);
+  let count = 0;
+  let inputTokens = 0;
+  for (const request of requests) {
+    count += 1;
+    inputTokens += estimateTokens(request);
+  }
+  const costUsd = (inputTokens * inputUsdPerMillionTokens) / 1_000_000;
+  return { requests: count, inputTokens, costUsd, isEstimate: true };
+}
+
+function checkPrice(price: number): void {
+  if (Number.isFinite(price) && price >= 0) return;
+  const option = "inputUsdPerMillionTokens";
+  const message = `The option "${option}" is not a price in US dollars; listModels gives it for each model.`;
+  throw new ConfigurationError(message, { option });
+}

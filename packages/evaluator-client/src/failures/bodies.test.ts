@@ -1,0 +1,78 @@
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { MAX_BODY_BYTES } from "../http/http-client.ts";
+import { gatewaysTo, privateFailure } from "../testing/private-call.ts";
+import { httpResponse, listenOnSocket, type Respond } from "../testing/socket-server.ts";
+
+const unreadable = { name: "ConnectionError", isRetryable: true, maybeBilled: true, attempts: 3 };
+const tooLarge = {
+  name: "InvalidResponseError",
+  rule: "body-size",
+  questionId: null,
+  isRetryable: false,
+  attempts: 1,
+};
+
+function answering(bytes: (request: string) => Uint8Array): Respond {
+  return (socket, _, request) => socket.write(bytes(request));
+}
+
+function coded(coding: string, bytes: Uint8Array): Respond {
+  return answering(() => httpResponse(200, bytes, { "Content-Encoding": coding }));
+}
+
+// Random-looking text, so that a cut takes away more than the end mark.
+const json = JSON.stringify(Array.from({ length: 500 }, (_, index) => Math.sin(index)));
+const codings: [string, Uint8Array][] = [
+  ["gzip", gzipSync(json)],
+  ["deflate", deflateSync(json)],
+  ["br", brotliCompressSync(json)],
+  ["zstd", zstdCompressSync(json)],
+];
+const unreadableBodies: [string, Respond][] = [
+  ["an empty body", answering(() => httpResponse(200, ""))],
+  ["status 204", answering(() => Buffer.from("HTTP/1.1 204 X\r\n\r\n"))],
+  ["JSON that is cut", answering((request) => httpResponse(200, `{"state":${bodyOf(request)}`))],
+  ["a web page", answering((request) => httpResponse(200, `<p>${request}</p>`))],
+  ["an unknown coding", coded("rot13", Buffer.from("quagga"))],
+  ...codings.map(([coding]): [string, Respond] => [
+    `${coding} that is none`,
+    coded(coding, Buffer.from("quagga, and not compressed")),
+  ]),
+  ...codings.map(([coding, bytes]): [string, Respond] => [
+    `${coding} that is cut`,
+    coded(coding, bytes.subarray(0, bytes.length / 2)),
+  ]),
+];
+const tooLargeBodies: [string, Respond][] = [
+  ["a plain body", answering(() => httpResponse(200, new Uint8Array(MAX_BODY_BYTES + 1)))],
+  ["a gzip bomb", coded("gzip", gzipSync(new Uint8Array(4 * MAX_BODY_BYTES)))],
+  ["a brotli bomb", coded("br", brotliCompressSync(new Uint8Array(4 * MAX_BODY_BYTES)))],
+];
+
+function bodyOf(request: string): string {
+  return request.slice(request.indexOf("\r\n\r\n") + 4);
+}
+
+describe.each(gatewaysTo)("%s", (_, transportTo) => {
+  test.each(unreadableBodies)("asks again after %s", async (_name, respond) => {
+    await using server = await listenOnSocket(respond);
+    expect(await privateFailure(transportTo(server.origin))).toMatchObject(unreadable);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test.each(tooLargeBodies)("stops reading %s over the limit", async (_name, respond) => {
+    await using server = await listenOnSocket(respond);
+    expect(await privateFailure(transportTo(server.origin))).toMatchObject(tooLarge);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("keeps an error status whose body is a bomb", async () => {
+    const bomb = gzipSync(new Uint8Array(MAX_BODY_BYTES + 1));
+    const response = httpResponse(401, bomb, { "Content-Encoding": "gzip" });
+    await using server = await listenOnSocket((socket) => socket.write(response));
+    const error = await privateFailure(transportTo(server.origin));
+    expect(error).toMatchObject({ name: "AuthenticationError", status: 401, attempts: 1 });
+    expect(server.requests).toHaveLength(1);
+  });
+});

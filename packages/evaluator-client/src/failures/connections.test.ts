@@ -1,0 +1,126 @@
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { describe, expect, test } from "vitest";
+import { gatewaysTo, privateFailure } from "../testing/private-call.ts";
+import { selfSignedCertificate } from "../testing/self-signed-certificate.ts";
+import { httpResponse, listenOnSocket, type Respond } from "../testing/socket-server.ts";
+
+const lost = { isRetryable: true, maybeBilled: true, attempts: 3 };
+const unknown = { isRetryable: false, maybeBilled: true, attempts: 1 };
+const neverSent = { isRetryable: true, maybeBilled: false, attempts: 3 };
+const insecure = { isRetryable: false, maybeBilled: false, attempts: 1 };
+
+const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"ans\r\n';
+
+// Each server repeats what it was sent, key and state included, as a debugging proxy would.
+const lostOnTheWay: [string, Respond][] = [
+  ["a reset before the response", (socket) => socket.resetAndDestroy()],
+  ["a close before the response", (socket) => socket.end()],
+  [
+    "half a head",
+    (socket, _, request) => socket.end(`HTTP/1.1 200 OK\r\nX-Echo: ${flat(request)}`),
+  ],
+  [
+    "a body shorter than its length",
+    (socket, _, request) => socket.end(httpResponse(200, request, { "Content-Length": "9999" })),
+  ],
+  [
+    "two content lengths",
+    (socket) => socket.end(httpResponse(200, "{}", { "content-length": "3" })),
+  ],
+  ["a chunked body without an end", (socket) => socket.end(chunked)],
+  [
+    "a reset in the body",
+    (socket, _, request) =>
+      socket.write(httpResponse(200, request, { "Content-Length": "9999" }), () =>
+        setImmediate(() => socket.resetAndDestroy()),
+      ),
+  ],
+];
+
+const notHttp: [string, Respond][] = [
+  ["words that are not HTTP", (socket, _, request) => socket.end(`Hello! You said ${request}`)],
+  [
+    "a flood of headers",
+    (socket, _, request) =>
+      socket.end(httpResponse(200, "{}", Object.fromEntries(flood(flat(request))))),
+  ],
+  [
+    "a head that is none",
+    (socket, _, request) => socket.end(`HTTP/1.1 200 OK\r\n${request}\r\n\r\n`),
+  ],
+];
+
+function flat(request: string): string {
+  return request.replace(/\s+/g, " ");
+}
+
+function flood(value: string): [string, string][] {
+  return Array.from({ length: 500 }, (_, index) => [`x-${index}`, value]);
+}
+
+describe.each(gatewaysTo)("%s", (_, transportTo) => {
+  test.each(lostOnTheWay)("asks again after %s", async (_name, respond) => {
+    await using server = await listenOnSocket(respond);
+    const error = await privateFailure(transportTo(server.origin));
+    expect(error).toMatchObject({ name: "ConnectionError", ...lost });
+    expect(error.message).toMatch(/may have been billed\..* after 3 attempts$/);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test.each(notHttp)("does not ask again after %s", async (_name, respond) => {
+    await using server = await listenOnSocket(respond);
+    const error = await privateFailure(transportTo(server.origin));
+    expect(error).toMatchObject({ name: "ConnectionError", ...unknown });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("asks again when the connection is refused, and has sent nothing", async () => {
+    const { origin, [Symbol.asyncDispose]: close } = await listenOnSocket(() => undefined);
+    await close();
+    const error = await privateFailure(transportTo(origin));
+    expect(error).toMatchObject({ name: "ConnectionError", ...neverSent });
+    expect(error.message).toMatch(/^Could not connect to http:.* \(ECONNREFUSED\); check the base/);
+  });
+
+  test("asks again when the name is not found, and has sent nothing", async () => {
+    const error = await privateFailure(transportTo("http://service.invalid"));
+    expect(error).toMatchObject({ name: "ConnectionError", ...neverSent });
+    expect(error.message).toMatch(/\((ENOTFOUND|EAI_AGAIN)\)/);
+  });
+
+  test("does not ask again when the certificate is not to be trusted", async () => {
+    await using server = await listenOnSocket(() => undefined, selfSignedCertificate());
+    const error = await privateFailure(transportTo(server.origin));
+    expect(error).toMatchObject({ name: "ConnectionError", ...insecure });
+    expect(error.message).toMatch(
+      /^No secure connection .* \(DEPTH_ZERO_SELF_SIGNED_CERT\); check/,
+    );
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test("does not ask again when the other side speaks no TLS", async () => {
+    let requests = 0;
+    const server = createServer(() => (requests += 1)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const error = await privateFailure(transportTo(`https://127.0.0.1:${port}`));
+    expect(error).toMatchObject({ name: "ConnectionError", ...insecure });
+    expect(requests).toBe(0);
+    server.close();
+  });
+
+  test("recovers on a new connection when the service closed an idle one", async () => {
+    const answer = httpResponse(200, "{}");
+    await using server = await listenOnSocket((socket, index) => {
+      if (index === 1) socket.resetAndDestroy();
+      else socket.write(answer);
+    });
+    const transport = transportTo(server.origin);
+    const shapeless = { name: "InvalidResponseError", rule: "body-shape" };
+    expect(await privateFailure(transport)).toMatchObject({ ...shapeless, attempts: 1 });
+    expect(await privateFailure(transport)).toMatchObject({ ...shapeless, attempts: 2 });
+    expect(server.connections).toBe(2);
+  });
+});

@@ -1,0 +1,99 @@
+import { loadExchanges } from "evaluator-fixtures";
+import { replayExchanges } from "evaluator-fixtures/network";
+import { describe, expect, test } from "vitest";
+import { plannedExchange, plannedOrigin } from "../testing/planned-exchange.ts";
+import {
+  privateFailure,
+  privateKey,
+  privateRequest,
+  transportsTo,
+} from "../testing/private-call.ts";
+import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+
+interface Row {
+  status: number;
+  headers?: Record<string, string>;
+  name: string;
+  isRetryable: boolean;
+  fields?: object;
+}
+
+const final = (status: number, name = "StatusError", rest: Partial<Row> = {}): Row => {
+  return { status, name, isRetryable: false, ...rest };
+};
+const retried = (status: number, name = "StatusError", rest: Partial<Row> = {}): Row => {
+  return { status, name, isRetryable: true, ...rest };
+};
+const no = { headers: { "x-should-retry": "false" } };
+const yes = { headers: { "x-should-retry": "true" } };
+const now = { headers: { "retry-after": "0" }, fields: { retryAfterMs: 0 } };
+
+const rows: Row[] = [
+  final(429, "RateLimitError", no),
+  final(500, "StatusError", no),
+  final(401, "AuthenticationError"),
+  final(403, "AuthenticationError"),
+  final(402, "StatusError", { fields: { needsPaidCredits: true } }),
+  ...[400, 404, 409, 413, 422, 424, 451, 499].map((status) => final(status)),
+  final(400, "StatusError", yes),
+  ...[501, 505, 507, 519, 528].map((status) => final(status)),
+  ...[300, 301, 302, 303, 304, 307, 308].map((status) => final(status)),
+  retried(429, "RateLimitError"),
+  retried(429, "RateLimitError", now),
+  retried(529, "RateLimitError"),
+  ...[408, 425, 500, 502, 503, 504].map((status) => retried(status)),
+  ...[520, 521, 522, 523, 524, 525, 526, 527].map((status) => retried(status)),
+  retried(409, "StatusError", yes),
+];
+
+/** What each service says, repeating the key and the state as no good service does. */
+const bodies = {
+  gateway: {
+    error: { message: `No: ${privateKey}`, type: privateKey },
+    state: privateRequest.state,
+  },
+  direct: { detail: [{ loc: ["body"], msg: privateRequest.state.subject, input: privateKey }] },
+};
+
+describe.each(Object.entries(transportsTo))("%s", (way, transportTo) => {
+  const service = way.startsWith("gateway") ? "gateway" : "direct";
+
+  test.each(rows)("$status ($headers): $name, retried: $isRetryable", async (row) => {
+    const { status, headers = {}, name, isRetryable, fields } = row;
+    const attempts = isRetryable ? 3 : 1;
+    const ids = { "x-request-id": "request-1" };
+    const body = status === 304 ? null : bodies[service];
+    const exchange = plannedExchange(service, { status, headers: { ...headers, ...ids }, body });
+    const network = await replayExchanges([exchange], { times: attempts });
+    const error = await privateFailure(transportTo(plannedOrigin));
+    const isGatewayLimit = service === "gateway" && status === 429;
+    expect(error).toMatchObject({
+      name: isGatewayLimit ? "GatewayRateLimitError" : name,
+      status,
+      isRetryable,
+      attempts,
+      type: null,
+      requestId: "request-1",
+      generationId: null,
+      retryAfterMs: null,
+      needsPaidCredits: false,
+      ...fields,
+    });
+    expect(error.message).toContain(`answered ${status}`);
+    expect(network.requests).toHaveLength(attempts);
+  });
+});
+
+test.each([
+  ["free-tier-rate-limited", "GatewayRateLimitError", 3],
+  ["free-tier-no-access", "AuthenticationError", 1],
+])("the gateway's %s is a %s that paid credits remove", async (situation, name, attempts) => {
+  const recorded = loadExchanges().find((exchange) => exchange.name === `gateway/${situation}`);
+  const { status = 0, body } = recorded?.response ?? {};
+  const exchange = plannedExchange("gateway", { status, body });
+  const network = await replayExchanges([exchange], { times: attempts });
+  const transport = gatewayTransport({ apiKey: privateKey, baseUrl: plannedOrigin });
+  const error = await privateFailure(transport);
+  expect(error).toMatchObject({ name, status, attempts, needsPaidCredits: true });
+  expect(network.requests).toHaveLength(attempts);
+});

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { Gate, type ThrottledCall } from "./gate.ts";
+
+function throttled(changes: Partial<ThrottledCall> = {}): ThrottledCall {
+  return { passedAtMs: 0, nowMs: 0, retryAfterMs: null, random: 1, ...changes };
+}
+
+test("is open at first, and stays open when calls pass", () => {
+  const gate = new Gate();
+  gate.pass();
+  expect(gate.isPaused).toBe(false);
+  expect(gate.delayMs(0)).toBe(0);
+  expect(gate.closedForMs(0)).toBe(0);
+});
+
+test("closes for a while after a throttled answer", () => {
+  const gate = new Gate();
+  expect(gate.close(throttled({ nowMs: 100 }))).toBe(true);
+  expect(gate.isPaused).toBe(true);
+  expect(gate.delayMs(100)).toBe(1000);
+  expect(gate.closedForMs(100)).toBe(1000);
+  expect(gate.delayMs(1050)).toBe(50);
+  expect(gate.closedForMs(1050)).toBe(50);
+  expect(gate.delayMs(2000)).toBe(0);
+  expect(gate.closedForMs(2000)).toBe(0);
+  expect(gate.isPaused).toBe(true);
+});
+
+test("lets one call try first, and opens only when it succeeds", () => {
+  const gate = new Gate();
+  gate.close(throttled({ retryAfterMs: 5000, random: 0 }));
+  gate.pass();
+  expect(gate.isPaused).toBe(false);
+  expect(gate.delayMs(5000)).toBe(Number.POSITIVE_INFINITY);
+  expect(gate.closedForMs(4000)).toBe(1000);
+  expect(gate.closedForMs(6000)).toBe(0);
+  gate.open();
+  expect(gate.isPaused).toBe(false);
+  expect(gate.delayMs(5000)).toBe(0);
+  expect(gate.closedForMs(0)).toBe(0);
+});
+
+test("lets the next call try when the first one ends without an answer", () => {
+  const gate = new Gate();
+  gate.close(throttled());
+  gate.pass();
+  gate.tryAgain();
+  expect(gate.isPaused).toBe(true);
+  expect(gate.delayMs(400)).toBe(600);
+  expect(gate.delayMs(1000)).toBe(0);
+});
+
+test("stays closed longer each time in a row, up to 8 s, and forgets once open", () => {
+  const gate = new Gate();
+  const pauses = [];
+  for (let nowMs = 0; pauses.length < 5; nowMs += 10_000) {
+    gate.close(throttled({ passedAtMs: nowMs, nowMs }));
+    pauses.push(gate.delayMs(nowMs));
+    gate.pass();
+  }
+  expect(pauses).toEqual([1000, 2000, 4000, 8000, 8000]);
+  gate.open();
+  gate.close(throttled({ passedAtMs: 90_000, nowMs: 90_000 }));
+  expect(gate.delayMs(90_000)).toBe(1000);
+});
+
+test("stays closed as long as the service asks, and a little longer", () => {
+  const gate = new Gate();
+  gate.close(throttled({ nowMs: 100, retryAfterMs: 5000 }));
+  expect(gate.delayMs(100)).toBe(5500);
+});
+
+test("takes an answer to a call from before the pause as old news", () => {
+  const gate = new Gate();
+  gate.close(throttled({ passedAtMs: 0, nowMs: 100 }));
+  expect(gate.close(throttled({ passedAtMs: 99, nowMs: 500 }))).toBe(false);
+  expect(gate.delayMs(500)).toBe(600);
+  gate.pass();
+  expect(gate.close(throttled({ passedAtMs: 0, nowMs: 1100 }))).toBe(false);
+  expect(gate.isPaused).toBe(false);
+  expect(gate.close(throttled({ passedAtMs: 1100, nowMs: 1200 }))).toBe(true);
+  expect(gate.delayMs(1200)).toBe(2000);
+});
+
+test("lets old news extend the pause, and nothing shorten it", () => {
+  const gate = new Gate();
+  gate.close(throttled({ nowMs: 100, retryAfterMs: 5000, random: 0 }));
+  gate.close(throttled({ nowMs: 200, retryAfterMs: 8000 }));
+  expect(gate.delayMs(200)).toBe(8000);
+  gate.close(throttled({ nowMs: 300, retryAfterMs: 1000 }));
+  expect(gate.delayMs(300)).toBe(7900);
+  gate.close(throttled({ passedAtMs: 300, nowMs: 400, retryAfterMs: 1000 }));
+  expect(gate.delayMs(400)).toBe(7800);
+});

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { TimeoutError } from "../errors.ts";
+import { pacedCalls } from "../testing/paced-calls.ts";
+
+test("refuses a waiting call when its deadline passes", async () => {
+  const { ask, admitted, refused, clock } = pacedCalls();
+  for (const name of ["a", "b", "c", "d"]) await ask(name);
+  await ask("e", { deadlineAtMs: 500, deadlineMs: 700 });
+  await clock.advance(499);
+  expect(refused).toEqual({});
+  await clock.advance(1);
+  expect(refused["e"]).toBeInstanceOf(TimeoutError);
+  expect(refused["e"]).toMatchObject({
+    message:
+      "The deadline of 700 ms (deadlineMs) leaves no time for the request. It was not sent: its turn under the rate limit did not come in time.",
+    limit: "deadline",
+    timeoutMs: 700,
+    maybeBilled: false,
+    isRetryable: false,
+    retryAfterMs: null,
+  });
+  expect(admitted).toHaveLength(4);
+  expect(clock.waiting).toBe(0);
+});
+
+test("refuses at once when the gate opens only after the deadline", async () => {
+  const { ask, end, refused, clock } = pacedCalls({}, 0);
+  for (const name of ["a", "b"]) await ask(name);
+  await ask("early", { deadlineAtMs: 4000, deadlineMs: 4000 });
+  await end("a", (admission) => admission.throttled(5000.5));
+  await ask("late", { deadlineAtMs: 5000.5, deadlineMs: 6000 });
+  await ask("in time", { deadlineAtMs: 5001, deadlineMs: 7000 });
+  expect(Object.keys(refused)).toEqual(["late"]);
+  expect(refused["late"]).toMatchObject({
+    message:
+      "The deadline of 6000 ms (deadlineMs) leaves no time for the request. It was not sent: after a rate limit, nothing is sent for another 5001 ms.",
+    limit: "deadline",
+    timeoutMs: 6000,
+    maybeBilled: false,
+    retryAfterMs: 5000.5,
+  });
+  await end("b", (admission) => admission.throttled(9000));
+  expect(Object.keys(refused)).toEqual(["late", "in time"]);
+  expect(refused["in time"]).toMatchObject({ retryAfterMs: 9000 });
+  expect(clock.waiting).toBe(0);
+});
+
+test("lets the others go when the one in front gives up", async () => {
+  const { ask, admitted, refused, clock } = pacedCalls({ tokensPerSecond: 100 });
+  const controller = new AbortController();
+  await ask("a", { tokens: 90 });
+  await ask("large", { tokens: 95, signal: controller.signal });
+  await ask("small", { tokens: 5 });
+  expect(admitted).toEqual(["a"]);
+  controller.abort("enough");
+  await clock.advance(0);
+  expect(refused).toEqual({ large: "enough" });
+  expect(admitted).toEqual(["a", "small"]);
+  expect(clock.waiting).toBe(0);
+});
+
+test("takes no place for a call that is aborted already", async () => {
+  const { ask, admitted, refused } = pacedCalls();
+  await ask("a", { signal: AbortSignal.abort("enough") });
+  expect(refused).toEqual({ a: "enough" });
+  for (const name of ["b", "c", "d", "e"]) await ask(name);
+  expect(admitted).toEqual(["b", "c", "d", "e"]);
+});

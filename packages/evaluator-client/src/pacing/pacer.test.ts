@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { pacedCalls } from "../testing/paced-calls.ts";
+import type { Admission } from "./paced-call.ts";
+
+const success = (admission: Admission) => admission.succeeded(1);
+const failure = (admission: Admission) => admission.ended();
+const limit = (retryAfterMs: number | null) => (admission: Admission) =>
+  admission.throttled(retryAfterMs);
+
+test("lets a call go at once", async () => {
+  const { ask, admitted, clock, told } = pacedCalls();
+  await ask("a");
+  expect(admitted).toEqual(["a"]);
+  expect(told).toEqual({});
+  expect(clock.waiting).toBe(0);
+});
+
+test("lets four go before the first answer, then one more for each success", async () => {
+  const { ask, end, admitted } = pacedCalls();
+  for (const name of ["a", "b", "c", "d", "e", "f", "g", "h"]) await ask(name);
+  expect(admitted).toEqual(["a", "b", "c", "d"]);
+  await end("a", failure);
+  expect(admitted.slice(4)).toEqual(["e"]);
+  await end("b", success);
+  expect(admitted.slice(5)).toEqual(["f", "g"]);
+});
+
+test("pauses every call after a throttled one, then one goes first", async () => {
+  const { ask, end, admitted, clock } = pacedCalls();
+  await ask("a");
+  await ask("b");
+  await end("a", limit(null));
+  for (const name of ["c", "d", "e"]) await ask(name);
+  await clock.advance(999);
+  expect(admitted).toEqual(["a", "b"]);
+  await clock.advance(1);
+  expect(admitted).toEqual(["a", "b", "c"]);
+  await clock.advance(60_000);
+  await end("b", success);
+  expect(admitted).toEqual(["a", "b", "c"]);
+  await end("c", success);
+  await clock.advance(600_000);
+  expect(admitted).toEqual(["a", "b", "c", "d", "e"]);
+});
+
+test("pauses as long as Retry-After says, later answers included", async () => {
+  const { ask, end, admitted, clock } = pacedCalls({}, 0);
+  for (const name of ["a", "b"]) await ask(name);
+  await end("a", limit(3000));
+  await ask("c");
+  await clock.advance(1000);
+  await end("b", limit(5000));
+  await clock.advance(4999);
+  expect(admitted).toEqual(["a", "b"]);
+  await clock.advance(1);
+  expect(admitted).toEqual(["a", "b", "c"]);
+});
+
+test("pauses longer when the call that goes first is throttled too", async () => {
+  const { ask, end, admitted, clock } = pacedCalls();
+  await ask("a");
+  await end("a", limit(null));
+  for (const name of ["b", "c"]) await ask(name);
+  await clock.advance(1000);
+  await end("b", limit(null));
+  await clock.advance(1999);
+  expect(admitted).toEqual(["a", "b"]);
+  await clock.advance(1);
+  expect(admitted).toEqual(["a", "b", "c"]);
+});
+
+test("lets the next one try at once when the first ends in any other way", async () => {
+  const { ask, end, admitted, clock } = pacedCalls();
+  await ask("a");
+  await end("a", limit(null));
+  for (const name of ["b", "c", "d"]) await ask(name);
+  await clock.advance(1000);
+  await end("b", failure);
+  expect(admitted).toEqual(["a", "b", "c"]);
+});
+
+test("keeps the line in order", async () => {
+  const { ask, end, admitted } = pacedCalls();
+  for (const name of ["a", "b", "c", "d", "e", "f"])
+    await ask(name, { retries: name === "e" ? 2 : 0 });
+  await end("d", failure);
+  await end("c", failure);
+  expect(admitted).toEqual(["a", "b", "c", "d", "e", "f"]);
+});
+
+test("lets the one with the most retries left go first after a pause", async () => {
+  const { ask, end, admitted, clock } = pacedCalls();
+  await ask("a");
+  await end("a", limit(null));
+  await ask("twice", { retries: 2 });
+  await ask("once", { retries: 1 });
+  await ask("once more", { retries: 1 });
+  await clock.advance(1000);
+  expect(admitted).toEqual(["a", "once"]);
+});
+
+test("tells how long a call waits, when that depends on no other", async () => {
+  const { ask, end, told } = pacedCalls();
+  await ask("a");
+  await end("a", limit(2000));
+  await ask("first");
+  await ask("second");
+  expect(told).toEqual({ first: 2200, second: null });
+  const full = pacedCalls();
+  for (const name of ["a", "b", "c", "d", "e"]) await full.ask(name);
+  expect(full.told).toEqual({ e: null });
+});

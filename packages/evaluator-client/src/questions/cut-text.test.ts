@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { cutText } from "./cut-text.ts";
+
+test.each([
+  ["short", 10, "short"],
+  ["exactly", 7, "exactly"],
+  ["too long", 3, "too"],
+  ["", 0, ""],
+  ["anything", 0, ""],
+  ["a🙂b", 2, "a"],
+  ["a🙂b", 3, "a🙂"],
+  ["e\u0301e\u0301", 3, "e\u0301"],
+  ["👨‍👩‍👧 family", 5, ""],
+  ["👨‍👩‍👧 family", 8, "👨‍👩‍👧"],
+  ["🇫🇷🇩🇪", 6, "🇫🇷"],
+  ["a\r\nb", 2, "a"],
+])("cuts %j to %d: %j", (text, maxCharacters, expected) => {
+  expect(cutText(text, maxCharacters)).toBe(expected);
+});
