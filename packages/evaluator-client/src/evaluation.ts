@@ -25,7 +25,7 @@ export interface EvaluationRequest<TQuestions extends Questions = Questions> {
 }
 
 /** Decimal places the service rounds to. */
-export const roundingSchema = z.looseObject({
+const roundingSchema = z.looseObject({
   probabilityDecimals: z.int().min(0).max(15),
   scoreDecimals: z.int().min(0).max(15),
 });
@@ -36,7 +36,7 @@ export interface Rounding {
 }
 
 /** Tokens of one evaluation. */
-export const usageSchema = z.looseObject({
+const usageSchema = z.looseObject({
   inputTokens: z.int().min(0),
   outputTokens: z.int().min(0),
 });

@@ -2,7 +2,7 @@ import type { BooleanAnswer, ChoiceAnswer, ScoreAnswer } from "./answer.ts";
 import type { BooleanQuestion, ChoiceQuestion, Question, ScoreQuestion } from "./question.ts";
 
 /** The level indexes of a list of levels as strings: `"0" | "1"` for two levels written in place. */
-export type LevelIndex<TLevels extends readonly string[]> = number extends TLevels["length"]
+type LevelIndex<TLevels extends readonly string[]> = number extends TLevels["length"]
   ? string
   : Extract<keyof TLevels, `${number}`>;
 
