@@ -9,6 +9,7 @@ export default defineConfig({
     ],
     globalSetup: ["evaluator-fixtures/unpack-browser"],
     setupFiles: ["evaluator-fixtures/vitest-setup"],
+    reporters: ["minimal"],
     restoreMocks: true,
     unstubEnvs: true,
   },
