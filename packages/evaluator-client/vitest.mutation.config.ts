@@ -2,12 +2,14 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
+    // Only what runs in milliseconds, as it runs for each mutant: few sockets, no simulation.
     include: [
-      "src/{failures,http,pacing,questions,retry,transports}/**/*.test.ts",
-      "src/create-evaluator.test.ts",
+      "src/{pacing,questions,retry,transports}/**/*.test.ts",
+      "src/failures/{before-sending,deadlines,printing}.test.ts",
+      "src/{create-evaluator,watching/watch}.test.ts",
     ],
-    // It takes seconds for each mutant; the unit tests beside it stand in for it.
-    exclude: ["src/pacing/simulation.test.ts"],
+    exclude: ["src/pacing/simulation.test.ts", "src/transports/{contract,emulator}.test.ts"],
+    isolate: false,
     setupFiles: ["evaluator-fixtures/vitest-setup"],
     restoreMocks: true,
     unstubEnvs: true,

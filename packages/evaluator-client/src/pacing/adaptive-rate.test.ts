@@ -4,7 +4,8 @@ import { AdaptiveRate } from "./adaptive-rate.ts";
 /** A rate that has found 20 requests a second: 20 went through in the second up to a pause. */
 function twentyPerSecond(): AdaptiveRate {
   const rate = new AdaptiveRate();
-  succeed(rate, 20, 5000);
+  succeed(rate, 10, 5000);
+  succeed(rate, 10, 5900);
   rate.reopened(6000);
   return rate;
 }
@@ -95,6 +96,24 @@ test("comes back in small steps, half way to what was throttled", () => {
   expect(rate.isRecovered).toBe(true);
   succeed(rate, 49);
   expect(perSecond(rate)).toBe(17);
+});
+
+test("keeps what held when a rate between is throttled", () => {
+  const rate = twentyPerSecond();
+  rate.throttled(10_000);
+  succeed(rate, 2);
+  rate.throttled(11_000);
+  expect(perSecond(rate)).toBe(11.9);
+  succeed(rate, 4);
+  expect(perSecond(rate)).toBe(15.5);
+});
+
+test("trusts no rate that never held", () => {
+  const rate = twentyPerSecond();
+  rate.throttled(10_000);
+  rate.throttled(11_000);
+  succeed(rate, 5);
+  expect(perSecond(rate)).toBe(11.9);
 });
 
 test("halves the gap to what was throttled every 50 successes, then holds", () => {

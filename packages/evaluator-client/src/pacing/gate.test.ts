@@ -37,7 +37,16 @@ test("lets one call try first, and opens only when it succeeds", () => {
   gate.open();
   expect(gate.isPaused).toBe(false);
   expect(gate.delayMs(5000)).toBe(0);
+  expect(gate.delayMs(0)).toBe(0);
   expect(gate.closedForMs(0)).toBe(0);
+});
+
+test("counts an answer to the call that went first in the very moment of closing", () => {
+  const gate = new Gate();
+  gate.close(throttled({ nowMs: 100, random: 0 }));
+  gate.pass();
+  expect(gate.close(throttled({ passedAtMs: 100, nowMs: 100 }))).toBe(true);
+  expect(gate.delayMs(100)).toBe(2000);
 });
 
 test("lets the next call try when the first one ends without an answer", () => {

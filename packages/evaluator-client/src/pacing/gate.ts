@@ -35,7 +35,7 @@ export class Gate {
 
   /** A throttled answer came to a call that passed at `passedAtMs`; true when it closed the gate. */
   close({ passedAtMs, nowMs, retryAfterMs, random }: ThrottledCall): boolean {
-    if (retryAfterMs !== null) this.#opensAtMs = Math.max(this.#opensAtMs, nowMs + retryAfterMs);
+    this.#opensAtMs = Math.max(this.#opensAtMs, nowMs + (retryAfterMs ?? 0));
     // An answer to a call from before the pause is old news.
     if (passedAtMs < this.#closedAtMs) return false;
     const retries = this.#throttledInARow;

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { TimeoutError } from "../errors.ts";
 import { pacedCalls } from "../testing/paced-calls.ts";
@@ -65,4 +66,30 @@ test("takes no place for a call that is aborted already", async () => {
   expect(refused).toEqual({ a: "enough" });
   for (const name of ["b", "c", "d", "e"]) await ask(name);
   expect(admitted).toEqual(["b", "c", "d", "e"]);
+});
+
+test("counts a deadline from the clock's beginning, not from the asking", async () => {
+  const { ask, refused, clock } = pacedCalls();
+  for (const name of ["a", "b", "c", "d"]) await ask(name);
+  await clock.advance(1000);
+  await ask("e", { deadlineAtMs: 1500, deadlineMs: 1500 });
+  await clock.advance(499);
+  expect(refused).toEqual({});
+  await clock.advance(1);
+  expect(refused).toMatchObject({ e: { limit: "deadline" } });
+});
+
+test("listens to a signal only while the call waits", async () => {
+  const { ask, end, admitted, refused, clock } = pacedCalls();
+  const { signal } = new AbortController();
+  for (const name of ["a", "b", "c", "d"]) await ask(name, { signal });
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  await ask("admitted", { signal });
+  await ask("refused", { signal, deadlineAtMs: 100, deadlineMs: 100 });
+  expect(getEventListeners(signal, "abort")).toHaveLength(2);
+  await end("a", (admission) => admission.ended());
+  await clock.advance(100);
+  expect(admitted.at(-1)).toBe("admitted");
+  expect(Object.keys(refused)).toEqual(["refused"]);
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });

@@ -16,9 +16,10 @@ test("lets a call go at once", async () => {
 });
 
 test("lets four go before the first answer, then one more for each success", async () => {
-  const { ask, end, admitted } = pacedCalls();
+  const { ask, end, admitted, clock } = pacedCalls();
   for (const name of ["a", "b", "c", "d", "e", "f", "g", "h"]) await ask(name);
   expect(admitted).toEqual(["a", "b", "c", "d"]);
+  expect(clock.waiting).toBe(0);
   await end("a", failure);
   expect(admitted.slice(4)).toEqual(["e"]);
   await end("b", success);
@@ -46,6 +47,7 @@ test("pauses every call after a throttled one, then one goes first", async () =>
 test("pauses as long as Retry-After says, later answers included", async () => {
   const { ask, end, admitted, clock } = pacedCalls({}, 0);
   for (const name of ["a", "b"]) await ask(name);
+  await clock.advance(100);
   await end("a", limit(3000));
   await ask("c");
   await clock.advance(1000);

@@ -49,7 +49,7 @@ export class WaitingLine {
           reject(reason);
         },
       };
-      signal?.addEventListener("abort", onAbort, { once: true });
+      signal?.addEventListener("abort", onAbort);
       this.#waiters.push(waiter);
     });
   }

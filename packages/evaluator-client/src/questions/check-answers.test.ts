@@ -6,6 +6,8 @@ import { boolean, choice, score } from "./question-builders.ts";
 
 const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };
 const abc = { pick: choice("which?", { a: "A", b: "B", c: "C" }) };
+const ab = { pick: choice("which?", { a: "A", b: "B" }) };
+const two = { rate: score("how much?", ["none", "all"]) };
 const levels = { rate: score("how much?", ["none", "some", "all"]) };
 const yesNo = { sure: boolean("sure?") };
 
@@ -29,6 +31,9 @@ test.each<[string, Questions, Record<string, unknown>]>([
   ["a sum of 0.99", abc, pick("a", { a: 0.33, b: 0.33, c: 0.33 })],
   ["a sum of 1.01", abc, pick("a", { a: 0.34, b: 0.34, c: 0.33 })],
   ["a printed 1", abc, pick("a", { a: 1, b: 0, c: 0 })],
+  ["a sum that is 0.99 but for binary fractions", ab, pick("a", { a: 0.5, b: 0.49 })],
+  ["an option beaten by 0.01", ab, pick("b", { a: 0.5, b: 0.49 })],
+  ["a mean off by 0.01 but for binary fractions", two, rate(0.51, { "0": 0.5, "1": 0.5 })],
   ["a tie", abc, pick("b", { a: 0.5, b: 0.5, c: 0 })],
   ["a mean off by 0.01", levels, rate(1.01, { "0": 0.33, "1": 0.34, "2": 0.33 })],
   ["the lowest score", levels, rate(0, { "0": 1, "1": 0, "2": 0 })],

@@ -71,14 +71,12 @@ function checkAnswer(check: AnswerToCheck): void {
 }
 
 function checkChoice({ id, answer, rounding }: AnswerToCheck, options: readonly string[]): void {
-  const { choice } = answer;
-  if (typeof choice !== "string" || !options.includes(choice)) {
-    broken(id, "choice-option", "picks an option that was not offered");
-  }
+  const pickedAt = options.findIndex((option) => option === answer["choice"]);
+  if (pickedAt < 0) broken(id, "choice-option", "picks an option that was not offered");
   const error = roundingError(rounding.probabilityDecimals);
   const probabilities = readDistribution({ id, answer, keys: options, error });
   const highest = probabilities.reduce((high, probability) => Math.max(high, probability), 0);
-  const picked = probabilities[options.indexOf(choice)] ?? 0;
+  const picked = probabilities[pickedAt] as number;
   if (highest > picked + 2 * error + TOLERANCE) {
     broken(id, "choice-highest", "picks an option that another one beats");
   }

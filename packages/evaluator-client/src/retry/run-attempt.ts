@@ -33,7 +33,7 @@ export function runAttempt<TValue>(
       cancelTimeout();
       signal?.removeEventListener("abort", onAbort);
     };
-    signal?.addEventListener("abort", onAbort, { once: true });
+    signal?.addEventListener("abort", onAbort);
     attempt(controller.signal).then(resolve, reject).finally(release);
   });
 }

@@ -91,6 +91,7 @@ test("passes an error it does not know through untouched", async () => {
   const bug = new TypeError("a bug");
   const { startedAtMs, outcome } = run([bug]);
   expect(await outcome).toBe(bug);
+  expect(bug).not.toHaveProperty("attempts");
   expect(startedAtMs).toHaveLength(1);
 });
 

@@ -30,9 +30,9 @@ test("tells of each attempt and each wait, in order", async () => {
   expect(told).toMatchObject([
     { attempt: 1, status: 429, durationMs: 0, error: { name: "GatewayRateLimitError" } },
     { attempt: 2, reason: "rate-limit", delayMs: 2200 },
-    { attempt: 2, status: 500, error: { name: "StatusError" } },
+    { attempt: 2, status: 500, durationMs: 0, error: { name: "StatusError" } },
     { attempt: 3, reason: "backoff", delayMs: 500 },
-    { attempt: 3, status: 200, error: null },
+    { attempt: 3, status: 200, durationMs: 0, error: null },
   ]);
 });
 

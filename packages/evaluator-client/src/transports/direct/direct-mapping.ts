@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { EvaluationRequest } from "../../evaluation.ts";
 import { InvalidResponseError } from "../../errors.ts";
 import type { JsonResponse } from "../../http/request-json.ts";
@@ -20,7 +21,7 @@ export function fromDirectResponse(
   vendor: string,
 ): TransportReply {
   const { data, error } = directResponseSchema.safeParse(json);
-  if (data === undefined) throw invalidBody(error.issues[0]?.path ?? []);
+  if (data === undefined) throw invalidBody(error);
   return {
     response: {
       answers: mapRecord(data.answers, toGatewayAnswer),
@@ -58,10 +59,10 @@ function mapRecord<TValue>(record: Record<string, TValue>, map: (value: TValue) 
   return Object.fromEntries(Object.entries(record).map(([id, value]) => [id, map(value)]));
 }
 
-function invalidBody(path: readonly PropertyKey[]): InvalidResponseError {
+function invalidBody({ issues }: z.ZodError): InvalidResponseError {
   // Below `answers` the names are the server's own, and may repeat anything.
-  const named = path[0] === "answers" ? ["answers"] : path.map(String);
-  const where = named.length === 0 ? "as a whole" : `at ${named.join(".")}`;
+  const [place] = issues.map(({ path }) => (path[0] === "answers" ? "answers" : path.join(".")));
+  const where = place ? `at ${place}` : "as a whole";
   const message = `The response body does not have the vendor's shape ${where}; check the base URL.`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
 }

@@ -45,9 +45,11 @@ export const gatewayErrorBodySchema = z.looseObject({
 export const gatewayRoutingSchema = z.looseObject({
   model: z.string().optional(),
   providerMetadata: z.looseObject({
-    gateway: z.looseObject({
-      generationId: z.string().optional(),
-      routing: z.looseObject({ canonicalSlug: z.string().optional() }).optional(),
-    }),
+    gateway: z
+      .looseObject({
+        generationId: z.string().optional(),
+        routing: z.looseObject({ canonicalSlug: z.string().optional() }).optional(),
+      })
+      .optional(),
   }),
 });

@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { createEvaluator, type EvaluateOptions } from "../create-evaluator.ts";
+import { emailRequest } from "../testing/email-evaluation.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
+import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+
+/** An evaluator over a `fetch` that gives these answers in turn; null never answers. */
+function evaluatorOver(answers: (Response | Error | null)[]) {
+  const clock = new ManualClock();
+  const sentAtMs: number[] = [];
+  const fetch = () => {
+    const answer = answers[sentAtMs.push(clock.now()) - 1];
+    if (answer instanceof Error) return Promise.reject(answer);
+    return answer ? Promise.resolve(answer) : new Promise<never>(() => undefined);
+  };
+  const transport = gatewayTransport({ apiKey: "a-key", fetch });
+  const evaluator = createEvaluator({ transport }, { clock, random: () => 1 });
+  return { clock, sentAtMs, evaluator };
+}
+
+/** One call over these answers. */
+function callOver(answers: (Response | Error | null)[], options: EvaluateOptions) {
+  const { clock, sentAtMs, evaluator } = evaluatorOver(answers);
+  const outcome = evaluator.evaluate(emailRequest, options).catch((thrown: unknown) => thrown);
+  return { clock, sentAtMs, outcome };
+}
+
+function throttled(headers: Record<string, string> = {}): Response {
+  return Response.json({ error: { message: "Too many." } }, { status: 429, headers });
+}
+
+test("spends the deadline over all attempts, the last one cut short", async () => {
+  const options = { deadlineMs: 10_000, attemptTimeoutMs: 4000, maxRetries: 5 };
+  const { clock, sentAtMs, outcome } = callOver([], options);
+  await clock.advance(10_000);
+  const fields = { name: "TimeoutError", limit: "deadline", timeoutMs: 10_000, attempts: 3 };
+  expect(await outcome).toMatchObject(fields);
+  expect(sentAtMs).toEqual([0, 4250, 8750]);
+  expect(clock.waiting).toBe(0);
+});
+
+test("does not back off past the deadline", async () => {
+  const reset = Object.assign(new Error("reset"), { code: "ECONNRESET" });
+  const { clock, sentAtMs, outcome } = callOver([reset, reset], { deadlineMs: 750 });
+  await clock.advance(250);
+  const error = await outcome;
+  expect(error).toMatchObject({ name: "ConnectionError", attempts: 2 });
+  const note = "The next attempt would start past the deadline of 750 ms (deadlineMs).";
+  expect(error).toHaveProperty("message", expect.stringContaining(note));
+  expect(sentAtMs).toEqual([0, 250]);
+  expect(clock.waiting).toBe(0);
+});
+
+test.each([
+  [{ "retry-after": "7" }, 7000],
+  [{ "retry-after-ms": "6500" }, 6500],
+  [{ "retry-after": "Sat, 21 Nov 2026 00:00:30 GMT" }, 30_000],
+])("does not wait past the deadline after %j", async (headers, retryAfterMs) => {
+  const { clock, sentAtMs, outcome } = callOver([throttled(headers)], { deadlineMs: 6000 });
+  const error = await outcome;
+  expect(error).toMatchObject({ name: "GatewayRateLimitError", retryAfterMs, attempts: 1 });
+  const note = `The service asks to wait ${retryAfterMs} ms.`;
+  expect(error).toHaveProperty("message", expect.stringContaining(note));
+  expect(sentAtMs).toEqual([0]);
+  expect(clock.waiting).toBe(0);
+});
+
+test("waits as long as Retry-After says when the deadline allows it", async () => {
+  const answers = [throttled({ "retry-after": "7" }), throttled(), throttled()];
+  const { clock, sentAtMs, outcome } = callOver(answers, {});
+  await clock.advance(60_000);
+  expect(await outcome).toMatchObject({ name: "GatewayRateLimitError", attempts: 3 });
+  expect(sentAtMs).toEqual([0, 7700, 9700]);
+  expect(clock.waiting).toBe(0);
+});
+
+test("says that its turn did not come when the deadline passes before the first attempt", async () => {
+  const { clock, evaluator, sentAtMs } = evaluatorOver([]);
+  for (let call = 0; call < 4; call += 1) evaluator.evaluate(emailRequest).catch(() => undefined);
+  const refused = evaluator.evaluate(emailRequest, { deadlineMs: 500 });
+  const error = refused.catch((thrown: unknown) => thrown);
+  await clock.advance(500);
+  expect(await error).toMatchObject({
+    name: "TimeoutError",
+    limit: "deadline",
+    timeoutMs: 500,
+    maybeBilled: false,
+    attempts: 0,
+  });
+  expect(sentAtMs).toHaveLength(4);
+});
+
+test("calls the limit the attempt's when the deadline is as long", async () => {
+  const options = { deadlineMs: 4000, attemptTimeoutMs: 4000 };
+  const { clock, outcome } = callOver([], options);
+  await clock.advance(4000);
+  expect(await outcome).toMatchObject({
+    limit: "attempt",
+    timeoutMs: 4000,
+    attempts: 1,
+    message:
+      "No whole response arrived within 4000 ms (attemptTimeoutMs); raise that option or try again later. The next attempt would start past the deadline of 4000 ms (deadlineMs).",
+  });
+});
+
+test("a failed attempt gives its place to the next call", async () => {
+  const broken = Response.json({}, { status: 400 });
+  const { clock, evaluator, sentAtMs } = evaluatorOver([broken, null, null, null, null]);
+  const calls = Array.from({ length: 5 }, () => evaluator.evaluate(emailRequest));
+  for (const call of calls) call.catch(() => undefined);
+  await clock.advance(0);
+  expect(sentAtMs).toHaveLength(5);
+});

@@ -1,0 +1,115 @@
+import { expect, test } from "vitest";
+import { mergeHeaders, readBaseUrl, readHeaderOption, readOption } from "./transport-options.ts";
+
+const source = { option: "apiKey", environmentVariable: "A_KEY" };
+
+function thrownBy(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    return error;
+  }
+}
+
+test.each<[string | undefined, string | undefined, string | undefined, string]>([
+  ["given", "variable", "fallback", "given"],
+  [undefined, " variable ", "fallback", "variable"],
+  [undefined, " ", "fallback", "fallback"],
+  [undefined, undefined, "fallback", "fallback"],
+])("reads the option %j, variable %j, fallback %j as %j", (given, variable, fallback, value) => {
+  const env = { A_KEY: variable };
+  const more = fallback === undefined ? {} : { fallback };
+  expect(readOption({ ...source, given, env, ...more })).toBe(value);
+});
+
+test("reads the program's own environment when it is given none", () => {
+  const options = { option: "path", environmentVariable: "PATH", given: undefined, env: undefined };
+  expect(readOption(options)).not.toBe("");
+});
+
+test.each([
+  ["", {}],
+  [undefined, {}],
+  [undefined, { A_KEY: "" }],
+])("names the option and variable when %j and %j set neither", (given, env) => {
+  expect(thrownBy(() => readOption({ ...source, given, env }))).toMatchObject({
+    name: "ConfigurationError",
+    message: 'No apiKey: pass the option "apiKey" or set A_KEY.',
+    option: "apiKey",
+    environmentVariable: "A_KEY",
+  });
+});
+
+test.each(["!", "~", "sk-0123/+=", "x".repeat(1000)])("takes the header value %j", (given) => {
+  expect(readHeaderOption({ ...source, given, env: {} })).toBe(given);
+});
+
+test.each(["a b", " a", "a ", "a\n", "\u007f", "é", "a\tb", "“a”"])(
+  "refuses the header value %j without showing it",
+  (given) => {
+    expect(thrownBy(() => readHeaderOption({ ...source, given, env: {} }))).toMatchObject({
+      name: "ConfigurationError",
+      message:
+        'The option "apiKey" (A_KEY) has a space, line break or other character that a header cannot carry; its value is not shown here.',
+      option: "apiKey",
+      environmentVariable: "A_KEY",
+    });
+  },
+);
+
+test.each([
+  ["https://service.example", "https://service.example"],
+  ["https://service.example/", "https://service.example"],
+  ["http://127.0.0.1:8080/v4/ai//", "http://127.0.0.1:8080/v4/ai"],
+  ["HTTPS://Service.Example/v4", "https://service.example/v4"],
+])("takes the base URL %s as %s", (given, url) => {
+  expect(readBaseUrl({ ...source, given, env: {} })).toBe(url);
+});
+
+test.each([
+  "service.example",
+  "localhost:8080",
+  "ftp://service.example",
+  "file:///etc",
+  "https://user@service.example",
+  "https://:word@service.example",
+  "https://service.example/?a=1",
+  "https://service.example/#a",
+  "https://",
+])("refuses the base URL %s", (given) => {
+  const address = { option: "baseUrl", environmentVariable: "A_URL", given, env: {} };
+  expect(thrownBy(() => readBaseUrl(address))).toMatchObject({
+    name: "ConfigurationError",
+    message:
+      'The option "baseUrl" (A_URL) is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai.',
+    option: "baseUrl",
+    environmentVariable: "A_URL",
+  });
+});
+
+test("puts the caller's headers after the transport's own", () => {
+  const own = { Authorization: "Bearer a-key" };
+  expect(mergeHeaders(own)).toEqual(own);
+  const added = { "x-a!#$%&'*+.^`|~-": "a\tb ~", "x-empty": "" };
+  expect(Object.entries(mergeHeaders(own, added))).toEqual(Object.entries({ ...own, ...added }));
+});
+
+test.each([
+  ["authorization", "x", "is set by the transport itself"],
+  ["HOST", "x", "is set by the transport itself"],
+  ["Content-Length", "9", "is set by the transport itself"],
+  ["x y", "x", "cannot be sent"],
+  ["", "x", "cannot be sent"],
+  ["x:", "x", "cannot be sent"],
+  ["x-a", "a\nb", "cannot be sent"],
+  ["x-a", "é", "cannot be sent"],
+  ["x-a", "\u007f", "cannot be sent"],
+])("refuses the header %j with %j, which %s", (name, value, problem) => {
+  const merge = () =>
+    mergeHeaders({ Authorization: "Bearer a-key" }, { "x-ok": "1", [name]: value });
+  expect(thrownBy(merge)).toMatchObject({
+    name: "ConfigurationError",
+    message: `The header ${JSON.stringify(name)} in the option "headers" ${problem}; rename it or leave it out.`,
+    option: "headers",
+  });
+});
