@@ -1,26 +1,24 @@
-import { loadExchanges, type Exchange } from "evaluator-fixtures";
-import type { Tier } from "./accounts/account.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import { loadExchanges } from "evaluator-fixtures";
 import { createAccountBook } from "./accounts/account-book.ts";
 import { answerRequest } from "./answers/answer-request.ts";
+import { bothSides } from "./both-sides.ts";
+import { control, isControlPath } from "./control/control.ts";
 import { createIds } from "./create-ids.ts";
-import { emulatorApp } from "./emulator-app.ts";
+import type { EmulatorOptions } from "./emulator-options.ts";
+import { checkFaults } from "./faults/check-faults.ts";
+import { createFaultBook } from "./faults/fault-book.ts";
+import { withFaults, type Sleep } from "./faults/with-faults.ts";
 import { createGenerationLog } from "./gateway/generation-log.ts";
+import { createJournal } from "./journal/journal.ts";
+import { withJournal } from "./journal/with-journal.ts";
 import { recordedAnswers } from "./recordings/recorded-answers.ts";
+import { checkRules } from "./rules/check-rules.ts";
+import { ruleAnswers } from "./rules/rule-answers.ts";
+import type { Deliver } from "./server/delivery.ts";
+import { fetchCall } from "./server/fetch-call.ts";
 import { listen, type Listener } from "./server/listen.ts";
-
-/** How an emulator is set up. */
-export interface EmulatorOptions {
-  /** The tier of every account. @default "paid" */
-  readonly tier?: Tier;
-  /** Decides the generated ids; the same seed and requests give the same ones. @default 1 */
-  readonly seed?: number;
-  /** Accepted keys, for both sides. @default any key at the gateway, none needed at the vendor */
-  readonly keys?: readonly string[];
-  /** Exchanges whose answers come before the judge's. @default those of `evaluator-fixtures` */
-  readonly exchanges?: readonly Exchange[];
-  /** The time in epoch milliseconds. @default Date.now */
-  readonly clock?: () => number;
-}
+import { sendByFetch } from "./server/send-by-fetch.ts";
 
 /** Where a listening emulator is reached. */
 export interface EmulatorAddress {
@@ -41,7 +39,7 @@ export interface Emulator {
    * @throws {Error} when the port is taken, the host is not loopback, or it already listens.
    */
   listen(options?: { host?: string; port?: number }): Promise<EmulatorAddress>;
-  /** Forgets all calls: new accounts, ids from the start. */
+  /** Forgets all calls: new accounts, ids and faults from the start, an empty journal. */
   reset(): void;
   /** Stops listening; `fetch` still works. */
   close(): Promise<void>;
@@ -50,6 +48,7 @@ export interface Emulator {
 /**
  * Creates an emulator of the gateway and the vendor (contract section 4).
  *
+ * @throws {Error} when a rule or a fault is not one; names it and the field.
  * @example
  * ```ts
  * const emulator = createEmulator();
@@ -57,37 +56,22 @@ export interface Emulator {
  * ```
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
-  const { tier = "paid", seed = 1, keys, clock = Date.now } = options;
-  const accounts = createAccountBook(tier, keys);
-  const generations = createGenerationLog();
-  const sources = [recordedAnswers(options.exchanges ?? loadExchanges())];
-  let nextId = createIds(seed);
+  const { deliver, reset } = assemble(options);
   let listener: Listener | null = null;
-  const app = emulatorApp({
-    accounts,
-    generations,
-    clock,
-    answer: (input) => answerRequest(input, sources),
-    nextId: () => nextId(),
-  });
-
   return {
     async fetch(input, init) {
       const request = new Request(toRequestInput(input), init);
       request.signal.throwIfAborted();
-      return await app.fetch(request);
+      const delivery = await deliver(fetchCall(request));
+      return await sendByFetch(request, delivery);
     },
     async listen({ host = "127.0.0.1", port = 0 } = {}) {
       if (listener !== null) throw new Error("The emulator already listens; close it first.");
-      listener = await listen((request) => app.fetch(request), { host, port });
+      listener = await listen(deliver, { host, port });
       const { origin } = listener;
       return { origin, gatewayBaseUrl: `${origin}/v4/ai`, directBaseUrl: `${origin}/direct` };
     },
-    reset() {
-      accounts.reset();
-      generations.reset();
-      nextId = createIds(seed);
-    },
+    reset,
     async close() {
       await listener?.close();
       listener = null;
@@ -95,6 +79,41 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   };
 }
 
+/** Puts the parts together: both sides, behind faults, behind the journal, beside the controls. */
+function assemble(options: EmulatorOptions): { deliver: Deliver; reset: () => void } {
+  const { tier = "paid", seed = 1, clock = Date.now, sleep = sleepUntilAborted } = options;
+  const accounts = createAccountBook(tier, options.keys);
+  const generations = createGenerationLog();
+  const faults = createFaultBook(checkFaults(options.faults ?? []), seed);
+  const journal = createJournal();
+  const sources = [
+    recordedAnswers(options.exchanges ?? loadExchanges()),
+    ruleAnswers(checkRules(options.rules ?? [])),
+  ];
+  let nextId = createIds(seed);
+  const answerBoth = bothSides({
+    accounts,
+    generations,
+    clock,
+    answer: (input) => answerRequest(input, sources),
+    nextId: () => nextId(),
+  });
+
+  function reset(): void {
+    for (const part of [accounts, generations, faults, journal]) part.reset();
+    nextId = createIds(seed);
+  }
+  const serve = withJournal(withFaults(answerBoth, faults, sleep), journal, { accounts, clock });
+  const steer = control({ accounts, faults, journal, reset });
+  const deliver: Deliver = async (call) =>
+    isControlPath(call.path) ? { ending: "whole", reply: await steer(call) } : serve(call);
+  return { deliver, reset };
+}
+
 function toRequestInput(input: string | URL | Request): URL | Request {
   return input instanceof Request ? input : new URL(input, "http://127.0.0.1");
 }
+
+const sleepUntilAborted: Sleep = async (ms, signal) => {
+  await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
+};

@@ -8,7 +8,11 @@ const length = 26;
  */
 export function createIds(seed: number): () => string {
   const random = createRandom(seed);
-  return () => Array.from({ length }, () => alphabet[random() % alphabet.length]).join("");
+  return () => {
+    let id = "";
+    while (id.length < length) id += alphabet[random() % alphabet.length];
+    return id;
+  };
 }
 
 /** The mulberry32 generator: whole numbers of 32 bits. */

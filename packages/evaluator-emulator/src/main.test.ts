@@ -1,10 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { evaluationHeaders } from "./test-requests.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "emulator-"));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 function start(...args: string[]) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "main.ts"), ...args]);
+  const child = spawn(process.execPath, [join(import.meta.dirname, "main.ts"), ...args], {
+    env: { INIT_CWD: folder },
+  });
   child.stdout.setEncoding("utf8");
   child.stderr.setEncoding("utf8");
   return { child, exited: once(child, "exit") };
@@ -27,5 +35,35 @@ test("names a wrong argument and how to start", async () => {
   const [message] = (await once(child.stderr, "data")) as [string];
   expect(message).toContain("--tier must be free or paid.");
   expect(message).toContain("npm run emulator");
+  expect(await exited).toEqual([1, null]);
+});
+
+test("plays the rules of a file beside the caller, and the faults asked for", async () => {
+  writeFileSync(join(folder, "rules.json"), `[{ "answers": { "spam": 0.96 } }]`);
+  const fault = "status=503,next=1,path=/v4/ai/evaluation-model";
+  const { child, exited } = start("--port", "0", "--rules", "rules.json", "--fault", fault);
+  const [output] = (await once(child.stdout, "data")) as [string];
+  const gatewayBaseUrl = /gateway\s+(\S+)/.exec(output)?.[1];
+  const evaluate = () =>
+    fetch(`${gatewayBaseUrl}/evaluation-model`, {
+      method: "POST",
+      headers: evaluationHeaders,
+      body: JSON.stringify({
+        state: "hi",
+        questions: { spam: { type: "boolean", instructions: "?" } },
+      }),
+    });
+  expect((await evaluate()).status).toBe(503);
+  expect(await (await evaluate()).json()).toMatchObject({
+    answers: { spam: { probability: 0.96 } },
+  });
+  child.kill();
+  expect(await exited).toEqual([0, null]);
+});
+
+test("names a rules file that cannot be read", async () => {
+  const { child, exited } = start("--rules", "none.json");
+  const [message] = (await once(child.stderr, "data")) as [string];
+  expect(message).toContain(`${join(folder, "none.json")}: the file cannot be read (ENOENT).`);
   expect(await exited).toEqual([1, null]);
 });

@@ -5,6 +5,8 @@ export type Tier = "free" | "paid";
 
 /** One key's account at the gateway. */
 export interface Account {
+  /** Counts from 1 in the order accounts are opened; names an account where a key must not. */
+  readonly number: number;
   tier: Tier;
   /** Credits left. */
   balance: Picodollars;
@@ -14,14 +16,22 @@ export interface Account {
   readonly calls: Map<string, number[]>;
 }
 
+/** How an account starts. */
+export interface AccountStart {
+  readonly tier: Tier;
+  /** In US dollars. @default 5 on the free tier, 20 on the paid one */
+  readonly balanceUsd?: number | undefined;
+}
+
 /** Credits of a new account in US dollars; the emulator's own figures. */
 const startingDollars = { free: 5, paid: 20 } as const;
 
 /** A new account with its starting credits. */
-export function createAccount(tier: Tier): Account {
+export function createAccount({ tier, balanceUsd }: AccountStart, number = 1): Account {
   return {
+    number,
     tier,
-    balance: startingDollars[tier] * picodollarsPerDollar,
+    balance: toPicodollars(balanceUsd ?? startingDollars[tier]),
     totalUsed: 0,
     calls: new Map(),
   };
@@ -31,4 +41,14 @@ export function createAccount(tier: Tier): Account {
 export function chargeAccount(account: Account, amount: Picodollars): void {
   account.balance -= amount;
   account.totalUsed += amount;
+}
+
+/** Adds credits, which moves the account to the paid tier for its next call (contract section 3). */
+export function topUpAccount(account: Account, dollars: number): void {
+  account.balance += toPicodollars(dollars);
+  account.tier = "paid";
+}
+
+function toPicodollars(dollars: number): Picodollars {
+  return Math.round(dollars * picodollarsPerDollar);
 }

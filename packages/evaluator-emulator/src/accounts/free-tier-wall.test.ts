@@ -13,7 +13,7 @@ function modelWhere(matches: (model: CatalogModel) => boolean): CatalogModel {
 }
 
 test("a burst of at least two calls passes, then the model is rate limited", () => {
-  const account = createAccount("free");
+  const account = createAccount({ tier: "free" });
   const outcomes = Array.from({ length: freeTierBurst + 1 }, () =>
     meetFreeTierWall(account, freeModel, 1000),
   );
@@ -23,19 +23,19 @@ test("a burst of at least two calls passes, then the model is rate limited", () 
 });
 
 test("the limit is lifted when the minute has passed", () => {
-  const account = createAccount("free");
+  const account = createAccount({ tier: "free" });
   for (let call = 0; call < freeTierBurst; call += 1) meetFreeTierWall(account, freeModel, 0);
   expect(meetFreeTierWall(account, freeModel, 59_999)).toBe("rate-limited");
   expect(meetFreeTierWall(account, freeModel, 60_000)).toBeNull();
 });
 
 test("models outside the subset are refused on the free tier only", () => {
-  expect(meetFreeTierWall(createAccount("free"), paidModel, 0)).toBe("no-access");
-  expect(meetFreeTierWall(createAccount("paid"), paidModel, 0)).toBeNull();
+  expect(meetFreeTierWall(createAccount({ tier: "free" }), paidModel, 0)).toBe("no-access");
+  expect(meetFreeTierWall(createAccount({ tier: "paid" }), paidModel, 0)).toBeNull();
 });
 
 test("the paid tier has no rate limit", () => {
-  const account = createAccount("paid");
+  const account = createAccount({ tier: "paid" });
   const outcomes = Array.from({ length: 100 }, () => meetFreeTierWall(account, freeModel, 0));
   expect(outcomes.every((outcome) => outcome === null)).toBe(true);
 });

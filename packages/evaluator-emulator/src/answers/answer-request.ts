@@ -1,16 +1,17 @@
+import { lexicalJudge } from "../judge/lexical-judge.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
+import { judgeInput } from "./judge-input.ts";
 import type { AnswerSource, Judgement } from "./judgement.ts";
-import { lexicalAnswers } from "./lexical-answers.ts";
 
 /**
  * Answers a request from the first source that can; the lexical judge comes last and always can.
  *
- * @param sources - In order, such as recorded exchanges.
+ * @param sources - In order: recorded exchanges, then the user's rules.
  */
 export function answerRequest(input: EvaluationInput, sources: readonly AnswerSource[]): Judgement {
   for (const source of sources) {
     const judgement = source(input);
     if (judgement !== null) return judgement;
   }
-  return lexicalAnswers(input);
+  return judgeInput(input, lexicalJudge(input.state));
 }

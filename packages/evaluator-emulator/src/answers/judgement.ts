@@ -1,7 +1,7 @@
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 
 /** What an answer is based on, as the header `x-evaluator-emulator` names it. */
-export type Basis = "recorded" | "lexical" | "none";
+export type Basis = "recorded" | "rule" | "lexical" | "none";
 
 /** A choice as it is printed: rounded, with its confidence where one was given. */
 export interface JudgedChoice {

@@ -8,6 +8,7 @@ import {
 } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEmulator } from "../create-emulator.ts";
+import { post } from "../test-requests.ts";
 
 // The `ai` package and its own gateway provider, unpatched, over HTTP.
 const emulator = createEmulator({ exchanges: [], keys: ["right-key"] });
@@ -128,4 +129,60 @@ test("the free tier's burst ends in the client's rate limit error", async () => 
   await ask();
   await ask();
   await expect(ask()).rejects.toMatchObject({ name: "GatewayRateLimitError", statusCode: 429 });
+});
+
+const faulty = createEmulator({ exchanges: [] });
+const faultyGateway = createGateway({ apiKey: "any", fetch: faulty.fetch });
+async function askWith(fault: object, maxRetries: number) {
+  faulty.reset();
+  await post(faulty, "/_emulator/faults", { body: fault });
+  const model = faultyGateway.decisionModel("typesafe-ai/jev");
+  return decide({ model, state: "hello", questions, maxRetries });
+}
+
+test.each([
+  [{ kind: "status", status: 400 }, "GatewayInvalidRequestError"],
+  [{ kind: "status", status: 401 }, "GatewayAuthenticationError"],
+  [{ kind: "status", status: 403 }, "GatewayForbiddenError"],
+  [{ kind: "status", status: 404 }, "GatewayNotFoundError"],
+  [{ kind: "status", status: 424 }, "GatewayFailedDependencyError"],
+  [{ kind: "status", status: 429 }, "GatewayRateLimitError"],
+  [{ kind: "status", status: 500 }, "GatewayInternalServerError"],
+  [{ kind: "html" }, "GatewayResponseError"],
+])("%j is %s", async (fault, name) => {
+  await expect(askWith(fault, 0)).rejects.toMatchObject({ name });
+});
+
+test("one 429 and then an answer is a success; more than the retries is one error", async () => {
+  const fault = { kind: "status", status: 429, retryAfter: 0 };
+  expect((await askWith({ ...fault, next: 1 }, 2)).answers.tier.choice).toBe("nano");
+  await expect(askWith(fault, 2)).rejects.toMatchObject({
+    name: "AI_RetryError",
+    message: expect.stringContaining("after 3 attempts"),
+  });
+});
+
+test.each(["wrong-sums", "missing-answer", "malformed-json", "cut-body"])(
+  "the client notices %s",
+  async (kind) => {
+    await expect(askWith({ kind }, 0)).rejects.toThrow(Error);
+  },
+);
+
+test("a refusal is the client's own error", async () => {
+  const name = "AI_DecisionRefusalError";
+  await expect(askWith({ kind: "refusal" }, 0)).rejects.toMatchObject({ name });
+});
+
+test("a stream that breaks off is an error, not an end", async () => {
+  faulty.reset();
+  await post(faulty, "/_emulator/faults", { body: { kind: "cut-body" } });
+  const model = faultyGateway("openai/gpt-5-nano");
+  const { fullStream } = streamText({ model, prompt: "Why?", maxRetries: 0, onError: () => {} });
+  const read = async () => {
+    const parts: string[] = [];
+    for await (const { type } of fullStream) parts.push(type);
+    return parts;
+  };
+  await expect(read()).rejects.toThrow(Error);
 });

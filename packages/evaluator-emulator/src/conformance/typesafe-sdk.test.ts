@@ -1,15 +1,22 @@
 import {
+  APIConnectionError,
+  APITimeoutError,
+  APIUserAbortError,
   AuthenticationError,
   BadRequestError,
   choice,
+  InternalServerError,
   NotFoundError,
   noul,
+  PermissionDeniedError,
+  RateLimitError,
   score,
   TypeSafeClient,
   UnprocessableEntityError,
 } from "@typesafe-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createEmulator } from "../create-emulator.ts";
+import { post } from "../test-requests.ts";
 
 // The vendor's own client, unpatched, over HTTP.
 const emulator = createEmulator({ exchanges: [], keys: ["right-key"] });
@@ -19,6 +26,7 @@ const clientWith = (apiKey: string) => new TypeSafeClient({ apiKey, baseURL, log
 beforeAll(async () => {
   ({ directBaseUrl: baseURL } = await emulator.listen());
 });
+beforeEach(() => emulator.reset());
 afterAll(() => emulator.close());
 
 test("every question type is answered in the vendor's shape", async () => {
@@ -65,4 +73,47 @@ test.each([
     .catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(errorClass);
   expect(error).toHaveProperty("requestId", expect.stringMatching(/^req_/));
+});
+
+const fault = (body: object) => post(emulator, "/_emulator/faults", { body });
+const ask = (options = {}) =>
+  clientWith("right-key").systemOne({ state: "x", questions: { scam } }, options);
+const failureOf = (promise: Promise<unknown>) => promise.catch((reason: unknown) => reason);
+const noRetries = { retry: { maxRetries: 0 } };
+
+test.each([
+  [{ kind: "status", status: 403 }, PermissionDeniedError],
+  [{ kind: "status", status: 429 }, RateLimitError],
+  [{ kind: "status", status: 500 }, InternalServerError],
+  [{ kind: "status", status: 529 }, InternalServerError],
+  [{ kind: "html" }, InternalServerError],
+  [{ kind: "reset" }, APIConnectionError],
+  [{ kind: "cut-body" }, APIConnectionError],
+])("%j is the client's own error", async (body, errorClass) => {
+  await fault(body);
+  expect(await failureOf(ask(noRetries))).toBeInstanceOf(errorClass);
+});
+
+test("a missing key is a permission error at the vendor", async () => {
+  const response = await emulator.fetch("/direct/v1/models");
+  expect(response.status).toBe(403);
+});
+
+test("Retry-After is read from a rate limit", async () => {
+  await fault({ kind: "status", status: 429, retryAfter: 2 });
+  expect(await failureOf(ask(noRetries))).toHaveProperty("retryAfterMs", 2000);
+});
+
+test("one 429 or one reset and then an answer is a success", async () => {
+  await fault({ kind: "status", status: 429, retryAfter: 0, next: 1 });
+  expect((await ask()).answers.scam.type).toBe("noul");
+  await fault({ kind: "reset", next: 1 });
+  expect((await ask({ retry: { backoffInitialMs: 1 } })).answers.scam.type).toBe("noul");
+});
+
+test("a hanging call ends in the client's time limit, or when its caller aborts", async () => {
+  await fault({ kind: "hang" });
+  expect(await failureOf(ask({ ...noRetries, timeout: 20 }))).toBeInstanceOf(APITimeoutError);
+  const aborted = ask({ ...noRetries, signal: AbortSignal.abort() });
+  expect(await failureOf(aborted)).toBeInstanceOf(APIUserAbortError);
 });

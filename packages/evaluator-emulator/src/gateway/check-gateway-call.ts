@@ -1,4 +1,6 @@
 import type { Account } from "../accounts/account.ts";
+import { bearerKey } from "../server/bearer-key.ts";
+import type { Call } from "../server/call.ts";
 import { findModel } from "../catalog/find-model.ts";
 import type { CatalogModel } from "../catalog/models.ts";
 import type { EmulatorContext } from "../emulator-context.ts";
@@ -26,18 +28,18 @@ export interface GatewayCall {
  * @throws {GatewayError} 401 for the key, 404 for an unknown model, else 400.
  */
 export function checkGatewayCall(
-  headers: Headers,
+  call: Call,
   endpoint: GatewayEndpoint,
   context: EmulatorContext,
 ): GatewayCall {
-  const account = requireAccount(headers, context);
-  requireHeader(headers, "ai-gateway-protocol-version", protocolVersion);
-  requireHeader(headers, "ai-gateway-auth-method", "api-key");
-  requireHeader(headers, endpoint.specificationHeader, specificationVersion);
-  if (!/^application\/json\s*(?:;|$)/i.test(headers.get("content-type") ?? "")) {
+  const account = requireAccount(call, context);
+  requireHeader(call, "ai-gateway-protocol-version", protocolVersion);
+  requireHeader(call, "ai-gateway-auth-method", "api-key");
+  requireHeader(call, endpoint.specificationHeader, specificationVersion);
+  if (!/^application\/json\s*(?:;|$)/i.test(call.header("content-type") ?? "")) {
     throw invalidRequest("The header content-type must be application/json.");
   }
-  return { account, model: requireModel(headers, endpoint) };
+  return { account, model: requireModel(call, endpoint) };
 }
 
 /**
@@ -45,21 +47,21 @@ export function checkGatewayCall(
  *
  * @throws {GatewayError} 401 when the key is missing or not accepted.
  */
-export function requireAccount(headers: Headers, { accounts }: EmulatorContext): Account {
-  const key = /^Bearer (\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
-  const account = key === undefined ? null : accounts.find(key);
+export function requireAccount(call: Call, { accounts }: EmulatorContext): Account {
+  const key = bearerKey(call);
+  const account = key === null ? null : accounts.find(key);
   if (account !== null) return account;
-  const message = key === undefined ? "No API key was given." : "The API key is not valid.";
+  const message = key === null ? "No API key was given." : "The API key is not valid.";
   throw new GatewayError(message, { status: 401, type: "authentication_error" });
 }
 
-function requireHeader(headers: Headers, name: string, expected: string): void {
-  if (headers.get(name) === expected) return;
+function requireHeader({ header }: Call, name: string, expected: string): void {
+  if (header(name) === expected) return;
   throw invalidRequest(`The header ${name} must be ${expected}.`);
 }
 
-function requireModel(headers: Headers, { modelHeader, modelType }: GatewayEndpoint): CatalogModel {
-  const modelId = headers.get(modelHeader);
+function requireModel({ header }: Call, { modelHeader, modelType }: GatewayEndpoint): CatalogModel {
+  const modelId = header(modelHeader);
   if (modelId === null || modelId === "") {
     throw invalidRequest(`The header ${modelHeader} is missing.`);
   }

@@ -63,7 +63,7 @@ test.each([
 test("an account without credits is refused with a 402", () => {
   const model = findModel("typesafe-ai/jev");
   if (model === null) throw new Error("The price list has no evaluation model.");
-  const account = { ...createAccount("paid"), balance: 0 };
+  const account = { ...createAccount({ tier: "paid" }), balance: 0 };
   const context = { clock: () => 0 } as EmulatorContext;
   expect(() => admitCall({ account, model }, context)).toThrow(
     expect.objectContaining({ details: { status: 402, type: "insufficient_funds" } }),

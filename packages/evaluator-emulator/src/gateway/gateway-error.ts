@@ -1,3 +1,5 @@
+import { jsonReply, type Reply } from "../server/reply.ts";
+
 /** What a gateway error says beyond its message (field facts). */
 export interface GatewayErrorDetails {
   readonly status: number;
@@ -18,10 +20,10 @@ export class GatewayError extends Error {
     this.details = details;
   }
 
-  /** The response in the gateway's error shape. */
-  toResponse(): Response {
+  /** The reply in the gateway's error shape. */
+  toReply(): Reply {
     const { status, type, param, ...rest } = this.details;
-    return Response.json({ error: { message: this.message, type, param }, ...rest }, { status });
+    return jsonReply({ error: { message: this.message, type, param }, ...rest }, { status });
   }
 }
 

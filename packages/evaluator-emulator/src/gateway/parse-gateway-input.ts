@@ -18,16 +18,18 @@ const questions = questionsSchema("boolean");
 const stateBodySchema = z.object({ state: contentSchema, questions });
 const partsBodySchema = z.object({ stateParts: z.array(statePartSchema).min(1), questions });
 
+/** A path of the gateway's evaluation wire: the contract's, or its successor's. */
+export type EvaluationWire = "evaluation-model" | "decision-model";
+
 /**
- * Reads the body of an evaluation: `state` as in the contract, or its successor's `stateParts`
- * (field fact); other top-level fields are ignored.
+ * Reads the body of an evaluation: `state` as in the contract, which the successor takes too, or
+ * the successor's own `stateParts` (field fact); other top-level fields are ignored.
  *
  * @throws {GatewayError} a 400 that names the first field at fault, never its value.
  */
-export function parseGatewayInput(body: unknown): EvaluationInput {
-  if (!isJsonRecord(body) || !Object.hasOwn(body, "stateParts")) {
-    return parse(stateBodySchema, body);
-  }
+export function parseGatewayInput(body: unknown, wire: EvaluationWire): EvaluationInput {
+  const hasParts = isJsonRecord(body) && Object.hasOwn(body, "stateParts");
+  if (wire === "evaluation-model" || !hasParts) return parse(stateBodySchema, body);
   const { stateParts, questions } = parse(partsBodySchema, body);
   return { state: joinParts(stateParts), questions };
 }

@@ -9,6 +9,14 @@ const phrasesByRole = {
   signs: indexPhrases((concept) => [...concept.cues, ...concept.signs]),
 };
 
+/** The words that phrases of several words start with. */
+const phraseStarts = new Set(
+  [...phrasesByRole.signs.keys()]
+    .map((phrase) => phrase.split(" "))
+    .filter((words) => words.length > 1)
+    .map(([first]) => first),
+);
+
 /**
  * The concepts a text holds, each with the number of different phrases that show it.
  *
@@ -27,12 +35,18 @@ export function findConcepts(
   return new Map([...found].map(([name, phrases]) => [name, phrases.size]));
 }
 
-function* phrasesOf(words: readonly string[]): Generator<string> {
-  for (let start = 0; start < words.length; start += 1) {
-    for (let length = 1; length <= longestPhrase; length += 1) {
-      if (start + length <= words.length) yield words.slice(start, start + length).join(" ");
+function phrasesOf(words: readonly string[]): string[] {
+  const phrases: string[] = [];
+  for (const [start, word] of words.entries()) {
+    let phrase = word;
+    phrases.push(phrase);
+    if (!phraseStarts.has(word)) continue;
+    for (const next of words.slice(start + 1, start + longestPhrase)) {
+      phrase += ` ${next}`;
+      phrases.push(phrase);
     }
   }
+  return phrases;
 }
 
 function indexPhrases(phrasesOfConcept: (concept: (typeof concepts)[number]) => readonly string[]) {

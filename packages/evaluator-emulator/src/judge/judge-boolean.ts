@@ -11,20 +11,26 @@ const conceptLogit = 1.3;
 const wordLogit = 0.5;
 
 /**
- * Looks in the state for what the question asks about.
+ * Reads what the question asks about, to look for it in states.
  * A question about a concept the judge knows leans to no when the state shows none of it.
  */
-export function judgeBoolean(state: TextProfile, question: BooleanInput): Opinion {
+export function judgeBoolean(question: BooleanInput): (state: TextProfile) => Opinion {
   const instructions = contentText(question.instructions);
   const yes = profileCriterion(`${instructions}, ${contentText(question.criteria.true)}`);
   const no = profileCriterion(contentText(question.criteria.false));
   if (question.criteria.true !== null && question.criteria.false !== null) {
-    const [forYes = 0, forNo = 0] = matchCriteria(state, [yes, no]);
-    return cappedOpinion(forYes - forNo, forYes !== forNo);
+    const match = matchCriteria([yes, no]);
+    return (state) => {
+      const [forYes = 0, forNo = 0] = match(state);
+      return cappedOpinion(forYes - forNo, forYes !== forNo);
+    };
   }
-  const evidence = evidenceFor(state, yes) - evidenceFor(state, no);
-  const knowsConcept = yes.concepts.size > 0 && state.words.size > 0;
-  return cappedOpinion((knowsConcept ? priorLogit : 0) + evidence, knowsConcept || evidence !== 0);
+  return (state) => {
+    const evidence = evidenceFor(state, yes) - evidenceFor(state, no);
+    const knowsConcept = yes.concepts.size > 0 && state.words.size > 0;
+    const prior = knowsConcept ? priorLogit : 0;
+    return cappedOpinion(prior + evidence, knowsConcept || evidence !== 0);
+  };
 }
 
 function evidenceFor(state: TextProfile, criterion: TextProfile): number {

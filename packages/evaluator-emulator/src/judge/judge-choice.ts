@@ -5,12 +5,14 @@ import { opinionFromScores } from "./opinion-from-scores.ts";
 import type { Opinion } from "./opinion.ts";
 import { profileCriterion, type TextProfile } from "./text-profile.ts";
 
-/** Compares a state with every option's name and description. */
-export function judgeChoice(state: TextProfile, { criteria }: ChoiceInput): Opinion {
-  const options = Object.entries(criteria).map(([name, description]) =>
-    profileCriterion(`${spaceOut(name)}, ${contentText(description)}`),
+/** Reads every option's name and description, to compare states with them. */
+export function judgeChoice({ criteria }: ChoiceInput): (state: TextProfile) => Opinion {
+  const match = matchCriteria(
+    Object.entries(criteria).map(([name, description]) =>
+      profileCriterion(`${spaceOut(name)}, ${contentText(description)}`),
+    ),
   );
-  return opinionFromScores(matchCriteria(state, options));
+  return (state) => opinionFromScores(match(state));
 }
 
 function spaceOut(name: string): string {

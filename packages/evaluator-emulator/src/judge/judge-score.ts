@@ -7,13 +7,15 @@ import { profileCriterion, type TextProfile } from "./text-profile.ts";
 
 const neighbourShare = 0.15;
 
-/** Compares a state with every level, then lets each level share with its neighbours. */
-export function judgeScore(state: TextProfile, { criteria }: ScoreInput): Opinion {
-  const levels = criteria.map((level) => profileCriterion(contentText(level)));
-  const opinion = opinionFromScores(matchCriteria(state, levels));
-  return opinion.isInformed
-    ? { ...opinion, probabilities: shareWithNeighbours(opinion.probabilities) }
-    : opinion;
+/** Reads every level, to compare states with them; each level then shares with its neighbours. */
+export function judgeScore({ criteria }: ScoreInput): (state: TextProfile) => Opinion {
+  const match = matchCriteria(criteria.map((level) => profileCriterion(contentText(level))));
+  return (state) => {
+    const opinion = opinionFromScores(match(state));
+    return opinion.isInformed
+      ? { ...opinion, probabilities: shareWithNeighbours(opinion.probabilities) }
+      : opinion;
+  };
 }
 
 function shareWithNeighbours(probabilities: readonly number[]): number[] {

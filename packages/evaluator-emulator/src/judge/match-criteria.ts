@@ -3,28 +3,35 @@ import type { TextProfile } from "./text-profile.ts";
 const wordWeight = 0.7;
 const conceptWeight = 1.5;
 
+type Weighted = readonly (readonly [item: string, weight: number])[];
+
 /**
- * How strongly a state speaks for each criterion; 0 where nothing does.
- * A word or concept weighs more the fewer criteria hold it, and nothing when all do.
+ * Weighs criteria against each other and gives a function that says how strongly a state speaks for
+ * each of them; 0 where nothing does. A word or concept weighs more the fewer criteria hold it, and
+ * nothing when all do.
  */
 export function matchCriteria(
-  state: TextProfile,
   criteria: readonly TextProfile[],
-): readonly number[] {
-  const rarityOfWord = rarityAmong(criteria.map((criterion) => [...criterion.words]));
-  const rarityOfConcept = rarityAmong(criteria.map((criterion) => [...criterion.concepts.keys()]));
-  return criteria.map((criterion) => {
-    const words = [...criterion.words].filter((word) => state.words.has(word));
-    const concepts = [...criterion.concepts.keys()];
-    return (
-      sum(words.map((word) => wordWeight * rarityOfWord(word))) +
-      sum(
-        concepts.map(
-          (name) => conceptWeight * rarityOfConcept(name) * conceptStrength(state, name),
-        ),
-      )
-    );
-  });
+): (state: TextProfile) => readonly number[] {
+  const words = weigh(
+    criteria.map((criterion) => [...criterion.words]),
+    wordWeight,
+  );
+  const concepts = weigh(
+    criteria.map((criterion) => [...criterion.concepts.keys()]),
+    conceptWeight,
+  );
+  return (state) =>
+    criteria.map((_criterion, index) => {
+      let score = 0;
+      for (const [word, weight] of words[index] ?? []) {
+        if (state.words.has(word)) score += weight;
+      }
+      for (const [name, weight] of concepts[index] ?? []) {
+        score += weight * conceptStrength(state, name);
+      }
+      return score;
+    });
 }
 
 /** How clearly a state shows a concept: 0 for not at all, then growing ever more slowly. */
@@ -32,12 +39,9 @@ export function conceptStrength(state: TextProfile, name: string): number {
   return Math.log2(1 + (state.concepts.get(name) ?? 0));
 }
 
-function rarityAmong(groups: readonly (readonly string[])[]): (item: string) => number {
+function weigh(groups: readonly (readonly string[])[], weight: number): Weighted[] {
   const counts = new Map<string, number>();
   for (const item of groups.flat()) counts.set(item, (counts.get(item) ?? 0) + 1);
-  return (item) => Math.log(groups.length / (counts.get(item) ?? groups.length));
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+  const rarity = (item: string) => Math.log(groups.length / (counts.get(item) ?? groups.length));
+  return groups.map((group) => group.map((item) => [item, weight * rarity(item)]));
 }

@@ -1,18 +1,23 @@
-/**
- * Wraps a pure function of a text so that the latest results are kept.
- *
- * @param capacity - How many; beyond it the oldest is forgotten first.
- */
-export function remember<TResult>(
-  compute: (text: string) => TResult,
-  capacity: number,
-): (text: string) => TResult {
+/** How results are kept. */
+export interface Memory<TInput> {
+  /** Inputs with the same key have the same result. */
+  readonly keyOf: (input: TInput) => string;
+  /** How many results are kept; beyond it the oldest is forgotten first. */
+  readonly capacity: number;
+}
+
+/** Wraps a pure function so that its latest results are kept. */
+export function remember<TInput, TResult>(
+  compute: (input: TInput) => TResult,
+  { keyOf, capacity }: Memory<TInput>,
+): (input: TInput) => TResult {
   const results = new Map<string, TResult>();
-  return (text) => {
-    const known = results.get(text);
+  return (input) => {
+    const key = keyOf(input);
+    const known = results.get(key);
     if (known !== undefined) return known;
-    const result = compute(text);
-    results.set(text, result);
+    const result = compute(input);
+    results.set(key, result);
     const [oldest] = results.keys();
     if (results.size > capacity && oldest !== undefined) results.delete(oldest);
     return result;

@@ -1,6 +1,5 @@
 import { findConcepts } from "./concept-index.ts";
 import { dropNegated } from "./drop-negated.ts";
-import { remember } from "./remember.ts";
 import { stopWords } from "./stop-words.ts";
 import { textWords } from "./text-words.ts";
 
@@ -17,14 +16,10 @@ export function profileState(text: string): TextProfile {
   return profile(textWords(text), "signs");
 }
 
-/**
- * The profile of an option, a level or a question: what it asks for, without what it denies.
- * The same criteria come with request after request, so the latest are kept.
- */
-export const profileCriterion = remember(
-  (text): TextProfile => profile(textWords(dropNegated(text)), "cues"),
-  1000,
-);
+/** The profile of an option, a level or a question: what it asks for, without what it denies. */
+export function profileCriterion(text: string): TextProfile {
+  return profile(textWords(dropNegated(text)), "cues");
+}
 
 function profile(words: readonly string[], role: "cues" | "signs"): TextProfile {
   return {

@@ -1,5 +1,7 @@
 import { stemmer } from "stemmer";
+import { remember } from "./remember.ts";
 
+const stem = remember(stemmer, { keyOf: (word) => word, capacity: 10_000 });
 const wordPattern = /[\p{L}\p{N}]+|[$€£%?]/gu;
 
 /**
@@ -11,5 +13,5 @@ export function textWords(text: string): string[] {
     .normalize("NFKD")
     .replaceAll(/\p{M}+/gu, "")
     .toLowerCase();
-  return (folded.match(wordPattern) ?? []).map(stemmer);
+  return (folded.match(wordPattern) ?? []).map(stem);
 }

@@ -1,3 +1,4 @@
+import { questionText } from "./question-text.ts";
 import type { Content, EvaluationInput, QuestionInput } from "./evaluation-input.ts";
 
 const bytesPerToken = 4;
@@ -14,8 +15,8 @@ export function estimateStateTokens(state: Content): number {
 }
 
 /** Estimated tokens of one question: its instructions and criteria, never its id. */
-export function estimateQuestionTokens({ instructions, criteria }: QuestionInput): number {
-  return estimateTextTokens(JSON.stringify([instructions, criteria]));
+export function estimateQuestionTokens(question: QuestionInput): number {
+  return estimateTextTokens(questionText(question));
 }
 
 /** Estimated input tokens of a whole request: state, questions and a fixed frame. */

@@ -30,7 +30,7 @@ export function readGatewayRecording(requestBody: unknown, responseBody: unknown
   const { answers, usage, providerMetadata = {} } = responseSchema.parse(responseBody);
   const confidence = findConfidence(providerMetadata);
   return {
-    input: parseGatewayInput(requestBody),
+    input: parseGatewayInput(requestBody, "decision-model"),
     judgement: {
       basis: "recorded",
       release: null,

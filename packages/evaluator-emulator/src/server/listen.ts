@@ -1,7 +1,11 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
-import { getRequestListener } from "@hono/node-server";
-import { isLoopbackHost, loopbackOnly } from "./loopback-host.ts";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Deliver } from "./delivery.ts";
+import { httpCall } from "./http-call.ts";
+import { isLoopbackHost } from "./loopback-host.ts";
+import type { Reply } from "./reply.ts";
+import { refuseForeignHost } from "./refuse-foreign-host.ts";
+import { sendOverHttp } from "./send-over-http.ts";
 
 /** A running HTTP server. */
 export interface Listener {
@@ -12,21 +16,19 @@ export interface Listener {
 }
 
 /**
- * Serves a handler over HTTP on this machine.
+ * Serves calls over HTTP on this machine.
  *
  * @param port - 0 takes any free port.
  * @throws {Error} when the host is not a loopback one, or the port is taken.
  */
 export async function listen(
-  handle: (request: Request) => Response | Promise<Response>,
+  deliver: Deliver,
   { host, port }: { host: string; port: number },
 ): Promise<Listener> {
   if (!isLoopbackHost(host)) {
     throw new Error(`The emulator listens on loopback only; "${host}" is not a loopback host.`);
   }
-  // The process may hold clients that rely on Node's own Request and Response.
-  const listener = getRequestListener(loopbackOnly(handle), { overrideGlobalObjects: false });
-  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
+  const server = createServer((incoming, outgoing) => void serve(deliver, incoming, outgoing));
   server.listen(port, host);
   await once(server, "listening").catch((error: unknown) => {
     throw describeListenError(error, port);
@@ -40,6 +42,26 @@ export async function listen(
       await closed;
     },
   };
+}
+
+async function serve(
+  deliver: Deliver,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const call = httpCall(incoming, outgoing);
+  const refusal = refuseForeignHost(call);
+  try {
+    const delivery = refusal === null ? await deliver(call) : wholly(refusal);
+    if (!outgoing.destroyed) await sendOverHttp(outgoing, delivery);
+  } catch {
+    // The caller left while its call was held up.
+    outgoing.destroy();
+  }
+}
+
+function wholly(reply: Reply) {
+  return { reply, ending: "whole" } as const;
 }
 
 function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {

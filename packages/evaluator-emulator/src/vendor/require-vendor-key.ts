@@ -1,4 +1,6 @@
 import type { EmulatorContext } from "../emulator-context.ts";
+import { bearerKey } from "../server/bearer-key.ts";
+import type { Call } from "../server/call.ts";
 import { VendorError } from "./vendor-error.ts";
 
 /**
@@ -7,9 +9,9 @@ import { VendorError } from "./vendor-error.ts";
  *
  * @throws {VendorError} 403 without a key, 401 with a wrong one.
  */
-export function requireVendorKey(headers: Headers, { accounts }: EmulatorContext): void {
+export function requireVendorKey(call: Call, { accounts }: EmulatorContext): void {
   if (!accounts.isRestricted) return;
-  const key = /^Bearer (\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
-  if (key === undefined) throw new VendorError(403, "Not authenticated");
+  const key = bearerKey(call);
+  if (key === null) throw new VendorError(403, "Not authenticated");
   if (accounts.find(key) === null) throw new VendorError(401, "Invalid API key");
 }

@@ -1,3 +1,5 @@
+import { jsonReply, type Reply } from "../server/reply.ts";
+
 /** What is wrong with one field, as the vendor lists it; it echoes the input (field fact). */
 export interface FieldError {
   readonly loc: readonly (string | number)[];
@@ -24,8 +26,8 @@ export class VendorError extends Error {
     this.detail = detail;
   }
 
-  /** The response in the vendor's error shape. */
-  toResponse(): Response {
-    return Response.json({ detail: this.detail }, { status: this.status });
+  /** The reply in the vendor's error shape. */
+  toReply(): Reply {
+    return jsonReply({ detail: this.detail }, { status: this.status });
   }
 }

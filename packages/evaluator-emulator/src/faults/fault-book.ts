@@ -1,0 +1,84 @@
+import type { Call } from "../server/call.ts";
+import { createDraws } from "./create-draws.ts";
+import type { Fault, Latency } from "./fault.ts";
+import { matchesCall } from "./matches-call.ts";
+
+/** What is to go wrong with one call. */
+export interface PickedFaults {
+  readonly latencyMs: number;
+  readonly fault: Exclude<Fault, Latency> | null;
+}
+
+/** A fault and how many calls it still holds for; null means all. */
+type OpenFault = Fault & { readonly left: number | null };
+
+/** The faults in force. */
+export interface FaultBook {
+  add(faults: readonly Fault[]): void;
+  clear(): void;
+  /** Back to the faults it was made with, none of them used. */
+  reset(): void;
+  list(): OpenFault[];
+  /** The latencies a call meets, summed, and the first other fault, each of which is then used. */
+  pick(call: Call): Promise<PickedFaults>;
+}
+
+interface Entry {
+  readonly fault: Fault;
+  readonly draw: (text: string) => number;
+  left: number;
+}
+
+/** @param seed - Decides which calls a fault with a rate holds for. */
+export function createFaultBook(initial: readonly Fault[], seed: number): FaultBook {
+  let entries: Entry[] = [];
+  const add = (faults: readonly Fault[]) => {
+    for (const fault of faults) {
+      const draw = createDraws(`${seed}/${entries.length}`);
+      entries.push({ fault, draw, left: fault.next ?? Number.POSITIVE_INFINITY });
+    }
+  };
+  const reset = () => {
+    entries = [];
+    add(initial);
+  };
+  reset();
+  return {
+    add,
+    reset,
+    clear() {
+      entries = [];
+    },
+    list: () =>
+      entries.map(({ fault, left }) => ({ ...fault, left: Number.isFinite(left) ? left : null })),
+    async pick(call) {
+      const open = entries.filter((entry) => entry.left > 0 && matchesCall(entry.fault, call.path));
+      const text = open.some(({ fault }) => fault.rate !== undefined) ? await textOf(call) : "";
+      return use(open, text);
+    },
+  };
+}
+
+function use(open: readonly Entry[], text: string): PickedFaults {
+  let latencyMs = 0;
+  let picked: PickedFaults["fault"] = null;
+  for (const entry of open) {
+    const { fault } = entry;
+    const isSpare = fault.kind !== "latency" && picked !== null;
+    if (isSpare || entry.left === 0 || !isDrawn(entry, text)) continue;
+    entry.left -= 1;
+    if (fault.kind === "latency") latencyMs += fault.latencyMs;
+    else picked = fault;
+  }
+  return { latencyMs, fault: picked };
+}
+
+function isDrawn({ fault, draw }: Entry, text: string): boolean {
+  return fault.rate === undefined || draw(text) < fault.rate;
+}
+
+/** What tells one request from another; never its key. */
+async function textOf(call: Call): Promise<string> {
+  const body = await call.readText().catch(() => "");
+  return `${call.method} ${call.path}\n${body}`;
+}

@@ -1,0 +1,1 @@
+export { emulatorHandlers, type EmulatorHandlersOptions } from "./emulator-handlers.ts";

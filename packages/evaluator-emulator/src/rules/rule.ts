@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { recordOf } from "../questions/json-record.ts";
+
+const expected =
+  "expected the probability of yes, 0 to 1, or an object of option (or level index) to " +
+  "probability that sums to at most 1";
+const probabilitySchema = z.number().min(0, expected).max(1, expected);
+// Printed values such as 0.33, 0.33 and 0.35 may sum to a little more than 1.
+const highestSum = 1.01;
+
+const sharesSchema = recordOf(probabilitySchema).refine((shares) => {
+  const values = Object.values(shares);
+  const sum = values.reduce((total, share) => total + share, 0);
+  return values.length > 0 && sum <= highestSum;
+}, expected);
+
+/** The probability of yes, or option name (or level index) to probability. */
+const ruleAnswerSchema = z.union([probabilitySchema, sharesSchema], { error: expected });
+
+const matchSchema = z
+  .string({ error: "expected text, or a regular expression such as /invoice|receipt/i" })
+  .refine((match) => match !== "", "expected some text")
+  .refine(isReadable, "is not a valid regular expression");
+
+const ruleSchema = z.strictObject({
+  match: matchSchema.optional(),
+  answers: recordOf(ruleAnswerSchema).refine(
+    (answers) => Object.keys(answers).length > 0,
+    "expected at least 1 answer",
+  ),
+});
+
+/** A list of rules as a file holds it. */
+export const rulesSchema = z.array(ruleSchema, { error: "expected a list of rules" });
+
+/**
+ * What to answer about a state that holds `match`: text in any case, or `/a regular expression/i`;
+ * without it, any state. Each key of `answers` is a question's id or words of its instructions.
+ */
+export interface Rule {
+  readonly match?: string | undefined;
+  readonly answers: Readonly<Record<string, RuleAnswer>>;
+}
+
+/** See {@link Rule}. */
+export type RuleAnswer = number | Readonly<Record<string, number>>;
+
+/** The parts of a match written as a regular expression, or null when it is plain text. */
+export function patternOf(match: string): RegExp | null {
+  const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(match) ?? [];
+  return source === undefined ? null : new RegExp(source, flags?.replaceAll(/[gy]/g, ""));
+}
+
+function isReadable(match: string): boolean {
+  try {
+    patternOf(match);
+    return true;
+  } catch {
+    return false;
+  }
+}
