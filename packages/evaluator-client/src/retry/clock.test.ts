@@ -23,3 +23,11 @@ test("the system clock calls back once after the delay, unless cancelled", () =>
   expect(called).toEqual(["kept"]);
   vi.useRealTimers();
 });
+
+test("a wait longer than a timer can hold does not end at once", async () => {
+  let hasEnded = false;
+  const cancel = systemClock.schedule(2 ** 40, () => (hasEnded = true));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  cancel();
+  expect(hasEnded).toBe(false);
+});

@@ -8,12 +8,15 @@ export interface Clock {
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** The machine's own clock. */
+// Node fires a timer for longer at once.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The machine's own clock; a delay of more than 24 days ends early. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   epochNow: () => Date.now(),
   schedule(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs);
+    const timer = setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS));
     return () => clearTimeout(timer);
   },
 };
