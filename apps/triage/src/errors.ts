@@ -13,3 +13,8 @@ export class TriageError extends Error {
 export class UsageError extends TriageError {
   override readonly exitCode = 64;
 }
+
+/** The person ended the run. */
+export class InterruptedError extends TriageError {
+  override readonly exitCode = 130;
+}

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openEvaluator } from "./open-evaluator.ts";
+import { openTransport } from "./open-transport.ts";
 import type { TriageRecord } from "./output/triage-record.ts";
 import { startTriage } from "./testing/start-triage.ts";
 
@@ -14,7 +14,7 @@ let records: TriageRecord[];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "triage-"));
   await copyFile(inbox, join(folder, "inbox.json"));
-  await startTriage(["inbox.json", "--offline"], { cwd: folder, openEvaluator });
+  await startTriage(["inbox.json", "--offline"], { cwd: folder, openTransport });
   records = JSON.parse(await readFile(join(folder, "inbox.triage.json"), "utf8"));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

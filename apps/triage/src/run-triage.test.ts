@@ -1,25 +1,16 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { AuthenticationError } from "evaluator-client";
 import { expect, test } from "vitest";
+import { folderWith, readResults } from "./testing/inbox-folder.ts";
 import { recordingTransport } from "./testing/recording-transport.ts";
 import { sampleMail } from "./testing/sample-mail.ts";
 import { sampleResponse } from "./testing/sample-response.ts";
 import { startTriage } from "./testing/start-triage.ts";
-import { temporaryFolder } from "./testing/temporary-folder.ts";
 import { triageQuestions } from "./triage-questions.ts";
 import { usage } from "./usage.ts";
 
 const threeMails = ["m-1", "m-2", "m-3"].map((id) => sampleMail({ id, subject: `About ${id}` }));
-
-async function folderWith(input: unknown): Promise<string> {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, "inbox.json"), JSON.stringify(input));
-  return folder;
-}
-
-async function readResults(folder: string): Promise<unknown> {
-  return JSON.parse(await readFile(join(folder, "inbox.triage.json"), "utf8"));
-}
 
 test("writes the contract's fields in input order and prints the table by importance", async () => {
   const cwd = await folderWith(threeMails);
@@ -143,39 +134,44 @@ test("results that could not be written keep every record from being sent", asyn
   expect(transport.requests).toEqual([]);
 });
 
-test("a failure in the middle leaves older results as they were", async () => {
+test("a mail without an answer keeps its place, with nulls and the error, and the run ends with 2", async () => {
   const cwd = await folderWith(threeMails);
-  await writeFile(join(cwd, "inbox.triage.json"), '["older"]');
   const transport = recordingTransport((index) => (index === 1 ? {} : sampleResponse()));
   const { exitCode, stdout, stderr } = await startTriage(["inbox.json"], { cwd, transport });
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr).toMatch(/^Stopped at the record at index 1 \(id "m-2"\)/);
-  expect(await readResults(cwd)).toEqual(["older"]);
-  expect(await readdir(cwd)).toHaveLength(2);
+  expect(exitCode).toBe(2);
+  const [first, second, third] = await readResults(cwd);
+  expect([first, third]).toMatchObject([{ importance: 2 }, { id: "m-3", importance: 2 }]);
+  expect(Object.keys(second ?? {})).toEqual([...Object.keys(first ?? {}), "error"]);
+  expect(second).toMatchObject({ id: "m-2", category: null, importanceConf: null, scam: null });
+  expect(second?.["error"]).toMatch(/^The response breaks the contract/);
+  expect(stderr).toContain(
+    'Failed: record at index 1 (id "m-2"): The response breaks the contract',
+  );
+  expect(stdout.split("\n")[3]).toMatch(/^- +- +- +- +- .* About m-2$/);
 });
 
-test.each([0, 2])("an interruption during request %d ends with 130 and no file", async (at) => {
+const rejected = {
+  status: 401,
+  type: null,
+  requestId: null,
+  generationId: null,
+  retryAfterMs: null,
+  needsPaidCredits: false,
+};
+
+test("a wrong key ends the run at once, and leaves older results as they were", async () => {
   const cwd = await folderWith(threeMails);
-  const interruption = new AbortController();
+  await writeFile(join(cwd, "inbox.triage.json"), '[{"id":"older"}]');
   const transport = recordingTransport((index) => {
-    if (index === at) interruption.abort();
-    return sampleResponse();
+    if (index === 0) return sampleResponse();
+    throw new AuthenticationError("The key is wrong\u001b[2J.", rejected);
   });
-  const { signal } = interruption;
-  const outcome = await startTriage(["inbox.json"], { cwd, transport, signal });
-  const stderr = "Interrupted; no results were written.\n";
-  expect(outcome).toEqual({ exitCode: 130, stdout: "", stderr });
-  expect(await readdir(cwd)).toEqual(["inbox.json"]);
-});
-
-test("an interruption after the last answer still writes no file", async () => {
-  const cwd = await folderWith([sampleMail()]);
-  const interruption = new AbortController();
-  const stdout = { write: () => interruption.abort() };
-  const { signal } = interruption;
-  const { exitCode } = await startTriage(["inbox.json", "--raw"], { cwd, stdout, signal });
-  expect(exitCode).toBe(130);
-  expect(await readdir(cwd)).toEqual(["inbox.json"]);
+  const { exitCode, stdout, stderr } = await startTriage(["inbox.json"], { cwd, transport });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+  expect(stderr).toContain("Stopped: The key is wrong.");
+  expect(stderr).toContain("1 of 3 answers are kept");
+  expect(await readResults(cwd)).toEqual([{ id: "older" }]);
+  expect(transport.requests).toHaveLength(2);
 });
 
 test("a mistyped command ends with 64 and shows how it is typed", async () => {

@@ -1,50 +1,69 @@
-import { resolve } from "node:path";
-import { evaluateMails } from "./evaluate-mails.ts";
-import type { Mail } from "./input/mail.ts";
-import { readMails } from "./input/read-mails.ts";
+import { existsSync } from "node:fs";
+import type { TriageRun } from "./arguments/run-arguments.ts";
+import { askMissing } from "./asking/ask-missing.ts";
+import { type PlannedCall, planCalls } from "./asking/plan-calls.ts";
+import { giveResults } from "./give-results.ts";
+import { type Job, readJob, requestFor } from "./job.ts";
+import { Journal } from "./journal/journal.ts";
+import { checkCost } from "./money/check-cost.ts";
+import { describeEstimate, estimateRun, type RunEstimate } from "./money/estimate-run.ts";
 import { checkOutput } from "./output/check-output.ts";
-import { toOutputPath } from "./output/output-path.ts";
-import { toRawLine } from "./output/raw-line.ts";
-import { toTriageRecord, type TriageRecord } from "./output/triage-record.ts";
-import { writeRecords } from "./output/write-records.ts";
-import type { TriageRun } from "./parse-arguments.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { triageTable } from "./table/triage-table.ts";
-import { triageQuestions } from "./triage-questions.ts";
 
 const offlineNotice =
   "Offline: the emulator on this machine answers, from recordings or by matching words, not a model.\n";
 
 /**
- * Triages one file: checks everything, asks about each mail, writes the results, prints the table.
+ * Triages one file: checks everything, asks what the journal has no answer to, writes the results,
+ * prints the table; gives the exit code, 0 or 2.
  *
- * @throws TriageError when it cannot go on, the signal's reason when aborted; nothing is written then.
+ * @throws TriageError when it cannot go on or is interrupted; no results are written then.
  */
-export async function triageFile(run: TriageRun, surroundings: Surroundings): Promise<void> {
-  const { cwd, stdout, stderr, signal } = surroundings;
-  const inputPath = resolve(cwd, run.file);
-  const outputPath = toOutputPath(inputPath);
-  const mails = await readMails(inputPath);
-  await checkOutput(outputPath, inputPath);
-  const records = await askAbout(mails.slice(0, run.limit), { run, surroundings });
-  signal.throwIfAborted();
-  await writeRecords(outputPath, records);
-  stderr.write(`Wrote ${records.length} of ${mails.length} records to ${outputPath}\n`);
-  stdout.write(triageTable(records));
+export async function triageFile(run: TriageRun, surroundings: Surroundings): Promise<number> {
+  const { stdout, stderr, confirm, signal } = surroundings;
+  const job = await readJob(run, surroundings);
+  if (run.dryRun) {
+    stdout.write(dryRun(job));
+    return 0;
+  }
+  await checkOutput(job.outputPath, job.inputPath);
+  using journal = new Journal(job.journalPath, job.questions);
+  const calls = planFor(job, journal);
+  journal.place(calls.map(({ mail, key }) => ({ id: mail.id, key })));
+  if (run.offline) stderr.write(offlineNotice);
+  const missing = calls.filter(isMissing);
+  const estimate = estimateFor(job, missing);
+  stderr.write(describeEstimate(estimate, calls.length - missing.length));
+  await checkCost(estimate, { ...run, confirm, signal });
+  const outcome = await askMissing(missing, { job, journal, surroundings });
+  return await giveResults(calls, { job, journal, outcome, surroundings });
 }
 
-async function askAbout(
-  mails: readonly Mail[],
-  { run, surroundings }: { run: TriageRun; surroundings: Surroundings },
-): Promise<TriageRecord[]> {
-  const { env, stdout, stderr, signal } = surroundings;
-  const evaluator = surroundings.openEvaluator({ offline: run.offline, env });
-  if (run.offline) stderr.write(offlineNotice);
-  const questions = triageQuestions(env["TRIAGE_USER_NAME"]?.trim() || "the user");
-  const records: TriageRecord[] = [];
-  for await (const { mail, evaluation } of evaluateMails(mails, { evaluator, questions, signal })) {
-    if (run.raw) stdout.write(toRawLine(mail.id, evaluation));
-    records.push(toTriageRecord(mail, evaluation));
-  }
-  return records;
+function dryRun(job: Job): string {
+  // Nothing is made for a look.
+  using journal = existsSync(job.journalPath) ? new Journal(job.journalPath, job.questions) : null;
+  const calls = planFor(job, journal);
+  const missing = calls.filter(isMissing);
+  return describeEstimate(estimateFor(job, missing), calls.length - missing.length);
+}
+
+function planFor(job: Job, journal: Journal | null): PlannedCall[] {
+  const statusOf = (key: string) => journal?.statusOf(key) ?? "unknown";
+  return planCalls(job.mails, { ...job, statusOf });
+}
+
+function isMissing({ status }: PlannedCall): boolean {
+  return status !== "answered";
+}
+
+function estimateFor(job: Job, missing: readonly PlannedCall[]): RunEstimate {
+  const { concurrency } = job.run;
+  return estimateRun(requestsFor(job, missing), {
+    concurrency,
+    limits: job.transport.limits ?? {},
+  });
+}
+
+function* requestsFor(job: Job, calls: readonly PlannedCall[]) {
+  for (const { mail } of calls) yield requestFor(job, mail);
 }

@@ -30,6 +30,3 @@ export function triageQuestions(userName: string) {
     scam: boolean("Does the email look like a scam, phishing, or something untrustworthy?"),
   };
 }
-
-/** See {@link triageQuestions}. */
-export type TriageQuestions = ReturnType<typeof triageQuestions>;

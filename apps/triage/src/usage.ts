@@ -1,11 +1,33 @@
 /** How the command is typed, as `--help` and every usage error show it. */
-export const usage = `Usage: npm run triage -- FILE [--limit N] [--raw] [--offline]
+export const usage = `Usage: npm run triage -- FILE [options]
+       npm run triage -- import SOURCE OUT.json
+       npm run triage -- report FILE
+       npm run triage -- explain ID [FILE]
 
-  FILE       a JSON array of { id, date, from, subject, snippet }; its name ends in .json
-  --limit N  only the first N records
-  --raw      print the answers and providerMetadata of each call before the table
-  --offline  let the emulator on this machine answer; needs no key
-  --help     print this
+  FILE             a JSON array of { id, date, from, subject, snippet }; its name ends in .json
+  --limit N        only the first N records
+  --raw            print the answers and providerMetadata of each call before the table
+  --offline        let the emulator on this machine answer; needs no key
+  --concurrency N  ask N at once; 1 when not given
+  --dry-run        say what a run would take, and send nothing; needs no key
+  --max-cost USD   end before the run costs more
+  --yes            do not ask before a run above $1
+  --context        add age_days, repeat_count and known_contact to what the model reads
+  --today DAY      count ages to that day; today when not given, and then another day asks again
+  --contacts FILE  known addresses: one a line, a CSV or a vCard; your own: TRIAGE_USER_ADDRESSES
+  --questions FILE ask these instead: a JSON object of question id to question
+  --format F       json, ndjson or csv
+  --sort FIELD     sort the table by a field of the results; importance when not given
+  --top N          print only the first N rows of the table
+  --help           print this
 
-The results go beside FILE, with .triage.json in place of .json.
+  SOURCE           an export of mail: an mbox, also with gzip or from Google Takeout, a folder of
+                   .eml files, or a dump of the Gmail API
+  report           make one page with plots from the results of FILE (.triage.html)
+  explain          print what was sent, asked and answered about one mail
+
+The results go beside FILE, with .triage.json in place of .json. Every answer is kept in a journal
+beside them (.triage.sqlite): the same command again asks only for what is missing.
+
+Exit codes: 0 all fine, 1 nothing written, 2 some records failed, 64 mistyped, 130 interrupted.
 `;

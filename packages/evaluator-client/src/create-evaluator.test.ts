@@ -72,6 +72,12 @@ test("leaves null what the service does not say", async () => {
   });
 });
 
+test("reads the price when there is no routing", async () => {
+  const body = { ...gatewayBody, providerMetadata: { gateway: { marketCost: "0.000014" } } };
+  const evaluator = createEvaluator({ transport: gatewayAnswering(body) });
+  expect(await evaluator.evaluate(emailRequest)).toMatchObject({ costUsd: 0.000014 });
+});
+
 test("sends nothing for a request that cannot be answered", async () => {
   const fetch = async () => expect.unreachable("nothing may be sent");
   const evaluator = createEvaluator({ transport: gatewayTransport({ apiKey: "a-key", fetch }) });

@@ -14,7 +14,7 @@ const envelopeSchema = evaluationResponseSchema.extend({ answers: z.custom(isRec
 /** The gateway's own metadata (contract section 2.5), as far as it is read here. */
 const gatewayMetadataSchema = z.looseObject({
   marketCost: z.string().optional(),
-  routing: z.unknown(),
+  routing: z.unknown().optional(),
 });
 const routingSchema = z.looseObject({
   modelAttempts: z.array(

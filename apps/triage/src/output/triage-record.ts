@@ -1,42 +1,52 @@
-import type { Evaluation } from "evaluator-client";
+import type { Answer } from "evaluator-client";
 import type { Mail } from "../input/mail.ts";
-import type { TriageQuestions } from "../triage-questions.ts";
+import type { KeptEvaluation } from "../journal/kept-evaluation.ts";
+import type { AnswerField } from "./answer-fields.ts";
 
-/** One output record; fields and their order are the contract's (section 4.7). */
+/**
+ * One output record; fields and their order are the contract's (section 4.7): id, date, from and
+ * subject, then for each question its option, mean level or probability, and its confidence.
+ */
 export interface TriageRecord {
-  id: string;
-  date: string;
-  from: string;
-  subject: string;
-  /** The picked option of the category question. */
-  category: string;
-  /** 0..1, or null when the service gave none. */
-  categoryConf: number | null;
-  /** Mean level, 0..5. */
-  importance: number;
-  /** 0..1, or null when the service gave none. */
-  importanceConf: number | null;
-  /** Probability, 0..1. */
-  brandDeal: number;
-  /** Probability, 0..1. */
-  scam: number;
+  readonly id: string;
+  readonly date: string;
+  readonly from: string;
+  readonly subject: string;
+  /** Null when the service gave none. */
+  readonly [field: string]: string | number | null;
 }
 
 /** Gives the output record of a mail and the answers about it. */
 export function toTriageRecord(
-  { id, date, from, subject }: Mail,
-  { answers, confidence }: Evaluation<TriageQuestions>,
+  mail: Mail,
+  { answers, confidence }: KeptEvaluation,
+  fields: readonly AnswerField[],
 ): TriageRecord {
-  return {
-    id,
-    date,
-    from,
-    subject,
-    category: answers.category.choice,
-    categoryConf: confidence.category,
-    importance: answers.importance.score,
-    importanceConf: confidence.importance,
-    brandDeal: answers.brand_deal.probability,
-    scam: answers.scam.probability,
-  };
+  const values = fields.flatMap(({ questionId, field, confidenceField }) => {
+    const value: [string, string | number | null] = [field, valueOf(answers[questionId])];
+    const conf = (confidence as Record<string, number | null>)[questionId] ?? null;
+    return confidenceField === null ? [value] : [value, [confidenceField, conf] as const];
+  });
+  return { ...headOf(mail), ...Object.fromEntries(values) };
+}
+
+/** Gives the output record of a mail no answer came for: the same fields as null, and the error. */
+export function toFailedRecord(
+  mail: Mail,
+  error: string,
+  fields: readonly AnswerField[],
+): TriageRecord {
+  const names = fields.flatMap(({ field, confidenceField }) => [field, confidenceField ?? []]);
+  const nulls = Object.fromEntries(names.flat().map((name) => [name, null]));
+  return { ...headOf(mail), ...nulls, error };
+}
+
+function headOf({ id, date, from, subject }: Mail) {
+  return { id, date, from, subject };
+}
+
+function valueOf(answer: Answer | undefined): string | number | null {
+  if (answer === undefined) return null;
+  if (answer.type === "choice") return answer.choice;
+  return answer.type === "score" ? answer.score : answer.probability;
 }

@@ -1,27 +1,54 @@
+import type { AnswerField } from "../output/answer-fields.ts";
 import type { TriageRecord } from "../output/triage-record.ts";
-import { alignColumns } from "./align-columns.ts";
 import { cutGraphemes } from "../text/cut-graphemes.ts";
 import { plainText } from "../text/plain-text.ts";
+import { alignColumns } from "./align-columns.ts";
+import { paintCell } from "./paint-cell.ts";
+import { sortRecords } from "./sort-records.ts";
+import { type TableColumn, tableColumns } from "./table-columns.ts";
 
-const header = ["imp", "conf", "scam", "deal", "category", "date", "from", "subject"];
+/** How a table is printed. */
+export interface TableOptions {
+  readonly fields: readonly AnswerField[];
+  /** The field it is sorted by. @default importance, else the first score */
+  readonly sort?: string | null;
+  /** How many rows to print. @default all */
+  readonly top?: number;
+  /** Whether colours are wanted. @default false */
+  readonly colours?: boolean;
+}
 
 /** Gives the table a person reads: the most important mail first, input order among equals. */
-export function triageTable(records: readonly TriageRecord[]): string {
-  const sorted = records.toSorted((one, other) => other.importance - one.importance);
-  return alignColumns([header, ...sorted.map(toRow)]);
+export function triageTable(
+  records: readonly TriageRecord[],
+  { fields, sort = null, top = Number.POSITIVE_INFINITY, colours = false }: TableOptions,
+): string {
+  const columns = tableColumns(fields);
+  const headings = columns.map(({ heading }) => plainText(heading));
+  const sorted = sortRecords(records, sort ?? defaultSort(fields));
+  const rows = sorted.slice(0, top).map((record) => toRow(record, { columns, colours }));
+  return alignColumns([[...headings, "date", "from", "subject"], ...rows]);
 }
 
-function toRow(record: TriageRecord): string[] {
-  const { importance, importanceConf, scam, brandDeal } = record;
-  return [
-    ...[importance, importanceConf, scam, brandDeal].map(toDecimals),
-    record.category,
-    record.date,
-    cutGraphemes(plainText(record.from), 28),
-    cutGraphemes(plainText(record.subject), 60),
-  ];
+function defaultSort(fields: readonly AnswerField[]): string {
+  if (fields.some(({ field }) => field === "importance")) return "importance";
+  return fields.find(({ type }) => type === "score")?.field ?? "";
 }
 
-function toDecimals(value: number | null): string {
-  return value === null ? "-" : value.toFixed(2);
+function toRow(
+  record: TriageRecord,
+  { columns, colours }: { columns: readonly TableColumn[]; colours: boolean },
+): string[] {
+  const answers = columns.map(({ field }) => {
+    const value = record[field] ?? null;
+    return colours ? paintCell(toCell(value), field, value) : toCell(value);
+  });
+  const { date, from, subject } = record;
+  const [sender, title] = [cutGraphemes(plainText(from), 28), cutGraphemes(plainText(subject), 60)];
+  return [...answers, date, sender, title];
+}
+
+function toCell(value: string | number | null): string {
+  if (value === null) return "-";
+  return typeof value === "number" ? value.toFixed(2) : cutGraphemes(plainText(value), 40);
 }

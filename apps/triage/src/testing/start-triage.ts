@@ -1,6 +1,7 @@
-import { createEvaluator, type Transport } from "evaluator-client";
+import type { Transport } from "evaluator-client";
 import { runTriage } from "../run-triage.ts";
 import type { Surroundings } from "../surroundings.ts";
+import { stoppedClock } from "./stopped-clock.ts";
 import { recordingTransport } from "./recording-transport.ts";
 
 /** How a run ended and what it printed. */
@@ -22,7 +23,9 @@ export async function startTriage(
     stdout: { write: (text) => (printed.stdout += text) },
     stderr: { write: (text) => (printed.stderr += text) },
     signal: new AbortController().signal,
-    openEvaluator: () => createEvaluator({ transport, maxRetries: 0 }),
+    clock: stoppedClock,
+    confirm: null,
+    openTransport: async () => transport,
     ...given,
   });
   return { exitCode, ...printed };

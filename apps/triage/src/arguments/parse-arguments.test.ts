@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UsageError } from "./errors.ts";
+import { UsageError } from "../errors.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
 test("a file alone means all of it, through the service, without raw output", () => {
@@ -9,17 +9,46 @@ test("a file alone means all of it, through the service, without raw output", ()
     limit: Number.POSITIVE_INFINITY,
     raw: false,
     offline: false,
+    concurrency: 1,
+    dryRun: false,
+    maxCostUsd: Number.POSITIVE_INFINITY,
+    yes: false,
+    context: false,
+    today: null,
+    contacts: null,
+    questions: null,
+    format: "json",
+    sort: null,
+    top: Number.POSITIVE_INFINITY,
   });
 });
 
 test("flags are read before and after the file", () => {
-  expect(parseArguments(["--raw", "inbox.json", "--offline", "--limit", "3"])).toEqual({
+  expect(parseArguments(["--raw", "inbox.json", "--offline", "--limit", "3"])).toMatchObject({
     name: "run",
     file: "inbox.json",
     limit: 3,
     raw: true,
     offline: true,
   });
+});
+
+test.each([[["--limit"]], [["--limit", "-1"]], [["--limit", "--raw"]]])(
+  "%j gives no value",
+  (words) => {
+    const problem = new UsageError("--limit needs a value");
+    expect(() => parseArguments(["a.json", ...words])).toThrow(problem);
+  },
+);
+
+test.each([
+  ["--concurrency=0", "--concurrency takes a whole number from 1 up, such as --concurrency 20"],
+  ["--top=some", "--top takes a whole number from 1 up, such as --top 20"],
+  ["--max-cost=$2", "--max-cost takes US dollars, such as --max-cost 2.50"],
+  ["--max-cost=-1", "--max-cost takes US dollars, such as --max-cost 2.50"],
+  ["--max-cost=NaN", "--max-cost takes US dollars, such as --max-cost 2.50"],
+])("%s says what it takes", (word, message) => {
+  expect(() => parseArguments(["a.json", word])).toThrow(new UsageError(message));
 });
 
 test("help wins over everything else that is typed", () => {
@@ -43,10 +72,8 @@ test.each([
   ["--limit=ten"],
   ["--limit= 3"],
   ["--limit="],
-  ["--limit"],
-  ["--limit", "-1"],
-])("%s %s is no limit", (...words) => {
-  expect(() => parseArguments(["a.json", ...words])).toThrow(
+])("%s is no limit", (word) => {
+  expect(() => parseArguments(["a.json", word])).toThrow(
     new UsageError("--limit takes a whole number from 1 up, such as --limit 20"),
   );
 });

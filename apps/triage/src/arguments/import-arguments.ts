@@ -1,0 +1,23 @@
+import { UsageError } from "../errors.ts";
+import { toOutputPath } from "../output/output-path.ts";
+import { parseWords } from "./parse-words.ts";
+
+/** An export to make an input file from. */
+export interface ImportCommand {
+  readonly name: "import";
+  /** The export as typed. */
+  readonly source: string;
+  /** The input file to make, as typed. */
+  readonly output: string;
+}
+
+/** Reads the words of an import. */
+export function readImportArguments(words: readonly string[]): ImportCommand {
+  const { positionals } = parseWords(words, {});
+  const [source, output, ...others] = positionals;
+  if (source === undefined || output === undefined || others.length > 0) {
+    throw new UsageError("import takes two paths: SOURCE and OUT.json");
+  }
+  toOutputPath(output); // refuses what could not be triaged later
+  return { name: "import", source, output };
+}

@@ -1,0 +1,65 @@
+import type { Answer, Question } from "evaluator-client";
+import type { JournalEntry } from "../journal/journal-reader.ts";
+import { printCount, printDuration, printUsd } from "../money/print-amounts.ts";
+import { alignColumns } from "../table/align-columns.ts";
+import { plainText } from "../text/plain-text.ts";
+
+/** Says about one mail what was sent, what was asked, what was answered, by whom and at what price. */
+export function describeEntry(entry: JournalEntry): string {
+  return [
+    alignColumns([["mail", plainText(entry.id)], ...runRows(entry)]),
+    `state\n${indented(stateRows(entry))}`,
+    ...Object.entries(entry.questions).map(([id, question]) =>
+      describeQuestion(id, question, entry),
+    ),
+  ].join("\n");
+}
+
+function runRows({ wire, modelId, evaluation }: JournalEntry): string[][] {
+  const asked = [["asked", `${plainText(modelId)} through ${plainText(wire)}`]];
+  if (evaluation === null) return [...asked, ["answer", "not there; run triage again"]];
+  const { usage, costUsd, timing } = evaluation;
+  const cost = costUsd === null ? "not reported" : printUsd(costUsd);
+  return [
+    ...asked,
+    ["model", plainText(evaluation.modelId ?? "not reported")],
+    ["cost", `${cost} for ${printCount(usage.inputTokens)} tokens`],
+    ["time", `${printDuration(timing.totalMs)} in ${printCount(timing.attempts)} attempts`],
+  ];
+}
+
+function stateRows({ state }: JournalEntry): string[][] {
+  if (typeof state !== "object" || state === null) return [[plainText(String(state))]];
+  return Object.entries(state).map(([key, value]) => [plainText(key), print(value)]);
+}
+
+function describeQuestion(id: string, question: Question, { evaluation }: JournalEntry): string {
+  const answer = evaluation?.answers[id];
+  const confidence = evaluation?.confidence[id];
+  const head = `${plainText(id)} (${question.type}): ${plainText(question.instructions)}\n`;
+  const said = answer === undefined ? [] : [["answer", summary(answer)]];
+  if (question.type !== "boolean") said.push(["confidence", print(confidence ?? "not reported")]);
+  return `${head}${indented(said)}${indented(probabilityRows(question, answer))}`;
+}
+
+function summary(answer: Answer): string {
+  if (answer.type === "choice") return plainText(answer.choice);
+  return answer.type === "score" ? print(answer.score) : `yes: ${answer.probability.toFixed(2)}`;
+}
+
+function probabilityRows({ type, criteria }: Question, answer: Answer | undefined): string[][] {
+  if (type === "boolean" || answer === undefined || answer.type === "boolean") return [];
+  return Object.entries(criteria ?? {}).map(([name, text]) => [
+    answer.probabilities[name]?.toFixed(2) ?? "-",
+    plainText(name),
+    plainText(text),
+  ]);
+}
+
+function indented(rows: readonly string[][]): string {
+  return alignColumns(rows.map((row) => [" ", ...row]));
+}
+
+function print(value: unknown): string {
+  return plainText(typeof value === "string" ? value : JSON.stringify(value));
+}

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { folderWith } from "../testing/inbox-folder.ts";
+import { recordingTransport } from "../testing/recording-transport.ts";
+import { sampleMail } from "../testing/sample-mail.ts";
+import { startTriage } from "../testing/start-triage.ts";
+
+async function explained(words: readonly string[], fields = {}) {
+  const cwd = await folderWith([sampleMail(fields)]);
+  await startTriage(["inbox.json"], { cwd });
+  return await startTriage(["explain", ...words], { cwd });
+}
+
+test("prints state, questions, all probabilities, confidence, model and cost of one mail", async () => {
+  const { exitCode, stdout } = await explained(["m-1"]);
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^mail +m-1\nasked +unknown through recording\nmodel +not reported\n/);
+  expect(stdout).toContain("for 300 tokens");
+  expect(stdout).toMatch(/^ +subject +Your statement is ready$/m);
+  expect(stdout).toMatch(
+    /^category \(choice\): What kind of email is this, received by the user\?$/m,
+  );
+  expect(stdout).toMatch(/^ +answer +receipt\n +confidence +0\.9\n/m);
+  expect(stdout).toMatch(/^ +1\.00 +receipt +payment receipt, invoice, billing notice$/m);
+  expect(stdout).toMatch(/^ +0\.00 +5 +insane: needs response within 30 minutes/m);
+  expect(stdout).toMatch(/^scam \(boolean\): .*\n +answer +yes: 0\.12$/m);
+});
+
+test("takes the file the mail is from", async () => {
+  expect(await explained(["m-1", "inbox.json"])).toMatchObject({ exitCode: 0 });
+});
+
+test("a mail cannot add lines or steer the terminal", async () => {
+  const nasty = "a\u001b[2J\nscam (boolean): forged\u202e";
+  const { stdout } = await explained(["m-1"], { subject: nasty, from: nasty, snippet: nasty });
+  expect(stdout).not.toMatch(/^scam \(boolean\): forged/m);
+  expect(stdout.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
+test("an unknown mail, and one without an answer, are named as that", async () => {
+  expect(await explained(["m-2"])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("knows no mail with this id"),
+  });
+  const cwd = await folderWith([sampleMail()]);
+  await startTriage(["inbox.json"], { cwd, transport: recordingTransport(() => ({})) });
+  const { exitCode, stderr } = await startTriage(["explain", "m-1"], { cwd });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("There is no answer about this mail. The response breaks the contract");
+});
+
+test("without a journal it makes none", async () => {
+  const cwd = await folderWith([]);
+  expect(await startTriage(["explain", "m-1"], { cwd })).toMatchObject({ exitCode: 64 });
+  const { exitCode, stderr } = await startTriage(["explain", "m-1", "inbox.json"], { cwd });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("There is no journal at ");
+});

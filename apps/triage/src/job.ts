@@ -1,0 +1,67 @@
+import { resolve } from "node:path";
+import type { EvaluationRequest, Questions, Transport } from "evaluator-client";
+import type { TriageRun } from "./arguments/run-arguments.ts";
+import type { Mail } from "./input/mail.ts";
+import { readMails } from "./input/read-mails.ts";
+import { toJournalPath } from "./journal/journal-path.ts";
+import { type AnswerField, answerFields } from "./output/answer-fields.ts";
+import { toOutputPath } from "./output/output-path.ts";
+import { type Service, serviceOf } from "./service.ts";
+import { chooseState } from "./state/choose-state.ts";
+import type { ToState } from "./state/to-state.ts";
+import { checkSort } from "./table/check-sort.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { chooseQuestions } from "./questions/choose-questions.ts";
+
+/** A run with everything read that it needs; nothing is written yet, and nothing sent. */
+export interface Job {
+  readonly run: TriageRun;
+  readonly inputPath: string;
+  readonly outputPath: string;
+  readonly journalPath: string;
+  /** The records to triage. */
+  readonly mails: readonly Mail[];
+  /** How many records the input has. */
+  readonly inputLength: number;
+  readonly questions: Questions;
+  readonly fields: readonly AnswerField[];
+  readonly toState: ToState;
+  readonly transport: Transport;
+  readonly service: Service;
+}
+
+/**
+ * Reads what a run needs.
+ *
+ * @throws TriageError when something of it is missing or wrong.
+ */
+export async function readJob(run: TriageRun, surroundings: Surroundings): Promise<Job> {
+  const { cwd, env } = surroundings;
+  const inputPath = resolve(cwd, run.file);
+  const outputPath = toOutputPath(inputPath, run.format);
+  const journalPath = toJournalPath(inputPath);
+  const all = await readMails(inputPath);
+  const questions = await chooseQuestions(run, surroundings);
+  const fields = answerFields(questions);
+  checkSort(run, fields);
+  const { offline, dryRun } = run;
+  const transport = await surroundings.openTransport({ offline, dryRun, env });
+  return {
+    run,
+    inputPath,
+    outputPath,
+    journalPath,
+    mails: all.slice(0, run.limit),
+    inputLength: all.length,
+    questions,
+    fields,
+    toState: await chooseState(run, all, surroundings),
+    transport,
+    service: serviceOf(transport),
+  };
+}
+
+/** Gives the request about a mail. */
+export function requestFor({ toState, questions }: Job, mail: Mail): EvaluationRequest {
+  return { state: toState(mail), questions };
+}

@@ -1,0 +1,144 @@
+import { execFile } from "node:child_process";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { folderWith, readResults } from "../testing/inbox-folder.ts";
+import { recordingTransport } from "../testing/recording-transport.ts";
+import { sampleMail } from "../testing/sample-mail.ts";
+import { sampleResponse } from "../testing/sample-response.ts";
+import { startTriage } from "../testing/start-triage.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { Journal } from "./journal.ts";
+
+const mails = ["m-1", "m-2", "m-3"].map((id) => sampleMail({ id, subject: `About ${id}` }));
+
+async function folderAfterRun() {
+  const cwd = await folderWith(mails);
+  await startTriage(["inbox.json"], { cwd });
+  return { cwd, journal: join(cwd, "inbox.triage.sqlite") };
+}
+
+async function runAgain(cwd: string) {
+  const transport = recordingTransport();
+  const outcome = await startTriage(["inbox.json"], { cwd, transport });
+  return { ...outcome, asked: transport.requests.length };
+}
+
+function edit(journal: string, sql: string): void {
+  const database = new DatabaseSync(journal);
+  database.exec(sql);
+  database.close();
+}
+
+test("is one file after a run, for its owner alone", async () => {
+  const { journal } = await folderAfterRun();
+  expect((await stat(journal)).mode & 0o777).toBe(0o600);
+});
+
+test("a second process on the same file is refused before anything is sent", async () => {
+  const { cwd, journal } = await folderAfterRun();
+  const module = new URL("journal.ts", import.meta.url).href;
+  const program = `
+    const { Journal } = await import(${JSON.stringify(module)});
+    try { new Journal(${JSON.stringify(journal)}, {}); } catch (error) { process.stdout.write(error.message); }`;
+  const held = new Journal(journal, {});
+  onTestFinished(() => held[Symbol.dispose]());
+  const words = ["--input-type=module", "--eval", program];
+  const { stdout } = await promisify(execFile)(process.execPath, words);
+  expect(stdout).toBe(
+    `The journal ${journal} is in use by another run. Wait for its end, or end it.`,
+  );
+  expect(await runAgain(cwd)).toMatchObject({ exitCode: 1, asked: 0 });
+});
+
+test("an edited answer is asked again, and the summary says so", async () => {
+  const { cwd, journal } = await folderAfterRun();
+  edit(
+    journal,
+    "UPDATE calls SET evaluation = replace(evaluation, '0.12', '0.99') WHERE state LIKE '%m-2%'",
+  );
+  const { asked, stderr } = await runAgain(cwd);
+  expect(asked).toBe(1);
+  expect(stderr).toContain("1 were not in the journal as written and were asked again");
+  expect(await readResults(cwd)).toMatchObject(mails.map(() => ({ scam: 0.12 })));
+});
+
+test.each([
+  [
+    "of another version",
+    "PRAGMA user_version = 7",
+    /is of version 7, not 1\. Use the program that/,
+  ],
+  ["of another program", "PRAGMA application_id = 1", /is not a journal of this program; move it/],
+])("a journal %s is refused, and nothing is sent", async (_, sql, message) => {
+  const { cwd, journal } = await folderAfterRun();
+  edit(journal, sql);
+  const { exitCode, asked, stderr } = await runAgain(cwd);
+  expect({ exitCode, asked }).toEqual({ exitCode: 1, asked: 0 });
+  expect(stderr).toMatch(message);
+});
+
+test.each([
+  [
+    "overwritten",
+    (bytes: Buffer) => Buffer.from("x".repeat(bytes.length)),
+    /is not a journal\. Move it/,
+  ],
+  ["cut in the middle", (bytes: Buffer) => bytes.subarray(0, 5000), /is damaged\. Move it away/],
+  [
+    "overwritten in its pages",
+    (bytes: Buffer) => bytes.fill(7, 4096, 9000),
+    /is damaged\. Move it/,
+  ],
+])("a journal that is %s is refused, and nothing is sent", async (_, tear, message) => {
+  const { cwd, journal } = await folderAfterRun();
+  await writeFile(journal, tear(await readFile(journal)));
+  const { exitCode, asked, stderr } = await runAgain(cwd);
+  expect({ exitCode, asked }).toEqual({ exitCode: 1, asked: 0 });
+  expect(stderr).toMatch(message);
+});
+
+test("an empty file in its place is a new journal", async () => {
+  const cwd = await folderWith(mails);
+  await writeFile(join(cwd, "inbox.triage.sqlite"), "");
+  expect(await runAgain(cwd)).toMatchObject({ exitCode: 0, asked: 3 });
+});
+
+test("a disk that fills up ends the run before the next call is paid, and keeps the rest", async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "inbox.triage.sqlite");
+  const module = new URL("journal.ts", import.meta.url).href;
+  const program = `
+    const { Journal } = await import(${JSON.stringify(module)});
+    const journal = new Journal(${JSON.stringify(path)}, {});
+    journal.place([]);
+    const service = { wire: "w", modelId: "m" };
+    let begun = 0;
+    try {
+      for (;;) {
+        journal.begin("key-" + begun, { request: { state: "x".repeat(1000), questions: {} }, service });
+        begun += 1;
+      }
+    } catch (error) { process.stdout.write(begun + " " + error.name + " " + error.message); }`;
+  const limited = 'ulimit -f 200; exec "$0" --input-type=module --eval "$1"';
+  const { stdout } = await promisify(execFile)("bash", ["-c", limited, process.execPath, program]);
+  const begun = Number.parseInt(stdout, 10);
+  expect(begun).toBeGreaterThan(10);
+  expect(stdout).toMatch(/^\d+ TriageError The journal .*(full|disk)/);
+  using journal = new Journal(path, {});
+  expect(journal.statusOf(`key-${begun - 1}`)).toBe("begun");
+  expect(journal.statusOf(`key-${begun}`)).toBe("unknown");
+});
+
+test("answers of the service are kept as they came", async () => {
+  const { cwd } = await folderAfterRun();
+  const first = await startTriage(["inbox.json", "--raw"], { cwd });
+  const { answers, providerMetadata } = sampleResponse();
+  expect(JSON.parse(first.stdout.split("\n")[0] ?? "")).toEqual({
+    id: "m-1",
+    answers,
+    providerMetadata,
+  });
+});

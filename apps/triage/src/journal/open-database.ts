@@ -1,0 +1,55 @@
+import { closeSync, existsSync, openSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { TriageError } from "../errors.ts";
+import { toJournalError } from "./journal-error.ts";
+import { applicationId, journalTables, journalVersion } from "./journal-schema.ts";
+
+/**
+ * Opens the file of a journal for this process alone, and makes its tables when it is new.
+ *
+ * @throws TriageError when another process has it, or it is damaged, of another version or program.
+ */
+export function openDatabase(path: string): DatabaseSync {
+  try {
+    if (!existsSync(path)) closeSync(openSync(path, "a", 0o600)); // it holds mail
+    const database = new DatabaseSync(path, { timeout: 0 });
+    try {
+      prepareDatabase(database, path);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return database;
+  } catch (error) {
+    throw toJournalError(error, path);
+  }
+}
+
+function prepareDatabase(database: DatabaseSync, path: string): void {
+  // The lock is the system's and ends with the process, however that ends.
+  database.exec("PRAGMA locking_mode = EXCLUSIVE");
+  const isNew = readPragma(database, "page_count") === 0;
+  if (!isNew) checkDatabase(database, path);
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE");
+  if (isNew) database.exec(journalTables);
+  database.exec(`PRAGMA application_id = ${applicationId}`);
+  database.exec(`PRAGMA user_version = ${journalVersion}; COMMIT`);
+}
+
+function checkDatabase(database: DatabaseSync, path: string): void {
+  if (readPragma(database, "application_id") !== applicationId) {
+    throw new TriageError(`${path} is not a journal of this program; move it away.`);
+  }
+  const version = readPragma(database, "user_version");
+  if (version !== journalVersion) {
+    const problem = `The journal ${path} is of version ${String(version)}, not ${journalVersion}.`;
+    throw new TriageError(`${problem} Use the program that wrote it, or move it away.`);
+  }
+  if (readPragma(database, "quick_check") !== "ok") {
+    throw Object.assign(new Error("quick_check"), { errcode: 11 });
+  }
+}
+
+function readPragma(database: DatabaseSync, name: string): unknown {
+  return Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+}

@@ -1,0 +1,22 @@
+const wholeNumbers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const cents = { style: "currency", currency: "USD", minimumFractionDigits: 2 } as const;
+const dollars = new Intl.NumberFormat("en-US", { ...cents, maximumFractionDigits: 2 });
+const fractions = new Intl.NumberFormat("en-US", { ...cents, maximumFractionDigits: 6 });
+
+/** Prints a count: `12,345`. */
+export function printCount(count: number): string {
+  return wholeNumbers.format(count);
+}
+
+/** Prints US dollars: `$1.26`, and below a dollar down to its millionth. */
+export function printUsd(usd: number): string {
+  return (usd < 1 ? fractions : dollars).format(usd);
+}
+
+/** Prints a span of time in its largest fitting unit: `40 s`, `12 min`, `3.4 h`. */
+export function printDuration(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  if (seconds < 99.5) return `${Math.ceil(seconds)} s`;
+  if (seconds < 99.5 * 60) return `${Math.ceil(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
+}

@@ -1,0 +1,40 @@
+import { createEvaluator } from "evaluator-client";
+import { expect, test, vi } from "vitest";
+import { openTransport } from "./open-transport.ts";
+import { serviceOf } from "./service.ts";
+import { sampleMail } from "./testing/sample-mail.ts";
+import { triageQuestions } from "./triage-questions.ts";
+
+test.each([
+  [{}, "AI_GATEWAY_API_KEY"],
+  [{ EVALUATOR_TRANSPORT: "direct" }, "EVALUATOR_DIRECT_API_KEY"],
+])("without a key (%j) the ways on are to set it, or to go offline", async (env, variable) => {
+  const opening = openTransport({ offline: false, dryRun: false, env });
+  await expect(opening).rejects.toThrow(variable);
+  await expect(opening).rejects.toThrow(/\.env /);
+  await expect(opening).rejects.toThrow("--offline");
+});
+
+test("a run that sends nothing needs no key, and means the same service as one that does", async () => {
+  const keyless = await openTransport({ offline: false, dryRun: true, env: {} });
+  const env = { AI_GATEWAY_API_KEY: "any" };
+  const sending = await openTransport({ offline: false, dryRun: false, env });
+  expect(serviceOf(keyless)).toEqual(serviceOf(sending));
+});
+
+test("the emulator never passes for the service", async () => {
+  const env = { AI_GATEWAY_API_KEY: "any" };
+  const online = serviceOf(await openTransport({ offline: false, dryRun: false, env }));
+  const offline = serviceOf(await openTransport({ offline: true, dryRun: false, env }));
+  expect(offline).not.toEqual(online);
+});
+
+test("offline, the emulator answers whatever the environment says", async () => {
+  vi.stubEnv("EVALUATOR_BASE_URL", "no address");
+  const env = { EVALUATOR_TRANSPORT: "direct" };
+  const transport = await openTransport({ offline: true, dryRun: false, env });
+  const evaluator = createEvaluator({ transport });
+  const questions = triageQuestions("the user");
+  const { answers } = await evaluator.evaluate({ state: sampleMail(), questions });
+  expect(Object.keys(answers)).toEqual(Object.keys(questions));
+});

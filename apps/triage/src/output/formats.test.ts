@@ -1,0 +1,94 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { folderWith } from "../testing/inbox-folder.ts";
+import { recordingTransport } from "../testing/recording-transport.ts";
+import { sampleMail } from "../testing/sample-mail.ts";
+import { sampleResponse } from "../testing/sample-response.ts";
+import { startTriage } from "../testing/start-triage.ts";
+
+const nasty = [
+  "=cmd|'/c calc'!A0",
+  "+1",
+  "-1",
+  "@SUM(A1)",
+  "\t=1",
+  "\r\n=1",
+  "\u0000=1",
+  "\u202e=1",
+  "\u001b[31m=1",
+  "＝1",
+  'say "hi", then\nbye',
+];
+
+async function resultsAs(format: string): Promise<string> {
+  const mails = nasty.map((subject, index) =>
+    sampleMail({ id: `m-${index}`, subject, from: subject }),
+  );
+  const cwd = await folderWith(mails);
+  await startTriage(["inbox.json", "--format", format], { cwd });
+  return await readFile(join(cwd, `inbox.triage.${format}`), "utf8");
+}
+
+test("CSV has a header and a row for each record, and no cell a spreadsheet would run", async () => {
+  const [header, ...rows] = (await resultsAs("csv")).trimEnd().split("\n");
+  expect(header).toBe(
+    "id,date,from,subject,category,categoryConf,importance,importanceConf,brandDeal,scam",
+  );
+  expect(rows.map((row) => row.split(",").slice(3, -6).join(","))).toEqual([
+    "'=cmd|'/c calc'!A0",
+    "'+1",
+    "'-1",
+    "'@SUM(A1)",
+    "'=1",
+    "'=1",
+    "'=1",
+    "'=1",
+    "'=1",
+    "'＝1",
+    expect.stringContaining('"say ""hi"", then bye"'),
+  ]);
+  expect(rows[0]).toMatch(/,receipt,0\.9,2,0\.8,0\.03,0\.12$/);
+});
+
+test("NDJSON has one record a line, as it is", async () => {
+  const lines = (await resultsAs("ndjson")).trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line).subject)).toEqual(nasty);
+});
+
+test("the table is sorted by any field, and cut, while the file keeps all in order", async () => {
+  const mails = ["b", "c", "a"].map((subject, index) => sampleMail({ id: `m-${index}`, subject }));
+  const cwd = await folderWith(mails);
+  const transport = recordingTransport((index) => sampleResponse({ importance: index }));
+  const words = ["inbox.json", "--sort", "subject", "--top", "2"];
+  const { stdout } = await startTriage(words, { cwd, transport });
+  expect(
+    stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.slice(-1)),
+  ).toEqual(["t", "a", "b"]);
+  const written = JSON.parse(await readFile(join(cwd, "inbox.triage.json"), "utf8"));
+  expect(written).toMatchObject(mails.map(({ id }) => ({ id })));
+});
+
+test("a field that is not there cannot be sorted by", async () => {
+  const cwd = await folderWith([]);
+  const { exitCode, stderr } = await startTriage(["inbox.json", "--sort", "size"], { cwd });
+  expect(exitCode).toBe(64);
+  expect(stderr).toContain("--sort takes one of id, date, from, subject, category, ");
+});
+
+test.each([
+  [true, {}, true],
+  [true, { NO_COLOR: "1" }, false],
+  [false, {}, false],
+])("on a terminal (%s) with %j there are colours: %s", async (isTTY, env, coloured) => {
+  const cwd = await folderWith([sampleMail({ subject: "\u001b[31mred" })]);
+  let printed = "";
+  const stdout = { isTTY, write: (text: string) => (printed += text) };
+  const transport = recordingTransport(() => sampleResponse({ importance: 5 }));
+  await startTriage(["inbox.json"], { cwd, env, stdout, transport });
+  expect(printed.includes("\u001b[33m5.00\u001b[39m")).toBe(coloured);
+  expect(printed).not.toContain("\u001b[31m");
+});

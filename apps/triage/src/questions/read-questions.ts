@@ -1,0 +1,55 @@
+import { readFile } from "node:fs/promises";
+import { type Questions, questionSchema } from "evaluator-client";
+import { z } from "zod";
+import { TriageError } from "../errors.ts";
+import { toFileError } from "../file-error.ts";
+import { answerFields } from "../output/answer-fields.ts";
+
+const atLeastOne = (criteria: object) => Object.keys(criteria).length > 0;
+const fileSchema = z
+  .record(
+    z.string().min(1),
+    questionSchema.refine(({ criteria }) => criteria === undefined || atLeastOne(criteria), {
+      path: ["criteria"],
+      message: "is empty; name at least one",
+    }),
+  )
+  .refine(atLeastOne, "holds no question");
+
+const takenFields = new Set(["id", "date", "from", "subject", "error"]);
+
+/**
+ * Reads questions from a JSON file: an object of question id to question (contract section 2.2).
+ *
+ * @throws TriageError that says what is wrong with it.
+ */
+export async function readQuestions(path: string): Promise<Questions> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw toFileError(error, `read ${path}`, "Check the path after --questions.");
+  });
+  const problems = findProblems(parseJson(text));
+  if (typeof problems !== "string") return problems;
+  throw new TriageError(`${path} cannot be used, and nothing was sent:\n  ${problems}`);
+}
+
+function findProblems(json: unknown): string | Questions {
+  const { data, error } = fileSchema.safeParse(json);
+  if (error !== undefined) {
+    return error.issues.map(({ path, message }) => [...path, message].join(" ")).join("\n  ");
+  }
+  const questions = data as Questions;
+  const names = answerFields(questions).flatMap(({ field, confidenceField }) =>
+    confidenceField === null ? [field] : [field, confidenceField],
+  );
+  const clash = names.find((name, at) => takenFields.has(name) || names.indexOf(name) !== at);
+  if (clash === undefined) return questions;
+  return `two things would be written to the field "${clash}"; rename a question`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch {
+    return null;
+  }
+}

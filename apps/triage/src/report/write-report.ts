@@ -1,0 +1,39 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { ReportCommand } from "../arguments/report-arguments.ts";
+import { toFileError } from "../file-error.ts";
+import { toJournalPath } from "../journal/journal-path.ts";
+import { JournalReader } from "../journal/journal-reader.ts";
+import { type RunFacts, runFactsSchema } from "../journal/run-facts.ts";
+import { toOutputPath } from "../output/output-path.ts";
+import { writeWholeFile } from "../output/write-whole-file.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { readResultsFile } from "./read-results.ts";
+import { reportPage } from "./report-page.ts";
+
+/**
+ * Makes a page from the results of a file: `.triage.html` in place of `.json`.
+ *
+ * @throws TriageError when there are no results, or the page cannot be written.
+ */
+export async function writeReport(
+  { file }: ReportCommand,
+  { cwd, stderr }: Surroundings,
+): Promise<number> {
+  const inputPath = resolve(cwd, file);
+  const resultsPath = toOutputPath(inputPath);
+  const path = resultsPath.replace(/\.json$/, ".html");
+  const records = await readResultsFile(resultsPath);
+  const page = await reportPage(records, readRuns(toJournalPath(inputPath)));
+  await writeWholeFile(path, [page]).catch((error: unknown) => {
+    throw toFileError(error, `write ${path}`, "Make room there and run again.");
+  });
+  stderr.write(`Wrote ${path}\n`);
+  return 0;
+}
+
+function readRuns(path: string): RunFacts[] {
+  if (!existsSync(path)) return [];
+  using journal = new JournalReader(path);
+  return journal.runs().flatMap((facts) => runFactsSchema.safeParse(facts).data ?? []);
+}

@@ -1,0 +1,65 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { folderWith } from "../testing/inbox-folder.ts";
+import { recordingTransport } from "../testing/recording-transport.ts";
+import { sampleMail } from "../testing/sample-mail.ts";
+import { startTriage } from "../testing/start-triage.ts";
+import { normaliseSubject } from "./normalise-subject.ts";
+
+const mails = [
+  sampleMail({ id: "m-1", from: "Ada <Ada@Example.com>", subject: "Re: [list] Lunch  today" }),
+  sampleMail({
+    id: "m-2",
+    from: "ada@example.com",
+    subject: "AW: lunch today",
+    date: "2026-11-20",
+  }),
+  sampleMail({ id: "m-3", from: "Bo <bo@example.com>", subject: "Lunch today" }),
+];
+
+async function statesOf(words: readonly string[], env = {}) {
+  const cwd = await folderWith(mails);
+  await writeFile(
+    join(cwd, "people.vcf"),
+    "BEGIN:VCARD\nEMAIL;TYPE=work:BO@example.com\nEND:VCARD\n",
+  );
+  const transport = recordingTransport();
+  await startTriage(["inbox.json", ...words], { cwd, transport, env });
+  return transport.requests.map(({ state }) => state);
+}
+
+test("adds age, repeats and known contact behind the contract's four keys", async () => {
+  const words = ["--context", "--today", "2026-11-12", "--contacts", "people.vcf"];
+  const states = await statesOf(words, { TRIAGE_USER_ADDRESSES: "me@example.com" });
+  expect(Object.keys(states[0] ?? {})).toEqual(
+    "from subject date snippet age_days repeat_count known_contact".split(" "),
+  );
+  expect(states).toMatchObject([
+    { age_days: 10, repeat_count: 2, known_contact: false },
+    { age_days: -8, repeat_count: 2, known_contact: false },
+    { age_days: 10, repeat_count: 1, known_contact: true },
+  ]);
+});
+
+test("counts ages to today, repeats over the whole file, and the user's own addresses as known", async () => {
+  const env = { TRIAGE_USER_ADDRESSES: "Me@example.com, ada@example.com" };
+  const states = await statesOf(["--context", "--limit", "1"], env);
+  expect(states).toMatchObject([{ age_days: 19, repeat_count: 2, known_contact: true }]);
+});
+
+test("without the flag the state is exactly the contract's four keys", async () => {
+  for (const state of await statesOf([])) {
+    expect(Object.keys(state)).toEqual(["from", "subject", "date", "snippet"]);
+  }
+});
+
+test.each([
+  ["Re: Fwd: RE[2]: Hello", "hello"],
+  ["[team] Re: [team] Hello", "hello"],
+  ["Return of the invoice", "return of the invoice"],
+  ["", ""],
+  ["Re:", ""],
+])("%j is the thread %j", (subject, thread) => {
+  expect(normaliseSubject(subject)).toBe(thread);
+});

@@ -1,0 +1,129 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { createEmulator, type Emulator } from "evaluator-emulator";
+import { z } from "zod";
+import { sampleMail } from "../sample-mail.ts";
+import { startProgram } from "./start-program.ts";
+
+const MAILS = 250;
+const CONCURRENCY = 4;
+const LIFE_MS = 1200;
+
+/** What killing a run over and over came to. */
+export interface KillReport {
+  readonly kills: number;
+  /** How often the whole file was reached; each time all starts anew. */
+  readonly rounds: number;
+  /** What differs from an undisturbed run, in words. */
+  readonly differences: readonly string[];
+  /** Calls the service answered in full, above one for each mail of each round. */
+  readonly askedAgain: number;
+  /** The most that may be: the calls in flight at each kill. */
+  readonly bound: number;
+  /** What the summaries of the last runs of all rounds said of calls asked again in them. */
+  readonly summaries: readonly string[];
+}
+
+const journalSchema = z.object({
+  requests: z.array(
+    z.object({
+      number: z.int(),
+      path: z.string(),
+      status: z.int().nullable(),
+      ending: z.string().nullable(),
+    }),
+  ),
+});
+
+/** Kills a run at random moments, while the service throttles and resets, and starts it again. */
+export async function killAgainAndAgain(folder: string, kills: number): Promise<KillReport> {
+  const expected = await undisturbedRun(join(folder, "undisturbed"));
+  const disturbed = join(folder, "disturbed");
+  await writeInbox(disturbed);
+  const output = join(disturbed, "inbox.triage.json");
+  const emulator = createEmulator({
+    faults: [
+      { kind: "latency", latencyMs: 4 },
+      { kind: "status", status: 429, retryAfter: 0, rate: 0.01 },
+      { kind: "reset", rate: 0.02 },
+      { kind: "reset-body", rate: 0.01 },
+    ],
+  });
+  const { gatewayBaseUrl } = await emulator.listen();
+  const answered = new AnsweredCalls(emulator);
+  const differences: string[] = [];
+  const summaries: string[] = [];
+  let rounds = 0;
+  for (let killed = 0; ;) {
+    const { child, ended } = startProgram(disturbed, gatewayBaseUrl);
+    const life = new AbortController();
+    const end = ended.finally(() => life.abort());
+    const isLast = killed === kills;
+    if (!isLast) await wait(Math.random() * LIFE_MS, null, life).catch(() => null);
+    if (!isLast && child.exitCode === null) {
+      child.kill("SIGKILL");
+      killed += 1;
+    }
+    const { exitCode, stderr } = await end;
+    await answered.count();
+    if (existsSync(output) && (await readFile(output, "utf8")) !== expected) {
+      differences.push(`after kill ${killed}, the output is not that of an undisturbed run`);
+    }
+    if (exitCode === null) continue;
+    if (exitCode !== 0) differences.push(`exit code ${exitCode}: ${stderr}`);
+    rounds += 1;
+    summaries.push(stderr);
+    if (isLast || exitCode !== 0) break;
+    await rm(disturbed, { recursive: true });
+    await writeInbox(disturbed);
+  }
+  await emulator.close();
+  const askedAgain = answered.total - rounds * MAILS;
+  return { kills, rounds, differences, askedAgain, bound: kills * CONCURRENCY, summaries };
+}
+
+async function undisturbedRun(folder: string): Promise<string> {
+  await writeInbox(folder);
+  const emulator = createEmulator();
+  const { gatewayBaseUrl } = await emulator.listen();
+  const { stderr } = await startProgram(folder, gatewayBaseUrl).ended;
+  await emulator.close();
+  return await readFile(join(folder, "inbox.triage.json"), "utf8").catch(() => {
+    throw new Error(`The undisturbed run wrote nothing: ${stderr}`);
+  });
+}
+
+async function writeInbox(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const mails = Array.from({ length: MAILS }, (_, index) =>
+    sampleMail({
+      id: `m-${index}`,
+      subject: `Statement ${index}`,
+      snippet: "Pay now. ".repeat(index % 7),
+    }),
+  );
+  await writeFile(join(folder, "inbox.json"), JSON.stringify(mails));
+}
+
+/** Counts the calls that an emulator has answered in full; what it has cut off costs nothing. */
+class AnsweredCalls {
+  total = 0;
+  #seen = 0;
+  readonly #emulator: Emulator;
+
+  constructor(emulator: Emulator) {
+    this.#emulator = emulator;
+  }
+
+  async count(): Promise<void> {
+    const response = await this.#emulator.fetch("/_emulator/journal");
+    const { requests } = journalSchema.parse(await response.json());
+    const calls = requests.filter(
+      ({ number, path }) => number > this.#seen && path.startsWith("/v4/"),
+    );
+    this.total += calls.filter(({ status, ending }) => status === 200 && ending === "whole").length;
+    this.#seen = Math.max(this.#seen, ...requests.map(({ number }) => number));
+  }
+}

@@ -1,0 +1,12 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { killAgainAndAgain } from "./kill-again-and-again.ts";
+
+// The long form of the test beside the program: 200 kills.
+const folder = await mkdtemp(join(tmpdir(), "triage-kills-"));
+const { summaries, ...report } = await killAgainAndAgain(folder, 200);
+await rm(folder, { recursive: true, force: true });
+process.stdout.write(`${JSON.stringify(report, null, 2)}\n${summaries.at(-1) ?? ""}`);
+const isFine = report.differences.length === 0 && report.askedAgain <= report.bound;
+process.exitCode = isFine ? 0 : 1;

@@ -1,0 +1,39 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
+
+/** A run of the program in a process of its own. */
+export interface StartedProgram {
+  readonly child: ChildProcess;
+  /** Resolves at its end: the exit code, or null when it was killed, and what it said. */
+  readonly ended: Promise<{ exitCode: number | null; stderr: string }>;
+}
+
+/** Starts the program over a folder's `inbox.json`, answered at a gateway address. */
+export function startProgram(folder: string, gatewayBaseUrl: string): StartedProgram {
+  const env = {
+    AI_GATEWAY_API_KEY: "any",
+    EVALUATOR_BASE_URL: gatewayBaseUrl,
+    NODE_COMPILE_CACHE: join(tmpdir(), "triage-compile-cache"),
+  };
+  const words = [main, "inbox.json", "--concurrency", "4"];
+  const child = spawn(process.execPath, words, {
+    cwd: folder,
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  return { child, ended: watchEnd(child) };
+}
+
+async function watchEnd(child: ChildProcess) {
+  let stderr = "";
+  child.stderr?.on("data", (text) => {
+    stderr += String(text);
+  });
+  await once(child, "close");
+  return { exitCode: child.exitCode, stderr };
+}
