@@ -1,29 +1,62 @@
 import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
-import type { Routing } from "./chat/route-message.ts";
+import { requestId } from "hono/request-id";
+import { createMessageRouter } from "./chat/message-router.ts";
+import type { Routing } from "./decision/decide.ts";
+import { openAiDoor } from "./openai/openai-door.ts";
+import { accessLog } from "./operations/access-log.ts";
+import { createCallSlots } from "./operations/call-slots.ts";
+import { createMetrics } from "./operations/metrics.ts";
 import type { Page } from "./page/page.ts";
+import type { MessageRecord, Observe } from "./records/message-record.ts";
 import { chatRoute } from "./routes/chat-route.ts";
-import { type ClientEnv, keepClientSignal } from "./routes/client-signal.ts";
+import type { ClientEnv } from "./routes/client-env.ts";
+import { keepClientSignal } from "./routes/client-signal.ts";
+import { decideRoute } from "./routes/decide-route.ts";
 import { failureRoute } from "./routes/failure-route.ts";
+import { healthRoute, readyRoute } from "./routes/health-routes.ts";
 import { jsonOnly } from "./routes/json-only.ts";
 import { limitedBody } from "./routes/limited-body.ts";
+import { limitedCalls } from "./routes/limited-calls.ts";
+import { metricsRoute } from "./routes/metrics-route.ts";
 import { pageRoute } from "./routes/page-route.ts";
-import { sameOriginOnly } from "./security/same-origin-only.ts";
+import { requireToken } from "./security/require-token.ts";
+import { type OwnAddresses, sameOriginOnly } from "./security/same-origin-only.ts";
 import { securityHeaders } from "./security/security-headers.ts";
 
 /** What the application is made of. */
-export interface AppParts extends Routing {
+export interface AppParts extends OwnAddresses {
   readonly page: Page;
-  /** The `Host` values it answers to. */
-  readonly hosts: ReadonlySet<string>;
+  readonly routing: Routing;
   /** Is told of an error nobody expected. */
   readonly reportDefect: (error: Error) => void;
+  /** What a client must show, or null. @default null */
+  readonly accessToken?: string | null;
+  /** Calls that ask a model at once, at most. @default 64 */
+  readonly maxCallsInFlight?: number;
+  /** Is told what happened to each message. */
+  readonly observe?: Observe;
+  /** Prints one line for each response. */
+  readonly writeAccess?: (line: string) => void;
+  /** Whether the router takes no new messages. @default never */
+  readonly isStopping?: () => boolean;
 }
 
 /** The router as a web application: every door, and what every request passes first. */
-export function createApp({ page, hosts, reportDefect, ...routing }: AppParts): Hono<ClientEnv> {
+export function createApp(parts: AppParts): Hono<ClientEnv> {
+  const { page, routing, reportDefect, accessToken = null } = parts;
+  const { redact } = routing.services;
+  const slots = createCallSlots(parts.maxCallsInFlight ?? 64);
+  const metrics = createMetrics({ callsInFlight: slots.inUse });
+  const observe = (record: MessageRecord) => {
+    metrics.observe(record);
+    parts.observe?.(record);
+  };
+  const router = createMessageRouter({ ...routing, observe });
   const app = new Hono<ClientEnv>();
-  app.use(keepClientSignal, securityHeaders(page), sameOriginOnly(hosts));
+  app.use(requestId(), accessLog({ metrics, write: parts.writeAccess ?? null }));
+  app.use(keepClientSignal, securityHeaders(page), sameOriginOnly(parts));
+  if (accessToken !== null) app.use(requireToken(accessToken));
   app.use(
     methodNotAllowed({
       app,
@@ -31,9 +64,15 @@ export function createApp({ page, hosts, reportDefect, ...routing }: AppParts): 
         c.json({ error: `Use ${methods.join(" or ")} here.` }, 405, { Allow: methods.join(", ") }),
     }),
   );
+  const asksModel = [jsonOnly, limitedBody, limitedCalls(slots)] as const;
   app.get("/", pageRoute(page));
-  app.post("/chat", jsonOnly, limitedBody, chatRoute(routing));
+  app.post("/chat", ...asksModel, chatRoute(router, reportDefect));
+  app.post("/decide", ...asksModel, decideRoute(router));
+  app.route("/v1", openAiDoor({ router, asksModel, redact, reportDefect }));
+  app.get("/healthz", healthRoute);
+  app.get("/readyz", readyRoute(parts.isStopping ?? (() => false)));
+  app.get("/metrics", metricsRoute(metrics));
   app.notFound((c) => c.json({ error: "There is nothing here; the page is at /." }, 404));
-  app.onError(failureRoute(routing.services.redact, reportDefect));
+  app.onError(failureRoute({ redact, reportDefect }));
   return app;
 }

@@ -1,6 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startProgram } from "./testing/start-program.ts";
 
@@ -31,6 +34,60 @@ test("with a key it starts on the gateway, says so, and does not show the key", 
   expect(stdout + stderr).not.toContain("planted-key");
 });
 
+test("at the start it names a model that does not exist", async () => {
+  const env = { PORT: "0", ROUTER_MODEL_FAST: "google/gemini-99" };
+  const { child, ended } = startProgram("main.ts", env);
+  await once(child.stderr, "data");
+  child.kill("SIGTERM");
+  const { code, stdout, stderr } = await ended;
+  expect(code).toBe(0);
+  expect(stderr).toBe(
+    "ROUTER_MODEL_FAST: the gateway's price list has no model google/gemini-99.\n",
+  );
+  expect(stdout).toContain("Not every tier has a price");
+});
+
+test("on another address than loopback it says what that means", async () => {
+  const env = { PORT: "0", ROUTER_ACCESS_TOKEN: "planted-token-of-many-characters" };
+  const { child, ended } = startProgram("main.ts", env, ["--host", "0.0.0.0"]);
+  await once(child.stderr, "data");
+  child.kill("SIGTERM");
+  const { code, stdout, stderr } = await ended;
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^HOST=0\.0\.0\.0: other machines can reach this router\. [^\n]+\n$/);
+  expect(stdout + stderr).not.toContain("planted");
+});
+
+test("it writes the decision log and the access log it is asked for, without a word of text", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "router-main-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const log = join(folder, "decisions.jsonl");
+  const { child, ended, firstOutput } = startProgram("main.ts", {
+    PORT: "0",
+    ROUTER_DECISION_LOG: log,
+  });
+  const [output] = (await firstOutput) as [Buffer];
+  const origin = /http:\S+/.exec(output.toString())?.[0] ?? "";
+  const headers = { "content-type": "application/json" };
+  const body = '{"message":"a secret plan"}';
+  await (await fetch(`${origin}/chat`, { method: "POST", headers, body })).text();
+  child.kill("SIGTERM");
+  const { stdout, stderr } = await ended;
+  expect(stdout).toMatch(/ POST \/chat 200 \d+ms /);
+  expect(stderr).toBe("");
+  const record = await readFile(log, "utf8");
+  expect(JSON.parse(record)).toMatchObject({ door: "chat", outcome: "replied" });
+  expect(stdout + record).not.toContain("secret");
+});
+
+test.each([["--hosts"], ["now"], ["--port"]])("%s shows the usage", async (word) => {
+  const { code, stderr } = await startProgram("main.ts", {}, [word]).ended;
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: "Usage: npm start -- [--host <address>] [--port <number>]\n",
+  });
+});
+
 test("a taken port is one line that names it and says what to do", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void taken.close());
@@ -46,6 +103,8 @@ test("a taken port is one line that names it and says what to do", async () => {
 const wrong: [env: Record<string, string>, named: string][] = [
   [{ PORT: "70000" }, 'PORT="70000"'],
   [{ HOST: "0.0.0.0" }, 'HOST="0.0.0.0"'],
+  [{ ROUTER_ACCESS_TOKEN: "planted" }, "ROUTER_ACCESS_TOKEN"],
+  [{ ROUTER_DECISION_LOG: "/nowhere/log" }, 'ROUTER_DECISION_LOG="/nowhere/log"'],
   [{ AI_GATEWAY_API_KEY: "planted key" }, "AI_GATEWAY_API_KEY"],
   [{ AI_GATEWAY_API_KEY: "planted", EVALUATOR_TRANSPORT: "pigeon" }, "EVALUATOR_TRANSPORT"],
   [{ AI_GATEWAY_API_KEY: "planted", EVALUATOR_TRANSPORT: "direct" }, "EVALUATOR_DIRECT_API_KEY"],

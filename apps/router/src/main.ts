@@ -1,18 +1,22 @@
 import process from "node:process";
 import { describeDefect } from "./describe-defect.ts";
 import { describeStartFailure } from "./describe-start-failure.ts";
-import { parseRouterOptions } from "./router-options.ts";
-import { connectServices } from "./services/connect-services.ts";
-import { startRouter } from "./start-router.ts";
+import { readArguments } from "./options/read-arguments.ts";
+import { parseRouterOptions } from "./options/router-options.ts";
+import { runRouter } from "./run-router.ts";
 
-const reportDefect = (error: Error) => process.stderr.write(describeDefect(error));
+const stop = new AbortController();
+// Once: the second signal ends the process at once.
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stop.abort());
 
 try {
-  const options = parseRouterOptions(process.env);
-  const services = connectServices(options.gateway);
-  const router = await startRouter({ options, services, reportDefect });
-  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void router.close());
-  process.stdout.write(`The router is at ${router.origin}\n${services.notice}\n`);
+  const env = { ...process.env, ...readArguments(process.argv.slice(2)) };
+  await runRouter(parseRouterOptions(env), {
+    signal: stop.signal,
+    write: (text) => process.stdout.write(text),
+    warn: (text) => process.stderr.write(text),
+    reportDefect: (error) => process.stderr.write(describeDefect(error)),
+  });
 } catch (error) {
   process.stderr.write(describeStartFailure(error));
   process.exitCode = 1;

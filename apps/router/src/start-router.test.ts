@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
+import { readEvents } from "./testing/read-events.ts";
+import { heldReply } from "./testing/reply-stream.ts";
 import type { Answer, Differences } from "./testing/test-gateway.ts";
 import { startTestRouter } from "./testing/start-test-router.ts";
 
@@ -106,5 +108,19 @@ test("closing lets an answer in flight finish, and takes no new connection", asy
   await expect(fetch(origin)).rejects.toThrow("fetch failed");
   release.resolve(Response.json({ error: { message: "too late" } }, { status: 400 }));
   expect(await (await answer).json()).toMatchObject({ tier: "nano", replyError: "too late" });
+  await closed;
+});
+
+test("closing lets a stream in flight finish", async () => {
+  const upstream = heldReply();
+  const { origin, close } = await startTestRouter({ reply: upstream.answer });
+  const headers = { "content-type": "application/json", accept: "text/event-stream" };
+  const init = { ...chatRequest(new AbortController().signal), headers };
+  const response = await fetch(`${origin}/chat`, init);
+  const closed = close();
+  upstream.send("at last");
+  upstream.finish();
+  const events = await readEvents(response);
+  expect(events.at(-1)).toMatchObject({ event: "done", data: { reply: "at last" } });
   await closed;
 });

@@ -3,9 +3,14 @@ import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { createApp } from "./create-app.ts";
 import { listen } from "./listen.ts";
+import { watchConnections } from "./operations/connections.ts";
+import { defaultServerLimits, type ServerLimits } from "./operations/server-limits.ts";
+import type { RouterOptions } from "./options/router-options.ts";
 import { loadPage } from "./page/load-page.ts";
-import type { RouterOptions } from "./router-options.ts";
-import { allowedHosts } from "./security/allowed-hosts.ts";
+import type { ModelPrice } from "./prices/model-price.ts";
+import type { Observe } from "./records/message-record.ts";
+import { allowedHosts, toHostname } from "./security/allowed-hosts.ts";
+import { ownAddresses } from "./security/own-addresses.ts";
 import type { Services } from "./services/services.ts";
 
 /** A router that listens. */
@@ -22,6 +27,14 @@ export interface RouterParts {
   readonly services: Services;
   /** Is told of an error nobody expected. */
   readonly reportDefect: (error: Error) => void;
+  /** Prices by model id; may be filled later. @default none */
+  readonly prices?: ReadonlyMap<string, ModelPrice>;
+  /** Is told what happened to each message. */
+  readonly observe?: Observe;
+  /** Prints one line for each response. */
+  readonly writeAccess?: (line: string) => void;
+  /** @default defaultServerLimits */
+  readonly limits?: Partial<ServerLimits>;
 }
 
 /**
@@ -30,22 +43,35 @@ export interface RouterParts {
  * @throws StartError when its address cannot be listened on.
  */
 export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
-  const { options, services, reportDefect } = parts;
-  const { host, tierModels } = options;
+  const { options, services, prices = new Map(), ...rest } = parts;
+  const { host, tierModels, policy } = options;
+  const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...parts.limits };
   const page = await loadPage({ banner: services.isEmulated ? services.notice : null });
-  const server = createServer();
+  const server = createServer(limits);
+  server.maxConnections = maxConnections;
+  const connections = watchConnections(server);
   const port = await listen(server, options);
-  const hosts = allowedHosts({ host, port }); // known only now: port 0 takes any free one
-  const app = createApp({ page, hosts, services, tierModels, reportDefect });
-  server.on("request", getRequestListener(app.fetch));
-  server.on("request", (_request, response) => {
-    response.once("close", () => server.listening || server.closeIdleConnections());
+  let isStopping = false;
+  const app = createApp({
+    ...rest,
+    page,
+    hosts: allowedHosts({ host, port, names: options.allowedNames, addresses: ownAddresses() }), // known only now: port 0 takes any free one
+    proxiedHosts: options.allowedNames,
+    routing: { services, tierModels, policy, prices },
+    accessToken: options.accessToken,
+    maxCallsInFlight: options.maxCallsInFlight,
+    isStopping: () => isStopping,
   });
+  server.on("request", getRequestListener(app.fetch));
   return {
-    origin: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    origin: `http://${toHostname(host)}:${port}`,
     close: async () => {
+      isStopping = true;
       server.close();
+      connections.drain();
+      const grace = setTimeout(connections.cut, graceMs);
       await once(server, "close");
+      clearTimeout(grace);
       await services.close();
     },
   };

@@ -13,3 +13,6 @@ export const tierQuestions = {
 
 /** A model tier, from the cheapest to the dearest. */
 export type Tier = keyof typeof tierQuestions.tier.criteria;
+
+/** The tiers, from the cheapest to the dearest. */
+export const tierNames = Object.keys(tierQuestions.tier.criteria) as readonly Tier[];

@@ -23,7 +23,7 @@ export interface Reply {
 export interface ChatResponse extends Reply {
   /** The evaluation model's choice. */
   readonly tier: Tier;
-  /** The text model id configured for that tier. */
+  /** The text model that answered; unless the policy says else, the one configured for that tier. */
   readonly model: string;
   /** Probability of each tier, 0..1. */
   readonly probabilities: Readonly<Record<Tier, number>>;

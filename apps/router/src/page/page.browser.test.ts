@@ -1,10 +1,17 @@
 import { launchBrowser } from "evaluator-fixtures/browser";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { defaultTierModels } from "../options/default-tier-models.ts";
 import { startTestRouter } from "../testing/start-test-router.ts";
+import { heldReply, replyStream } from "../testing/reply-stream.ts";
 import type { Differences } from "../testing/test-gateway.ts";
 
 let browser: Browser;
+
+const prices = new Map([
+  [defaultTierModels.nano, { inputUsdPerMillionTokens: 0.05, outputUsdPerMillionTokens: 0.4 }],
+  [defaultTierModels.frontier, { inputUsdPerMillionTokens: 10, outputUsdPerMillionTokens: 50 }],
+]);
 
 beforeAll(async () => {
   browser = await launchBrowser();
@@ -13,9 +20,12 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 /** Opens the page of a router, and keeps what must not happen on it. */
-async function open(differences: Differences = {}, viewport = { width: 1280, height: 800 }) {
-  const router = await startTestRouter(differences);
-  const context = await browser.newContext({ viewport });
+async function open(
+  differences: Differences = {},
+  { width = 1280, env = {} }: { width?: number; env?: Record<string, string> } = {},
+) {
+  const router = await startTestRouter(differences, { env, prices });
+  const context = await browser.newContext({ viewport: { width, height: 800 } });
   onTestFinished(async () => {
     await context.close();
     await router.close();
@@ -50,7 +60,7 @@ test("a greeting shows the nano badge, the bars, the facts and the reply", async
     /^nano\s+97%\s+fast\s+2%\s+balanced\s+< 1%\s+frontier\s+< 1%$/,
   );
   expect(await answer.locator(".facts").innerText()).toMatch(
-    /^confidence\s+0\.96\s+decided in\s+\d+ ms\s+replied in\s+\d+ ms\s+tokens\s+\d+ in, \d+ out$/,
+    /^confidence\s+0\.96\s+decided in\s+\d+ ms\s+replied in\s+\d+ ms\s+tokens\s+\d+ in, \d+ out\s+cost\s+\$0\.0000\d+\s+on frontier\s+\$0\.0\d+$/,
   );
   expect(await answer.locator(".reply").innerText()).toContain("local emulator");
   expect(await answer.locator(".reply-error, .failure").filter({ visible: true }).count()).toBe(0);
@@ -90,22 +100,90 @@ test("a router that is gone is told apart from one that failed", async () => {
   expect(router.seen).toEqual([]);
 });
 
-test("a reply full of HTML stays text", async () => {
-  const text = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
+const hostile = [
+  `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`,
+  "[click](javascript:document.title='owned') and [here](https://evil.example/?steal)",
+  "![pixel](https://evil.example/pixel.png)",
+  "<https://evil.example/>",
+  "# <svg onload=alert(1)>",
+  "- `<b>` **bold**",
+  "",
+  "```html\n<iframe src=//evil.example></iframe>\n```",
+].join("\n\n");
+
+test("a reply full of HTML, script, links and images stays text", async () => {
   const { page, problems } = await open({
-    reply: () =>
-      Response.json({
-        content: [{ type: "text", text }],
-        finishReason: { unified: "stop" },
-        usage: { inputTokens: {}, outputTokens: {} },
-        warnings: [],
-      }),
+    reply: () => replyStream([hostile.slice(0, 100), hostile.slice(100)]),
   });
   const answer = await send(page, "hi");
-  expect(await answer.locator(".reply").innerText()).toBe(text);
-  expect(await answer.locator(".facts").innerText()).toMatch(/tokens\s+\? in, \? out$/);
+  const reply = answer.locator(".reply");
+  const names = await reply.evaluate((element) => [
+    ...new Set(Array.from(element.querySelectorAll("*"), ({ localName }) => localName)),
+  ]);
+  expect(new Set(names)).toEqual(new Set(["code", "h3", "li", "p", "pre", "span", "strong", "ul"]));
+  const text = await reply.innerText();
+  expect(text).toContain(`<img src=x onerror="document.title='owned'"><script>`);
+  expect(text).toContain("here (https://evil.example/?steal)");
+  expect(text).toContain("[image: pixel] (https://evil.example/pixel.png)");
+  expect(text).toContain("<iframe src=//evil.example></iframe>");
+  expect(await answer.locator(".facts").innerText()).toMatch(/tokens\s+\? in, \? out/);
   expect(await page.title()).toBe("Tier router");
   expect(problems).toEqual([]);
+});
+
+test("the reply streams in as Markdown, and Stop ends it where it is", async () => {
+  const upstream = heldReply();
+  const { page, router } = await open({ reply: upstream.answer });
+  await page.getByLabel("Message").fill("hi");
+  await page.keyboard.press("Enter");
+  upstream.send("a **bold** word, and");
+  const answer = page.getByRole("article");
+  await answer.locator(".reply strong").waitFor();
+  expect(await answer.locator(".badge").innerText()).toBe("nano");
+  expect(await answer.locator(".pending").isVisible()).toBe(true);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await upstream.ended;
+  expect(await answer.locator(".stopped").innerText()).toBe("Stopped");
+  expect(await answer.locator(".reply").innerText()).toBe("a bold word, and");
+  expect(await page.getByRole("button", { name: "Stop" }).isVisible()).toBe(false);
+  expect(router.defects).toEqual([]);
+});
+
+test("Escape stops a decision that does not come", async () => {
+  const upstream = heldReply();
+  const { page } = await open({ evaluation: upstream.answer });
+  await page.getByLabel("Message").fill("hi");
+  await page.keyboard.press("Enter");
+  await upstream.reached;
+  await page.keyboard.press("Escape");
+  await upstream.ended;
+  await page.locator(".stopped").filter({ visible: true }).waitFor();
+  expect(await page.locator(".failure, .decision").filter({ visible: true }).count()).toBe(0);
+});
+
+test("a reply that breaks off keeps what came, and says in red why it ended", async () => {
+  const { page } = await open({ reply: () => replyStream(["half a "], { isCut: true }) });
+  const answer = await send(page, "hi");
+  expect(await answer.locator(".reply").innerText()).toBe("half a");
+  expect(await answer.locator(".reply-error").innerText()).toMatch(/^The reply failed\n\S/);
+  expect(await answer.locator(".badge").innerText()).toBe("nano");
+});
+
+test("what the policy did is said beside the badge", async () => {
+  const { page } = await open({}, { env: { ROUTER_MIN_CONFIDENCE: "0.97" } });
+  const answer = await send(page, "hi");
+  expect(await answer.locator(".badge").innerText()).toBe("fast");
+  expect(await answer.locator(".cause").innerText()).toContain("The choice was nano");
+  expect(await answer.locator(".share.chosen dt").innerText()).toBe("nano");
+});
+
+test("the totals of the page grow", async () => {
+  const { page } = await open();
+  await send(page, "hi");
+  await send(page, "hi");
+  expect(await page.locator("#totals").innerText()).toMatch(
+    /^This page: 2 replies, \d+ tokens, \$0\.\d+; on the frontier tier \$0\.\d+: \$0\.\d+ saved\.$/,
+  );
 });
 
 test("the keyboard is enough: an example, a line break, and Enter", async () => {
@@ -150,7 +228,7 @@ test("the page says who answers", async () => {
 });
 
 test.each([1280, 768, 380, 320])("at %i pixels nothing is wider than the window", async (width) => {
-  const { page } = await open({}, { width, height: 800 });
+  const { page } = await open({}, { width });
   await send(page, `a long word: ${"w".repeat(300)}`);
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
 });

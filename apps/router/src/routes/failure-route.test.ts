@@ -2,7 +2,8 @@ import { EvaluatorError } from "evaluator-client";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { testRouter } from "../testing/test-router.ts";
-import { type ClientEnv, keepClientSignal } from "./client-signal.ts";
+import type { ClientEnv } from "./client-env.ts";
+import { keepClientSignal } from "./client-signal.ts";
 import { failureRoute } from "./failure-route.ts";
 
 const secretText = "my secret plan for the moon";
@@ -56,7 +57,7 @@ function appThatThrows(error: Error) {
     throw error;
   });
   const redact = (text: string) => text.replaceAll("planted", "[secret]");
-  app.onError(failureRoute(redact, (defect) => defects.push(defect)));
+  app.onError(failureRoute({ redact, reportDefect: (defect) => defects.push(defect) }));
   return { app, defects };
 }
 

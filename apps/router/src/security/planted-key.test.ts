@@ -1,10 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
-import { parseRouterOptions } from "../router-options.ts";
+import { parseRouterOptions } from "../options/router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { startRouter } from "../start-router.ts";
 import { startUpstream } from "../testing/start-upstream.ts";
 
 const key = "planted-key-4711";
+const token = "planted-token-of-many-characters";
 const decision = {
   answers: {
     tier: {
@@ -30,14 +31,25 @@ function startEcho(failing: "evaluation" | "reply", status: number, type: string
 }
 
 async function startOn(upstream: string) {
-  const env = { PORT: "0", AI_GATEWAY_API_KEY: key, EVALUATOR_BASE_URL: `${upstream}/v4/ai` };
+  const env = {
+    PORT: "0",
+    AI_GATEWAY_API_KEY: key,
+    EVALUATOR_BASE_URL: `${upstream}/v4/ai`,
+    ROUTER_ACCESS_TOKEN: token,
+  };
   const options = parseRouterOptions(env);
   const services = connectServices(options.gateway);
+  const told: unknown[] = [];
   const defects: Error[] = [];
-  const reportDefect = (error: Error) => defects.push(error);
-  const router = await startRouter({ options, services, reportDefect });
+  const router = await startRouter({
+    options,
+    services,
+    reportDefect: (error) => defects.push(error),
+    observe: (record) => told.push(record),
+    writeAccess: (line) => told.push(line),
+  });
   onTestFinished(() => router.close());
-  return { origin: router.origin, defects };
+  return { origin: router.origin, told, defects };
 }
 
 async function wholeText(response: Response): Promise<string> {
@@ -51,17 +63,34 @@ test.each([
   ["reply", 401, "authentication_error"],
   ["reply", 400, "invalid_request_error"],
   ["reply", 500, "internal_server_error"],
-] as const)("the key is in no answer when the %s fails with %i", async (failing, status, type) => {
-  const { origin, defects } = await startOn(await startEcho(failing, status, type));
-  const headers = { "content-type": "application/json" };
-  const answers = [
-    await fetch(origin),
-    await fetch(`${origin}/nowhere`),
-    await fetch(`${origin}/chat`, { method: "POST", headers, body: "{" }),
-    await fetch(`${origin}/chat`, { method: "POST", headers, body: '{"message":"hello"}' }),
-  ];
-  const texts = await Promise.all(answers.map(wholeText));
-  expect(texts[3]).toMatch(/"(error|replyError)":"/);
-  expect(texts.join("\n")).not.toContain(key);
-  expect(defects).toEqual([]);
-});
+] as const)(
+  "the key is in no answer and no log when the %s fails with %i",
+  async (failing, status, type) => {
+    const { origin, told, defects } = await startOn(await startEcho(failing, status, type));
+    const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+    const post = (path: string, body: string, more: Record<string, string> = {}) =>
+      fetch(origin + path, { method: "POST", headers: { ...headers, ...more }, body });
+    const conversation = { model: "auto", messages: [{ role: "user", content: "hello" }] };
+    const answers = [
+      await post("/chat", '{"message":"hello"}'),
+      await post("/chat", '{"message":"hello"}', { accept: "text/event-stream" }),
+      await post("/decide", '{"message":"hello"}'),
+      await post("/v1/chat/completions", JSON.stringify(conversation)),
+      await post("/v1/chat/completions", JSON.stringify({ ...conversation, stream: true })),
+      await post("/chat", "{"),
+      await fetch(origin),
+      ...(await Promise.all(
+        ["/", "/nowhere", "/v1/models", "/metrics", "/healthz", "/readyz"].map((path) =>
+          fetch(origin + path, { headers }),
+        ),
+      )),
+    ];
+    const texts = await Promise.all(answers.map(wholeText));
+    expect(texts[0]).toMatch(/"(error|replyError)":"/);
+    const everything = [...texts, ...told.map((item) => JSON.stringify(item))].join("\n");
+    expect(everything).not.toContain(key);
+    expect(everything).not.toContain(token);
+    expect(told.length).toBeGreaterThan(answers.length);
+    expect(defects).toEqual([]);
+  },
+);

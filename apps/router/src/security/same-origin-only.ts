@@ -1,14 +1,30 @@
 import type { HonoRequest, MiddlewareHandler } from "hono";
 
+/** The addresses a router answers to. */
+export interface OwnAddresses {
+  /** The `Host` values. */
+  readonly hosts: ReadonlySet<string>;
+  /** Those of them that a proxy may serve over https. @default none */
+  readonly proxiedHosts?: readonly string[];
+}
+
 /** Refuses a request that names a foreign host, or that another page's script or link makes. */
-export function sameOriginOnly(hosts: ReadonlySet<string>): MiddlewareHandler {
+export function sameOriginOnly({ hosts, proxiedHosts = [] }: OwnAddresses): MiddlewareHandler {
+  const origins = new Set([
+    ...[...hosts].map((host) => `http://${host}`),
+    ...proxiedHosts.map((host) => `https://${host}`),
+  ]);
   return async (c, next) => {
-    const error = refusalOf(c.req, hosts);
+    const error = refusalOf(c.req, hosts, origins);
     return error === null ? next() : c.json({ error }, 403);
   };
 }
 
-function refusalOf(request: HonoRequest, hosts: ReadonlySet<string>): string | null {
+function refusalOf(
+  request: HonoRequest,
+  hosts: ReadonlySet<string>,
+  origins: ReadonlySet<string>,
+): string | null {
   const host = request.header("host")?.toLowerCase() ?? "";
   const origin = request.header("origin");
   const site = request.header("sec-fetch-site") ?? "none";
@@ -16,7 +32,7 @@ function refusalOf(request: HonoRequest, hosts: ReadonlySet<string>): string | n
   if (!hosts.has(host) || !hosts.has(new URL(request.url).host)) {
     return "This router answers to its own address only.";
   }
-  if (origin !== undefined && ![...hosts].some((own) => origin === `http://${own}`)) {
+  if (origin !== undefined && !origins.has(origin)) {
     return "This router answers to its own page only.";
   }
   if (site === "same-origin" || site === "none") return null;

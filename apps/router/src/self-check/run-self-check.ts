@@ -1,6 +1,7 @@
 import { createApp } from "../create-app.ts";
+import { defaultPolicy } from "../decision/routing-policy.ts";
 import { loadPage } from "../page/load-page.ts";
-import type { RouterOptions } from "../router-options.ts";
+import type { RouterOptions } from "../options/router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { askApp } from "./ask-app.ts";
 import { checkPrompts } from "./check-prompts.ts";
@@ -24,7 +25,8 @@ export async function runSelfCheck(
   const services = connectServices(gateway);
   const page = await loadPage({ banner: null });
   const hosts = new Set(["localhost"]);
-  const app = createApp({ page, hosts, services, tierModels, reportDefect });
+  const routing = { services, tierModels, policy: defaultPolicy, prices: new Map() }; // the models are checked, not the policy
+  const app = createApp({ page, hosts, routing, reportDefect });
   write(`${services.isEmulated ? recordedNotice : services.notice}\n`);
   const passed = await checkPrompts({ ask: (message) => askApp(app, message), write });
   await services.close();

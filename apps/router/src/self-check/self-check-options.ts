@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
-import { type Environment, parseRouterOptions, type RouterOptions } from "../router-options.ts";
+import type { Environment } from "../options/environment.ts";
+import { parseRouterOptions, type RouterOptions } from "../options/router-options.ts";
 import { StartError } from "../start-error.ts";
 
 /**

@@ -1,16 +1,27 @@
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
-import { routeMessage } from "../chat/route-message.ts";
-import { defaultTierModels } from "../default-tier-models.ts";
-import { type Environment, parseRouterOptions } from "../router-options.ts";
+import { createMessageRouter } from "../chat/message-router.ts";
+import { toChatResponse } from "../chat/to-chat-response.ts";
+import { defaultPolicy } from "../decision/routing-policy.ts";
+import { defaultTierModels } from "../options/default-tier-models.ts";
+import type { Environment } from "../options/environment.ts";
+import { parseRouterOptions } from "../options/router-options.ts";
 import { startUpstream } from "../testing/start-upstream.ts";
 import { connectServices } from "./connect-services.ts";
 
 const { signal } = new AbortController();
 
-function ask(message: string, env: Environment) {
-  const services = connectServices(parseRouterOptions(env).gateway);
-  return routeMessage(message, { services, tierModels: defaultTierModels }, signal);
+async function ask(message: string, env: Environment) {
+  const router = createMessageRouter({
+    services: connectServices(parseRouterOptions(env).gateway),
+    tierModels: defaultTierModels,
+    policy: defaultPolicy,
+    prices: new Map(),
+    observe: () => undefined,
+  });
+  const call = { signal, requestId: "test", door: "chat" } as const;
+  const decision = await router.decide(message, call);
+  return toChatResponse(await router.reply(decision, message, call));
 }
 
 async function startEmulator() {

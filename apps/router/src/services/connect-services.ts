@@ -1,4 +1,4 @@
-import type { GatewayOptions } from "../router-options.ts";
+import type { GatewayOptions } from "../options/router-options.ts";
 import { emulatorServices } from "./emulator-services.ts";
 import { gatewayServices } from "./gateway-services.ts";
 import type { Services } from "./services.ts";

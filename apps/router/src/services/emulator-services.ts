@@ -1,5 +1,5 @@
 import { createGateway } from "ai";
-import { createEvaluator, gatewayTransport } from "evaluator-client";
+import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import type { Services } from "./services.ts";
 
@@ -15,6 +15,7 @@ export function emulatorServices(): Services {
       transport: gatewayTransport({ apiKey, baseUrl, fetch, env: {} }),
     }),
     languageModel: createGateway({ apiKey, baseURL: baseUrl, fetch }),
+    catalog: createCatalog({ baseUrl, fetch, env: {} }),
     redact: (text) => text,
     notice:
       "Answers come from the local emulator, not from a model: set AI_GATEWAY_API_KEY to use the real service.",

@@ -1,6 +1,6 @@
 import { createGateway } from "ai";
-import { createEvaluator } from "evaluator-client";
-import type { GatewayOptions } from "../router-options.ts";
+import { createCatalog, createEvaluator } from "evaluator-client";
+import type { GatewayOptions } from "../options/router-options.ts";
 import { redactor } from "../security/redactor.ts";
 import type { Services } from "./services.ts";
 
@@ -14,6 +14,7 @@ export function gatewayServices({ apiKey, baseUrl, env }: GatewayOptions): Servi
   return {
     evaluator: createEvaluator({ env }),
     languageModel: createGateway({ apiKey, ...address, fetch: fetchWithoutRedirects }),
+    catalog: createCatalog({ env, maxRetries: 0, deadlineMs: 5000 }),
     redact: redactor([apiKey, env["EVALUATOR_DIRECT_API_KEY"]?.trim() ?? ""]),
     notice: `Answers come from the gateway${baseUrl === undefined ? "" : ` at ${baseUrl}`}.`,
     isEmulated: false,

@@ -1,5 +1,5 @@
 import type { LanguageModel } from "ai";
-import type { Evaluator } from "evaluator-client";
+import type { Catalog, Evaluator } from "evaluator-client";
 import type { Redact } from "../security/redactor.ts";
 
 /** Everything outside the router: who decides, who replies, and what must not be told. */
@@ -8,6 +8,8 @@ export interface Services {
   readonly evaluator: Evaluator;
   /** Gives the text model with this id. */
   readonly languageModel: (modelId: string) => LanguageModel;
+  /** Lists models and prices. */
+  readonly catalog: Catalog;
   /** Takes the keys in use out of a text. */
   readonly redact: Redact;
   /** Who answers, as a sentence for a person. */

@@ -1,5 +1,5 @@
 import { createGateway } from "ai";
-import { createEvaluator, gatewayTransport } from "evaluator-client";
+import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
 import type { Services } from "../services/services.ts";
 
 /** Services that send everything, once for an evaluation, through the given `fetch`. */
@@ -10,6 +10,7 @@ export function servicesOver(fetch: typeof globalThis.fetch): Services {
   return {
     evaluator: createEvaluator({ transport, maxRetries: 0 }),
     languageModel: createGateway({ apiKey, baseURL: baseUrl, fetch }),
+    catalog: createCatalog({ baseUrl, fetch, env: {} }),
     redact: (text) => text.replaceAll(apiKey, "[secret]"),
     notice: "Answers come from a test.",
     isEmulated: false,

@@ -1,5 +1,7 @@
-import { createApp } from "../create-app.ts";
-import { defaultTierModels } from "../default-tier-models.ts";
+import { type AppParts, createApp } from "../create-app.ts";
+import type { Routing } from "../decision/decide.ts";
+import { defaultPolicy } from "../decision/routing-policy.ts";
+import { defaultTierModels } from "../options/default-tier-models.ts";
 import { loadPage } from "../page/load-page.ts";
 import { servicesOver } from "./services-over.ts";
 import { type Differences, testGateway } from "./test-gateway.ts";
@@ -7,17 +9,28 @@ import { type Differences, testGateway } from "./test-gateway.ts";
 /** The origin a {@link testRouter} answers to. */
 const testOrigin = "http://localhost:3000";
 
+/** Parts of the application that a test wants different. */
+export type PartDifferences = Partial<Omit<AppParts, "routing">> & Partial<Routing>;
+
 /** The application over a {@link testGateway}; an error nobody expected fails the test. */
-export async function testRouter(differences: Differences = {}) {
+export async function testRouter(
+  differences: Differences = {},
+  { tierModels, policy, prices, ...parts }: PartDifferences = {},
+) {
   const { fetch, seen } = testGateway(differences);
   const app = createApp({
     page: await loadPage({ banner: null }),
     hosts: new Set(["localhost:3000"]),
-    services: servicesOver(fetch),
-    tierModels: defaultTierModels,
+    routing: {
+      services: servicesOver(fetch),
+      tierModels: tierModels ?? defaultTierModels,
+      policy: policy ?? defaultPolicy,
+      prices: prices ?? new Map(),
+    },
     reportDefect: (error) => {
       throw error;
     },
+    ...parts,
   });
   const request = async (path: string, { headers, ...init }: RequestInit = {}) =>
     app.request(testOrigin + path, {
@@ -31,5 +44,5 @@ export async function testRouter(differences: Differences = {}) {
       headers: { "content-type": "application/json" },
       ...init,
     });
-  return { request, chat, seen };
+  return { app, request, chat, seen };
 }

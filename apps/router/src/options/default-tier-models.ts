@@ -1,5 +1,5 @@
 import type { GatewayModelId } from "ai";
-import type { Tier } from "./tier-question.ts";
+import type { Tier } from "../tier-question.ts";
 
 /**
  * The gateway's text model for each tier, unless the environment names another. Their input prices

@@ -64,7 +64,13 @@ const failures: [situation: string, fetch: typeof globalThis.fetch, replyError: 
 ];
 
 test.each(failures)("says why after %s", async (_situation, fetch, replyError) => {
-  expect(await replyFrom(fetch)).toEqual({ replyMs: 0, reply: "", replyError, usage: null });
+  expect(await replyFrom(fetch)).toEqual({
+    replyMs: 0,
+    reply: "",
+    replyError,
+    usage: null,
+    finishReason: null,
+  });
 });
 
 test("says so when the time limit passes", async () => {
@@ -88,7 +94,7 @@ test("gives the text, the tokens and the time in whole milliseconds", async () =
   const usage = { inputTokens: { total: 3 }, outputTokens: { total: 4 } };
   const body = {
     content: [{ type: "text", text: "Hello!" }],
-    finishReason: {},
+    finishReason: { unified: "stop" },
     usage,
     warnings: [],
   };
@@ -99,5 +105,6 @@ test("gives the text, the tokens and the time in whole milliseconds", async () =
     reply: "Hello!",
     replyError: null,
     usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 },
+    finishReason: "stop",
   });
 });

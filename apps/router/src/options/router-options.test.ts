@@ -1,36 +1,62 @@
 import { expect, test } from "vitest";
 import { parseRouterOptions } from "./router-options.ts";
-import { StartError } from "./start-error.ts";
+import { StartError } from "../start-error.ts";
 
 test("nothing set means the loopback address, port 3000, the default models and no gateway", () => {
   expect(parseRouterOptions({})).toEqual({
     host: "127.0.0.1",
     port: 3000,
+    accessToken: null,
+    allowedNames: [],
     tierModels: {
       nano: "openai/gpt-5-nano",
       fast: "google/gemini-3.1-flash-lite",
       balanced: "anthropic/claude-sonnet-5.5",
       frontier: "anthropic/claude-fable-5.1",
     },
+    policy: { minConfidence: null, failureTier: null, decisionMs: null, fallbackModel: null },
+    maxCallsInFlight: 64,
+    decisionLog: null,
+    hasAccessLog: true,
     gateway: null,
   });
 });
 
 test("everything can be set", () => {
   const env = {
-    HOST: "::1",
+    HOST: "0.0.0.0",
     PORT: "0",
+    ROUTER_ACCESS_TOKEN: "a-token-of-many-characters",
+    ROUTER_ALLOWED_HOSTS: "Router.example.com, 192.168.0.4:80",
     ROUTER_MODEL_NANO: "a/nano",
     ROUTER_MODEL_FAST: "a/fast",
     ROUTER_MODEL_BALANCED: "a/balanced",
     ROUTER_MODEL_FRONTIER: "a/frontier",
+    ROUTER_MIN_CONFIDENCE: "0.6",
+    ROUTER_FAILURE_TIER: "balanced",
+    ROUTER_DECISION_MS: "2000",
+    ROUTER_FALLBACK_MODEL: "a/fallback",
+    ROUTER_MAX_CALLS: "2",
+    ROUTER_DECISION_LOG: "decisions.jsonl",
+    ROUTER_ACCESS_LOG: "off",
     AI_GATEWAY_API_KEY: " key\n",
     EVALUATOR_BASE_URL: "http://127.0.0.1:4000/v4/ai",
   };
   expect(parseRouterOptions(env)).toEqual({
-    host: "::1",
+    host: "0.0.0.0",
     port: 0,
+    accessToken: "a-token-of-many-characters",
+    allowedNames: ["router.example.com", "192.168.0.4:80"],
     tierModels: { nano: "a/nano", fast: "a/fast", balanced: "a/balanced", frontier: "a/frontier" },
+    policy: {
+      minConfidence: 0.6,
+      failureTier: "balanced",
+      decisionMs: 2000,
+      fallbackModel: "a/fallback",
+    },
+    maxCallsInFlight: 2,
+    decisionLog: "decisions.jsonl",
+    hasAccessLog: false,
     gateway: { apiKey: "key", baseUrl: "http://127.0.0.1:4000/v4/ai", env },
   });
 });
@@ -45,7 +71,15 @@ const wrong: [env: Record<string, string>, message: string][] = [
   [{ PORT: "65536" }, 'PORT="65536" is not a port'],
   [{ PORT: "-1" }, 'PORT="-1" is not a port'],
   [{ PORT: "3000.5" }, 'PORT="3000.5" is not a port'],
-  [{ HOST: "0.0.0.0" }, 'HOST="0.0.0.0" is not a loopback address; set it to 127.0.0.1'],
+  [{ HOST: "0.0.0.0" }, 'HOST="0.0.0.0" is not a loopback address: other machines could spend'],
+  [{ ROUTER_ALLOWED_HOSTS: "http://a" }, 'ROUTER_ALLOWED_HOSTS="http://a" is not a list of host'],
+  [{ ROUTER_MIN_CONFIDENCE: "60%" }, 'ROUTER_MIN_CONFIDENCE="60%" is not a number from 0 to 1'],
+  [{ ROUTER_MIN_CONFIDENCE: "1.1" }, 'ROUTER_MIN_CONFIDENCE="1.1" is not a number from 0 to 1'],
+  [{ ROUTER_FAILURE_TIER: "big" }, 'ROUTER_FAILURE_TIER="big" is not a tier; set it to nano,'],
+  [{ ROUTER_DECISION_MS: "0" }, 'ROUTER_DECISION_MS="0" is not a time'],
+  [{ ROUTER_FALLBACK_MODEL: "gpt" }, 'ROUTER_FALLBACK_MODEL="gpt" is not a model id'],
+  [{ ROUTER_MAX_CALLS: "0" }, 'ROUTER_MAX_CALLS="0" is not a number of calls'],
+  [{ ROUTER_ACCESS_LOG: "yes" }, 'ROUTER_ACCESS_LOG="yes" is neither on nor off'],
   [{ ROUTER_MODEL_FAST: "gpt" }, 'ROUTER_MODEL_FAST="gpt" is not a model id'],
   [{ ROUTER_MODEL_NANO: "a/b\nc: d" }, 'ROUTER_MODEL_NANO="a/b\\nc: d" is not a model id'],
   [{ EVALUATOR_BASE_URL: "ftp://x" }, 'EVALUATOR_BASE_URL="ftp://x" is not an http or https URL'],
@@ -62,4 +96,12 @@ test("a key that no header can carry is refused and not shown", () => {
   const parse = () => parseRouterOptions({ AI_GATEWAY_API_KEY: "planted\nkey" });
   expect(parse).toThrow("AI_GATEWAY_API_KEY has a space, a line break");
   expect(parse).not.toThrow(/planted/);
+});
+
+test("a short or broken access token is refused and not shown", () => {
+  for (const token of ["tiny", "a token with blanks in it"]) {
+    const parse = () => parseRouterOptions({ ROUTER_ACCESS_TOKEN: token });
+    expect(parse).toThrow(/^ROUTER_ACCESS_TOKEN (is short|has a space)/);
+    expect(parse).not.toThrow(token);
+  }
 });

@@ -1,0 +1,94 @@
+import { decide, decideFallback, decideTier, type Routing } from "../decision/decide.ts";
+import type { Decision } from "../decision/decision.ts";
+import {
+  type CallOrigin,
+  type Observe,
+  recordOf,
+  recordOfFailure,
+} from "../records/message-record.ts";
+import type { ReplyPrompt, TextCall } from "../reply/ask-for-text.ts";
+import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
+import type { Tier } from "../tier-question.ts";
+
+/** Who asked, and what ends the asking. */
+export interface Call extends CallOrigin {
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+/** What a reply is to be like, and who is told of it while it comes. */
+interface ReplyWishes {
+  readonly onDelta?: TextCall["onDelta"];
+  readonly settings?: TextCall["settings"];
+  /** Is told of the new decision when the tier's model is refused and the fallback is asked. */
+  readonly onFallback?: (decision: Decision) => void;
+}
+
+/** A reply, and the decision that holds in the end. */
+export interface Answer {
+  readonly decision: Decision;
+  readonly reply: GeneratedReply;
+}
+
+/** Decides and replies, and tells of each message's end exactly once. */
+export interface MessageRouter {
+  /** Lets the evaluation model choose, for a reply that follows. */
+  decide(message: string, call: Call): Promise<Decision>;
+  /** Lets the evaluation model choose, and nothing more. */
+  decideOnly(message: string, call: Call): Promise<Decision>;
+  /** Takes the tier the client asks for. */
+  decideTier(tier: Tier): Decision;
+  /** Asks the decision's model; a failure is data. */
+  reply(decision: Decision, prompt: ReplyPrompt, wishes: ReplyWishes & Call): Promise<Answer>;
+}
+
+/** The one place where every door decides and replies. */
+export function createMessageRouter(routing: Routing & { observe: Observe }): MessageRouter {
+  const { services, policy, observe } = routing;
+
+  async function decideFor(message: string, { signal, ...origin }: Call): Promise<Decision> {
+    try {
+      return await decide(message, routing, signal);
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
+      observe(recordOfFailure(origin, signal.aborted ? "stopped" : "no-decision", error));
+      throw thrown;
+    }
+  }
+
+  return {
+    decide: decideFor,
+    async decideOnly(message, call) {
+      const decision = await decideFor(message, call);
+      const { requestId, door } = call;
+      observe(recordOf({ requestId, door }, decision, { outcome: "decided", reply: null }));
+      return decision;
+    },
+    decideTier: (tier) => decideTier(tier, "requested", routing),
+    async reply(first, prompt, { signal, requestId, door, onFallback, ...wishes }) {
+      let decision = first;
+      const { fallbackModel } = policy;
+      const fallBack = (model: string) => {
+        decision = decideFallback(decision, model, routing);
+        onFallback?.(decision);
+        return services.languageModel(model);
+      };
+      const origin = { requestId, door };
+      try {
+        const reply = await generateReply(prompt, {
+          ...wishes,
+          signal,
+          model: services.languageModel(decision.model),
+          redact: services.redact,
+          fallback: fallbackModel === null ? undefined : () => fallBack(fallbackModel),
+        });
+        const outcome = reply.replyError === null ? "replied" : "reply-failed";
+        observe(recordOf(origin, decision, { outcome, reply }));
+        return { decision, reply };
+      } catch (error) {
+        observe(recordOf(origin, decision, { outcome: "stopped", reply: null }));
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { ModelPrice } from "../prices/model-price.ts";
+import type { Tier } from "../tier-question.ts";
+
+/**
+ * Why the tier and the model are what they are: the evaluation model's choice, a rule of the
+ * {@link RoutingPolicy}, or the client's own request.
+ */
+export type Cause =
+  | "choice"
+  | "low-confidence"
+  | "evaluation-failed"
+  | "decision-timeout"
+  | "requested"
+  | "model-refused";
+
+/** Which tier and model answer a message, and why. */
+export interface Decision {
+  /** The evaluation model's choice, or null when it made none. */
+  readonly tierChosen: Tier | null;
+  /** The tier whose model is asked. */
+  readonly tierUsed: Tier;
+  readonly cause: Cause;
+  /** The text model that is asked. */
+  readonly model: string;
+  /** Probability of each tier, 0..1; null when there was no evaluation. */
+  readonly probabilities: Readonly<Record<Tier, number>> | null;
+  /** Confidence of the choice, 0..1, or null when not given. */
+  readonly confidence: number | null;
+  /** Time of the evaluation call, in whole milliseconds. */
+  readonly jevMs: number;
+  /** Price of the evaluation call in US dollars, or null when not said. */
+  readonly costUsd: number | null;
+  /** The service's id of the evaluation, or null. */
+  readonly evaluationId: string | null;
+  /** Prices of the model that is asked and of the frontier tier's, for a comparison. */
+  readonly prices: { readonly model: ModelPrice | null; readonly frontier: ModelPrice | null };
+}

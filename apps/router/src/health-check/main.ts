@@ -1,0 +1,11 @@
+import process from "node:process";
+
+const port = process.env["PORT"]?.trim() || "3000";
+
+try {
+  const signal = AbortSignal.timeout(2000);
+  const { ok } = await fetch(`http://127.0.0.1:${port}/healthz`, { signal });
+  process.exitCode = ok ? 0 : 1;
+} catch {
+  process.exitCode = 1;
+}

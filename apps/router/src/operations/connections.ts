@@ -1,0 +1,42 @@
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+
+/** The connections of a server, and which of them wait for an answer. */
+export interface Connections {
+  /** Ends every connection without a request in flight, now, and each other one after its answer. */
+  readonly drain: () => void;
+  /** Ends every connection. */
+  readonly cut: () => void;
+}
+
+/**
+ * Watches a server's connections. Node's own `closeIdleConnections` leaves those open that never
+ * sent a whole request, and `close` stops the timers that would end them.
+ */
+export function watchConnections(server: Server): Connections {
+  const inFlight = new Map<Socket, number>();
+  let isDraining = false;
+  const settle = (socket: Socket) => {
+    if (isDraining && inFlight.get(socket) === 0) socket.destroySoon();
+  };
+  server.on("connection", (socket) => {
+    inFlight.set(socket, 0);
+    socket.once("close", () => inFlight.delete(socket));
+  });
+  server.on("request", ({ socket }, response) => {
+    inFlight.set(socket, (inFlight.get(socket) ?? 0) + 1);
+    response.once("close", () => {
+      if (inFlight.has(socket)) inFlight.set(socket, (inFlight.get(socket) ?? 1) - 1);
+      settle(socket);
+    });
+  });
+  return {
+    drain() {
+      isDraining = true;
+      for (const socket of inFlight.keys()) settle(socket);
+    },
+    cut() {
+      for (const socket of inFlight.keys()) socket.destroy();
+    },
+  };
+}

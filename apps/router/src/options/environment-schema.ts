@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { tierNames } from "../tier-question.ts";
+import { defaultTierModels } from "./default-tier-models.ts";
+
+const visibleAscii = /^[\x21-\x7e]+$/;
+
+/** Every variable the router reads, each with what a person is told when it is wrong. */
+export const environmentSchema = z.object({
+  HOST: z.string().default("127.0.0.1"),
+  PORT: wholeNumber({
+    fallback: 3000,
+    from: 0,
+    to: 65_535,
+    error: "is not a port; set it to a whole number from 0 to 65535, such as PORT=3001",
+  }),
+  ROUTER_ACCESS_TOKEN: z
+    .string()
+    .min(16, "is short; set it to a secret of at least 16 characters")
+    .regex(visibleAscii, "has a space, a line break or another character that no token has")
+    .optional(),
+  ROUTER_ALLOWED_HOSTS: z
+    .string()
+    .toLowerCase()
+    .transform((names) => names.split(",").map((name) => name.trim()))
+    .refine(
+      (names) => names.every((name) => /^[a-z0-9.:[\]-]+$/.test(name)),
+      "is not a list of host names, such as router.example.com,192.168.0.4:3000",
+    )
+    .optional(),
+  ROUTER_MODEL_NANO: modelId(defaultTierModels.nano).default(defaultTierModels.nano),
+  ROUTER_MODEL_FAST: modelId(defaultTierModels.fast).default(defaultTierModels.fast),
+  ROUTER_MODEL_BALANCED: modelId(defaultTierModels.balanced).default(defaultTierModels.balanced),
+  ROUTER_MODEL_FRONTIER: modelId(defaultTierModels.frontier).default(defaultTierModels.frontier),
+  ROUTER_MIN_CONFIDENCE: z.coerce
+    .number("is not a number from 0 to 1, such as 0.6")
+    .min(0, "is not a number from 0 to 1, such as 0.6")
+    .max(1, "is not a number from 0 to 1, such as 0.6")
+    .optional(),
+  ROUTER_FAILURE_TIER: z
+    .enum(tierNames, `is not a tier; set it to ${tierNames.join(", ")}`)
+    .optional(),
+  ROUTER_DECISION_MS: wholeNumber({
+    from: 1,
+    to: 600_000,
+    error: "is not a time; set it to milliseconds from 1 to 600000, such as 2000",
+  }).optional(),
+  ROUTER_FALLBACK_MODEL: modelId(defaultTierModels.fast).optional(),
+  ROUTER_MAX_CALLS: wholeNumber({
+    fallback: 64,
+    from: 1,
+    to: 10_000,
+    error: "is not a number of calls; set it to a whole number from 1 to 10000, such as 64",
+  }),
+  ROUTER_DECISION_LOG: z.string().optional(),
+  ROUTER_ACCESS_LOG: z.enum(["on", "off"], "is neither on nor off").default("on"),
+  AI_GATEWAY_API_KEY: z
+    .string()
+    .regex(visibleAscii, "has a space, a line break or another character that no key has")
+    .optional(),
+  EVALUATOR_BASE_URL: z
+    .url({
+      protocol: /^https?$/,
+      error: "is not an http or https URL, such as https://example.com/v4/ai",
+    })
+    .optional(),
+});
+
+/** The names whose values are secret. */
+export const secretNames: ReadonlySet<string> = new Set([
+  "AI_GATEWAY_API_KEY",
+  "ROUTER_ACCESS_TOKEN",
+]);
+
+function modelId(example: string) {
+  return z
+    .string()
+    .refine(
+      (id) => visibleAscii.test(id) && id.includes("/"),
+      `is not a model id; write it as provider/model, such as ${example}`,
+    );
+}
+
+interface WholeNumber {
+  readonly from: number;
+  readonly to: number;
+  readonly error: string;
+  readonly fallback?: number;
+}
+
+function wholeNumber({ from, to, error, fallback }: WholeNumber) {
+  const isInRange = (text: string) =>
+    /^\d{1,6}$/.test(text) && Number(text) >= from && Number(text) <= to;
+  const text = z.string().refine(isInRange, error);
+  return (fallback === undefined ? text : text.default(String(fallback))).transform(Number);
+}

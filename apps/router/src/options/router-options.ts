@@ -1,0 +1,92 @@
+import type { z } from "zod";
+import type { RoutingPolicy } from "../decision/routing-policy.ts";
+import { isLoopback } from "../security/is-loopback.ts";
+import { StartError } from "../start-error.ts";
+import type { Tier } from "../tier-question.ts";
+import { type Environment, trimEnvironment } from "./environment.ts";
+import { environmentSchema, secretNames } from "./environment-schema.ts";
+
+/** How to reach the gateway. */
+export interface GatewayOptions {
+  /** The gateway key. */
+  readonly apiKey: string;
+  /** Address in front of `/language-model`; the gateway's own when undefined. */
+  readonly baseUrl: string | undefined;
+  /** What `createEvaluator` reads its own options from. */
+  readonly env: Environment;
+}
+
+/** What a person can set. */
+export interface RouterOptions {
+  /** The address to listen on. @default "127.0.0.1" */
+  readonly host: string;
+  /** The port to listen on; 0 takes any free one. @default 3000 */
+  readonly port: number;
+  /** What a client must show; never null where other machines can reach the router. */
+  readonly accessToken: string | null;
+  /** Further names the router answers to, with or without a port. */
+  readonly allowedNames: readonly string[];
+  /** The text model id of each tier. */
+  readonly tierModels: Readonly<Record<Tier, string>>;
+  readonly policy: RoutingPolicy;
+  /** Calls that ask a model at once, at most. @default 64 */
+  readonly maxCallsInFlight: number;
+  /** The file each message's record is added to, or null for none. */
+  readonly decisionLog: string | null;
+  /** Whether each response is printed as one line. @default true */
+  readonly hasAccessLog: boolean;
+  /** The gateway, or null when there is no key and the emulator answers. */
+  readonly gateway: GatewayOptions | null;
+}
+
+/**
+ * Reads the router's options from environment variables; a blank one counts as unset.
+ *
+ * @throws StartError that names the first wrong variable.
+ */
+export function parseRouterOptions(env: Environment): RouterOptions {
+  const { data, error } = environmentSchema.safeParse(trimEnvironment(env));
+  if (!data) throw new StartError(describeProblem(error, env));
+  checkHost(data);
+  return {
+    host: data.HOST,
+    port: data.PORT,
+    accessToken: data.ROUTER_ACCESS_TOKEN ?? null,
+    allowedNames: data.ROUTER_ALLOWED_HOSTS ?? [],
+    tierModels: {
+      nano: data.ROUTER_MODEL_NANO,
+      fast: data.ROUTER_MODEL_FAST,
+      balanced: data.ROUTER_MODEL_BALANCED,
+      frontier: data.ROUTER_MODEL_FRONTIER,
+    },
+    policy: {
+      minConfidence: data.ROUTER_MIN_CONFIDENCE ?? null,
+      failureTier: data.ROUTER_FAILURE_TIER ?? null,
+      decisionMs: data.ROUTER_DECISION_MS ?? null,
+      fallbackModel: data.ROUTER_FALLBACK_MODEL ?? null,
+    },
+    maxCallsInFlight: data.ROUTER_MAX_CALLS,
+    decisionLog: data.ROUTER_DECISION_LOG ?? null,
+    hasAccessLog: data.ROUTER_ACCESS_LOG === "on",
+    gateway: readGateway(data, env),
+  };
+}
+
+function readGateway(data: z.infer<typeof environmentSchema>, env: Environment) {
+  const { AI_GATEWAY_API_KEY: apiKey, EVALUATOR_BASE_URL: baseUrl } = data;
+  return apiKey === undefined ? null : { apiKey, baseUrl, env };
+}
+
+function checkHost({ HOST, ROUTER_ACCESS_TOKEN }: z.infer<typeof environmentSchema>): void {
+  if (isLoopback(HOST) || ROUTER_ACCESS_TOKEN !== undefined) return;
+  throw new StartError(
+    `HOST=${JSON.stringify(HOST)} is not a loopback address: other machines could spend your credits here. Set ROUTER_ACCESS_TOKEN to a secret of at least 16 characters, or HOST to 127.0.0.1.`,
+  );
+}
+
+function describeProblem(error: z.ZodError, env: Environment): string {
+  const [issue] = error.issues;
+  const name = String(issue?.path[0]);
+  const shown = secretNames.has(name) ? name : `${name}=${JSON.stringify(env[name])}`;
+  return `${shown} ${issue?.message}.`;
+}

@@ -1,0 +1,71 @@
+import type { ChatResponse } from "../../chat/chat-response.ts";
+import type { Cause, Decision } from "../../decision/decision.ts";
+import type { Tier } from "../../tier-question.ts";
+import type { Costs } from "./costs.ts";
+import { copyOf, partOf, reveal } from "./elements.ts";
+import { duration, percent, tokens, usd } from "./format.ts";
+
+const tiers: readonly Tier[] = ["nano", "fast", "balanced", "frontier"];
+
+/** Shows a decision in a card: the badge, why, the bars and the first facts. */
+export function showDecision(card: HTMLElement, decision: Decision): void {
+  const view = reveal(card, ".decision");
+  view.dataset["tier"] = decision.tierUsed;
+  partOf(view, ".badge").textContent = decision.tierUsed;
+  partOf(view, ".model").textContent = decision.model;
+  const reason = reasons[decision.cause]?.(decision) ?? null;
+  if (reason !== null) reveal(view, ".cause").textContent = reason;
+  const { probabilities } = decision;
+  const shares = probabilities === null ? [] : tiers.map((tier) => shareOf(tier, decision));
+  partOf(view, ".shares").replaceChildren(...shares);
+  partOf(view, ".facts").replaceChildren(...decisionFacts(decision).map(toFact));
+}
+
+/** Adds what is only known at the end. */
+export function showOutcome(card: HTMLElement, response: ChatResponse, costs: Costs): void {
+  const facts: Fact[] = [["replied in", duration(response.replyMs)]];
+  const { usage } = response;
+  if (usage !== null) {
+    facts.push(["tokens", `${tokens(usage.inputTokens)} in, ${tokens(usage.outputTokens)} out`]);
+    facts.push(["cost", usd(costs.paid)], ["on frontier", usd(costs.frontier)]);
+  }
+  partOf(card, ".facts").append(...facts.map(toFact));
+}
+
+type Fact = [name: string, value: string];
+
+const reasons: Partial<Record<Cause, (decision: Decision) => string>> = {
+  "low-confidence": ({ tierChosen, tierUsed }) =>
+    `The choice was ${tierChosen}, with too little confidence; the next tier up, ${tierUsed}, replies.`,
+  "evaluation-failed": ({ tierUsed }) =>
+    `The evaluation failed; ${tierUsed} replies, as the router is set up to do.`,
+  "decision-timeout": ({ tierUsed }) =>
+    `The decision took too long; ${tierUsed} replies, as the router is set up to do.`,
+  "model-refused": ({ tierUsed }) =>
+    `The model of ${tierUsed} was refused; the fallback model replies.`,
+};
+
+function shareOf(tier: Tier, { probabilities, tierChosen }: Decision): HTMLElement {
+  const probability = probabilities?.[tier] ?? 0;
+  const share = copyOf("share");
+  share.dataset["tier"] = tier;
+  share.classList.toggle("chosen", tier === tierChosen);
+  partOf(share, "dt").textContent = tier;
+  partOf(share, ".bar").style.setProperty("--share", String(probability));
+  partOf(share, ".percent").textContent = percent(probability);
+  return share;
+}
+
+function decisionFacts({ confidence, jevMs }: Decision): Fact[] {
+  return [
+    ["confidence", confidence === null ? "not given" : confidence.toFixed(2)],
+    ["decided in", duration(jevMs)],
+  ];
+}
+
+function toFact([name, value]: Fact): HTMLElement {
+  const fact = copyOf("fact");
+  partOf(fact, "dt").textContent = name;
+  partOf(fact, "dd").textContent = value;
+  return fact;
+}

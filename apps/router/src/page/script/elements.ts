@@ -1,0 +1,26 @@
+/** The element of the page with this id. */
+export function byId(id: string): HTMLElement {
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`The page has no #${id}.`);
+  return element;
+}
+
+/** The part of an element that a selector names. */
+export function partOf(element: ParentNode, selector: string): HTMLElement {
+  const part = element.querySelector<HTMLElement>(selector);
+  if (part === null) throw new Error(`The element has no ${selector}.`);
+  return part;
+}
+
+/** A new copy of the one element in a template. */
+export function copyOf(id: string): HTMLElement {
+  const { content } = byId(id) as HTMLTemplateElement;
+  return partOf(content, "*").cloneNode(true) as HTMLElement;
+}
+
+/** Shows a part that was hidden, and gives it. */
+export function reveal(element: ParentNode, selector: string): HTMLElement {
+  const part = partOf(element, selector);
+  part.hidden = false;
+  return part;
+}

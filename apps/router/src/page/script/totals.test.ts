@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { createTotals } from "./totals.ts";
+
+const response = {
+  tier: "nano",
+  model: "a/nano",
+  probabilities: { nano: 1, fast: 0, balanced: 0, frontier: 0 },
+  confidence: 1,
+  jevMs: 1,
+  replyMs: 1,
+  reply: "Hello!",
+  replyError: null,
+  usage: { inputTokens: 600, outputTokens: 634, totalTokens: 1234 },
+} as const;
+
+test("adds up replies, tokens, costs and what was saved", () => {
+  const totals = createTotals();
+  totals.add(response, { paid: 0.001, frontier: 0.05 });
+  expect(totals.describe()).toBe(
+    "This page: 1 reply, 1,234 tokens, $0.001; on the frontier tier $0.05: $0.049 saved.",
+  );
+  totals.add({ ...response, usage: null }, { paid: 0.1, frontier: 0.05 });
+  expect(totals.describe()).toBe(
+    "This page: 2 replies, 1,234 tokens, $0.1; on the frontier tier $0.1: $0.001 more.",
+  );
+});
+
+test("a cost that is not known is not a saving", () => {
+  const totals = createTotals();
+  totals.add(response, { paid: null, frontier: 0.05 });
+  expect(totals.describe()).toBe("This page: 1 reply, 1,234 tokens, cost unknown.");
+});

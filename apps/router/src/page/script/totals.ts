@@ -1,0 +1,35 @@
+import type { ChatResponse } from "../../chat/chat-response.ts";
+import type { Costs } from "./costs.ts";
+import { tokens, usd } from "./format.ts";
+
+/** Adds up what the page has seen. */
+export interface Totals {
+  readonly add: (response: ChatResponse, costs: Costs) => void;
+  /** The sums as a sentence. */
+  readonly describe: () => string;
+}
+
+/** Starts at nothing; only messages whose two costs are known are compared. */
+export function createTotals(): Totals {
+  const sums = { messages: 0, tokens: 0, compared: 0, paid: 0, frontier: 0 };
+  return {
+    add({ usage }, { paid, frontier }) {
+      sums.messages += 1;
+      sums.tokens += usage?.totalTokens ?? 0;
+      if (paid === null || frontier === null) return;
+      sums.compared += 1;
+      sums.paid += paid;
+      sums.frontier += frontier;
+    },
+    describe() {
+      const counted = `This page: ${sums.messages} ${sums.messages === 1 ? "reply" : "replies"}, ${tokens(sums.tokens)} tokens`;
+      if (sums.compared === 0) return `${counted}, cost unknown.`;
+      const costs = `${usd(sums.paid)}; on the frontier tier ${usd(sums.frontier)}`;
+      return `${counted}, ${costs}: ${describeSaving(sums.frontier - sums.paid)}.`;
+    },
+  };
+}
+
+function describeSaving(saved: number): string {
+  return saved >= 0 ? `${usd(saved)} saved` : `${usd(-saved)} more`;
+}

@@ -1,0 +1,11 @@
+import type { TokenUsage } from "../chat/chat-response.ts";
+import type { ModelPrice } from "./model-price.ts";
+
+/** What these tokens cost at this price, in US dollars; null when either is not known. */
+export function costOf(usage: TokenUsage | null, price: ModelPrice | null): number | null {
+  if (usage === null || price === null) return null;
+  const { inputTokens, outputTokens } = usage;
+  if (inputTokens === null || outputTokens === null) return null;
+  const input = inputTokens * price.inputUsdPerMillionTokens;
+  return (input + outputTokens * price.outputUsdPerMillionTokens) / 1_000_000;
+}

@@ -1,0 +1,75 @@
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { defaultTierModels } from "../options/default-tier-models.ts";
+import { loggedRecordSchema } from "../report/read-records.ts";
+import { testRouter } from "../testing/test-router.ts";
+import { openDecisionLog } from "./decision-log.ts";
+import type { MessageRecord } from "./message-record.ts";
+
+const price = { inputUsdPerMillionTokens: 1, outputUsdPerMillionTokens: 2 };
+const prices = new Map(Object.values(defaultTierModels).map((model) => [model, price]));
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "router-log-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+test("each message is one line with ids, shares, times and costs, and no text", async () => {
+  const path = join(await temporaryFolder(), "decisions.jsonl");
+  const log = await openDecisionLog(path, (problem) => expect.fail(problem));
+  const { request, chat } = await testRouter({}, { observe: log.observe, prices });
+  await chat({ message: "hi" });
+  const headers = { "content-type": "application/json", "x-request-id": "my-own-id" };
+  const body = '{"message":"a secret plan for the moon"}';
+  await request("/decide", { method: "POST", headers, body });
+  await log.close();
+  const text = await readFile(path, "utf8");
+  const lines = text.trimEnd().split("\n");
+  const records = lines.map((line) => JSON.parse(line) as MessageRecord);
+  expect(records).toMatchObject([
+    {
+      door: "chat",
+      outcome: "replied",
+      tierChosen: "nano",
+      tierUsed: "nano",
+      cause: "choice",
+      model: defaultTierModels.nano,
+      probabilities: { nano: 0.97 },
+      confidence: 0.96,
+      decisionCostUsd: expect.any(Number),
+      replyCostUsd: expect.any(Number),
+      frontierCostUsd: expect.any(Number),
+    },
+    { requestId: "my-own-id", door: "decide", outcome: "decided", replyMs: null },
+  ]);
+  expect(text).not.toMatch(/secret|moon|emulator|"hi"/);
+  for (const record of records) loggedRecordSchema.parse(record);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test("a failed decision, a failed reply and a stopped one are told apart", async () => {
+  const outcomes: string[] = [];
+  const observe = ({ outcome, failure }: MessageRecord) =>
+    outcomes.push(`${outcome} ${failure ?? ""}`.trim());
+  const fails = () => Response.json({ error: { message: "no" } }, { status: 400 });
+  await (await testRouter({ evaluation: fails }, { observe })).chat({ message: "hi" });
+  await (await testRouter({ reply: fails }, { observe })).chat({ message: "hi" });
+  const client = new AbortController();
+  const leaves = () => {
+    client.abort();
+    return fails();
+  };
+  const { chat } = await testRouter({ reply: leaves }, { observe });
+  await chat({ message: "hi" }, { signal: client.signal });
+  expect(outcomes).toEqual(["no-decision StatusError", "reply-failed", "stopped"]);
+});
+
+test("a file that cannot be written is one line that names the variable", async () => {
+  const path = join(await temporaryFolder(), "no", "such", "folder");
+  await expect(openDecisionLog(path, () => undefined)).rejects.toThrow(
+    `ROUTER_DECISION_LOG=${JSON.stringify(path)} cannot be written (ENOENT).`,
+  );
+});

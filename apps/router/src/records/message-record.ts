@@ -1,0 +1,98 @@
+import type { Reply } from "../chat/chat-response.ts";
+import type { Cause, Decision } from "../decision/decision.ts";
+import { costOf } from "../prices/cost-of.ts";
+import type { Tier } from "../tier-question.ts";
+
+/** Where a message came in. */
+export type Door = "chat" | "decide" | "openai";
+
+/** How a message ended. */
+export type Outcome = "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
+
+/** Who asked, and where. */
+export interface CallOrigin {
+  readonly requestId: string;
+  readonly door: Door;
+}
+
+/** What happened to one message: ids, shares, times and costs, never its text. */
+export interface MessageRecord extends CallOrigin {
+  /** When it ended, in ISO 8601. */
+  readonly time: string;
+  readonly outcome: Outcome;
+  /** The kind of error that left no decision, such as `TimeoutError`, or null. */
+  readonly failure: string | null;
+  readonly evaluationId: string | null;
+  readonly tierChosen: Tier | null;
+  readonly tierUsed: Tier | null;
+  readonly cause: Cause | null;
+  readonly model: string | null;
+  readonly probabilities: Decision["probabilities"];
+  readonly confidence: number | null;
+  readonly decisionMs: number | null;
+  readonly replyMs: number | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  /** Price of the evaluation in US dollars, or null when not known. */
+  readonly decisionCostUsd: number | null;
+  /** Price of the reply in US dollars, or null when not known. */
+  readonly replyCostUsd: number | null;
+  /** What the frontier tier's model would have asked for the same tokens, or null. */
+  readonly frontierCostUsd: number | null;
+}
+
+/** Is told what happened to each message. */
+export type Observe = (record: MessageRecord) => void;
+
+/** The end of a message that no tier was chosen for. */
+export function recordOfFailure(origin: CallOrigin, outcome: Outcome, error: Error): MessageRecord {
+  return {
+    time: new Date().toISOString(),
+    ...origin,
+    outcome,
+    failure: error.name,
+    ...decisionPart(null),
+    ...replyPart(null, null),
+  };
+}
+
+/** The end of a message that was decided, and perhaps replied to. */
+export function recordOf(
+  origin: CallOrigin,
+  decision: Decision,
+  end: { outcome: Outcome; reply: Reply | null },
+): MessageRecord {
+  return {
+    time: new Date().toISOString(),
+    ...origin,
+    outcome: end.outcome,
+    failure: null,
+    ...decisionPart(decision),
+    ...replyPart(decision, end.reply),
+  };
+}
+
+function decisionPart(decision: Decision | null) {
+  return {
+    evaluationId: decision?.evaluationId ?? null,
+    tierChosen: decision?.tierChosen ?? null,
+    tierUsed: decision?.tierUsed ?? null,
+    cause: decision?.cause ?? null,
+    model: decision?.model ?? null,
+    probabilities: decision?.probabilities ?? null,
+    confidence: decision?.confidence ?? null,
+    decisionMs: decision?.jevMs ?? null,
+    decisionCostUsd: decision?.costUsd ?? null,
+  };
+}
+
+function replyPart(decision: Decision | null, reply: Reply | null) {
+  const usage = reply?.usage ?? null;
+  return {
+    replyMs: reply?.replyMs ?? null,
+    inputTokens: usage?.inputTokens ?? null,
+    outputTokens: usage?.outputTokens ?? null,
+    replyCostUsd: costOf(usage, decision?.prices.model ?? null),
+    frontierCostUsd: costOf(usage, decision?.prices.frontier ?? null),
+  };
+}

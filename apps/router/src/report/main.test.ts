@@ -1,0 +1,87 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startProgram } from "../testing/start-program.ts";
+
+const record = {
+  time: "2026-11-20T08:00:00.000Z",
+  outcome: "replied",
+  failure: null,
+  tierChosen: "nano",
+  tierUsed: "nano",
+  cause: "choice",
+  decisionCostUsd: 0.000014,
+  replyCostUsd: 0.00002,
+  frontierCostUsd: 0.004,
+};
+const failed = { ...record, replyCostUsd: null, frontierCostUsd: null, outcome: "reply-failed" };
+const undecided = {
+  ...failed,
+  outcome: "no-decision",
+  failure: "RateLimitError",
+  tierChosen: null,
+  tierUsed: null,
+  cause: null,
+  decisionCostUsd: null,
+};
+
+async function logOf(lines: readonly string[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "router-report-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, "decisions.jsonl");
+  await writeFile(path, lines.join("\n"));
+  return path;
+}
+
+test("prints tiers, causes, failures, and what was saved net of the decisions", async () => {
+  const raised = { ...record, tierUsed: "fast", cause: "low-confidence" };
+  const last = { ...record, time: "2026-11-21T08:00:00.000Z" };
+  const lines = [record, raised, failed, undecided, last].map((line) => JSON.stringify(line));
+  const path = await logOf([...lines, '{"time":"2026']);
+  const { code, stdout, stderr } = await startProgram("report/main.ts", {
+    ROUTER_DECISION_LOG: path,
+  }).ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatchInlineSnapshot(`
+    "5 messages from 2026-11-20T08:00:00.000Z to 2026-11-21T08:00:00.000Z
+
+    Tiers used
+      nano                        3  60%
+      fast                        1  20%
+      balanced                    0  0%
+      frontier                    0  0%
+
+    Not simply the model's choice
+      low-confidence              1  20%
+
+    Failures
+      reply failed                1  20%
+      no decision: RateLimitError 1  20%
+
+    Costs of the 3 replies whose prices are known
+      frontier tier only          $0.012
+      replies as routed           $0.00006
+      all decisions               $0.000056
+    Saved against frontier only, net of the decisions: $0.0119, 99%
+    Lines passed over because they are no records: 1
+    "
+  `);
+});
+
+test("an empty log is no error", async () => {
+  const path = await logOf([]);
+  const { code, stdout } = await startProgram("report/main.ts", {}, [path]).ended;
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "The decision log has no messages.\n" });
+});
+
+test.each([
+  [[], "Usage: npm run router:report"],
+  [["a", "b"], "Usage: npm run router:report"],
+  [["/nowhere/decisions.jsonl"], 'The decision log "/nowhere/decisions.jsonl" cannot be read'],
+])("%j is one line and a 1", async (args, message) => {
+  const { code, stdout, stderr } = await startProgram("report/main.ts", {}, args).ended;
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain(message);
+  expect(stderr).toMatch(/^[^\n]+\n$/);
+});

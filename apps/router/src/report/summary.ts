@@ -1,0 +1,76 @@
+import { type Tier, tierNames } from "../tier-question.ts";
+import type { LoggedRecord } from "./read-records.ts";
+
+/** What a decision log adds up to. */
+export interface Summary {
+  messages: number;
+  /** Lines that are no records. */
+  unreadable: number;
+  /** Times of the first and the last message, in ISO 8601, or null for an empty log. */
+  first: string | null;
+  last: string | null;
+  /** Messages by the tier that was used. */
+  readonly tiers: Record<Tier, number>;
+  /** Messages by cause, the model's own choice excepted. */
+  readonly causes: Map<string, number>;
+  /** Messages that got no reply, by the way they failed. */
+  readonly failures: Map<string, number>;
+  /** Replies whose costs are all known, and their sums in US dollars. */
+  compared: number;
+  replyUsd: number;
+  frontierUsd: number;
+  /** Price of every decision, those without a reply included, in US dollars. */
+  decisionUsd: number;
+  /** Decisions whose price is not known. */
+  unpriced: number;
+}
+
+/** Adds records up. */
+export async function summarize(records: AsyncIterable<LoggedRecord | null>): Promise<Summary> {
+  const tiers = Object.fromEntries(tierNames.map((tier) => [tier, 0])) as Record<Tier, number>;
+  const summary: Summary = {
+    messages: 0,
+    unreadable: 0,
+    first: null,
+    last: null,
+    tiers,
+    causes: new Map(),
+    failures: new Map(),
+    compared: 0,
+    replyUsd: 0,
+    frontierUsd: 0,
+    decisionUsd: 0,
+    unpriced: 0,
+  };
+  for await (const record of records) {
+    if (record === null) summary.unreadable += 1;
+    else add(summary, record);
+  }
+  return summary;
+}
+
+function add(summary: Summary, record: LoggedRecord): void {
+  const { outcome, tierUsed, cause, failure } = record;
+  summary.messages += 1;
+  summary.first ??= record.time;
+  summary.last = record.time;
+  if (tierUsed !== null) summary.tiers[tierUsed] += 1;
+  if (cause !== null && cause !== "choice") count(summary.causes, cause);
+  if (outcome === "no-decision") count(summary.failures, `no decision: ${failure ?? "unknown"}`);
+  if (outcome === "reply-failed") count(summary.failures, "reply failed");
+  addCosts(summary, record);
+}
+
+function addCosts(summary: Summary, record: LoggedRecord): void {
+  const { tierChosen, decisionCostUsd, replyCostUsd, frontierCostUsd } = record;
+  if (decisionCostUsd === null && tierChosen !== null) summary.unpriced += 1;
+  summary.decisionUsd += decisionCostUsd ?? 0;
+  if (replyCostUsd === null || frontierCostUsd === null) return;
+  summary.compared += 1;
+  summary.replyUsd += replyCostUsd;
+  summary.frontierUsd += frontierCostUsd;
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
