@@ -20,15 +20,16 @@ test.each(workspaces)("%s offers every root script", (file) => {
   const up = relative(dirname(file), ".");
   const own = scriptsOf(file);
   for (const [name, command] of Object.entries(rootScripts)) {
-    if (name === "check:types") {
-      expect(own[name]).toBe(command); // each workspace checks its own
-      continue;
-    }
-    const fromHere = command
-      .replace("--env-file-if-exists=", `$&${up}/`)
-      .replace(/ (?=(apps|packages|fixtures)\/)/, ` ${up}/`);
-    const isProgram = command.startsWith("node ");
-    const run = name === "test" ? "test" : `run ${name}`;
-    expect(own).toHaveProperty([name], isProgram ? fromHere : `npm --prefix ${up} ${run} --`);
+    expect(own).toHaveProperty([name], scriptFrom(up, { name, command }));
   }
 });
+
+/** A root script as it reads in a folder from which the root is `up`. */
+function scriptFrom(up: string, { name, command }: { name: string; command: string }): string {
+  if (name === "check:types") return command; // each workspace checks its own
+  const isProgram = command.startsWith("node ");
+  if (!isProgram) return `npm --prefix ${up} ${name === "test" ? "test" : `run ${name}`} --`;
+  return command
+    .replace("--env-file-if-exists=", `$&${up}/`)
+    .replace(/ (?=(apps|packages|fixtures)\/)/, ` ${up}/`);
+}
