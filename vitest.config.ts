@@ -9,6 +9,8 @@ export default defineConfig({
     ],
     globalSetup: ["evaluator-fixtures/unpack-browser"],
     setupFiles: ["evaluator-fixtures/vitest-setup"],
+    // Many tests wait for processes and sockets, so more run at once than there are cores.
+    maxWorkers: 4,
     reporters: ["minimal"],
     restoreMocks: true,
     unstubEnvs: true,
