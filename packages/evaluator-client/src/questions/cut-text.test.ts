@@ -17,3 +17,11 @@ test.each([
 ])("cuts %j to %d: %j", (text, maxCharacters, expected) => {
   expect(cutText(text, maxCharacters)).toBe(expected);
 });
+
+test("cuts into a pile of combining marks that is longer than any character", () => {
+  const pile = `a${"\u0301".repeat(200)}`;
+  expect(cutText(pile, 100)).toBe(pile.slice(0, 100));
+  const pairs = `a${"\u{1D165}".repeat(200)}`;
+  expect(cutText(pairs, 100)).toBe(pairs.slice(0, 99));
+  expect(cutText(pairs, 101)).toBe(pairs.slice(0, 101));
+});
