@@ -7,6 +7,7 @@ import {
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createEmulator } from "../create-emulator.ts";
 import { post } from "../test-requests.ts";
+import { threeQuestions as questions } from "./three-questions.ts";
 
 // The generation of the `ai` package that the contract describes, unpatched, over HTTP.
 const emulator = createEmulator({ exchanges: [], tier: "free", keys: ["right-key"] });
@@ -20,16 +21,6 @@ beforeAll(async () => {
 });
 beforeEach(() => emulator.reset());
 afterAll(() => emulator.close());
-
-const questions = {
-  tier: {
-    type: "choice",
-    instructions: "Which tier?",
-    criteria: { nano: "greeting", balanced: "writing code" },
-  },
-  urgency: { type: "score", instructions: "How urgent?", criteria: ["not urgent", "emergency"] },
-  scam: { type: "boolean", instructions: "Is it a scam?" },
-} as const;
 
 const ask = (provider = gateway, modelId = "typesafe-ai/jev", maxRetries = 0) =>
   evaluate({

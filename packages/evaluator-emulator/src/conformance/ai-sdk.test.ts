@@ -9,6 +9,7 @@ import {
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEmulator } from "../create-emulator.ts";
 import { post } from "../test-requests.ts";
+import { threeQuestions as questions } from "./three-questions.ts";
 
 // The `ai` package and its own gateway provider, unpatched, over HTTP.
 const emulator = createEmulator({ exchanges: [], keys: ["right-key"] });
@@ -29,16 +30,6 @@ afterAll(async () => {
   await emulator.close();
   await poor.close();
 });
-
-const questions = {
-  tier: {
-    type: "choice",
-    instructions: "Which tier?",
-    criteria: { nano: "greeting", balanced: "writing code" },
-  },
-  urgency: { type: "score", instructions: "How urgent?", criteria: ["not urgent", "emergency"] },
-  scam: { type: "boolean", instructions: "Is it a scam?" },
-} as const;
 
 test("decide gets a validated answer to every question type", async () => {
   const state = { user_message: "hello there" };
