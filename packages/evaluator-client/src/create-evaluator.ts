@@ -9,12 +9,13 @@ import {
   readQuestionLimits,
   readTransport,
 } from "./evaluator-options.ts";
-import { checkRequest } from "./questions/check-request.ts";
+import { requestCheck } from "./questions/request-check.ts";
 import { estimateTokens } from "./questions/estimate-tokens.ts";
 import type { Questions } from "./questions/question.ts";
 import { type Clock, systemClock } from "./retry/clock.ts";
 import { type RetryPolicy, withRetries } from "./retry/with-retries.ts";
 import { checkReply, toEvaluation } from "./to-evaluation.ts";
+import type { AttemptContext } from "./transports/transport.ts";
 import { joinWatches, type Watch } from "./watching/watch.ts";
 
 /** Options of one call. */
@@ -97,18 +98,20 @@ export function createEvaluator(
   const transport = readTransport(options);
   const pacer = readPacer(options, { transport, clock, random });
   const { tracing } = options;
-  const questionLimits = readQuestionLimits(options);
+  const checkRequest = requestCheck(readQuestionLimits(options));
   const ownLimits = readCallLimits(options);
+  const ownWatch = joinWatches([options]);
 
   async function evaluate<TQuestions extends Questions>(
     request: EvaluationRequest<TQuestions>,
     { signal, ...limits }: Required<CallLimits> & { signal?: AbortSignal | undefined },
   ): Promise<Evaluation<TQuestions>> {
     signal?.throwIfAborted();
-    checkRequest(request, questionLimits);
+    checkRequest(request);
+    const policy = { ...limits, signal, watch: ownWatch };
+    if (tracing === undefined) return send(request, policy);
     const run = (watch: Watch) =>
-      send(request, { ...limits, signal, watch: joinWatches([options, watch]) });
-    if (tracing === undefined) return run({});
+      send(request, { ...policy, watch: joinWatches([options, watch]) });
     const traced = await tracing({ request, transport }, run);
     return traced as Evaluation<TQuestions>;
   }
@@ -118,9 +121,9 @@ export function createEvaluator(
     limits: Pick<RetryPolicy, keyof CallLimits | "signal" | "watch">,
   ): Promise<Evaluation<TQuestions>> {
     const startedAt = clock.now();
-    const tokens = estimateTokens(request);
-    const attempt = async (attemptSignal: AbortSignal) => {
-      const reply = await transport.send(request, { signal: attemptSignal, clock });
+    const tokens = pacer.countsTokens ? estimateTokens(request) : 0;
+    const attempt = async (context: AttemptContext) => {
+      const reply = await transport.send(request, context);
       const response = checkReply(reply, request.questions);
       const status = reply.status ?? null;
       return { value: { reply, response }, status, tokensUsed: response.usage.inputTokens };

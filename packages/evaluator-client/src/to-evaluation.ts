@@ -7,23 +7,16 @@ import type { ConfidenceFor } from "./questions/answers-for.ts";
 import type { Questions } from "./questions/question.ts";
 import { isRecord } from "./questions/record-of.ts";
 import type { TransportReply } from "./transports/transport.ts";
+import { listAt, textAt, valueAt } from "./value-at.ts";
 
-/** The response body around the answers, which {@link checkAnswers} checks by itself. */
-const envelopeSchema = evaluationResponseSchema.extend({ answers: z.custom(isRecord) });
-
-/** The gateway's own metadata (contract section 2.5), as far as it is read here. */
-const gatewayMetadataSchema = z.looseObject({
-  marketCost: z.string().optional(),
-  routing: z.unknown().optional(),
-});
-const routingSchema = z.looseObject({
-  modelAttempts: z.array(
-    z.looseObject({
-      providerAttempts: z.array(
-        z.looseObject({ success: z.boolean(), startTime: z.number(), endTime: z.number() }),
-      ),
-    }),
-  ),
+const { shape } = evaluationResponseSchema;
+/** The response body around the answers; unknown fields pass, and are not walked again. */
+const envelopeSchema = z.object({
+  answers: z.custom(isRecord),
+  rounding: shape.rounding.strip(),
+  usage: shape.usage.strip(),
+  warnings: shape.warnings,
+  providerMetadata: z.custom(isRecord),
 });
 
 /**
@@ -53,7 +46,7 @@ export function toEvaluation<TQuestions extends Questions>(
 ): Evaluation<TQuestions> {
   const { reply, questions, timing } = details;
   const { answers, rounding, usage, warnings, providerMetadata } = response;
-  const gateway = gatewayMetadataSchema.safeParse(providerMetadata["gateway"]).data;
+  const gateway = providerMetadata["gateway"];
   return {
     answers,
     rounding,
@@ -61,10 +54,10 @@ export function toEvaluation<TQuestions extends Questions>(
     warnings,
     providerMetadata,
     confidence: readConfidence(questions, providerMetadata),
-    costUsd: readCost(gateway?.marketCost),
+    costUsd: readCost(gateway),
     modelId: reply.modelId,
     requestId: reply.requestId,
-    timing: { ...timing, providerMs: readProviderMs(gateway?.routing) },
+    timing: { ...timing, providerMs: readProviderMs(gateway) },
     raw: reply.raw,
   };
 }
@@ -74,24 +67,39 @@ function readConfidence<TQuestions extends Questions>(
   questions: TQuestions,
   providerMetadata: Record<string, unknown>,
 ): ConfidenceFor<TQuestions> {
-  const { gateway: _, ...vendors } = providerMetadata;
-  const given = Object.values(vendors)
-    .map((vendor) => (isRecord(vendor) ? vendor["confidence"] : undefined))
-    .find(isRecord);
-  const entries = Object.entries(questions)
-    .filter(([, question]) => question.type !== "boolean")
-    .map(([id]) => [id, given && Object.hasOwn(given, id) ? toNumber(given[id]) : null]);
+  const given = findConfidence(providerMetadata);
+  const entries: [string, number | null][] = [];
+  for (const id of Object.keys(questions)) {
+    if (questions[id]?.type === "boolean") continue;
+    entries.push([id, Object.hasOwn(given, id) ? toNumber(given[id]) : null]);
+  }
   return Object.fromEntries(entries) as ConfidenceFor<TQuestions>;
 }
 
-function readCost(marketCost: string | undefined): number | null {
-  return marketCost === undefined || marketCost.trim() === "" ? null : toNumber(Number(marketCost));
+function findConfidence(providerMetadata: Record<string, unknown>): Record<string, unknown> {
+  for (const name of Object.keys(providerMetadata)) {
+    const confidence = valueAt(providerMetadata, name, "confidence");
+    if (name !== "gateway" && isRecord(confidence)) return confidence;
+  }
+  return {};
 }
 
-function readProviderMs(routing: unknown): number | null {
-  const attempts = routingSchema.safeParse(routing).data?.modelAttempts ?? [];
-  const answered = attempts.flatMap((attempt) => attempt.providerAttempts).find((a) => a.success);
-  return answered === undefined ? null : answered.endTime - answered.startTime;
+function readCost(gateway: unknown): number | null {
+  const marketCost = textAt(gateway, "marketCost") ?? "";
+  return marketCost.trim() === "" ? null : toNumber(Number(marketCost));
+}
+
+/** The time of the provider attempt that answered (contract section 2.5). */
+function readProviderMs(gateway: unknown): number | null {
+  for (const modelAttempt of listAt(gateway, "routing", "modelAttempts")) {
+    for (const attempt of listAt(modelAttempt, "providerAttempts")) {
+      if (!isRecord(attempt) || attempt["success"] !== true) continue;
+      const startedAt = toNumber(attempt["startTime"]);
+      const endedAt = toNumber(attempt["endTime"]);
+      return startedAt === null || endedAt === null ? null : endedAt - startedAt;
+    }
+  }
+  return null;
 }
 
 function toNumber(value: unknown): number | null {

@@ -1,7 +1,7 @@
 import type { EvaluatorSurroundings } from "../create-evaluator.ts";
 import { type CallLimits, callLimitsSchema, readCallLimits } from "../evaluator-options.ts";
 import { isSuccess } from "../http/http-client.ts";
-import { requestJson } from "../http/request-json.ts";
+import { jsonEndpoint } from "../http/json-endpoint.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { systemClock } from "../retry/clock.ts";
 import { withRetries } from "../retry/with-retries.ts";
@@ -12,6 +12,7 @@ import {
   mergeHeaders,
   type TransportOptions,
 } from "../transports/transport-options.ts";
+import type { AttemptContext } from "../transports/transport.ts";
 import { joinWatches } from "../watching/watch.ts";
 import type { Catalog } from "./catalog.ts";
 import { fromCredits, fromEndpointList, fromModelList } from "./catalog-mapping.ts";
@@ -59,9 +60,10 @@ export function createCatalog(
   async function lookUp<TValue>({ path, read, signal, apiKey }: LookUp<TValue>): Promise<TValue> {
     const own = apiKey === undefined ? {} : keyHeaders(apiKey);
     const headers = mergeHeaders(own, options.headers);
-    const request = { method: "GET", url: origin + path, headers } as const;
-    const attempt = async (attemptSignal: AbortSignal) => {
-      const response = await requestJson(http, { ...request, signal: attemptSignal });
+    const endpoint = { method: "GET", url: origin + path, headers } as const;
+    const get = jsonEndpoint(http, endpoint);
+    const attempt = async (context: AttemptContext) => {
+      const response = await get(null, context);
       const { status, json } = response;
       if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
       throw toGatewayError({ response, apiKey: apiKey ?? null, clock }, null);

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { toConnectionError } from "./connection-failure.ts";
-import type { HttpRequest } from "./http-client.ts";
+import type { HttpEndpoint } from "./http-client.ts";
 
 const url = "https://service.example/v1/path?id=1";
-const { signal } = new AbortController();
-const post: HttpRequest = { method: "POST", url, headers: {}, signal };
+const post: HttpEndpoint = { method: "POST", url, headers: {} };
 
 function coded(code: unknown): Error {
   return Object.assign(new Error("quoted by nobody"), { code });
@@ -50,12 +49,12 @@ test.each<[string, object, string]>([
   ["UND_ERR_HEADERS_OVERFLOW", unknown, broke],
 ])("sorts %s", (code, fields, message) => {
   const cause = coded(code);
-  const error = toConnectionError(cause, { request: post, keepCause: true });
+  const error = toConnectionError(cause, { endpoint: post, keepCause: true });
   expect(error).toMatchObject({ name: "ConnectionError", cause, ...fields });
   expect(error.message.startsWith(`${message} (${code})`)).toBe(true);
   // fetch wraps the socket's error.
   const wrapped = new TypeError("fetch failed", { cause });
-  const alike = toConnectionError(wrapped, { request: post, keepCause: false });
+  const alike = toConnectionError(wrapped, { endpoint: post, keepCause: false });
   expect(alike).toMatchObject({ ...fields, message: error.message });
   expect(alike).not.toHaveProperty("cause");
 });
@@ -67,13 +66,13 @@ test.each<[string, unknown, object]>([
   ["a code that is no text", coded(7), unknown],
   ["text", "ECONNRESET", unknown],
 ])("takes %s as broken on the way", (_, thrown, fields) => {
-  const error = toConnectionError(thrown, { request: post, keepCause: false });
+  const error = toConnectionError(thrown, { endpoint: post, keepCause: false });
   const message = `${broke}; the request may have been billed.`;
   expect(error).toMatchObject({ ...fields, message });
 });
 
 test("bills no look-up", () => {
-  const request: HttpRequest = { ...post, method: "GET" };
-  const error = toConnectionError(coded("ECONNRESET"), { request, keepCause: false });
+  const endpoint: HttpEndpoint = { ...post, method: "GET" };
+  const error = toConnectionError(coded("ECONNRESET"), { endpoint, keepCause: false });
   expect(error).toMatchObject({ maybeBilled: false, message: `${broke} (ECONNRESET).` });
 });

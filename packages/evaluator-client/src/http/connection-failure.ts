@@ -1,6 +1,6 @@
 import { ConnectionError } from "../errors.ts";
 import { billingOf } from "./billing-of.ts";
-import type { HttpRequest } from "./http-client.ts";
+import type { HttpEndpoint } from "./http-client.ts";
 
 const neverConnected = new Set([
   "EAI_AGAIN",
@@ -31,9 +31,9 @@ const undecodable = /^(Z_|ERR__ERROR_|ZSTD_)/;
  */
 export function toConnectionError(
   thrown: unknown,
-  { request, keepCause }: { request: HttpRequest; keepCause: boolean },
+  { endpoint, keepCause }: { endpoint: HttpEndpoint; keepCause: boolean },
 ): ConnectionError {
-  const { origin } = new URL(request.url);
+  const { origin } = new URL(endpoint.url);
   const code = findCode(thrown);
   const cause = keepCause ? { cause: thrown } : {};
   const why = code === null ? "" : ` (${code})`;
@@ -47,7 +47,7 @@ export function toConnectionError(
   }
   const isRetryable =
     code === null ? isNetworkError(thrown) : lostOnTheWay.has(code) || undecodable.test(code);
-  const { maybeBilled, note } = billingOf(request);
+  const { maybeBilled, note } = billingOf(endpoint);
   const message = `The connection to ${origin} broke before a whole response arrived${why}${note}.`;
   return new ConnectionError(message, { ...cause, isRetryable, maybeBilled });
 }

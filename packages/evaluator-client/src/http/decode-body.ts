@@ -2,8 +2,8 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 import { ConnectionError } from "../errors.ts";
 import { billingOf } from "./billing-of.ts";
-import { bodyTooLarge } from "./collect-body.ts";
-import { type HttpRequest, MAX_BODY_BYTES } from "./http-client.ts";
+import { bodyTooLarge } from "./body-collector.ts";
+import { type HttpEndpoint, MAX_BODY_BYTES } from "./http-client.ts";
 
 type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
 
@@ -18,24 +18,24 @@ const decoders = new Map<string, Decoder>([
 /** Undoes the `content-encoding` of a body, last coding first, never past {@link MAX_BODY_BYTES}. */
 export async function decodeBody(
   bytes: Uint8Array,
-  { contentEncoding, request }: { contentEncoding: string | null; request: HttpRequest },
+  { contentEncoding, endpoint }: { contentEncoding: string; endpoint: HttpEndpoint },
 ): Promise<Uint8Array> {
-  const codings = (contentEncoding ?? "").split(",").map((coding) => coding.trim().toLowerCase());
+  const codings = contentEncoding.split(",").map((coding) => coding.trim().toLowerCase());
   let decoded = bytes;
   for (const coding of codings.toReversed()) {
     if (coding !== "" && coding !== "identity")
-      decoded = await decodeOnce(decoded, { coding, request });
+      decoded = await decodeOnce(decoded, { coding, endpoint });
   }
   return decoded;
 }
 
 async function decodeOnce(
   bytes: Uint8Array,
-  { coding, request }: { coding: string; request: HttpRequest },
+  { coding, endpoint }: { coding: string; endpoint: HttpEndpoint },
 ): Promise<Uint8Array> {
   const decode = decoders.get(coding);
   if (decode === undefined) {
-    throw unreadable(`its encoding "${coding.slice(0, 20)}" is not known`, request);
+    throw unreadable(`its encoding "${coding.slice(0, 20)}" is not known`, endpoint);
   }
   try {
     return await decode(bytes, { maxOutputLength: MAX_BODY_BYTES });
@@ -43,12 +43,12 @@ async function decodeOnce(
     const isTooLarge = error instanceof RangeError;
     throw isTooLarge
       ? bodyTooLarge()
-      : unreadable(`its ${coding} data is broken or cut off`, request);
+      : unreadable(`its ${coding} data is broken or cut off`, endpoint);
   }
 }
 
-function unreadable(reason: string, request: HttpRequest): ConnectionError {
-  const { maybeBilled, note } = billingOf(request);
+function unreadable(reason: string, endpoint: HttpEndpoint): ConnectionError {
+  const { maybeBilled, note } = billingOf(endpoint);
   const message = `The response body cannot be decoded: ${reason}${note}.`;
   return new ConnectionError(message, { isRetryable: true, maybeBilled });
 }

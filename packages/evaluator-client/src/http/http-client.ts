@@ -1,12 +1,11 @@
-/** One HTTP request with a whole body. */
-export interface HttpRequest {
+import type { Abortable } from "./abortable.ts";
+
+/** Where requests go, and what every one of them carries. */
+export interface HttpEndpoint {
   readonly method: "GET" | "POST";
   readonly url: string;
   /** Header name to value, sent as written and in this order. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  /** Aborts the request and the reading of its body. */
-  readonly signal: AbortSignal;
 }
 
 /** One HTTP response with its whole body read. */
@@ -20,10 +19,13 @@ export interface HttpResponse {
 
 /**
  * Sends one request and reads its whole response. It follows no redirect and never retries.
- * It throws the signal's reason, a `ConnectionError` when no usable response arrives, or an
+ * It throws the reason of an abort, a `ConnectionError` when no usable response arrives, or an
  * `InvalidResponseError` when the body of a success is over {@link MAX_BODY_BYTES}.
  */
-export type HttpClient = (request: HttpRequest) => Promise<HttpResponse>;
+export type SendRequest = (body: string | null, abortable: Abortable) => Promise<HttpResponse>;
+
+/** Prepares requests to one endpoint, so that what they share is worked out once. */
+export type HttpClient = (endpoint: HttpEndpoint) => SendRequest;
 
 /** The largest response body that is read, decoded: 16 MiB. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;

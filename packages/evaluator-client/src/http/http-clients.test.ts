@@ -19,13 +19,9 @@ async function exchange(http: HttpClient, respond: Respond): Promise<HttpRespons
 }
 
 function post(http: HttpClient, server: Pick<SocketServer, "origin">, signal?: AbortSignal) {
-  return http({
-    method: "POST",
-    url: `${server.origin}/path`,
-    headers: { "Content-Type": "application/json" },
-    body: '{"state":"text"}',
-    signal: signal ?? new AbortController().signal,
-  });
+  const url = `${server.origin}/path`;
+  const send = http({ method: "POST", url, headers: { "Content-Type": "application/json" } });
+  return send('{"state":"text"}', { signal: signal ?? new AbortController().signal });
 }
 
 async function failureOf(http: HttpClient, respond: Respond): Promise<EvaluatorError> {

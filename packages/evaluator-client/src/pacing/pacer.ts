@@ -36,6 +36,11 @@ export class Pacer {
     this.#line = new WaitingLine(clock, () => this.#wake());
   }
 
+  /** Whether the calls' tokens matter; without a limit on them, nobody needs to estimate them. */
+  get countsTokens(): boolean {
+    return this.#tokens !== null;
+  }
+
   /**
    * Waits until the call may be sent.
    *
@@ -44,9 +49,10 @@ export class Pacer {
    */
   admit(call: PacedCall): Promise<Admission> {
     if (call.signal?.aborted) return Promise.reject(call.signal.reason);
+    const admitted = this.admitNow(call.tokens);
+    if (admitted !== null) return Promise.resolve(admitted);
     const isNext = this.#line.length === 0;
-    const delayMs = this.#delayMs(call);
-    if (isNext && delayMs === 0) return Promise.resolve(this.#pass(call));
+    const delayMs = this.#delayMs(call.tokens);
     const admission = this.#line.join(call);
     call.onWait?.(isNext && Number.isFinite(delayMs) ? delayMs : null);
     this.#refuseHopeless();
@@ -54,18 +60,24 @@ export class Pacer {
     return admission;
   }
 
+  /** Leave to send a request of that many tokens at once, or null when it has to wait. */
+  admitNow(tokens: number): Admission | null {
+    const mayPass = this.#line.length === 0 && this.#delayMs(tokens) === 0;
+    return mayPass ? this.#pass(tokens) : null;
+  }
+
   /** Admits whoever may go now, and comes back when the next one may. */
   #wake(): void {
     this.#cancelWake?.();
     this.#cancelWake = null;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const delayMs = this.#delayMs(next);
+      const delayMs = this.#delayMs(next.tokens);
       if (delayMs === Number.POSITIVE_INFINITY) return;
       if (delayMs > 0) {
         this.#cancelWake = this.#clock.schedule(delayMs, () => this.#wake());
         return;
       }
-      this.#line.leave(next).admit(this.#pass(next));
+      this.#line.leave(next).admit(this.#pass(next.tokens));
     }
   }
 
@@ -75,7 +87,7 @@ export class Pacer {
     return isSure ? this.#line.first() : this.#line.freshest();
   }
 
-  #delayMs({ tokens }: PacedCall): number {
+  #delayMs(tokens: number): number {
     if (this.#inFlight >= this.#window) return Number.POSITIVE_INFINITY;
     const nowMs = this.#clock.now();
     return Math.max(
@@ -86,7 +98,7 @@ export class Pacer {
     );
   }
 
-  #pass({ tokens }: PacedCall): Admission {
+  #pass(tokens: number): Admission {
     const passedAtMs = this.#clock.now();
     this.#inFlight += 1;
     this.#requests?.take(1, passedAtMs);

@@ -1,5 +1,6 @@
 import type { Rounding } from "../evaluation.ts";
 import { InvalidResponseError, RefusalError } from "../errors.ts";
+import { perQuestion } from "./per-question.ts";
 import type { Question, Questions } from "./question.ts";
 import { quoteName } from "./quote-name.ts";
 import { isRecord } from "./record-of.ts";
@@ -36,7 +37,8 @@ export function checkAnswers({ questions, answers, rounding }: AnswersToCheck): 
   const ids = Object.keys(questions);
   checkIds(ids, answers);
   const refused: string[] = [];
-  for (const [id, question] of Object.entries(questions)) {
+  for (const id of ids) {
+    const question = questions[id] as Question;
     const answer = answers[id];
     if (!isRecord(answer)) broken(id, "answer-type", "is not an object");
     else if (answer["type"] === "refusal") refused.push(id);
@@ -62,71 +64,81 @@ function checkAnswer(check: AnswerToCheck): void {
   }
   switch (question.type) {
     case "choice":
-      return checkChoice(check, Object.keys(question.criteria));
+      return checkChoice(check, keysOf(question));
     case "score":
-      return checkScore(check, question.criteria.length);
+      return checkScore(check, keysOf(question));
     case "boolean":
       if (!isProbability(answer["probability"])) outOfRange(id);
   }
 }
 
-function checkChoice({ id, answer, rounding }: AnswerToCheck, options: readonly string[]): void {
-  const pickedAt = options.findIndex((option) => option === answer["choice"]);
-  if (pickedAt < 0) broken(id, "choice-option", "picks an option that was not offered");
+/** The keys of a question's distribution: its options, or its level indexes. */
+const keysOf = perQuestion(({ criteria }) => Object.keys(criteria ?? {}));
+
+function checkChoice(check: AnswerToCheck, options: readonly string[]): void {
+  const { id, answer, rounding } = check;
+  const picked = options.indexOf(answer["choice"] as string);
+  if (picked < 0) broken(id, "choice-option", "picks an option that was not offered");
+  const { values, highest } = readDistribution(check, options);
   const error = roundingError(rounding.probabilityDecimals);
-  const probabilities = readDistribution({ id, answer, keys: options, error });
-  const highest = probabilities.reduce((high, probability) => Math.max(high, probability), 0);
-  const picked = probabilities[pickedAt] as number;
-  if (highest > picked + 2 * error + TOLERANCE) {
+  if (highest > (values[picked] as number) + 2 * error + TOLERANCE) {
     broken(id, "choice-highest", "picks an option that another one beats");
   }
 }
 
-function checkScore({ id, answer, rounding }: AnswerToCheck, levels: number): void {
+function checkScore(check: AnswerToCheck, levels: readonly string[]): void {
+  const { id, answer, rounding } = check;
   const { score } = answer;
-  if (typeof score !== "number" || !(score >= 0 && score <= levels - 1)) {
-    broken(id, "score-range", `has a score outside of 0 to ${levels - 1}`);
+  const last = levels.length - 1;
+  if (typeof score !== "number" || !(score >= 0 && score <= last)) {
+    broken(id, "score-range", `has a score outside of 0 to ${last}`);
   }
+  const { mean } = readDistribution(check, levels);
+  const indexSum = (levels.length * last) / 2;
   const error = roundingError(rounding.probabilityDecimals);
-  const keys = Array.from({ length: levels }, (_, index) => String(index));
-  const probabilities = readDistribution({ id, answer, keys, error });
-  const mean = probabilities.reduce((sum, probability, index) => sum + index * probability, 0);
-  const indexSum = (levels * (levels - 1)) / 2;
   const bound = indexSum * error + roundingError(rounding.scoreDecimals) + TOLERANCE;
   if (Math.abs(mean - score) > bound) {
     broken(id, "score-mean", "has a score that is not the weighted mean of its levels");
   }
 }
 
-/** The probabilities in the order of `keys`, after checking that they form one distribution. */
-function readDistribution({
-  id,
-  answer,
-  keys,
-  error,
-}: {
-  id: string;
-  answer: Record<string, unknown>;
-  keys: readonly string[];
-  error: number;
-}): number[] {
+interface Distribution {
+  /** The probabilities in the order of the keys. */
+  readonly values: readonly number[];
+  readonly highest: number;
+  /** The mean of the keys' positions. */
+  readonly mean: number;
+}
+
+/** Reads the probabilities in one pass, and checks that they form one distribution. */
+function readDistribution(
+  { id, answer, rounding }: AnswerToCheck,
+  keys: readonly string[],
+): Distribution {
   const given = answer["probabilities"];
   if (!isRecord(given) || Object.keys(given).length !== keys.length) brokenKeys(id);
-  const probabilities = keys.map((key) => {
-    if (!Object.hasOwn(given, key)) brokenKeys(id);
+  const values: number[] = [];
+  let [sum, highest, mean] = [0, 0, 0];
+  for (const key of keys) {
     const probability = given[key];
-    return isProbability(probability) ? probability : outOfRange(id);
-  });
-  const sum = probabilities.reduce((total, probability) => total + probability, 0);
+    // What is inherited is no number.
+    if (!isProbability(probability)) return Object.hasOwn(given, key) ? outOfRange(id) : brokenKeys(id);
+    sum += probability;
+    mean += values.length * probability;
+    highest = Math.max(highest, probability);
+    values.push(probability);
+  }
+  const error = roundingError(rounding.probabilityDecimals);
   if (Math.abs(sum - 1) > keys.length * error + TOLERANCE) {
     broken(id, "probabilities-sum", "has probabilities that do not sum to 1 within rounding");
   }
-  return probabilities;
+  return { values, highest, mean };
 }
 
 function checkIds(ids: readonly string[], answers: Readonly<Record<string, unknown>>): void {
   const missing = ids.find((id) => !Object.hasOwn(answers, id));
   if (missing !== undefined) broken(missing, "answer-ids", "is missing");
+  if (Object.keys(answers).length === ids.length) return;
   const asked = new Set(ids);
   const extra = Object.keys(answers).find((id) => !asked.has(id));
   if (extra !== undefined) broken(extra, "answer-ids", "answers a question that was not asked");

@@ -1,13 +1,14 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
+import type { AttemptContext } from "../transports/transport.ts";
 import { runAttempt } from "./run-attempt.ts";
 
 const timedOut = new Error("It took too long.");
 
 /** Runs an attempt of at most a second, and gives what is left to watch. */
 function run(
-  attempt: (signal: AbortSignal) => Promise<unknown>,
+  attempt: (context: AttemptContext) => Promise<unknown>,
   controller = new AbortController(),
 ) {
   const clock = new ManualClock();
@@ -37,8 +38,8 @@ test("throws what the attempt throws", async () => {
 
 test("ends an attempt that does not listen when its time is up", async () => {
   const signals: AbortSignal[] = [];
-  const { clock, outcome, expectNothingLeft } = run((signal) => {
-    signals.push(signal);
+  const { clock, outcome, expectNothingLeft } = run((context) => {
+    signals.push(context.signal);
     return new Promise(() => undefined);
   });
   const thrown = outcome.catch((error: unknown) => error);
@@ -52,8 +53,8 @@ test("ends an attempt that does not listen when its time is up", async () => {
 
 test("ends an attempt that does not listen when the caller aborts", async () => {
   const signals: AbortSignal[] = [];
-  const { controller, outcome, expectNothingLeft } = run((signal) => {
-    signals.push(signal);
+  const { controller, outcome, expectNothingLeft } = run((context) => {
+    signals.push(context.signal);
     return new Promise(() => undefined);
   });
   controller.abort("enough");

@@ -1,3 +1,5 @@
+import type { AttemptContext } from "../transports/transport.ts";
+import { Attempt } from "./attempt.ts";
 import type { Clock } from "./clock.ts";
 
 /** How one attempt may end before its answer. */
@@ -16,24 +18,30 @@ export interface AttemptLimits {
  * it, whether or not the attempt listens, and leaves neither timer nor listener behind.
  */
 export function runAttempt<TValue>(
-  attempt: (signal: AbortSignal) => Promise<TValue>,
+  send: (context: AttemptContext) => Promise<TValue>,
   { clock, signal, timeoutMs, createTimeoutError }: AttemptLimits,
 ): Promise<TValue> {
   if (signal?.aborted) return Promise.reject(signal.reason);
-  const controller = new AbortController();
   return new Promise<TValue>((resolve, reject) => {
-    const end = (reason: unknown) => {
-      release();
-      reject(reason);
-      controller.abort(reason);
-    };
-    const onAbort = () => end(signal?.reason);
-    const cancelTimeout = clock.schedule(timeoutMs, () => end(createTimeoutError()));
+    const attempt = new Attempt(clock);
     const release = () => {
       cancelTimeout();
       signal?.removeEventListener("abort", onAbort);
     };
+    const fail = (reason: unknown) => {
+      release();
+      reject(reason);
+    };
+    const end = (reason: unknown) => {
+      fail(reason);
+      attempt.abort(reason);
+    };
+    const onAbort = () => end(signal?.reason);
+    const cancelTimeout = clock.schedule(timeoutMs, () => end(createTimeoutError()));
     signal?.addEventListener("abort", onAbort);
-    attempt(controller.signal).then(resolve, reject).finally(release);
+    send(attempt).then((value) => {
+      release();
+      resolve(value);
+    }, fail);
   });
 }

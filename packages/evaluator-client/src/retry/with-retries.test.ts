@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { ConnectionError, RateLimitError, TimeoutError } from "../errors.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
+import type { AttemptContext } from "../transports/transport.ts";
 import { joinWatches } from "../watching/watch.ts";
 import { type RetryPolicy, withRetries } from "./with-retries.ts";
 
@@ -98,7 +99,7 @@ test("passes an error it does not know through untouched", async () => {
 test("ends an attempt at its own limit and tries again", async () => {
   const clock = new ManualClock();
   const signals: AbortSignal[] = [];
-  const attempt = (signal: AbortSignal) => {
+  const attempt = ({ signal }: AttemptContext) => {
     signals.push(signal);
     return never();
   };

@@ -1,6 +1,7 @@
 import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../errors.ts";
 import type { Admission } from "../pacing/paced-call.ts";
 import type { Pacer } from "../pacing/pacer.ts";
+import type { AttemptContext } from "../transports/transport.ts";
 import type { Watch } from "../watching/watch.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import type { Clock } from "./clock.ts";
@@ -43,29 +44,21 @@ export interface AttemptResult<TValue> {
  * A throttled attempt waits at the pacer's gate with everyone else, any other on its own.
  */
 export async function withRetries<TValue>(
-  attempt: (signal: AbortSignal) => Promise<AttemptResult<TValue>>,
+  attempt: (context: AttemptContext) => Promise<AttemptResult<TValue>>,
   policy: RetryPolicy,
 ): Promise<{ value: TValue; attempts: number }> {
-  const { clock, signal, pacer, watch } = policy;
+  const { clock, signal, pacer } = policy;
   const deadlineAtMs = clock.now() + policy.deadlineMs;
   let lastError: EvaluatorError | null = null;
   for (let attempts = 1; ; attempts += 1) {
-    const admission = await pacer
-      .admit({
-        ...policy,
-        retries: attempts - 1,
-        deadlineAtMs,
-        onWait: (delayMs) => watch.onWait({ attempt: attempts, reason: "rate-limit", delayMs }),
-      })
-      .catch((refusal: unknown) => {
-        if (lastError === null || !(refusal instanceof TimeoutError)) throw refusal;
-        return giveUp(lastError, { attempts: attempts - 1, note: deadlineNote(lastError, policy) });
-      });
+    const admission =
+      pacer.admitNow(policy.tokens) ??
+      (await waitForTurn(policy, { attempts, deadlineAtMs, lastError }));
     const startedAtMs = clock.now();
     const tell = (status: number | null, error: EvaluatorError | null) =>
-      watch.onAttempt({ attempt: attempts, durationMs: clock.now() - startedAtMs, status, error });
+      policy.watch.onAttempt({ attempt: attempts, durationMs: clock.now() - startedAtMs, status, error });
     try {
-      const limits = attemptLimits(policy, deadlineAtMs - clock.now());
+      const limits = attemptLimits(policy, deadlineAtMs - startedAtMs);
       const { value, status, tokensUsed } = await runAttempt(attempt, limits);
       admission.succeeded(tokensUsed);
       tell(status, null);
@@ -80,6 +73,21 @@ export async function withRetries<TValue>(
       lastError = error;
       if (failure === "retryable") await backOff(error, { attempts, deadlineAtMs, policy });
     }
+  }
+}
+
+async function waitForTurn(
+  policy: RetryPolicy,
+  context: { attempts: number; deadlineAtMs: number; lastError: EvaluatorError | null },
+): Promise<Admission> {
+  const { attempts, deadlineAtMs, lastError } = context;
+  const onWait = (delayMs: number | null) =>
+    policy.watch.onWait({ attempt: attempts, reason: "rate-limit", delayMs });
+  try {
+    return await policy.pacer.admit({ ...policy, retries: attempts - 1, deadlineAtMs, onWait });
+  } catch (refusal) {
+    if (lastError === null || !(refusal instanceof TimeoutError)) throw refusal;
+    return giveUp(lastError, { attempts: attempts - 1, note: deadlineNote(lastError, policy) });
   }
 }
 

@@ -1,11 +1,10 @@
 import type { EvaluationRequest } from "../evaluation.ts";
+import type { Abortable } from "../http/abortable.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { Clock } from "../retry/clock.ts";
 
 /** What one attempt may use: its end, and the time. */
-export interface AttemptContext {
-  /** Aborts the attempt; its reason is thrown as it is. */
-  readonly signal: AbortSignal;
+export interface AttemptContext extends Abortable {
   /** The clock for dates in response headers. */
   readonly clock: Clock;
 }

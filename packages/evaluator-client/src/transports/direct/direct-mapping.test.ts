@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JsonResponse } from "../../http/request-json.ts";
+import type { JsonResponse } from "../../http/json-endpoint.ts";
 import { boolean, choice, score } from "../../questions/question-builders.ts";
 import { fromDirectResponse, toDirectBody } from "./direct-mapping.ts";
 
@@ -15,7 +15,7 @@ test("puts the model into the body and names boolean noul, whatever the ids", ()
     ["pick", choice("which?", { a: "A" })],
     ["rate", score("how much?", ["none"])],
   ]);
-  expect(JSON.stringify(toDirectBody({ state: "text", questions }, "jev-1"))).toBe(
+  expect(toDirectBody({ state: "text", questions }, "jev-1")).toBe(
     '{"model":"jev-1","state":"text","questions":{"__proto__":{"type":"noul","instructions":"sure?","criteria":{"true":"yes"}},"pick":{"type":"choice","instructions":"which?","criteria":{"a":"A"}},"rate":{"type":"score","instructions":"how much?","criteria":["none"]}}}',
   );
 });

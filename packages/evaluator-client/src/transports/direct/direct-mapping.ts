@@ -1,18 +1,21 @@
 import type { z } from "zod";
 import type { EvaluationRequest } from "../../evaluation.ts";
 import { InvalidResponseError } from "../../errors.ts";
-import type { JsonResponse } from "../../http/request-json.ts";
-import type { Question } from "../../questions/question.ts";
+import type { JsonResponse } from "../../http/json-endpoint.ts";
+import { questionsJson } from "../questions-json.ts";
 import type { TransportReply } from "../transport.ts";
 import { type DirectAnswer, type DirectResponse, directResponseSchema } from "./direct-wire.ts";
 
 /** Answer fields that the gateway's form keeps in `providerMetadata`. */
 const movedFields = new Set(["confidence", "legend"]);
 
-/** The request body of the vendor's API: the model in it, and `boolean` named `noul`. */
-export function toDirectBody({ state, questions }: EvaluationRequest, model: string): object {
-  const named = Object.entries(questions).map(([id, question]) => [id, toDirectQuestion(question)]);
-  return { model, state, questions: Object.fromEntries(named) };
+const toQuestionsJson = questionsJson((question) =>
+  question.type === "boolean" ? { ...question, type: "noul" } : question,
+);
+
+/** The request body of the vendor's API as JSON: the model in it, and `boolean` named `noul`. */
+export function toDirectBody({ state, questions }: EvaluationRequest, model: string): string {
+  return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${toQuestionsJson(questions)}}`;
 }
 
 /** Moves the vendor's response into the gateway's form (contract section 2.6). */
@@ -37,10 +40,6 @@ export function fromDirectResponse(
     requestId: header("x-typesafe-request-id") ?? header("x-request-id"),
     raw: json,
   };
-}
-
-function toDirectQuestion(question: Question): object {
-  return question.type === "boolean" ? { ...question, type: "noul" } : question;
 }
 
 function toGatewayAnswer(answer: DirectAnswer): object {

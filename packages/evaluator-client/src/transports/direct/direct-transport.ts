@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../../errors.ts";
 import { environmentNames } from "../../environment.ts";
 import { isSuccess } from "../../http/http-client.ts";
-import { requestJson } from "../../http/request-json.ts";
+import { jsonEndpoint } from "../../http/json-endpoint.ts";
 import type { Transport } from "../transport.ts";
 import {
   httpClientFor,
@@ -38,17 +38,18 @@ export interface DirectTransportOptions extends TransportOptions {
  */
 export function directTransport(options: DirectTransportOptions = {}): Transport {
   const { url, headers, apiKey, model, vendor } = readOptions(options);
-  const http = httpClientFor(options.fetch);
+  const endpoint = { method: "POST", url, headers } as const;
+  const post = jsonEndpoint(httpClientFor(options.fetch), endpoint);
   return {
     name: "direct",
     target: { url, modelId: model },
     limits: directLimits,
-    async send(request, { signal, clock }) {
-      const body = JSON.stringify(toDirectBody(request, model));
-      const response = await requestJson(http, { method: "POST", url, headers, body, signal });
+    async send(request, context) {
+      const body = toDirectBody(request, model);
+      const response = await post(body, context);
       if (isSuccess(response.status)) return fromDirectResponse(response, vendor);
       const secrets = { apiKey, headers: options.headers, state: request.state };
-      throw toDirectError({ response, clock, ...secrets });
+      throw toDirectError({ response, clock: context.clock, ...secrets });
     },
   };
 }

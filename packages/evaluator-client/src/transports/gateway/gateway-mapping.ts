@@ -1,25 +1,32 @@
 import type { EvaluationRequest } from "../../evaluation.ts";
-import type { JsonResponse } from "../../http/request-json.ts";
+import type { JsonResponse } from "../../http/json-endpoint.ts";
 import type { TransportReply } from "../transport.ts";
-import { gatewayRoutingSchema, type GatewayWire } from "./gateway-wire.ts";
+import { textAt, valueAt } from "../../value-at.ts";
+import { questionsJson } from "../questions-json.ts";
+import type { GatewayWire } from "./gateway-wire.ts";
 
-/** The request body of one generation of the wire; the contract's is the request itself. */
-export function toGatewayBody({ state, questions }: EvaluationRequest, wire: GatewayWire): object {
-  if (wire === "evaluation-model") return { state, questions };
+const toQuestionsJson = questionsJson((question) => question);
+
+/** The request body of one generation of the wire as JSON; the contract's is the request itself. */
+export function toGatewayBody(request: EvaluationRequest, wire: GatewayWire): string {
+  const state = JSON.stringify(request.state);
+  const questions = toQuestionsJson(request.questions);
+  if (wire === "evaluation-model") return `{"state":${state},"questions":${questions}}`;
   const part =
-    typeof state === "string" ? { type: "text", text: state } : { type: "json", value: state };
-  return { stateParts: [part], questions };
+    typeof request.state === "string"
+      ? `{"type":"text","text":${state}}`
+      : `{"type":"json","value":${state}}`;
+  return `{"stateParts":[${part}],"questions":${questions}}`;
 }
 
 /** The gateway's response is already in the gateway's form; only who answered is looked up. */
 export function fromGatewayResponse({ status, json, header }: JsonResponse): TransportReply {
-  const { data } = gatewayRoutingSchema.safeParse(json);
-  const gateway = data?.providerMetadata.gateway;
+  const gateway = valueAt(json, "providerMetadata", "gateway");
   return {
     response: json,
     status,
-    modelId: data?.model ?? gateway?.routing?.canonicalSlug ?? null,
-    requestId: header("x-request-id") ?? header("x-vercel-id") ?? gateway?.generationId ?? null,
+    modelId: textAt(json, "model") ?? textAt(gateway, "routing", "canonicalSlug"),
+    requestId: header("x-request-id") ?? header("x-vercel-id") ?? textAt(gateway, "generationId"),
     raw: json,
   };
 }

@@ -40,16 +40,3 @@ export const gatewayErrorBodySchema = z.looseObject({
   error: z.looseObject({ message: z.string(), type: z.string().nullish() }),
   generationId: z.string().nullish(),
 });
-
-/** The parts of a gateway response that say who answered (contract section 2.5). */
-export const gatewayRoutingSchema = z.looseObject({
-  model: z.string().optional(),
-  providerMetadata: z.looseObject({
-    gateway: z
-      .looseObject({
-        generationId: z.string().optional(),
-        routing: z.looseObject({ canonicalSlug: z.string().optional() }).optional(),
-      })
-      .optional(),
-  }),
-});

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import type { EvaluationRequest } from "../evaluation.ts";
 import { InvalidRequestError } from "../errors.ts";
-import { checkRequest } from "./check-request.ts";
+import { requestCheck } from "./request-check.ts";
 import { boolean, choice, score } from "./question-builders.ts";
 
 const questions = { scam: boolean("scam?") };
 
 function failureOf(request: unknown): unknown {
   try {
-    return checkRequest(request as EvaluationRequest);
+    return requestCheck()(request as EvaluationRequest);
   } catch (error) {
     return error;
   }
@@ -93,5 +93,5 @@ test("takes 255 options and 10 levels, and more only when the limit is raised", 
     state: "text",
     questions: { a: choice("which?", optionsOf(300)), b: score("how much?", levelsOf(11)) },
   };
-  expect(() => checkRequest(request, raised)).not.toThrow();
+  expect(() => requestCheck(raised)(request)).not.toThrow();
 });

@@ -1,61 +1,57 @@
-import { z } from "zod";
 import type { EvaluationRequest } from "../evaluation.ts";
 import { InvalidRequestError } from "../errors.ts";
+import { perQuestion } from "./per-question.ts";
 import { type Question, questionSchema } from "./question.ts";
 import type { QuestionLimits } from "./question-limits.ts";
 import { quoteName } from "./quote-name.ts";
 import { isRecord } from "./record-of.ts";
 
-const requestSchema = z.strictObject({ state: z.unknown(), questions: z.custom(isRecord) });
-
 /**
- * Refuses a request that no service could answer, before anything is sent (contract section 2.1).
+ * Makes the check of a request before anything is sent: it refuses what no service could answer
+ * (contract section 2.1).
  *
  * @throws InvalidRequestError naming the question, or the place in the state.
  */
-export function checkRequest(request: EvaluationRequest, limits: QuestionLimits = {}): void {
-  const shape = requestSchema.safeParse(request);
-  if (!shape.success) {
-    throw new InvalidRequestError("A request is an object with a state and questions, no more.");
-  }
-  checkState(request.state);
-  const questions = Object.entries(request.questions);
-  if (questions.length === 0) throw new InvalidRequestError("Ask at least one question.");
-  for (const [id, question] of questions) checkQuestion({ id, question, limits });
+export function requestCheck(limits: QuestionLimits = {}): (request: EvaluationRequest) => void {
+  const problemOf = perQuestion((question) => findProblem(question, limits));
+  return (request) => {
+    if (!isRequest(request)) {
+      throw new InvalidRequestError("A request is an object with a state and questions, no more.");
+    }
+    checkState(request.state);
+    const questions = Object.entries(request.questions);
+    if (questions.length === 0) throw new InvalidRequestError("Ask at least one question.");
+    for (const [questionId, question] of questions) {
+      const problem = problemOf(question);
+      if (problem === "") continue;
+      const message = `The question ${quoteName(questionId)} ${problem}.`;
+      throw new InvalidRequestError(message, { questionId });
+    }
+  };
 }
 
-interface QuestionToCheck {
-  readonly id: string;
-  readonly question: Question;
-  readonly limits: QuestionLimits;
+function isRequest(request: unknown): boolean {
+  if (!isRecord(request) || !isRecord(request["questions"])) return false;
+  return Object.keys(request).every((key) => key === "state" || key === "questions");
 }
 
-function checkQuestion({ id, question, limits }: QuestionToCheck): void {
+/** What is wrong with a question, or nothing. */
+function findProblem(question: Question, { maxOptions = 255, maxLevels = 10 }: QuestionLimits) {
   const issue = questionSchema.safeParse(question).error?.issues[0];
   if (issue !== undefined) {
     const where =
       issue.path.length === 0 ? "" : ` at ${quoteName(issue.path.map(String).join("."))}`;
-    refuse(id, `is not a choice, score or boolean question${where}: ${issue.message}`);
+    return `is not a choice, score or boolean question${where}: ${issue.message}`;
   }
-  if (question.type === "boolean") return;
-  const { maxOptions = 255, maxLevels = 10 } = limits;
+  if (question.type === "boolean") return "";
   const [kind, most, option] =
     question.type === "choice"
       ? (["option", maxOptions, "maxOptions"] as const)
       : (["level", maxLevels, "maxLevels"] as const);
   const count = Object.keys(question.criteria).length;
-  if (count === 0) refuse(id, `has no ${kind}; give it at least one`);
-  if (count > most) {
-    refuse(
-      id,
-      `has ${count} ${kind}s, more than ${most}; a service that takes more needs questionLimits.${option}`,
-    );
-  }
-}
-
-function refuse(questionId: string, what: string): never {
-  const message = `The question ${quoteName(questionId)} ${what}.`;
-  throw new InvalidRequestError(message, { questionId });
+  if (count === 0) return `has no ${kind}; give it at least one`;
+  if (count <= most) return "";
+  return `has ${count} ${kind}s, more than ${most}; a service that takes more needs questionLimits.${option}`;
 }
 
 function checkState(state: unknown): void {
@@ -81,7 +77,7 @@ function checkJson(value: unknown, { path, ancestors }: Place): void {
   const isList = Array.isArray(value);
   for (const [key, item] of Object.entries(value)) {
     // JSON drops an undefined field but turns an undefined item into null.
-    if (item === undefined && !isList) continue;
+    if (typeof item === "string" || (item === undefined && !isList)) continue;
     checkJson(item, { path: `${path}.${key}`, ancestors });
   }
   ancestors.delete(value);

@@ -1,0 +1,42 @@
+import { getEventListeners } from "node:events";
+import { expect, test } from "vitest";
+import { whenAborted } from "./abortable.ts";
+
+test("hears a signal once, and leaves no listener", () => {
+  const controller = new AbortController();
+  const told: unknown[] = [];
+  whenAborted(controller, (reason) => told.push(reason));
+  controller.abort("enough");
+  expect(told).toEqual(["enough"]);
+  expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+});
+
+test("hears nothing after it stopped listening", () => {
+  const controller = new AbortController();
+  const told: unknown[] = [];
+  whenAborted(controller, (reason) => told.push(reason))();
+  expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+  controller.abort("enough");
+  expect(told).toEqual([]);
+});
+
+test("hears at once of a signal that has aborted", () => {
+  const told: unknown[] = [];
+  whenAborted({ signal: AbortSignal.abort("enough") }, (reason) => told.push(reason));
+  expect(told).toEqual(["enough"]);
+});
+
+test("makes no signal where there is a cheaper way to hear", () => {
+  const listeners: ((reason: unknown) => void)[] = [];
+  const abortable = {
+    get signal(): AbortSignal {
+      throw new Error("Nobody needs it.");
+    },
+    onAbort: (listener: (reason: unknown) => void) => listeners.push(listener),
+  };
+  const told: unknown[] = [];
+  const stop = whenAborted(abortable, (reason) => told.push(reason));
+  listeners[0]?.("enough");
+  stop();
+  expect(told).toEqual(["enough"]);
+});

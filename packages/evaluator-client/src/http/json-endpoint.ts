@@ -1,0 +1,51 @@
+import { ConnectionError } from "../errors.ts";
+import { billingOf } from "./billing-of.ts";
+import {
+  type HttpClient,
+  type HttpEndpoint,
+  type HttpResponse,
+  isSuccess,
+  type SendRequest,
+} from "./http-client.ts";
+
+/** A response together with its parsed JSON body. */
+export interface JsonResponse extends HttpResponse {
+  /** The parsed body; undefined when an error status came without JSON. */
+  readonly json: unknown;
+}
+
+/**
+ * Prepares requests to one endpoint that answers in JSON.
+ *
+ * @throws ConnectionError at a request, when a success has an empty, cut or otherwise unparseable body.
+ */
+export function jsonEndpoint(
+  http: HttpClient,
+  endpoint: HttpEndpoint,
+): (...request: Parameters<SendRequest>) => Promise<JsonResponse> {
+  const send = http(endpoint);
+  return async (body, abortable) => {
+    const { status, header, text } = await send(body, abortable);
+    const json = parseJson(text);
+    if (json === undefined && isSuccess(status)) throw unparseable({ status, text }, endpoint);
+    return { status, header, text, json };
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // the parser's own message quotes the body, so it goes no further
+  }
+}
+
+function unparseable(
+  { status, text }: Pick<HttpResponse, "status" | "text">,
+  endpoint: HttpEndpoint,
+): ConnectionError {
+  const what = text === "" ? "an empty body" : `${text.length} characters that are not whole JSON`;
+  const { maybeBilled, note } = billingOf(endpoint);
+  const message = `The service answered ${status} with ${what}${note}. Check the base URL if this repeats.`;
+  return new ConnectionError(message, { isRetryable: true, maybeBilled });
+}

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { boolean, choice, score } from "./question-builders.ts";
+
+test("builds questions that what they were built from cannot change any more", () => {
+  const options: Record<string, string> = { a: "A" };
+  const levels = ["none"];
+  const meaning = { true: "yes" };
+  const built = [choice("which?", options), score("how much?", levels), boolean("sure?", meaning)];
+  options["b"] = "B";
+  levels.push("all");
+  meaning.true = "perhaps";
+  expect(built).toEqual([
+    { type: "choice", instructions: "which?", criteria: { a: "A" } },
+    { type: "score", instructions: "how much?", criteria: ["none"] },
+    { type: "boolean", instructions: "sure?", criteria: { true: "yes" } },
+  ]);
+  expect(built.every((question) => Object.isFrozen(question))).toBe(true);
+});
+
+test("leaves what is no criteria for the check of the request to refuse", () => {
+  expect(choice("which?", "abc" as never).criteria).toBe("abc");
+  expect(score("how much?", null as never).criteria).toBeNull();
+});
+
+test("keeps an option named __proto__", () => {
+  const options = JSON.parse('{"__proto__":"a name like any other"}');
+  expect(Object.keys(choice("which?", options).criteria)).toEqual(["__proto__"]);
+});
