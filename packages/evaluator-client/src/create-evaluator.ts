@@ -9,7 +9,7 @@ import {
   readQuestionLimits,
   readTransport,
 } from "./evaluator-options.ts";
-import { requestCheck } from "./questions/request-check.ts";
+import { requestParser } from "./questions/request-parser.ts";
 import { estimateTokens } from "./questions/estimate-tokens.ts";
 import type { Questions } from "./questions/question.ts";
 import { type Clock, systemClock } from "./retry/clock.ts";
@@ -97,55 +97,58 @@ export function createEvaluator(
 ): Evaluator {
   const transport = readTransport(options);
   const pacer = readPacer(options, { transport, clock, random });
+  const parseRequest = requestParser(readQuestionLimits(options));
   const { tracing } = options;
-  const checkRequest = requestCheck(readQuestionLimits(options));
   const ownLimits = readCallLimits(options);
-  const ownWatch = joinWatches([options]);
+  const watch = joinWatches([options]);
+  const policy = { ...defaults, ...ownLimits, signal: undefined, pacer, watch, clock, random };
+  const batchPolicy = { ...policy, ...batchDefaults, ...ownLimits };
 
   async function evaluate<TQuestions extends Questions>(
-    request: EvaluationRequest<TQuestions>,
-    { signal, ...limits }: Required<CallLimits> & { signal?: AbortSignal | undefined },
+    given: EvaluationRequest<TQuestions>,
+    policy: RetryPolicy,
   ): Promise<Evaluation<TQuestions>> {
-    signal?.throwIfAborted();
-    checkRequest(request);
-    const policy = { ...limits, signal, watch: ownWatch };
-    if (tracing === undefined) return send(request, policy);
-    const run = (watch: Watch) =>
-      send(request, { ...policy, watch: joinWatches([options, watch]) });
+    policy.signal?.throwIfAborted();
+    const request = parseRequest(given) as EvaluationRequest<TQuestions>;
+    if (tracing === undefined) return await send(request, policy);
+    const run = (own: Watch) => send(request, { ...policy, watch: joinWatches([options, own]) });
     const traced = await tracing({ request, transport }, run);
     return traced as Evaluation<TQuestions>;
   }
 
   async function send<TQuestions extends Questions>(
     request: EvaluationRequest<TQuestions>,
-    limits: Pick<RetryPolicy, keyof CallLimits | "signal" | "watch">,
+    policy: RetryPolicy,
   ): Promise<Evaluation<TQuestions>> {
-    const startedAt = clock.now();
-    const tokens = pacer.countsTokens ? estimateTokens(request) : 0;
+    const { questions } = request;
+    const startedAtMs = clock.now();
     const attempt = async (context: AttemptContext) => {
       const reply = await transport.send(request, context);
-      const response = checkReply(reply, request.questions);
-      const status = reply.status ?? null;
-      return { value: { reply, response }, status, tokensUsed: response.usage.inputTokens };
+      const response = checkReply(reply, questions);
+      const { inputTokens } = response.usage;
+      return { value: { reply, response }, status: reply.status ?? null, tokensUsed: inputTokens };
     };
-    const policy = { ...limits, tokens, pacer, clock, random };
-    const { value, attempts } = await withRetries(attempt, policy);
-    const timing = { totalMs: clock.now() - startedAt, attempts };
-    return toEvaluation(value.response, { ...value, questions: request.questions, timing });
+    const tokens = pacer.countsTokens ? estimateTokens(request) : 0;
+    const { value, attempts } = await withRetries(attempt, policy, tokens);
+    const timing = { totalMs: clock.now() - startedAtMs, attempts };
+    return toEvaluation(value.response, { reply: value.reply, questions, timing });
   }
 
   return {
-    async evaluate(request, { signal, ...limits } = {}) {
-      return evaluate(request, { ...defaults, ...ownLimits, ...readCallLimits(limits), signal });
-    },
-    evaluateMany(requests, { signal, concurrency = 8, ...limits } = {}) {
-      const callLimits = { ...batchDefaults, ...ownLimits, ...readCallLimits(limits) };
+    evaluate: async (request, options) => evaluate(request, withOptions(policy, options)),
+    evaluateMany(requests, { concurrency = 8, ...options } = {}) {
+      const callPolicy = withOptions(batchPolicy, options);
       return runBatch({
         requests,
         concurrency,
-        signal,
-        evaluate: (request, stop) => evaluate(request, { ...callLimits, signal: stop }),
+        signal: options.signal,
+        evaluate: (request, signal) => evaluate(request, { ...callPolicy, signal }),
       });
     },
   };
+}
+
+function withOptions(policy: RetryPolicy, options: EvaluateOptions | undefined): RetryPolicy {
+  if (options === undefined) return policy;
+  return { ...policy, ...readCallLimits(options), signal: options.signal };
 }

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { AnswersFor, ConfidenceFor } from "./questions/answers-for.ts";
 import { answerSchema } from "./questions/answer.ts";
 import { questionSchema, type Questions } from "./questions/question.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Environment, environmentNames, programEnvironment } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 import { createPacer, type Pacer } from "./pacing/pacer.ts";

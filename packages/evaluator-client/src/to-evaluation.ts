@@ -1,23 +1,12 @@
-import { z } from "zod";
 import type { Evaluation, EvaluationResponse, Timing } from "./evaluation.ts";
-import { evaluationResponseSchema } from "./evaluation.ts";
-import { InvalidResponseError } from "./errors.ts";
+import { checkEnvelope } from "./check-envelope.ts";
 import { checkAnswers } from "./questions/check-answers.ts";
+import { perQuestions } from "./questions/constant-questions.ts";
 import type { ConfidenceFor } from "./questions/answers-for.ts";
 import type { Questions } from "./questions/question.ts";
 import { isRecord } from "./questions/record-of.ts";
 import type { TransportReply } from "./transports/transport.ts";
 import { listAt, textAt, valueAt } from "./value-at.ts";
-
-const { shape } = evaluationResponseSchema;
-/** The response body around the answers; unknown fields pass, and are not walked again. */
-const envelopeSchema = z.object({
-  answers: z.custom(isRecord),
-  rounding: shape.rounding.strip(),
-  usage: shape.usage.strip(),
-  warnings: shape.warnings,
-  providerMetadata: z.custom(isRecord),
-});
 
 /**
  * Checks a reply against the questions asked.
@@ -28,12 +17,7 @@ export function checkReply<TQuestions extends Questions>(
   reply: TransportReply,
   questions: TQuestions,
 ): EvaluationResponse<TQuestions> {
-  const issue = envelopeSchema.safeParse(reply.response).error?.issues[0];
-  if (issue !== undefined) {
-    const where = issue.path.map(String).join(".") || "the body";
-    const message = `The response breaks the contract at ${where}: ${issue.message}. It is not used; check the base URL and the model id.`;
-    throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
-  }
+  checkEnvelope(reply.response);
   const response = reply.response as EvaluationResponse<TQuestions>;
   checkAnswers({ questions, answers: response.answers, rounding: response.rounding });
   return response;
@@ -68,13 +52,17 @@ function readConfidence<TQuestions extends Questions>(
   providerMetadata: Record<string, unknown>,
 ): ConfidenceFor<TQuestions> {
   const given = findConfidence(providerMetadata);
-  const entries: [string, number | null][] = [];
-  for (const id of Object.keys(questions)) {
-    if (questions[id]?.type === "boolean") continue;
-    entries.push([id, Object.hasOwn(given, id) ? toNumber(given[id]) : null]);
-  }
+  const entries = weighedIn(questions).map((id): [string, number | null] => [
+    id,
+    Object.hasOwn(given, id) ? toNumber(given[id]) : null,
+  ]);
   return Object.fromEntries(entries) as ConfidenceFor<TQuestions>;
 }
+
+/** The questions that have a confidence. */
+const weighedIn = perQuestions((questions): readonly string[] =>
+  Object.keys(questions).filter((id) => questions[id]?.type !== "boolean"),
+);
 
 function findConfidence(providerMetadata: Record<string, unknown>): Record<string, unknown> {
   for (const name of Object.keys(providerMetadata)) {

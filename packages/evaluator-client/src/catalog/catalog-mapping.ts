@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { InvalidResponseError } from "../errors.ts";
 import type { CatalogModel, Credits, ModelEndpoint } from "./catalog.ts";
 import { creditsSchema, endpointListSchema, modelListSchema } from "./catalog-wire.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** The paths under the gateway's host root (contract sections 4.2 to 4.4, field facts). */
 export const catalogPaths = {

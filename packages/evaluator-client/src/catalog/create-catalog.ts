@@ -54,7 +54,7 @@ export function createCatalog(
   mergeHeaders(keyHeaders(""), options.headers); // refuses now what could not be sent later
   const http = httpClientFor(options.fetch);
   const pacer = createPacer({}, { clock, random });
-  const free = { ...limits, tokens: 0, maybeBilled: false };
+  const free = { ...limits, maybeBilled: false };
   const surroundings = { pacer, watch: joinWatches([]), clock, random };
 
   async function lookUp<TValue>({ path, read, signal, apiKey }: LookUp<TValue>): Promise<TValue> {
@@ -68,7 +68,7 @@ export function createCatalog(
       if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
       throw toGatewayError({ response, apiKey: apiKey ?? null, clock }, null);
     };
-    const { value } = await withRetries(attempt, { ...free, ...surroundings, signal });
+    const { value } = await withRetries(attempt, { ...free, ...surroundings, signal }, 0);
     return value;
   }
 

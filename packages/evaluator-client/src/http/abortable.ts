@@ -7,10 +7,7 @@ export interface Abortable {
 }
 
 /** Calls back with the reason when it aborts; the returned function stops that. */
-export function whenAborted(
-  abortable: Abortable,
-  listener: (reason: unknown) => void,
-): () => void {
+export function whenAborted(abortable: Abortable, listener: (reason: unknown) => void): () => void {
   if (abortable.onAbort !== undefined) {
     abortable.onAbort(listener);
     return nothingToStop;

@@ -3,23 +3,24 @@ import { MAX_BODY_BYTES } from "./http-client.ts";
 
 /** Collects the chunks of a body, up to {@link MAX_BODY_BYTES}. */
 export class BodyCollector {
-  readonly #chunks: Uint8Array[] = [];
+  #chunks: Uint8Array[] | null = null;
   #length = 0;
 
   /** @throws InvalidResponseError when the body is over the limit. */
   add(chunk: Uint8Array): void {
     this.#length += chunk.byteLength;
     if (this.#length > MAX_BODY_BYTES) throw bodyTooLarge();
-    this.#chunks.push(chunk);
+    if (this.#chunks === null) this.#chunks = [chunk];
+    else this.#chunks.push(chunk);
   }
 
   /** The whole body. */
   bytes(): Uint8Array {
-    const [first] = this.#chunks;
-    if (first !== undefined && this.#chunks.length === 1) return first;
+    const chunks = this.#chunks ?? [];
+    if (chunks.length === 1) return chunks[0] as Uint8Array;
     const whole = new Uint8Array(this.#length);
     let offset = 0;
-    for (const chunk of this.#chunks) {
+    for (const chunk of chunks) {
       whole.set(chunk, offset);
       offset += chunk.byteLength;
     }

@@ -36,7 +36,8 @@ describe.each(clients)("%s", (_, http) => {
     const response = await exchange(http, (socket) => {
       // Cut inside a character, so that decoding chunk by chunk would break it.
       socket.write(body.subarray(0, body.length - 4));
-      setImmediate(() => socket.write(body.subarray(body.length - 4)));
+      // One turn later the client has read the first part.
+      setImmediate(() => setImmediate(() => socket.write(body.subarray(body.length - 4))));
     });
     expect(response.status).toBe(200);
     expect(response.text).toBe('{"é":"🙂"}');
@@ -98,6 +99,30 @@ describe.each(clients)("%s", (_, http) => {
       rule: "body-size",
       isRetryable: false,
     });
+  });
+
+  test("keeps an error status whose body is over the limit", async () => {
+    const body = httpResponse(500, new Uint8Array(MAX_BODY_BYTES + 1));
+    const response = await exchange(http, (socket) => socket.write(body));
+    expect(response).toMatchObject({ status: 500, text: "" });
+  });
+
+  test("waits for the response after one that only informs", async () => {
+    const body = httpResponse(200, "{}");
+    const response = await exchange(http, (socket) => {
+      socket.write("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n");
+      socket.write(body);
+    });
+    expect(response).toMatchObject({ status: 200, text: "{}" });
+    expect(response.header("link")).toBeNull();
+  });
+
+  test("sends nothing after an abort", async () => {
+    await using server = await listenOnSocket((socket) => socket.write(httpResponse(200, "{}")));
+    await expect(post(http, server, AbortSignal.abort("enough"))).rejects.toBe("enough");
+    expect(await post(http, server)).toMatchObject({ text: "{}" });
+    expect(server.requests).toHaveLength(1);
+    expect(server.connections).toBe(1);
   });
 
   test("throws the reason of an abort, in the head and in the body", async () => {

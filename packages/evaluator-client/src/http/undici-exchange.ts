@@ -30,6 +30,11 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     });
   }
 
+  /** Whether nobody waits for a response any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** The response, once it is whole. */
   get response(): Promise<HttpResponse> {
     return this.#outcome.promise;
@@ -62,7 +67,8 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     // An error status says enough by itself, so a broken body does not hide it.
-    if (this.#status === null || isSuccess(this.#status)) this.#outcome.reject(this.#toFailure(error));
+    if (this.#status === null || isSuccess(this.#status))
+      this.#outcome.reject(this.#toFailure(error));
     else this.#succeed(new Uint8Array());
     this.#end();
   }

@@ -1,19 +1,27 @@
-import { Agent } from "undici";
+import { Pool } from "undici";
 import type { HttpClient } from "./http-client.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
 
-let agent: Agent | undefined;
+const pools = new Map<string, Pool>();
 
-/** The HTTP client on Node: undici's own `Agent`, one for the process, idle sockets kept open. */
+/** The HTTP client on Node: undici's own `Pool`, one for each origin, idle sockets kept open. */
 export const defaultHttpClient: HttpClient = (endpoint) => {
-  const { method, headers } = endpoint;
   const { origin, pathname, search } = new URL(endpoint.url);
-  const target = { origin, path: pathname + search, method, headers: { ...headers } };
+  const { method } = endpoint;
+  const headers = Object.entries(endpoint.headers).flat();
+  const target = { path: pathname + search, method, headers };
   return (body, abortable) => {
-    // The attempt's own limit covers headers and body, so undici's are off.
-    agent ??= new Agent({ headersTimeout: 0, bodyTimeout: 0 });
     const exchange = new UndiciExchange(endpoint, abortable);
-    agent.dispatch({ ...target, body }, exchange);
+    if (!exchange.isOver) poolFor(origin).dispatch({ ...target, body }, exchange);
     return exchange.response;
   };
 };
+
+function poolFor(origin: string): Pool {
+  const known = pools.get(origin);
+  if (known !== undefined) return known;
+  // The attempt's own limit covers headers and body, so undici's are off.
+  const pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0 });
+  pools.set(origin, pool);
+  return pool;
+}

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Known limits of a service; 95 % of each is used. */
 export const rateLimitsSchema = z.strictObject({

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { recordOf } from "./record-of.ts";
 
 const probabilitySchema = z.number().min(0).max(1);

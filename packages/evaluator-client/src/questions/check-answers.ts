@@ -1,6 +1,6 @@
 import type { Rounding } from "../evaluation.ts";
 import { InvalidResponseError, RefusalError } from "../errors.ts";
-import { perQuestion } from "./per-question.ts";
+import { perQuestions } from "./constant-questions.ts";
 import type { Question, Questions } from "./question.ts";
 import { quoteName } from "./quote-name.ts";
 import { isRecord } from "./record-of.ts";
@@ -34,67 +34,71 @@ export interface AnswersToCheck {
  * @throws RefusalError naming the questions the model declined to answer.
  */
 export function checkAnswers({ questions, answers, rounding }: AnswersToCheck): void {
-  const ids = Object.keys(questions);
-  checkIds(ids, answers);
-  const refused: string[] = [];
-  for (const id of ids) {
-    const question = questions[id] as Question;
+  const asked = askedIn(questions);
+  checkIds(asked, answers);
+  let refused: string[] | null = null;
+  for (const { id, type, keys } of asked) {
     const answer = answers[id];
     if (!isRecord(answer)) broken(id, "answer-type", "is not an object");
-    else if (answer["type"] === "refusal") refused.push(id);
-    else checkAnswer({ id, question, answer, rounding });
+    else if (answer["type"] === "refusal") refused = [...(refused ?? []), id];
+    else if (answer["type"] !== type) broken(id, "answer-type", `is not of the type ${type}`);
+    else rules[type]({ id, keys, answer, rounding });
   }
-  if (refused.length === 0) return;
+  if (refused === null) return;
   const names = refused.slice(0, 5).map(quoteName).join(", ");
-  const message = `The model declined to answer ${refused.length} of ${ids.length} questions: ${names}. Rephrase them or change the state.`;
+  const message = `The model declined to answer ${refused.length} of ${asked.length} questions: ${names}. Rephrase them or change the state.`;
   throw new RefusalError(message, { questionIds: refused });
 }
 
+/** What the check needs of a question. */
+interface AskedQuestion {
+  readonly id: string;
+  readonly type: Question["type"];
+  /** The keys of its distribution: the options, or the level indexes. */
+  readonly keys: readonly string[];
+}
+
+const askedIn = perQuestions((questions): readonly AskedQuestion[] =>
+  Object.entries(questions).map(([id, { type, criteria = {} }]) => ({
+    id,
+    type,
+    keys: Object.keys(criteria),
+  })),
+);
+
 interface AnswerToCheck {
   readonly id: string;
-  readonly question: Question;
+  readonly keys: readonly string[];
   readonly answer: Record<string, unknown>;
   readonly rounding: Rounding;
 }
 
-function checkAnswer(check: AnswerToCheck): void {
-  const { id, question, answer } = check;
-  if (answer["type"] !== question.type) {
-    broken(id, "answer-type", `is not of the type ${question.type}`);
-  }
-  switch (question.type) {
-    case "choice":
-      return checkChoice(check, keysOf(question));
-    case "score":
-      return checkScore(check, keysOf(question));
-    case "boolean":
-      if (!isProbability(answer["probability"])) outOfRange(id);
-  }
+const rules = { choice: checkChoice, score: checkScore, boolean: checkBoolean };
+
+function checkBoolean({ id, answer }: AnswerToCheck): void {
+  if (!isProbability(answer["probability"])) outOfRange(id);
 }
 
-/** The keys of a question's distribution: its options, or its level indexes. */
-const keysOf = perQuestion(({ criteria }) => Object.keys(criteria ?? {}));
-
-function checkChoice(check: AnswerToCheck, options: readonly string[]): void {
-  const { id, answer, rounding } = check;
-  const picked = options.indexOf(answer["choice"] as string);
-  if (picked < 0) broken(id, "choice-option", "picks an option that was not offered");
-  const { values, highest } = readDistribution(check, options);
+function checkChoice(check: AnswerToCheck): void {
+  const { id, keys, answer, rounding } = check;
+  const picked = answer["choice"] as string;
+  if (!keys.includes(picked)) broken(id, "choice-option", "picks an option that was not offered");
+  const { probabilities, highest } = readDistribution(check);
   const error = roundingError(rounding.probabilityDecimals);
-  if (highest > (values[picked] as number) + 2 * error + TOLERANCE) {
+  if (highest > (probabilities[picked] as number) + 2 * error + TOLERANCE) {
     broken(id, "choice-highest", "picks an option that another one beats");
   }
 }
 
-function checkScore(check: AnswerToCheck, levels: readonly string[]): void {
-  const { id, answer, rounding } = check;
+function checkScore(check: AnswerToCheck): void {
+  const { id, keys, answer, rounding } = check;
   const { score } = answer;
-  const last = levels.length - 1;
+  const last = keys.length - 1;
   if (typeof score !== "number" || !(score >= 0 && score <= last)) {
     broken(id, "score-range", `has a score outside of 0 to ${last}`);
   }
-  const { mean } = readDistribution(check, levels);
-  const indexSum = (levels.length * last) / 2;
+  const { mean } = readDistribution(check);
+  const indexSum = (keys.length * last) / 2;
   const error = roundingError(rounding.probabilityDecimals);
   const bound = indexSum * error + roundingError(rounding.scoreDecimals) + TOLERANCE;
   if (Math.abs(mean - score) > bound) {
@@ -103,45 +107,46 @@ function checkScore(check: AnswerToCheck, levels: readonly string[]): void {
 }
 
 interface Distribution {
-  /** The probabilities in the order of the keys. */
-  readonly values: readonly number[];
+  readonly probabilities: Record<string, number>;
   readonly highest: number;
   /** The mean of the keys' positions. */
   readonly mean: number;
 }
 
-/** Reads the probabilities in one pass, and checks that they form one distribution. */
-function readDistribution(
-  { id, answer, rounding }: AnswerToCheck,
-  keys: readonly string[],
-): Distribution {
-  const given = answer["probabilities"];
-  if (!isRecord(given) || Object.keys(given).length !== keys.length) brokenKeys(id);
-  const values: number[] = [];
-  let [sum, highest, mean] = [0, 0, 0];
+/** Checks in one pass that the probabilities form one distribution. */
+function readDistribution({ id, keys, answer, rounding }: AnswerToCheck): Distribution {
+  const probabilities = answer["probabilities"];
+  if (!isRecord(probabilities) || Object.keys(probabilities).length !== keys.length) brokenKeys(id);
+  let [sum, highest, mean, index] = [0, 0, 0, 0];
   for (const key of keys) {
-    const probability = given[key];
+    const probability = probabilities[key];
     // What is inherited is no number.
-    if (!isProbability(probability)) return Object.hasOwn(given, key) ? outOfRange(id) : brokenKeys(id);
+    if (!isProbability(probability)) {
+      return Object.hasOwn(probabilities, key) ? outOfRange(id) : brokenKeys(id);
+    }
     sum += probability;
-    mean += values.length * probability;
+    mean += index * probability;
     highest = Math.max(highest, probability);
-    values.push(probability);
+    index += 1;
   }
   const error = roundingError(rounding.probabilityDecimals);
   if (Math.abs(sum - 1) > keys.length * error + TOLERANCE) {
     broken(id, "probabilities-sum", "has probabilities that do not sum to 1 within rounding");
   }
-  return { values, highest, mean };
+  return { probabilities: probabilities as Record<string, number>, highest, mean };
 }
 
-function checkIds(ids: readonly string[], answers: Readonly<Record<string, unknown>>): void {
-  const missing = ids.find((id) => !Object.hasOwn(answers, id));
-  if (missing !== undefined) broken(missing, "answer-ids", "is missing");
-  if (Object.keys(answers).length === ids.length) return;
-  const asked = new Set(ids);
-  const extra = Object.keys(answers).find((id) => !asked.has(id));
-  if (extra !== undefined) broken(extra, "answer-ids", "answers a question that was not asked");
+function checkIds(
+  asked: readonly AskedQuestion[],
+  answers: Readonly<Record<string, unknown>>,
+): void {
+  for (const { id } of asked)
+    if (!Object.hasOwn(answers, id)) broken(id, "answer-ids", "is missing");
+  const answered = Object.keys(answers);
+  if (answered.length === asked.length) return;
+  const ids = new Set(asked.map(({ id }) => id));
+  const extra = answered.find((id) => !ids.has(id)) as string;
+  broken(extra, "answer-ids", "answers a question that was not asked");
 }
 
 function isProbability(value: unknown): value is number {

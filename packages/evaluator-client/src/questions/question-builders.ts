@@ -1,5 +1,5 @@
+import { frozenCopy } from "./frozen-copy.ts";
 import type { BooleanQuestion, ChoiceQuestion, ScoreQuestion } from "./question.ts";
-import { isRecord } from "./record-of.ts";
 
 /**
  * Builds a question that picks exactly one of the named options.
@@ -15,7 +15,7 @@ export function choice<const TOption extends string>(
   instructions: string,
   criteria: Readonly<Record<TOption, string>>,
 ): ChoiceQuestion<TOption> {
-  return Object.freeze({ type: "choice", instructions, criteria: frozenCopy(criteria) });
+  return frozenCopy({ type: "choice", instructions, criteria });
 }
 
 /**
@@ -32,7 +32,7 @@ export function score<const TLevels extends readonly string[]>(
   instructions: string,
   criteria: TLevels,
 ): ScoreQuestion<TLevels> {
-  return Object.freeze({ type: "score", instructions, criteria: frozenCopy(criteria) });
+  return frozenCopy({ type: "score", instructions, criteria });
 }
 
 /**
@@ -49,15 +49,9 @@ export function boolean(
   instructions: string,
   criteria?: { readonly true?: string; readonly false?: string },
 ): BooleanQuestion {
-  return Object.freeze({
-    type: "boolean",
-    instructions,
-    ...(criteria !== undefined && { criteria: frozenCopy(criteria) }),
-  });
-}
-
-// A question that cannot change is checked and written once, however often it is asked.
-function frozenCopy<TCriteria>(criteria: TCriteria): TCriteria {
-  if (Array.isArray(criteria)) return Object.freeze([...criteria]) as TCriteria;
-  return isRecord(criteria) ? Object.freeze({ ...criteria }) : criteria;
+  return frozenCopy(
+    criteria === undefined
+      ? { type: "boolean", instructions }
+      : { type: "boolean", instructions, criteria },
+  );
 }

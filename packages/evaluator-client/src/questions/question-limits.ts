@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** How large a question may be before it is refused without sending. */
 export const questionLimitsSchema = z.strictObject({

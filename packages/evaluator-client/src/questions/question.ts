@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { recordOf } from "./record-of.ts";
 
 /** A question that picks one of named options; names and descriptions are both read by the model. */

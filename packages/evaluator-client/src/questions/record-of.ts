@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * A schema for a plain object whose keys are data, whatever their name, and whose values match.

@@ -7,7 +7,7 @@ import type { Clock } from "./clock.ts";
  */
 export class Attempt implements AttemptContext {
   readonly clock: Clock;
-  readonly #listeners: ((reason: unknown) => void)[] = [];
+  #listeners: readonly ((reason: unknown) => void)[] = [];
   #controller: AbortController | null = null;
   #aborted: { readonly reason: unknown } | null = null;
 
@@ -25,7 +25,7 @@ export class Attempt implements AttemptContext {
   }
 
   onAbort(listener: (reason: unknown) => void): void {
-    if (this.#aborted === null) this.#listeners.push(listener);
+    if (this.#aborted === null) this.#listeners = [...this.#listeners, listener];
     else listener(this.#aborted.reason);
   }
 

@@ -11,7 +11,7 @@ function policyWith(clock: ManualClock, changes: Partial<RetryPolicy> = {}): Ret
   const random = () => 1;
   const pacer = createPacer({}, { clock, random });
   const watch = joinWatches([]);
-  return { ...limits, tokens: 1, pacer, watch, clock, random, ...changes };
+  return { ...limits, pacer, watch, clock, random, ...changes };
 }
 
 function never() {
@@ -37,7 +37,9 @@ function run(errors: readonly unknown[], changes: Partial<RetryPolicy> = {}) {
     if (error !== undefined) throw error;
     return { value: "answer", status: 200, tokensUsed: 1 };
   };
-  const outcome = withRetries(attempt, policyWith(clock, changes)).catch((error: unknown) => error);
+  const outcome = withRetries(attempt, policyWith(clock, changes), 1).catch(
+    (error: unknown) => error,
+  );
   return { clock, startedAtMs, outcome };
 }
 
@@ -103,7 +105,7 @@ test("ends an attempt at its own limit and tries again", async () => {
     signals.push(signal);
     return never();
   };
-  const outcome = withRetries(attempt, policyWith(clock, { maxRetries: 1 })).catch(
+  const outcome = withRetries(attempt, policyWith(clock, { maxRetries: 1 }), 1).catch(
     (e: unknown) => e,
   );
   await clock.advance(30_000);
@@ -122,7 +124,7 @@ test("ends an attempt at its own limit and tries again", async () => {
 test("ends everything at the deadline", async () => {
   const clock = new ManualClock();
   const policy = policyWith(clock, { deadlineMs: 4000 });
-  const outcome = withRetries(never, policy).catch((error: unknown) => error);
+  const outcome = withRetries(never, policy, 1).catch((error: unknown) => error);
   await clock.advance(4000);
   expect(await outcome).toMatchObject({
     name: "TimeoutError",
@@ -141,7 +143,7 @@ test("throws the caller's reason before, during and between attempts", async () 
   const during = new AbortController();
   const clock = new ManualClock();
   const policy = policyWith(clock, { signal: during.signal });
-  const outcome = withRetries(never, policy).catch((error: unknown) => error);
+  const outcome = withRetries(never, policy, 1).catch((error: unknown) => error);
   during.abort(reason);
   expect(await outcome).toBe(reason);
   expect(clock.waiting).toBe(0);

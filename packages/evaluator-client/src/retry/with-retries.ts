@@ -17,8 +17,6 @@ export interface RetryPolicy {
   readonly deadlineMs: number;
   /** Time for each attempt, headers and body, in milliseconds. */
   readonly attemptTimeoutMs: number;
-  /** Estimated input tokens of one attempt. */
-  readonly tokens: number;
   /** Whether an attempt that runs out of time may be charged for. @default true */
   readonly maybeBilled?: boolean;
   /** The caller's own signal. */
@@ -42,21 +40,29 @@ export interface AttemptResult<TValue> {
 /**
  * Attempts until one succeeds, fails for good, or time or retries run out; throws the last error.
  * A throttled attempt waits at the pacer's gate with everyone else, any other on its own.
+ *
+ * @param tokens - Estimated input tokens of one attempt.
  */
 export async function withRetries<TValue>(
   attempt: (context: AttemptContext) => Promise<AttemptResult<TValue>>,
   policy: RetryPolicy,
+  tokens: number,
 ): Promise<{ value: TValue; attempts: number }> {
   const { clock, signal, pacer } = policy;
   const deadlineAtMs = clock.now() + policy.deadlineMs;
   let lastError: EvaluatorError | null = null;
   for (let attempts = 1; ; attempts += 1) {
     const admission =
-      pacer.admitNow(policy.tokens) ??
-      (await waitForTurn(policy, { attempts, deadlineAtMs, lastError }));
+      pacer.admitNow(tokens) ??
+      (await waitForTurn(policy, { tokens, attempts, deadlineAtMs, lastError }));
     const startedAtMs = clock.now();
     const tell = (status: number | null, error: EvaluatorError | null) =>
-      policy.watch.onAttempt({ attempt: attempts, durationMs: clock.now() - startedAtMs, status, error });
+      policy.watch.onAttempt({
+        attempt: attempts,
+        durationMs: clock.now() - startedAtMs,
+        status,
+        error,
+      });
     try {
       const limits = attemptLimits(policy, deadlineAtMs - startedAtMs);
       const { value, status, tokensUsed } = await runAttempt(attempt, limits);
@@ -78,13 +84,24 @@ export async function withRetries<TValue>(
 
 async function waitForTurn(
   policy: RetryPolicy,
-  context: { attempts: number; deadlineAtMs: number; lastError: EvaluatorError | null },
+  context: {
+    tokens: number;
+    attempts: number;
+    deadlineAtMs: number;
+    lastError: EvaluatorError | null;
+  },
 ): Promise<Admission> {
-  const { attempts, deadlineAtMs, lastError } = context;
+  const { tokens, attempts, deadlineAtMs, lastError } = context;
   const onWait = (delayMs: number | null) =>
     policy.watch.onWait({ attempt: attempts, reason: "rate-limit", delayMs });
   try {
-    return await policy.pacer.admit({ ...policy, retries: attempts - 1, deadlineAtMs, onWait });
+    return await policy.pacer.admit({
+      ...policy,
+      tokens,
+      retries: attempts - 1,
+      deadlineAtMs,
+      onWait,
+    });
   } catch (refusal) {
     if (lastError === null || !(refusal instanceof TimeoutError)) throw refusal;
     return giveUp(lastError, { attempts: attempts - 1, note: deadlineNote(lastError, policy) });

@@ -1,16 +1,19 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import type { EvaluationRequest } from "../../evaluation.ts";
 import { InvalidResponseError } from "../../errors.ts";
 import type { JsonResponse } from "../../http/json-endpoint.ts";
-import { questionsJson } from "../questions-json.ts";
+import { perQuestions } from "../../questions/constant-questions.ts";
+import type { Question } from "../../questions/question.ts";
 import type { TransportReply } from "../transport.ts";
-import { type DirectAnswer, type DirectResponse, directResponseSchema } from "./direct-wire.ts";
+import {
+  type DirectAnswer,
+  type DirectResponse,
+  directResponseSchema,
+  isDirectResponse,
+} from "./direct-wire.ts";
 
-/** Answer fields that the gateway's form keeps in `providerMetadata`. */
-const movedFields = new Set(["confidence", "legend"]);
-
-const toQuestionsJson = questionsJson((question) =>
-  question.type === "boolean" ? { ...question, type: "noul" } : question,
+const toQuestionsJson = perQuestions((questions) =>
+  JSON.stringify(mapRecord(questions, toDirectQuestion)),
 );
 
 /** The request body of the vendor's API as JSON: the model in it, and `boolean` named `noul`. */
@@ -23,42 +26,58 @@ export function fromDirectResponse(
   { status, json, header }: JsonResponse,
   vendor: string,
 ): TransportReply {
-  const { data, error } = directResponseSchema.safeParse(json);
-  if (data === undefined) throw invalidBody(error);
+  if (!isDirectResponse(json)) throw invalidBody(json);
+  const { answers, usage, model = null } = json;
+  const vendorMetadata = {
+    confidence: pick(answers, "confidence"),
+    legend: pick(answers, "legend"),
+  };
   return {
     response: {
-      answers: mapRecord(data.answers, toGatewayAnswer),
+      answers: mapRecord(answers, toGatewayAnswer),
       rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
-      usage: { inputTokens: data.usage.input_tokens, outputTokens: data.usage.output_tokens },
+      usage: { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens },
       warnings: [],
-      providerMetadata: {
-        [vendor]: { confidence: pick(data, "confidence"), legend: pick(data, "legend") },
-      },
+      providerMetadata: { [vendor]: vendorMetadata },
     },
     status,
-    modelId: data.model ?? null,
+    modelId: model,
     requestId: header("x-typesafe-request-id") ?? header("x-request-id"),
     raw: json,
   };
 }
 
+function toDirectQuestion(question: Question): object {
+  return question.type === "boolean" ? { ...question, type: "noul" } : question;
+}
+
 function toGatewayAnswer(answer: DirectAnswer): object {
   if (answer.type === "noul") return { type: "boolean", probability: answer["noul"] };
-  return Object.fromEntries(Object.entries(answer).filter(([field]) => !movedFields.has(field)));
+  // The gateway keeps these two elsewhere.
+  const { confidence: _confidence, legend: _legend, ...rest } = answer;
+  return rest;
 }
 
 /** One field of every answer that has it, by question id. */
-function pick({ answers }: DirectResponse, field: "confidence" | "legend"): object {
-  const picked = Object.entries(answers).filter(([, answer]) => Object.hasOwn(answer, field));
-  return Object.fromEntries(picked.map(([id, answer]) => [id, answer[field]]));
+function pick(answers: DirectResponse["answers"], field: "confidence" | "legend"): object {
+  const picked: [string, unknown][] = [];
+  for (const id of Object.keys(answers)) {
+    const answer = answers[id] as DirectAnswer;
+    if (Object.hasOwn(answer, field)) picked.push([id, answer[field]]);
+  }
+  return Object.fromEntries(picked);
 }
 
-function mapRecord<TValue>(record: Record<string, TValue>, map: (value: TValue) => object): object {
+function mapRecord<TValue>(
+  record: Readonly<Record<string, TValue>>,
+  map: (value: TValue) => object,
+): object {
   // Object.fromEntries keeps an id such as __proto__ as data.
   return Object.fromEntries(Object.entries(record).map(([id, value]) => [id, map(value)]));
 }
 
-function invalidBody({ issues }: z.ZodError): InvalidResponseError {
+function invalidBody(json: unknown): InvalidResponseError {
+  const { issues } = directResponseSchema.safeParse(json).error as z.ZodError;
   // Below `answers` the names are the server's own, and may repeat anything.
   const [place] = issues.map(({ path }) => (path[0] === "answers" ? "answers" : path.join(".")));
   const where = place ? `at ${place}` : "as a whole";

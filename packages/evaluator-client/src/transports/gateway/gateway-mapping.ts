@@ -1,11 +1,11 @@
 import type { EvaluationRequest } from "../../evaluation.ts";
 import type { JsonResponse } from "../../http/json-endpoint.ts";
+import { perQuestions } from "../../questions/constant-questions.ts";
 import type { TransportReply } from "../transport.ts";
 import { textAt, valueAt } from "../../value-at.ts";
-import { questionsJson } from "../questions-json.ts";
 import type { GatewayWire } from "./gateway-wire.ts";
 
-const toQuestionsJson = questionsJson((question) => question);
+const toQuestionsJson = perQuestions((questions) => JSON.stringify(questions));
 
 /** The request body of one generation of the wire as JSON; the contract's is the request itself. */
 export function toGatewayBody(request: EvaluationRequest, wire: GatewayWire): string {

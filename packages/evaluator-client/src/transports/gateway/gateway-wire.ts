@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Names and values of the gateway's wire (contract sections 4.1 and 9; field facts for the successor). */
 export const gatewayWires = {

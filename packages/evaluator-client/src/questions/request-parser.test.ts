@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
 import type { EvaluationRequest } from "../evaluation.ts";
 import { InvalidRequestError } from "../errors.ts";
-import { requestCheck } from "./request-check.ts";
+import { requestParser } from "./request-parser.ts";
 import { boolean, choice, score } from "./question-builders.ts";
 
 const questions = { scam: boolean("scam?") };
 
 function failureOf(request: unknown): unknown {
   try {
-    return requestCheck()(request as EvaluationRequest);
+    requestParser()(request as EvaluationRequest);
+    return undefined;
   } catch (error) {
     return error;
   }
@@ -93,5 +94,5 @@ test("takes 255 options and 10 levels, and more only when the limit is raised", 
     state: "text",
     questions: { a: choice("which?", optionsOf(300)), b: score("how much?", levelsOf(11)) },
   };
-  expect(() => requestCheck(raised)(request)).not.toThrow();
+  expect(() => requestParser(raised)(request)).not.toThrow();
 });

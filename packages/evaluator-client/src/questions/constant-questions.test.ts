@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { constantQuestions, perQuestions, rememberQuestions } from "./constant-questions.ts";
+import { boolean, choice } from "./question-builders.ts";
+import type { Questions } from "./question.ts";
+
+/** Asks the questions, as a call does, and gives what it goes on with. */
+function ask(questions: Questions): Questions {
+  const constant = constantQuestions(questions);
+  if (constant === questions) rememberQuestions(questions);
+  return constant;
+}
+
+function changeable() {
+  const category = {
+    type: "choice" as const,
+    instructions: "which?",
+    criteria: { a: "A", b: "B" },
+  };
+  const importance = { type: "score" as const, instructions: "how much?", criteria: ["no", "yes"] };
+  return { category, importance };
+}
+
+test.each<[string, Questions]>([
+  ["built", { scam: boolean("scam?"), category: choice("which?", { a: "A" }) }],
+  ["written by hand", changeable()],
+])(
+  "gives the same frozen copy from the third time on for questions that are %s",
+  (_, questions) => {
+    expect(ask(questions)).toBe(questions);
+    expect(ask(questions)).toBe(questions);
+    const copy = ask(questions);
+    expect(copy).not.toBe(questions);
+    expect(copy).toEqual(questions);
+    expect(Object.isFrozen(copy)).toBe(true);
+    expect(ask(questions)).toBe(copy);
+  },
+);
+
+type Changeable = ReturnType<typeof changeable> & Record<string, unknown>;
+
+test.each<[string, (questions: Changeable) => void]>([
+  ["a question is added", (questions) => (questions["scam"] = boolean("scam?"))],
+  ["a question is gone", (questions) => delete (questions as Partial<Changeable>).importance],
+  ["a question is another", (questions) => (questions["category"] = boolean("a?") as never)],
+  ["a question is nothing", (questions) => (questions["category"] = null as never)],
+  ["its words are others", ({ category }) => (category.instructions = "what?")],
+  ["a description is another", ({ category }) => (category.criteria.a = "another")],
+  [
+    "an option has another name",
+    ({ category }) => (category.criteria = { a: "A", c: "B" } as never),
+  ],
+  ["the options are in another order", ({ category }) => (category.criteria = { b: "B", a: "A" })],
+  ["a level is added", ({ importance }) => importance.criteria.push("very")],
+])("sees that %s", (_, change) => {
+  const questions = changeable() as Changeable;
+  for (let asked = 0; asked < 3; asked += 1) ask(questions as Questions);
+  change(questions);
+  expect(ask(questions as Questions)).toBe(questions);
+  // Asked again, the changed ones are constant as well.
+  expect(ask(questions as Questions)).toEqual(questions);
+  expect(ask(questions as Questions)).not.toBe(questions);
+});
+
+test("works out once what follows from constant questions, and each time for others", () => {
+  let times = 0;
+  const workOut = perQuestions(() => ({ times: (times += 1) }));
+  const questions = changeable();
+  for (let asked = 0; asked < 5; asked += 1) workOut(ask(questions));
+  expect(times).toBe(3);
+});

@@ -1,0 +1,119 @@
+import type { EvaluationRequest } from "../evaluation.ts";
+import { InvalidRequestError } from "../errors.ts";
+import { constantQuestions, perQuestions, rememberQuestions } from "./constant-questions.ts";
+import { type Question, type Questions, questionSchema } from "./question.ts";
+import type { QuestionLimits } from "./question-limits.ts";
+import { quoteName } from "./quote-name.ts";
+import { isRecord } from "./record-of.ts";
+
+/**
+ * Makes the check of a request before anything is sent: it refuses what no service could answer
+ * (contract section 2.1), and gives the request with {@link constantQuestions} where it can.
+ *
+ * @throws InvalidRequestError naming the question, or the place in the state.
+ */
+export function requestParser(
+  limits: QuestionLimits = {},
+): (request: EvaluationRequest) => EvaluationRequest {
+  const problemOf = perQuestions((questions) => findProblem(questions, limits));
+  return (request) => {
+    if (!isRequest(request)) {
+      throw new InvalidRequestError("A request is an object with a state and questions, no more.");
+    }
+    const { state } = request;
+    checkState(state);
+    const questions = constantQuestions(request.questions);
+    const { message, questionId } = problemOf(questions);
+    if (message !== null) throw new InvalidRequestError(message, { questionId });
+    if (questions === request.questions) rememberQuestions(questions);
+    return { state, questions };
+  };
+}
+
+function isRequest(request: unknown): boolean {
+  if (!isRecord(request) || !isRecord(request["questions"])) return false;
+  return Object.keys(request).every((key) => key === "state" || key === "questions");
+}
+
+interface Problem {
+  readonly message: string | null;
+  readonly questionId: string | null;
+}
+
+const noProblem: Problem = { message: null, questionId: null };
+
+/** The first thing that is wrong with questions. */
+function findProblem(questions: Questions, limits: QuestionLimits): Problem {
+  const entries = Object.entries(questions);
+  if (entries.length === 0) return { message: "Ask at least one question.", questionId: null };
+  for (const [questionId, question] of entries) {
+    const problem = problemOfOne(question, limits);
+    if (problem === null) continue;
+    return { message: `The question ${quoteName(questionId)} ${problem}.`, questionId };
+  }
+  return noProblem;
+}
+
+function problemOfOne(
+  question: Question,
+  { maxOptions = 255, maxLevels = 10 }: QuestionLimits,
+): string | null {
+  const issue = questionSchema.safeParse(question).error?.issues[0];
+  if (issue !== undefined) {
+    const where =
+      issue.path.length === 0 ? "" : ` at ${quoteName(issue.path.map(String).join("."))}`;
+    return `is not a choice, score or boolean question${where}: ${issue.message}`;
+  }
+  if (question.type === "boolean") return null;
+  const [kind, most, option] =
+    question.type === "choice"
+      ? (["option", maxOptions, "maxOptions"] as const)
+      : (["level", maxLevels, "maxLevels"] as const);
+  const count = Object.keys(question.criteria).length;
+  if (count === 0) return `has no ${kind}; give it at least one`;
+  if (count <= most) return null;
+  return `has ${count} ${kind}s, more than ${most}; a service that takes more needs questionLimits.${option}`;
+}
+
+function checkState(state: unknown): void {
+  if (typeof state === "string") return;
+  if (!isPlainObject(state)) refuseState("The state", "is neither a string nor a JSON object");
+  const flaw = findFlaw(state, []);
+  if (flaw !== null) refuseState(`The state at ${quoteName(`state${flaw.path}`)}`, flaw.what);
+}
+
+function refuseState(where: string, what: string): never {
+  throw new InvalidRequestError(`${where} ${what}; send text or a JSON object.`);
+}
+
+interface Flaw {
+  readonly path: string;
+  readonly what: string;
+}
+
+/** The first thing in a value that JSON cannot hold, or null. */
+function findFlaw(value: unknown, ancestors: object[]): Flaw | null {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return null;
+  if (typeof value === "number") {
+    return Number.isFinite(value) ? null : { path: "", what: "is a number that JSON cannot hold" };
+  }
+  const isList = Array.isArray(value);
+  if (!isList && !isPlainObject(value)) return { path: "", what: "is not a JSON value" };
+  if (ancestors.includes(value)) return { path: "", what: "contains itself" };
+  ancestors.push(value);
+  for (const key of Object.keys(value)) {
+    const item = (value as Record<string, unknown>)[key];
+    // JSON drops an undefined field but turns an undefined item into null.
+    if (typeof item === "string" || (item === undefined && !isList)) continue;
+    const flaw = findFlaw(item, ancestors);
+    if (flaw !== null) return { path: `.${key}${flaw.path}`, what: flaw.what };
+  }
+  ancestors.pop();
+  return null;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (!isRecord(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}

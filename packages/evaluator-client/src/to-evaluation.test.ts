@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import type { EvaluationResponse } from "./evaluation.ts";
+import { emailRequest, gatewayBody } from "./testing/email-evaluation.ts";
+import { toEvaluation } from "./to-evaluation.ts";
+
+const { questions } = emailRequest;
+
+/** The evaluation that is made of the answers and this metadata. */
+function evaluationWith(providerMetadata: Record<string, unknown>) {
+  const response = { ...gatewayBody, providerMetadata } as EvaluationResponse<typeof questions>;
+  const reply = { response, modelId: null, requestId: null, raw: response };
+  return toEvaluation(response, { reply, questions, timing: { totalMs: 1, attempts: 1 } });
+}
+
+const failed = { success: false, startTime: 1, endTime: 2 };
+const answered = { success: true, startTime: 10, endTime: 25 };
+
+test.each<[string, unknown, number | null]>([
+  ["the attempt that answered", [{ providerAttempts: [failed, answered] }], 15],
+  [
+    "an attempt of another model",
+    [{ providerAttempts: [failed] }, { providerAttempts: [answered] }],
+    15,
+  ],
+  ["no attempt that answered", [{ providerAttempts: [failed] }], null],
+  ["an attempt without a start", [{ providerAttempts: [{ success: true, endTime: 25 }] }], null],
+  ["an attempt without an end", [{ providerAttempts: [{ success: true, startTime: 10 }] }], null],
+  ["no attempts", [], null],
+  ["what is no attempt", [null, { providerAttempts: ["text"] }, {}], null],
+  ["nothing", undefined, null],
+])("takes the provider's time from %s", (_, modelAttempts, providerMs) => {
+  const { timing } = evaluationWith({ gateway: { routing: { modelAttempts } } });
+  expect(timing).toEqual({ totalMs: 1, attempts: 1, providerMs });
+});
+
+test.each<[unknown, number | null]>([
+  ["0.000014112", 0.000014112],
+  ["0", 0],
+  ["", null],
+  ["  ", null],
+  ["free", null],
+  ["Infinity", null],
+  [0.5, null],
+  [undefined, null],
+])("takes the market cost %j as %j dollars", (marketCost, costUsd) => {
+  expect(evaluationWith({ gateway: { marketCost } }).costUsd).toBe(costUsd);
+});
+
+test.each<[Record<string, unknown>, number | null]>([
+  [{ acme: { confidence: { category: 0.5 } } }, 0.5],
+  [{ gateway: { confidence: { category: 0.1 } }, acme: { confidence: { category: 0.5 } } }, 0.5],
+  [{ other: {}, acme: { confidence: { category: 0.5 } } }, 0.5],
+  [{ acme: { confidence: { category: "0.5" } } }, null],
+  [{ acme: { confidence: {} } }, null],
+  [{ acme: null }, null],
+  [{}, null],
+])("takes the confidence from %j", (providerMetadata, category) => {
+  const { confidence } = evaluationWith(providerMetadata);
+  expect(confidence).toEqual({ category, importance: null });
+});
