@@ -142,7 +142,10 @@ export function createEvaluator(
         requests,
         concurrency,
         signal: options.signal,
-        evaluate: (request, signal) => evaluate(request, { ...callPolicy, signal }),
+        evaluateUntil: (signal) => {
+          const untilSignal = { ...callPolicy, signal };
+          return (request) => evaluate(request, untilSignal);
+        },
       });
     },
   };

@@ -22,7 +22,9 @@ export class OrderedReader<TItem> {
     signal.throwIfAborted();
     const index = this.#count;
     this.#count += 1;
-    const result = await untilAborted(this.#next(), signal);
+    const next = this.#next();
+    // What a sync source gives is there, so there is nothing to abort.
+    const result = next instanceof Promise ? await untilAborted(next, signal) : next;
     return result.done ? null : { index, item: result.value };
   }
 
@@ -32,10 +34,15 @@ export class OrderedReader<TItem> {
     if (this.#pending === 0) await closed;
   }
 
-  async #next(): Promise<IteratorResult<TItem>> {
+  #next(): IteratorResult<TItem> | Promise<IteratorResult<TItem>> {
+    const next = this.#iterator.next();
+    return "then" in next ? this.#waitFor(next) : next;
+  }
+
+  async #waitFor(next: Promise<IteratorResult<TItem>>): Promise<IteratorResult<TItem>> {
     this.#pending += 1;
     try {
-      return await this.#iterator.next();
+      return await next;
     } finally {
       this.#pending -= 1;
     }

@@ -31,7 +31,7 @@ function evaluationOf({ state }: EvaluationRequest): Evaluation {
 function answersByHand() {
   const open = new Map<string, { answer(): void; fail(error: Error): void }>();
   const seen = { most: 0, aborted: 0 };
-  const evaluate = (request: EvaluationRequest, signal: AbortSignal) =>
+  const evaluateUntil = (signal: AbortSignal) => (request: EvaluationRequest) =>
     new Promise<Evaluation>((resolve, reject) => {
       const state = textOf(request);
       const close = () => open.delete(state);
@@ -45,7 +45,7 @@ function answersByHand() {
         reject(signal.reason);
       });
     });
-  return { open, seen, evaluate };
+  return { open, seen, evaluateUntil };
 }
 
 async function settled(): Promise<void> {
@@ -53,9 +53,9 @@ async function settled(): Promise<void> {
 }
 
 test("gives outcomes in input order, whatever the order of the answers", async () => {
-  const { open, evaluate } = answersByHand();
+  const { open, evaluateUntil } = answersByHand();
   const requests = [requestFor(0), requestFor(1), requestFor(2)];
-  const batch = runBatch({ requests, concurrency: 3, signal: undefined, evaluate });
+  const batch = runBatch({ requests, concurrency: 3, signal: undefined, evaluateUntil });
   const taken: unknown[] = [];
   const consumed = (async () => {
     for await (const item of batch) taken.push(item);
@@ -83,10 +83,10 @@ test("gives outcomes in input order, whatever the order of the answers", async (
 });
 
 test("keeps to its concurrency, and reads no further than it may be ahead", async () => {
-  const { open, seen, evaluate } = answersByHand();
+  const { open, seen, evaluateUntil } = answersByHand();
   const read: number[] = [];
   const requests = endlessly(read);
-  const batch = runBatch({ requests, concurrency: 3, signal: undefined, evaluate });
+  const batch = runBatch({ requests, concurrency: 3, signal: undefined, evaluateUntil });
   expect(read).toEqual([]);
   const first = batch.next();
   await settled();
@@ -103,7 +103,7 @@ test("keeps to its concurrency, and reads no further than it may be ahead", asyn
 });
 
 test("cancels what is in flight and closes the input when the consumer leaves", async () => {
-  const { open, seen, evaluate } = answersByHand();
+  const { open, seen, evaluateUntil } = answersByHand();
   let isClosed = false;
   async function* source() {
     try {
@@ -112,7 +112,7 @@ test("cancels what is in flight and closes the input when the consumer leaves", 
       isClosed = true;
     }
   }
-  const batch = runBatch({ requests: source(), concurrency: 2, signal: undefined, evaluate });
+  const batch = runBatch({ requests: source(), concurrency: 2, signal: undefined, evaluateUntil });
   const consumed = (async () => {
     for await (const item of batch) return item.index;
     return null;
@@ -133,14 +133,14 @@ test("throws the caller's reason at once, even while the input keeps it waiting"
     yield requestFor(0);
     await new Promise(() => undefined);
   }
-  const { evaluate } = answersByHand();
+  const { evaluateUntil } = answersByHand();
   const { signal } = controller;
-  const batch = runBatch({ requests: hanging(), concurrency: 2, signal, evaluate });
+  const batch = runBatch({ requests: hanging(), concurrency: 2, signal, evaluateUntil });
   const next = batch.next().catch((error: unknown) => error);
   await settled();
   controller.abort(reason);
   expect(await next).toBe(reason);
-  const late = runBatch({ requests: [requestFor(0)], concurrency: 1, signal, evaluate });
+  const late = runBatch({ requests: [requestFor(0)], concurrency: 1, signal, evaluateUntil });
   await expect(late.next()).rejects.toBe(reason);
 });
 
@@ -150,20 +150,20 @@ test("gives what came before an input that breaks, then its error", async () => 
     yield requestFor(0);
     throw broken;
   }
-  const evaluate = async (request: EvaluationRequest) => evaluationOf(request);
-  const batch = runBatch({ requests: source(), concurrency: 4, signal: undefined, evaluate });
+  const evaluateUntil = () => async (request: EvaluationRequest) => evaluationOf(request);
+  const batch = runBatch({ requests: source(), concurrency: 4, signal: undefined, evaluateUntil });
   expect(await batch.next()).toMatchObject({ value: { index: 0, status: "succeeded" } });
   await expect(batch.next()).rejects.toBe(broken);
 });
 
 test("ends at once on an empty input", async () => {
-  const evaluate = async () => expect.unreachable();
-  const batch = runBatch({ requests: [], concurrency: 4, signal: undefined, evaluate });
+  const evaluateUntil = () => async () => expect.unreachable();
+  const batch = runBatch({ requests: [], concurrency: 4, signal: undefined, evaluateUntil });
   expect(await batch.next()).toEqual({ done: true, value: undefined });
 });
 
 test.each([0, 1.5, -1, Number.NaN, Infinity])("refuses a concurrency of %d", (concurrency) => {
-  const evaluate = async () => expect.unreachable();
-  const run = () => runBatch({ requests: [], concurrency, signal: undefined, evaluate });
+  const evaluateUntil = () => async () => expect.unreachable();
+  const run = () => runBatch({ requests: [], concurrency, signal: undefined, evaluateUntil });
   expect(run).toThrow(expect.objectContaining({ option: "concurrency" }));
 });

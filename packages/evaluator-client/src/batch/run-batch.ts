@@ -5,6 +5,10 @@ import type { BatchItem, BatchTotals, EvaluationBatch, RequestSource } from "./b
 import { OrderedReader } from "./ordered-reader.ts";
 import { Places } from "./places.ts";
 
+type Ask<TQuestions extends Questions> = (
+  request: EvaluationRequest<TQuestions>,
+) => Promise<Evaluation<TQuestions>>;
+
 /** What a batch asks, and how. */
 export interface RunBatchOptions<TQuestions extends Questions> {
   readonly requests: RequestSource<TQuestions>;
@@ -12,11 +16,8 @@ export interface RunBatchOptions<TQuestions extends Questions> {
   readonly concurrency: number;
   /** Ends the batch; its reason is thrown as it is. */
   readonly signal: AbortSignal | undefined;
-  /** Asks one request. */
-  readonly evaluate: (
-    request: EvaluationRequest<TQuestions>,
-    signal: AbortSignal,
-  ) => Promise<Evaluation<TQuestions>>;
+  /** Gives what asks one request, until the signal aborts. */
+  readonly evaluateUntil: (signal: AbortSignal) => Ask<TQuestions>;
 }
 
 /**
@@ -47,11 +48,12 @@ async function* giveInOrder<TQuestions extends Questions>(
   signal?.addEventListener("abort", onAbort, { once: true });
   const reader = new OrderedReader(requests);
   const places = new Places(concurrency);
-  const ask = () => askNext(options, { reader, places, totals, signal: stop.signal });
+  const ask = options.evaluateUntil(stop.signal);
+  const progress = { reader, places, totals, ask, signal: stop.signal };
   const ahead: Promise<BatchItem<TQuestions> | null>[] = [];
   try {
     for (;;) {
-      while (ahead.length < 2 * concurrency) ahead.push(handled(ask()));
+      while (ahead.length < 2 * concurrency) ahead.push(handled(askNext(progress)));
       const item = await ahead.shift();
       if (!item) return undefined;
       yield item;
@@ -67,19 +69,23 @@ interface BatchProgress<TQuestions extends Questions> {
   readonly reader: OrderedReader<EvaluationRequest<TQuestions>>;
   readonly places: Places;
   readonly totals: BatchTotals;
+  readonly ask: Ask<TQuestions>;
   readonly signal: AbortSignal;
 }
 
 /** Reads the next request and asks it; null at the end of the input. */
-async function askNext<TQuestions extends Questions>(
-  { evaluate }: RunBatchOptions<TQuestions>,
-  { reader, places, totals, signal }: BatchProgress<TQuestions>,
-): Promise<BatchItem<TQuestions> | null> {
+async function askNext<TQuestions extends Questions>({
+  reader,
+  places,
+  totals,
+  ask,
+  signal,
+}: BatchProgress<TQuestions>): Promise<BatchItem<TQuestions> | null> {
   await places.take();
   try {
     const next = await reader.read(signal);
     if (next === null) return null;
-    const item = await settle(next.index, evaluate(next.item, signal));
+    const item = await settle(next.index, ask(next.item));
     count(item, totals);
     return item;
   } finally {
