@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { createMessageRouter } from "./chat/message-router.ts";
@@ -9,6 +9,7 @@ import { createCallSlots } from "./operations/call-slots.ts";
 import { createMetrics } from "./operations/metrics.ts";
 import type { Page } from "./page/page.ts";
 import type { MessageRecord, Observe } from "./records/message-record.ts";
+import { afterPrices } from "./routes/after-prices.ts";
 import { chatRoute } from "./routes/chat-route.ts";
 import type { ClientEnv } from "./routes/client-env.ts";
 import { keepClientSignal } from "./routes/client-signal.ts";
@@ -20,6 +21,8 @@ import { limitedBody } from "./routes/limited-body.ts";
 import { limitedCalls } from "./routes/limited-calls.ts";
 import { metricsRoute } from "./routes/metrics-route.ts";
 import { pageRoute } from "./routes/page-route.ts";
+import { Refusal } from "./routes/refusal.ts";
+import { sendRefusal } from "./routes/send-refusal.ts";
 import { requireToken } from "./security/require-token.ts";
 import { type OwnAddresses, sameOriginOnly } from "./security/same-origin-only.ts";
 import { securityHeaders } from "./security/security-headers.ts";
@@ -38,6 +41,8 @@ export interface AppParts extends OwnAddresses {
   readonly observe?: Observe;
   /** Prints one line for each response. */
   readonly writeAccess?: (line: string) => void;
+  /** Messages wait for it. @default nothing */
+  readonly pricesTried?: Promise<void>;
   /** Whether the router takes no new messages. @default never */
   readonly isStopping?: () => boolean;
 }
@@ -57,22 +62,24 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   app.use(requestId(), accessLog({ metrics, write: parts.writeAccess ?? null }));
   app.use(keepClientSignal, securityHeaders(page), sameOriginOnly(parts));
   if (accessToken !== null) app.use(requireToken(accessToken));
-  app.use(
-    methodNotAllowed({
-      app,
-      onMethodNotAllowed: (c, methods) =>
-        c.json({ error: `Use ${methods.join(" or ")} here.` }, 405, { Allow: methods.join(", ") }),
-    }),
-  );
-  const asksModel = [jsonOnly, limitedBody, limitedCalls(slots)] as const;
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }));
+  const { pricesTried = Promise.resolve() } = parts;
+  const asksModel = [jsonOnly, limitedBody, limitedCalls(slots), afterPrices(pricesTried)] as const;
   app.get("/", pageRoute(page));
   app.post("/chat", ...asksModel, chatRoute(router, reportDefect));
   app.post("/decide", ...asksModel, decideRoute(router));
-  app.route("/v1", openAiDoor({ router, asksModel, redact, reportDefect }));
+  app.route("/v1", openAiDoor({ router, asksModel, reportDefect }));
   app.get("/healthz", healthRoute);
   app.get("/readyz", readyRoute(parts.isStopping ?? (() => false)));
   app.get("/metrics", metricsRoute(metrics));
-  app.notFound((c) => c.json({ error: "There is nothing here; the page is at /." }, 404));
+  app.notFound((c) => sendRefusal(c, nothingHere));
   app.onError(failureRoute({ redact, reportDefect }));
   return app;
+}
+
+const nothingHere = new Refusal(404, "There is nothing here; the page is at /.");
+
+function refuseMethod(_c: Context, methods: readonly string[]): never {
+  const headers = { Allow: methods.join(", ") };
+  throw new Refusal(405, `Use ${methods.join(" or ")} here.`, { headers });
 }

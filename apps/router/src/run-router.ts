@@ -1,13 +1,10 @@
 import { once } from "node:events";
-import { EvaluatorError } from "evaluator-client";
 import type { RouterOptions } from "./options/router-options.ts";
-import { checkModels } from "./prices/check-models.ts";
-import { loadPrices } from "./prices/load-prices.ts";
 import type { ModelPrice } from "./prices/model-price.ts";
+import { watchPrices } from "./prices/watch-prices.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
 import { isLoopback } from "./security/is-loopback.ts";
 import { connectServices } from "./services/connect-services.ts";
-import type { Services } from "./services/services.ts";
 import { startRouter } from "./start-router.ts";
 
 /** Where a running router tells of itself, and what stops it. */
@@ -36,20 +33,27 @@ export async function runRouter(
   const { decisionLog } = options;
   const log = decisionLog === null ? null : await openDecisionLog(decisionLog, warnLine(warn));
   const prices = new Map<string, ModelPrice>();
+  const pricesTried = Promise.withResolvers<void>();
   const router = await startRouter({
     options,
     services,
     reportDefect,
     prices,
+    pricesTried: pricesTried.promise,
     ...(log !== null && { observe: log.observe }),
     ...(options.hasAccessLog && { writeAccess: write }),
   });
   write(`The router is at ${router.origin}\n${services.notice}\n`);
   if (!isLoopback(options.host)) warn(exposureNotice(options.host));
-  const checked = checkPrices({ options, services, prices }, surroundings);
+  const { tierModels, policy } = options;
+  const models = { tierModels, fallbackModel: policy.fallbackModel };
+  const watched = watchPrices(
+    { ...services, models, prices, onTried: pricesTried.resolve },
+    { signal, write, warn },
+  ).catch(reportDefect);
   await untilAborted(signal);
   await router.close();
-  await checked;
+  await watched;
   await log?.close();
 }
 
@@ -62,35 +66,6 @@ function exposureNotice(host: string): string {
     `HOST=${host}: other machines can reach this router. Whoever has its access token can spend`,
     "your credits; the token and all messages cross the network unencrypted unless a proxy adds TLS.\n",
   ].join(" ");
-}
-
-interface PriceCheck {
-  readonly options: RouterOptions;
-  readonly services: Services;
-  /** Is filled with what is found. */
-  readonly prices: Map<string, ModelPrice>;
-}
-
-/** The router works without prices, so a list that cannot be read is a warning. */
-async function checkPrices(
-  { options, services, prices }: PriceCheck,
-  { signal, write, warn, reportDefect }: RouterSurroundings,
-): Promise<void> {
-  try {
-    const list = await loadPrices(services.catalog, signal);
-    for (const [id, price] of list) if (price !== null) prices.set(id, price);
-    const { tierModels, policy } = options;
-    const lines = checkModels({ tierModels, fallbackModel: policy.fallbackModel }, list);
-    const ratio = lines.pop();
-    for (const line of lines) warn(`${line}\n`);
-    write(`${ratio}\n`);
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof EvaluatorError)) return reportDefect(error as Error);
-    warn(
-      `The price list cannot be read, so costs are unknown. ${services.redact(error.message)}\n`,
-    );
-  }
 }
 
 function warnLine(warn: (text: string) => void): (line: string) => void {

@@ -4,10 +4,11 @@ import { getRequestListener } from "@hono/node-server";
 import { createApp } from "./create-app.ts";
 import { listen } from "./listen.ts";
 import { watchConnections } from "./operations/connections.ts";
+import { limitConnections } from "./operations/limit-connections.ts";
 import { defaultServerLimits, type ServerLimits } from "./operations/server-limits.ts";
 import type { RouterOptions } from "./options/router-options.ts";
 import { loadPage } from "./page/load-page.ts";
-import type { ModelPrice } from "./prices/model-price.ts";
+import type { PriceList } from "./prices/model-price.ts";
 import type { Observe } from "./records/message-record.ts";
 import { allowedHosts, toHostname } from "./security/allowed-hosts.ts";
 import { ownAddresses } from "./security/own-addresses.ts";
@@ -28,7 +29,9 @@ export interface RouterParts {
   /** Is told of an error nobody expected. */
   readonly reportDefect: (error: Error) => void;
   /** Prices by model id; may be filled later. @default none */
-  readonly prices?: ReadonlyMap<string, ModelPrice>;
+  readonly prices?: PriceList;
+  /** Messages wait for it. @default nothing */
+  readonly pricesTried?: Promise<void>;
   /** Is told what happened to each message. */
   readonly observe?: Observe;
   /** Prints one line for each response. */
@@ -48,8 +51,8 @@ export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
   const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...parts.limits };
   const page = await loadPage({ banner: services.isEmulated ? services.notice : null });
   const server = createServer(limits);
-  server.maxConnections = maxConnections;
   const connections = watchConnections(server);
+  limitConnections(server, maxConnections);
   const port = await listen(server, options);
   let isStopping = false;
   const app = createApp({

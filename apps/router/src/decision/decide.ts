@@ -69,6 +69,7 @@ export function decideFallback(decision: Decision, model: string, { prices }: Ro
 
 function fromChoice(evaluation: Evaluation<typeof tierQuestions>, routing: Routing): Decision {
   const { answers, confidence, timing, costUsd, requestId } = evaluation;
+  const { redact } = routing.services;
   const { choice, probabilities } = answers.tier;
   const { tierUsed, cause } = applyPolicy(choice, confidence.tier, routing.policy);
   return {
@@ -79,7 +80,7 @@ function fromChoice(evaluation: Evaluation<typeof tierQuestions>, routing: Routi
     confidence: confidence.tier,
     jevMs: Math.round(timing.totalMs),
     costUsd,
-    evaluationId: requestId,
+    evaluationId: requestId === null ? null : redact(requestId), // the service's own words
   };
 }
 

@@ -1,18 +1,13 @@
 import { expect, test } from "vitest";
+import { hangingUpstream } from "../testing/hanging-upstream.ts";
+import { nineFields } from "../testing/nine-fields.ts";
 import type { Answer as UpstreamAnswer, Differences } from "../testing/test-gateway.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { defaultPolicy, type RoutingPolicy } from "./routing-policy.ts";
 
-const nineFields = "tier model probabilities confidence jevMs replyMs reply replyError usage".split(
-  " ",
-);
-
 const fails: UpstreamAnswer = () =>
   Response.json({ error: { message: "broken", type: "internal_server_error" } }, { status: 500 });
-const hangs: UpstreamAnswer = ({ signal }) =>
-  new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason));
-  });
+const hangs = hangingUpstream().answer;
 const refusesFirstModel: UpstreamAnswer = (request) =>
   request.headers.get("ai-language-model-id") === "a/fallback"
     ? Response.json({

@@ -1,24 +1,31 @@
-import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
+import { Refusal } from "../routes/refusal.ts";
+
+const NOT_SUPPORTED = "not supported";
 
 const textPartSchema = z.object({ type: z.literal("text"), text: z.string() });
 const imagePartSchema = z.object({
   type: z.literal("image_url"),
   image_url: z.object({ url: z.string().regex(/^(https:|data:image\/)/, "is not https or data") }),
 });
-const textSchema = z.union([z.string(), z.array(textPartSchema)]);
+const textSchema = z.union(
+  [z.string(), z.array(textPartSchema)],
+  "neither text nor a list of text parts",
+);
+const userContentSchema = z.union(
+  [z.string(), z.array(z.discriminatedUnion("type", [textPartSchema, imagePartSchema]))],
+  "neither text nor a list of text and image parts",
+);
 
-const messageSchema = z.discriminatedUnion("role", [
-  z.object({ role: z.enum(["system", "developer"]), content: textSchema }),
-  z.object({
-    role: z.literal("user"),
-    content: z.union([
-      z.string(),
-      z.array(z.discriminatedUnion("type", [textPartSchema, imagePartSchema])),
-    ]),
-  }),
-  z.object({ role: z.literal("assistant"), content: textSchema, tool_calls: nothing() }),
-]);
+const messageSchema = z.discriminatedUnion(
+  "role",
+  [
+    z.object({ role: z.enum(["system", "developer"]), content: textSchema }),
+    z.object({ role: z.literal("user"), content: userContentSchema }),
+    z.object({ role: z.literal("assistant"), content: textSchema, tool_calls: nothing() }),
+  ],
+  "none of system, developer, user and assistant",
+);
 
 const chatCompletionRequestSchema = z.object({
   model: z.string(),
@@ -33,12 +40,19 @@ const chatCompletionRequestSchema = z.object({
   stop: z.union([z.string(), z.array(z.string())]).nullish(),
   max_tokens: z.int().positive().nullish(),
   max_completion_tokens: z.int().positive().nullish(),
-  n: z.literal(1).nullish(),
-  response_format: z.object({ type: z.literal("text") }).nullish(),
-  logprobs: z.literal(false).nullish(),
+  reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).nullish(),
+  n: only(1),
+  logprobs: only(false),
+  verbosity: only("medium"),
+  tool_choice: only("none", "auto"),
+  function_call: only("none", "auto"),
+  modalities: z.array(z.literal("text", NOT_SUPPORTED)).nullish(),
+  response_format: z.object({ type: z.literal("text", NOT_SUPPORTED) }).nullish(),
   audio: nothing(),
-  tools: nothing(),
   functions: nothing(),
+  logit_bias: nothing(),
+  tools: nothing(),
+  web_search_options: z.null(NOT_SUPPORTED).optional(), // an empty one asks for a search
 });
 
 /** One message of an OpenAI conversation. */
@@ -51,18 +65,24 @@ export type ChatCompletionRequest = z.infer<typeof chatCompletionRequestSchema>;
  * Reads a request in OpenAI's form. What would change the reply and cannot be done, such as
  * tools, is refused; what would not, such as `user`, is passed over.
  *
- * @throws HTTPException with status 400 that names the field.
+ * @throws Refusal with status 400 that names the field.
  */
 export function parseChatCompletionRequest(body: unknown): ChatCompletionRequest {
   const { data, error } = chatCompletionRequestSchema.safeParse(body);
   if (data) return data;
   const [issue] = error.issues;
   const field = issue?.path.join(".") || "the body";
-  throw new HTTPException(400, {
-    message: `This router cannot do this: ${field}: ${issue?.message}.`,
+  throw new Refusal(400, `This router cannot do this: ${field}: ${issue?.message}.`, {
+    param: field,
   });
 }
 
+/** A field whose other values would change the reply. */
+function only(...values: (string | number | boolean)[]) {
+  return z.literal(values, NOT_SUPPORTED).nullish();
+}
+
+/** A field that says nothing, or says it at length. */
 function nothing() {
-  return z.union([z.null(), z.array(z.never())], "is not supported").optional();
+  return z.union([z.null(), z.tuple([]), z.strictObject({})], NOT_SUPPORTED).optional();
 }

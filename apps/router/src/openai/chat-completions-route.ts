@@ -65,21 +65,21 @@ async function sendStream(
       await send(chunkOf(head, { role: "assistant", content: first.value ?? "" }));
       for await (const content of pieces) await send(chunkOf(head, { content }));
       const { reply } = await answer;
-      if (reply.replyError !== null) return send(openAiError(reply.replyError, 502));
+      if (reply.replyError !== null) return send(openAiError(reply.replyError, { status: 502 }));
       await send(chunkOf(head, {}, finishOf(reply)));
       if (hasUsage) await send(usageChunk(head, reply));
       return send("[DONE]");
     },
     (error, send) => {
       report(error instanceof Error ? error : new Error("Not an error was thrown."));
-      return send(openAiError("The router failed; its console says where.", 500));
+      return send(openAiError("The router failed; its console says where.", { status: 500 }));
     },
   );
 }
 
 /** The router has tried again already; a client that does too would only spend more. */
 function refuse(c: Context, error: string): Response {
-  return c.json(openAiError(error, 502), 502, { "x-should-retry": "false" });
+  return c.json(openAiError(error, { status: 502 }), 502, { "x-should-retry": "false" });
 }
 
 function headOf({ var: { requestId } }: Context<ClientEnv>, model: string): CompletionHead {

@@ -10,6 +10,7 @@ export function toSettings(request: ChatCompletionRequest): TextCall["settings"]
     presencePenalty: request.presence_penalty,
     frequencyPenalty: request.frequency_penalty,
     seed: request.seed,
+    reasoning: request.reasoning_effort,
     maxOutputTokens: request.max_completion_tokens ?? request.max_tokens,
     stopSequences: typeof stop === "string" ? [stop] : stop,
   };

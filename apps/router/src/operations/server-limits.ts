@@ -10,7 +10,7 @@ export interface ServerLimits {
   readonly keepAliveTimeout: number;
   /** All headers together, in bytes. */
   readonly maxHeaderSize: number;
-  /** Connections at once; one more is closed unheard. */
+  /** Connections at once; one more is told to come back. */
   readonly maxConnections: number;
   /** Time that answers in flight have when the router stops. */
   readonly graceMs: number;

@@ -8,14 +8,19 @@ export interface ConfiguredModels {
   readonly fallbackModel: string | null;
 }
 
-/**
- * Compares the configured models with the price list, and says so in one line each: every model
- * that is not listed, and the price ratio from the cheapest tier to the dearest.
- */
+/** What a price list says of the configured models, in one line each. */
+export interface ModelCheck {
+  /** Every model that is not listed, with the variable that names it. */
+  readonly missing: readonly string[];
+  /** The price ratio from the cheapest tier to the dearest. */
+  readonly ratio: string;
+}
+
+/** Compares the configured models with the price list. */
 export function checkModels(
   { tierModels, fallbackModel }: ConfiguredModels,
   list: ReadonlyMap<string, ModelPrice | null>,
-): string[] {
+): ModelCheck {
   const configured: [variable: string, model: string][] = tierNames.map((tier) => [
     `ROUTER_MODEL_${tier.toUpperCase()}`,
     tierModels[tier],
@@ -24,7 +29,7 @@ export function checkModels(
   const missing = configured
     .filter(([, model]) => !list.has(model))
     .map(([name, model]) => `${name}: the gateway's price list has no model ${model}.`);
-  return [...missing, describeRatio(tierModels, list)];
+  return { missing, ratio: describeRatio(tierModels, list) };
 }
 
 function describeRatio(

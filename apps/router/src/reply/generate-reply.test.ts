@@ -1,21 +1,22 @@
 import { createGateway } from "ai";
 import { expect, test } from "vitest";
+import { redactor } from "../security/redactor.ts";
+import { plantedKey } from "../testing/planted-key.ts";
 import { generateReply, type ReplyOptions } from "./generate-reply.ts";
 
 const atOnce = { "retry-after-ms": "0" };
 
 function replyFrom(fetch: typeof globalThis.fetch, options: Partial<ReplyOptions> = {}) {
   const gateway = createGateway({
-    apiKey: "planted-key",
+    apiKey: plantedKey,
     baseURL: "http://gateway.invalid",
     fetch,
   });
   const { signal } = new AbortController();
-  const redact = (text: string) => text.replaceAll("planted-key", "[secret]");
   return generateReply("hello", {
     model: gateway("a/b"),
     signal,
-    redact,
+    redact: redactor([plantedKey]),
     now: () => 0,
     ...options,
   });
@@ -58,7 +59,7 @@ const failures: [situation: string, fetch: typeof globalThis.fetch, replyError: 
   ],
   [
     "an error that repeats the key",
-    refusal(400, { message: "Bad header: Bearer planted-key", type: "invalid_request_error" }),
+    refusal(400, { message: `Bad header: Bearer ${plantedKey}`, type: "invalid_request_error" }),
     "Bad header: Bearer [secret]",
   ],
 ];

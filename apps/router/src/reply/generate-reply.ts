@@ -1,16 +1,18 @@
-import type { FinishReason, LanguageModel, LanguageModelUsage } from "ai";
-import type { Reply, TokenUsage } from "../chat/chat-response.ts";
+import type { FinishReason, LanguageModel } from "ai";
+import type { Reply } from "../chat/chat-response.ts";
 import type { Redact } from "../security/redactor.ts";
 import { askForText, type ReplyPrompt, type TextCall } from "./ask-for-text.ts";
 import { describeReplyFailure } from "./describe-reply-failure.ts";
 import { isRefusal } from "./is-refusal.ts";
+import { redactDeltas } from "./redact-deltas.ts";
+import { toTokenUsage } from "./to-token-usage.ts";
 
 /** Who replies, and what surrounds the call. */
 export interface ReplyOptions {
   readonly model: LanguageModel;
   /** Ends the call; its reason is thrown. */
   readonly signal: AbortSignal;
-  /** Takes secrets out of a failure's text. */
+  /** Takes secrets out of the reply, or of what its failure says. */
   readonly redact: Redact;
   /** Gives the model to ask when the first one is refused; is called at most once. */
   readonly fallback?: (() => LanguageModel) | undefined;
@@ -33,14 +35,19 @@ export interface GeneratedReply extends Reply {
 /** Generates a reply to the prompt alone; a failure is data. */
 export async function generateReply(
   prompt: ReplyPrompt,
-  { redact, now = () => performance.now(), ...options }: ReplyOptions,
+  { redact, now = () => performance.now(), onDelta, ...options }: ReplyOptions,
 ): Promise<GeneratedReply> {
   const startedAt = now();
   const elapsedMs = () => Math.round(now() - startedAt);
+  const deltas = onDelta && redactDeltas(onDelta, redact);
   try {
-    const { text, usage, finishReason } = await askInTurn(prompt, options);
-    const replyMs = elapsedMs();
-    return { replyMs, reply: text, replyError: null, usage: toTokenUsage(usage), finishReason };
+    const { text, usage, finishReason } = await askInTurn(prompt, {
+      ...options,
+      onDelta: deltas?.add,
+    });
+    await deltas?.end();
+    const given = { reply: redact(text), replyError: null, usage: toTokenUsage(usage) };
+    return { replyMs: elapsedMs(), ...given, finishReason };
   } catch (error) {
     options.signal.throwIfAborted();
     const replyError = redact(describeReplyFailure(error));
@@ -64,11 +71,3 @@ async function askInTurn(
 }
 
 type AskOptions = Omit<ReplyOptions, "redact" | "now">;
-
-function toTokenUsage({ inputTokens, outputTokens, totalTokens }: LanguageModelUsage): TokenUsage {
-  return {
-    inputTokens: inputTokens ?? null,
-    outputTokens: outputTokens ?? null,
-    totalTokens: totalTokens ?? null,
-  };
-}

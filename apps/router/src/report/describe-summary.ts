@@ -32,6 +32,12 @@ export function describeSummary(summary: Summary): string {
 }
 
 function costLines(summary: Summary): string[] {
+  if (summary.compared === 0) {
+    return [
+      "What was saved is not known: no reply has a known price.",
+      `  all decisions               ${dollars.format(summary.decisionUsd)}`,
+    ];
+  }
   const { compared, replyUsd, frontierUsd, decisionUsd, unpriced } = summary;
   const saved = frontierUsd - replyUsd - decisionUsd;
   const share = frontierUsd > 0 ? `, ${Math.round((100 * saved) / frontierUsd)}%` : "";

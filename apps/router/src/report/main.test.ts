@@ -69,6 +69,13 @@ test("prints tiers, causes, failures, and what was saved net of the decisions", 
   `);
 });
 
+test("without a price there is no saving to tell", async () => {
+  const path = await logOf([JSON.stringify({ ...record, replyCostUsd: null })]);
+  const { stdout } = await startProgram("report/main.ts", {}, [path]).ended;
+  expect(stdout).toContain("What was saved is not known: no reply has a known price.\n");
+  expect(stdout).not.toMatch(/Saved|Lost/);
+});
+
 test("an empty log is no error", async () => {
   const path = await logOf([]);
   const { code, stdout } = await startProgram("report/main.ts", {}, [path]).ended;

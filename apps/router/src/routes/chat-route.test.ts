@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ChatResponse } from "../chat/chat-response.ts";
 import { tierQuestions } from "../tier-question.ts";
+import { nineFields } from "../testing/nine-fields.ts";
 import { testRouter } from "../testing/test-router.ts";
 
 test("answers a greeting with the nine fields of the contract, in its order", async () => {
@@ -8,17 +9,7 @@ test("answers a greeting with the nine fields of the contract, in its order", as
   const response = await chat({ message: "hi" });
   const body = (await response.json()) as ChatResponse;
   expect(response.status).toBe(200);
-  expect(Object.keys(body)).toEqual([
-    "tier",
-    "model",
-    "probabilities",
-    "confidence",
-    "jevMs",
-    "replyMs",
-    "reply",
-    "replyError",
-    "usage",
-  ]);
+  expect(Object.keys(body)).toEqual(nineFields);
   expect(body).toMatchObject({
     tier: "nano",
     model: "openai/gpt-5-nano",

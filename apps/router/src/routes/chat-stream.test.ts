@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { defaultPolicy } from "../decision/routing-policy.ts";
+import { nineFields } from "../testing/nine-fields.ts";
 import { readEvents } from "../testing/read-events.ts";
 import { heldReply, replyStream } from "../testing/reply-stream.ts";
 import { testRouter } from "../testing/test-router.ts";
@@ -22,17 +23,7 @@ test("sends the decision, the pieces of the reply, and the nine fields", async (
     confidence: 0.96,
   });
   expect(events.slice(1, 3).map(({ data }) => data)).toEqual([{ delta: "Hel" }, { delta: "lo!" }]);
-  expect(Object.keys(events[3]?.data as object)).toEqual([
-    "tier",
-    "model",
-    "probabilities",
-    "confidence",
-    "jevMs",
-    "replyMs",
-    "reply",
-    "replyError",
-    "usage",
-  ]);
+  expect(Object.keys(events[3]?.data as object)).toEqual(nineFields);
   expect(events[3]?.data).toMatchObject({ tier: "nano", reply: "Hello!", replyError: null });
 });
 

@@ -1,6 +1,8 @@
 import { EvaluatorError } from "evaluator-client";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
+import { redactor } from "../security/redactor.ts";
+import { plantedKey } from "../testing/planted-key.ts";
 import { testRouter } from "../testing/test-router.ts";
 import type { ClientEnv } from "./client-env.ts";
 import { keepClientSignal } from "./client-signal.ts";
@@ -44,10 +46,10 @@ test("says that the key was refused, and by whom", async () => {
 });
 
 test("repeats neither the key nor the message that the service echoes", async () => {
-  const echo = { message: `Bearer test-key said: ${secretText}`, type: "invalid_request_error" };
+  const echo = { message: `Bearer ${plantedKey}: ${secretText}`, type: "invalid_request_error" };
   const { chat } = await testRouter(refusal(400, echo));
   const text = await (await chat({ message: secretText })).text();
-  expect(text).not.toContain("test-key");
+  expect(text).not.toContain(plantedKey);
   expect(text).not.toContain(secretText);
 });
 
@@ -56,7 +58,7 @@ function appThatThrows(error: Error) {
   const app = new Hono<ClientEnv>().use(keepClientSignal).get("/", () => {
     throw error;
   });
-  const redact = (text: string) => text.replaceAll("planted", "[secret]");
+  const redact = redactor([plantedKey]);
   app.onError(failureRoute({ redact, reportDefect: (defect) => defects.push(defect) }));
   return { app, defects };
 }
@@ -80,6 +82,6 @@ test("a client that went away is no defect, and is told nothing", async () => {
 });
 
 test("a key in an evaluation's error is taken out", async () => {
-  const { app } = appThatThrows(new EvaluatorError("Bearer planted"));
+  const { app } = appThatThrows(new EvaluatorError(`Bearer ${plantedKey}`));
   expect(await (await app.request("/")).json()).toEqual({ error: "Bearer [secret]" });
 });

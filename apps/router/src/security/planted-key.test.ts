@@ -1,10 +1,15 @@
-import { expect, onTestFinished, test } from "vitest";
-import { parseRouterOptions } from "../options/router-options.ts";
+import { expect, test } from "vitest";
 import { connectServices } from "../services/connect-services.ts";
-import { startRouter } from "../start-router.ts";
+import { parseRouterOptions } from "../options/router-options.ts";
+import { plantedKey as key } from "../testing/planted-key.ts";
+import { replyStream } from "../testing/reply-stream.ts";
+import { startProgram } from "../testing/start-program.ts";
+import { startTestRouter } from "../testing/start-test-router.ts";
 import { startUpstream } from "../testing/start-upstream.ts";
 
-const key = "planted-key-4711";
+// Every router of every test has the key in its surroundings, and its test fails where the key
+// comes out. Here the gateway does all it can to get it out.
+
 const token = "planted-token-of-many-characters";
 const decision = {
   answers: {
@@ -16,81 +21,114 @@ const decision = {
   },
   rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
   usage: { inputTokens: 1, outputTokens: 1 },
-  warnings: [],
-  providerMetadata: {},
+  warnings: [key],
+  providerMetadata: { gateway: { generationId: key, marketCost: "0.00001" } },
+};
+const reply = {
+  content: [{ type: "text", text: `The key is ${key}.` }],
+  finishReason: { unified: "stop", raw: key },
+  usage: { inputTokens: { total: key }, outputTokens: { total: 2 } },
+  warnings: [{ type: "other", message: key }],
+  providerMetadata: { gateway: { generationId: key } },
 };
 
-/** A gateway that repeats the key wherever it can. */
-function startEcho(failing: "evaluation" | "reply", status: number, type: string) {
-  return startUpstream(({ url, headers }, response) => {
-    const decides = url?.endsWith("/evaluation-model") && failing === "reply";
+interface Failing {
+  readonly call: "evaluation" | "reply" | "prices";
+  readonly status: number;
+  readonly type: string;
+}
+
+/** A gateway that repeats the key in headers, ids, texts, counts and errors, whatever fails. */
+function startEcho(failing: Failing | null = null): Promise<string> {
+  return startUpstream(async ({ url = "", headers }, response) => {
+    const call = url.endsWith("/language-model")
+      ? "reply"
+      : url.endsWith("/evaluation-model")
+        ? "evaluation"
+        : "prices";
+    const isFailing = failing?.call === call;
+    const status = isFailing ? failing.status : 200;
+    response.writeHead(status, { "x-echo": key, "x-request-id": key, "retry-after-ms": "0" });
     const message = `You sent ${headers.authorization} and ${key}`;
-    response.writeHead(decides ? 200 : status, { "x-echo": key, "retry-after-ms": "0" });
-    response.end(JSON.stringify(decides ? decision : { error: { message, type } }));
+    if (isFailing) response.end(JSON.stringify({ error: { message, type: failing.type } }));
+    else if (headers["ai-language-model-streaming"] === "true") response.end(await streamed());
+    else response.end(JSON.stringify({ evaluation: decision, reply, prices: { data: [] } }[call]));
   });
+}
+
+/** The key comes in two halves, and once more as the last words. */
+function streamed(): Promise<string> {
+  return replyStream(["The key is ", key.slice(0, 9), key.slice(9), `. ${key}`]).text();
 }
 
 async function startOn(upstream: string) {
   const env = {
-    PORT: "0",
     AI_GATEWAY_API_KEY: key,
     EVALUATOR_BASE_URL: `${upstream}/v4/ai`,
     ROUTER_ACCESS_TOKEN: token,
   };
-  const options = parseRouterOptions(env);
-  const services = connectServices(options.gateway);
-  const told: unknown[] = [];
-  const defects: Error[] = [];
-  const router = await startRouter({
-    options,
-    services,
-    reportDefect: (error) => defects.push(error),
-    observe: (record) => told.push(record),
-    writeAccess: (line) => told.push(line),
+  const services = connectServices(parseRouterOptions(env).gateway);
+  return startTestRouter({}, { env, services });
+}
+
+const conversation = { model: "auto", messages: [{ role: "user", content: "hello" }] };
+const posts: [path: string, body: unknown, accept: string][] = [
+  ["/chat", { message: "hello" }, "application/json"],
+  ["/chat", { message: "hello" }, "text/event-stream"],
+  ["/decide", { message: "hello" }, "application/json"],
+  ["/v1/chat/completions", conversation, "application/json"],
+  ["/v1/chat/completions", { ...conversation, stream: true }, "application/json"],
+  ["/chat", "no message", "application/json"],
+];
+const gets = ["/", "/nowhere", "/v1/models", "/metrics", "/healthz", "/readyz"];
+
+/** Knocks at every door, and gives what the first posts were answered. */
+async function knock(origin: string): Promise<string[]> {
+  const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+  const texts: string[] = [];
+  for (const [path, body, accept] of posts) {
+    const init = { method: "POST", body: JSON.stringify(body), headers: { ...headers, accept } };
+    texts.push(await (await fetch(origin + path, init)).text());
+  }
+  for (const path of gets) await (await fetch(origin + path, { headers })).text();
+  await (await fetch(origin)).text(); // without the token
+  return texts;
+}
+
+test.each<Failing>([
+  { call: "evaluation", status: 401, type: "authentication_error" },
+  { call: "evaluation", status: 400, type: "invalid_request_error" },
+  { call: "evaluation", status: 429, type: "rate_limit_exceeded" },
+  { call: "reply", status: 401, type: "authentication_error" },
+  { call: "reply", status: 400, type: "invalid_request_error" },
+  { call: "reply", status: 500, type: "internal_server_error" },
+])("a gateway that repeats the key in its $call error ($status) tells it nobody", async (row) => {
+  const { origin, defects } = await startOn(await startEcho(row));
+  expect((await knock(origin))[0]).toMatch(/"(error|replyError)":"/);
+  expect(defects).toEqual([]);
+});
+
+test("a gateway that repeats the key in everything it answers tells it nobody", async () => {
+  const { origin, defects } = await startOn(await startEcho());
+  const [whole, events, decided, completion, chunks] = await knock(origin);
+  const usage = { inputTokens: null, outputTokens: 2, totalTokens: null };
+  expect(JSON.parse(whole ?? "")).toMatchObject({ reply: "The key is [secret].", usage });
+  expect(events).toContain('"reply":"The key is [secret]. [secret]"');
+  expect(events).toContain('{"delta":"[secret]"}');
+  expect(JSON.parse(decided ?? "")).toMatchObject({ evaluationId: "[secret]" });
+  expect(completion).toContain("The key is [secret].");
+  expect(chunks).toContain('"content":"[secret]"');
+  expect(defects).toEqual([]);
+});
+
+test("a price list that fails with the key in its error does not print it", async () => {
+  const failing = { call: "prices", status: 500, type: "internal_server_error" } as const;
+  const { child, ended } = startProgram("main.ts", {
+    PORT: "0",
+    AI_GATEWAY_API_KEY: key,
+    EVALUATOR_BASE_URL: `${await startEcho(failing)}/v4/ai`,
   });
-  onTestFinished(() => router.close());
-  return { origin: router.origin, told, defects };
-}
-
-async function wholeText(response: Response): Promise<string> {
-  return JSON.stringify([...response.headers]) + (await response.text());
-}
-
-test.each([
-  ["evaluation", 401, "authentication_error"],
-  ["evaluation", 400, "invalid_request_error"],
-  ["evaluation", 429, "rate_limit_exceeded"],
-  ["reply", 401, "authentication_error"],
-  ["reply", 400, "invalid_request_error"],
-  ["reply", 500, "internal_server_error"],
-] as const)(
-  "the key is in no answer and no log when the %s fails with %i",
-  async (failing, status, type) => {
-    const { origin, told, defects } = await startOn(await startEcho(failing, status, type));
-    const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
-    const post = (path: string, body: string, more: Record<string, string> = {}) =>
-      fetch(origin + path, { method: "POST", headers: { ...headers, ...more }, body });
-    const conversation = { model: "auto", messages: [{ role: "user", content: "hello" }] };
-    const answers = [
-      await post("/chat", '{"message":"hello"}'),
-      await post("/chat", '{"message":"hello"}', { accept: "text/event-stream" }),
-      await post("/decide", '{"message":"hello"}'),
-      await post("/v1/chat/completions", JSON.stringify(conversation)),
-      await post("/v1/chat/completions", JSON.stringify({ ...conversation, stream: true })),
-      await post("/chat", "{"),
-      await fetch(origin),
-      ...(await Promise.all(
-        ["/", "/nowhere", "/v1/models", "/metrics", "/healthz", "/readyz"].map((path) =>
-          fetch(origin + path, { headers }),
-        ),
-      )),
-    ];
-    const texts = await Promise.all(answers.map(wholeText));
-    expect(texts[0]).toMatch(/"(error|replyError)":"/);
-    const everything = [...texts, ...told.map((item) => JSON.stringify(item))].join("\n");
-    expect(everything).not.toContain(key);
-    expect(everything).not.toContain(token);
-    expect(told.length).toBeGreaterThan(answers.length);
-    expect(defects).toEqual([]);
-  },
-);
+  child.stderr.once("data", () => child.kill("SIGTERM"));
+  const { stderr } = await ended;
+  expect(stderr).toContain("The price list cannot be read");
+});

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
+import { Refusal } from "../routes/refusal.ts";
 
 const openPaths = new Set(["/healthz", "/readyz"]);
 
@@ -14,7 +15,8 @@ export function requireToken(token: string): MiddlewareHandler {
     const given = tokenOf(c.req.header("authorization") ?? "");
     if (timingSafeEqual(digestOf(given), expected)) return next();
     const error = "This router asks for its access token: Authorization: Bearer <token>.";
-    return c.json({ error }, 401, { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' });
+    const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };
+    throw new Refusal(401, error, { headers });
   };
 }
 

@@ -30,6 +30,39 @@ const foreign: Record<string, string>[] = [
   { "sec-fetch-site": "same-site" },
 ];
 
+const link = {
+  "sec-fetch-site": "cross-site",
+  "sec-fetch-mode": "navigate",
+  "sec-fetch-dest": "document",
+};
+
+test.each(["cross-site", "same-site"])("a link on a %s page opens the page", async (site) => {
+  const { request } = await testRouter();
+  const response = await request("/", { headers: { ...link, "sec-fetch-site": site } });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+});
+
+const noLinks: [what: string, path: string, init: RequestInit][] = [
+  ["a frame", "/", { headers: { ...link, "sec-fetch-dest": "iframe" } }],
+  ["a script", "/", { headers: { ...link, "sec-fetch-mode": "cors" } }],
+  [
+    "an image",
+    "/",
+    { headers: { ...link, "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image" } },
+  ],
+  ["a form", "/", { headers: link, method: "POST" }],
+  ["a form for a message", "/chat", { headers: link, method: "POST" }],
+  ["a link to something else", "/metrics", { headers: link }],
+  ["a link by a foreign name", "/", { headers: { ...link, host: "evil.example" } }],
+];
+
+test.each(noLinks)("%s on another page gets 403", async (_what, path, init) => {
+  const { request, seen } = await testRouter();
+  expect((await request(path, init)).status).toBe(403);
+  expect(seen).toEqual([]);
+});
+
 test.each(foreign)("refuses everyone else with 403, page and chat: %j", async (headers) => {
   const { request, chat, seen } = await testRouter();
   const json = { "content-type": "application/json" };

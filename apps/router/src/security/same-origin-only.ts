@@ -1,4 +1,5 @@
 import type { HonoRequest, MiddlewareHandler } from "hono";
+import { Refusal } from "../routes/refusal.ts";
 
 /** The addresses a router answers to. */
 export interface OwnAddresses {
@@ -8,19 +9,23 @@ export interface OwnAddresses {
   readonly proxiedHosts?: readonly string[];
 }
 
-/** Refuses a request that names a foreign host, or that another page's script or link makes. */
+/**
+ * Refuses a request that names a foreign host, or that another page makes; only its link may open
+ * the page, which changes nothing and which no frame can hold.
+ */
 export function sameOriginOnly({ hosts, proxiedHosts = [] }: OwnAddresses): MiddlewareHandler {
   const origins = new Set([
     ...[...hosts].map((host) => `http://${host}`),
     ...proxiedHosts.map((host) => `https://${host}`),
   ]);
   return async (c, next) => {
-    const error = refusalOf(c.req, hosts, origins);
-    return error === null ? next() : c.json({ error }, 403);
+    const problem = problemOf(c.req, hosts, origins);
+    if (problem !== null) throw new Refusal(403, problem);
+    return next();
   };
 }
 
-function refusalOf(
+function problemOf(
   request: HonoRequest,
   hosts: ReadonlySet<string>,
   origins: ReadonlySet<string>,
@@ -35,6 +40,13 @@ function refusalOf(
   if (origin !== undefined && !origins.has(origin)) {
     return "This router answers to its own page only.";
   }
-  if (site === "same-origin" || site === "none") return null;
+  if (site === "same-origin" || site === "none" || isLinkToPage(request)) return null;
   return "Open this router's address directly; other sites may not.";
+}
+
+function isLinkToPage(request: HonoRequest): boolean {
+  const opensTab =
+    request.header("sec-fetch-mode") === "navigate" &&
+    request.header("sec-fetch-dest") === "document";
+  return opensTab && request.method === "GET" && request.path === "/";
 }

@@ -6,6 +6,7 @@ import { defaultPolicy } from "../decision/routing-policy.ts";
 import { defaultTierModels } from "../options/default-tier-models.ts";
 import type { Environment } from "../options/environment.ts";
 import { parseRouterOptions } from "../options/router-options.ts";
+import { keepTold, plantedKey } from "../testing/planted-key.ts";
 import { startUpstream } from "../testing/start-upstream.ts";
 import { connectServices } from "./connect-services.ts";
 
@@ -21,7 +22,9 @@ async function ask(message: string, env: Environment) {
   });
   const call = { signal, requestId: "test", door: "chat" } as const;
   const decision = await router.decide(message, call);
-  return toChatResponse(await router.reply(decision, message, call));
+  const response = toChatResponse(await router.reply(decision, message, call));
+  keepTold()([decision, response]);
+  return response;
 }
 
 async function startEmulator() {
@@ -39,17 +42,17 @@ test("without a key the emulator answers, and says so", async () => {
 
 test("with a key the gateway at EVALUATOR_BASE_URL answers both calls", async () => {
   const { gatewayBaseUrl } = await startEmulator();
-  const env = { AI_GATEWAY_API_KEY: "key", EVALUATOR_BASE_URL: gatewayBaseUrl };
+  const env = { AI_GATEWAY_API_KEY: plantedKey, EVALUATOR_BASE_URL: gatewayBaseUrl };
   expect(await ask("hi", env)).toMatchObject({ tier: "nano", replyError: null });
 });
 
 test("the vendor decides and the gateway replies when EVALUATOR_TRANSPORT is direct", async () => {
   const { gatewayBaseUrl, directBaseUrl } = await startEmulator();
   const env = {
-    AI_GATEWAY_API_KEY: "key",
+    AI_GATEWAY_API_KEY: plantedKey,
     EVALUATOR_BASE_URL: gatewayBaseUrl,
     EVALUATOR_TRANSPORT: "direct",
-    EVALUATOR_DIRECT_API_KEY: "direct-key",
+    EVALUATOR_DIRECT_API_KEY: plantedKey,
     EVALUATOR_DIRECT_BASE_URL: directBaseUrl,
   };
   expect(await ask("hi", env)).toMatchObject({ tier: "nano", replyError: null });
@@ -69,10 +72,10 @@ test("a redirect of the reply is a failure, and its target is not asked", async 
     else request.pipe(response.writeHead(404));
   });
   const env = {
-    AI_GATEWAY_API_KEY: "key",
+    AI_GATEWAY_API_KEY: plantedKey,
     EVALUATOR_BASE_URL: `${origin}/v4/ai`,
     EVALUATOR_TRANSPORT: "direct",
-    EVALUATOR_DIRECT_API_KEY: "direct-key",
+    EVALUATOR_DIRECT_API_KEY: plantedKey,
     EVALUATOR_DIRECT_BASE_URL: new URL(gatewayBaseUrl).origin,
   };
   const { tier, replyError } = await ask("hi", env);

@@ -1,6 +1,7 @@
 import { createGateway } from "ai";
 import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
+import { redactor } from "../security/redactor.ts";
 import type { Services } from "./services.ts";
 
 const apiKey = "local";
@@ -16,7 +17,7 @@ export function emulatorServices(): Services {
     }),
     languageModel: createGateway({ apiKey, baseURL: baseUrl, fetch }),
     catalog: createCatalog({ baseUrl, fetch, env: {} }),
-    redact: (text) => text,
+    redact: redactor([]),
     notice:
       "Answers come from the local emulator, not from a model: set AI_GATEWAY_API_KEY to use the real service.",
     isEmulated: true,

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { keepTold, plantedKey } from "./planted-key.ts";
 
 /** What a program printed, and how it ended. */
 export interface ProgramEnd {
@@ -10,15 +11,22 @@ export interface ProgramEnd {
   readonly stderr: string;
 }
 
-/** Starts a program of this workspace, by its path in `src/`, with nothing else in its environment. */
+/**
+ * Starts a program of this workspace, by its path in `src/`, with nothing in its environment but
+ * what is given and the planted key, as the key of the vendor's own API.
+ */
 export function startProgram(path: string, env: Record<string, string>, args: string[] = []) {
   const file = fileURLToPath(new URL(`../${path}`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {
-    env,
+    env: { EVALUATOR_DIRECT_API_KEY: plantedKey, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  const keep = keepTold();
   const ended = Promise.all([once(child, "exit"), text(child.stdout), text(child.stderr)]).then(
-    ([[code], stdout, stderr]): ProgramEnd => ({ code, stdout, stderr }),
+    ([[code], stdout, stderr]): ProgramEnd => {
+      keep([stdout, stderr]);
+      return { code, stdout, stderr };
+    },
   );
-  return { child, ended, firstOutput: once(child.stdout, "data") };
+  return { child, ended, firstOutput: once(child.stdout, "data"), keep };
 }

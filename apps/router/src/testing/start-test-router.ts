@@ -1,20 +1,40 @@
+import { onTestFinished } from "vitest";
 import { parseRouterOptions } from "../options/router-options.ts";
-import { type RouterParts, type RunningRouter, startRouter } from "../start-router.ts";
+import { type RouterParts, startRouter } from "../start-router.ts";
+import { keepLogs } from "./keep-logs.ts";
+import { keepWire } from "./keep-wire.ts";
+import { keepTold, plantedKey } from "./planted-key.ts";
 import { servicesOver } from "./services-over.ts";
 import { type Differences, testGateway } from "./test-gateway.ts";
 
-/** A router on a free port over a {@link testGateway}; it keeps what nobody expected. */
+/** What a test wants different in a router that listens. */
+type RouterDifferences = Partial<RouterParts> & { readonly env?: Record<string, string> };
+
+/**
+ * A router on a free port over a {@link testGateway} for the length of a test, with the planted key
+ * in its surroundings; it keeps what nobody expected, and all that it tells.
+ */
 export async function startTestRouter(
   differences: Differences = {},
-  { env, ...parts }: Partial<RouterParts> & { env?: Record<string, string> } = {},
+  { env, ...parts }: RouterDifferences = {},
 ) {
   const { fetch, seen } = testGateway(differences);
   const defects: Error[] = [];
-  const router: RunningRouter = await startRouter({
-    options: parseRouterOptions({ PORT: "0", ...env }),
+  const keep = keepTold();
+  const router = await startRouter({
+    options: parseRouterOptions({ PORT: "0", AI_GATEWAY_API_KEY: plantedKey, ...env }),
     services: { ...servicesOver(fetch), isEmulated: true },
-    reportDefect: (error) => defects.push(error),
     ...parts,
+    reportDefect: (error) => {
+      keep(error);
+      defects.push(error);
+    },
+    ...keepLogs(parts, keep),
   });
-  return { ...router, seen, defects };
+  let closed: Promise<void> | null = null;
+  const close = () => (closed ??= router.close());
+  onTestFinished(close);
+  const { host, port } = new URL(router.origin);
+  keepWire(Number(port), keep);
+  return { origin: router.origin, host, close, seen, defects, keep };
 }

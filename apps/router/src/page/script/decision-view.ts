@@ -27,7 +27,7 @@ export function showOutcome(card: HTMLElement, response: ChatResponse, costs: Co
   const { usage } = response;
   if (usage !== null) {
     facts.push(["tokens", `${tokens(usage.inputTokens)} in, ${tokens(usage.outputTokens)} out`]);
-    facts.push(["cost", usd(costs.paid)], ["on frontier", usd(costs.frontier)]);
+    facts.push(["cost", usd(costs.paid)], ["frontier would cost", usd(costs.frontier)]);
   }
   partOf(card, ".facts").append(...facts.map(toFact));
 }

@@ -17,8 +17,10 @@ export interface ExchangeOptions {
 /** Sends a message and shows what comes back in a card of its own, until it ends or is stopped. */
 export async function exchange(message: string, { signal, totals }: ExchangeOptions) {
   const card = copyOf("exchange");
-  partOf(card, ".message").textContent = message;
+  const heading = partOf(card, ".message");
+  heading.textContent = message;
   byId("exchanges").prepend(card);
+  if (heading.scrollHeight > heading.clientHeight) heading.tabIndex = 0; // scrolled with the keyboard
   announce("Choosing a tier");
   const reply = createReplyView(card);
   let decision: Decision | null = null;

@@ -45,9 +45,11 @@ function openElement(parent: Element | DocumentFragment, token: Token): Element 
   const element = document.createElement(shapes.has(tag) ? tag : "span");
   const start = token.attrGet("start");
   if (tag === "ol" && start !== null) element.setAttribute("start", String(start));
+  const align = /^text-align:(\w+)$/.exec(String(token.attrGet("style") ?? ""))?.[1];
+  if (align !== undefined) element.dataset["align"] = align;
   const address = token.attrGet("href");
   if (address !== null) element.dataset["address"] = String(address);
-  parent.append(element);
+  parent.append(tag === "table" ? scrollerOf(element) : element);
   return element;
 }
 
@@ -85,7 +87,15 @@ function codeOf(text: string): HTMLElement {
 
 function blockOf(text: string): HTMLElement {
   const block = document.createElement("pre");
-  block.tabIndex = 0; // a wide one is scrolled with the keyboard
   block.append(codeOf(text));
-  return block;
+  return scrollerOf(block);
+}
+
+/** What is wider than the card is scrolled, with the keyboard as well. */
+function scrollerOf(element: Element): HTMLElement {
+  const scroller = document.createElement("div");
+  scroller.className = "scroller";
+  scroller.tabIndex = 0;
+  scroller.append(element);
+  return scroller;
 }

@@ -25,6 +25,12 @@ test("adds up replies, tokens, costs and what was saved", () => {
   );
 });
 
+test("tokens that no model says are not nothing", () => {
+  const totals = createTotals();
+  totals.add({ ...response, usage: null }, { paid: null, frontier: null });
+  expect(totals.describe()).toBe("This page: 1 reply, ? tokens, cost unknown.");
+});
+
 test("a cost that is not known is not a saving", () => {
   const totals = createTotals();
   totals.add(response, { paid: null, frontier: 0.05 });

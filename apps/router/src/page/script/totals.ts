@@ -11,21 +11,24 @@ export interface Totals {
 
 /** Starts at nothing; only messages whose two costs are known are compared. */
 export function createTotals(): Totals {
-  const sums = { messages: 0, tokens: 0, compared: 0, paid: 0, frontier: 0 };
+  const sums = { messages: 0, compared: 0, paid: 0, frontier: 0 };
+  let counted: number | null = null;
   return {
     add({ usage }, { paid, frontier }) {
       sums.messages += 1;
-      sums.tokens += usage?.totalTokens ?? 0;
+      const total = usage?.totalTokens ?? null;
+      if (total !== null) counted = (counted ?? 0) + total;
       if (paid === null || frontier === null) return;
       sums.compared += 1;
       sums.paid += paid;
       sums.frontier += frontier;
     },
     describe() {
-      const counted = `This page: ${sums.messages} ${sums.messages === 1 ? "reply" : "replies"}, ${tokens(sums.tokens)} tokens`;
-      if (sums.compared === 0) return `${counted}, cost unknown.`;
+      const replies = sums.messages === 1 ? "1 reply" : `${sums.messages} replies`;
+      const seen = `This page: ${replies}, ${tokens(counted)} tokens`;
+      if (sums.compared === 0) return `${seen}, cost unknown.`;
       const costs = `${usd(sums.paid)}; on the frontier tier ${usd(sums.frontier)}`;
-      return `${counted}, ${costs}: ${describeSaving(sums.frontier - sums.paid)}.`;
+      return `${seen}, ${costs}: ${describeSaving(sums.frontier - sums.paid)}.`;
     },
   };
 }

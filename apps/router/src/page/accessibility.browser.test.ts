@@ -1,0 +1,72 @@
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { hangingUpstream } from "../testing/hanging-upstream.ts";
+import { replyStream } from "../testing/reply-stream.ts";
+import { send, useBrowser } from "../testing/use-browser.ts";
+
+const open = useBrowser();
+
+test("the keyboard is enough: an example, a line break, and Enter", async () => {
+  const { page, router } = await open();
+  await page.locator("#message:focus").waitFor();
+  for (const key of ["Tab", "Tab", "Enter"]) await page.keyboard.press(key);
+  expect(await page.getByLabel("Message").inputValue()).toBe("hi");
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("there");
+  await page.keyboard.press("Enter");
+  await page.getByRole("article").locator(".reply").waitFor();
+  expect(router.seen[0]?.body).toMatchObject({ state: { user_message: "hi\nthere" } });
+  expect(await page.getByLabel("Message").inputValue()).toBe("");
+});
+
+test("Stop is one Tab away, and gives the focus back to the message", async () => {
+  const upstream = hangingUpstream();
+  const { page } = await open({ reply: upstream.answer });
+  await page.getByLabel("Message").fill("hi");
+  await page.keyboard.press("Enter");
+  await upstream.reached;
+  await page.keyboard.press("Tab");
+  expect(await page.locator(":focus").innerText()).toBe("Stop");
+  await page.keyboard.press("Enter");
+  await upstream.ended;
+  await page.locator("#message:focus").waitFor();
+});
+
+test.each([1280, 768, 380, 320])("at %i pixels nothing is wider than the window", async (width) => {
+  const { page } = await open({}, { width });
+  await send(page, `a long word: ${"w".repeat(300)}`);
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+});
+
+const markdown = [
+  `# A plan\n\n1. First\n   - *inner*\n\n> quoted, with \`code\` and [a link](https://example.com)\n\n`,
+  `\`\`\`\nconst wide = "${"w".repeat(300)}";\n\`\`\`\n\n`,
+  `| ${"a wide column | ".repeat(12)}\n| ${"--: | ".repeat(12)}\n| ${"1 | ".repeat(12)}`,
+];
+
+/** What a checker of accessibility finds on the page as it is shown now. */
+async function violationsOn(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate("axe.run()")) as axe.AxeResults;
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+const looks = (["light", "dark"] as const).flatMap((theme) =>
+  [1280, 380].map((width) => [theme, width] as const),
+);
+
+test.each(looks)("%s and %i pixels wide, every state is accessible", async (theme, width) => {
+  const error = { message: "Not for you.", type: "forbidden" };
+  let replies = 0;
+  const reply = () =>
+    replies++ === 0 ? replyStream(markdown) : Response.json({ error }, { status: 403 });
+  const env = { ROUTER_MIN_CONFIDENCE: "0.97" };
+  const { page } = await open({ reply }, { width, colorScheme: theme, env });
+  expect(await violationsOn(page)).toEqual([]);
+  await send(page, `a long message\n${"line\n".repeat(20)}`);
+  const failed = await send(page, "hi");
+  await failed.locator(".reply-error").waitFor();
+  await page.getByLabel("Message").fill("next"); // Send is at its brightest
+  expect(await violationsOn(page)).toEqual([]);
+});

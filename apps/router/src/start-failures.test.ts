@@ -1,0 +1,46 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { startProgram } from "./testing/start-program.ts";
+
+test.each([["--hosts"], ["now"], ["--port"]])("%s shows the usage", async (word) => {
+  const { code, stderr } = await startProgram("main.ts", {}, [word]).ended;
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: "Usage: npm start -- [--host <address>] [--port <number>]\n",
+  });
+});
+
+test("a taken port is one line that names it and says what to do", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void taken.close());
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  expect(await startProgram("main.ts", { PORT: String(port) }).ended).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `Port ${port} on 127.0.0.1 is taken; stop what uses it, or set PORT to a free one, such as PORT=3001.\n`,
+  });
+});
+
+const wrong: [env: Record<string, string>, named: string][] = [
+  [{ PORT: "70000" }, 'PORT="70000"'],
+  [{ HOST: "0.0.0.0" }, 'HOST="0.0.0.0"'],
+  [{ ROUTER_ACCESS_TOKEN: "planted" }, "ROUTER_ACCESS_TOKEN"],
+  [{ ROUTER_DECISION_LOG: "/nowhere/log" }, 'ROUTER_DECISION_LOG="/nowhere/log"'],
+  [{ AI_GATEWAY_API_KEY: "planted key" }, "AI_GATEWAY_API_KEY"],
+  [{ AI_GATEWAY_API_KEY: "planted", EVALUATOR_TRANSPORT: "pigeon" }, "EVALUATOR_TRANSPORT"],
+  [
+    { AI_GATEWAY_API_KEY: "planted", EVALUATOR_TRANSPORT: "direct", EVALUATOR_DIRECT_API_KEY: "" },
+    "EVALUATOR_DIRECT_API_KEY",
+  ],
+];
+
+test.each(wrong)("%j ends it with one line and no stack", async (env, named) => {
+  const { code, stdout, stderr } = await startProgram("main.ts", { PORT: "0", ...env }).ended;
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain(named);
+  expect(stderr).toMatch(/^[^\n]+\n$/);
+  expect(stderr).not.toContain("planted");
+});
