@@ -1,0 +1,25 @@
+import type { Questions } from "evaluator-client";
+import type { MailState } from "../exchange/mail-state.ts";
+import type { ServiceAddresses } from "../server/start-server.ts";
+
+/** What one call sends. */
+interface SampleRequest {
+  readonly state: MailState;
+  readonly questions: Questions;
+}
+
+/** The answers as a library gives them, read to the end: question id to answer. */
+export type GivenAnswers = Readonly<Record<string, object>>;
+
+/** Sends one request and gives its answers. */
+export type Ask = (request: SampleRequest) => Promise<GivenAnswers>;
+
+/** Where a target sends its requests, and which build of this SDK it uses. */
+export interface TargetSurroundings {
+  readonly addresses: ServiceAddresses;
+  /** The folder of the built client. */
+  readonly clientFolder: string;
+}
+
+/** One way to ask. Each lives in a file of its own, so that a process loads nothing of the others. */
+export type OpenTarget = (surroundings: TargetSurroundings) => Ask | Promise<Ask>;

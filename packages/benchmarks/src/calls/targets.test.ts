@@ -1,0 +1,107 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import type { Questions } from "evaluator-client";
+import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { buildClient, type BuiltClient, ownClient } from "../client-build/build-client.ts";
+import { mailState } from "../exchange/mail-state.ts";
+import { triageQuestions } from "../exchange/triage-questions.ts";
+import { type Child, startChild } from "../process/start-child.ts";
+import { cannedReplies } from "../server/canned-replies.ts";
+import { createCannedServer } from "../server/canned-server.ts";
+import {
+  type BenchmarkServer,
+  type ServiceAddresses,
+  startServer,
+} from "../server/start-server.ts";
+import type { AskingService } from "./asking-process/main.ts";
+import { type TargetName, targetNames } from "./targets.ts";
+
+const questions = triageQuestions();
+let client: BuiltClient;
+let server: BenchmarkServer;
+const children = new Map<TargetName, Child<AskingService>>();
+
+beforeAll(async () => {
+  client = await buildClient(ownClient);
+  server = await startServer();
+  return async () => {
+    await Promise.all([...children.values()].map((child) => child.close()));
+    await server[Symbol.asyncDispose]();
+    await client[Symbol.asyncDispose]();
+  };
+});
+beforeEach(() => server.answer(questions));
+
+/** Lets a target ask a few times, in a process of its own as in a measurement. */
+async function askSome(target: TargetName, addresses: ServiceAddresses = server.addresses) {
+  const file = new URL("asking-process/main.ts", import.meta.url);
+  const child = children.get(target) ?? startChild<AskingService>(file);
+  children.set(target, child);
+  await child.ask("setUp", { target, questions, addresses, clientFolder: client.folder });
+  return child.ask("run", { concurrency: 2, maxCalls: 4 });
+}
+
+test.each(targetNames)("%s gets the answers that the server gives", async (target) => {
+  expect(await askSome(target)).toMatchObject({ calls: 4 });
+  expect(await server.takeCounts()).toMatchObject({ requests: 4 });
+});
+
+test.each(targetNames)("%s does not take other answers for good ones", async (target) => {
+  await server.answer(withOptionsReversed(questions));
+  await expect(askSome(target)).rejects.toThrow('Not the answer expected to "category"');
+});
+
+test.each(targetNames)("%s does not take an error for an answer", async (target) => {
+  const { gateway, direct } = server.addresses;
+  const nowhere = { gateway: `${gateway}/nowhere`, direct: `${direct}/nowhere` };
+  await expect(askSome(target, nowhere)).rejects.toThrow(/404|not found/i);
+});
+
+test.each(targetNames)("%s sends the same state and questions as the others", async (target) => {
+  const { addresses, received } = await startListener();
+  await askSome(target, addresses);
+  const expected = [1, 2, 3, 4].map((number) => ({ state: mailState(number), questions }));
+  expect(received.map(askedIn)).toEqual(expect.arrayContaining(expected));
+});
+
+/** The same questions, so that the first option, which is the one picked, is another. */
+function withOptionsReversed(given: Questions): Questions {
+  const { category, ...others } = given;
+  if (category?.type !== "choice") throw new Error("There is no choice to turn around.");
+  const criteria = Object.fromEntries(Object.entries(category.criteria).toReversed());
+  return { ...others, category: { ...category, criteria } };
+}
+
+interface Received {
+  readonly methodAndPath: string;
+  readonly body: string;
+}
+
+/** A server that keeps what it receives. */
+async function startListener() {
+  const replies = cannedReplies(questions);
+  const received: Received[] = [];
+  const listener = createCannedServer({
+    replyTo: (methodAndPath) => replies.get(methodAndPath) ?? null,
+    latencyMs: () => 0,
+    onRequest: (methodAndPath, body) => received.push({ methodAndPath, body: body.toString() }),
+  });
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  onTestFinished(() => void listener.close());
+  const origin = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  return { addresses: { gateway: `${origin}/v4/ai`, direct: origin }, received };
+}
+
+/** What a body asks, in the words of the contract's wire. */
+function askedIn({ methodAndPath, body }: Received): object {
+  const isVendors = methodAndPath.endsWith("/v1/systemone");
+  const text = isVendors ? body.replaceAll('"type":"noul"', '"type":"boolean"') : body;
+  if (isVendors === (text === body)) throw new Error(`Not the words of the wire: ${body}`);
+  const { state, stateParts, questions } = JSON.parse(text) as {
+    state?: unknown;
+    stateParts?: { value: unknown }[];
+    questions: unknown;
+  };
+  return { state: state ?? stateParts?.[0]?.value, questions };
+}

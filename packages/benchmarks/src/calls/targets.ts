@@ -1,0 +1,71 @@
+import type { OpenTarget } from "./target.ts";
+
+/** What a row of the table is about. */
+export interface TargetDescription {
+  readonly title: string;
+  /** Loads the target, and nothing of the others. */
+  readonly load: () => Promise<OpenTarget>;
+  /** Whether it measures this SDK. */
+  readonly isOwn?: true;
+}
+
+/** Every way to ask that is measured, in the order of the table. */
+export const targets = {
+  undici: {
+    title: "undici `request` + `JSON.parse`",
+    load: async () => (await import("./targets/undici-request.ts")).openUndiciRequest,
+  },
+  dispatch: {
+    title: "undici `dispatch`, own handler",
+    load: async () => (await import("./targets/undici-dispatch.ts")).openUndiciDispatch,
+  },
+  fetch: {
+    title: "global `fetch`",
+    load: async () => (await import("./targets/global-fetch.ts")).openGlobalFetch,
+  },
+  "sdk-gateway": {
+    title: "this SDK, gateway, undici",
+    load: async () => (await import("./targets/own-gateway.ts")).openOwnGateway,
+    isOwn: true,
+  },
+  "sdk-gateway-new-questions": {
+    title: "this SDK, gateway, undici, questions built for each call",
+    load: async () => (await import("./targets/own-gateway.ts")).openOwnGatewayWithNewQuestions,
+    isOwn: true,
+  },
+  "sdk-gateway-fetch": {
+    title: "this SDK, gateway, `fetch`",
+    load: async () => (await import("./targets/own-gateway.ts")).openOwnGatewayOverFetch,
+    isOwn: true,
+  },
+  "sdk-direct": {
+    title: "this SDK, direct, undici",
+    load: async () => (await import("./targets/own-direct.ts")).openOwnDirect,
+    isOwn: true,
+  },
+  "sdk-direct-fetch": {
+    title: "this SDK, direct, `fetch`",
+    load: async () => (await import("./targets/own-direct.ts")).openOwnDirectOverFetch,
+    isOwn: true,
+  },
+  vendor: {
+    title: "vendor's SDK 0.6.0, `systemOne`",
+    load: async () => (await import("./targets/vendor-sdk.ts")).openVendorSdk,
+  },
+  ai: {
+    title: "`ai` 7.0.173, `experimental_decide`",
+    load: async () => (await import("./targets/ai-decide.ts")).openAiDecide,
+  },
+} as const satisfies Record<string, TargetDescription>;
+
+/** The name of a target. */
+export type TargetName = keyof typeof targets;
+
+/** All names, in the order of the table. */
+export const targetNames = Object.keys(targets) as readonly TargetName[];
+
+/** What every other target is compared with: the raw call, and this SDK as most people use it. */
+export const references = { raw: "undici", sdk: "sdk-gateway" } as const satisfies Record<
+  string,
+  TargetName
+>;

@@ -1,0 +1,11 @@
+import { createGateway, experimental_decide as decide } from "ai";
+import type { Ask, TargetSurroundings } from "../target.ts";
+import { apiKey } from "../../exchange/gateway-headers.ts";
+
+/** The `ai` package on the gateway, with its own checks. */
+export function openAiDecide({ addresses }: TargetSurroundings): Ask {
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  const gateway = createGateway({ apiKey, baseURL: addresses.gateway });
+  const model = gateway.decisionModel("typesafe-ai/jev");
+  return async (request) => (await decide({ model, ...request })).answers;
+}

@@ -1,0 +1,14 @@
+import type { Ask, TargetSurroundings } from "../target.ts";
+import { answersIn } from "./answers-in.ts";
+import { gatewayHeaders as headers } from "../../exchange/gateway-headers.ts";
+
+/** Node's own `fetch`, as one writes it by hand. */
+export function openGlobalFetch({ addresses }: TargetSurroundings): Ask {
+  const url = `${addresses.gateway}/evaluation-model`;
+  return async ({ state, questions }) => {
+    const body = JSON.stringify({ state, questions });
+    const response = await fetch(url, { method: "POST", headers, body });
+    if (!response.ok) throw new Error(`Status ${response.status}: ${await response.text()}`);
+    return answersIn(await response.json());
+  };
+}

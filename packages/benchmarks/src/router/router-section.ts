@@ -1,0 +1,111 @@
+import { measureRounds, type Runner, type RoundsByName } from "../calls/measure-rounds.ts";
+import { tierQuestions } from "../exchange/tier-exchange.ts";
+import { type Child, startChild } from "../process/start-child.ts";
+import { printNumber, printSummary } from "../report/print-number.ts";
+import type { ReportTable, SectionResult } from "../report/section.ts";
+import type { SectionContext } from "../section.ts";
+import { type Summary, summarise } from "../statistics/summary.ts";
+import type { DriverService, RouteKind } from "./driver-process/main.ts";
+import { type StartedRouter, startRouter } from "./start-router.ts";
+
+const titles: Readonly<Record<RouteKind, string>> = {
+  "upstream-by-hand": "the two upstream calls, raw undici",
+  "upstream-by-libraries": "the two upstream calls, this SDK and `ai`",
+  chat: "`POST /chat` at the router",
+};
+const kinds = Object.keys(titles) as readonly RouteKind[];
+
+interface Driver extends Runner {
+  readonly child: Child<DriverService>;
+}
+
+/** What one message takes on one route. */
+interface RouteFigures {
+  readonly kind: RouteKind;
+  readonly concurrency: number;
+  readonly wallMs: Summary;
+  /** Of the process that makes the upstream calls: the router, or the driver itself. */
+  readonly cpuUs: Summary;
+  readonly messagesPerSecond: Summary;
+}
+
+/** Measures what the router adds to the two upstream calls that it makes for each message. */
+export async function routerSection(context: SectionContext): Promise<SectionResult> {
+  const { server, tell, scale } = context;
+  await server.answer(tierQuestions);
+  const router = await startRouter(server.addresses.gateway);
+  const drivers: Driver[] = [];
+  try {
+    for (const kind of kinds) drivers.push(await startDriver(kind, router, context));
+    const figures: RouteFigures[] = [];
+    for (const concurrency of [1, 32]) {
+      tell(`router, ${concurrency} in flight`);
+      const rounds = await measureRounds(drivers, { scale, concurrency });
+      figures.push(...kinds.map((kind) => toFigures(kind, concurrency, rounds)));
+    }
+    return { tables: [1, 32].map((concurrency) => toTable(concurrency, figures)), data: figures };
+  } finally {
+    await Promise.all(drivers.map(({ child }) => child.close()));
+    await router.stop();
+  }
+}
+
+async function startDriver(
+  kind: RouteKind,
+  router: StartedRouter,
+  { server, clientFolder }: SectionContext,
+): Promise<Driver> {
+  const file = new URL("driver-process/main.ts", import.meta.url);
+  const child = startChild<DriverService>(file);
+  const { gateway } = server.addresses;
+  await child.ask("setUp", { kind, router: router.origin, gateway, clientFolder });
+  if (kind !== "chat") return { name: kind, child, run: (round) => child.ask("run", round) };
+  return {
+    name: kind,
+    child,
+    async run(options) {
+      const before = await router.cpuUs();
+      const round = await child.ask("run", options);
+      return { ...round, cpuUs: (await router.cpuUs()) - before };
+    },
+  };
+}
+
+function toFigures(kind: RouteKind, concurrency: number, all: RoundsByName): RouteFigures {
+  const rounds = all.get(kind) ?? [];
+  return {
+    kind,
+    concurrency,
+    wallMs: summarise(rounds.map(({ wallMs, calls }) => (wallMs * concurrency) / calls)),
+    cpuUs: summarise(rounds.map(({ cpuUs, calls }) => cpuUs / calls)),
+    messagesPerSecond: summarise(rounds.map(({ wallMs, calls }) => (calls / wallMs) * 1000)),
+  };
+}
+
+function toTable(concurrency: number, figures: readonly RouteFigures[]): ReportTable {
+  const shown = figures.filter((each) => each.concurrency === concurrency);
+  const chat = shown.find(({ kind }) => kind === "chat");
+  return {
+    title: `One message at the router, ${concurrency} in flight`,
+    columns: ["", "ms per message", "CPU µs", "messages/s", "router adds ms", "router adds CPU µs"],
+    rows: shown.map((each) => [
+      titles[each.kind],
+      printSummary(each.wallMs),
+      printSummary(each.cpuUs),
+      printNumber(each.messagesPerSecond.median),
+      printAdded("wallMs", each, chat),
+      printAdded("cpuUs", each, chat),
+    ]),
+    note: "CPU is of the process that calls upstream: the router's own in the last row.",
+  };
+}
+
+/** What the router takes beyond a route. */
+function printAdded(
+  figure: "wallMs" | "cpuUs",
+  route: RouteFigures,
+  chat: RouteFigures | undefined,
+): string {
+  if (chat === undefined || route === chat) return "-";
+  return printNumber(chat[figure].median - route[figure].median);
+}

@@ -1,0 +1,43 @@
+/** How much is measured. */
+export interface Scale {
+  /** How often each target has its turn. */
+  readonly rounds: number;
+  /** How long a turn is measured. */
+  readonly roundMs: number;
+  /** How long it runs before that, in each turn. */
+  readonly leadInMs: number;
+  /** How long it runs before its first turn. */
+  readonly warmUpMs: number;
+  /** How long the batch is. */
+  readonly batchRequests: number;
+  /** How many mails the triage asks about for each call in flight. */
+  readonly callsPerLane: number;
+  /** How many rows the journal has that is resumed. */
+  readonly journalRows: number;
+  /** How many mails the imported mbox has. */
+  readonly mboxMails: number;
+}
+
+/** A quick look, of a minute or two. */
+export const shortScale: Scale = {
+  rounds: 8,
+  roundMs: 150,
+  leadInMs: 30,
+  warmUpMs: 600,
+  batchRequests: 20_000,
+  callsPerLane: 100,
+  journalRows: 10_000,
+  mboxMails: 4000,
+};
+
+/** Figures to quote. */
+export const longScale: Scale = {
+  rounds: 30,
+  roundMs: 500,
+  leadInMs: 100,
+  warmUpMs: 3000,
+  batchRequests: 100_000,
+  callsPerLane: 500,
+  journalRows: 100_000,
+  mboxMails: 40_000,
+};

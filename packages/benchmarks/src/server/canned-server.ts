@@ -1,0 +1,88 @@
+import { createServer, type Server, type Socket } from "node:net";
+
+/** One reply as the bytes of a whole HTTP response. */
+export type CannedReply = Buffer;
+
+/** What a server answers, and who is told of it. */
+export interface CannedServerOptions {
+  /** Gives the reply to `POST /path`; null makes it a 404. Asked for each request. */
+  readonly replyTo: (methodAndPath: string) => CannedReply | null;
+  /** How long a reply waits, in milliseconds; 0 sends it at once. */
+  readonly latencyMs: () => number;
+  /** Is told of each request with a reply, body included. */
+  readonly onRequest?: (methodAndPath: string, body: Buffer) => void;
+  /** Is told when a reply is written, and how many milliseconds it took. */
+  readonly onReply?: (methodAndPath: string, tookMs: number) => void;
+}
+
+const headEnd = Buffer.from("\r\n\r\n");
+const notFound = toReply("404 Not Found", { error: { message: "Not found.", type: "not_found" } });
+
+/**
+ * Makes an HTTP server that costs next to nothing, so that the client is what is measured. It reads
+ * requests with `Content-Length` or without a body, which is all that the clients here send.
+ */
+export function createCannedServer(options: CannedServerOptions): Server {
+  return createServer({ noDelay: true }, (socket) => {
+    let unread: Buffer = Buffer.alloc(0);
+    socket.on("data", (chunk: Buffer) => {
+      unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
+      unread = answerWholeRequests(unread, { socket, options });
+    });
+    socket.on("error", () => socket.destroy());
+  });
+}
+
+/** Builds the bytes of a response; a string goes out as it is. */
+export function toReply(status: string, body: object | string, headers = ""): CannedReply {
+  const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  const head = [
+    `HTTP/1.1 ${status}`,
+    "content-type: application/json; charset=utf-8",
+    "cache-control: public, max-age=0, must-revalidate",
+    "date: Mon, 02 Mar 2026 09:00:10 GMT",
+    "strict-transport-security: max-age=63072000",
+    `${headers}content-length: ${bytes.length}`,
+  ].join("\r\n");
+  return Buffer.concat([Buffer.from(head), headEnd, bytes]);
+}
+
+interface Connection {
+  readonly socket: Socket;
+  readonly options: CannedServerOptions;
+}
+
+/** Answers every request that is there to its last byte, and gives back the bytes after it. */
+function answerWholeRequests(bytes: Buffer, connection: Connection): Buffer {
+  let rest = bytes;
+  for (;;) {
+    const bodyStart = rest.indexOf(headEnd) + headEnd.length;
+    if (bodyStart < headEnd.length) return rest;
+    const head = rest.toString("latin1", 0, bodyStart);
+    const bodyEnd = bodyStart + contentLength(head);
+    if (rest.length < bodyEnd) return rest;
+    answer(head, rest.subarray(bodyStart, bodyEnd), connection);
+    rest = rest.subarray(bodyEnd);
+  }
+}
+
+function contentLength(head: string): number {
+  if (/^transfer-encoding:/im.test(head)) throw new Error("The canned server reads no chunks.");
+  return Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
+}
+
+function answer(head: string, body: Buffer, { socket, options }: Connection): void {
+  const methodAndPath = head.slice(0, head.indexOf(" HTTP/1.1\r\n"));
+  const reply = options.replyTo(methodAndPath);
+  if (reply === null) return void socket.write(notFound);
+  options.onRequest?.(methodAndPath, body);
+  const startedAt = performance.now();
+  const send = () => {
+    if (!socket.writable) return;
+    socket.write(reply);
+    options.onReply?.(methodAndPath, performance.now() - startedAt);
+  };
+  const latencyMs = options.latencyMs();
+  if (latencyMs === 0) send();
+  else setTimeout(send, latencyMs);
+}

@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import type { Questions } from "evaluator-client";
+import { serveParent } from "../process/child-service.ts";
+import { cannedReplies } from "./canned-replies.ts";
+import { createCannedServer } from "./canned-server.ts";
+
+/** What a server answers. */
+export interface ServerAnswer {
+  readonly questions: Questions;
+  /** How long each reply waits, in milliseconds. */
+  readonly latencyMs: number;
+}
+
+/** What a server saw of calls to a model since it was last asked. */
+export interface ServerCounts {
+  readonly requests: number;
+  /** From the first request to the last reply, in milliseconds. */
+  readonly busyMs: number;
+  /** How long a reply took on average, which is a little more than it was told to wait. */
+  readonly latencyMs: number;
+}
+
+let replies = cannedReplies({});
+let latencyMs = 0;
+let requests = 0;
+let firstRequestAt = 0;
+let lastReplyAt = 0;
+let waitedMs = 0;
+
+const server = createCannedServer({
+  replyTo: (methodAndPath) => replies.get(methodAndPath) ?? null,
+  latencyMs: () => latencyMs,
+  onRequest(methodAndPath) {
+    if (!asksAModel(methodAndPath)) return;
+    if (requests === 0) firstRequestAt = performance.now();
+    requests += 1;
+  },
+  onReply(methodAndPath, tookMs) {
+    if (!asksAModel(methodAndPath)) return;
+    lastReplyAt = performance.now();
+    waitedMs += tookMs;
+  },
+});
+
+function asksAModel(methodAndPath: string): boolean {
+  return methodAndPath.startsWith("POST ");
+}
+
+const service = {
+  /** Listens on any free port, and gives it. */
+  async listen(): Promise<number> {
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return (server.address() as AddressInfo).port;
+  },
+  /** Answers these questions from now on, so late. */
+  answer(options: ServerAnswer): void {
+    replies = cannedReplies(options.questions);
+    ({ latencyMs } = options);
+  },
+  /** Gives the counts, and starts them anew. */
+  takeCounts(): ServerCounts {
+    const busyMs = Math.max(0, lastReplyAt - firstRequestAt);
+    const counts = { requests, busyMs, latencyMs: requests === 0 ? 0 : waitedMs / requests };
+    requests = 0;
+    waitedMs = 0;
+    return counts;
+  },
+};
+
+/** What the server process does when asked. */
+export type ServerService = typeof service;
+
+serveParent(service);

@@ -1,0 +1,33 @@
+import type { Questions } from "evaluator-client";
+import { startChild } from "../process/start-child.ts";
+import type { ServerCounts, ServerService } from "./main.ts";
+
+/** Where the canned services are. */
+export interface ServiceAddresses {
+  /** The gateway's base URL, in front of `/evaluation-model`. */
+  readonly gateway: string;
+  /** The vendor's own base URL. */
+  readonly direct: string;
+}
+
+/** A canned server in a process of its own. */
+export interface BenchmarkServer extends AsyncDisposable {
+  readonly addresses: ServiceAddresses;
+  /** Answers these questions from now on, whatever it is asked; at once unless told otherwise. */
+  answer(questions: Questions, options?: { latencyMs: number }): Promise<void>;
+  /** What it saw since it was last asked. */
+  takeCounts(): Promise<ServerCounts>;
+}
+
+/** Starts the canned server, which must be told what it answers. */
+export async function startServer(): Promise<BenchmarkServer> {
+  const child = startChild<ServerService>(new URL("main.ts", import.meta.url));
+  const origin = `http://127.0.0.1:${await child.ask("listen")}`;
+  return {
+    addresses: { gateway: `${origin}/v4/ai`, direct: origin },
+    answer: (questions, { latencyMs } = { latencyMs: 0 }) =>
+      child.ask("answer", { questions, latencyMs }),
+    takeCounts: () => child.ask("takeCounts"),
+    [Symbol.asyncDispose]: () => child.close(),
+  };
+}
