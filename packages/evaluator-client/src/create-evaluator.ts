@@ -101,13 +101,15 @@ export function createEvaluator(
   const { tracing } = options;
   const ownLimits = readCallLimits(options);
   const watch = joinWatches([options]);
-  const policy = { ...defaults, ...ownLimits, signal: undefined, pacer, watch, clock, random };
-  const batchPolicy = { ...policy, ...batchDefaults, ...ownLimits };
+  const ownPolicy = { ...defaults, ...ownLimits, signal: undefined, pacer, watch, clock, random };
+  const batchPolicy = { ...ownPolicy, ...batchDefaults, ...ownLimits };
 
   async function evaluate<TQuestions extends Questions>(
     given: EvaluationRequest<TQuestions>,
-    policy: RetryPolicy,
+    basePolicy: RetryPolicy,
+    callOptions?: EvaluateOptions,
   ): Promise<Evaluation<TQuestions>> {
+    const policy = withOptions(basePolicy, callOptions);
     policy.signal?.throwIfAborted();
     const request = parseRequest(given) as EvaluationRequest<TQuestions>;
     if (tracing === undefined) return await send(request, policy);
@@ -135,7 +137,7 @@ export function createEvaluator(
   }
 
   return {
-    evaluate: async (request, options) => evaluate(request, withOptions(policy, options)),
+    evaluate: (request, options) => evaluate(request, ownPolicy, options),
     evaluateMany(requests, { concurrency = 8, ...options } = {}) {
       const callPolicy = withOptions(batchPolicy, options);
       return runBatch({
@@ -151,7 +153,7 @@ export function createEvaluator(
   };
 }
 
-function withOptions(policy: RetryPolicy, options: EvaluateOptions | undefined): RetryPolicy {
+function withOptions(policy: RetryPolicy, options?: EvaluateOptions): RetryPolicy {
   if (options === undefined) return policy;
   return { ...policy, ...readCallLimits(options), signal: options.signal };
 }

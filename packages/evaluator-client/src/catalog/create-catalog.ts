@@ -1,7 +1,7 @@
 import type { EvaluatorSurroundings } from "../create-evaluator.ts";
 import { type CallLimits, callLimitsSchema, readCallLimits } from "../evaluator-options.ts";
 import { isSuccess } from "../http/http-client.ts";
-import { jsonEndpoint } from "../http/json-endpoint.ts";
+import { toJsonResponse } from "../http/json-response.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { systemClock } from "../retry/clock.ts";
 import { withRetries } from "../retry/with-retries.ts";
@@ -61,9 +61,9 @@ export function createCatalog(
     const own = apiKey === undefined ? {} : keyHeaders(apiKey);
     const headers = mergeHeaders(own, options.headers);
     const endpoint = { method: "GET", url: origin + path, headers } as const;
-    const get = jsonEndpoint(http, endpoint);
+    const get = http(endpoint);
     const attempt = async (context: AttemptContext) => {
-      const response = await get(null, context);
+      const response = toJsonResponse(await get(null, context), endpoint);
       const { status, json } = response;
       if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
       throw toGatewayError({ response, apiKey: apiKey ?? null, clock }, null);

@@ -117,7 +117,10 @@ interface Distribution {
 function readDistribution({ id, keys, answer, rounding }: AnswerToCheck): Distribution {
   const probabilities = answer["probabilities"];
   if (!isRecord(probabilities) || Object.keys(probabilities).length !== keys.length) brokenKeys(id);
-  let [sum, highest, mean, index] = [0, 0, 0, 0];
+  let sum = 0;
+  let highest = 0;
+  let mean = 0;
+  let index = 0;
   for (const key of keys) {
     const probability = probabilities[key];
     // What is inherited is no number.

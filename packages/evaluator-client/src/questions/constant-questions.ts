@@ -25,7 +25,7 @@ export function rememberQuestions(questions: Questions): void {
 }
 
 /** Works something out from questions, and keeps it for those that are constant. */
-export function perQuestions<TValue extends object | string>(
+export function perQuestions<TValue extends object | string | number>(
   workOut: (questions: Questions) => TValue,
 ): (questions: Questions) => TValue {
   const kept = new WeakMap<object, TValue>();

@@ -1,11 +1,16 @@
 import type { EvaluationRequest } from "../evaluation.ts";
+import { perQuestions } from "./constant-questions.ts";
 
 const CHARACTERS_PER_TOKEN = 4;
+const FRAME = '{"state": , "questions": }'.length;
 
 /** An estimate of a request's input tokens: a quarter of its JSON's characters, not the service's count. */
 export function estimateTokens(request: EvaluationRequest): number {
-  return Math.ceil(charactersIn(request) / CHARACTERS_PER_TOKEN);
+  const characters = FRAME + charactersIn(request.state) + charactersInQuestions(request.questions);
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
+
+const charactersInQuestions = perQuestions(charactersIn);
 
 function charactersIn(value: unknown): number {
   if (typeof value === "string") return value.length + 2;

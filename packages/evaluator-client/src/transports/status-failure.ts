@@ -1,5 +1,5 @@
 import type { StatusErrorDetails } from "../errors.ts";
-import type { JsonResponse } from "../http/json-endpoint.ts";
+import type { JsonResponse } from "../http/json-response.ts";
 import { type PrivateText, quoteServerText } from "../http/quote-server-text.ts";
 import { isRetryableStatus } from "../retry/classify-failure.ts";
 import type { Clock } from "../retry/clock.ts";

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { EvaluationRequest } from "../../evaluation.ts";
 import { InvalidResponseError } from "../../errors.ts";
-import type { JsonResponse } from "../../http/json-endpoint.ts";
+import type { JsonResponse } from "../../http/json-response.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";
 import type { Question } from "../../questions/question.ts";
 import type { TransportReply } from "../transport.ts";

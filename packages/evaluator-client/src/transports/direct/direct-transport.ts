@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../../errors.ts";
 import { environmentNames } from "../../environment.ts";
 import { isSuccess } from "../../http/http-client.ts";
-import { jsonEndpoint } from "../../http/json-endpoint.ts";
+import { toJsonResponse } from "../../http/json-response.ts";
 import type { Transport } from "../transport.ts";
 import {
   httpClientFor,
@@ -39,14 +39,14 @@ export interface DirectTransportOptions extends TransportOptions {
 export function directTransport(options: DirectTransportOptions = {}): Transport {
   const { url, headers, apiKey, model, vendor } = readOptions(options);
   const endpoint = { method: "POST", url, headers } as const;
-  const post = jsonEndpoint(httpClientFor(options.fetch), endpoint);
+  const post = httpClientFor(options.fetch)(endpoint);
   return {
     name: "direct",
     target: { url, modelId: model },
     limits: directLimits,
     async send(request, context) {
       const body = toDirectBody(request, model);
-      const response = await post(body, context);
+      const response = toJsonResponse(await post(body, context), endpoint);
       if (isSuccess(response.status)) return fromDirectResponse(response, vendor);
       const secrets = { apiKey, headers: options.headers, state: request.state };
       throw toDirectError({ response, clock: context.clock, ...secrets });

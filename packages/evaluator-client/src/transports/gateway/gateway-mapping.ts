@@ -1,5 +1,5 @@
 import type { EvaluationRequest } from "../../evaluation.ts";
-import type { JsonResponse } from "../../http/json-endpoint.ts";
+import type { JsonResponse } from "../../http/json-response.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";
 import type { TransportReply } from "../transport.ts";
 import { textAt, valueAt } from "../../value-at.ts";

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../../errors.ts";
 import { environmentNames } from "../../environment.ts";
 import { isSuccess } from "../../http/http-client.ts";
-import { jsonEndpoint } from "../../http/json-endpoint.ts";
+import { toJsonResponse } from "../../http/json-response.ts";
 import { readGatewayBaseUrl, readGatewayKey } from "../gateway-access.ts";
 import type { Transport } from "../transport.ts";
 import {
@@ -38,13 +38,13 @@ export interface GatewayTransportOptions extends TransportOptions {
 export function gatewayTransport(options: GatewayTransportOptions = {}): Transport {
   const { url, headers, apiKey, modelId, wire } = readOptions(options);
   const endpoint = { method: "POST", url, headers } as const;
-  const post = jsonEndpoint(httpClientFor(options.fetch), endpoint);
+  const post = httpClientFor(options.fetch)(endpoint);
   return {
     name: "gateway",
     target: { url, modelId },
     async send(request, context) {
       const body = toGatewayBody(request, wire);
-      const response = await post(body, context);
+      const response = toJsonResponse(await post(body, context), endpoint);
       if (isSuccess(response.status)) return fromGatewayResponse(response);
       const secrets = { apiKey, headers: options.headers, state: request.state };
       throw toGatewayError({ response, clock: context.clock, ...secrets }, wire);
