@@ -22,7 +22,7 @@ export interface HttpResponse {
  * It throws the reason of an abort, a `ConnectionError` when no usable response arrives, or an
  * `InvalidResponseError` when the body of a success is over {@link MAX_BODY_BYTES}.
  */
-export type SendRequest = (body: string | null, abortable: Abortable) => Promise<HttpResponse>;
+type SendRequest = (body: string | null, abortable: Abortable) => Promise<HttpResponse>;
 
 /** Prepares requests to one endpoint, so that what they share is worked out once. */
 export type HttpClient = (endpoint: HttpEndpoint) => SendRequest;
