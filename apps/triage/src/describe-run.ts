@@ -1,7 +1,9 @@
 import type { MissingOutcome } from "./asking/ask-missing.ts";
 import type { PlannedCall } from "./asking/plan-calls.ts";
-import { spentUsd } from "./money/budget.ts";
+import { recordLabel } from "./input/record-label.ts";
 import { printCount, printDuration, printUsd } from "./money/print-amounts.ts";
+
+const FAILURES_SHOWN = 10;
 
 /** Says in one line what a run came to: mails, calls asked again, tokens, dollars, time. */
 export function describeRun(calls: readonly PlannedCall[], outcome: MissingOutcome): string {
@@ -10,14 +12,29 @@ export function describeRun(calls: readonly PlannedCall[], outcome: MissingOutco
     calls.filter((call) => call.status === status).length;
   const notes = [
     note(totals.failed, "failed"),
-    note(count("answered"), "were answered already"),
-    note(count("begun"), "were in flight when an earlier run ended and were asked again"),
-    note(count("changed"), "were not in the journal as written and were asked again"),
+    note(count("answered"), "answered already"),
+    note(count("begun"), "in flight when an earlier run ended and asked again"),
+    note(count("changed"), "not in the journal as written and asked again"),
   ].join("");
   return (
     `Answered: ${printCount(totals.succeeded)}${notes}; ${printCount(totals.inputTokens)} tokens, ` +
-    `${printUsd(spentUsd(totals))}, ${printDuration(elapsedMs)}.\n`
+    `${printUsd(totals.costUsd)}, ${printDuration(elapsedMs)}.\n`
   );
+}
+
+/** Names the first mails that failed, one a line, and counts the rest. */
+export function describeFailures(
+  calls: readonly PlannedCall[],
+  { failures }: MissingOutcome,
+): string {
+  const failed = calls.filter(({ key }) => failures.has(key));
+  const lines = failed
+    .slice(0, FAILURES_SHOWN)
+    .map(
+      ({ index, mail, key }) => `Failed: ${recordLabel(index, mail)}: ${failures.get(key) ?? ""}\n`,
+    );
+  const more = failed.length - lines.length;
+  return lines.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : "");
 }
 
 function note(count: number, what: string): string {

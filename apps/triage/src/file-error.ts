@@ -1,5 +1,6 @@
 import { getSystemErrorMessage } from "node:util";
 import { TriageError } from "./errors.ts";
+import { plainMessage } from "./text/plain-message.ts";
 
 /** Says what could not be done to which path and why; an error that is no file error passes as it is. */
 export function toFileError(error: unknown, action: string, whatToDo: string): unknown {
@@ -7,5 +8,5 @@ export function toFileError(error: unknown, action: string, whatToDo: string): u
     return error;
   }
   const reason = getSystemErrorMessage(error.errno);
-  return new TriageError(`Cannot ${action}: ${reason}. ${whatToDo}`, { cause: error });
+  return new TriageError(plainMessage`Cannot ${action}: ${reason}. ${whatToDo}`, { cause: error });
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { EvaluationRequest, Questions, Transport } from "evaluator-client";
+import type { Catalog, EvaluationRequest, Questions, Transport } from "evaluator-client";
 import type { TriageRun } from "./arguments/run-arguments.ts";
 import type { Mail } from "./input/mail.ts";
 import { readMails } from "./input/read-mails.ts";
@@ -27,6 +27,8 @@ export interface Job {
   readonly fields: readonly AnswerField[];
   readonly toState: ToState;
   readonly transport: Transport;
+  /** Where prices are listed, or null. */
+  readonly catalog: Catalog | null;
   readonly service: Service;
 }
 
@@ -44,8 +46,8 @@ export async function readJob(run: TriageRun, surroundings: Surroundings): Promi
   const questions = await chooseQuestions(run, surroundings);
   const fields = answerFields(questions);
   checkSort(run, fields);
-  const { offline, dryRun } = run;
-  const transport = await surroundings.openTransport({ offline, dryRun, env });
+  const way = { offline: run.offline, dryRun: run.dryRun, env };
+  const transport = await surroundings.openTransport(way);
   return {
     run,
     inputPath,
@@ -57,6 +59,7 @@ export async function readJob(run: TriageRun, surroundings: Surroundings): Promi
     fields,
     toState: await chooseState(run, all, surroundings),
     transport,
+    catalog: surroundings.openCatalog(way),
     service: serviceOf(transport),
   };
 }

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import { systemClock } from "./clock.ts";
+import { openCatalog } from "./open-catalog.ts";
 import { openTransport } from "./open-transport.ts";
 import { runTriage } from "./run-triage.ts";
 
@@ -35,4 +36,5 @@ process.exitCode = await runTriage(process.argv.slice(2), {
   clock: systemClock,
   confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : null,
   openTransport,
+  openCatalog,
 });

@@ -7,6 +7,8 @@ import {
 import { TriageError } from "./errors.ts";
 import { offlineTransport } from "./offline-transport.ts";
 import type { Environment, OpenTransportOptions } from "./surroundings.ts";
+import { plainText } from "./text/plain-text.ts";
+import { transportName } from "./transport-name.ts";
 
 const waysOn = `Two ways on:
   set it in the file .env (.env.example says how) and run the same command again, or
@@ -26,12 +28,12 @@ export async function openTransport(options: OpenTransportOptions): Promise<Tran
     return transportFrom(dryRun ? { ...env, ...noKeys } : env);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    throw new TriageError(`${error.message}\n${waysOn}`, { cause: error });
+    throw new TriageError(`${plainText(error.message)}\n${waysOn}`, { cause: error });
   }
 }
 
 function transportFrom(env: Environment): Transport {
-  const name = env["EVALUATOR_TRANSPORT"]?.trim() || "gateway";
+  const name = transportName(env);
   if (name === "gateway") return gatewayTransport({ env });
   if (name === "direct") return directTransport({ env });
   const environmentVariable = "EVALUATOR_TRANSPORT";

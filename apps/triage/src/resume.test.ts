@@ -64,7 +64,7 @@ test("an interruption ends calls that do not come back in time", async () => {
   const { exitCode } = await startTriage(["inbox.json"], { cwd, transport, signal, clock });
   expect(exitCode).toBe(130);
   const { stderr } = await startTriage(["inbox.json"], { cwd });
-  expect(stderr).toContain("1 were in flight when an earlier run ended and were asked again");
+  expect(stderr).toContain("1 in flight when an earlier run ended and asked again");
 });
 
 test("a rerun asks nothing and gives the same bytes", async () => {

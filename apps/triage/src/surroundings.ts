@@ -1,4 +1,4 @@
-import type { Transport } from "evaluator-client";
+import type { Catalog, Transport } from "evaluator-client";
 import type { Clock } from "./clock.ts";
 
 /** What a run takes from the machine it is on. */
@@ -19,6 +19,8 @@ export interface Surroundings {
   readonly confirm: ((question: string) => Promise<boolean>) | null;
   /** Gives the way to the model. */
   readonly openTransport: (options: OpenTransportOptions) => Promise<Transport>;
+  /** Gives the price list of the service; null when it has none. */
+  readonly openCatalog: (options: OpenTransportOptions) => Catalog | null;
 }
 
 /** Which way to the model is wanted. */

@@ -7,6 +7,7 @@ import { type Job, readJob, requestFor } from "./job.ts";
 import { Journal } from "./journal/journal.ts";
 import { checkCost } from "./money/check-cost.ts";
 import { describeEstimate, estimateRun, type RunEstimate } from "./money/estimate-run.ts";
+import { findPrice } from "./money/find-price.ts";
 import { checkOutput } from "./output/check-output.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -23,28 +24,29 @@ export async function triageFile(run: TriageRun, surroundings: Surroundings): Pr
   const { stdout, stderr, confirm, signal } = surroundings;
   const job = await readJob(run, surroundings);
   if (run.dryRun) {
-    stdout.write(dryRun(job));
+    stdout.write(await dryRun(job, signal));
     return 0;
   }
   await checkOutput(job.outputPath, job.inputPath);
-  using journal = new Journal(job.journalPath, job.questions);
+  using journal = new Journal(job.journalPath, job);
   const calls = planFor(job, journal);
   journal.place(calls.map(({ mail, key }) => ({ id: mail.id, key })));
   if (run.offline) stderr.write(offlineNotice);
   const missing = calls.filter(isMissing);
-  const estimate = estimateFor(job, missing);
+  const estimate = await estimateFor(missing, job, signal);
   stderr.write(describeEstimate(estimate, calls.length - missing.length));
   await checkCost(estimate, { ...run, confirm, signal });
-  const outcome = await askMissing(missing, { job, journal, surroundings });
+  const { price } = estimate;
+  const outcome = await askMissing(missing, { job, journal, price, surroundings });
   return await giveResults(calls, { job, journal, outcome, surroundings });
 }
 
-function dryRun(job: Job): string {
+async function dryRun(job: Job, signal: AbortSignal): Promise<string> {
   // Nothing is made for a look.
-  using journal = existsSync(job.journalPath) ? new Journal(job.journalPath, job.questions) : null;
+  using journal = existsSync(job.journalPath) ? new Journal(job.journalPath, job) : null;
   const calls = planFor(job, journal);
   const missing = calls.filter(isMissing);
-  return describeEstimate(estimateFor(job, missing), calls.length - missing.length);
+  return describeEstimate(await estimateFor(missing, job, signal), calls.length - missing.length);
 }
 
 function planFor(job: Job, journal: Journal | null): PlannedCall[] {
@@ -56,11 +58,19 @@ function isMissing({ status }: PlannedCall): boolean {
   return status !== "answered";
 }
 
-function estimateFor(job: Job, missing: readonly PlannedCall[]): RunEstimate {
-  const { concurrency } = job.run;
+async function estimateFor(
+  missing: readonly PlannedCall[],
+  job: Job,
+  signal: AbortSignal,
+): Promise<RunEstimate> {
+  const { run, transport, service } = job;
+  const catalog = missing.length === 0 ? null : job.catalog;
+  const price = await findPrice({ catalog, modelId: service.modelId, signal });
+  const { concurrency } = run;
   return estimateRun(requestsFor(job, missing), {
     concurrency,
-    limits: job.transport.limits ?? {},
+    price,
+    limits: transport.limits ?? {},
   });
 }
 

@@ -1,6 +1,6 @@
 /** How the command is typed, as `--help` and every usage error show it. */
 export const usage = `Usage: npm run triage -- FILE [options]
-       npm run triage -- import SOURCE OUT.json
+       npm run triage -- import SOURCE OUT.json [--sent-label NAME]
        npm run triage -- report FILE
        npm run triage -- explain ID [FILE]
 
@@ -9,21 +9,25 @@ export const usage = `Usage: npm run triage -- FILE [options]
   --raw            print the answers and providerMetadata of each call before the table
   --offline        let the emulator on this machine answer; needs no key
   --concurrency N  ask N at once; 1 when not given
-  --dry-run        say what a run would take, and send nothing; needs no key
-  --max-cost USD   end before the run costs more
+  --dry-run        say what a run would take, and send no mail; needs no key
+  --max-cost USD   end before the run costs more; estimates take the gateway's listed price, or
+                   the documented one when there is no list, and say which
   --yes            do not ask before a run above $1
   --context        add age_days, repeat_count and known_contact to what the model reads
   --today DAY      count ages to that day; today when not given, and then another day asks again
   --contacts FILE  known addresses: one a line, a CSV or a vCard; your own: TRIAGE_USER_ADDRESSES
   --questions FILE ask these instead: a JSON object of question id to question
-  --format F       json, ndjson or csv
+  --format F       write json, ndjson or csv: every record, in the order of FILE
   --sort FIELD     sort the table by a field of the results; importance when not given
-  --top N          print only the first N rows of the table
+  --top N          print only the first N rows of the table; the file keeps them all
   --help           print this
 
   SOURCE           an export of mail: an mbox, also with gzip or from Google Takeout, a folder of
                    .eml files, or a dump of the Gmail API
-  report           make one page with plots from the results of FILE (.triage.html)
+  --sent-label N   mails labelled with N alone were sent, not received, and are left out; the names
+                   of Gmail in some thirty languages are known (Sent, Gesendet, Enviados, ...)
+  report           make one page with plots from the newest results of FILE, json or ndjson
+                   (.triage.html)
   explain          print what was sent, asked and answered about one mail
 
 The results go beside FILE, with .triage.json in place of .json. Every answer is kept in a journal

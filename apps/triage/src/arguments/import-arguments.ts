@@ -9,15 +9,19 @@ export interface ImportCommand {
   readonly source: string;
   /** The input file to make, as typed. */
   readonly output: string;
+  /** What the sent label is called besides the names known. */
+  readonly sentLabels: readonly string[];
 }
+
+const flags = { "sent-label": { type: "string", multiple: true } } as const;
 
 /** Reads the words of an import. */
 export function readImportArguments(words: readonly string[]): ImportCommand {
-  const { positionals } = parseWords(words, {});
+  const { positionals, values } = parseWords(words, flags);
   const [source, output, ...others] = positionals;
   if (source === undefined || output === undefined || others.length > 0) {
     throw new UsageError("import takes two paths: SOURCE and OUT.json");
   }
   toOutputPath(output); // refuses what could not be triaged later
-  return { name: "import", source, output };
+  return { name: "import", source, output, sentLabels: values["sent-label"] ?? [] };
 }

@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { UsageError } from "../errors.ts";
+import { plainMessage } from "../text/plain-message.ts";
 
 /**
  * Splits words into the flags of a command and the rest.
@@ -22,5 +23,5 @@ export function parseWords<const TOptions extends ParseArgsOptionsConfig>(
 function toUsageProblem(message: string): string {
   const flag = /^Option '(?:-\w, )?(--[\w-]+)(?: <value>)?' argument/.exec(message)?.[1];
   if (flag !== undefined) return `${flag} needs a value`;
-  return message.split(/[.\n]\s/, 1).join("");
+  return plainMessage`${message.split(/\.\s/, 1).join("")}`;
 }

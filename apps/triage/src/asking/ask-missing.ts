@@ -1,13 +1,14 @@
-import { createEvaluator, type EvaluationRequest, type EvaluatorError } from "evaluator-client";
+import { createEvaluator, type EvaluatorError } from "evaluator-client";
 import type { Job } from "../job.ts";
 import type { Journal } from "../journal/journal.ts";
 import { Budget } from "../money/budget.ts";
+import type { Price } from "../money/price.ts";
+import { RunTotals } from "../money/run-totals.ts";
 import { showProgress } from "../progress/show-progress.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { askCalls, type AskOutcome } from "./ask-calls.ts";
+import { askCalls } from "./ask-calls.ts";
 import { startDrain } from "./drain.ts";
 import { FailureStreak } from "./failure-streak.ts";
-import { keepAnswers } from "./keep-answers.ts";
 import type { PlannedCall } from "./plan-calls.ts";
 
 // A service that is busy for a minute must not cost a mail its answer.
@@ -17,11 +18,15 @@ const MAX_RETRIES = 6;
 export interface AskMissingOptions {
   readonly job: Job;
   readonly journal: Journal;
+  readonly price: Price;
   readonly surroundings: Surroundings;
 }
 
 /** What the asking came to. */
-export interface MissingOutcome extends AskOutcome {
+export interface MissingOutcome {
+  readonly totals: RunTotals;
+  /** What went wrong, by the key of the answer that is missing. */
+  readonly failures: ReadonlyMap<string, string>;
   readonly elapsedMs: number;
   /** The failure after which nothing more was asked, or null. */
   readonly finalError: EvaluatorError | null;
@@ -32,38 +37,25 @@ export interface MissingOutcome extends AskOutcome {
 /** Asks for the answers that are missing: keeps each, shows how far it is, ends gently when told. */
 export async function askMissing(
   calls: readonly PlannedCall[],
-  { job, journal, surroundings }: AskMissingOptions,
+  { job, journal, price, surroundings }: AskMissingOptions,
 ): Promise<MissingOutcome> {
-  const { clock, signal, stderr } = surroundings;
-  const keys = new WeakMap<EvaluationRequest, string>();
+  const { clock, signal: interruption, stderr } = surroundings;
+  const evaluator = createEvaluator({ transport: job.transport, maxRetries: MAX_RETRIES });
+  const totals = new RunTotals(price);
+  const budget = new Budget(job.run.maxCostUsd, price);
   const streak = new FailureStreak();
-  const tracing = keepAnswers({ journal, keys, streak });
-  const { transport, run } = job;
-  const evaluator = createEvaluator({ transport, tracing, maxRetries: MAX_RETRIES });
-  const budget = new Budget(run.maxCostUsd);
-  const drain = startDrain(signal, surroundings);
+  const drain = startDrain(interruption, surroundings);
   const startedAt = clock.now();
-  let hideProgress = nothing;
+  const hideProgress = showProgress(stderr, { clock, total: calls.length, totals });
   try {
-    const outcome = await askCalls(calls, {
-      evaluator,
-      journal,
-      keys,
-      job,
-      signal: drain.signal,
-      goesOn: (request) => !signal.aborted && streak.finalError === null && budget.allows(request),
-      onStart(totals) {
-        budget.watch(totals);
-        hideProgress = showProgress(stderr, { clock, total: calls.length, totals });
-      },
-    });
-    const { finalError } = streak;
+    const { signal } = drain;
+    const asked = { evaluator, journal, job, totals, budget, streak, interruption, signal };
+    const failures = await askCalls(calls, asked);
     const elapsedMs = clock.now() - startedAt;
-    return { ...outcome, elapsedMs, finalError, isBudgetSpent: budget.isSpent };
+    const { finalError } = streak;
+    return { totals, failures, elapsedMs, finalError, isBudgetSpent: budget.isSpent };
   } finally {
     hideProgress();
     drain.release();
   }
 }
-
-function nothing(): void {}

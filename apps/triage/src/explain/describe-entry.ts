@@ -1,13 +1,13 @@
 import type { Answer, Question } from "evaluator-client";
 import type { JournalEntry } from "../journal/journal-reader.ts";
-import { printCount, printDuration, printUsd } from "../money/print-amounts.ts";
+import { printCount, printUsd } from "../money/print-amounts.ts";
 import { alignColumns } from "../table/align-columns.ts";
 import { plainText } from "../text/plain-text.ts";
 
 /** Says about one mail what was sent, what was asked, what was answered, by whom and at what price. */
 export function describeEntry(entry: JournalEntry): string {
   return [
-    alignColumns([["mail", plainText(entry.id)], ...runRows(entry)]),
+    aligned([["mail", plainText(entry.id)], ...runRows(entry)]),
     `state\n${indented(stateRows(entry))}`,
     ...Object.entries(entry.questions).map(([id, question]) =>
       describeQuestion(id, question, entry),
@@ -15,7 +15,7 @@ export function describeEntry(entry: JournalEntry): string {
   ].join("\n");
 }
 
-function runRows({ wire, modelId, evaluation }: JournalEntry): string[][] {
+function runRows({ service: { wire, modelId }, evaluation }: JournalEntry): string[][] {
   const asked = [["asked", `${plainText(modelId)} through ${plainText(wire)}`]];
   if (evaluation === null) return [...asked, ["answer", "not there; run triage again"]];
   const { usage, costUsd, timing } = evaluation;
@@ -24,7 +24,8 @@ function runRows({ wire, modelId, evaluation }: JournalEntry): string[][] {
     ...asked,
     ["model", plainText(evaluation.modelId ?? "not reported")],
     ["cost", `${cost} for ${printCount(usage.inputTokens)} tokens`],
-    ["time", `${printDuration(timing.totalMs)} in ${printCount(timing.attempts)} attempts`],
+    ["time", `${printCount(timing.totalMs)} ms`],
+    ["attempts", printCount(timing.attempts)],
   ];
 }
 
@@ -57,7 +58,11 @@ function probabilityRows({ type, criteria }: Question, answer: Answer | undefine
 }
 
 function indented(rows: readonly string[][]): string {
-  return alignColumns(rows.map((row) => [" ", ...row]));
+  return aligned(rows.map((row) => [" ", ...row]));
+}
+
+function aligned(rows: readonly string[][]): string {
+  return [...alignColumns(() => rows)].join("");
 }
 
 function print(value: unknown): string {

@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { ExplainCommand } from "../arguments/explain-arguments.ts";
 import { UsageError } from "../errors.ts";
+import { toFileError } from "../file-error.ts";
 import { toJournalPath } from "../journal/journal-path.ts";
 import { JournalReader } from "../journal/journal-reader.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -23,7 +24,10 @@ export async function explainMail(
 }
 
 async function findJournal(folder: string): Promise<string> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".triage.sqlite"));
+  const all = await readdir(folder).catch((error: unknown) => {
+    throw toFileError(error, `read ${folder}`, "Name the FILE after the ID.");
+  });
+  const names = all.filter((name) => name.endsWith(".triage.sqlite"));
   const [name, ...others] = names;
   if (name !== undefined && others.length === 0) return join(folder, name);
   throw new UsageError(`${names.length} journals are in this folder; name the FILE after the ID`);

@@ -16,6 +16,8 @@ export interface ImportedMail {
 export interface FoundMail {
   /** Its place in the source, for messages; nothing of its content. */
   readonly place: string;
+  /** Whether it is so large that only its start is read. */
+  readonly isCut: boolean;
   /**
    * Reads it.
    *

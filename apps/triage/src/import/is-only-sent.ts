@@ -1,17 +1,28 @@
-/** The sent label as Gmail's interface names it in larger languages, and its API (`SENT`). */
-const sent = new Set(
-  "sent,gesendet,messages envoyés,enviados,enviado,posta inviata,inviati,verzonden,skickat,wysłane,отправленные,送信済み,보낸편지함,已发送邮件".split(
-    ",",
-  ),
-);
-
 /** Labels that say how a mail was handled, and not where it belongs. */
-const handling = new Set(["read", "unread", "opened", "archived", "geöffnet", "ungelesen"]);
+const handlingByLanguage = {
+  english: ["Read", "Unread", "Opened", "Archived"],
+  german: ["Gelesen", "Ungelesen", "Geöffnet", "Archiviert"],
+  french: ["Lus", "Non lus", "Ouvert", "Archivé"],
+  spanish: ["Leído", "No leído", "No leídos", "Abierto", "Archivado"],
+  portuguese: ["Lido", "Não lidas", "Não lido", "Aberto", "Arquivado"],
+  italian: ["Da leggere", "Aperto", "Archiviato"],
+  dutch: ["Gelezen", "Ongelezen", "Geopend", "Gearchiveerd"],
+};
+const handling = new Set(Object.values(handlingByLanguage).flat().map(toName));
 
-/** Whether a mail carries only the sent label, and is none the user received (contract section 4.7). */
-export function isOnlySent(labels: readonly string[] | null): boolean {
-  const places = (labels ?? [])
-    .map((label) => label.toLowerCase())
-    .filter((label) => label !== "" && !handling.has(label));
-  return places.length > 0 && places.every((label) => sent.has(label));
+/** Says whether a mail carries only a sent label, and is none the user received (contract section 4.7). */
+export type IsOnlySent = (labels: readonly string[] | null) => boolean;
+
+/** Gives the rule for what the sent label may be called. */
+export function onlySentRule(sentLabels: readonly string[]): IsOnlySent {
+  const sent = new Set(sentLabels.map(toName));
+  return (labels) => {
+    const names = (labels ?? []).map(toName);
+    const places = names.filter((name) => name !== "" && !handling.has(name));
+    return places.length > 0 && places.every((name) => sent.has(name));
+  };
+}
+
+function toName(label: string): string {
+  return label.normalize("NFC").trim().toLowerCase();
 }

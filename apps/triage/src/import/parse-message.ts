@@ -4,7 +4,7 @@ import PostalMime, { type Address, decodeWords, type Email } from "postal-mime";
 import type { ImportedMail } from "./found-mail.ts";
 
 /** How much of one message is read, in bytes; what comes after are the rest of its attachments. */
-export const MESSAGE_BYTES = 4 * 1024 * 1024;
+export const MESSAGE_BYTES = 1024 * 1024;
 
 const htmlOptions: HtmlToTextOptions = {
   wordwrap: false,

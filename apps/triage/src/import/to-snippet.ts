@@ -5,7 +5,7 @@ import { cutNumbers } from "./cut-numbers.ts";
 
 /** As many characters as a mail program shows beside the subject. */
 const SNIPPET_LENGTH = 200;
-const READ_LENGTH = 4000;
+const READ_LENGTH = 2000;
 
 /**
  * Gives the snippet of a mail from the start of its text: on one line, entities decoded, card-digit

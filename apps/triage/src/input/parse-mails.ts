@@ -1,5 +1,5 @@
 import { TriageError } from "../errors.ts";
-import { mailSchema, type Mail } from "./mail.ts";
+import { type Mail, mailSchema } from "./mail.ts";
 import { recordId } from "./record-id.ts";
 import { recordLabel } from "./record-label.ts";
 
@@ -14,34 +14,47 @@ export function parseMails(input: unknown): Mail[] {
   if (!Array.isArray(input)) {
     throw new TriageError("it is not a JSON array; put the records between [ and ]");
   }
-  const problems = [...findProblems(input)];
-  if (problems.length > 0) throw new TriageError(listProblems(problems));
-  return input.map((record) => mailSchema.parse(record));
-}
-
-function* findProblems(records: readonly unknown[]): Generator<string> {
-  const firstIndexes = new Map<string, number>();
-  for (const [index, record] of records.entries()) {
-    const label = recordLabel(index, record);
-    for (const problem of fieldProblems(record)) yield `${label}: ${problem}`;
-    const id = recordId(record);
-    const first = id === null ? undefined : firstIndexes.get(id);
-    if (first !== undefined) yield `${label}: ${repeatedId(first)}`;
-    else if (id !== null) firstIndexes.set(id, index);
+  const mails: Mail[] = [];
+  const problems = new Problems();
+  for (const [index, record] of input.entries()) {
+    const { data, error } = mailSchema.safeParse(record);
+    if (data !== undefined) mails.push(data);
+    for (const { path, message } of error?.issues ?? []) {
+      problems.add(index, record, [...path, message].join(" "));
+    }
+    problems.checkId(index, record);
   }
+  problems.throwIfAny();
+  return mails;
 }
 
-function fieldProblems(record: unknown): string[] {
-  const issues = mailSchema.safeParse(record).error?.issues ?? [];
-  return issues.map(({ path, message }) => [...path, message].join(" "));
+/** What is wrong with the records of a file. */
+class Problems {
+  readonly #shown: string[] = [];
+  #more = 0;
+  readonly #firstIndexes = new Map<string, number>();
+
+  add(index: number, record: unknown, problem: string): void {
+    if (this.#shown.length === problemsShown) this.#more += 1;
+    else this.#shown.push(`${recordLabel(index, record)}: ${problem}`);
+  }
+
+  /** Notes the id of a record, which no other may have. */
+  checkId(index: number, record: unknown): void {
+    const id = recordId(record);
+    if (id === null) return;
+    const first = this.#firstIndexes.get(id);
+    if (first === undefined) this.#firstIndexes.set(id, index);
+    else this.add(index, record, repeatedId(first));
+  }
+
+  throwIfAny(): void {
+    if (this.#shown.length === 0) return;
+    const more = this.#more === 0 ? [] : [`and ${this.#more} more`];
+    throw new TriageError([...this.#shown, ...more].join("\n  "));
+  }
 }
 
 function repeatedId(firstIndex: number): string {
   return `id is also that of the record at index ${firstIndex}; give every record an id of its own`;
-}
-
-function listProblems(problems: readonly string[]): string {
-  const lines = problems.slice(0, problemsShown);
-  if (problems.length > problemsShown) lines.push(`and ${problems.length - problemsShown} more`);
-  return lines.join("\n  ");
 }

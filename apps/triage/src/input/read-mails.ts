@@ -3,6 +3,7 @@ import { TriageError } from "../errors.ts";
 import { toFileError } from "../file-error.ts";
 import type { Mail } from "./mail.ts";
 import { parseMails } from "./parse-mails.ts";
+import { plainMessage } from "../text/plain-message.ts";
 
 /**
  * Reads an input file: UTF-8 JSON, with or without a byte order mark.
@@ -17,7 +18,9 @@ export async function readMails(path: string): Promise<Mail[]> {
     return parseMails(parseJson(decode(bytes)));
   } catch (error) {
     if (!(error instanceof TriageError)) throw error;
-    throw new TriageError(`${path} cannot be used, and nothing was sent:\n  ${error.message}`);
+    throw new TriageError(
+      plainMessage`${path} cannot be used, and nothing was sent:\n  ` + error.message,
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 import { TriageError } from "../errors.ts";
+import { plainMessage } from "../text/plain-message.ts";
 
 const moveIt = "Move it away to start a new one; the answers in it are then asked for again.";
 
@@ -17,5 +18,5 @@ const reasons = new Map([
 export function toJournalError(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !("errcode" in error)) return error;
   const reason = reasons.get(Number(error.errcode) & 0xff) ?? `cannot be used: ${error.message}.`;
-  return new TriageError(`The journal ${path} ${reason}`, { cause: error });
+  return new TriageError(plainMessage`The journal ${path} ${reason}`, { cause: error });
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { checkAnswers, type Evaluation, EvaluatorError, type Questions } from "evaluator-client";
 
 /** An evaluation as the journal keeps it: all but the body as it came. */
@@ -10,11 +9,6 @@ export type KeptEvaluation<TQuestions extends Questions = Questions> = Omit<
 /** Writes an evaluation as the text that is kept. */
 export function toKeptText(evaluation: Evaluation): string {
   return JSON.stringify({ ...evaluation, raw: undefined });
-}
-
-/** Gives the digest that shows whether kept text is still as it was written. */
-export function digestOf(...parts: readonly string[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
 /** Reads kept text back; null when it does not answer the questions. */

@@ -1,6 +1,6 @@
 import { estimateCost, type EvaluationRequest, type RateLimits } from "evaluator-client";
-import { inputUsdPerMillionTokens } from "./price.ts";
-import { printCount, printDuration, printUsd } from "./print-amounts.ts";
+import type { Price } from "./price.ts";
+import { printCount, printDuration, printMails, printUsd } from "./print-amounts.ts";
 
 // One call with its way there and back; the model itself answers faster (contract section 2.5).
 const MS_PER_CALL = 300;
@@ -11,26 +11,28 @@ export interface RunEstimate {
   readonly inputTokens: number;
   readonly costUsd: number;
   readonly durationMs: number;
+  readonly price: Price;
 }
 
 /** Estimates what the requests of a run will take. */
 export function estimateRun(
   requests: Iterable<EvaluationRequest>,
-  { concurrency, limits }: { concurrency: number; limits: RateLimits },
+  { concurrency, limits, price }: { concurrency: number; limits: RateLimits; price: Price },
 ): RunEstimate {
-  const price = { inputUsdPerMillionTokens };
   const { requests: mails, inputTokens, costUsd } = estimateCost(requests, price);
   const underWayMs = (mails * MS_PER_CALL) / concurrency;
   const limitedMs = (mails * 60_000) / (limits.requestsPerMinute ?? Number.POSITIVE_INFINITY);
-  return { mails, inputTokens, costUsd, durationMs: Math.max(underWayMs, limitedMs) };
+  return { mails, inputTokens, costUsd, durationMs: Math.max(underWayMs, limitedMs), price };
 }
 
 /** Says what a run will take, in one line. */
 export function describeEstimate(estimate: RunEstimate, kept: number): string {
-  const { mails, inputTokens, costUsd, durationMs } = estimate;
-  const journal = kept === 0 ? "" : `; ${printCount(kept)} are answered already`;
+  const { mails, inputTokens, costUsd, durationMs, price } = estimate;
+  const journal = kept === 0 ? "" : `; ${printCount(kept)} answered already`;
+  const perMillion = printUsd(price.inputUsdPerMillionTokens);
+  const basis = mails === 0 ? "" : ` (${perMillion} a million tokens: ${price.source})`;
   return (
-    `To ask: ${printCount(mails)} mails, about ${printCount(inputTokens)} tokens, ` +
-    `${printUsd(costUsd)}, ${printDuration(durationMs)}${journal}.\n`
+    `To ask: ${printMails(mails)}, about ${printCount(inputTokens)} tokens, ` +
+    `${printUsd(costUsd)}${basis}, ${printDuration(durationMs)}${journal}.\n`
   );
 }

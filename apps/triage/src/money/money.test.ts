@@ -13,6 +13,8 @@ function dearResponse() {
   return { ...response, providerMetadata: { ...providerMetadata, gateway } };
 }
 
+const price = { inputUsdPerMillionTokens: 0.042, source: "here" };
+
 function inbox(length: number, snippet = "Short.") {
   return Array.from({ length }, (_, index) => sampleMail({ id: `m-${index}`, snippet }));
 }
@@ -23,7 +25,9 @@ test("the estimate comes before the first call, the real totals after the last",
   const transport = recordingTransport();
   const stderr = { write: (text: string) => said.push(`${transport.requests.length}: ${text}`) };
   await startTriage(["inbox.json"], { cwd, transport, stderr });
-  expect(said[0]).toMatch(/^0: To ask: 3 mails, about 1,\d\d\d tokens, \$0\.000\d\d\d, 1 s\.\n$/);
+  expect(said[0]).toMatch(
+    /^0: To ask: 3 mails, about 1,\d\d\d tokens, \$0\.000\d\d\d \(\$0\.042 a million tokens: the documented price\), 1 s\.\n$/,
+  );
   expect(said[1]).toBe("3: Answered: 3; 900 tokens, $0.000038, 0 s.\n");
 });
 
@@ -41,7 +45,7 @@ test("a dry run counts what the journal has", async () => {
   const cwd = await folderWith(inbox(3));
   await startTriage(["inbox.json", "--limit", "2"], { cwd });
   const { stdout } = await startTriage(["inbox.json", "--dry-run"], { cwd });
-  expect(stdout).toMatch(/^To ask: 1 mails, .*; 2 are answered already\.\n$/);
+  expect(stdout).toMatch(/^To ask: 1 mail, .*; 2 answered already\.\n$/);
 });
 
 test("an estimate above --max-cost keeps everything from being sent", async () => {
@@ -75,7 +79,7 @@ test.each([
     questions.push(question);
     return answer;
   };
-  const estimate = { mails: 1, inputTokens: 1, costUsd: 1.2649, durationMs: 1 };
+  const estimate = { mails: 1, inputTokens: 1, costUsd: 1.2649, durationMs: 1, price };
   const { signal } = new AbortController();
   const limits = { maxCostUsd: Number.POSITIVE_INFINITY, yes, confirm, signal };
   const checked = checkCost(estimate, limits).then(
@@ -98,7 +102,7 @@ test("an interruption in place of an answer ends with 130", async () => {
     interruption.abort();
     return false;
   };
-  const estimate = { mails: 1, inputTokens: 1, costUsd: 2, durationMs: 1 };
+  const estimate = { mails: 1, inputTokens: 1, costUsd: 2, durationMs: 1, price };
   const { signal } = interruption;
   const limits = { maxCostUsd: 3, yes: false, confirm, signal };
   await expect(checkCost(estimate, limits)).rejects.toMatchObject({ exitCode: 130 });

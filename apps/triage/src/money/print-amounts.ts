@@ -8,6 +8,11 @@ export function printCount(count: number): string {
   return wholeNumbers.format(count);
 }
 
+/** Prints a number of mails: `1 mail`, `12,345 mails`. */
+export function printMails(count: number): string {
+  return `${printCount(count)} ${count === 1 ? "mail" : "mails"}`;
+}
+
 /** Prints US dollars: `$1.26`, and below a dollar down to its millionth. */
 export function printUsd(usd: number): string {
   return (usd < 1 ? fractions : dollars).format(usd);

@@ -1,8 +1,8 @@
+import type { TextPieces } from "../text/join-pieces.ts";
 import { toCsv } from "./to-csv.ts";
 import { toJsonArray } from "./to-json-array.ts";
 import { toJsonLines } from "./to-json-lines.ts";
 import type { TriageRecord } from "./triage-record.ts";
-import type { TextPieces } from "./write-whole-file.ts";
 
 /** How results can be written. */
 export const outputFormats = ["json", "ndjson", "csv"] as const;

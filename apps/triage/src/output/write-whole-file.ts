@@ -2,11 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TriageError } from "../errors.ts";
-
-/** Text in pieces, in order. */
-export type TextPieces = Iterable<string> | AsyncIterable<string>;
-
-const PIECE_LENGTH = 65_536;
+import { joinPieces, type TextPieces } from "../text/join-pieces.ts";
 
 /** Puts text at a path so that whoever looks finds the old file or the whole new one, never a part. */
 export async function writeWholeFile(path: string, pieces: TextPieces): Promise<void> {
@@ -32,18 +28,11 @@ async function writeSynced(path: string, pieces: TextPieces): Promise<void> {
 
 async function writePieces(file: FileHandle, pieces: TextPieces): Promise<number> {
   let length = 0;
-  let waiting = "";
-  const flush = async () => {
-    const bytes = Buffer.from(waiting);
-    waiting = "";
+  for await (const piece of joinPieces(pieces)) {
+    const bytes = Buffer.from(piece);
     await file.writeFile(bytes);
     length += bytes.length;
-  };
-  for await (const piece of pieces) {
-    waiting += piece;
-    if (waiting.length >= PIECE_LENGTH) await flush();
   }
-  await flush();
   return length;
 }
 

@@ -1,7 +1,6 @@
-import type { BatchTotals } from "evaluator-client";
 import type { Clock } from "../clock.ts";
 import type { TextSink } from "../surroundings.ts";
-import { progressLine } from "./progress-line.ts";
+import { type Progress, progressLine } from "./progress-line.ts";
 
 // A terminal is drawn over; a log gets a line every few seconds.
 const TERMINAL_MS = 250;
@@ -11,7 +10,7 @@ const CLEAR_LINE = "\r\u001b[K";
 /** Tells how far a run is until the result is called; nothing of it stays on a terminal. */
 export function showProgress(
   stderr: TextSink,
-  { clock, total, totals }: { clock: Clock; total: number; totals: Readonly<BatchTotals> },
+  { clock, total, totals }: { readonly clock: Clock } & Omit<Progress, "elapsedMs">,
 ): () => void {
   const startedAt = clock.now();
   const isTerminal = stderr.isTTY === true;

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { TriageError } from "../errors.ts";
 import { toFileError } from "../file-error.ts";
 import { answerFields } from "../output/answer-fields.ts";
+import { plainMessage } from "../text/plain-message.ts";
 
 const atLeastOne = (criteria: object) => Object.keys(criteria).length > 0;
 const fileSchema = z
@@ -29,13 +30,15 @@ export async function readQuestions(path: string): Promise<Questions> {
   });
   const problems = findProblems(parseJson(text));
   if (typeof problems !== "string") return problems;
-  throw new TriageError(`${path} cannot be used, and nothing was sent:\n  ${problems}`);
+  throw new TriageError(plainMessage`${path} cannot be used, and nothing was sent:\n  ` + problems);
 }
 
 function findProblems(json: unknown): string | Questions {
   const { data, error } = fileSchema.safeParse(json);
   if (error !== undefined) {
-    return error.issues.map(({ path, message }) => [...path, message].join(" ")).join("\n  ");
+    return error.issues
+      .map(({ path, message }) => plainMessage`${[...path, message].join(" ")}`)
+      .join("\n  ");
   }
   const questions = data as Questions;
   const names = answerFields(questions).flatMap(({ field, confidenceField }) =>
@@ -43,7 +46,7 @@ function findProblems(json: unknown): string | Questions {
   );
   const clash = names.find((name, at) => takenFields.has(name) || names.indexOf(name) !== at);
   if (clash === undefined) return questions;
-  return `two things would be written to the field "${clash}"; rename a question`;
+  return plainMessage`two things would be written to the field "${clash}"; rename a question`;
 }
 
 function parseJson(text: string): unknown {

@@ -1,9 +1,13 @@
 import type { TriageRecord } from "../output/triage-record.ts";
+import { fieldTitle } from "./field-title.ts";
 import type { ResultFields } from "./find-fields.ts";
 
 const LOW_CONFIDENCE = 0.5;
 const UNDECIDED_WITHIN = 0.2;
 const LISTED = 50;
+
+/** When a mail is uncertain, as a person reads it. */
+export const uncertaintyRule = `Mails without an answer, with a confidence below ${LOW_CONFIDENCE}, or with a probability within ${UNDECIDED_WITHIN} of one half; the ${LISTED} with the most reasons.`;
 
 /** A mail that a person should look at, and why. */
 export interface UncertainMail {
@@ -27,7 +31,9 @@ function reasonsFor(record: TriageRecord, { confidences, booleans }: ResultField
   if (typeof record["error"] === "string") return ["no answer"];
   const low = confidences.filter((name) => isBelow(record[name], LOW_CONFIDENCE));
   const open = booleans.filter((name) => isBelow(distance(record[name]), UNDECIDED_WITHIN));
-  return [...low, ...open].map((name) => `${name} ${Number(record[name]).toFixed(2)}`);
+  return [...low, ...open].map(
+    (name) => `${fieldTitle(name).toLowerCase()} ${Number(record[name]).toFixed(2)}`,
+  );
 }
 
 function isBelow(value: string | number | null | undefined, bound: number): boolean {

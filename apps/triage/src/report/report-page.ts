@@ -1,12 +1,14 @@
 import { html, raw } from "hono/html";
 import type { RunFacts } from "../journal/run-facts.ts";
-import { printCount, printDuration, printUsd } from "../money/print-amounts.ts";
+import { printMails } from "../money/print-amounts.ts";
 import type { TriageRecord } from "../output/triage-record.ts";
-import { plainText } from "../text/plain-text.ts";
-import { findFields } from "./find-fields.ts";
-import { findUncertain, type UncertainMail } from "./find-uncertain.ts";
+import { fieldTitle } from "./field-title.ts";
+import { findFields, type ResultFields } from "./find-fields.ts";
+import { findUncertain, uncertaintyRule } from "./find-uncertain.ts";
 import { choicePlot, probabilityPlot, scorePlot, sendersPlot, timePlot } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
+import { reviewList } from "./review-list.ts";
+import { runFactsList } from "./run-facts-list.ts";
 
 /** Gives one page about results: all in one file, and nothing that a browser would fetch or run. */
 export async function reportPage(
@@ -14,13 +16,7 @@ export async function reportPage(
   runs: readonly RunFacts[],
 ): Promise<string> {
   const fields = findFields(records);
-  const plots = [
-    ...fields.scores.map((field) => figure(field, scorePlot(records, field))),
-    ...fields.choices.map((field) => figure(field, choicePlot(records, field))),
-    ...fields.booleans.map((field) => figure(field, probabilityPlot(records, field))),
-    ...fields.scores.map((field) => figure(`${field} over time`, timePlot(records, field))),
-    figure("Top senders", sendersPlot(records)),
-  ];
+  const title = `Triage of ${printMails(records.length)}`;
   const page = html`<!doctype html>
     <html lang="en">
       <head>
@@ -30,81 +26,41 @@ export async function reportPage(
           content="default-src 'none'; style-src 'unsafe-inline'"
         />
         <meta name="viewport" content="width=device-width" />
-        <title>Triage of ${printCount(records.length)} mails</title>
+        <title>${title}</title>
         <style>
           ${raw(reportStyle)}
         </style>
       </head>
       <body>
-        <h1>Triage of ${printCount(records.length)} mails</h1>
-        ${factList(records, runs)}
-        <main>${records.length === 0 ? html`<p>No mails.</p>` : plots}</main>
+        <h1>${title}</h1>
+        ${runFactsList(records, runs)}
+        <main>${records.length === 0 ? html`<p>No mails.</p>` : figures(records, fields)}</main>
         <h2>To review</h2>
+        <p>${uncertaintyRule}</p>
         ${reviewList(findUncertain(records, fields))}
       </body>
     </html> `;
   return String(await page);
 }
 
-function figure(title: string, svg: string) {
+function figures(records: readonly TriageRecord[], fields: ResultFields) {
+  const { scores, choices, booleans } = fields;
+  return [
+    ...scores.map((field) => figure(field, "mails by mean level", scorePlot(records, field))),
+    ...choices.map((field) => figure(field, "mails by option picked", choicePlot(records, field))),
+    ...booleans.map((field) =>
+      figure(field, "mails by probability", probabilityPlot(records, field)),
+    ),
+    ...scores.map((field) =>
+      figure(`${field} over time`, "mails by day", timePlot(records, field)),
+    ),
+    figure("Top senders", "mails by address", sendersPlot(records)),
+  ];
+}
+
+function figure(title: string, about: string, svg: string) {
   return html`<figure>
-    <figcaption>${plainText(title)}</figcaption>
+    <figcaption>${fieldTitle(title)}<small>${about}</small></figcaption>
     ${raw(svg)}
   </figure>`;
-}
-
-function factList(records: readonly TriageRecord[], runs: readonly RunFacts[]) {
-  const sum = (fact: "costUsd" | "inputTokens" | "elapsedMs" | "answered") =>
-    runs.reduce((total, run) => total + run[fact], 0);
-  const last = runs.at(-1);
-  const failed = records.filter((record) => typeof record["error"] === "string").length;
-  const facts = [
-    ["Mails", printCount(records.length)],
-    ["Without answer", printCount(failed)],
-    ...(last === undefined
-      ? []
-      : [
-          ["Model", last.modelId],
-          ["Asked through", last.wire],
-        ]),
-    ["Calls", printCount(sum("answered"))],
-    ["Input tokens", printCount(sum("inputTokens"))],
-    ["Cost", printUsd(sum("costUsd"))],
-    ["Time asking", printDuration(sum("elapsedMs"))],
-    ["Last run", last?.finishedAt ?? "unknown"],
-  ];
-  return html`<dl>
-    ${facts.map(
-      ([name = "", value = ""]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${plainText(value)}</dd>
-        </div>`,
-    )}
-  </dl>`;
-}
-
-function reviewList(mails: readonly UncertainMail[]) {
-  if (mails.length === 0) return html`<p>Nothing uncertain.</p>`;
-  return html`<table>
-    <thead>
-      <tr>
-        <th>Why</th>
-        <th>Date</th>
-        <th>From</th>
-        <th>Subject</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${mails.map(
-        ({ record, reasons }) =>
-          html`<tr>
-            <td>${reasons.map((reason) => plainText(reason)).join(", ")}</td>
-            <td>${plainText(record.date)}</td>
-            <td>${plainText(record.from)}</td>
-            <td>${plainText(record.subject)}</td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
 }

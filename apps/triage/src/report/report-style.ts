@@ -1,12 +1,61 @@
-/** How the report looks. */
+/** How the report looks, light or dark as the reader's system is, on any width and on paper. */
 export const reportStyle = `
-body { margin: 2rem auto; padding: 0 1rem; max-width: 84rem; font: 15px/1.5 system-ui, sans-serif; color: #1d232b; background: #fff; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.5rem; }
-dl { display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; margin: 1rem 0 2rem; }
-dt { color: #5b6675; font-size: 0.8rem; } dd { margin: 0; overflow-wrap: anywhere; }
-main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 2rem; }
-figure { margin: 0; } figcaption { font-weight: 600; margin-bottom: 0.5rem; } svg { max-width: 100%; height: auto; }
-table { border-collapse: collapse; width: 100%; } th { text-align: left; color: #5b6675; font-size: 0.8rem; }
-td, th { padding: 0.35rem 0.75rem 0.35rem 0; border-bottom: 1px solid #e3e7ec; vertical-align: top; overflow-wrap: anywhere; }
-td:nth-child(2) { white-space: nowrap; }
+:root {
+  color-scheme: light dark;
+  --page: #f6f7f9; --card: #fff; --text: #1c2430; --quiet: #5d6878; --line: #e2e6ec;
+  --accent: #2f6fc4; --chip: #fdf0d8; --chip-text: #7a4a00;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #12161c; --card: #1b212a; --text: #e6eaf0; --quiet: #98a3b3; --line: #2d3642;
+    --accent: #6ea8f5; --chip: #3d2f14; --chip-text: #f2c879;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; padding: 2.5rem 1.25rem 4rem; max-width: 80rem;
+  font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page);
+}
+h1 { margin: 0; font-size: 1.75rem; letter-spacing: -0.01em; }
+h2 { margin: 3rem 0 0.25rem; font-size: 1.25rem; }
+p { margin: 0.25rem 0 1rem; color: var(--quiet); }
+dl {
+  display: grid; grid-template-columns: repeat(6, 1fr); gap: 1px;
+  margin: 1.5rem 0 2rem; overflow: hidden;
+  border: 1px solid var(--line); border-radius: 10px; background: var(--line);
+}
+dl div { padding: 0.7rem 1rem; background: var(--card); }
+dl .wide { grid-column: 1 / -1; }
+dt { color: var(--quiet); font-size: 0.8rem; }
+dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+dl div:not(.wide) dd { font-size: 1.2rem; font-weight: 600; }
+main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1.25rem; }
+figure, .review { margin: 0; padding: 1.1rem 1.25rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
+figcaption { margin-bottom: 0.75rem; font-weight: 600; }
+figcaption small { display: block; color: var(--quiet); font-size: 0.85rem; font-weight: 400; }
+svg { --plot-background: var(--card); display: block; width: 100%; max-width: 100%; height: auto; }
+.review { padding-block: 0.5rem; }
+table { border-collapse: collapse; width: 100%; }
+th { text-align: left; color: var(--quiet); font-size: 0.8rem; font-weight: 500; }
+td, th { padding: 0.5rem 1rem 0.5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; }
+tbody tr:last-child td { border-bottom: 0; }
+td:nth-child(2) { white-space: nowrap; font-variant-numeric: tabular-nums; }
+.why { display: inline-block; margin: 0 0.3rem 0.2rem 0; padding: 0 0.5rem; border-radius: 99px; font-size: 0.85rem; white-space: nowrap; background: var(--chip); color: var(--chip-text); }
+@media (max-width: 60rem) { dl { grid-template-columns: repeat(3, 1fr); } }
+@media (max-width: 44rem) {
+  dl { grid-template-columns: repeat(2, 1fr); }
+  body { padding-top: 1.5rem; }
+  figure { padding: 1rem 0.75rem; }
+  thead { display: none; }
+  tr, td { display: block; }
+  td { padding: 0; border: 0; }
+  td:nth-child(2), td:nth-child(3) { color: var(--quiet); font-size: 0.85rem; }
+  td:nth-child(4) { padding-bottom: 0.75rem; }
+  tr { padding-top: 0.75rem; }
+  tr + tr { border-top: 1px solid var(--line); }
+}
+@media print {
+  body { padding: 0; }
+  figure, tr { break-inside: avoid; }
+}
 `;

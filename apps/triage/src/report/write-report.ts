@@ -8,11 +8,13 @@ import { type RunFacts, runFactsSchema } from "../journal/run-facts.ts";
 import { toOutputPath } from "../output/output-path.ts";
 import { writeWholeFile } from "../output/write-whole-file.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { readResultsFile } from "./read-results.ts";
+import { plainMessage } from "../text/plain-message.ts";
+import { findResults } from "./find-results.ts";
+import { readResults } from "./read-results.ts";
 import { reportPage } from "./report-page.ts";
 
 /**
- * Makes a page from the results of a file: `.triage.html` in place of `.json`.
+ * Makes a page from the newest results of a file: `.triage.html` in place of `.json`.
  *
  * @throws TriageError when there are no results, or the page cannot be written.
  */
@@ -21,14 +23,13 @@ export async function writeReport(
   { cwd, stderr }: Surroundings,
 ): Promise<number> {
   const inputPath = resolve(cwd, file);
-  const resultsPath = toOutputPath(inputPath);
-  const path = resultsPath.replace(/\.json$/, ".html");
-  const records = await readResultsFile(resultsPath);
-  const page = await reportPage(records, readRuns(toJournalPath(inputPath)));
+  const results = findResults(inputPath);
+  const page = await reportPage(await readResults(results), readRuns(toJournalPath(inputPath)));
+  const path = toOutputPath(inputPath).replace(/\.json$/, ".html");
   await writeWholeFile(path, [page]).catch((error: unknown) => {
     throw toFileError(error, `write ${path}`, "Make room there and run again.");
   });
-  stderr.write(`Wrote ${path}\n`);
+  stderr.write(plainMessage`Wrote ${path}, from ${results.path}\n`);
   return 0;
 }
 

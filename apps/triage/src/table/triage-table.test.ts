@@ -6,6 +6,10 @@ import { triageTable } from "./triage-table.ts";
 
 const fields = answerFields(triageQuestions("Ada"));
 
+function table(records: readonly TriageRecord[]): string {
+  return [...triageTable(records, { fields })].join("");
+}
+
 function record(fields: Partial<TriageRecord>): TriageRecord {
   return {
     id: "m-1",
@@ -27,7 +31,7 @@ test("prints the contract's columns, the most important mail first", () => {
     record({ importance: 0.5, category: "newsletter" }),
     record({ importance: 3.9, importanceConf: null, scam: 1, brandDeal: 0 }),
   ];
-  expect(triageTable(records, { fields })).toMatchInlineSnapshot(`
+  expect(table(records)).toMatchInlineSnapshot(`
     "imp   conf  scam  deal  category    date        from                   subject
     3.90  -     1.00  0.00  other       2026-11-02  Ada <ada@example.com>  Lunch
     0.50  0.50  0.20  0.01  newsletter  2026-11-02  Ada <ada@example.com>  Lunch
@@ -36,28 +40,21 @@ test("prints the contract's columns, the most important mail first", () => {
 });
 
 test("no records leave the header alone", () => {
-  expect(triageTable([], { fields })).toBe(
-    "imp  conf  scam  deal  category  date  from  subject\n",
-  );
+  expect(table([])).toBe("imp  conf  scam  deal  category  date  from  subject\n");
 });
 
 test("equally important mails keep the order of the input", () => {
   const subjects = ["one", "two", "three", "four"];
-  const table = triageTable(
-    subjects.map((subject) => record({ subject })),
-    { fields },
-  );
-  expect(table.match(/\S+$/gm)).toEqual(["subject", ...subjects]);
+  const printed = table(subjects.map((subject) => record({ subject })));
+  expect(printed.match(/\S+$/gm)).toEqual(["subject", ...subjects]);
 });
 
 test("cuts the sender to 28 characters and the subject to 60", () => {
-  const table = triageTable([record({ from: "🙂".repeat(29), subject: "é".repeat(61) })], {
-    fields,
-  });
-  expect(table).toMatch(new RegExp(` 🙂{28}  é{60}\n$`, "u"));
+  const printed = table([record({ from: "🙂".repeat(29), subject: "é".repeat(61) })]);
+  expect(printed).toMatch(new RegExp(` 🙂{28}  é{60}\n$`, "u"));
 });
 
 test("a subject cannot add a line or steer the terminal", () => {
-  const table = triageTable([record({ subject: "a\u001b[2J\n9.99  forged\u202e" })], { fields });
-  expect(table.split("\n")[1]).toMatch(/a 9\.99 {1,2}forged$/);
+  const printed = table([record({ subject: "a\u001b[2J\n9.99  forged\u202e" })]);
+  expect(printed.split("\n")[1]).toMatch(/a 9\.99 {1,2}forged$/);
 });

@@ -18,16 +18,19 @@ export interface TableOptions {
   readonly colours?: boolean;
 }
 
-/** Gives the table a person reads: the most important mail first, input order among equals. */
+/** Gives the lines of the table a person reads: the most important mail first, input order among equals. */
 export function triageTable(
   records: readonly TriageRecord[],
   { fields, sort = null, top = Number.POSITIVE_INFINITY, colours = false }: TableOptions,
-): string {
+): Generator<string> {
   const columns = tableColumns(fields);
   const headings = columns.map(({ heading }) => plainText(heading));
   const sorted = sortRecords(records, sort ?? defaultSort(fields));
-  const rows = sorted.slice(0, top).map((record) => toRow(record, { columns, colours }));
-  return alignColumns([[...headings, "date", "from", "subject"], ...rows]);
+  const shown = sorted.slice(0, top);
+  return alignColumns(function* rows() {
+    yield [...headings, "date", "from", "subject"];
+    for (const record of shown) yield toRow(record, { columns, colours });
+  });
 }
 
 function defaultSort(fields: readonly AnswerField[]): string {

@@ -26,6 +26,7 @@ export async function startTriage(
     clock: stoppedClock,
     confirm: null,
     openTransport: async () => transport,
+    openCatalog: () => null,
     ...given,
   });
   return { exitCode, ...printed };

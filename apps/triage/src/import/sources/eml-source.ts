@@ -1,4 +1,4 @@
-import { open, readdir } from "node:fs/promises";
+import { open, readdir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { FoundMail } from "../found-mail.ts";
 import { MESSAGE_BYTES, parseMessage } from "../parse-message.ts";
@@ -10,7 +10,12 @@ export async function* emlSource(folder: string): AsyncGenerator<FoundMail> {
     .filter((entry) => entry.isFile() && /\.eml$/i.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
   for (const path of paths.toSorted()) {
-    yield { place: relative(folder, path), read: async () => parseMessage(await readStart(path)) };
+    const { size } = await stat(path);
+    yield {
+      place: relative(folder, path),
+      isCut: size > MESSAGE_BYTES,
+      read: async () => parseMessage(await readStart(path)),
+    };
   }
 }
 

@@ -1,9 +1,10 @@
-import { pipeline, Readable } from "node:stream";
+import { type Duplex, Readable } from "node:stream";
 import { createInterface } from "node:readline";
 import picked from "stream-json/filters/pick.js";
 import arrayItems from "stream-json/streamers/stream-array.js";
 import type { FoundMail } from "../found-mail.ts";
 import { parseGmailMessage } from "./gmail-message.ts";
+import { readThrough } from "./read-through.ts";
 
 /** How a dump is laid out: an array, an object with `messages`, or one message a line. */
 export type GmailLayout = "array" | "messages" | "lines";
@@ -16,7 +17,7 @@ export async function* gmailSource(
   let number = 0;
   for await (const read of readersOf(chunks, layout)) {
     number += 1;
-    yield { place: `message ${number}`, read: async () => parseGmailMessage(read()) };
+    yield { place: `message ${number}`, isCut: false, read: async () => parseGmailMessage(read()) };
   }
 }
 
@@ -31,21 +32,11 @@ async function* readersOf(
     }
     return;
   }
-  const source = Readable.from(chunks);
-  const items =
-    layout === "array"
-      ? pipeline(source, arrayItems.withParserAsStream(), ignore)
-      : pipeline(
-          source,
-          picked.withParserAsStream({ filter: "messages" }),
-          arrayItems.asStream(),
-          ignore,
-        );
-  for await (const item of items as AsyncIterable<{ value: unknown }>) {
-    const { value } = item;
-    yield () => value;
-  }
+  const items = readThrough<{ value: unknown }>(Readable.from(chunks), ...itemStreams(layout));
+  for await (const { value } of items) yield () => value;
 }
 
-// Whoever reads the last stream gets the error.
-function ignore(): void {}
+function itemStreams(layout: "array" | "messages"): Duplex[] {
+  if (layout === "array") return [arrayItems.withParserAsStream()];
+  return [picked.withParserAsStream({ filter: "messages" }), arrayItems.asStream()];
+}

@@ -1,12 +1,13 @@
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
-import { pipeline } from "node:stream";
 import { constants, createGunzip, gunzipSync } from "node:zlib";
 import { TriageError } from "../../errors.ts";
 import type { FoundMail } from "../found-mail.ts";
 import { emlSource } from "./eml-source.ts";
 import { type GmailLayout, gmailSource } from "./gmail-source.ts";
 import { mboxSource } from "./mbox-source.ts";
+import { readThrough } from "./read-through.ts";
+import { plainMessage } from "../../text/plain-message.ts";
 
 const PEEK_BYTES = 64 * 1024;
 
@@ -27,13 +28,12 @@ export async function openSource(path: string): Promise<AsyncIterable<FoundMail>
   const layout = gmailLayout(text.replace(/^\u00EF\u00BB\u00BF/, "").trimStart());
   if (layout !== null) return gmailSource(chunks, layout);
   throw new TriageError(
-    `${path} is no mailbox this command knows: give an mbox, a Gmail API dump, or a folder of .eml.`,
+    plainMessage`${path} is no mailbox this command knows: give an mbox, a Gmail API dump, or a folder of .eml.`,
   );
 }
 
 async function* readChunks(path: string, isCompressed: boolean): AsyncGenerator<Buffer> {
-  const file = createReadStream(path);
-  yield* isCompressed ? pipeline(file, createGunzip(), ignore) : file;
+  yield* readThrough(createReadStream(path), ...(isCompressed ? [createGunzip()] : []));
 }
 
 async function readStart(path: string): Promise<Buffer> {
@@ -59,6 +59,3 @@ function gmailLayout(text: string): GmailLayout | null {
     return /"messages"\s*:\s*\[/.test(text) ? "messages" : "lines";
   }
 }
-
-// Whoever reads the last stream gets the error.
-function ignore(): void {}

@@ -13,8 +13,17 @@ export interface MboxMessage {
   readonly number: number;
   /** When it was delivered, by its separating line, or null. */
   readonly deliveredAt: Date | null;
-  /** Its start, at most {@link MESSAGE_BYTES}. */
+  /** Its start, some {@link MESSAGE_BYTES}. */
   readonly bytes: Uint8Array;
+  /** Whether there is more of it. */
+  readonly isCut: boolean;
+}
+
+interface OpenMessage {
+  readonly deliveredAt: Date | null;
+  readonly lines: Uint8Array[];
+  length: number;
+  isCut: boolean;
 }
 
 /**
@@ -22,7 +31,7 @@ export interface MboxMessage {
  * message is held at a time, however long the file and its attachments are.
  */
 export async function* splitMbox(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<MboxMessage> {
-  let open: { deliveredAt: Date | null; lines: Uint8Array[]; length: number } | null = null;
+  let open: OpenMessage | null = null;
   let number = 0;
   let isAfterBlank = true;
   for await (const line of splitLines(chunks)) {
@@ -30,19 +39,22 @@ export async function* splitMbox(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     if (isAfterBlank && separator.test(head.trimEnd())) {
       if (open !== null) yield { number, ...closed(open) };
       number += 1;
-      open = { deliveredAt: deliveredAt(head), lines: [], length: 0 };
-    } else if (open !== null && open.length < MESSAGE_BYTES) {
-      const kept = /^>+From /.test(head) ? line.subarray(1) : line;
-      open.lines.push(kept);
-      open.length += kept.length;
-    }
+      open = { deliveredAt: deliveredAt(head), lines: [], length: 0, isCut: false };
+    } else if (open !== null) addLine(open, /^>+From /.test(head) ? line.subarray(1) : line);
     isAfterBlank = head === "\n" || head === "\r\n";
   }
   if (open !== null) yield { number, ...closed(open) };
 }
 
-function closed({ deliveredAt, lines }: { deliveredAt: Date | null; lines: Uint8Array[] }) {
-  return { deliveredAt, bytes: Buffer.concat(lines) };
+function addLine(message: OpenMessage, line: Uint8Array): void {
+  message.isCut = message.length >= MESSAGE_BYTES;
+  if (message.isCut) return;
+  message.lines.push(line);
+  message.length += line.length;
+}
+
+function closed({ deliveredAt, lines, isCut }: OpenMessage) {
+  return { deliveredAt, isCut, bytes: Buffer.concat(lines) };
 }
 
 function deliveredAt(line: string): Date | null {

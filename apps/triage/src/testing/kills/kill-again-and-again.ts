@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { createEmulator, type Emulator } from "evaluator-emulator";
-import { z } from "zod";
+import { createEmulator } from "evaluator-emulator";
+import { AnsweredCalls } from "../answered-calls.ts";
 import { sampleMail } from "../sample-mail.ts";
-import { startProgram } from "./start-program.ts";
+import { startProgram } from "../start-program.ts";
 
 const MAILS = 250;
 const CONCURRENCY = 4;
@@ -25,17 +25,6 @@ export interface KillReport {
   /** What the summaries of the last runs of all rounds said of calls asked again in them. */
   readonly summaries: readonly string[];
 }
-
-const journalSchema = z.object({
-  requests: z.array(
-    z.object({
-      number: z.int(),
-      path: z.string(),
-      status: z.int().nullable(),
-      ending: z.string().nullable(),
-    }),
-  ),
-});
 
 /** Kills a run at random moments, while the service throttles and resets, and starts it again. */
 export async function killAgainAndAgain(folder: string, kills: number): Promise<KillReport> {
@@ -57,7 +46,10 @@ export async function killAgainAndAgain(folder: string, kills: number): Promise<
   const summaries: string[] = [];
   let rounds = 0;
   for (let killed = 0; ;) {
-    const { child, ended } = startProgram(disturbed, gatewayBaseUrl);
+    const { child, ended } = startProgram(disturbed, {
+      gatewayBaseUrl,
+      concurrency: CONCURRENCY,
+    });
     const life = new AbortController();
     const end = ended.finally(() => life.abort());
     const isLast = killed === kills;
@@ -88,7 +80,7 @@ async function undisturbedRun(folder: string): Promise<string> {
   await writeInbox(folder);
   const emulator = createEmulator();
   const { gatewayBaseUrl } = await emulator.listen();
-  const { stderr } = await startProgram(folder, gatewayBaseUrl).ended;
+  const { stderr } = await startProgram(folder, { gatewayBaseUrl, concurrency: 1 }).ended;
   await emulator.close();
   return await readFile(join(folder, "inbox.triage.json"), "utf8").catch(() => {
     throw new Error(`The undisturbed run wrote nothing: ${stderr}`);
@@ -105,25 +97,4 @@ async function writeInbox(folder: string): Promise<void> {
     }),
   );
   await writeFile(join(folder, "inbox.json"), JSON.stringify(mails));
-}
-
-/** Counts the calls that an emulator has answered in full; what it has cut off costs nothing. */
-class AnsweredCalls {
-  total = 0;
-  #seen = 0;
-  readonly #emulator: Emulator;
-
-  constructor(emulator: Emulator) {
-    this.#emulator = emulator;
-  }
-
-  async count(): Promise<void> {
-    const response = await this.#emulator.fetch("/_emulator/journal");
-    const { requests } = journalSchema.parse(await response.json());
-    const calls = requests.filter(
-      ({ number, path }) => number > this.#seen && path.startsWith("/v4/"),
-    );
-    this.total += calls.filter(({ status, ending }) => status === 200 && ending === "whole").length;
-    this.#seen = Math.max(this.#seen, ...requests.map(({ number }) => number));
-  }
 }

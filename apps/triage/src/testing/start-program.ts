@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
+const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 /** A run of the program in a process of its own. */
 export interface StartedProgram {
@@ -13,19 +13,31 @@ export interface StartedProgram {
   readonly ended: Promise<{ exitCode: number | null; stderr: string }>;
 }
 
-/** Starts the program over a folder's `inbox.json`, answered at a gateway address. */
-export function startProgram(folder: string, gatewayBaseUrl: string): StartedProgram {
+/** How the program is started. */
+export interface ProgramOptions {
+  /** Where the gateway is. */
+  readonly gatewayBaseUrl: string;
+  readonly concurrency: number;
+  /** No file may grow beyond this, as on a disk that is full. @default no bound */
+  readonly mostKilobytes?: number;
+}
+
+/** Starts the program over a folder's `inbox.json`. */
+export function startProgram(
+  folder: string,
+  { gatewayBaseUrl, concurrency, mostKilobytes }: ProgramOptions,
+): StartedProgram {
   const env = {
     AI_GATEWAY_API_KEY: "any",
     EVALUATOR_BASE_URL: gatewayBaseUrl,
     NODE_COMPILE_CACHE: join(tmpdir(), "triage-compile-cache"),
   };
-  const words = [main, "inbox.json", "--concurrency", "4"];
-  const child = spawn(process.execPath, words, {
-    cwd: folder,
-    env,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const words = [process.execPath, main, "inbox.json", "--concurrency", String(concurrency)];
+  const [command = "", ...rest] =
+    mostKilobytes === undefined
+      ? words
+      : ["/bin/bash", "-c", `ulimit -f ${mostKilobytes}; exec "$0" "$@"`, ...words];
+  const child = spawn(command, rest, { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
   return { child, ended: watchEnd(child) };
 }
 

@@ -1,0 +1,78 @@
+import { readdir } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { dateHeader, importOf, mbox } from "../testing/import-of.ts";
+
+test("names broken mails and goes on", async () => {
+  const { mails, stderr, exitCode } = await importOf(
+    {
+      "mails/b.eml": `${dateHeader}\nSubject: fine\n\nHi`,
+      "mails/a\u001b[2J.eml": "",
+      "mails/deep/c.eml": "Subject: no date\n\nsecret words",
+      "mails/notes.txt": "no mail",
+    },
+    "mails",
+  );
+  expect(mails).toMatchObject([{ subject: "fine" }]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(
+    "Broken: a.eml: it has no header\nBroken: deep/c.eml: it has no usable date\n",
+  );
+  expect(stderr).not.toContain("secret");
+});
+
+test("a repeated Message-ID stays an id of its own", async () => {
+  const message = `${dateHeader}\nMessage-ID: <x@y>\n\nHi`;
+  const { mails } = await importOf({ "a.mbox": mbox(message, message, message) });
+  expect(mails?.map(({ id }) => id)).toEqual(["x@y", "x@y#2", "x@y#3"]);
+});
+
+test("a mail without Message-ID keeps its id over imports", async () => {
+  const file = {
+    "a.mbox": mbox(`${dateHeader}\nSubject: one\n\nHi`, `${dateHeader}\nSubject: two\n\nHi`),
+  };
+  const [first, second] = [await importOf(file), await importOf(file)];
+  expect(first.mails).toEqual(second.mails);
+});
+
+test.each([
+  [
+    "a cut archive",
+    "a.gz",
+    gzipSync(mbox(`${dateHeader}\n\n${"Hi ".repeat(9999)}`)).subarray(0, 60),
+  ],
+  ["broken JSON", "a.json", '[{"id":"1","snippet":"secret"},{"id":'],
+  ["something else", "a.pdf", "%PDF-1.7"],
+])("writes nothing from %s", async (_, name, content) => {
+  const { exitCode, stderr, cwd } = await importOf({ [name]: content });
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/nothing was written|is no mailbox this command knows/);
+  expect(stderr).not.toContain("secret");
+  expect(await readdir(cwd)).toEqual([name]);
+});
+
+const message = JSON.stringify({ id: "1", internalDate: "1793610000000", snippet: "Hi" });
+
+test.each([
+  ["an archive", "a.mbox.gz", gzipSync(longMbox(), { level: 0 }).subarray(0, -100_000)],
+  ["a dump", "a.json", `[${message},${message},{"id":"secret`],
+  ["an archived dump", "a.json.gz", gzipSync(`[${message},${message}]`).subarray(0, -9)],
+])("%s that breaks off gives what came before, and says where", async (_, name, content) => {
+  const { mails, exitCode, stderr } = await importOf({ [name]: content });
+  const count = mails?.length ?? 0;
+  expect(count).toBeGreaterThan(1);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(`Broken: after message ${count}: it breaks off; what follows is lost\n`);
+  expect(stderr).toMatch(/and 1 broken\.\n/);
+  expect(stderr).not.toContain("secret");
+});
+
+function longMbox(): string {
+  return mbox(...Array.from({ length: 500 }, () => `${dateHeader}\n\n${"Hi ".repeat(999)}`));
+}
+
+test("never writes over its source", async () => {
+  const { exitCode, stderr } = await importOf({ "inbox.json": "[]" });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("is the input file itself");
+});

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { dateHeader, importOf } from "../../testing/import-of.ts";
+
+const gmail = {
+  id: "18c",
+  labelIds: ["INBOX", "UNREAD"],
+  snippet: "Tom &amp; Ann&#39;s card ending in 1234",
+  internalDate: "1793610000000",
+  payload: {
+    headers: [
+      { name: "FROM", value: "Ada <a@b.example>" },
+      { name: "Subject", value: "=?utf-8?Q?H=C3=BC?=" },
+    ],
+  },
+};
+const sentOnly = { ...gmail, id: "18d", labelIds: ["SENT"] };
+
+test.each([
+  ["an array", JSON.stringify([gmail, sentOnly], null, 1)],
+  ["an object of messages", JSON.stringify({ messages: [gmail, sentOnly] })],
+  [
+    "an indented object of messages",
+    JSON.stringify({ next: 1, messages: [gmail, sentOnly] }, null, 2),
+  ],
+  ["one a line", `${JSON.stringify(gmail)}\n${JSON.stringify(sentOnly)}\n`],
+])("reads a Gmail API dump: %s", async (_, dump) => {
+  const { mails, stderr } = await importOf({ "dump.json": dump });
+  expect(mails).toEqual([
+    {
+      id: "18c",
+      date: "2026-11-02",
+      from: "Ada <a@b.example>",
+      subject: "Hü",
+      snippet: "Tom & Ann's card ending in",
+    },
+  ]);
+  expect(stderr).toContain("left out 1 with only the sent label");
+});
+
+test("reads raw Gmail messages, and names what is none", async () => {
+  const raw = Buffer.from(`${dateHeader}\nSubject: raw\n\nHi`).toString("base64url");
+  const { mails, stderr } = await importOf({
+    "dump.json": JSON.stringify([{ id: "1", raw }, { no: 1 }]),
+  });
+  expect(mails).toMatchObject([{ id: "1", subject: "raw", snippet: "Hi", date: "2026-11-02" }]);
+  expect(stderr).toContain("Broken: message 2: it is not a message of the Gmail API");
+});
