@@ -12,6 +12,16 @@ test("what comes in one turn is one group, and resolves only when that is writte
   expect(groups).toEqual([["a", "b"], ["c"]]);
 });
 
+test("what is too much for one group is the next, in the order it came", async () => {
+  const groups: string[][] = [];
+  const commits = new GroupCommit<string>((changes) => groups.push([...changes]));
+  await Promise.all(["a", "b", "c", "d", "e", "f"].map((change) => commits.add(change)));
+  expect(groups).toEqual([
+    ["a", "b", "c", "d"],
+    ["e", "f"],
+  ]);
+});
+
 test("a group that cannot be written rejects each of its changes, and not the next group", async () => {
   let isFull = true;
   const commits = new GroupCommit<string>(() => {

@@ -32,7 +32,9 @@ function prepareDatabase(database: DatabaseSync, path: string): void {
   const isNew = isEmpty(database);
   if (isNew) database.exec(`PRAGMA page_size = ${pageSize}`);
   else checkDatabase(database, path);
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE");
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+  // Moving the pages of the log into the file holds up everything, so it is done rarely: each 80 MB.
+  database.exec("PRAGMA wal_autocheckpoint = 10000; BEGIN IMMEDIATE");
   if (isNew) database.exec(journalTables);
   database.exec(`PRAGMA application_id = ${applicationId}`);
   database.exec(`PRAGMA user_version = ${journalVersion}; COMMIT`);
