@@ -52,7 +52,7 @@ export class Pacer {
     const admitted = this.admitNow(call.tokens);
     if (admitted !== null) return Promise.resolve(admitted);
     const isNext = this.#line.length === 0;
-    const delayMs = this.#delayMs(call.tokens);
+    const delayMs = this.#delayMs(call.tokens, this.#clock.now());
     const admission = this.#line.join(call);
     call.onWait?.(isNext && Number.isFinite(delayMs) ? delayMs : null);
     this.#refuseHopeless();
@@ -62,8 +62,9 @@ export class Pacer {
 
   /** Leave to send a request of that many tokens at once, or null when it has to wait. */
   admitNow(tokens: number): Admission | null {
-    const mayPass = this.#line.length === 0 && this.#delayMs(tokens) === 0;
-    return mayPass ? this.#pass(tokens) : null;
+    const nowMs = this.#clock.now();
+    const mayPass = this.#line.length === 0 && this.#delayMs(tokens, nowMs) === 0;
+    return mayPass ? this.#pass(tokens, nowMs) : null;
   }
 
   /** Admits whoever may go now, and comes back when the next one may. */
@@ -71,13 +72,14 @@ export class Pacer {
     this.#cancelWake?.();
     this.#cancelWake = null;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const delayMs = this.#delayMs(next.tokens);
+      const nowMs = this.#clock.now();
+      const delayMs = this.#delayMs(next.tokens, nowMs);
       if (delayMs === Number.POSITIVE_INFINITY) return;
       if (delayMs > 0) {
         this.#cancelWake = this.#clock.schedule(delayMs, () => this.#wake());
         return;
       }
-      this.#line.leave(next).admit(this.#pass(next.tokens));
+      this.#line.leave(next).admit(this.#pass(next.tokens, nowMs));
     }
   }
 
@@ -87,9 +89,8 @@ export class Pacer {
     return isSure ? this.#line.first() : this.#line.freshest();
   }
 
-  #delayMs(tokens: number): number {
+  #delayMs(tokens: number, nowMs: number): number {
     if (this.#inFlight >= this.#window) return Number.POSITIVE_INFINITY;
-    const nowMs = this.#clock.now();
     return Math.max(
       this.#gate.delayMs(nowMs),
       this.#nextAtMs - nowMs,
@@ -98,8 +99,7 @@ export class Pacer {
     );
   }
 
-  #pass(tokens: number): Admission {
-    const passedAtMs = this.#clock.now();
+  #pass(tokens: number, passedAtMs: number): Admission {
     this.#inFlight += 1;
     this.#requests?.take(1, passedAtMs);
     this.#tokens?.take(tokens, passedAtMs);
