@@ -36,6 +36,17 @@ test.each<[string, Questions]>([
   },
 );
 
+test("gives back questions that the caller froze", () => {
+  const frozen = Object.freeze({ scam: boolean("scam?") });
+  let times = 0;
+  const workOut = perQuestions(() => ({ times: (times += 1) }));
+  for (let asked = 0; asked < 5; asked += 1) {
+    expect(ask(frozen)).toBe(frozen);
+    workOut(frozen);
+  }
+  expect(times).toBe(2);
+});
+
 type Changeable = ReturnType<typeof changeable> & Record<string, unknown>;
 
 test.each<[string, (questions: Changeable) => void]>([

@@ -15,13 +15,11 @@ export function constantQuestions(questions: Questions): Questions {
 
 /** Keeps a copy of checked questions when they are asked a second time; one use is not worth it. */
 export function rememberQuestions(questions: Questions): void {
-  if (copies.get(questions) === undefined) {
-    copies.set(questions, null);
-    return;
-  }
-  const copy = frozenCopy(questions);
+  const known = copies.get(questions);
+  if (known === questions) return;
+  const copy = known === undefined ? null : frozenCopy(questions);
   copies.set(questions, copy);
-  copies.set(copy, copy);
+  if (copy !== null) copies.set(copy, copy);
 }
 
 /** Works something out from questions, and keeps it for those that are constant. */

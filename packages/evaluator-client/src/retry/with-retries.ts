@@ -2,7 +2,7 @@ import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../er
 import type { Admission } from "../pacing/paced-call.ts";
 import type { Pacer } from "../pacing/pacer.ts";
 import type { AttemptContext } from "../transports/transport.ts";
-import type { Watch } from "../watching/watch.ts";
+import type { AttemptEvent, Watch } from "../watching/watch.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import type { Clock } from "./clock.ts";
 import { retryDelayMs } from "./retry-delay.ts";
@@ -56,30 +56,31 @@ export async function withRetries<TValue>(
       pacer.admitNow(tokens) ??
       (await waitForTurn(policy, { tokens, attempts, deadlineAtMs, lastError }));
     const startedAtMs = clock.now();
-    const tell = (status: number | null, error: EvaluatorError | null) =>
-      policy.watch.onAttempt({
-        attempt: attempts,
-        durationMs: clock.now() - startedAtMs,
-        status,
-        error,
-      });
     try {
       const limits = attemptLimits(policy, deadlineAtMs - startedAtMs);
       const { value, status, tokensUsed } = await runAttempt(attempt, limits);
       admission.succeeded(tokensUsed);
-      tell(status, null);
+      tell(policy, { attempt: attempts, startedAtMs, status, error: null });
       return { value, attempts };
     } catch (error) {
       settle(admission, error);
       signal?.throwIfAborted();
       if (!(error instanceof EvaluatorError)) throw error;
-      tell(error instanceof StatusError ? error.status : null, error);
+      const status = error instanceof StatusError ? error.status : null;
+      tell(policy, { attempt: attempts, startedAtMs, status, error });
       const failure = attempts > policy.maxRetries ? "final" : classifyFailure(error);
       if (failure === "final") return giveUp(error, { attempts });
       lastError = error;
       if (failure === "retryable") await backOff(error, { attempts, deadlineAtMs, policy });
     }
   }
+}
+
+function tell(
+  { watch, clock }: RetryPolicy,
+  { startedAtMs, ...ended }: Omit<AttemptEvent, "durationMs"> & { startedAtMs: number },
+): void {
+  watch.onAttempt({ ...ended, durationMs: clock.now() - startedAtMs });
 }
 
 async function waitForTurn(
