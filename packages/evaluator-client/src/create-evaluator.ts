@@ -74,8 +74,6 @@ export interface EvaluatorSurroundings {
 }
 
 const defaults = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };
-// In a batch, waiting for the service's limit is the work.
-const batchDefaults = { ...defaults, deadlineMs: Number.POSITIVE_INFINITY };
 
 /**
  * Makes an evaluator.
@@ -102,7 +100,11 @@ export function createEvaluator(
   const ownLimits = readCallLimits(options);
   const watch = joinWatches([options]);
   const ownPolicy = { ...defaults, ...ownLimits, signal: undefined, pacer, watch, clock, random };
-  const batchPolicy = { ...ownPolicy, ...batchDefaults, ...ownLimits };
+  // In a batch, waiting for the service's limit is the work.
+  const batchPolicy = {
+    ...ownPolicy,
+    deadlineMs: ownLimits.deadlineMs ?? Number.POSITIVE_INFINITY,
+  };
 
   async function evaluate<TQuestions extends Questions>(
     given: EvaluationRequest<TQuestions>,

@@ -3,24 +3,23 @@ import { MAX_BODY_BYTES } from "./http-client.ts";
 
 /** Collects the chunks of a body, up to {@link MAX_BODY_BYTES}. */
 export class BodyCollector {
-  #chunks: Uint8Array[] | null = null;
+  readonly #chunks: Uint8Array[] = [];
   #length = 0;
 
   /** @throws InvalidResponseError when the body is over the limit. */
   add(chunk: Uint8Array): void {
     this.#length += chunk.byteLength;
     if (this.#length > MAX_BODY_BYTES) throw bodyTooLarge();
-    if (this.#chunks === null) this.#chunks = [chunk];
-    else this.#chunks.push(chunk);
+    this.#chunks.push(chunk);
   }
 
   /** The whole body. */
   bytes(): Uint8Array {
-    const chunks = this.#chunks ?? [];
-    if (chunks.length === 1) return chunks[0] as Uint8Array;
+    const [first] = this.#chunks;
+    if (first !== undefined && this.#chunks.length === 1) return first;
     const whole = new Uint8Array(this.#length);
     let offset = 0;
-    for (const chunk of chunks) {
+    for (const chunk of this.#chunks) {
       whole.set(chunk, offset);
       offset += chunk.byteLength;
     }
