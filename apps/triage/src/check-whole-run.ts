@@ -8,12 +8,16 @@ import { plainText } from "./text/plain-text.ts";
  *
  * @throws TriageError that says why it has not, and how it goes on.
  */
-export function checkWholeRun(calls: readonly PlannedCall[], options: ResultsOptions): void {
+export async function checkWholeRun(
+  calls: readonly PlannedCall[],
+  options: ResultsOptions,
+): Promise<void> {
   const { journal, outcome, surroundings, job } = options;
   const { signal } = surroundings;
   const { finalError, isBudgetSpent } = outcome;
   if (!signal.aborted && finalError === null && !isBudgetSpent) return;
-  const kept = calls.filter(({ key }) => journal.statusOf(key) === "answered").length;
+  const statuses = await journal.statusesOf(calls.map(({ key }) => key));
+  const kept = statuses.filter((status) => status === "answered").length;
   const waysOn = `${kept} of ${calls.length} answers are kept; run the same command again for the rest.`;
   if (signal.aborted) throw new InterruptedError(`Interrupted; no results were written. ${waysOn}`);
   const reason =

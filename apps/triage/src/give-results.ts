@@ -2,13 +2,14 @@ import type { AskMissingOptions, MissingOutcome } from "./asking/ask-missing.ts"
 import type { PlannedCall } from "./asking/plan-calls.ts";
 import { checkWholeRun } from "./check-whole-run.ts";
 import { describeFailures, describeRun } from "./describe-run.ts";
+import type { Journal } from "./journal/journal.ts";
 import type { RunFacts } from "./journal/run-facts.ts";
 import { toRawLine } from "./output/raw-line.ts";
 import { toFailedRecord, toTriageRecord, type TriageRecord } from "./output/triage-record.ts";
 import { writeRecords } from "./output/write-records.ts";
 import type { TextSink } from "./surroundings.ts";
 import { triageTable } from "./table/triage-table.ts";
-import { joinPieces } from "./text/join-pieces.ts";
+import { joinPieces, type TextPieces } from "./text/join-pieces.ts";
 import { plainMessage } from "./text/plain-message.ts";
 
 /** What the results are made of. */
@@ -29,35 +30,42 @@ export async function giveResults(
   const { job, journal, outcome, surroundings } = options;
   const { stdout, stderr } = surroundings;
   stderr.write(describeRun(calls, outcome));
-  checkWholeRun(calls, options);
-  const records = calls.map((call) => toRecord(call, options));
+  await checkWholeRun(calls, options);
+  const records = await toRecords(calls, options);
   await writeRecords(job.outputPath, records, job.run.format);
-  journal.addRun(runFacts(calls, options));
+  await journal.addRun(runFacts(calls, options));
   stderr.write(describeFailures(calls, outcome));
   const counts = `${records.length} of ${job.inputLength}`;
   stderr.write(plainMessage`Wrote ${counts} records to ${job.outputPath}\n`);
-  if (job.run.raw) await printLines(rawLines(calls, options), stdout);
+  if (job.run.raw) await printLines(rawLines(calls, journal), stdout);
   const colours = stdout.isTTY === true && !surroundings.env["NO_COLOR"];
   await printLines(triageTable(records, { ...job.run, fields: job.fields, colours }), stdout);
   return records.some(({ error }) => error !== undefined) ? 2 : 0;
 }
 
-function toRecord({ mail, key }: PlannedCall, options: ResultsOptions): TriageRecord {
-  const { job, journal, outcome } = options;
-  const kept = journal.read(key);
-  if (kept !== null) return toTriageRecord(mail, kept, job.fields);
-  const error = outcome.failures.get(key) ?? "The answer is not in the journal; run again.";
-  return toFailedRecord(mail, error, job.fields);
+async function toRecords(
+  calls: readonly PlannedCall[],
+  { job, journal, outcome }: ResultsOptions,
+): Promise<TriageRecord[]> {
+  const records: TriageRecord[] = [];
+  for await (const [{ mail, key }, kept] of journal.read(calls)) {
+    const error = outcome.failures.get(key) ?? "The answer is not in the journal; run again.";
+    if (kept === null) records.push(toFailedRecord(mail, error, job.fields));
+    else records.push(toTriageRecord(mail, kept, job.fields));
+  }
+  return records;
 }
 
-function* rawLines(calls: readonly PlannedCall[], { journal }: ResultsOptions): Generator<string> {
-  for (const { mail, key } of calls) {
-    const kept = journal.read(key);
+async function* rawLines(
+  calls: readonly PlannedCall[],
+  journal: Journal,
+): AsyncGenerator<string, void> {
+  for await (const [{ mail }, kept] of journal.read(calls)) {
     if (kept !== null) yield toRawLine(mail.id, kept);
   }
 }
 
-async function printLines(lines: Iterable<string>, sink: TextSink): Promise<void> {
+async function printLines(lines: TextPieces, sink: TextSink): Promise<void> {
   for await (const piece of joinPieces(lines)) sink.write(piece);
 }
 

@@ -28,9 +28,9 @@ export async function triageFile(run: TriageRun, surroundings: Surroundings): Pr
     return 0;
   }
   await checkOutput(job.outputPath, job.inputPath);
-  using journal = new Journal(job.journalPath, job);
-  const calls = planFor(job, journal);
-  journal.place(calls.map(({ mail, key }) => ({ id: mail.id, key })));
+  await using journal = await Journal.open(job.journalPath, job);
+  const calls = await planFor(job, journal);
+  await journal.place(calls.map(({ mail, key }) => ({ id: mail.id, key })));
   if (run.offline) stderr.write(offlineNotice);
   const missing = calls.filter(isMissing);
   const estimate = await estimateFor(missing, job, signal);
@@ -43,15 +43,16 @@ export async function triageFile(run: TriageRun, surroundings: Surroundings): Pr
 
 async function dryRun(job: Job, signal: AbortSignal): Promise<string> {
   // Nothing is made for a look.
-  using journal = existsSync(job.journalPath) ? new Journal(job.journalPath, job) : null;
-  const calls = planFor(job, journal);
+  const isThere = existsSync(job.journalPath);
+  await using journal = isThere ? await Journal.open(job.journalPath, job) : null;
+  const calls = await planFor(job, journal);
   const missing = calls.filter(isMissing);
   return describeEstimate(await estimateFor(missing, job, signal), calls.length - missing.length);
 }
 
-function planFor(job: Job, journal: Journal | null): PlannedCall[] {
-  const statusOf = (key: string) => journal?.statusOf(key) ?? "unknown";
-  return planCalls(job.mails, { ...job, statusOf });
+async function planFor(job: Job, journal: Journal | null): Promise<PlannedCall[]> {
+  const statusesOf = async (keys: readonly string[]) => (await journal?.statusesOf(keys)) ?? [];
+  return await planCalls(job.mails, { ...job, statusesOf });
 }
 
 function isMissing({ status }: PlannedCall): boolean {

@@ -46,7 +46,7 @@ export async function askCalls(
     signal: AbortSignal.any([signal, broken.signal]),
   };
   const firsts = takeFrom(lane.line, job.run.concurrency);
-  journal.begin(firsts.map(({ key }) => key));
+  await journal.begin(firsts.map(({ key }) => key));
   const lanes = firsts.map((first) => followLane(first, lane));
   await Promise.all(lanes.map((ended) => ended.catch((error: unknown) => broken.abort(error))));
   // Cut off while it drained: what was not kept by then is asked again.

@@ -1,7 +1,7 @@
 import type { Mail } from "../input/mail.ts";
 import { callKey } from "../journal/call-key.ts";
 import { type CallSetup, setupHash } from "../journal/call-setup.ts";
-import type { CallStatus } from "../journal/journal.ts";
+import type { CallStatus } from "../journal/journal-store.ts";
 import type { ToState } from "../state/to-state.ts";
 
 /** One mail, and where its answer is kept. */
@@ -16,21 +16,31 @@ export interface PlannedCall {
 /** What the keys of the answers depend on. */
 export interface PlanOptions extends CallSetup {
   readonly toState: ToState;
-  /** Looks an answer up. */
-  readonly statusOf: (key: string) => CallStatus;
+  /** Looks answers up, in order; where there is no journal, all are unknown. */
+  readonly statusesOf: (keys: readonly string[]) => Promise<readonly CallStatus[]>;
 }
 
 /** Finds out for each mail, in input order, whether its answer is already there. */
-export function planCalls(mails: readonly Mail[], options: PlanOptions): PlannedCall[] {
-  const { toState, statusOf } = options;
+export async function planCalls(
+  mails: readonly Mail[],
+  options: PlanOptions,
+): Promise<PlannedCall[]> {
+  const keys = keysOf(mails, options);
+  const statuses = await options.statusesOf(keys);
+  return mails.map((mail, index) => {
+    const key = keys[index] as string;
+    return { index, mail, key, status: statuses[index] ?? "unknown" };
+  });
+}
+
+function keysOf(mails: readonly Mail[], options: PlanOptions): string[] {
   const setup = setupHash(options);
   const repeats = new Map<string, number>();
-  return mails.map((mail, index) => {
-    const state = JSON.stringify(toState(mail));
+  return mails.map((mail) => {
+    const state = JSON.stringify(options.toState(mail));
     const first = callKey(setup, state, 0);
     const repeat = repeats.get(first) ?? 0;
     repeats.set(first, repeat + 1);
-    const key = repeat === 0 ? first : callKey(setup, state, repeat);
-    return { index, mail, key, status: statusOf(key) };
+    return repeat === 0 ? first : callKey(setup, state, repeat);
   });
 }

@@ -1,24 +1,25 @@
-import { setImmediate } from "node:timers/promises";
+/** How many groups are on their way to the disk at once, so that it never waits for the next. */
+const GROUPS_AT_ONCE = 4;
 
 /**
- * The most changes in a group. Calls that are answered in one group send their successors in one
- * group, and are answered together again: small groups keep them apart, so that most of them are
- * under way while the disk works (benchmark: triage).
+ * Which share of the waiting changes makes a group. Calls that are answered in one group send their
+ * successors in one group, and are answered together again: small groups keep them apart, and grow
+ * where the disk is slow (benchmark: triage).
  */
-const GROUP_SIZE = 4;
+const GROUP_SHARE = 1 / 8;
 
 interface Waiting<TChange> extends PromiseWithResolvers<void> {
   readonly change: TChange;
 }
 
-/** Puts changes on the disk in groups of those that wait, since each group costs one wait for it. */
+/** Puts changes on the disk in groups when many wait, since each group costs one wait for it. */
 export class GroupCommit<TChange> {
-  readonly #commit: (changes: readonly TChange[]) => void;
+  readonly #commit: (changes: readonly TChange[]) => Promise<void>;
   readonly #waiting: Waiting<TChange>[] = [];
-  #isCommitting = false;
+  #groupsUnderWay = 0;
 
   /** @param commit - Puts changes on the disk, all or none. */
-  constructor(commit: (changes: readonly TChange[]) => void) {
+  constructor(commit: (changes: readonly TChange[]) => Promise<void>) {
     this.#commit = commit;
   }
 
@@ -26,25 +27,26 @@ export class GroupCommit<TChange> {
   async add(change: TChange): Promise<void> {
     const waiting = { change, ...Promise.withResolvers<void>() };
     this.#waiting.push(waiting);
-    if (!this.#isCommitting) void this.#commitAll();
+    this.#beginGroups();
     await waiting.promise;
   }
 
-  async #commitAll(): Promise<void> {
-    this.#isCommitting = true;
-    while (this.#waiting.length > 0) {
-      await setImmediate(); // what else comes in this turn of the event loop may join
-      this.#commitGroup(this.#waiting.splice(0, GROUP_SIZE));
+  #beginGroups(): void {
+    while (this.#waiting.length > 0 && this.#groupsUnderWay < GROUPS_AT_ONCE) {
+      const size = Math.ceil(this.#waiting.length * GROUP_SHARE);
+      void this.#commitGroup(this.#waiting.splice(0, size));
     }
-    this.#isCommitting = false;
   }
 
-  #commitGroup(group: readonly Waiting<TChange>[]): void {
+  async #commitGroup(group: readonly Waiting<TChange>[]): Promise<void> {
+    this.#groupsUnderWay += 1;
     try {
-      this.#commit(group.map(({ change }) => change));
+      await this.#commit(group.map(({ change }) => change));
       for (const { resolve } of group) resolve();
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
+    this.#groupsUnderWay -= 1;
+    this.#beginGroups();
   }
 }

@@ -21,10 +21,10 @@ export interface JournalEntry {
   readonly evaluation: KeptEvaluation | null;
 }
 
-const findMail = "SELECT key, error FROM mails WHERE id = ?";
+const findMail = "SELECT key, error FROM mails JOIN calls USING (call) WHERE id = ?";
 const findAnswer =
   "SELECT key, state, evaluation, digest, wire, model, questions " +
-  "FROM answers JOIN setups USING (setup) WHERE key = ?";
+  "FROM calls JOIN answers USING (call) JOIN setups USING (setup) WHERE key = ?";
 
 /** Reads what runs have left in a journal; its methods throw a TriageError when that is damaged. */
 export class JournalReader implements Disposable {

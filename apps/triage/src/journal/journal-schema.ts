@@ -2,12 +2,17 @@
 export const applicationId = 0x54524947;
 
 /** Goes up when the tables change; a journal of another version is refused. */
-export const journalVersion = 2;
+export const journalVersion = 3;
 
 /** Bytes in a page: three answers fit into one, and one into few pages of the system. */
 export const pageSize = 8192;
 
-/** The tables. A key in `begun` is that of a call nobody has seen end. */
+/**
+ * The tables. A call in `begun` is one nobody has seen end.
+ *
+ * Keys are random, and a random key in an index costs a page of the log in each step: so they are
+ * entered before the first call, and from then on a number stands for a key (benchmark: triage).
+ */
 export const journalTables = `
 CREATE TABLE setups (
   setup INTEGER PRIMARY KEY,
@@ -17,24 +22,28 @@ CREATE TABLE setups (
   questions TEXT NOT NULL
 ) STRICT;
 
-CREATE TABLE begun (
-  key TEXT PRIMARY KEY
+CREATE TABLE calls (
+  call INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE mails (
+  id TEXT PRIMARY KEY,
+  call INTEGER NOT NULL REFERENCES calls (call),
+  error TEXT
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE begun (
+  call INTEGER PRIMARY KEY REFERENCES calls (call)
+) STRICT;
+
 CREATE TABLE answers (
-  answer INTEGER PRIMARY KEY,
-  key TEXT NOT NULL UNIQUE,
+  call INTEGER PRIMARY KEY REFERENCES calls (call),
   setup INTEGER NOT NULL REFERENCES setups (setup),
   state TEXT NOT NULL,
   evaluation TEXT NOT NULL,
   digest TEXT NOT NULL
 ) STRICT;
-
-CREATE TABLE mails (
-  id TEXT PRIMARY KEY,
-  key TEXT NOT NULL,
-  error TEXT
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE runs (
   run INTEGER PRIMARY KEY,

@@ -43,9 +43,9 @@ test("a second process on the same file is refused before anything is sent", asy
   const module = new URL("journal.ts", import.meta.url).href;
   const program = `
     const { Journal } = await import(${JSON.stringify(module)});
-    try { new Journal(${JSON.stringify(journal)}, ${JSON.stringify(setup)}); } catch (error) { process.stdout.write(error.message); }`;
-  const held = new Journal(journal, setup);
-  onTestFinished(() => held[Symbol.dispose]());
+    try { await Journal.open(${JSON.stringify(journal)}, ${JSON.stringify(setup)}); } catch (error) { process.stdout.write(error.message); }`;
+  const held = await Journal.open(journal, setup);
+  onTestFinished(() => held[Symbol.asyncDispose]());
   const words = ["--input-type=module", "--eval", program];
   const { stdout } = await promisify(execFile)(process.execPath, words);
   expect(stdout).toBe(
@@ -70,7 +70,7 @@ test.each([
   [
     "of another version",
     "PRAGMA user_version = 7",
-    /is of version 7, not 2\. Use the program that/,
+    /is of version 7, not 3\. Use the program that/,
   ],
   ["of another program", "PRAGMA application_id = 1", /is not a journal of this program; move it/],
 ])("a journal %s is refused, and nothing is sent", async (_, sql, message) => {

@@ -1,85 +1,82 @@
-import type { DatabaseSync } from "node:sqlite";
 import type { Evaluation, JsonValue } from "evaluator-client";
+import { Thread } from "../thread/thread.ts";
 import { type CallSetup, setupHash } from "./call-setup.ts";
-import { digestOf, isAsWritten } from "./digest.ts";
+import type {
+  CallStatus,
+  EndedCall,
+  JournalStore,
+  MailEntry,
+  StoredEnd,
+  StoreOptions,
+} from "./journal-store.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { toJournalError } from "./journal-error.ts";
-import { type JournalStatements, prepareStatements } from "./journal-statements.ts";
 import { fromKeptText, type KeptEvaluation, toKeptText } from "./kept-evaluation.ts";
-import { openDatabase } from "./open-database.ts";
 
-/** Where the answer about a mail is kept. */
-export interface MailEntry {
-  readonly id: string;
-  readonly key: string;
-}
+const threadFile = new URL("journal-thread.ts", import.meta.url);
 
-/** What is known of an answer that is wanted. */
-export type CallStatus = "answered" | "begun" | "changed" | "unknown";
+/** How many answers are read at once. */
+const READ_AT_ONCE = 500;
 
 /** How the call about a mail ended: with an answer about its state, or with an error. */
 export type CallEnd = MailEntry &
   ({ readonly state: JsonValue; readonly evaluation: Evaluation } | { readonly error: string });
 
-interface EndedCall {
-  readonly end: CallEnd;
-  readonly nextKey: string | null;
-}
-
 /**
  * Keeps every answer on the disk before anything else happens with it, for one process at a time.
+ * The disk is waited for in a thread of its own, so that calls go on meanwhile (benchmark: triage).
  *
  * All methods throw a TriageError when the disk or the file fails.
  */
-export class Journal implements Disposable {
-  readonly #path: string;
+export class Journal implements AsyncDisposable {
   readonly #setup: CallSetup;
-  readonly #setupHash: string;
-  readonly #database: DatabaseSync;
-  readonly #statements: JournalStatements;
-  readonly #ends = new GroupCommit<EndedCall>((calls) =>
-    this.#change(() => {
-      for (const call of calls) this.#end(call);
-    }),
-  );
+  readonly #store: Thread<JournalStore>;
+  readonly #ends = new GroupCommit<EndedCall>((calls) => this.#store.call("end", calls));
 
-  /** @param setup - What this run asks, of whom; an answer to anything else is another answer. */
-  constructor(path: string, setup: CallSetup) {
-    this.#path = path;
+  private constructor(setup: CallSetup, store: Thread<JournalStore>) {
     this.#setup = setup;
-    this.#setupHash = setupHash(setup);
-    ({ database: this.#database, statements: this.#statements } = openPrepared(path));
+    this.#store = store;
+  }
+
+  /**
+   * Opens a journal, or makes it.
+   *
+   * @param setup - What this run asks, of whom; an answer to anything else is another answer.
+   */
+  static async open(path: string, setup: CallSetup): Promise<Journal> {
+    const { wire, modelId } = setup.service;
+    const questions = JSON.stringify(setup.questions);
+    const stored = { hash: setupHash(setup), wire, model: modelId, questions };
+    const options: StoreOptions = { path, setup: stored };
+    return new Journal(setup, await Thread.start<JournalStore>(threadFile, options));
   }
 
   /** Notes in one step which mail of the input has its answer where. */
-  place(entries: Iterable<MailEntry>): void {
-    const { questions, service } = this.#setup;
-    const { addSetup, placeMail } = this.#statements;
-    this.#change(() => {
-      addSetup.run(this.#setupHash, service.wire, service.modelId, JSON.stringify(questions));
-      for (const { id, key } of entries) placeMail.run(id, key);
-    });
+  async place(entries: readonly MailEntry[]): Promise<void> {
+    await this.#store.call("place", entries);
   }
 
-  /** Says whether an answer is there as it was written, and if not, whether it was asked for. */
-  statusOf(key: string): CallStatus {
-    const row = this.#find("findAnswer", key);
-    if (row !== null) return isAsWritten(row) ? "answered" : "changed";
-    return this.#find("findBegun", key) === null ? "unknown" : "begun";
+  /** Says of each answer whether it is there as it was written, and if not, whether it was asked for. */
+  async statusesOf(keys: readonly string[]): Promise<CallStatus[]> {
+    return await this.#store.call("statusesOf", keys);
   }
 
-  /** Gives a kept answer; null when there is none, or not as it was written. */
-  read(key: string): KeptEvaluation | null {
-    const row = this.#find("findAnswer", key);
-    if (row === null || !isAsWritten(row)) return null;
-    return fromKeptText(String(row["evaluation"]), this.#setup.questions);
+  /** Gives each entry in order with its kept answer: null when it is not there as it was written. */
+  async *read<TEntry extends { readonly key: string }>(
+    entries: readonly TEntry[],
+  ): AsyncGenerator<[TEntry, KeptEvaluation | null], void> {
+    for (let start = 0; start < entries.length; start += READ_AT_ONCE) {
+      const some = entries.slice(start, start + READ_AT_ONCE);
+      const texts = await this.#store.call(
+        "read",
+        some.map(({ key }) => key),
+      );
+      for (const [index, entry] of some.entries()) yield [entry, this.#parse(texts[index] ?? null)];
+    }
   }
 
   /** Notes which calls begin. */
-  begin(keys: Iterable<string>): void {
-    this.#change(() => {
-      for (const key of keys) this.#statements.begin.run(key);
-    });
+  async begin(keys: readonly string[]): Promise<void> {
+    await this.#store.call("begin", keys);
   }
 
   /**
@@ -87,60 +84,26 @@ export class Journal implements Disposable {
    * both are on the disk.
    */
   async end(end: CallEnd, nextKey: string | null): Promise<void> {
-    await this.#ends.add({ end, nextKey });
+    await this.#ends.add({ end: toStored(end), nextKey });
   }
 
   /** Adds the facts of a run that has ended. */
-  addRun(facts: object): void {
-    this.#change(() => {
-      this.#statements.addRun.run(JSON.stringify(facts));
-    });
+  async addRun(facts: object): Promise<void> {
+    await this.#store.call("addRun", JSON.stringify(facts));
   }
 
   /** Lets go of the file. */
-  [Symbol.dispose](): void {
-    this.#database.close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#store.close();
   }
 
-  #end({ end, nextKey }: EndedCall): void {
-    const { noteError, forgetBegun, begin } = this.#statements;
-    if ("error" in end) noteError.run(end.error, end.id);
-    else this.#keep(end.key, JSON.stringify(end.state), toKeptText(end.evaluation));
-    forgetBegun.run(end.key);
-    if (nextKey !== null) begin.run(nextKey);
-  }
-
-  #keep(key: string, state: string, evaluation: string): void {
-    const digest = digestOf({ key, state, evaluation });
-    this.#statements.keepAnswer.run(key, this.#setupHash, state, evaluation, digest);
-  }
-
-  #find(name: "findAnswer" | "findBegun", key: string): Record<string, unknown> | null {
-    try {
-      return this.#statements[name].get(key) ?? null;
-    } catch (error) {
-      throw toJournalError(error, this.#path);
-    }
-  }
-
-  #change(change: () => void): void {
-    try {
-      this.#database.exec("BEGIN IMMEDIATE");
-      change();
-      this.#database.exec("COMMIT");
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      throw toJournalError(error, this.#path);
-    }
+  #parse(text: string | null): KeptEvaluation | null {
+    return text === null ? null : fromKeptText(text, this.#setup.questions);
   }
 }
 
-function openPrepared(path: string) {
-  const database = openDatabase(path);
-  try {
-    return { database, statements: prepareStatements(database) };
-  } catch (error) {
-    database.close();
-    throw toJournalError(error, path);
-  }
+function toStored(end: CallEnd): StoredEnd {
+  if ("error" in end) return end;
+  const { id, key, state, evaluation } = end;
+  return { id, key, state: JSON.stringify(state), evaluation: toKeptText(evaluation) };
 }

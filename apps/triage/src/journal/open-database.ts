@@ -33,8 +33,8 @@ function prepareDatabase(database: DatabaseSync, path: string): void {
   if (isNew) database.exec(`PRAGMA page_size = ${pageSize}`);
   else checkDatabase(database, path);
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-  // Moving the pages of the log into the file holds up everything, so it is done rarely: each 80 MB.
-  database.exec("PRAGMA wal_autocheckpoint = 10000; BEGIN IMMEDIATE");
+  // Moving the pages of the log into the file holds up the answers: rarely, but not for long.
+  database.exec("PRAGMA wal_autocheckpoint = 2000; BEGIN IMMEDIATE");
   if (isNew) database.exec(journalTables);
   database.exec(`PRAGMA application_id = ${applicationId}`);
   database.exec(`PRAGMA user_version = ${journalVersion}; COMMIT`);
