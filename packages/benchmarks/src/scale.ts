@@ -10,6 +10,8 @@ export interface Scale {
   readonly warmUpMs: number;
   /** How long the batch is. */
   readonly batchRequests: number;
+  /** How often the triage runs at each number of calls in flight. */
+  readonly triageRounds: number;
   /** How many mails the triage asks about for each call in flight. */
   readonly callsPerLane: number;
   /** How many rows the journal has that is resumed. */
@@ -25,6 +27,7 @@ export const shortScale: Scale = {
   leadInMs: 30,
   warmUpMs: 600,
   batchRequests: 20_000,
+  triageRounds: 1,
   callsPerLane: 100,
   journalRows: 10_000,
   mboxMails: 4000,
@@ -37,7 +40,8 @@ export const longScale: Scale = {
   leadInMs: 100,
   warmUpMs: 3000,
   batchRequests: 100_000,
-  callsPerLane: 500,
+  triageRounds: 3,
+  callsPerLane: 1000,
   journalRows: 100_000,
   mboxMails: 40_000,
 };

@@ -1,21 +1,27 @@
 import { join } from "node:path";
-import { startContestants } from "../calls/contestant.ts";
+import { type Contestant, startContestants } from "../calls/contestant.ts";
 import { triageQuestions } from "../exchange/triage-questions.ts";
-import { printNumber } from "../report/print-number.ts";
+import { printSummary } from "../report/print-number.ts";
 import type { ReportTable, SectionResult } from "../report/section.ts";
 import type { SectionContext } from "../section.ts";
+import { summarise } from "../statistics/summary.ts";
 import { writeInbox } from "./inbox.ts";
 import { inboxName, resumeTriage, runTriage, type TriageFigures } from "./run-triage.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const LATENCY_MS = 20;
 
-/** What a run at one number of calls in flight took. */
-interface RateFigures extends TriageFigures {
+/** What the runs at one number of calls in flight took, round by round. */
+interface RateFigures {
   readonly concurrency: number;
   readonly mails: number;
   /** The time it takes when nothing but the service's latency counts. */
   readonly boundMs: number;
+  readonly rounds: readonly Round[];
+}
+
+interface Round {
+  readonly triage: TriageFigures;
   /** The time raw undici takes for the same requests, keeping nothing. */
   readonly rawMs: number;
 }
@@ -29,32 +35,43 @@ export async function triageSection(context: SectionContext): Promise<SectionRes
 }
 
 async function measureRate(concurrency: number, context: SectionContext): Promise<RateFigures> {
-  const { server, scale, tell } = context;
+  const { scale, tell } = context;
   const mails = scale.callsPerLane * concurrency;
-  tell(`triage, ${concurrency} in flight, ${mails} mails`);
+  const raw = await startRaw(context);
+  const rounds: Round[] = [];
+  try {
+    await raw.run({ concurrency, maxCalls: concurrency }); // connects
+    while (rounds.length < scale.triageRounds) {
+      tell(`triage, ${concurrency} in flight, ${mails} mails, round ${rounds.length + 1}`);
+      const triage = await measureTriage(concurrency, mails, context);
+      const { wallMs: rawMs } = await raw.run({ concurrency, maxCalls: mails });
+      rounds.push({ triage, rawMs });
+    }
+  } finally {
+    await raw.process.close();
+  }
+  return { concurrency, mails, boundMs: scale.callsPerLane * LATENCY_MS, rounds };
+}
+
+async function measureTriage(
+  concurrency: number,
+  mails: number,
+  { server }: SectionContext,
+): Promise<TriageFigures> {
   await using folder = await temporaryFolder();
   await writeInbox(join(folder.path, inboxName), mails);
   const run = { folder: folder.path, mails, concurrency };
   const figures = await runTriage(run, server);
   if (figures.requests !== mails) throw new Error(`${figures.requests} requests, not ${mails}.`);
   await resumeTriage(run, server);
-  const boundMs = scale.callsPerLane * LATENCY_MS;
-  return { ...figures, concurrency, mails, boundMs, rawMs: await measureRaw(run, context) };
+  return figures;
 }
 
-async function measureRaw(
-  { mails, concurrency }: { mails: number; concurrency: number },
-  context: SectionContext,
-): Promise<number> {
+async function startRaw(context: SectionContext): Promise<Contestant> {
   const scope = { ...context, targets: ["undici"] as const, profileFolder: null };
   const [raw] = await startContestants(scope, { questions: triageQuestions() });
   if (raw === undefined) throw new Error("Nobody asks.");
-  try {
-    await raw.run({ concurrency, maxCalls: concurrency }); // connects
-    return (await raw.run({ concurrency, maxCalls: mails })).wallMs;
-  } finally {
-    await raw.process.close();
-  }
+  return raw;
 }
 
 function toTable(figures: readonly RateFigures[]): ReportTable {
@@ -64,24 +81,25 @@ function toTable(figures: readonly RateFigures[]): ReportTable {
       "in flight",
       "mails",
       "mails/s while asking",
-      "of the latency bound",
-      "raw undici, of the bound",
+      "of the latency bound, %",
+      "raw undici, of the bound, %",
       "service ms",
       "whole command s",
     ],
-    rows: figures.map(({ concurrency, mails, busyMs, boundMs, rawMs, latencyMs, wallMs }) => [
-      String(concurrency),
-      mails.toLocaleString("en"),
-      printNumber((mails / busyMs) * 1000),
-      printShare(boundMs, busyMs),
-      printShare(boundMs, rawMs),
-      printNumber(latencyMs),
-      printNumber(wallMs / 1000),
-    ]),
-    note: "The bound is the latency as told; the service takes a little longer. Asking lasts from the first request to the last reply, as the server sees it. Afterwards all results are on disk, and a second run asks for nothing.",
+    rows: figures.map(toRow),
+    note: "The bound is the latency as told; the service takes a little longer or shorter. Asking lasts from the first request to the last reply, as the server sees it. Afterwards all results are on disk, and a second run asks for nothing.",
   };
 }
 
-function printShare(boundMs: number, ms: number): string {
-  return `${printNumber((100 * boundMs) / ms)} %`;
+function toRow({ concurrency, mails, boundMs, rounds }: RateFigures): string[] {
+  const over = (value: (round: Round) => number) => printSummary(summarise(rounds.map(value)));
+  return [
+    String(concurrency),
+    mails.toLocaleString("en"),
+    over(({ triage }) => (mails / triage.busyMs) * 1000),
+    over(({ triage }) => (100 * boundMs) / triage.busyMs),
+    over(({ rawMs }) => (100 * boundMs) / rawMs),
+    over(({ triage }) => triage.latencyMs),
+    over(({ triage }) => triage.wallMs / 1000),
+  ];
 }
