@@ -39,4 +39,6 @@ export interface Transport {
   readonly limits?: RateLimits;
   /** Sends one request and reads its whole response. */
   send(request: EvaluationRequest, context: AttemptContext): Promise<TransportReply>;
+  /** Closes the connections that the transport owns, once its requests are over; it sends nothing after. */
+  close?(): Promise<void>;
 }
