@@ -1,0 +1,31 @@
+export {
+  parseWords,
+  readDecimal,
+  readPositionals,
+  readWholeNumber,
+  readWord,
+  readWordList,
+} from "./arguments.ts";
+export { type Clock, systemClock } from "./clock.ts";
+export { type CliContext, type Environment, type TextSink, trimEnvironment } from "./context.ts";
+export { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
+export { isForeignRequest, isLoopbackHost, type RequestSource, toHostname } from "./hosts.ts";
+export { listen, type ListeningAddress, type ListenOptions } from "./listen.ts";
+export {
+  columnsOf,
+  isPrintableAscii,
+  printable,
+  toPrintable,
+  toPrintablePath,
+  truncateCharacters,
+  truncateColumns,
+} from "./printable.ts";
+export {
+  describeDefect,
+  type Program,
+  type ProgramOptions,
+  runProgram,
+  runToExitCode,
+} from "./run-program.ts";
+export { describeSystemError, toFileError } from "./system-error.ts";
+export { type FileContent, writeWholeFile } from "./write-whole-file.ts";

@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import type { AddressInfo, Server } from "node:net";
+import { CliError } from "./errors.ts";
+import { toHostname } from "./hosts.ts";
+import { describeSystemError } from "./system-error.ts";
+
+/** An address to listen on, and how a person sets it. */
+export interface ListenOptions {
+  /** @default "127.0.0.1" */
+  readonly host?: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** What stands before the port where a person sets it, such as `PORT=`. @default "--port " */
+  readonly portSetting?: string;
+  /** What stands before the host where a person sets it, such as `HOST=`. @default "--host " */
+  readonly hostSetting?: string;
+}
+
+/** Where a server listens. */
+export interface ListeningAddress {
+  /** The port that was taken. */
+  readonly port: number;
+  /** Such as `http://127.0.0.1:3000`. */
+  readonly origin: string;
+}
+
+/**
+ * Listens, and returns where.
+ *
+ * @throws CliError that names the address and what to do.
+ */
+export async function listen(server: Server, options: ListenOptions): Promise<ListeningAddress> {
+  const { host = "127.0.0.1", port } = options;
+  server.listen({ host, port });
+  await once(server, "listening").catch((error: unknown) => {
+    const problem = describeProblem(error, options);
+    throw new CliError(`Port ${port} on ${host} ${problem}.`, { cause: error });
+  });
+  const { port: taken } = server.address() as AddressInfo;
+  return { port: taken, origin: `http://${toHostname(host)}:${taken}` };
+}
+
+function describeProblem(
+  error: unknown,
+  { port, portSetting = "--port ", hostSetting = "--host " }: ListenOptions,
+): string {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  const nextPort = port < 65_535 ? port + 1 : port - 1;
+  switch (code) {
+    case "EADDRINUSE":
+      return `is taken; stop what uses it, or choose a free one, such as ${portSetting}${nextPort}`;
+    case "EACCES":
+      return `may not be opened by this user; choose one above 1023, such as ${portSetting}3000`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return `is not on this machine; choose ${hostSetting}127.0.0.1`;
+    default:
+      return `cannot be opened: ${describeSystemError(error) ?? String(code)}`;
+  }
+}

@@ -1,0 +1,70 @@
+// oxlint-disable no-control-regex -- control characters are what this file is about
+import stringWidth from "string-width";
+
+const printableAscii = /^[ -~]*$/;
+// Own, because `util.stripVTControlCharacters` takes quadratic time on rows of unfinished escapes.
+const terminalEscape =
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-~])|\u009b[0-?]*[ -/]*[@-~]/g;
+// The two joiners stay: emoji families and several scripts are written with them.
+const unprintable = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu;
+const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** Returns whether a text is of printable ASCII alone: one column a character, nothing to clean. */
+export function isPrintableAscii(text: string): boolean {
+  return printableAscii.test(text);
+}
+
+/**
+ * Returns text that is safe to print on one line: without terminal escapes, control characters,
+ * bidi marks and line breaks, every run of white space as one space.
+ */
+export function toPrintable(text: string): string {
+  if (isPrintableAscii(text)) return text.replace(/ {2,}/g, " ").trim();
+  return strip(text).replace(/\s+/gu, " ").replace(unprintable, "").trim();
+}
+
+/** Returns a path, id or name that is safe to print on one line, its spaces as they are. */
+export function toPrintablePath(path: string): string {
+  return strip(path).replace(/\s/gu, " ").replace(unprintable, "");
+}
+
+/**
+ * Returns a message, as a template tag: its own words as they are, each value in it through
+ * `toPrintablePath`, so that no path or id can forge a line.
+ */
+export function printable(words: TemplateStringsArray, ...values: readonly string[]): string {
+  return String.raw({ raw: words }, ...values.map(toPrintablePath));
+}
+
+/** Returns at most so many characters as a reader counts them, never a part of one. */
+export function truncateCharacters(text: string, limit: number): string {
+  if (isPrintableAscii(text)) return text.slice(0, limit);
+  let count = 0;
+  for (const { index } of segmenter.segment(text)) {
+    if (count === limit) return text.slice(0, index);
+    count += 1;
+  }
+  return text;
+}
+
+/** Returns how many columns of a terminal a printable text takes. */
+export function columnsOf(text: string): number {
+  return isPrintableAscii(text) ? text.length : stringWidth(text);
+}
+
+/** Returns text that takes at most so many columns of a terminal, with "…" where some is cut. */
+export function truncateColumns(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text;
+  let kept = "";
+  let taken = 1; // the "…"
+  for (const { segment } of segmenter.segment(text)) {
+    taken += stringWidth(segment);
+    if (taken > columns) break;
+    kept += segment;
+  }
+  return columns < 1 ? "" : `${kept.trimEnd()}…`;
+}
+
+function strip(text: string): string {
+  return text.replace(terminalEscape, "");
+}

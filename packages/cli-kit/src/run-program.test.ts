@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { expect, test } from "vitest";
+import { CliError, InterruptedError, UsageError } from "./errors.ts";
+import { type Program, runToExitCode } from "./run-program.ts";
+import { createTestContext } from "./testing/index.ts";
+
+const options = { name: "The program", usage: "Usage: program FILE\n" };
+
+async function outcomeOf(program: Program, signal?: AbortSignal) {
+  const context = createTestContext(signal && { signal });
+  const exitCode = await runToExitCode(program, [], { ...options, context });
+  return { exitCode, stderr: context.printed.stderr };
+}
+
+function throwing(error: unknown): Program {
+  return async () => {
+    throw error;
+  };
+}
+
+test("a program's own exit code is kept", async () => {
+  expect(await outcomeOf(async () => 2)).toEqual({ exitCode: 2, stderr: "" });
+});
+
+test("an expected error is its message", async () => {
+  const outcome = await outcomeOf(throwing(new CliError("The disk is full.", { exitCode: 3 })));
+  expect(outcome).toEqual({ exitCode: 3, stderr: "The disk is full.\n" });
+});
+
+test("mistyped words are told with the usage", async () => {
+  const outcome = await outcomeOf(throwing(new UsageError("FILE is missing.")));
+  const stderr = "FILE is missing.\n\nUsage: program FILE\n";
+  expect(outcome).toEqual({ exitCode: 64, stderr });
+});
+
+test("an unexpected error is one line without its message, which may quote a text", async () => {
+  const { exitCode, stderr } = await outcomeOf(throwing(new TypeError("the mail said hello")));
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(
+    /^The program failed with an unexpected TypeError at .*run-program\.test\.ts.*\n$/,
+  );
+});
+
+test("another package's error is its message where it is meant for a person", async () => {
+  const context = createTestContext();
+  const program = throwing(new RangeError("Set KEY."));
+  const isForPerson = (error: Error) => error instanceof RangeError;
+  expect(await runToExitCode(program, [], { ...options, isForPerson, context })).toBe(1);
+  expect(context.printed.stderr).toBe("Set KEY.\n");
+});
+
+test("an interruption is one word and its own exit code, in a library's error too", async () => {
+  const reason = new InterruptedError("SIGINT");
+  const abort = new DOMException("This operation was aborted", "AbortError");
+  for (const error of [reason, abort]) {
+    const outcome = await outcomeOf(throwing(error), AbortSignal.abort(reason));
+    expect(outcome).toEqual({ exitCode: 130, stderr: "Interrupted.\n" });
+  }
+});
+
+function start(body: string): ChildProcess {
+  const module = new URL("run-program.ts", import.meta.url).href;
+  const program = `
+    const { runProgram } = await import(${JSON.stringify(module)});
+    await runProgram(async (words, { stdout, signal }) => { ${body} }, { name: "The program" });`;
+  return spawn(process.execPath, ["--input-type=module", "--eval", program], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+async function endOf(child: ChildProcess) {
+  if (child.stderr === null) throw new Error("Its errors are not read.");
+  const stderr = text(child.stderr);
+  const [exitCode] = await once(child, "close");
+  return { exitCode, stderr: await stderr };
+}
+
+const waitForSignal = `
+  const timer = setInterval(() => {}, 1000);
+  stdout.write("ready");
+  await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  clearInterval(timer);`;
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("%s lets a program finish and ends it with %i", async (signal, code) => {
+  const child = start(`${waitForSignal} throw signal.reason;`);
+  child.stdout?.once("data", () => child.kill(signal));
+  expect(await endOf(child)).toEqual({ exitCode: code, stderr: "Interrupted.\n" });
+});
+
+test("the second signal ends a program that does not finish", async () => {
+  const child = start(`
+    setInterval(() => {}, 1000);
+    signal.addEventListener("abort", () => stdout.write("again"));
+    stdout.write("ready");
+    await new Promise(() => {});`);
+  child.stdout?.on("data", () => child.kill("SIGINT"));
+  await once(child, "close");
+  expect(child.signalCode).toBe("SIGINT");
+});
+
+test("a reader that leaves ends the printing and not the run", async () => {
+  const child = start(`
+    stdout.write("ready");
+    await new Promise((resolve) => process.stderr.write("x", resolve));
+    for (let i = 0; i < 50; i += 1) {
+      stdout.write("x".repeat(100_000));
+      await new Promise(setImmediate);
+    }
+    return 7;`);
+  child.stdout?.destroy();
+  expect(await endOf(child)).toEqual({ exitCode: 7, stderr: "x" });
+});
+
+test("an error that nothing catches is one line too", async () => {
+  const child = start(
+    `setImmediate(() => { throw new RangeError("secret"); }); await new Promise(() => {});`,
+  );
+  const { exitCode, stderr } = await endOf(child);
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/^The program failed with an unexpected RangeError at .*\n$/);
+});

@@ -1,0 +1,84 @@
+import { type CliContext, readContext } from "./context.ts";
+import { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
+
+/** A program: takes the words after its name, returns its exit code. */
+export type Program = (words: readonly string[], context: CliContext) => Promise<number>;
+
+/** How a program tells of itself. */
+export interface ProgramOptions {
+  /** Such as "The router"; begins the line about an unexpected error. */
+  readonly name: string;
+  /** How the program is typed; printed under the message of a `UsageError`. @default nothing */
+  readonly usage?: string;
+  /** Returns whether an error that is no `CliError` has a message for a person. @default none has */
+  readonly isForPerson?: (error: Error) => boolean;
+}
+
+/**
+ * Runs a program in this process: the first Ctrl-C or SIGTERM aborts its signal, the second ends it;
+ * a reader that has seen enough, as in `| head`, ends the printing and not the run; an error of any
+ * kind is one line.
+ */
+export async function runProgram(program: Program, options: ProgramOptions): Promise<void> {
+  const interruption = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => interruption.abort(new InterruptedError(signal)));
+  }
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreBrokenPipe);
+  process.on("uncaughtException", (error) => {
+    process.stderr.write(describeDefect(error, options.name));
+    process.exit(exitCodes.failed);
+  });
+  const context = readContext(process, interruption);
+  process.exitCode = await runToExitCode(program, process.argv.slice(2), { ...options, context });
+}
+
+/** Runs a program, prints what it throws as one line, and returns its exit code. */
+export async function runToExitCode(
+  program: Program,
+  words: readonly string[],
+  { context, ...options }: ProgramOptions & { context: CliContext },
+): Promise<number> {
+  try {
+    return await program(words, context);
+  } catch (error) {
+    const { text, exitCode } = describeFailure(error, { ...options, signal: context.signal });
+    context.stderr.write(text);
+    return exitCode;
+  }
+}
+
+/**
+ * Returns one line about an error that nobody expected: its class and where it arose, without its
+ * message, which may quote a key or somebody's text.
+ */
+export function describeDefect(error: unknown, name: string): string {
+  const what = error instanceof Error ? error.name : `value of type ${typeof error}`;
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  const frame = stack.split("\n").find((line) => /^\s+at /.test(line));
+  return `${name} failed with an unexpected ${what}${frame === undefined ? "" : ` ${frame.trim()}`}\n`;
+}
+
+function describeFailure(
+  error: unknown,
+  { name, usage, isForPerson, signal }: ProgramOptions & { signal: AbortSignal },
+): { text: string; exitCode: number } {
+  const known = toKnownError(error, signal);
+  if (known instanceof UsageError && usage !== undefined) {
+    return { text: `${known.message}\n\n${usage.trimEnd()}\n`, exitCode: known.exitCode };
+  }
+  if (known instanceof CliError) return { text: `${known.message}\n`, exitCode: known.exitCode };
+  const isMeant = error instanceof Error && isForPerson?.(error) === true;
+  const text = isMeant ? `${error.message}\n` : describeDefect(error, name);
+  return { text, exitCode: exitCodes.failed };
+}
+
+/** Returns the interruption where a library wrapped it in an error of its own. */
+function toKnownError(error: unknown, signal: AbortSignal): unknown {
+  const isAbort = error instanceof Error && error.name === "AbortError";
+  return signal.aborted && isAbort ? signal.reason : error;
+}
+
+function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+}

@@ -1,0 +1,33 @@
+import { open, readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { CliError } from "./errors.ts";
+import { describeSystemError, toFileError } from "./system-error.ts";
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+test("the operating system's reason is in words", async () => {
+  expect(describeSystemError(await errorOf(readFile("/no/such/file")))).toBe(
+    "no such file or directory",
+  );
+  expect(describeSystemError(new Error("other"))).toBeNull();
+});
+
+test("a file that cannot be opened is named without its escapes, with what to do", async () => {
+  const error = await errorOf(open("/no/such/file"));
+  const told = toFileError(error, "read \u001b[31mfile", "Check the path.");
+  expect(told).toBeInstanceOf(CliError);
+  expect(told).toMatchObject({
+    message: "Cannot read file: no such file or directory. Check the path.",
+    cause: error,
+  });
+});
+
+test("any other error passes as it is", () => {
+  const error = new TypeError("no file");
+  expect(toFileError(error, "read", "")).toBe(error);
+});

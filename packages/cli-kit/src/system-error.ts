@@ -1,0 +1,24 @@
+import { getSystemErrorMessage } from "node:util";
+import { CliError } from "./errors.ts";
+import { toPrintablePath } from "./printable.ts";
+
+/**
+ * Returns what the operating system said, such as "no space left on device"; null for an error that
+ * is not its.
+ */
+export function describeSystemError(error: unknown): string | null {
+  if (!(error instanceof Error) || !("errno" in error)) return null;
+  return typeof error.errno === "number" ? getSystemErrorMessage(error.errno) : null;
+}
+
+/**
+ * Returns an error that says what could not be done, why, and what to do next; an error that is not
+ * the operating system's as it is.
+ *
+ * @param action - Such as "write /tmp/inbox.json".
+ */
+export function toFileError(error: unknown, action: string, advice: string): unknown {
+  const reason = describeSystemError(error);
+  if (reason === null) return error;
+  return new CliError(`Cannot ${toPrintablePath(action)}: ${reason}. ${advice}`, { cause: error });
+}

@@ -1,0 +1,2 @@
+export { createTestContext, type TestContext } from "./test-context.ts";
+export { temporaryFolder } from "./temporary-folder.ts";

@@ -1,0 +1,93 @@
+import { execFile } from "node:child_process";
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "./testing/index.ts";
+import { writeWholeFile } from "./write-whole-file.ts";
+
+test("replaces an older, longer file and leaves nothing beside it", async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "results.json");
+  await writeFile(path, "an older and longer text");
+  await writeWholeFile(path, ["n", "é"]);
+  expect(await readFile(path, "utf8")).toBe("né");
+  expect(await readdir(folder)).toEqual(["results.json"]);
+});
+
+test.each([
+  ["text", "né"],
+  ["bytes", Buffer.from("né")],
+  ["text and bytes in order", ["n", Buffer.from("é")]],
+])("writes %s", async (_what, content) => {
+  const path = join(await temporaryFolder(), "file");
+  await writeWholeFile(path, content);
+  expect(await readFile(path, "utf8")).toBe("né");
+});
+
+test("keeps the permissions of the file it replaces", async () => {
+  const path = join(await temporaryFolder(), "private.json");
+  await writeFile(path, "older");
+  for (const mode of [0o600, 0o666]) {
+    await chmod(path, mode);
+    await writeWholeFile(path, "newer");
+    expect((await stat(path)).mode & 0o777).toBe(mode);
+  }
+});
+
+test("writes where a link leads, and leaves the link", async () => {
+  const folder = await temporaryFolder();
+  const target = join(folder, "target.json");
+  const link = join(folder, "link.json");
+  await writeFile(target, "older");
+  await symlink("target.json", link);
+  await writeWholeFile(link, "newer");
+  expect(await readFile(target, "utf8")).toBe("newer");
+  expect(await readlink(link)).toBe("target.json");
+});
+
+test("leaves nothing behind when the file cannot be put in place", async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "results.json");
+  await mkdir(path);
+  await expect(writeWholeFile(path, ["text"])).rejects.toThrow("EISDIR");
+  expect(await readdir(folder)).toEqual(["results.json"]);
+});
+
+test("keeps the older file when what is to be written breaks off", async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "results.json");
+  await writeFile(path, "older");
+  async function* content() {
+    yield "x".repeat(100_000);
+    throw new Error("interrupted");
+  }
+  await expect(writeWholeFile(path, content())).rejects.toThrow("interrupted");
+  expect(await readFile(path, "utf8")).toBe("older");
+  expect(await readdir(folder)).toEqual(["results.json"]);
+});
+
+test("keeps the older file when there is no room for the new one", async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "results.json");
+  await writeFile(path, "older");
+  const module = new URL("write-whole-file.ts", import.meta.url).href;
+  const program = `
+    const { writeWholeFile } = await import(${JSON.stringify(module)});
+    await writeWholeFile(${JSON.stringify(path)}, ["x".repeat(1_000_000)]);`;
+  // The limit lets the first blocks through and stops the rest, as a disk that fills up does.
+  const limited = 'ulimit -f 8; exec "$0" --input-type=module --eval "$1"';
+  const run = promisify(execFile)("bash", ["-c", limited, process.execPath, program]);
+  await expect(run).rejects.toMatchObject({ stderr: expect.stringContaining("EFBIG") });
+  expect(await readFile(path, "utf8")).toBe("older");
+  expect(await readdir(folder)).toEqual(["results.json"]);
+});

@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { CliError } from "./errors.ts";
+
+// Small pieces, such as the lines of a table, are joined to one write each.
+const WRITE_LENGTH = 65_536;
+
+/** What a file is made of: text or bytes, whole or in pieces in order. */
+export type FileContent =
+  | string
+  | Uint8Array
+  | Iterable<string | Uint8Array>
+  | AsyncIterable<string | Uint8Array>;
+
+/**
+ * Writes a file so that whoever looks finds the old one or the whole new one, never a part, and the
+ * new one also after a power cut. A file that is replaced keeps its permissions, a link its target.
+ * When anything fails, the disk or the content, the old file stays and nothing else.
+ *
+ * @throws an error of the file system, of the content, or a CliError when the disk took too little.
+ */
+export async function writeWholeFile(path: string, content: FileContent): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const temporaryPath = join(dirname(target), `.${randomUUID()}.tmp`);
+  try {
+    await writeSynced(temporaryPath, { content, mode: await modeOf(target) });
+    await rename(temporaryPath, target);
+  } catch (error) {
+    await rm(temporaryPath, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(target));
+}
+
+async function modeOf(path: string): Promise<number | null> {
+  return await stat(path).then(
+    ({ mode }) => mode & 0o777,
+    () => null,
+  );
+}
+
+async function writeSynced(
+  path: string,
+  { content, mode }: { content: FileContent; mode: number | null },
+): Promise<void> {
+  await using file = await open(path, "wx");
+  // Not at opening, where the umask takes away from it.
+  if (mode !== null) await file.chmod(mode);
+  const length = await writeContent(file, content);
+  await file.sync();
+  const { size } = await file.stat();
+  // A full disk can shorten a file without an error.
+  if (size !== length) throw new CliError(`The disk took ${size} of ${length} bytes.`);
+}
+
+async function writeContent(file: FileHandle, content: FileContent): Promise<number> {
+  let length = 0;
+  for await (const bytes of joined(content)) {
+    await file.writeFile(bytes);
+    length += bytes.length;
+  }
+  return length;
+}
+
+async function* joined(content: FileContent): AsyncGenerator<Uint8Array> {
+  let text = "";
+  const isWhole = typeof content === "string" || content instanceof Uint8Array;
+  for await (const piece of isWhole ? [content] : content) {
+    if (typeof piece === "string") text += piece;
+    const isFull = text.length >= WRITE_LENGTH || typeof piece !== "string";
+    if (isFull && text !== "") {
+      yield Buffer.from(text);
+      text = "";
+    }
+    if (typeof piece !== "string") yield piece;
+  }
+  if (text !== "") yield Buffer.from(text);
+}
+
+// The new name is on the disk only when its folder is; Windows has no such call.
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  await using folder = await open(path, "r");
+  await folder.sync();
+}
