@@ -1,7 +1,7 @@
 import type { Mail } from "../input/mail.ts";
 import { callKey } from "../journal/call-key.ts";
 import { type CallSetup, setupHash } from "../journal/call-setup.ts";
-import type { CallStatus } from "../journal/journal-store.ts";
+import type { CallStatus } from "../journal/journal-reader.ts";
 import type { ToState } from "../state/to-state.ts";
 
 /** One mail, and where its answer is kept. */

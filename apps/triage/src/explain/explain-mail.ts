@@ -4,7 +4,7 @@ import type { ExplainCommand } from "../arguments/explain-arguments.ts";
 import { UsageError } from "../errors.ts";
 import { toFileError } from "../file-error.ts";
 import { toJournalPath } from "../journal/journal-path.ts";
-import { JournalReader } from "../journal/journal-reader.ts";
+import { readJournal } from "../journal/journal-reader.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { describeEntry } from "./describe-entry.ts";
 
@@ -18,8 +18,7 @@ export async function explainMail(
   { cwd, stdout }: Surroundings,
 ): Promise<number> {
   const path = file === null ? await findJournal(cwd) : toJournalPath(resolve(cwd, file));
-  using journal = new JournalReader(path);
-  stdout.write(describeEntry(journal.find(id)));
+  stdout.write(await readJournal(path, (journal) => describeEntry(journal.find(id))));
   return 0;
 }
 

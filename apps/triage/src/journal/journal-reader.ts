@@ -1,15 +1,18 @@
-import { existsSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
+import { existsSync, statSync } from "node:fs";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { JsonValue, Questions } from "evaluator-client";
 import { TriageError } from "../errors.ts";
 import type { Service } from "../service.ts";
+import { plainMessage } from "../text/plain-message.ts";
 import { isKeyOf } from "./call-key.ts";
 import { setupHash } from "./call-setup.ts";
 import { isAsWritten } from "./digest.ts";
-import { toJournalError } from "./journal-error.ts";
 import { fromKeptText, type KeptEvaluation } from "./kept-evaluation.ts";
-import { openDatabase } from "./open-database.ts";
-import { plainMessage } from "../text/plain-message.ts";
+import { hasLog, openForReading, toJournalError } from "./open-journal.ts";
+import { type RunFacts, runFactsSchema } from "./run-facts.ts";
+
+/** What is known of an answer that is wanted. */
+export type CallStatus = "answered" | "begun" | "changed" | "unknown";
 
 /** All that a journal knows of one mail. */
 export interface JournalEntry {
@@ -21,55 +24,115 @@ export interface JournalEntry {
   readonly evaluation: KeptEvaluation | null;
 }
 
-const findMail = "SELECT key, error FROM mails JOIN calls USING (call) WHERE id = ?";
-const findAnswer =
-  "SELECT key, state, evaluation, digest, wire, model, questions " +
-  "FROM calls JOIN answers USING (call) JOIN setups USING (setup) WHERE key = ?";
+const statements = {
+  mail: "SELECT key, error FROM mails JOIN calls USING (call) WHERE id = ?",
+  answer:
+    "SELECT key, state, evaluation, digest, wire, model, questions " +
+    "FROM calls JOIN answers USING (call) JOIN setups USING (setup) WHERE key = ?",
+  kept: "SELECT key, state, evaluation, digest FROM calls JOIN answers USING (call) WHERE key = ?",
+  begun: "SELECT key FROM calls JOIN begun USING (call) WHERE key = ?",
+  runs: "SELECT facts FROM runs ORDER BY run",
+};
 
 /** Reads what runs have left in a journal; its methods throw a TriageError when that is damaged. */
-export class JournalReader implements Disposable {
+export class JournalReader {
   readonly #path: string;
   readonly #database: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
 
-  /** @throws TriageError when there is no journal at the path, or it cannot be used. */
-  constructor(path: string) {
-    if (!existsSync(path)) {
-      const problem = plainMessage`There is no journal at ${path}`;
-      throw new TriageError(`${problem}; run triage on its file first.`);
-    }
+  /** @param database - Of the journal at the path; whoever opened it closes it. */
+  constructor(path: string, database: DatabaseSync) {
     this.#path = path;
-    this.#database = openDatabase(path);
+    this.#database = database;
   }
 
-  /** Gives what is known of a mail. @throws TriageError when that is nothing. */
+  /** Returns for each answer whether it is there as it was written, and if not, whether it was asked for. */
+  async statusesOf(keys: readonly string[]): Promise<CallStatus[]> {
+    return keys.map((key) => this.#statusOf(key));
+  }
+
+  /** Returns a kept answer to the questions; null when it is not there as it was written. */
+  answer(key: string, questions: Questions): KeptEvaluation | null {
+    const [row] = this.#all("kept", key);
+    if (row === undefined || !isAsWritten(row)) return null;
+    return fromKeptText(String(row["evaluation"]), questions);
+  }
+
+  /** Returns what is known of a mail. @throws TriageError when that is nothing. */
   find(id: string): JournalEntry {
-    const [mail] = this.#all(findMail, id);
+    const [mail] = this.#all("mail", id);
     if (mail === undefined) {
       throw new TriageError(plainMessage`${this.#path} knows no mail with this id.`);
     }
-    const [answer] = this.#all(findAnswer, String(mail["key"]));
+    const [answer] = this.#all("answer", String(mail["key"]));
     if (answer !== undefined) return toEntry(id, answer);
     const why = typeof mail["error"] === "string" ? mail["error"] : "None has come yet.";
     throw new TriageError(plainMessage`There is no answer about this mail. ${why}`);
   }
 
-  /** Gives the facts of all runs, the oldest first. */
-  runs(): unknown[] {
-    const rows = this.#all("SELECT facts FROM runs ORDER BY run");
-    return rows.map(({ facts }) => JSON.parse(String(facts)) as unknown);
+  /** Returns what all runs came to, the oldest first. */
+  runs(): RunFacts[] {
+    const rows = this.#all("runs").map(({ facts }) => JSON.parse(String(facts)) as unknown);
+    return rows.flatMap((facts) => runFactsSchema.safeParse(facts).data ?? []);
   }
 
-  /** Lets go of the file. */
-  [Symbol.dispose](): void {
-    this.#database.close();
+  #statusOf(key: string): CallStatus {
+    const [row] = this.#all("kept", key);
+    if (row !== undefined) return isAsWritten(row) ? "answered" : "changed";
+    return this.#all("begun", key).length === 0 ? "unknown" : "begun";
   }
 
-  #all(sql: string, ...values: string[]): Record<string, unknown>[] {
+  #all(name: keyof typeof statements, ...values: string[]): Record<string, unknown>[] {
     try {
-      return this.#database.prepare(sql).all(...values);
+      const statement = this.#prepared.get(name) ?? this.#database.prepare(statements[name]);
+      this.#prepared.set(name, statement);
+      return statement.all(...values);
     } catch (error) {
       throw toJournalError(error, this.#path);
     }
+  }
+}
+
+/**
+ * Reads a journal, also while a run is under way, and changes nothing.
+ *
+ * @param read - Called again when a run wrote into the file meanwhile.
+ * @throws TriageError when there is no journal at the path, or it cannot be used.
+ */
+export async function readJournal<TResult>(
+  path: string,
+  read: (journal: JournalReader) => TResult | Promise<TResult>,
+): Promise<TResult> {
+  if (!existsSync(path)) {
+    const problem = plainMessage`There is no journal at ${path}`;
+    throw new TriageError(`${problem}; run triage on its file first.`);
+  }
+  const writtenAt = lastWrite(path);
+  const outcome = await readOnce(path, read).then(
+    (result) => () => result,
+    (error: unknown) => () => {
+      throw error;
+    },
+  );
+  return writtenAt === lastWrite(path) ? outcome() : await readJournal(path, read);
+}
+
+// With a log SQLite keeps readers and the run apart; without one nobody does.
+function lastWrite(path: string): string {
+  if (hasLog(path)) return "log";
+  const { mtimeNs, size } = statSync(path, { bigint: true });
+  return `${mtimeNs} ${size}`;
+}
+
+async function readOnce<TResult>(
+  path: string,
+  read: (journal: JournalReader) => TResult | Promise<TResult>,
+): Promise<TResult> {
+  const database = openForReading(path);
+  try {
+    return await read(new JournalReader(path, database));
+  } finally {
+    database.close();
   }
 }
 

@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { folderWith, readResults } from "../testing/inbox-folder.ts";
 import { recordingTransport } from "../testing/recording-transport.ts";
 import { sampleMail } from "../testing/sample-mail.ts";
@@ -54,16 +54,36 @@ test("a second process on the same file is refused before anything is sent", asy
   expect(await runAgain(cwd)).toMatchObject({ exitCode: 1, asked: 0 });
 });
 
-test("an edited answer is asked again, and the summary says so", async () => {
+test.each([
+  ["answer", "evaluation = replace(evaluation, '0.12', '0.99')"],
+  ["state", "state = replace(state, 'About', 'Above')"],
+  ["key's answer", "evaluation = (SELECT evaluation || ' ' FROM answers LIMIT 1)"],
+])("an edited %s is asked again, and the summary says so", async (_, change) => {
   const { cwd, journal } = await folderAfterRun();
-  edit(
-    journal,
-    "UPDATE answers SET evaluation = replace(evaluation, '0.12', '0.99') WHERE state LIKE '%m-2%'",
-  );
+  edit(journal, `UPDATE answers SET ${change} WHERE state LIKE '%m-2%'`);
   const { asked, stderr } = await runAgain(cwd);
   expect(asked).toBe(1);
   expect(stderr).toContain("1 not in the journal as written and asked again");
   expect(await readResults(cwd)).toMatchObject(mails.map(() => ({ scam: 0.12 })));
+});
+
+test("calls that ended, with an answer or without, are not told as in flight", async () => {
+  const cwd = await folderWith(mails);
+  const transport = recordingTransport((index) => (index === 1 ? {} : sampleResponse()));
+  await startTriage(["inbox.json", "--concurrency", "2"], { cwd, transport });
+  const { asked, stderr } = await runAgain(cwd);
+  expect(asked).toBe(1);
+  expect(stderr).toContain("Answered: 1, 2 answered already; ");
+});
+
+test("each step is synced to the disk before it counts", async () => {
+  const prepare = vi.spyOn(DatabaseSync.prototype, "prepare");
+  const { cwd } = await folderAfterRun();
+  await using journal = await Journal.open(join(cwd, "other.triage.sqlite"), setup);
+  const database = prepare.mock.contexts.at(-1) as DatabaseSync | undefined;
+  // 2 is FULL: less loses the last answers, which are paid for, when the power fails.
+  expect(database?.prepare("PRAGMA synchronous").get()).toEqual({ synchronous: 2 });
+  await journal.begin([]);
 });
 
 test.each([

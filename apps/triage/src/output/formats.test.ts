@@ -1,6 +1,7 @@
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { folderWith } from "../testing/inbox-folder.ts";
 import { recordingTransport } from "../testing/recording-transport.ts";
 import { sampleMail } from "../testing/sample-mail.ts";
@@ -91,4 +92,23 @@ test.each([
   await startTriage(["inbox.json"], { cwd, env, stdout, transport });
   expect(printed.includes("\u001b[33m5.00\u001b[39m")).toBe(coloured);
   expect(printed).not.toContain("\u001b[31m");
+});
+
+test("results are synced as a whole before they take their name, and then their folder", async () => {
+  const cwd = await folderWith([sampleMail()]);
+  const path = join(cwd, "inbox.triage.json");
+  const synced: { isFile: boolean; size: number; isInPlace: boolean }[] = [];
+  await using file = await open(join(cwd, "inbox.json"));
+  const handle = Object.getPrototypeOf(file) as FileHandle;
+  vi.spyOn(handle, "sync").mockImplementation(async function (this: FileHandle) {
+    const stats = await this.stat();
+    synced.push({ isFile: stats.isFile(), size: stats.size, isInPlace: existsSync(path) });
+    await this.datasync();
+  });
+  await startTriage(["inbox.json"], { cwd });
+  const { length: size } = await readFile(path);
+  expect(synced).toEqual([
+    { isFile: true, size, isInPlace: false },
+    { isFile: false, size: expect.any(Number), isInPlace: true },
+  ]);
 });

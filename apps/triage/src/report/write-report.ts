@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import type { ReportCommand } from "../arguments/report-arguments.ts";
 import { toFileError } from "../file-error.ts";
 import { toJournalPath } from "../journal/journal-path.ts";
-import { JournalReader } from "../journal/journal-reader.ts";
-import { type RunFacts, runFactsSchema } from "../journal/run-facts.ts";
+import { readJournal } from "../journal/journal-reader.ts";
+import type { RunFacts } from "../journal/run-facts.ts";
 import { toOutputPath } from "../output/output-path.ts";
 import { writeWholeFile } from "../output/write-whole-file.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -24,7 +24,8 @@ export async function writeReport(
 ): Promise<number> {
   const inputPath = resolve(cwd, file);
   const results = findResults(inputPath);
-  const page = await reportPage(await readResults(results), readRuns(toJournalPath(inputPath)));
+  const runs = await readRuns(toJournalPath(inputPath));
+  const page = await reportPage(await readResults(results), runs);
   const path = toOutputPath(inputPath).replace(/\.json$/, ".html");
   await writeWholeFile(path, [page]).catch((error: unknown) => {
     throw toFileError(error, `write ${path}`, "Make room there and run again.");
@@ -33,8 +34,6 @@ export async function writeReport(
   return 0;
 }
 
-function readRuns(path: string): RunFacts[] {
-  if (!existsSync(path)) return [];
-  using journal = new JournalReader(path);
-  return journal.runs().flatMap((facts) => runFactsSchema.safeParse(facts).data ?? []);
+async function readRuns(path: string): Promise<RunFacts[]> {
+  return existsSync(path) ? await readJournal(path, (journal) => journal.runs()) : [];
 }

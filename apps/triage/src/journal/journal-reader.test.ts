@@ -1,0 +1,121 @@
+import { once } from "node:events";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, onTestFinished, test } from "vitest";
+import { folderWith } from "../testing/inbox-folder.ts";
+import { sampleMail } from "../testing/sample-mail.ts";
+import { sampleResponse } from "../testing/sample-response.ts";
+import { startProgram } from "../testing/start-program.ts";
+import { startTriage } from "../testing/start-triage.ts";
+
+const mails = ["m-1", "m-2"].map((id) => sampleMail({ id, subject: `About ${id}` }));
+
+/** A run in another process that has kept one answer and waits for the second. */
+async function runUnderWay(cwd: string) {
+  const second = Promise.withResolvers<void>();
+  let asked = 0;
+  const server = createServer(({ method }, response) => {
+    if (method === "POST") asked += 1;
+    if (asked < 2) response.end(JSON.stringify(sampleResponse()));
+    else second.resolve();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const gatewayBaseUrl = `http://127.0.0.1:${port}/v4/ai`;
+  const run = startProgram(cwd, { gatewayBaseUrl, concurrency: 1 });
+  const stop = async () => {
+    run.child.kill("SIGKILL");
+    await run.ended;
+  };
+  onTestFinished(async () => {
+    await stop();
+    server.closeAllConnections();
+    server.close();
+  });
+  const early = run.ended.then(({ stderr }) => {
+    throw new Error(`The run ended early: ${stderr}`);
+  });
+  await Promise.race([second.promise, early]);
+  return { stop };
+}
+
+/** All files of a folder with their bytes, but for the index that readers of a log share. */
+async function contentsOf(folder: string): Promise<[string, string][]> {
+  const names = (await readdir(folder)).filter((name) => !name.endsWith("-shm"));
+  return await Promise.all(
+    names.map(async (name) => [name, await readFile(join(folder, name), "base64")] as const),
+  ).then((contents) => contents.map(([name, bytes]) => [name, bytes]));
+}
+
+test("explain and report see a run that is under way in another process", async () => {
+  const cwd = await folderWith(mails.slice(0, 1));
+  await startTriage(["inbox.json"], { cwd });
+  await writeFile(join(cwd, "inbox.json"), JSON.stringify(mails));
+  await runUnderWay(cwd);
+  const first = await startTriage(["explain", "m-1"], { cwd });
+  expect(first).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("About m-1") });
+  expect(await startTriage(["explain", "m-2"], { cwd })).toMatchObject({
+    exitCode: 1,
+    stderr: "There is no answer about this mail. None has come yet.\n",
+  });
+  expect(await startTriage(["report", "inbox.json"], { cwd })).toMatchObject({ exitCode: 0 });
+  expect(await readdir(cwd)).toContain("inbox.triage.lock");
+});
+
+test("explain and a next run read what a killed run left", async () => {
+  const cwd = await folderWith(mails);
+  const run = await runUnderWay(cwd);
+  await run.stop();
+  expect(await startTriage(["explain", "m-1"], { cwd })).toMatchObject({ exitCode: 0 });
+  const { exitCode, stderr } = await startTriage(["inbox.json"], { cwd });
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+  expect(await readdir(cwd)).toEqual(["inbox.json", "inbox.triage.json", "inbox.triage.sqlite"]);
+});
+
+test("explain and report change nothing", async () => {
+  const cwd = await folderWith(mails);
+  await startTriage(["inbox.json"], { cwd });
+  await startTriage(["report", "inbox.json"], { cwd });
+  const before = await contentsOf(cwd);
+  expect(await startTriage(["explain", "m-1"], { cwd })).toMatchObject({ exitCode: 0 });
+  expect(await startTriage(["report", "inbox.json"], { cwd })).toMatchObject({ exitCode: 0 });
+  expect(await contentsOf(cwd)).toEqual(before);
+  expect(before.map(([name]) => name)).toEqual([
+    "inbox.json",
+    "inbox.triage.html",
+    "inbox.triage.json",
+    "inbox.triage.sqlite",
+  ]);
+});
+
+function otherDatabase(path: string): void {
+  using database = new DatabaseSync(path);
+  database.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (note TEXT)");
+}
+
+test.each([
+  ["an empty file", (path: string) => writeFile(path, "")],
+  ["a text", (path: string) => writeFile(path, "Dear diary, ".repeat(1000))],
+  ["another program's database", async (path: string) => otherDatabase(path)],
+])("%s in the journal's place is refused, and stays as it is", async (_, write) => {
+  const cwd = await folderWith(mails);
+  await startTriage(["inbox.json", "--format", "ndjson"], { cwd });
+  const path = join(cwd, "inbox.triage.sqlite");
+  await writeFile(path, ""); // another database is made in the empty file
+  await write(path);
+  const before = await contentsOf(cwd);
+  for (const words of [
+    ["explain", "m-1"],
+    ["report", "inbox.json"],
+  ]) {
+    const { exitCode, stderr } = await startTriage(words, { cwd });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(/is not a journal/),
+    });
+  }
+  expect(await contentsOf(cwd)).toEqual(before);
+});

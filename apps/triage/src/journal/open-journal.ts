@@ -1,0 +1,173 @@
+import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { TriageError } from "../errors.ts";
+import { plainMessage } from "../text/plain-message.ts";
+import { applicationId, journalTables, journalVersion, pageSize } from "./journal-schema.ts";
+
+const moveIt = "Move it away to start a new one; the answers in it are then asked for again.";
+
+// Result codes of SQLite, without the extension in their upper bits.
+const BUSY = 5;
+const CORRUPT = 11;
+const reasons = new Map([
+  [BUSY, "is in use by another run. Wait for its end, or end it."],
+  [8, "cannot be written. Check the rights of the file and its folder."],
+  [10, "cannot be written or read: the disk fails or is full. Make room and run again."],
+  [CORRUPT, `is damaged. ${moveIt}`],
+  [13, "cannot be written: the disk is full. Make room and run again."],
+  [14, "cannot be opened. Check the rights of the file and its folder."],
+  [26, `is not a journal. ${moveIt}`],
+]);
+
+/** How long a step waits for a reader that has the index of the log, in milliseconds. */
+const BUSY_TIMEOUT_MS = 5000;
+
+/** A journal that is open for writing. */
+export interface OpenJournal {
+  readonly database: DatabaseSync;
+  /** Closes it and lets other runs have it. */
+  readonly close: () => void;
+}
+
+/** Returns an error of SQLite as what is wrong with the journal; any other error as it is. */
+export function toJournalError(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || !("errcode" in error)) return error;
+  const reason = reasons.get(Number(error.errcode) & 0xff) ?? `cannot be used: ${error.message}.`;
+  return new TriageError(plainMessage`The journal ${path} ${reason}`, { cause: error });
+}
+
+/**
+ * Opens the file of a journal for this run alone, and makes its tables when it is new.
+ *
+ * @throws TriageError when another run has it, or it is damaged, of another version or program.
+ */
+export function openForWriting(path: string): OpenJournal {
+  try {
+    const unlock = lockFile(path.replace(/\.sqlite$/, ".lock"));
+    try {
+      const database = openDatabase(path);
+      const close = () => {
+        database.close();
+        unlock();
+      };
+      return { database, close };
+    } catch (error) {
+      unlock();
+      throw error;
+    }
+  } catch (error) {
+    throw toJournalError(error, path);
+  }
+}
+
+/**
+ * Opens a journal to read what runs have left in it, one under way included; changes nothing.
+ *
+ * @throws TriageError when it is missing, damaged, of another version or program.
+ */
+export function openForReading(path: string): DatabaseSync {
+  const url = pathToFileURL(path);
+  // Without a log nobody writes, and SQLite would make one to read.
+  if (!hasLog(path)) url.searchParams.set("immutable", "1");
+  try {
+    const database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    return closedOnError(database, () => checkDatabase(database, path));
+  } catch (error) {
+    throw toJournalError(error, path);
+  }
+}
+
+/** Whether a journal has a log beside it: a run is under way, or was killed. */
+export function hasLog(path: string): boolean {
+  return existsSync(`${path}-wal`);
+}
+
+/**
+ * Takes the lock on a file. SQLite's is an OS file lock, released even after SIGKILL; it has a file
+ * of its own, since the journal's lock would keep readers out.
+ */
+function lockFile(path: string): () => void {
+  for (;;) {
+    const inode = inodeOf(path) ?? createdInode(path);
+    const lock = new DatabaseSync(path, { timeout: 0 });
+    closedOnError(lock, () => lock.exec("PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE"));
+    const unlock = () => {
+      if (process.platform !== "win32") rmSync(path, { force: true }); // no open file goes there
+      lock.close();
+    };
+    // Whoever had the lock before may have removed the file while we opened it.
+    if (inodeOf(path) === inode) return unlock;
+    lock.close();
+  }
+}
+
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+}
+
+// An existing file is never opened here: closing it would release this process's lock on it.
+function createdInode(path: string): bigint | undefined {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+  return inodeOf(path);
+}
+
+function openDatabase(path: string): DatabaseSync {
+  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600)); // it holds mail
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  return closedOnError(database, () => prepareDatabase(database, path));
+}
+
+function prepareDatabase(database: DatabaseSync, path: string): void {
+  const isNew = isEmpty(database);
+  if (isNew) database.exec(`PRAGMA page_size = ${pageSize}`);
+  else checkDatabase(database, path);
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+  // Moving the pages of the log into the file holds up the answers: each 16 MB that is not often,
+  // and not for long (benchmark: triage).
+  database.exec("PRAGMA wal_autocheckpoint = 2000; BEGIN IMMEDIATE");
+  if (isNew) database.exec(journalTables);
+  database.exec(`PRAGMA application_id = ${applicationId}`);
+  database.exec(`PRAGMA user_version = ${journalVersion}; COMMIT`);
+}
+
+// A first run that was killed early leaves a file of no pages, or of one with nothing in it.
+function isEmpty(database: DatabaseSync): boolean {
+  if (readPragma(database, "page_count") === 0) return true;
+  const isMarked = ["application_id", "user_version"].some(
+    (name) => readPragma(database, name) !== 0,
+  );
+  return !isMarked && database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
+}
+
+function checkDatabase(database: DatabaseSync, path: string): void {
+  if (readPragma(database, "application_id") !== applicationId) {
+    throw new TriageError(plainMessage`${path} is not a journal of this program; move it away.`);
+  }
+  const version = readPragma(database, "user_version");
+  if (version !== journalVersion) {
+    const problem = plainMessage`The journal ${path} is of version ${String(version)}, not ${String(journalVersion)}.`;
+    throw new TriageError(`${problem} Use the program that wrote it, or move it away.`);
+  }
+  if (readPragma(database, "quick_check") !== "ok") {
+    throw Object.assign(new Error("quick_check"), { errcode: CORRUPT });
+  }
+}
+
+function readPragma(database: DatabaseSync, name: string): unknown {
+  return Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+}
+
+function closedOnError(database: DatabaseSync, prepare: () => void): DatabaseSync {
+  try {
+    prepare();
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
