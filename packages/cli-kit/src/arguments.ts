@@ -61,7 +61,9 @@ export function readDecimal(
   throw new UsageError(`${option} takes ${what} ${range}, such as ${option} ${min + 0.5}.`);
 }
 
-/** Returns the one of a few words that was typed. @throws UsageError that names the option and all. */
+/**
+ * Returns the one of a few words that was typed. @throws UsageError that names the option and all.
+ */
 export function readWord<TWord extends string>(
   option: string,
   text: string,

@@ -13,7 +13,7 @@ export function toHostname(address: string): string {
 /** What a request says about where it was sent to and from. */
 export interface RequestSource {
   /** The header `host`. */
-  readonly host: string | null | undefined;
+  readonly host?: string | null | undefined;
   /** The header `origin`, which browsers send; other clients send none. */
   readonly origin?: string | null | undefined;
 }

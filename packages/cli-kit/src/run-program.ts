@@ -10,12 +10,15 @@ export interface ProgramOptions {
   readonly name: string;
   /** How the program is typed; printed under the message of a `UsageError`. @default nothing */
   readonly usage?: string;
-  /** Returns whether an error that is no `CliError` has a message for a person. @default none has */
+  /**
+   * Returns whether an error that is no `CliError` has a message for a person. @default none has
+   */
   readonly isForPerson?: (error: Error) => boolean;
 }
 
 /**
- * Runs a program in this process: the first Ctrl-C or SIGTERM aborts its signal, the second ends it;
+ * Runs a program in this process: the first Ctrl-C or SIGTERM aborts its signal, the second ends
+ * it;
  * a reader that has seen enough, as in `| head`, ends the printing and not the run; an error of any
  * kind is one line.
  */

@@ -7,7 +7,7 @@ import {
   postEvaluation,
   postSystemOne,
   spamQuestion,
-} from "./test-requests.ts";
+} from "./testing/requests.ts";
 
 test("the same seed and requests give the same answers, ids included", async () => {
   const options = { exchanges: [], seed: 7, clock: () => 0 };

@@ -1,24 +1,47 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { loadExchanges } from "evaluator-fixtures";
-import { createAccountBook } from "./accounts/account-book.ts";
+import { type Exchange, loadExchanges } from "evaluator-fixtures";
+import { Hono } from "hono";
+import { createAccountBook, type KeySetup, type Tier } from "./accounts.ts";
 import { answerRequest } from "./answers/answer-request.ts";
-import { bothSides } from "./both-sides.ts";
-import { control, isControlPath } from "./control/control.ts";
-import { createIds } from "./create-ids.ts";
-import type { EmulatorOptions } from "./emulator-options.ts";
-import { checkFaults } from "./faults/check-faults.ts";
+import type { CallEnvironment, Delivery } from "./call.ts";
+import { controlRoutes } from "./control-routes.ts";
+import { deliverByFetch } from "./deliver.ts";
 import { createFaultBook } from "./faults/fault-book.ts";
-import { withFaults, type Sleep } from "./faults/with-faults.ts";
-import { createGenerationLog } from "./gateway/generation-log.ts";
-import { createJournal } from "./journal/journal.ts";
-import { withJournal } from "./journal/with-journal.ts";
-import { recordedAnswers } from "./recordings/recorded-answers.ts";
-import { checkRules } from "./rules/check-rules.ts";
+import { checkFaults, type Fault } from "./faults/fault.ts";
+import { playFaults, type Sleep } from "./faults/play-faults.ts";
+import { gatewayRoutes } from "./gateway/gateway-routes.ts";
+import { createGenerationLog } from "./generations.ts";
+import { recordedAnswers } from "./recordings.ts";
+import { createRequestLog, logRequests } from "./request-log.ts";
 import { ruleAnswers } from "./rules/rule-answers.ts";
-import type { Deliver } from "./server/delivery.ts";
-import { fetchCall } from "./server/fetch-call.ts";
-import { listen, type Listener } from "./server/listen.ts";
-import { sendByFetch } from "./server/send-by-fetch.ts";
+import { checkRules, type Rule } from "./rules/rule.ts";
+import { createIds } from "./seeded.ts";
+import { type Listener, serve } from "./serve.ts";
+import { vendorRoutes } from "./vendor/vendor-routes.ts";
+
+/** How an emulator is set up. */
+export interface EmulatorOptions {
+  /** The tier of every account that does not name its own. @default "paid" */
+  readonly tier?: Tier;
+  /** Decides ids and drawn faults; the same seed and requests give the same run. @default 1 */
+  readonly seed?: number;
+  /**
+   * Accepted keys, for both sides, each with its own account.
+   *
+   * @default any key at the gateway, none needed at the vendor
+   */
+  readonly keys?: readonly (string | KeySetup)[];
+  /** Exchanges whose answers come first. @default those of `evaluator-fixtures` */
+  readonly exchanges?: readonly Exchange[];
+  /** Answers that come after recorded exchanges and before the judge's. @default none */
+  readonly rules?: readonly Rule[];
+  /** What goes wrong on purpose. @default nothing */
+  readonly faults?: readonly Fault[];
+  /** The time in epoch milliseconds. @default Date.now */
+  readonly clock?: () => number;
+  /** Waits for a latency; rejects when the signal aborts. @default a timer */
+  readonly sleep?: Sleep;
+}
 
 /** Where a listening emulator is reached. */
 export interface EmulatorAddress {
@@ -39,7 +62,7 @@ export interface Emulator {
    * @throws {Error} when the port is taken, the host is not loopback, or it already listens.
    */
   listen(options?: { host?: string; port?: number }): Promise<EmulatorAddress>;
-  /** Forgets all calls: new accounts, ids and faults from the start, an empty journal. */
+  /** Forgets all calls: new accounts, ids and faults from the start, an empty request log. */
   reset(): void;
   /** Stops listening; `fetch` still works. */
   close(): Promise<void>;
@@ -56,18 +79,20 @@ export interface Emulator {
  * ```
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
-  const { deliver, reset } = assemble(options);
+  const { app, reset } = assemble(options);
+  const answer = async (request: Request, delivery: Delivery) =>
+    await app.fetch(request, { delivery });
   let listener: Listener | null = null;
   return {
     async fetch(input, init) {
       const request = new Request(toRequestInput(input), init);
       request.signal.throwIfAborted();
-      const delivery = await deliver(fetchCall(request));
-      return await sendByFetch(request, delivery);
+      const delivery: Delivery = { ending: "whole", hasResponse: true };
+      return await deliverByFetch(await answer(request, delivery), request.signal, delivery);
     },
     async listen({ host = "127.0.0.1", port = 0 } = {}) {
       if (listener !== null) throw new Error("The emulator already listens; close it first.");
-      listener = await listen(deliver, { host, port });
+      listener = await serve(answer, { host, port });
       const { origin } = listener;
       return { origin, gatewayBaseUrl: `${origin}/v4/ai`, directBaseUrl: `${origin}/direct` };
     },
@@ -79,35 +104,40 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   };
 }
 
-/** Puts the parts together: both sides, behind faults, behind the journal, beside the controls. */
-function assemble(options: EmulatorOptions): { deliver: Deliver; reset: () => void } {
+/** Puts the parts together: the controls, then the request log, the faults and both sides. */
+function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset: () => void } {
   const { tier = "paid", seed = 1, clock = Date.now, sleep = sleepUntilAborted } = options;
   const accounts = createAccountBook(tier, options.keys);
   const generations = createGenerationLog();
   const faults = createFaultBook(checkFaults(options.faults ?? []), seed);
-  const journal = createJournal();
+  const requests = createRequestLog();
   const sources = [
     recordedAnswers(options.exchanges ?? loadExchanges()),
     ruleAnswers(checkRules(options.rules ?? [])),
   ];
   let nextId = createIds(seed);
-  const answerBoth = bothSides({
+  const context = {
     accounts,
     generations,
     clock,
-    answer: (input) => answerRequest(input, sources),
+    answer: (input: Parameters<typeof answerRequest>[0]) => answerRequest(input, sources),
     nextId: () => nextId(),
-  });
+  };
 
   function reset(): void {
-    for (const part of [accounts, generations, faults, journal]) part.reset();
+    for (const part of [accounts, generations, faults, requests]) part.reset();
     nextId = createIds(seed);
   }
-  const serve = withJournal(withFaults(answerBoth, faults, sleep), journal, { accounts, clock });
-  const steer = control({ accounts, faults, journal, reset });
-  const deliver: Deliver = async (call) =>
-    isControlPath(call.path) ? { ending: "whole", reply: await steer(call) } : serve(call);
-  return { deliver, reset };
+  const app = new Hono<CallEnvironment>();
+  app.route("/", controlRoutes({ accounts, faults, requests, reset }));
+  app.use(logRequests(requests, { accounts, clock }), playFaults(faults, sleep));
+  app.route("/", vendorRoutes(context)); // its paths; all others are the gateway's
+  app.route("/", gatewayRoutes(context));
+  // What ends a latency is the caller's own reason, not an answer.
+  app.onError((error) => {
+    throw error;
+  });
+  return { app, reset };
 }
 
 function toRequestInput(input: string | URL | Request): URL | Request {

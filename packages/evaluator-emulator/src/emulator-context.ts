@@ -1,7 +1,7 @@
-import type { AccountBook } from "./accounts/account-book.ts";
+import type { AccountBook } from "./accounts.ts";
 import type { Judgement } from "./answers/judgement.ts";
-import type { GenerationLog } from "./gateway/generation-log.ts";
-import type { EvaluationInput } from "./questions/evaluation-input.ts";
+import type { GenerationLog } from "./generations.ts";
+import type { EvaluationInput } from "./questions/question.ts";
 
 /** What the routes of both sides work with. */
 export interface EmulatorContext {

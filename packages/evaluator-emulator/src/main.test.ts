@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { evaluationHeaders } from "./test-requests.ts";
+import { evaluationHeaders } from "./testing/requests.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "emulator-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -33,9 +33,9 @@ test.each(["SIGINT", "SIGTERM"] as const)(
 test("names a wrong argument and how to start", async () => {
   const { child, exited } = start("--tier", "gold");
   const [message] = (await once(child.stderr, "data")) as [string];
-  expect(message).toContain("--tier must be free or paid.");
+  expect(message).toContain('--tier takes one of free, paid, not "gold".');
   expect(message).toContain("npm run emulator");
-  expect(await exited).toEqual([1, null]);
+  expect(await exited).toEqual([64, null]);
 });
 
 test("plays the rules of a file beside the caller, and the faults asked for", async () => {

@@ -1,24 +1,25 @@
 #!/usr/bin/env node
+import { once } from "node:events";
+import { runProgram } from "evaluator-cli-kit";
+import { readArguments, usage } from "./arguments.ts";
 import { createEmulator } from "./create-emulator.ts";
-import { readArguments, usageText } from "./read-arguments.ts";
-import { loadRules } from "./rules/load-rules.ts";
+import { loadRules } from "./rules/rule.ts";
 
-try {
-  // `npm run` changes to the root; paths are relative to where the person stands.
-  const cwd = process.env.INIT_CWD ?? process.cwd();
-  const { port, rulesPath, ...options } = readArguments(process.argv.slice(2), cwd);
-  const rules = rulesPath === null ? [] : loadRules(rulesPath);
-  const emulator = createEmulator({ ...options, rules });
-  const stop = () => void emulator.close();
-  process.once("SIGINT", stop).once("SIGTERM", stop);
-  const { origin, gatewayBaseUrl, directBaseUrl } = await emulator.listen({ port });
-  process.stdout.write(
-    "The emulator listens; any key will do.\n" +
-      `gateway  ${gatewayBaseUrl}\n` +
-      `direct   ${directBaseUrl}\n` +
-      `control  ${origin}/_emulator/journal, top-up, faults, reset\n`,
-  );
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : "It failed."}\n${usageText}\n`);
-  process.exitCode = 1;
-}
+await runProgram(
+  async (words, { cwd, stdout, signal }) => {
+    const { port, rulesPath, ...options } = readArguments(words, cwd);
+    const rules = rulesPath === null ? [] : loadRules(rulesPath);
+    const emulator = createEmulator({ ...options, rules });
+    const { origin, gatewayBaseUrl, directBaseUrl } = await emulator.listen({ port });
+    stdout.write(
+      "The emulator listens; any key will do.\n" +
+        `gateway  ${gatewayBaseUrl}\n` +
+        `direct   ${directBaseUrl}\n` +
+        `control  ${origin}/_emulator/journal, top-up, faults, reset\n`,
+    );
+    if (!signal.aborted) await once(signal, "abort");
+    await emulator.close();
+    return 0;
+  },
+  { name: "The emulator", usage },
+);

@@ -1,7 +1,10 @@
-import { lexicalJudge } from "../judge/lexical-judge.ts";
-import type { EvaluationInput } from "../questions/evaluation-input.ts";
-import { judgeInput } from "./judge-input.ts";
-import type { AnswerSource, Judgement } from "./judgement.ts";
+import { mapRecord } from "../json.ts";
+import { lexicalJudge } from "../judge/judge.ts";
+import type { Opinion } from "../judge/shares.ts";
+import type { EvaluationInput, QuestionInput } from "../questions/question.ts";
+import { estimateInputTokens } from "../questions/tokens.ts";
+import type { AnswerSource, JudgedAnswer, Judgement } from "./judgement.ts";
+import { printAnswer } from "./print-answer.ts";
 
 /**
  * Answers a request from the first source that can; the lexical judge comes last and always can.
@@ -14,4 +17,30 @@ export function answerRequest(input: EvaluationInput, sources: readonly AnswerSo
     if (judgement !== null) return judgement;
   }
   return judgeInput(input, lexicalJudge(input.state));
+}
+
+/** Answers every question with an opinion; the basis is `none` when no opinion is informed. */
+export function judgeInput(
+  input: EvaluationInput,
+  opinionOn: (question: QuestionInput, id: string) => Opinion,
+): Judgement {
+  let isInformed = false;
+  const answers = mapRecord(input.questions, (question, id) => {
+    const opinion = opinionOn(question, id);
+    isInformed ||= opinion.isInformed;
+    return printAnswer(question, opinion);
+  });
+  return {
+    basis: isInformed ? "lexical" : "none",
+    release: null,
+    answers,
+    usage: { inputTokens: estimateInputTokens(input), outputTokens: countOutputTokens(answers) },
+  };
+}
+
+/** Output tokens of an evaluation: one for each printed probability. */
+function countOutputTokens(answers: Readonly<Record<string, JudgedAnswer>>): number {
+  return Object.values(answers)
+    .map((answer) => (answer.type === "boolean" ? 1 : Object.keys(answer.probabilities).length))
+    .reduce((total, printed) => total + printed, 0);
 }

@@ -1,4 +1,4 @@
-import type { EvaluationInput } from "../questions/evaluation-input.ts";
+import type { EvaluationInput } from "../questions/question.ts";
 
 /** What an answer is based on, as the header `x-evaluator-emulator` names it. */
 export type Basis = "recorded" | "rule" | "lexical" | "none";

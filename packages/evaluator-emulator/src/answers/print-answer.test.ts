@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { QuestionInput } from "../questions/evaluation-input.ts";
-import { printAnswer } from "./print-answer.ts";
+import type { QuestionInput } from "../questions/question.ts";
+import { pickOption, printAnswer } from "./print-answer.ts";
 
 function choiceOf(...names: string[]): QuestionInput {
   const criteria = Object.fromEntries(names.map((name) => [name, null]));
@@ -79,4 +79,16 @@ test("option names such as __proto__ are data", () => {
   });
   expect(printed).toMatchObject({ choice: "__proto__" });
   expect(Object.keys("probabilities" in printed ? printed.probabilities : {})).toEqual(names);
+});
+
+test.each([
+  [["a", "b"], [0.4, 0.6], "b"],
+  [["a", "b"], [0.5, 0.5], "a"],
+  [["a", "other", "b"], [1 / 3, 1 / 3, 1 / 3], "other"],
+  [["a", "None of these"], [0.5, 0.5], "None of these"],
+  [["a", "otherwise"], [0.5, 0.5], "a"],
+  [["a", "other"], [0.6, 0.4], "a"],
+  [[""], [1], ""],
+])("of %j with %j: %j", (options, probabilities, picked) => {
+  expect(pickOption(options, probabilities)).toBe(picked);
 });

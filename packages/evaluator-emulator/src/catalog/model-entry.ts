@@ -4,7 +4,7 @@ import { pricePerToken, toDollarString } from "./price.ts";
 // The emulator knows no release dates; every entry carries the day its list was made.
 const listedAt = Date.UTC(2026, 10, 1) / 1000;
 
-/** A model as `GET /v1/models` lists it, prices in US dollars per token (field fact). */
+/** Returns a model as `GET /v1/models` lists it, prices in US dollars per token (field fact). */
 export function modelEntry(model: CatalogModel) {
   return {
     id: model.id,
@@ -22,7 +22,7 @@ export function modelEntry(model: CatalogModel) {
   };
 }
 
-/** A model with its endpoints, as `GET /v1/models/{creator}/{model}/endpoints` shows it. */
+/** Returns a model with its endpoints, as `GET /v1/models/{creator}/{model}/endpoints` shows it. */
 export function endpointEntry(model: CatalogModel) {
   const { input, output } = tokenPrices(model);
   return {
@@ -43,7 +43,9 @@ export function endpointEntry(model: CatalogModel) {
   };
 }
 
-/** A model as the gateway provider of the `ai` package reads it from `GET /v4/ai/config`. */
+/**
+ * Returns a model as the gateway provider of the `ai` package reads it from `GET /v4/ai/config`.
+ */
 export function providerEntry(model: CatalogModel) {
   return {
     id: model.id,

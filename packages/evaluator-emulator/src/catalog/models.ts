@@ -97,3 +97,8 @@ export const models: readonly CatalogModel[] = [
     isOnFreeTier: false,
   },
 ];
+
+/** The model with this id, or null when the price list does not have it. */
+export function findModel(id: string): CatalogModel | null {
+  return models.find((model) => model.id === id) ?? null;
+}

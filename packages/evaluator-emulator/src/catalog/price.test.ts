@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
-import { costOfCall } from "./cost-of-call.ts";
-import { findModel } from "./find-model.ts";
-import { models } from "./models.ts";
-import { pricePerToken, toDollarString } from "./price.ts";
+import { findModel, models } from "./models.ts";
+import { costOfCall, pricePerToken, toDollarString } from "./price.ts";
 
 test.each([
   [0, "0"],

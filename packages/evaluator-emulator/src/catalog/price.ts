@@ -1,3 +1,5 @@
+import type { CatalogModel } from "./models.ts";
+
 /**
  * Money is counted in picodollars (a millionth of a millionth of a US dollar), as whole numbers:
  * the cheapest price, $0.042 per million tokens, is 42,000 of them for one token.
@@ -20,4 +22,18 @@ export function toDollarString(amount: Picodollars): string {
   const fraction = digits.slice(-decimals).replace(/0+$/, "");
   const sign = amount < 0 ? "-" : "";
   return `${sign}${digits.slice(0, -decimals)}${fraction === "" ? "" : `.${fraction}`}`;
+}
+
+/** Tokens of one call. */
+export interface CallTokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** The market price of a call to a model. */
+export function costOfCall(model: CatalogModel, tokens: CallTokens): Picodollars {
+  return (
+    tokens.inputTokens * pricePerToken(model.inputPerMillion) +
+    tokens.outputTokens * pricePerToken(model.outputPerMillion)
+  );
 }

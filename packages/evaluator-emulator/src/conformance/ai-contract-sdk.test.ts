@@ -6,8 +6,7 @@ import {
 } from "ai-contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createEmulator } from "../create-emulator.ts";
-import { post } from "../test-requests.ts";
-import { threeQuestions as questions } from "./three-questions.ts";
+import { post, threeQuestions as questions } from "../testing/requests.ts";
 
 // The generation of the `ai` package that the contract describes, unpatched, over HTTP.
 const emulator = createEmulator({ exchanges: [], tier: "free", keys: ["right-key"] });

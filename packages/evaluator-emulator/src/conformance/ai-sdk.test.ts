@@ -8,8 +8,7 @@ import {
 } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEmulator } from "../create-emulator.ts";
-import { post } from "../test-requests.ts";
-import { threeQuestions as questions } from "./three-questions.ts";
+import { post, threeQuestions as questions } from "../testing/requests.ts";
 
 // The `ai` package and its own gateway provider, unpatched, over HTTP.
 const emulator = createEmulator({ exchanges: [], keys: ["right-key"] });

@@ -10,7 +10,7 @@ beforeAll(() => {
   globalThis.AI_SDK_LOG_WARNINGS = false;
 });
 
-/** A request made of the words, another for each number. */
+/** Returns a request made of the words, another for each number. */
 function requestNumber(number: number) {
   const word = (offset: number) => words[(number * 7 + offset * 3) % words.length] ?? "";
   const options = Array.from({ length: 1 + (number % 40) }, (_, index) => [

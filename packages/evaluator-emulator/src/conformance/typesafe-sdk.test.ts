@@ -16,7 +16,7 @@ import {
 } from "@typesafe-ai/sdk";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createEmulator } from "../create-emulator.ts";
-import { post } from "../test-requests.ts";
+import { post } from "../testing/requests.ts";
 
 // The vendor's own client, unpatched, over HTTP.
 const emulator = createEmulator({ exchanges: [], keys: ["right-key"] });

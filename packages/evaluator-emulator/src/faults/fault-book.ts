@@ -1,7 +1,6 @@
-import type { Call } from "../server/call.ts";
-import { createDraws } from "./create-draws.ts";
-import type { Fault, Latency } from "./fault.ts";
-import { matchesCall } from "./matches-call.ts";
+import { type Call, readText } from "../call.ts";
+import { createDraws } from "../seeded.ts";
+import { type Fault, isAnswerFault, type Latency } from "./fault.ts";
 
 /** What is to go wrong with one call. */
 export interface PickedFaults {
@@ -52,7 +51,9 @@ export function createFaultBook(initial: readonly Fault[], seed: number): FaultB
     list: () =>
       entries.map(({ fault, left }) => ({ ...fault, left: Number.isFinite(left) ? left : null })),
     async pick(call) {
-      const open = entries.filter((entry) => entry.left > 0 && matchesCall(entry.fault, call.path));
+      const open = entries.filter(
+        (entry) => entry.left > 0 && matchesCall(entry.fault, call.req.path),
+      );
       const text = open.some(({ fault }) => fault.rate !== undefined) ? await textOf(call) : "";
       return use(open, text);
     },
@@ -77,8 +78,18 @@ function isDrawn({ fault, draw }: Entry, text: string): boolean {
   return fault.rate === undefined || draw(text) < fault.rate;
 }
 
-/** What tells one request from another; never its key. */
+/** Returns what tells one request from another; never its key. */
 async function textOf(call: Call): Promise<string> {
-  const body = await call.readText().catch(() => "");
-  return `${call.method} ${call.path}\n${body}`;
+  const { method, path } = call.req;
+  const body = await readText(call).catch(() => "");
+  return `${method} ${path}\n${body}`;
+}
+
+const evaluationPattern = /\/(?:evaluation-model|decision-model|systemone)$/;
+
+/** Returns whether a fault is meant for calls to this path. */
+function matchesCall(fault: Fault, path: string): boolean {
+  if (isAnswerFault(fault) && !evaluationPattern.test(path)) return false;
+  if (fault.path === undefined) return true;
+  return fault.path.endsWith("*") ? path.startsWith(fault.path.slice(0, -1)) : path === fault.path;
 }

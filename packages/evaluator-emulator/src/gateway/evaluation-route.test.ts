@@ -6,7 +6,7 @@ import {
   postEvaluation,
   spamQuestion,
   without,
-} from "../test-requests.ts";
+} from "../testing/requests.ts";
 
 const emulator = createEmulator({ exchanges: [], clock: () => 1_000 });
 

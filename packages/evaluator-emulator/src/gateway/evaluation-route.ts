@@ -1,23 +1,20 @@
-import { basisHeader } from "../basis-header.ts";
+import type { JudgedAnswer, Judgement } from "../answers/judgement.ts";
+import { printedDecimals } from "../answers/print-answer.ts";
+import { basisHeader, localProvider, standInFor } from "../basis.ts";
 import type { EmulatorContext } from "../emulator-context.ts";
-import { localProvider, standInFor } from "../local-model.ts";
-import { isOverTokenLimits } from "../questions/token-limits.ts";
-import type { Call } from "../server/call.ts";
-import { readJson } from "../server/read-json.ts";
-import { jsonReply, type Reply } from "../server/reply.ts";
-import { admitCall } from "./admit-call.ts";
-import { checkGatewayCall } from "./check-gateway-call.ts";
-import { evaluationBody } from "./evaluation-body.ts";
+import { mapRecord } from "../json.ts";
+import { isOverTokenLimits } from "../questions/tokens.ts";
+import { type Call, readJson } from "../call.ts";
+import { admitCall, checkGatewayCall, settleCall } from "./gateway-call.ts";
 import { invalidRequest } from "./gateway-error.ts";
-import { parseGatewayInput, type EvaluationWire } from "./parse-gateway-input.ts";
-import { settleCall } from "./settle-call.ts";
+import { type EvaluationWire, parseGatewayInput } from "./gateway-input.ts";
 
 /** Answers one evaluation (contract section 4.1; the successor's body also names the model). */
 export async function evaluationRoute(
   call: Call,
   wire: EvaluationWire,
   context: EmulatorContext,
-): Promise<Reply> {
+): Promise<Response> {
   const startTime = context.clock();
   const endpoint = { ...headersOf(wire), modelType: "evaluation" } as const;
   const admitted = checkGatewayCall(call, endpoint, context);
@@ -30,11 +27,41 @@ export async function evaluationRoute(
   const provider = standIn === null ? admitted.model.provider : localProvider;
   const answered = { ...judgement.usage, canonicalSlug, provider, isStreamed: false, startTime };
   const body = evaluationBody(judgement, settleCall(admitted, answered, context));
-  return jsonReply(wire === "decision-model" ? { ...body, model: canonicalSlug } : body, {
+  return Response.json(wire === "decision-model" ? { ...body, model: canonicalSlug } : body, {
     headers: basisHeader(judgement.basis),
   });
 }
 
 function headersOf(wire: EvaluationWire) {
   return { specificationHeader: `ai-${wire}-specification-version`, modelHeader: "ai-model-id" };
+}
+
+const vendor = "typesafe";
+
+/** Returns the body of an answered evaluation in the gateway's form (contract section 2.3). */
+function evaluationBody({ answers, usage }: Judgement, gatewayMetadata: object) {
+  return {
+    answers: mapRecord(answers, toGatewayAnswer),
+    rounding: { probabilityDecimals: printedDecimals, scoreDecimals: printedDecimals },
+    usage,
+    warnings: [],
+    providerMetadata: {
+      [vendor]: { confidence: confidenceOf(answers) },
+      gateway: gatewayMetadata,
+    },
+  };
+}
+
+function toGatewayAnswer(answer: JudgedAnswer) {
+  if (answer.type === "boolean") return answer;
+  const { confidence: _moved, ...rest } = answer;
+  return rest;
+}
+
+function confidenceOf(answers: Judgement["answers"]): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(answers).flatMap(([id, answer]) =>
+      answer.type === "boolean" || answer.confidence === null ? [] : [[id, answer.confidence]],
+    ),
+  );
 }

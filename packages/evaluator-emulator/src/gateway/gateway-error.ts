@@ -1,5 +1,3 @@
-import { jsonReply, type Reply } from "../server/reply.ts";
-
 /** What a gateway error says beyond its message (field facts). */
 export interface GatewayErrorDetails {
   readonly status: number;
@@ -20,10 +18,10 @@ export class GatewayError extends Error {
     this.details = details;
   }
 
-  /** The reply in the gateway's error shape. */
-  toReply(): Reply {
+  /** Returns the response in the gateway's error shape. */
+  toResponse(): Response {
     const { status, type, param, ...rest } = this.details;
-    return jsonReply({ error: { message: this.message, type, param }, ...rest }, { status });
+    return Response.json({ error: { message: this.message, type, param }, ...rest }, { status });
   }
 }
 

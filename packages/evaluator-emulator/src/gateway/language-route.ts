@@ -1,16 +1,9 @@
-import { basisHeader } from "../basis-header.ts";
+import { basisHeader, echoModel, localProvider } from "../basis.ts";
 import type { EmulatorContext } from "../emulator-context.ts";
-import { echoModel, localProvider } from "../local-model.ts";
-import type { Call } from "../server/call.ts";
-import { readJson } from "../server/read-json.ts";
-import { jsonReply, type Reply } from "../server/reply.ts";
-import { composeReply } from "../text/compose-reply.ts";
-import { eventStream } from "../text/event-stream.ts";
-import { replyParts, wholeReply } from "../text/reply-forms.ts";
-import { admitCall } from "./admit-call.ts";
-import { checkGatewayCall } from "./check-gateway-call.ts";
+import { type Call, readJson } from "../call.ts";
+import { admitCall, checkGatewayCall, settleCall } from "./gateway-call.ts";
 import { invalidRequest } from "./gateway-error.ts";
-import { settleCall } from "./settle-call.ts";
+import { composeReply, replyParts, wholeReply } from "./text-reply.ts";
 
 const endpoint = {
   specificationHeader: "ai-language-model-specification-version",
@@ -18,8 +11,10 @@ const endpoint = {
   modelType: "language",
 } as const;
 
-/** Answers one text request, whole or streamed as `ai-language-model-streaming` asks (field fact). */
-export async function languageRoute(call: Call, context: EmulatorContext): Promise<Reply> {
+/**
+ * Answers one text request, whole or streamed as `ai-language-model-streaming` asks (field fact).
+ */
+export async function languageRoute(call: Call, context: EmulatorContext): Promise<Response> {
   const startTime = context.clock();
   const admitted = checkGatewayCall(call, endpoint, context);
   const isStreamed = readStreaming(call);
@@ -36,11 +31,20 @@ export async function languageRoute(call: Call, context: EmulatorContext): Promi
   const headers = basisHeader("none");
   return isStreamed
     ? eventStream(replyParts(reply, metadata, settled), headers)
-    : jsonReply(wholeReply(reply, metadata, settled), { headers });
+    : Response.json(wholeReply(reply, metadata, settled), { headers });
 }
 
-function readStreaming({ header }: Call): boolean {
-  const streaming = header("ai-language-model-streaming");
+function readStreaming({ req }: Call): boolean {
+  const streaming = req.header("ai-language-model-streaming");
   if (streaming === "true" || streaming === "false") return streaming === "true";
   throw invalidRequest("The header ai-language-model-streaming must be true or false.");
+}
+
+/** Returns a response that sends each part as one server-sent event, then `[DONE]`. */
+function eventStream(parts: readonly object[], headers: Record<string, string>): Response {
+  const events = [...parts.map((part) => JSON.stringify(part)), "[DONE]"];
+  const chunks = events.map((event) => Buffer.from(`data: ${event}\n\n`));
+  return new Response(ReadableStream.from(chunks), {
+    headers: { "content-type": "text/event-stream", "cache-control": "no-cache", ...headers },
+  });
 }

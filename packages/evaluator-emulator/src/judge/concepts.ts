@@ -1,5 +1,7 @@
+import { textWords } from "./words.ts";
+
 /** A topic the judge knows. */
-export interface Concept {
+interface Concept {
   readonly name: string;
   /** Phrases by which an option or a question names the topic; a state may hold them too. */
   readonly cues: readonly string[];
@@ -19,7 +21,7 @@ function split(phrases: string): string[] {
 }
 
 /** The topics the judge knows, for chat messages first and everyday mail after. */
-export const concepts: readonly Concept[] = [
+const concepts: readonly Concept[] = [
   concept(
     "greeting",
     "greeting, small talk, chit chat",
@@ -203,3 +205,62 @@ export const concepts: readonly Concept[] = [
     "charged twice, double charged, overcharged, refund, chargeback, cancel my, money back, wrong amount",
   ),
 ];
+
+/** Longest phrase of the concept list, in words. */
+const longestPhrase = 3;
+
+const phrasesByRole = {
+  cues: indexPhrases((concept) => concept.cues),
+  signs: indexPhrases((concept) => [...concept.cues, ...concept.signs]),
+};
+
+/** The words that phrases of several words start with. */
+const phraseStarts = new Set(
+  [...phrasesByRole.signs.keys()]
+    .map((phrase) => phrase.split(" "))
+    .filter((words) => words.length > 1)
+    .map(([first]) => first),
+);
+
+/**
+ * The concepts a text holds, each with the number of different phrases that show it.
+ *
+ * @param role - `cues` for an option or a question, which name a concept; `signs` for a state.
+ */
+export function findConcepts(
+  words: readonly string[],
+  role: keyof typeof phrasesByRole,
+): ReadonlyMap<string, number> {
+  const found = new Map<string, Set<string>>();
+  for (const phrase of phrasesOf(words)) {
+    for (const name of phrasesByRole[role].get(phrase) ?? []) {
+      found.set(name, (found.get(name) ?? new Set()).add(phrase));
+    }
+  }
+  return new Map([...found].map(([name, phrases]) => [name, phrases.size]));
+}
+
+function phrasesOf(words: readonly string[]): string[] {
+  const phrases: string[] = [];
+  for (const [start, word] of words.entries()) {
+    let phrase = word;
+    phrases.push(phrase);
+    if (!phraseStarts.has(word)) continue;
+    for (const next of words.slice(start + 1, start + longestPhrase)) {
+      phrase += ` ${next}`;
+      phrases.push(phrase);
+    }
+  }
+  return phrases;
+}
+
+function indexPhrases(phrasesOfConcept: (concept: (typeof concepts)[number]) => readonly string[]) {
+  const index = new Map<string, Set<string>>();
+  for (const concept of concepts) {
+    for (const phrase of phrasesOfConcept(concept)) {
+      const key = textWords(phrase).join(" ");
+      index.set(key, (index.get(key) ?? new Set()).add(concept.name));
+    }
+  }
+  return index;
+}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createEmulator } from "../create-emulator.ts";
-import { postEvaluation, postSystemOne } from "../test-requests.ts";
+import { postEvaluation, postSystemOne } from "../testing/requests.ts";
 import type { Rule } from "./rule.ts";
 
 const questions = {

@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
+import { CliError } from "evaluator-cli-kit";
 import { z } from "zod";
-import { recordOf } from "../questions/json-record.ts";
+import { describeIssue, recordOf } from "../json.ts";
 
 const expected =
   "expected the probability of yes, 0 to 1, or an object of option (or level index) to " +
@@ -31,7 +33,7 @@ const ruleSchema = z.strictObject({
 });
 
 /** A list of rules as a file holds it. */
-export const rulesSchema = z.array(ruleSchema, { error: "expected a list of rules" });
+const rulesSchema = z.array(ruleSchema, { error: "expected a list of rules" });
 
 /**
  * What to answer about a state that holds `match`: text in any case, or `/a regular expression/i`;
@@ -57,5 +59,45 @@ function isReadable(match: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/**
+ * Checks rules that came from outside.
+ *
+ * @param source - Where they came from, such as a file name.
+ * @throws {Error} names the source, the rule, counted from 1, and the field.
+ */
+export function checkRules(rules: unknown, source = "rules"): Rule[] {
+  const { data, error } = rulesSchema.safeParse(rules);
+  if (error === undefined) return data;
+  throw new CliError(`${source}: ${describeIssue(error, "rule")}`);
+}
+
+/**
+ * Reads a rules file.
+ *
+ * @throws {Error} names the file and the place in it.
+ */
+export function loadRules(path: string): Rule[] {
+  return checkRules(parseJson(readText(path), path), path);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    throw new CliError(`${path}: the file cannot be read (${code}).`, { cause: error });
+  }
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const where = /line \d+ column \d+/.exec(String(error))?.[0];
+    const place = where === undefined ? "" : ` at ${where}`;
+    throw new CliError(`${path}: not JSON${place}.`, { cause: error });
   }
 }

@@ -1,5 +1,3 @@
-import { jsonReply, type Reply } from "../server/reply.ts";
-
 /** What is wrong with one field, as the vendor lists it; it echoes the input (field fact). */
 export interface FieldError {
   readonly loc: readonly (string | number)[];
@@ -26,8 +24,15 @@ export class VendorError extends Error {
     this.detail = detail;
   }
 
-  /** The reply in the vendor's error shape. */
-  toReply(): Reply {
-    return jsonReply({ detail: this.detail }, { status: this.status });
+  /** Returns the response in the vendor's error shape. */
+  toResponse(): Response {
+    return Response.json({ detail: this.detail }, { status: this.status });
   }
+}
+
+/**
+ * Returns whether an address is the vendor's: all under `/direct`, and its evaluation at the root.
+ */
+export function isVendorPath(path: string): boolean {
+  return path.startsWith("/direct/") || path === "/v1/systemone";
 }

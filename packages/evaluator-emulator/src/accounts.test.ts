@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { createAccount, freeTierBurst, meetFreeTierWall } from "./accounts.ts";
+import { type CatalogModel, models } from "./catalog/models.ts";
+
+const freeModel = modelWhere((model) => model.isOnFreeTier);
+const paidModel = modelWhere((model) => !model.isOnFreeTier);
+
+function modelWhere(matches: (model: CatalogModel) => boolean): CatalogModel {
+  const model = models.find(matches);
+  if (model === undefined) throw new Error("The price list lacks such a model.");
+  return model;
+}
+
+test("a burst of at least two calls passes, then the model is rate limited", () => {
+  const account = createAccount({ tier: "free" });
+  const outcomes = Array.from({ length: freeTierBurst + 1 }, () =>
+    meetFreeTierWall(account, freeModel, 1000),
+  );
+  expect(freeTierBurst).toBeGreaterThanOrEqual(2);
+  expect(outcomes.slice(0, -1).every((outcome) => outcome === null)).toBe(true);
+  expect(outcomes.at(-1)).toBe("rate-limited");
+});
+
+test("the limit is lifted when the minute has passed", () => {
+  const account = createAccount({ tier: "free" });
+  for (let call = 0; call < freeTierBurst; call += 1) meetFreeTierWall(account, freeModel, 0);
+  expect(meetFreeTierWall(account, freeModel, 59_999)).toBe("rate-limited");
+  expect(meetFreeTierWall(account, freeModel, 60_000)).toBeNull();
+});
+
+test("models outside the subset are refused on the free tier only", () => {
+  expect(meetFreeTierWall(createAccount({ tier: "free" }), paidModel, 0)).toBe("no-access");
+  expect(meetFreeTierWall(createAccount({ tier: "paid" }), paidModel, 0)).toBeNull();
+});
+
+test("the paid tier has no rate limit", () => {
+  const account = createAccount({ tier: "paid" });
+  const outcomes = Array.from({ length: 100 }, () => meetFreeTierWall(account, freeModel, 0));
+  expect(outcomes.every((outcome) => outcome === null)).toBe(true);
+});

@@ -1,0 +1,54 @@
+import * as fc from "fast-check";
+import { checkAnswers, type Questions } from "evaluator-client";
+import { expect, test } from "vitest";
+import { createEmulator } from "./create-emulator.ts";
+import { mapRecord } from "./json.ts";
+import { randomRequest, type RandomRequest } from "./testing/random-request.ts";
+
+const requests = 10_000;
+const emulator = createEmulator({ exchanges: [] });
+
+async function send({ method, path, headers, body }: RandomRequest): Promise<Response> {
+  const hasBody = method !== "GET" && method !== "HEAD";
+  return emulator.fetch(path.startsWith("//") ? "/" : path, {
+    method,
+    headers,
+    ...(hasBody && { body }),
+  });
+}
+
+/** Returns what arrives: a lone half of a surrogate pair has no UTF-8 form. */
+function asSent(body: string): string {
+  return Buffer.from(body).toString();
+}
+
+type Named = Record<string, Record<string, unknown>>;
+
+function toGatewayForm(records: Named): Named {
+  return mapRecord(records, ({ type, noul, ...rest }) =>
+    type === "noul" ? { ...rest, type: "boolean", probability: noul } : { ...rest, type },
+  );
+}
+
+test(`${requests} random requests never crash it, and every answer passes the check`, async () => {
+  const seen = { answered: 0, refused: 0 };
+  const property = fc.asyncProperty(randomRequest, async (request) => {
+    const response = await send(request);
+    expect(response.status).toBeLessThan(500);
+    const text = await response.text();
+    if (response.status !== 200) seen.refused += 1;
+    else if (/(?:evaluation-model|decision-model|systemone)$/.test(request.path)) {
+      const { questions } = JSON.parse(asSent(request.body)) as { questions: Named };
+      const { answers } = JSON.parse(text) as { answers: Named };
+      checkAnswers({
+        questions: toGatewayForm(questions) as unknown as Questions,
+        answers: toGatewayForm(answers),
+        rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+      });
+      seen.answered += 1;
+    }
+  });
+  await fc.assert(property, { numRuns: requests, seed: 2026 });
+  expect(seen.answered).toBeGreaterThan(requests / 4);
+  expect(seen.refused).toBeGreaterThan(requests / 4);
+}, 60_000);

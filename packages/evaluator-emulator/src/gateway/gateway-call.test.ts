@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { createAccount, freeTierBurst } from "../accounts.ts";
+import { findModel } from "../catalog/models.ts";
+import { createEmulator } from "../create-emulator.ts";
+import type { EmulatorContext } from "../emulator-context.ts";
+import { evaluationHeaders, post, postEvaluation } from "../testing/requests.ts";
+import { admitCall } from "./gateway-call.ts";
+
+const freeTier = () => createEmulator({ tier: "free", exchanges: [], clock: () => 0 });
+
+test("after a short burst evaluations are rate limited, and the routing block says so", async () => {
+  const emulator = freeTier();
+  for (let call = 0; call < freeTierBurst; call += 1) {
+    expect((await postEvaluation(emulator)).status).toBe(200);
+  }
+  const { status, json } = await postEvaluation(emulator);
+  expect(status).toBe(429);
+  expect(json).toMatchObject({
+    error: {
+      type: "rate_limit_exceeded",
+      message: expect.stringMatching(/^Free tier requests on this model are rate-limited.*paid/),
+    },
+    generationId: expect.stringMatching(/^gen_/),
+    providerMetadata: {
+      gateway: { routing: { modelAttempts: [{ success: false, providerAttempts: [] }] } },
+    },
+  });
+  emulator.reset();
+  expect((await postEvaluation(emulator)).status).toBe(200);
+});
+
+test("a refused request does not count against the burst", async () => {
+  const emulator = freeTier();
+  for (let call = 0; call <= freeTierBurst; call += 1) await postEvaluation(emulator, {});
+  expect((await postEvaluation(emulator)).status).toBe(200);
+});
+
+test.each([
+  ["openai/gpt-5-nano", 200],
+  ["anthropic/claude-fable-5.1", 403],
+])("the text model %s gets %d on the free tier", async (modelId, status) => {
+  const headers = {
+    authorization: evaluationHeaders.authorization,
+    "ai-language-model-id": modelId,
+    "ai-language-model-specification-version": "4",
+    "ai-language-model-streaming": "false",
+    "ai-gateway-protocol-version": "0.0.1",
+    "ai-gateway-auth-method": "api-key",
+    "content-type": "application/json",
+  };
+  const body = { prompt: [{ role: "user", content: [{ type: "text", text: "hi" }] }] };
+  const response = await post(freeTier(), "/v4/ai/language-model", { headers, body });
+  expect(response.status).toBe(status);
+  if (status === 200) return;
+  expect(response.json).toMatchObject({
+    error: {
+      message: expect.stringMatching(/^Free tier users do not have access to this model.*paid/),
+    },
+  });
+});
+
+test("an account without credits is refused with a 402", () => {
+  const model = findModel("typesafe-ai/jev");
+  if (model === null) throw new Error("The price list has no evaluation model.");
+  const account = { ...createAccount({ tier: "paid" }), balance: 0 };
+  const context = { clock: () => 0 } as EmulatorContext;
+  expect(() => admitCall({ account, model }, context)).toThrow(
+    expect.objectContaining({ details: { status: 402, type: "insufficient_funds" } }),
+  );
+});

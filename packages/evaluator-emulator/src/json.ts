@@ -1,0 +1,56 @@
+import { z } from "zod";
+
+/** Maps every own value of a record; keys such as `__proto__` stay ordinary data. */
+export function mapRecord<TValue, TResult>(
+  record: Readonly<Record<string, TValue>>,
+  map: (value: TValue, key: string) => TResult,
+): Record<string, TResult> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
+}
+
+/** Returns whether a value is a JSON object: not null, not a list. */
+export function isJsonRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Returns a schema for a JSON object whose keys are data; `z.record` would drop an own `__proto__`.
+ */
+export function recordOf<TValue>(valueSchema: z.ZodType<TValue>) {
+  return z
+    .custom<Record<string, unknown>>(isJsonRecord, { error: "expected an object" })
+    .transform((record, context): Record<string, TValue> =>
+      mapRecord(record, (value, key) => {
+        const { data, error } = valueSchema.safeParse(value, { reportInput: true });
+        for (const { message, path, input } of error?.issues ?? []) {
+          context.addIssue({ code: "custom", message, path: [key, ...path], input });
+        }
+        return error === undefined ? data : z.NEVER;
+      }),
+    );
+}
+
+/**
+ * Returns the JSON text of a value with the keys of every object in order, so equal data is equal
+ * text.
+ */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, nested: unknown) =>
+    isJsonRecord(nested) ? sortKeys(nested) : nested,
+  );
+}
+
+function sortKeys(record: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(record).toSorted(([left], [right]) => (left < right ? -1 : 1)),
+  );
+}
+
+/** Returns what is wrong and where, such as `rule 2, answers.scam: expected a probability`. */
+export function describeIssue(error: z.ZodError, entry: string): string {
+  const [issue] = error.issues;
+  const [index, ...path] = issue?.path ?? [];
+  const place = typeof index === "number" ? `${entry} ${index + 1}` : `the list of ${entry}s`;
+  const field = path.map(String).join(".");
+  return `${place}${field === "" ? "" : `, ${field}`}: ${issue?.message ?? "is not valid"}`;
+}

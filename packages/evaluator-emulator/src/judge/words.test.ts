@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { dropNegated, remember, textWords } from "./words.ts";
+
+test.each([
+  ["Planning the PLANS", ["plan", "the", "plan"]],
+  ["Zürich café", ["zurich", "cafe"]],
+  ["50% off, $12?", ["50", "%", "off", "$", "12", "?"]],
+  ["", []],
+  ["日本語 🙂", ["日本語"]],
+])("the words of %j", (text, words) => {
+  expect(textWords(text)).toEqual(words);
+});
+
+test.each([
+  ["short task with a clear answer, no deep reasoning", "short task with a clear answer,  "],
+  ["ignore: no action and no information needed", "ignore,  "],
+  ["none of the above", ""],
+])("what %j does not deny", (text, kept) => {
+  expect(dropNegated(text)).toBe(kept);
+});
+
+test("computes once for each text and forgets the oldest beyond its capacity", () => {
+  const computed: string[] = [];
+  const shout = remember(
+    (text: string) => {
+      computed.push(text);
+      return text.toUpperCase();
+    },
+    { keyOf: (text) => text, capacity: 2 },
+  );
+  expect(["a", "b", "a", "c", "a"].map(shout)).toEqual(["A", "B", "A", "C", "A"]);
+  expect(computed).toEqual(["a", "b", "c", "a"]);
+});

@@ -1,0 +1,66 @@
+import { stemmer } from "stemmer";
+
+const stem = remember(stemmer, { keyOf: (word) => word, capacity: 10_000 });
+const wordPattern = /[\p{L}\p{N}]+|[$€£%?]/gu;
+
+/**
+ * Returns the stemmed words of a text in order, case and accents folded.
+ * A currency sign, a percent sign and a question mark count as words.
+ */
+export function textWords(text: string): string[] {
+  const folded = text
+    .normalize("NFKD")
+    .replaceAll(/\p{M}+/gu, "")
+    .toLowerCase();
+  return (folded.match(wordPattern) ?? []).map(stem);
+}
+
+/** Stems too common to tell one option from another. */
+export const stopWords: ReadonlySet<string> = new Set(
+  textWords(
+    `a about above after all also an and any are as at be because been before being below between
+    both but by can could did do does doing down each few for from further get gets had has have
+    having he her here him how i if in into is it its itself just me more most my nor not
+    of off on once only or other our out over own same she should so some such than that the their
+    them then there these they this those through to too under until up us very was we were what
+    when where which while who whom why will with would you your s t re ve ll d m no none without
+    needs need user user's one something anything nothing $ € £ % ?`,
+  ),
+);
+
+const clausePattern = /[^,.;:()]+/gu;
+const negationPattern = /\b(?:no|not|none|never|without)\b.*$/isu;
+
+/**
+ * The text without what a description denies: "short task, no deep reasoning" keeps "short task".
+ */
+export function dropNegated(text: string): string {
+  const clauses = text.match(clausePattern) ?? [];
+  return clauses.map((clause) => clause.replace(negationPattern, "")).join(", ");
+}
+
+/** How results are kept. */
+interface Memory<TInput> {
+  /** Inputs with the same key have the same result. */
+  readonly keyOf: (input: TInput) => string;
+  /** How many results are kept; beyond it the oldest is forgotten first. */
+  readonly capacity: number;
+}
+
+/** Wraps a pure function so that its latest results are kept. */
+export function remember<TInput, TResult>(
+  compute: (input: TInput) => TResult,
+  { keyOf, capacity }: Memory<TInput>,
+): (input: TInput) => TResult {
+  const results = new Map<string, TResult>();
+  return (input) => {
+    const key = keyOf(input);
+    const known = results.get(key);
+    if (known !== undefined) return known;
+    const result = compute(input);
+    results.set(key, result);
+    const [oldest] = results.keys();
+    if (results.size > capacity && oldest !== undefined) results.delete(oldest);
+    return result;
+  };
+}

@@ -1,0 +1,55 @@
+import { http, type HttpHandler, HttpResponse } from "msw";
+import type { Emulator } from "./create-emulator.ts";
+
+/** Which hosts the handlers stand for. */
+export interface EmulatorHandlersOptions {
+  /** The gateway's origin. @default any */
+  readonly gatewayOrigin?: string;
+  /** The vendor's origin; named, its model list is played too. @default any */
+  readonly directOrigin?: string;
+}
+
+const gatewayPaths = [
+  "/v4/ai/*",
+  "/v1/models",
+  "/v1/models/:creator/:model/endpoints",
+  "/v1/credits",
+  "/v1/generation",
+];
+
+/**
+ * Handlers for msw that answer as the emulator does, so that a test needs no port.
+ * A broken connection becomes msw's network error.
+ *
+ * @example
+ * ```ts
+ * const server = setupServer(...emulatorHandlers(createEmulator()));
+ * ```
+ */
+export function emulatorHandlers(
+  emulator: Pick<Emulator, "fetch">,
+  { gatewayOrigin = "*", directOrigin = "*" }: EmulatorHandlersOptions = {},
+): HttpHandler[] {
+  const vendorPaths = directOrigin === "*" ? ["/v1/systemone"] : ["/v1/systemone", "/v1/models"];
+  return [
+    ...vendorPaths.map((path) => handlerFor(`${directOrigin}${path}`, `/direct${path}`, emulator)),
+    ...gatewayPaths.map((path) => handlerFor(`${gatewayOrigin}${path}`, null, emulator)),
+  ];
+}
+
+/** @param path - Where the emulator answers it, when that differs from the request's own path. */
+function handlerFor(
+  pattern: string,
+  path: string | null,
+  emulator: Pick<Emulator, "fetch">,
+): HttpHandler {
+  return http.all(pattern, async ({ request }) => {
+    const input = path === null ? request : new Request(new URL(path, request.url), request);
+    try {
+      return await emulator.fetch(input);
+    } catch (error) {
+      if (error instanceof TypeError) return HttpResponse.error();
+      throw error;
+    }
+  });
+}

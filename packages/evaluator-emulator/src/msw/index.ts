@@ -1,1 +1,0 @@
-export { emulatorHandlers, type EmulatorHandlersOptions } from "./emulator-handlers.ts";

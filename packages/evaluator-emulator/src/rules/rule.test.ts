@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { checkRules, loadRules } from "./rule.ts";
+
+const fine = { match: "lottery", answers: { scam: 0.9, kind: { prize: 0.7, other: 0.3 } } };
+
+test("rules pass as they are", () => {
+  const rules = [fine, { answers: { "how important": { "0": 0.33, "1": 0.33, "2": 0.35 } } }];
+  expect(checkRules(rules)).toEqual(rules);
+});
+
+test.each([
+  [{}, "rules.json: the list of rules: expected a list of rules"],
+  [[fine, { match: "x" }], "rules.json: rule 2, answers: expected an object"],
+  [[{ answers: {} }], "rules.json: rule 1, answers: expected at least 1 answer"],
+  [[fine, { answers: { scam: 2 } }], "rules.json: rule 2, answers.scam: expected the probability"],
+  [[{ answers: { kind: { a: 0.9, b: 0.9 } } }], "rules.json: rule 1, answers.kind: expected"],
+  [[{ answers: { kind: {} } }], "rules.json: rule 1, answers.kind: expected"],
+  [[{ answers: { kind: "prize" } }], "rules.json: rule 1, answers.kind: expected"],
+  [[{ match: 7, answers: { a: 1 } }], "rules.json: rule 1, match: expected text"],
+  [[{ match: "", answers: { a: 1 } }], "rules.json: rule 1, match: expected some text"],
+  [[{ match: "/(/", answers: { a: 1 } }], "rules.json: rule 1, match: is not a valid regular"],
+  [[{ ...fine, when: 1 }], 'rules.json: rule 1: Unrecognized key: "when"'],
+])("%j is refused with its place", (rules, message) => {
+  expect(() => checkRules(rules, "rules.json")).toThrow(message);
+});
+
+const folder = mkdtempSync(join(tmpdir(), "rules-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileWith(text: string): string {
+  const path = join(folder, "rules.json");
+  writeFileSync(path, text);
+  return path;
+}
+
+test("a file of rules is read", () => {
+  expect(loadRules(fileWith(`[{ "answers": { "scam": 1 } }]`))).toEqual([{ answers: { scam: 1 } }]);
+});
+
+test("a wrong rule is named with the file", () => {
+  const path = fileWith(`[{ "answers": { "scam": "yes" } }]`);
+  expect(() => loadRules(path)).toThrow(`${path}: rule 1, answers.scam: expected`);
+});
+
+test("a file that is not JSON is named with the place, without its text", () => {
+  const path = fileWith(`[\n  { "match": "secret" "answers": {} }\n]`);
+  expect(() => loadRules(path)).toThrow(`${path}: not JSON at line 2 column 23.`);
+});
+
+test("a missing file is named", () => {
+  const path = join(folder, "none.json");
+  expect(() => loadRules(path)).toThrow(`${path}: the file cannot be read (ENOENT).`);
+});

@@ -1,0 +1,142 @@
+import { expect, test } from "vitest";
+import { createEmulator } from "../create-emulator.ts";
+import { post, postSystemOne } from "../testing/requests.ts";
+
+const emulator = createEmulator({ exchanges: [] });
+const request = {
+  model: "jev-latest",
+  state: "You have won the lottery, claim your prize",
+  questions: {
+    scam: { type: "noul", instructions: "Is it a scam?" },
+    kind: { type: "choice", instructions: "Which?", criteria: { prize: "a lottery", other: null } },
+    level: { type: "score", instructions: "How bad?", criteria: ["fine", "fraud"] },
+  },
+};
+
+test("an evaluation has the body of contract section 2.6", async () => {
+  const { status, headers, json } = await postSystemOne(emulator, request);
+  expect(status).toBe(200);
+  expect(headers.get("x-typesafe-request-id")).toMatch(/^req_/);
+  expect(headers.get("x-evaluator-emulator")).toBe("basis=lexical");
+  expect(json).toMatchInlineSnapshot(`
+    {
+      "answers": {
+        "kind": {
+          "choice": "prize",
+          "confidence": 0.12,
+          "probabilities": {
+            "other": 0.3,
+            "prize": 0.7,
+          },
+          "type": "choice",
+        },
+        "level": {
+          "confidence": 0.18,
+          "legend": {
+            "0": "fine",
+            "1": "fraud",
+          },
+          "probabilities": {
+            "0": 0.26,
+            "1": 0.75,
+          },
+          "score": 0.75,
+          "type": "score",
+        },
+        "scam": {
+          "noul": 0.8,
+          "type": "noul",
+        },
+      },
+      "model": "local/lexical-1",
+      "usage": {
+        "input_tokens": 58,
+        "output_tokens": 5,
+      },
+    }
+  `);
+});
+
+test("answers at the host root too, whatever the host", async () => {
+  const url = "https://api.typesafe.ai/v1/systemone";
+  expect((await post(emulator, url, { body: request })).status).toBe(200);
+});
+
+test("without given keys none is asked for", async () => {
+  expect((await postSystemOne(emulator, request)).status).toBe(200);
+});
+
+test.each([
+  [undefined, 403],
+  ["Bearer wrong", 401],
+  ["Bearer right", 200],
+])("with given keys, authorization %s gets %d", async (authorization, status) => {
+  const closed = createEmulator({ exchanges: [], keys: ["right"] });
+  const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+  const response = await postSystemOne(closed, request, headers);
+  expect(response.status).toBe(status);
+  expect(response.headers.get("x-typesafe-request-id")).not.toBeNull();
+  expect((await closed.fetch("/direct/v1/models", { headers })).status).toBe(status);
+});
+
+test("an unknown top-level field is a 400, one inside a question is ignored", async () => {
+  const unknown = await postSystemOne(emulator, { ...request, providerOptions: {} });
+  expect(unknown).toMatchObject({
+    status: 400,
+    json: { detail: "Unknown field: providerOptions" },
+  });
+  const scam = { ...request.questions.scam, weight: 3 };
+  expect((await postSystemOne(emulator, { ...request, questions: { scam } })).status).toBe(200);
+});
+
+test.each([
+  ["a null state", { ...request, state: null }, ["body", "state"]],
+  ["a number as state", { ...request, state: 7 }, ["body", "state"]],
+  ["no model", { state: "x", questions: request.questions }, ["body", "model"]],
+  ["no questions", { ...request, questions: {} }, ["body", "questions"]],
+  ["a boolean question", ask({ type: "boolean", instructions: "?" }), inQuestion("type")],
+  ["a null level", ask({ type: "score", criteria: [null] }), inQuestion("criteria", 0)],
+  ["no options", ask({ type: "choice", criteria: {} }), inQuestion("criteria")],
+  ["not JSON", "{", ["body"]],
+])("%s is a 422 that lists the field", async (_what, body, loc) => {
+  const { status, json } = await postSystemOne(emulator, body);
+  expect(status).toBe(422);
+  expect(json).toMatchObject({
+    detail: [{ loc, msg: expect.any(String), type: expect.any(String) }],
+  });
+});
+
+function ask(question: object) {
+  return { ...request, questions: { q: question } };
+}
+function inQuestion(...path: (string | number)[]) {
+  return ["body", "questions", "q", ...path];
+}
+
+test("a state over the limit is a named 400 without a message", async () => {
+  const { status, json } = await postSystemOne(emulator, { ...request, state: "x".repeat(2e5) });
+  expect(status).toBe(400);
+  expect(json).toEqual({ detail: { error_type: "max_tokens_exceeded" } });
+});
+
+test("an unknown model or address is a 404", async () => {
+  expect(await postSystemOne(emulator, { ...request, model: "gpt" })).toMatchObject({
+    status: 404,
+    json: { detail: "Model not found" },
+  });
+  const response = await emulator.fetch("/direct/v1/none");
+  expect(response.status).toBe(404);
+  expect(await response.json()).toEqual({ detail: "Not Found" });
+  expect(response.headers.get("x-typesafe-request-id")).not.toBeNull();
+});
+
+test("a body over the size limit is a 413", async () => {
+  const { status, json } = await postSystemOne(emulator, "x".repeat(5 * 1024 * 1024));
+  expect(status).toBe(413);
+  expect(json).toMatchObject({ detail: expect.stringContaining("bytes") });
+});
+
+test("lists its models", async () => {
+  const response = await emulator.fetch("/direct/v1/models");
+  expect(await response.json()).toMatchObject({ models: [{ name: "jev-latest" }] });
+});

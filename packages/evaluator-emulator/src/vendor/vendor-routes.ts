@@ -1,0 +1,113 @@
+import { Hono } from "hono";
+import type { JudgedAnswer, Judgement } from "../answers/judgement.ts";
+import { basisHeader, standInFor } from "../basis.ts";
+import { bearerKey, type Call, type CallEnvironment, readJson, UnreadableBody } from "../call.ts";
+import type { EmulatorContext } from "../emulator-context.ts";
+import { mapRecord } from "../json.ts";
+import type { QuestionInput, ScoreInput } from "../questions/question.ts";
+import { isOverTokenLimits } from "../questions/tokens.ts";
+import { isVendorPath, VendorError } from "./vendor-error.ts";
+import { parseVendorInput, type VendorRequest } from "./vendor-input.ts";
+
+/** Returns the vendor's direct API (contract section 4.5), under `/direct` and at the host root. */
+export function vendorRoutes(context: EmulatorContext): Hono<CallEnvironment> {
+  const app = new Hono<CallEnvironment>();
+  app.use(async (call, next) => {
+    await next();
+    if (!isVendorPath(call.req.path)) return;
+    call.res.headers.set("x-typesafe-request-id", `req_${context.nextId()}`);
+  });
+  for (const path of ["/direct/v1/systemone", "/v1/systemone"]) {
+    app.post(path, (call) => systemOneRoute(call, context));
+  }
+  app.get("/direct/v1/models", (call) => {
+    requireVendorKey(call, context);
+    return Response.json({ models: vendorModels });
+  });
+  app.all("/direct/*", () => new VendorError(404, "Not Found").toResponse());
+  app.all("/v1/systemone", () => new VendorError(404, "Not Found").toResponse());
+  app.onError((error) => toVendorError(error).toResponse());
+  return app;
+}
+
+function toVendorError(error: unknown): VendorError {
+  if (error instanceof VendorError) return error;
+  if (error instanceof UnreadableBody && error.status === 413) {
+    return new VendorError(413, error.message);
+  }
+  if (error instanceof UnreadableBody) {
+    const field = { loc: ["body"], msg: error.message, type: "json_invalid", input: null };
+    return new VendorError(422, [field]);
+  }
+  return new VendorError(500, "The emulator failed; this is a defect of the emulator.");
+}
+
+/**
+ * The vendor's models; `jev-latest` is an alias that moves with each release (contract section 9).
+ */
+const vendorModels = [
+  {
+    name: "jev-latest",
+    description: "Played by the local emulator.",
+    release_date: "2026-11-01",
+  },
+];
+
+/**
+ * Checks the key of a direct call; an emulator that was given no keys asks for none,
+ * as self-hosted servers of this API do (field fact).
+ *
+ * @throws {VendorError} 403 without a key, 401 with a wrong one.
+ */
+function requireVendorKey(call: Call, { accounts }: EmulatorContext): void {
+  if (!accounts.isRestricted) return;
+  const key = bearerKey(call);
+  if (key === null) throw new VendorError(403, "Not authenticated");
+  if (accounts.find(key) === null) throw new VendorError(401, "Invalid API key");
+}
+
+/** Answers one direct evaluation (contract sections 2.6 and 4.5). */
+async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Response> {
+  requireVendorKey(call, context);
+  const vendorRequest = parseVendorInput(await readJson(call));
+  const { model, input } = vendorRequest;
+  if (!vendorModels.some(({ name }) => name === model)) {
+    throw new VendorError(404, "Model not found");
+  }
+  if (isOverTokenLimits(input)) throw new VendorError(400, { error_type: "max_tokens_exceeded" });
+  const judgement = context.answer(input);
+  const answeredBy = standInFor(judgement.basis) ?? judgement.release ?? model;
+  return Response.json(systemOneBody(vendorRequest, judgement, answeredBy), {
+    headers: basisHeader(judgement.basis),
+  });
+}
+
+/**
+ * Returns the body of an answered direct evaluation (contract section 2.6).
+ *
+ * @param model - The release or stand-in that answered.
+ */
+function systemOneBody({ input }: VendorRequest, judgement: Judgement, model: string) {
+  return {
+    model,
+    answers: mapRecord(judgement.answers, (answer, id) =>
+      toVendorAnswer(answer, input.questions[id]),
+    ),
+    usage: {
+      input_tokens: judgement.usage.inputTokens,
+      output_tokens: judgement.usage.outputTokens,
+    },
+  };
+}
+
+function toVendorAnswer(answer: JudgedAnswer, question: QuestionInput | undefined) {
+  if (answer.type === "boolean") return { type: "noul", noul: answer.probability };
+  if (answer.type === "score" && question?.type === "score") {
+    return { ...answer, legend: legendOf(question) };
+  }
+  return answer;
+}
+
+function legendOf({ criteria }: ScoreInput) {
+  return Object.fromEntries(criteria.entries());
+}
