@@ -1,20 +1,13 @@
-/** A run that cannot go on; its message says what, where and the next step, and holds no mail text. */
-export class TriageError extends Error {
-  /** What the process ends with. */
-  readonly exitCode: number = 1;
+import { CliError, exitCodes } from "evaluator-cli-kit";
 
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = new.target.name;
+export { CliError as TriageError, UsageError } from "evaluator-cli-kit";
+
+/** The person ended the run; what became of it is the message. */
+export class InterruptedError extends CliError {
+  /** @param signal - Tells Ctrl-C from an end by the system. */
+  constructor(message: string, signal?: AbortSignal) {
+    const reason: unknown = signal?.reason;
+    const exitCode = reason instanceof CliError ? reason.exitCode : exitCodes.interrupted;
+    super(message, { exitCode });
   }
-}
-
-/** The command was typed in a way that means nothing. */
-export class UsageError extends TriageError {
-  override readonly exitCode = 64;
-}
-
-/** The person ended the run. */
-export class InterruptedError extends TriageError {
-  override readonly exitCode = 130;
 }

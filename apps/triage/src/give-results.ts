@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { AskMissingOptions, MissingOutcome } from "./asking/ask-missing.ts";
 import type { PlannedCall } from "./asking/plan-calls.ts";
 import { checkWholeRun } from "./check-whole-run.ts";
@@ -8,7 +9,7 @@ import { toRawLine } from "./output/raw-line.ts";
 import { toFailedRecord, toTriageRecord, type TriageRecord } from "./output/triage-record.ts";
 import { writeRecords } from "./output/write-records.ts";
 import type { TextSink } from "./surroundings.ts";
-import { triageTable } from "./table/triage-table.ts";
+import { type TableTerminal, triageTable } from "./table.ts";
 import { joinPieces, type TextPieces } from "./text/join-pieces.ts";
 import { plainMessage } from "./text/plain-message.ts";
 
@@ -38,8 +39,8 @@ export async function giveResults(
   const counts = `${records.length} of ${job.inputLength}`;
   stderr.write(plainMessage`Wrote ${counts} records to ${job.outputPath}\n`);
   if (job.run.raw) await printLines(rawLines(calls, journal), stdout);
-  const colours = stdout.isTTY === true && !surroundings.env["NO_COLOR"];
-  await printLines(triageTable(records, { ...job.run, fields: job.fields, colours }), stdout);
+  const terminal = terminalOf(options);
+  await printLines(triageTable(records, { ...job.run, fields: job.fields, terminal }), stdout);
   return records.some(({ error }) => error !== undefined) ? 2 : 0;
 }
 
@@ -67,6 +68,13 @@ async function* rawLines(
 
 async function printLines(lines: TextPieces, sink: TextSink): Promise<void> {
   for await (const piece of joinPieces(lines)) sink.write(piece);
+}
+
+function terminalOf({ surroundings, job }: ResultsOptions): TableTerminal | null {
+  const { stdout, env } = surroundings;
+  if (stdout.isTTY !== true) return null;
+  const fileName = basename(job.outputPath);
+  return { width: stdout.columns, colours: !env["NO_COLOR"], fileName };
 }
 
 function runFacts(calls: readonly PlannedCall[], options: ResultsOptions): RunFacts {

@@ -9,7 +9,7 @@ import { toOutputPath } from "./output/output-path.ts";
 import { type Service, serviceOf } from "./service.ts";
 import { chooseState } from "./state/choose-state.ts";
 import type { ToState } from "./state/to-state.ts";
-import { checkSort } from "./table/check-sort.ts";
+import { checkSort } from "./table.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { chooseQuestions } from "./questions/choose-questions.ts";
 

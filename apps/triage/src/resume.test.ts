@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "evaluator-cli-kit";
 import { folderWith, readResults } from "./testing/inbox-folder.ts";
 import { type RecordingTransport, recordingTransport } from "./testing/recording-transport.ts";
 import { sampleMail } from "./testing/sample-mail.ts";

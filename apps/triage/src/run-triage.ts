@@ -1,22 +1,25 @@
 import { parseArguments, type TriageCommand } from "./arguments/parse-arguments.ts";
 import { explainMail } from "./explain/explain-mail.ts";
-import { TriageError, UsageError } from "./errors.ts";
+import { InterruptedError } from "./errors.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { triageFile } from "./triage-file.ts";
 import { usage } from "./usage.ts";
 
 /**
- * Runs the command a person typed, and gives the exit code: 0 all fine, 1 nothing written,
- * 2 some records failed, 64 mistyped, 130 interrupted.
+ * Runs the command a person typed, and returns the exit code: 0 all fine, 2 some records failed.
+ *
+ * @throws TriageError that says what is wrong, with its exit code: 1, 64 mistyped, 130 interrupted.
  */
 export async function runTriage(
   argv: readonly string[],
   surroundings: Surroundings,
 ): Promise<number> {
+  const { signal } = surroundings;
   try {
     return await runCommand(parseArguments(argv), surroundings);
   } catch (error) {
-    return reportFailure(error, surroundings);
+    if (!signal.aborted || error !== signal.reason) throw error;
+    throw new InterruptedError("Interrupted; nothing was written.", signal);
   }
 }
 
@@ -34,15 +37,4 @@ async function runCommand(command: TriageCommand, surroundings: Surroundings): P
   }
   const { writeReport } = await import("./report/write-report.ts");
   return await writeReport(command, surroundings);
-}
-
-function reportFailure(error: unknown, { stderr, signal }: Surroundings): number {
-  if (signal.aborted && error === signal.reason) {
-    stderr.write("Interrupted; nothing was written.\n");
-    return 130;
-  }
-  if (!(error instanceof TriageError)) throw error;
-  stderr.write(`${error.message}\n`);
-  if (error instanceof UsageError) stderr.write(`\n${usage}`);
-  return error.exitCode;
 }

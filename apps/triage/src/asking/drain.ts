@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "evaluator-cli-kit";
 import type { TextSink } from "../surroundings.ts";
 
 /** How long the calls in flight may go on after an interruption, in milliseconds. */

@@ -1,7 +1,7 @@
 import type { Answer, Question } from "evaluator-client";
 import type { JournalEntry } from "../journal/journal-reader.ts";
 import { printCount, printUsd } from "../money/print-amounts.ts";
-import { alignColumns } from "../table/align-columns.ts";
+import { alignColumns } from "../table.ts";
 import { plainText } from "../text/plain-text.ts";
 
 /** Says about one mail what was sent, what was asked, what was answered, by whom and at what price. */

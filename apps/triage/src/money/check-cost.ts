@@ -31,6 +31,6 @@ export async function checkCost({ costUsd }: RunEstimate, limits: CostLimits): P
   if (costUsd <= ASK_ABOVE_USD || yes || confirm === null) return;
   if (await confirm(`Spend about ${printUsd(costUsd)}? [y/N] `)) return;
   throw signal.aborted
-    ? new InterruptedError("Interrupted; nothing was sent.")
+    ? new InterruptedError("Interrupted; nothing was sent.", signal)
     : new TriageError("Nothing was sent.");
 }

@@ -84,7 +84,7 @@ test.each([
   const limits = { maxCostUsd: Number.POSITIVE_INFINITY, yes, confirm, signal };
   const checked = checkCost(estimate, limits).then(
     () => true,
-    (error: unknown) => String(error) !== "TriageError: Nothing was sent.",
+    (error: unknown) => String(error) !== "CliError: Nothing was sent.",
   );
   expect(await checked).toBe(goesOn);
   expect(questions).toEqual(["Spend about $1.26? [y/N] "].slice(0, asked));

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { columnsOf } from "evaluator-cli-kit";
 import { expect, test, vi } from "vitest";
-import { folderWith } from "../testing/inbox-folder.ts";
+import { folderWith, readResults } from "../testing/inbox-folder.ts";
 import { recordingTransport } from "../testing/recording-transport.ts";
 import { sampleMail } from "../testing/sample-mail.ts";
 import { sampleResponse } from "../testing/sample-response.ts";
@@ -92,6 +93,23 @@ test.each([
   await startTriage(["inbox.json"], { cwd, env, stdout, transport });
   expect(printed.includes("\u001b[33m5.00\u001b[39m")).toBe(coloured);
   expect(printed).not.toContain("\u001b[31m");
+});
+
+test("a terminal gets rows that fit, fifty of many, and where the rest is", async () => {
+  const mails = Array.from({ length: 250 }, (_, index) =>
+    sampleMail({ id: `m-${index}`, subject: "日本語の件名".repeat(9) }),
+  );
+  const cwd = await folderWith(mails);
+  let printed = "";
+  const stdout = { isTTY: true, columns: 80, write: (text: string) => (printed += text) };
+  await startTriage(["inbox.json"], { cwd, stdout });
+  const lines = printed.trimEnd().split("\n");
+  expect(lines).toHaveLength(52);
+  expect(lines.map(columnsOf).filter((columns) => columns > 80)).toEqual([]);
+  expect(lines.at(-1)).toMatch(
+    /^200 more rows: --top 250 prints them all; .* inbox\.triage\.json$/,
+  );
+  expect(await readResults(cwd)).toHaveLength(250);
 });
 
 test("results are synced as a whole before they take their name, and then their folder", async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "evaluator-cli-kit";
 import { stoppedClock } from "../testing/stopped-clock.ts";
 import { showProgress } from "./show-progress.ts";
 
-function watched(isTTY: boolean) {
+function watched(isTTY: boolean, columns?: number) {
   let nowMs = 0;
   let waiting: { atMs: number; callback: () => void } | null = null;
   const clock: Clock = {
@@ -18,7 +18,11 @@ function watched(isTTY: boolean) {
   };
   const totals = { succeeded: 0, failed: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
   const written: string[] = [];
-  const stderr = { isTTY, write: (text: string) => written.push(text) };
+  const stderr = {
+    isTTY,
+    ...(columns && { columns }),
+    write: (text: string) => written.push(text),
+  };
   const hide = showProgress(stderr, { clock, total: 1000, totals });
   const pass = (milliseconds: number) => {
     const endMs = nowMs + milliseconds;
@@ -54,4 +58,10 @@ test("a terminal's line is drawn over, and gone at the end", () => {
     "\r\u001b[K0 of 1,000 mails · 0.0 a second · no answer yet · $0.00 · 0 failed",
     "\r\u001b[K",
   ]);
+});
+
+test("on a narrow terminal the line does not wrap", () => {
+  const { written, pass } = watched(true, 30);
+  pass(250);
+  expect(written).toEqual(["\r\u001b[K0 of 1,000 mails · 0.0 a sec…"]);
 });

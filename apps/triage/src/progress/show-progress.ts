@@ -1,5 +1,4 @@
-import type { Clock } from "../clock.ts";
-import type { TextSink } from "../surroundings.ts";
+import { type Clock, type TextSink, truncateColumns } from "evaluator-cli-kit";
 import { type Progress, progressLine } from "./progress-line.ts";
 
 // A terminal is drawn over; a log gets a line every few seconds.
@@ -17,7 +16,7 @@ export function showProgress(
   let cancel: (() => void) | null = null;
   const show = () => {
     const line = progressLine({ total, totals, elapsedMs: clock.now() - startedAt });
-    stderr.write(isTerminal ? CLEAR_LINE + line : `${line}\n`);
+    stderr.write(isTerminal ? CLEAR_LINE + fitted(line, stderr) : `${line}\n`);
     next();
   };
   const next = () => {
@@ -28,4 +27,9 @@ export function showProgress(
     cancel?.();
     if (isTerminal) stderr.write(CLEAR_LINE);
   };
+}
+
+// A line that wraps cannot be drawn over.
+function fitted(line: string, { columns = Number.POSITIVE_INFINITY }: TextSink): string {
+  return truncateColumns(line, columns - 1);
 }

@@ -1,5 +1,8 @@
 import type { Transport } from "evaluator-client";
+import { createTestContext } from "evaluator-cli-kit/testing";
+import { runToExitCode } from "evaluator-cli-kit";
 import { runTriage } from "../run-triage.ts";
+import { usage } from "../usage.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { stoppedClock } from "./stopped-clock.ts";
 import { recordingTransport } from "./recording-transport.ts";
@@ -16,18 +19,12 @@ export async function startTriage(
   argv: readonly string[],
   { transport = recordingTransport(), ...given }: Partial<Surroundings> & { transport?: Transport },
 ): Promise<TriageOutcome> {
-  const printed = { stdout: "", stderr: "" };
-  const exitCode = await runTriage(argv, {
-    env: {},
-    cwd: "/",
-    stdout: { write: (text) => (printed.stdout += text) },
-    stderr: { write: (text) => (printed.stderr += text) },
-    signal: new AbortController().signal,
-    clock: stoppedClock,
-    confirm: null,
-    openTransport: async () => transport,
-    openCatalog: () => null,
-    ...given,
-  });
-  return { exitCode, ...printed };
+  const context = createTestContext({ clock: stoppedClock, ...given });
+  const ways = { openTransport: async () => transport, openCatalog: () => null, ...given };
+  const exitCode = await runToExitCode(
+    (words, program) => runTriage(words, { ...program, ...ways }),
+    argv,
+    { name: "The triage", usage, context },
+  );
+  return { exitCode, ...context.printed };
 }

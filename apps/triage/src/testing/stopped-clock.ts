@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "evaluator-cli-kit";
 
 /** A clock that stands still: nothing scheduled on it ever comes. */
 export const stoppedClock: Clock = {

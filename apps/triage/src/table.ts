@@ -1,0 +1,207 @@
+import { styleText } from "node:util";
+import {
+  columnsOf,
+  printable,
+  toPrintable,
+  truncateCharacters,
+  truncateColumns,
+  UsageError,
+} from "evaluator-cli-kit";
+import type { AnswerField } from "./output/answer-fields.ts";
+import type { TriageRecord } from "./output/triage-record.ts";
+
+const GAP = "  ";
+/** What a text column keeps when the terminal is narrow, before the others give way too. */
+const NARROWEST_TEXT = 4;
+
+/** A terminal shows so many rows of a table with more than so many. */
+const ROWS_SHOWN = 50;
+const ROWS_AT_MOST = 200;
+
+/** From which value on a cell stands out. */
+const thresholds: Readonly<Record<string, number>> = { importance: 4, scam: 0.5, brandDeal: 0.5 };
+
+/** A column of answers, and the output field it shows. */
+interface AnswerColumn {
+  readonly heading: string;
+  readonly field: string;
+  readonly isText?: boolean;
+}
+
+const contractColumns: readonly AnswerColumn[] = [
+  { heading: "imp", field: "importance" },
+  { heading: "conf", field: "importanceConf" },
+  { heading: "scam", field: "scam" },
+  { heading: "deal", field: "brandDeal" },
+  { heading: "category", field: "category", isText: true },
+];
+
+/** The terminal a table is printed on. */
+export interface TableTerminal {
+  /** No row is wider. @default the rows are as wide as they are */
+  readonly width?: number | undefined;
+  readonly colours: boolean;
+  /** The name of the file that has every row. */
+  readonly fileName: string;
+}
+
+/** How a table is printed. */
+export interface TableOptions {
+  readonly fields: readonly AnswerField[];
+  /** The field it is sorted by. @default importance, else the first score */
+  readonly sort?: string | null;
+  /** How many rows to print. @default all; on a terminal 50 when there are more than 200 */
+  readonly top?: number;
+  /** @default none: every row as wide as the contract has it (section 4.7) */
+  readonly terminal?: TableTerminal | null;
+}
+
+/** Returns the lines of the table a person reads: the most important mail first, input order among equals. */
+export function* triageTable(
+  records: readonly TriageRecord[],
+  { fields, sort = null, top = Number.POSITIVE_INFINITY, terminal = null }: TableOptions,
+): Generator<string> {
+  const columns = answerColumns(fields);
+  const isLong = terminal !== null && top === Number.POSITIVE_INFINITY;
+  const count = isLong && records.length > ROWS_AT_MOST ? ROWS_SHOWN : top;
+  const shown = sortRecords(records, sort ?? defaultSort(fields)).slice(0, count);
+  const rows = function* rows() {
+    yield [...columns.map(({ heading }) => toPrintable(heading)), "date", "from", "subject"];
+    for (const record of shown) yield toRow(record, columns);
+  };
+  const isText = (column: number) => columns[column]?.isText ?? column > columns.length;
+  yield* alignColumns(rows, {
+    width: terminal?.width,
+    shareOf: (column) => (column === columns.length + 2 ? 2 : Number(isText(column))),
+    paint: terminal?.colours ? (cell, column) => paint(cell, columns[column]?.field) : undefined,
+  });
+  if (terminal !== null && count < top) yield restLine(records.length, terminal);
+}
+
+/** Throws a UsageError for a field to sort by that the results do not have. */
+export function checkSort(
+  { sort }: { readonly sort: string | null },
+  fields: readonly AnswerField[],
+): void {
+  const names = ["id", "date", "from", "subject", ...fieldNames(fields)];
+  if (sort === null || names.includes(sort)) return;
+  throw new UsageError(printable`--sort takes one of ${names.join(", ")}`);
+}
+
+/** Rows of cells; they are gone through twice, so that no more than one is held. */
+export type TableRows = () => Iterable<readonly string[]>;
+
+/** How columns are laid out. */
+export interface ColumnOptions {
+  /** No line takes more columns of a terminal. @default the lines are as wide as they are */
+  readonly width?: number | undefined;
+  /** Returns a column's share where room is scarce; 0 gives nothing up at first. @default 0 */
+  readonly shareOf?: (column: number) => number;
+  /** Returns a cell as it is printed, in the same width. @default the cell itself */
+  readonly paint?: ((cell: string, column: number) => string) | undefined;
+}
+
+/** Returns rows of printable cells laid out in columns, left-aligned, one line for each row. */
+export function* alignColumns(
+  rows: TableRows,
+  { width = Number.POSITIVE_INFINITY, shareOf = () => 0, paint }: ColumnOptions = {},
+): Generator<string> {
+  const widths = fitted(widthsOf(rows), { width, shareOf });
+  for (const row of rows()) {
+    const cells = widths.map((columns, column) => {
+      const cell = truncateColumns(row[column] ?? "", columns);
+      return (paint?.(cell, column) ?? cell) + " ".repeat(columns - columnsOf(cell));
+    });
+    yield `${cells.join(GAP).trimEnd()}\n`;
+  }
+}
+
+function widthsOf(rows: TableRows): number[] {
+  const widths: number[] = [];
+  for (const row of rows()) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, columnsOf(cell));
+    }
+  }
+  return widths;
+}
+
+/** Narrows the widest columns, those with a share first; leaves the last out where nothing helps. */
+function fitted(
+  widths: readonly number[],
+  { width, shareOf }: { width: number; shareOf: (column: number) => number },
+): number[] {
+  const texts = narrowed(widths, { width, narrowest: NARROWEST_TEXT, shareOf });
+  const all = narrowed(texts, { width, narrowest: 1, shareOf: () => 1 });
+  while (all.length > 1 && lineWidth(all) > width) all.pop();
+  return all;
+}
+
+function narrowed(
+  widths: readonly number[],
+  options: { width: number; narrowest: number; shareOf: (column: number) => number },
+): number[] {
+  const { width, narrowest, shareOf } = options;
+  const cut = (most: number) =>
+    widths.map((columns, column) => Math.min(columns, most * (shareOf(column) || columns)));
+  let most = Math.max(narrowest, ...widths);
+  while (most > narrowest && lineWidth(cut(most)) > width) most -= 1;
+  return cut(most);
+}
+
+function lineWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, columns) => sum + columns, 0) + GAP.length * (widths.length - 1);
+}
+
+// The contract's columns (section 4.7) for its questions, else all fields.
+function answerColumns(fields: readonly AnswerField[]): readonly AnswerColumn[] {
+  const names = fieldNames(fields);
+  if (contractColumns.every(({ field }) => names.includes(field))) return contractColumns;
+  const texts = new Set(fields.filter(({ type }) => type === "choice").map(({ field }) => field));
+  return names.map((field) => ({ heading: field, field, isText: texts.has(field) }));
+}
+
+function fieldNames(fields: readonly AnswerField[]): string[] {
+  return fields.flatMap(({ field, confidenceField }) =>
+    confidenceField === null ? [field] : [field, confidenceField],
+  );
+}
+
+function defaultSort(fields: readonly AnswerField[]): string {
+  if (fields.some(({ field }) => field === "importance")) return "importance";
+  return fields.find(({ type }) => type === "score")?.field ?? "";
+}
+
+/** Sorts by a field: numbers from the highest, text from A, what is missing last, else input order. */
+function sortRecords(records: readonly TriageRecord[], field: string): TriageRecord[] {
+  return records.toSorted((one, other) => compare(one[field] ?? null, other[field] ?? null));
+}
+
+function compare(one: string | number | null, other: string | number | null): number {
+  if (typeof one === "number" && typeof other === "number") return other - one;
+  if (one === null || other === null) return Number(one === null) - Number(other === null);
+  return one < other ? -1 : Number(one > other);
+}
+
+function toRow(record: TriageRecord, columns: readonly AnswerColumn[]): string[] {
+  const { date, from, subject } = record;
+  const sender = truncateCharacters(toPrintable(from), 28);
+  const title = truncateCharacters(toPrintable(subject), 60);
+  return [...columns.map(({ field }) => toCell(record[field] ?? null)), date, sender, title];
+}
+
+function toCell(value: string | number | null): string {
+  if (value === null) return "-";
+  return typeof value === "number" ? value.toFixed(2) : truncateCharacters(toPrintable(value), 40);
+}
+
+function paint(cell: string, field: string | undefined): string {
+  const threshold = field !== undefined && Object.hasOwn(thresholds, field) && thresholds[field];
+  if (!threshold || !(Number(cell) >= threshold)) return cell;
+  return styleText(field === "scam" ? "red" : "yellow", cell, { validateStream: false });
+}
+
+function restLine(rows: number, { fileName, width }: TableTerminal): string {
+  const rest = `${rows - ROWS_SHOWN} more rows: --top ${rows} prints them all; they are in `;
+  return `${truncateColumns(rest + toPrintable(fileName), width ?? Number.POSITIVE_INFINITY)}\n`;
+}
