@@ -26,6 +26,7 @@ test("gives the contract's body and what a caller would otherwise dig for", asyn
     costUsd: 0.000014112,
     modelId: "typesafe-ai/jev",
     requestId: "gen_1",
+    headers: { "content-type": "application/json" },
     timing: { totalMs: 0, providerMs: 140, attempts: 1 },
     raw: gatewayBody,
   });
@@ -55,6 +56,7 @@ test("gives the direct answer in the gateway's form", async () => {
     costUsd: null,
     modelId: "jev-1",
     requestId: "req_1",
+    headers: { "content-type": "application/json", ...headers },
     timing: { totalMs: 0, providerMs: null, attempts: 1 },
     raw: directBody,
   });

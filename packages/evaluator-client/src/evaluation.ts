@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { ResponseHeaders } from "./http/http-client.ts";
 import type { AnswersFor, ConfidenceFor } from "./questions/answers-for.ts";
 import { answerSchema } from "./questions/answer.ts";
 import { questionSchema, type Questions } from "./questions/question.ts";
@@ -90,6 +91,8 @@ export interface Evaluation<
   modelId: string | null;
   /** The service's id of the request, or null. */
   requestId: string | null;
+  /** The response's headers by lower-case name, a list where one came several times; empty where there were none. */
+  headers: ResponseHeaders;
   /** How long it took. */
   timing: Timing;
   /** The response body as it came, before any mapping. */

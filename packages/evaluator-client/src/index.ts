@@ -20,6 +20,10 @@ export {
   type GatewayTransportOptions,
 } from "./transports/gateway/gateway-transport.ts";
 export type { AttemptContext, Transport, TransportReply } from "./transports/transport.ts";
+export type { Abortable } from "./http/abortable.ts";
+export type { Fetch } from "./http/fetch-http-client.ts";
+export type { AnyDispatcher, ResponseHeaders } from "./http/http-client.ts";
+export type { TransportOptions } from "./transports/transport-options.ts";
 export { createPacer, type Pacer } from "./pacing/pacer.ts";
 export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock } from "./retry/clock.ts";

@@ -40,11 +40,32 @@ test.each<[unknown, number | null]>([
   ["  ", null],
   ["free", null],
   ["Infinity", null],
+  ["-0.01", null],
   [0.5, null],
   [undefined, null],
 ])("takes the market cost %j as %j dollars", (marketCost, costUsd) => {
   expect(evaluationWith({ gateway: { marketCost } }).costUsd).toBe(costUsd);
 });
+
+test.each([{ "x-region": "fra1", "set-cookie": ["a=1", "b=2"] }, undefined])(
+  "keeps the headers %j within reach",
+  (headers) => {
+    const response = gatewayBody as unknown as EvaluationResponse<typeof questions>;
+    const reply = {
+      response,
+      modelId: null,
+      requestId: null,
+      raw: response,
+      ...(headers && { headers }),
+    };
+    const evaluation = toEvaluation(response, {
+      reply,
+      questions,
+      timing: { totalMs: 1, attempts: 1 },
+    });
+    expect(evaluation.headers).toEqual(headers ?? {});
+  },
+);
 
 test.each<[Record<string, unknown>, number | null]>([
   [{ acme: { confidence: { category: 0.5 } } }, 0.5],

@@ -41,6 +41,7 @@ export function toEvaluation<TQuestions extends Questions>(
     costUsd: readCost(gateway),
     modelId: reply.modelId,
     requestId: reply.requestId,
+    headers: reply.headers ?? {},
     timing: { ...timing, providerMs: readProviderMs(gateway) },
     raw: reply.raw,
   };
@@ -74,7 +75,8 @@ function findConfidence(providerMetadata: Record<string, unknown>): Record<strin
 
 function readCost(gateway: unknown): number | null {
   const marketCost = textAt(gateway, "marketCost") ?? "";
-  return marketCost.trim() === "" ? null : toNumber(Number(marketCost));
+  const cost = marketCost.trim() === "" ? null : toNumber(Number(marketCost));
+  return cost === null || cost < 0 ? null : cost; // no price is below nothing
 }
 
 /** The time of the provider attempt that answered (contract section 2.5). */

@@ -51,7 +51,7 @@ export interface LookUpOptions {
 }
 
 /** Looks up what the gateway offers, and what is left to spend; every look-up is free. */
-export interface Catalog {
+export interface Catalog extends AsyncDisposable {
   /**
    * Lists every model with its prices; no key is needed, and none is sent.
    *
@@ -75,4 +75,7 @@ export interface Catalog {
    * @throws {ConfigurationError} before sending, when there is no key.
    */
   getCredits(options?: LookUpOptions): Promise<Credits>;
+
+  /** Closes its connections once their look-ups are over; a look-up after it is a `ConfigurationError`. */
+  close(): Promise<void>;
 }

@@ -147,3 +147,16 @@ test.each<[string, CatalogOptions, string]>([
     expect.objectContaining({ name: "ConfigurationError", option }),
   );
 });
+
+test("looks nothing up after its end", async () => {
+  const { catalog, urls } = answeringCatalog(() => Response.json({ data: [] }));
+  expect(await catalog.listModels()).toEqual([]);
+  {
+    await using ending = catalog;
+    expect(ending).toBe(catalog);
+  }
+  const closed = { name: "ConfigurationError", option: "transport" };
+  await expect(catalog.listModels()).rejects.toMatchObject(closed);
+  await expect(catalog.getCredits()).rejects.toMatchObject(closed);
+  expect(urls).toHaveLength(1);
+});

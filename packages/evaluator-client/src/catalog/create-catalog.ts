@@ -52,7 +52,7 @@ export function createCatalog(
   const { origin } = new URL(readGatewayBaseUrl(options));
   const limits = callLimitsSchema.parse(readCallLimits(options));
   mergeHeaders(keyHeaders(""), options.headers); // refuses now what could not be sent later
-  const http = httpClientFor(options.fetch);
+  const http = httpClientFor(options);
   const pacer = createPacer({}, { clock, random });
   const free = { ...limits, maybeBilled: false };
   const surroundings = { pacer, watch: joinWatches([]), clock, random };
@@ -61,7 +61,7 @@ export function createCatalog(
     const own = apiKey === undefined ? {} : keyHeaders(apiKey);
     const headers = mergeHeaders(own, options.headers);
     const endpoint = { method: "GET", url: origin + path, headers } as const;
-    const get = http(endpoint);
+    const get = http.prepare(endpoint);
     const attempt = async (context: AttemptContext) => {
       const response = toJsonResponse(await get(null, context), endpoint);
       const { status, json } = response;
@@ -73,6 +73,8 @@ export function createCatalog(
   }
 
   return {
+    close: () => http.close(),
+    [Symbol.asyncDispose]: () => http.close(),
     async listModels({ signal } = {}) {
       return lookUp({ path: catalogPaths.models, read: fromModelList, signal });
     },

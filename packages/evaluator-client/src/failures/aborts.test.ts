@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { emailRequest } from "../testing/email-evaluation.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
-import { gatewaysTo } from "../testing/private-call.ts";
-import { httpResponse, listenOnSocket } from "../testing/socket-server.ts";
+import { gatewaysAndServers } from "../testing/private-call.ts";
+import { httpResponse } from "../testing/socket-server.ts";
 
 const reason = { why: "enough" };
 const limited = httpResponse(429, "{}", { "Retry-After": "60" });
@@ -21,12 +21,12 @@ const waiting: [string, (socket: Socket) => void][] = [
   ["rate-limit", (socket) => socket.write(limited)],
 ];
 
-describe.each(gatewaysTo)("%s", (_, transportTo) => {
+describe.each(gatewaysAndServers)("%s", (_, transportTo, listen) => {
   /** An evaluator over this way to a server, on a clock that stands still. */
   async function connect(respond: (socket: Socket) => void) {
     const answered = Promise.withResolvers<void>();
     const waits = Promise.withResolvers<string>();
-    const server = await listenOnSocket((socket) => {
+    const server = await listen((socket) => {
       respond(socket);
       answered.resolve();
     });

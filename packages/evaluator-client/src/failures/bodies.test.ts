@@ -1,8 +1,8 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { MAX_BODY_BYTES } from "../http/http-client.ts";
-import { gatewaysTo, privateFailure } from "../testing/private-call.ts";
-import { httpResponse, listenOnSocket, type Respond } from "../testing/socket-server.ts";
+import { gatewaysAndServers, privateFailure } from "../testing/private-call.ts";
+import { httpResponse, type Respond } from "../testing/socket-server.ts";
 
 const unreadable = { name: "ConnectionError", isRetryable: true, maybeBilled: true, attempts: 3 };
 const tooLarge = {
@@ -54,15 +54,15 @@ function bodyOf(request: string): string {
   return request.slice(request.indexOf("\r\n\r\n") + 4);
 }
 
-describe.each(gatewaysTo)("%s", (_, transportTo) => {
+describe.each(gatewaysAndServers)("%s", (_, transportTo, listen) => {
   test.each(unreadableBodies)("asks again after %s", async (_name, respond) => {
-    await using server = await listenOnSocket(respond);
+    await using server = await listen(respond);
     expect(await privateFailure(transportTo(server.origin))).toMatchObject(unreadable);
     expect(server.requests).toHaveLength(3);
   });
 
   test.each(tooLargeBodies)("stops reading %s over the limit", async (_name, respond) => {
-    await using server = await listenOnSocket(respond);
+    await using server = await listen(respond);
     expect(await privateFailure(transportTo(server.origin))).toMatchObject(tooLarge);
     expect(server.requests).toHaveLength(1);
   });
@@ -70,7 +70,7 @@ describe.each(gatewaysTo)("%s", (_, transportTo) => {
   test("keeps an error status whose body is a bomb", async () => {
     const bomb = gzipSync(new Uint8Array(MAX_BODY_BYTES + 1));
     const response = httpResponse(401, bomb, { "Content-Encoding": "gzip" });
-    await using server = await listenOnSocket((socket) => socket.write(response));
+    await using server = await listen((socket) => socket.write(response));
     const error = await privateFailure(transportTo(server.origin));
     expect(error).toMatchObject({ name: "AuthenticationError", status: 401, attempts: 1 });
     expect(server.requests).toHaveLength(1);

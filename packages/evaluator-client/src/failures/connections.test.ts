@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { gatewaysTo, privateFailure } from "../testing/private-call.ts";
+import { gatewaysAndServers, privateFailure } from "../testing/private-call.ts";
 import { selfSignedCertificate } from "../testing/self-signed-certificate.ts";
 import { httpResponse, listenOnSocket, type Respond } from "../testing/socket-server.ts";
 
@@ -60,9 +60,9 @@ function flood(value: string): [string, string][] {
   return Array.from({ length: 500 }, (_, index) => [`x-${index}`, value]);
 }
 
-describe.each(gatewaysTo)("%s", (_, transportTo) => {
+describe.each(gatewaysAndServers)("%s", (_, transportTo, listen) => {
   test.each(lostOnTheWay)("asks again after %s", async (_name, respond) => {
-    await using server = await listenOnSocket(respond);
+    await using server = await listen(respond);
     const error = await privateFailure(transportTo(server.origin));
     expect(error).toMatchObject({ name: "ConnectionError", ...lost });
     expect(error.message).toMatch(/may have been billed\..* after 3 attempts$/);
@@ -70,18 +70,20 @@ describe.each(gatewaysTo)("%s", (_, transportTo) => {
   });
 
   test.each(notHttp)("does not ask again after %s", async (_name, respond) => {
-    await using server = await listenOnSocket(respond);
+    await using server = await listen(respond);
     const error = await privateFailure(transportTo(server.origin));
     expect(error).toMatchObject({ name: "ConnectionError", ...unknown });
     expect(server.requests).toHaveLength(1);
   });
 
   test("asks again when the connection is refused, and has sent nothing", async () => {
-    const { origin, [Symbol.asyncDispose]: close } = await listenOnSocket(() => undefined);
+    const { origin, [Symbol.asyncDispose]: close } = await listen(() => undefined);
     await close();
     const error = await privateFailure(transportTo(origin));
     expect(error).toMatchObject({ name: "ConnectionError", ...neverSent });
-    expect(error.message).toMatch(/^Could not connect to http:.* \(ECONNREFUSED\); check the base/);
+    expect(error.message).toMatch(
+      /^Could not connect to https?:.* \(ECONNREFUSED\); check the base/,
+    );
   });
 
   test("asks again when the name is not found, and has sent nothing", async () => {
@@ -113,7 +115,7 @@ describe.each(gatewaysTo)("%s", (_, transportTo) => {
 
   test("recovers on a new connection when the service closed an idle one", async () => {
     const answer = httpResponse(200, "{}");
-    await using server = await listenOnSocket((socket, index) => {
+    await using server = await listen((socket, index) => {
       if (index === 1) socket.resetAndDestroy();
       else socket.write(answer);
     });

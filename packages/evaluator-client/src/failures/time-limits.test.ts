@@ -1,8 +1,7 @@
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
-import { gatewaysTo, privateFailure } from "../testing/private-call.ts";
-import { listenOnSocket } from "../testing/socket-server.ts";
+import { gatewaysAndServers, privateFailure } from "../testing/private-call.ts";
 
 const head = "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n";
 
@@ -15,13 +14,13 @@ async function drip(socket: Socket, { first, clock }: { first: string; clock: Ma
   }
 }
 
-describe.each(gatewaysTo)("%s", (_, transportTo) => {
+describe.each(gatewaysAndServers)("%s", (_, transportTo, listen) => {
   test.each([
     ["the head", "HTTP/1.1 200 OK\r\nX-Slow: "],
     ["the body", head],
   ])("ends each attempt at its limit while %s drips", async (_name, first) => {
     const clock = new ManualClock();
-    await using server = await listenOnSocket((socket) => void drip(socket, { first, clock }));
+    await using server = await listen((socket) => void drip(socket, { first, clock }));
     const limits = { clock, attemptTimeoutMs: 5000, deadlineMs: 100_000_000 };
     const error = await privateFailure(transportTo(server.origin), limits);
     expect(error).toMatchObject({
@@ -40,9 +39,7 @@ describe.each(gatewaysTo)("%s", (_, transportTo) => {
 
   test("ends everything at the deadline while the body drips", async () => {
     const clock = new ManualClock();
-    await using server = await listenOnSocket(
-      (socket) => void drip(socket, { first: head, clock }),
-    );
+    await using server = await listen((socket) => void drip(socket, { first: head, clock }));
     const limits = { clock, attemptTimeoutMs: 8000, deadlineMs: 5000 };
     const error = await privateFailure(transportTo(server.origin), limits);
     expect(error).toMatchObject({

@@ -1,55 +1,133 @@
 import { ConnectionError } from "../errors.ts";
-import { billingOf } from "./billing-of.ts";
-import type { HttpEndpoint } from "./http-client.ts";
+import { billingOf, type HttpEndpoint } from "./http-client.ts";
 
-const neverConnected = new Set([
-  "EAI_AGAIN",
-  "ECONNREFUSED",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ENOTFOUND",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-const lostOnTheWay = new Set([
-  "ECONNABORTED",
-  "ECONNRESET",
-  "EPIPE",
-  "ETIMEDOUT",
-  "UND_ERR_BODY_TIMEOUT",
-  "UND_ERR_HEADERS_TIMEOUT",
-  "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
-  "UND_ERR_SOCKET",
-]);
-const tlsFailure =
-  /^(CERT_|ERR_SSL_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|EPROTO$|HOSTNAME_)/;
-/** What zlib, brotli and zstd say of data that is broken or cut off. */
-const undecodable = /^(Z_|ERR__ERROR_|ZSTD_)/;
+/** What became of a request that got no usable response. */
+type Fate = "unreachable" | "insecure" | "unsendable" | "lost" | "unknown";
 
-/**
- * Turns what a socket or `fetch` threw into a `ConnectionError`. The thrown error is kept as the
- * cause only when `keepCause` says that it cannot hold the request.
- */
-export function toConnectionError(
-  thrown: unknown,
-  { endpoint, keepCause }: { endpoint: HttpEndpoint; keepCause: boolean },
-): ConnectionError {
+/** Error codes of Node (libuv, c-ares, TLS, streams, HTTP/2) and undici, and Bun's own names. */
+const fates = new Map<string, Fate>([
+  ...sorted("unreachable", [
+    ["EADDRINUSE", "EADDRNOTAVAIL", "EAI_AGAIN", "EAI_FAIL", "EAI_MEMORY", "EAI_NODATA"],
+    ["EAI_NONAME", "EAI_SYSTEM", "ECONNREFUSED", "EHOSTDOWN", "EHOSTUNREACH", "EMFILE"],
+    ["ENETDOWN", "ENETUNREACH", "ENFILE", "ENOBUFS", "ENODATA", "ENOMEM", "ENONET", "ENOTFOUND"],
+    ["EREFUSED", "ESERVFAIL", "ETIMEOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_PRX_CONN"],
+    ["ConnectionRefused", "DNSException", "FailedToOpenSocket"],
+  ]),
+  ...sorted("unsendable", [
+    ["EACCES", "EAFNOSUPPORT", "EPERM", "EPROTONOSUPPORT", "ERR_ACCESS_DENIED"],
+    ["ERR_INVALID_ARG_TYPE", "ERR_INVALID_ARG_VALUE", "ERR_INVALID_CHAR", "ERR_INVALID_URL"],
+    ["ERR_SOCKET_BAD_PORT", "ERR_WEBASSEMBLY_NOT_SUPPORTED", "UND_ERR_BPL_MISSING_UPSTREAM"],
+    [
+      "UND_ERR_CLOSED",
+      "UND_ERR_INVALID_ARG",
+      "UND_ERR_MAX_ORIGINS_REACHED",
+      "UND_ERR_NOT_SUPPORTED",
+    ],
+    ["UND_ERR_REQ_CONTENT_LENGTH_MISMATCH", "UND_MOCK_ERR_MOCK_NOT_MATCHED"],
+  ]),
+  ...sorted("insecure", [
+    ["CRL_HAS_EXPIRED", "CRL_NOT_YET_VALID", "CRL_SIGNATURE_FAILURE", "EPROTO", "INVALID_CA"],
+    ["INVALID_PURPOSE", "PATH_LENGTH_EXCEEDED", "UND_ERR_PRX_TLS"],
+  ]),
+  ...sorted("lost", [
+    ["ECONNABORTED", "ECONNRESET", "ENOTCONN", "EPIPE", "ESHUTDOWN", "ETIMEDOUT"],
+    ["ERR_SOCKET_CLOSED", "ERR_SOCKET_CONNECTION_TIMEOUT", "ERR_STREAM_DESTROYED"],
+    ["ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_WRITE_AFTER_END", "HPE_CLOSED_CONNECTION"],
+    ["HPE_INVALID_EOF_STATE", "UND_ERR_ABORTED", "UND_ERR_BODY_TIMEOUT"],
+    ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_INFO", "UND_ERR_REQ_RETRY", "UND_ERR_SOCKET"],
+    ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "ConnectionClosed"],
+  ]),
+]);
+
+/** Whole families of codes; OpenSSL, zlib, brotli and zstd have one for each thing that can be wrong. */
+const families: readonly [RegExp, Fate][] = [
+  [
+    /^(CERT_|ERR_OSSL_|ERR_SSL_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/,
+    "insecure",
+  ],
+  [/^(ERR_HTTP2_|Z_|ERR__ERROR_|ZSTD_)/, "lost"],
+];
+
+/** What a `fetch` says in words where it gives no code; only our own words for it are shown. */
+const sayings: readonly [RegExp, Fate, string][] = [
+  [/\bbad port\b/i, "unsendable", "a port that fetch does not allow"],
+  [/\b(invalid url|url scheme|unknown scheme)\b/i, "unsendable", "a URL that fetch does not allow"],
+  [/\b(dns error|name not resolved|failed to lookup address)\b/i, "unreachable", "DNS"],
+  [/\bconnection refused\b/i, "unreachable", "connection refused"],
+  [/\b(invalid peer certificate|certificate verif)/i, "insecure", "certificate"],
+  [/\b(cors|cross-origin)\b/i, "unknown", "CORS: the service must allow this page's origin"],
+  [/\bconnection (was )?(lost|closed|reset)\b/i, "lost", "connection lost"],
+  [/\bmixed content\b/i, "unsendable", "mixed content"],
+];
+
+/** What is known about a failure beside the error itself. */
+export interface FailureContext {
+  readonly endpoint: HttpEndpoint;
+  /** Whether the error cannot hold the request, so that it may be shown as the cause. */
+  readonly keepCause: boolean;
+  /** Whether any of the request was written, where that is known. */
+  readonly wasSent?: boolean;
+  /** What else to say where no connection came about. @default nothing */
+  readonly hint?: string;
+}
+
+/** Turns what a socket or `fetch` threw into a `ConnectionError`. */
+export function toConnectionError(thrown: unknown, context: FailureContext): ConnectionError {
+  const { endpoint, keepCause, hint = "" } = context;
   const { origin } = new URL(endpoint.url);
-  const code = findCode(thrown);
   const cause = keepCause ? { cause: thrown } : {};
-  const why = code === null ? "" : ` (${code})`;
-  if (code !== null && neverConnected.has(code)) {
-    const message = `Could not connect to ${origin}${why}; check the base URL and the network.`;
-    return new ConnectionError(message, { ...cause, isRetryable: true, maybeBilled: false });
+  const proxyStatus = proxyStatusOf(thrown);
+  if (proxyStatus !== null) {
+    const message = `The proxy refused the way to ${origin} (${proxyStatus}); nothing was sent to the service, and nothing was billed. Check the proxy's address, its credentials and what it allows.`;
+    const isRetryable = proxyStatus >= 500; // the proxy is out of order, not against it
+    return new ConnectionError(message, { ...cause, isRetryable, maybeBilled: false });
   }
-  if (code !== null && tlsFailure.test(code)) {
-    const message = `No secure connection to ${origin}${why}; check its certificate and the base URL.`;
-    return new ConnectionError(message, { ...cause, isRetryable: false, maybeBilled: false });
-  }
-  const isRetryable =
-    code === null ? isNetworkError(thrown) : lostOnTheWay.has(code) || undecodable.test(code);
-  const { maybeBilled, note } = billingOf(endpoint);
-  const message = `The connection to ${origin} broke before a whole response arrived${why}${note}.`;
+  const { fate, why } = sort(thrown);
+  const isUnsent = wasNeverSent(thrown, { fate, wasSent: context.wasSent });
+  const { maybeBilled, note } = isUnsent ? { maybeBilled: false, note: "" } : billingOf(endpoint);
+  const because = why === null ? "" : ` (${why})`;
+  const message = isUnsent
+    ? describeUnsent(fate, origin + because) + hint
+    : `The connection to ${origin} broke before a whole response arrived${because}${note}.`;
+  const isRetryable = fate === "unreachable" || fate === "lost";
   return new ConnectionError(message, { ...cause, isRetryable, maybeBilled });
+}
+
+function describeUnsent(fate: Fate, to: string): string {
+  if (fate === "insecure") {
+    return `No secure connection to ${to}; check its certificate and the base URL.`;
+  }
+  if (fate === "unsendable" || fate === "unknown") {
+    return `Nothing can be sent to ${to}; check the base URL and what this program may reach.`;
+  }
+  return `Could not connect to ${to}; check the base URL and the network.`;
+}
+
+function wasNeverSent(
+  thrown: unknown,
+  { fate, wasSent }: { fate: Fate; wasSent: boolean | undefined },
+): boolean {
+  if (fate === "unreachable" || fate === "unsendable" || wasSent === false) return true;
+  if (fate === "insecure") return wasSent !== true;
+  // The system names the call that failed: a timeout of this one is no answer lost.
+  return /^(connect|getaddrinfo|bind)$/.test(String(findText(thrown, "syscall")));
+}
+
+function sort(thrown: unknown): { fate: Fate; why: string | null } {
+  const code = findText(thrown, "code");
+  const why = code !== null && /^[\w.-]{1,60}$/.test(code) ? code : null;
+  const known = code === null ? undefined : (fates.get(code) ?? familyOf(code));
+  if (known !== undefined) return { fate: known, why };
+  for (const [pattern, fate, words] of sayings) {
+    if (causesOf(thrown).some(({ message }) => pattern.test(message.slice(0, 500)))) {
+      return { fate, why: words };
+    }
+  }
+  return { fate: code === null && isNetworkError(thrown) ? "lost" : "unknown", why };
+}
+
+function familyOf(code: string): Fate | undefined {
+  return families.find(([pattern]) => pattern.test(code))?.[1];
 }
 
 /** A browser's `fetch` throws a bare `TypeError`; where there is a cause, the cause is not known. */
@@ -57,8 +135,34 @@ function isNetworkError(thrown: unknown): boolean {
   return thrown instanceof TypeError && thrown.cause === undefined;
 }
 
-function findCode(thrown: unknown, depth = 0): string | null {
-  if (!(thrown instanceof Error) || depth > 4) return null;
-  if ("code" in thrown && typeof thrown.code === "string") return thrown.code;
-  return findCode(thrown.cause, depth + 1);
+/** The status with which a proxy refused a tunnel, or asked for credentials; undici says it in words. */
+function proxyStatusOf(thrown: unknown): number | null {
+  for (const { message } of causesOf(thrown)) {
+    const said = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(message);
+    if (said !== null) return Number(said[1]);
+  }
+  return null;
+}
+
+function findText(thrown: unknown, field: "code" | "syscall"): string | null {
+  for (const error of causesOf(thrown)) {
+    if (field in error) {
+      const value: unknown = Reflect.get(error, field);
+      if (typeof value === "string") return value;
+    }
+  }
+  return null;
+}
+
+/** The error and what caused it, five at most. */
+function causesOf(thrown: unknown): readonly Error[] {
+  const found: Error[] = [];
+  for (let error = thrown; error instanceof Error && found.length < 5; error = error.cause) {
+    found.push(error);
+  }
+  return found;
+}
+
+function sorted(fate: Fate, codes: readonly (readonly string[])[]): [string, Fate][] {
+  return codes.flat().map((code) => [code, fate]);
 }

@@ -1,9 +1,8 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 import { ConnectionError } from "../errors.ts";
-import { billingOf } from "./billing-of.ts";
-import { bodyTooLarge } from "./body-collector.ts";
-import { type HttpEndpoint, MAX_BODY_BYTES } from "./http-client.ts";
+import { bodyTooLarge } from "./body.ts";
+import { billingOf, type HttpEndpoint, MAX_BODY_BYTES } from "./http-client.ts";
 
 type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
 

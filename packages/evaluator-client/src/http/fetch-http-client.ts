@@ -1,33 +1,47 @@
-import { EvaluatorError } from "../errors.ts";
-import { BodyCollector } from "./body-collector.ts";
+import { ConfigurationError, EvaluatorError } from "../errors.ts";
+import { BodyCollector, decodeText } from "./body.ts";
 import { toConnectionError } from "./connection-failure.ts";
-import { decodeText } from "./decode-text.ts";
-import { type HttpClient, isSuccess } from "./http-client.ts";
+import { type HttpClient, type HttpClientOptions, isSuccess, refuseClosed } from "./http-client.ts";
 
 /** The part of the global `fetch` that this package uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** An HTTP client over the given `fetch`. */
+/** Makes an HTTP client over the given `fetch`, whose connections are not ours to close. */
 export function fetchHttpClient(fetch: Fetch): HttpClient {
-  return (endpoint) => {
-    const { method, url, headers } = endpoint;
-    return async (body, { signal }) => {
-      try {
-        const init = { method, headers, body, signal, redirect: "manual" } as const;
-        const response = await fetch(url, init);
-        const header = (name: string) => response.headers.get(name);
-        return { status: response.status, header, text: await readText(response) };
-      } catch (error) {
-        signal.throwIfAborted();
-        if (error instanceof EvaluatorError) throw error;
-        throw toConnectionError(error, { endpoint, keepCause: false });
-      }
-    };
+  let isClosed = false;
+  return {
+    prepare(endpoint) {
+      const { method, url, headers } = endpoint;
+      return async (body, { signal }) => {
+        if (isClosed) throw refuseClosed();
+        try {
+          const init = { method, headers, body, signal, redirect: "manual" } as const;
+          const response = await fetch(url, init);
+          const received = Object.fromEntries(response.headers);
+          return { status: response.status, headers: received, text: await readText(response) };
+        } catch (error) {
+          signal.throwIfAborted();
+          if (error instanceof EvaluatorError) throw error;
+          throw toConnectionError(error, { endpoint, keepCause: false });
+        }
+      };
+    },
+    async close() {
+      isClosed = true;
+    },
   };
 }
 
-/** The HTTP client where there is no Node: the global `fetch`. */
-export const defaultHttpClient: HttpClient = fetchHttpClient((url, init) => fetch(url, init));
+/**
+ * Makes the HTTP client where there is no Node: the global `fetch`, which knows proxies by itself.
+ *
+ * @throws ConfigurationError when given a dispatcher, which only Node can use.
+ */
+export function createHttpClient({ dispatcher }: HttpClientOptions): HttpClient {
+  if (dispatcher === undefined) return fetchHttpClient((url, init) => fetch(url, init));
+  const message = `The option "dispatcher" is for Node; in other runtimes pass the option "fetch".`;
+  throw new ConfigurationError(message, { option: "dispatcher" });
+}
 
 async function readText({ status, body }: Response): Promise<string> {
   const reading = collect(body);

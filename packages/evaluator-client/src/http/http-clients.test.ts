@@ -1,48 +1,74 @@
+import type { Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { EvaluatorError } from "../errors.ts";
-import { httpResponse, listenOnSocket, type SocketServer } from "../testing/socket-server.ts";
+import { trustedCertificate } from "../testing/self-signed-certificate.ts";
+import {
+  httpResponse,
+  type Listen,
+  listenOnSocket,
+  type Respond,
+  servers,
+  type SocketServer,
+} from "../testing/socket-server.ts";
 import { fetchHttpClient } from "./fetch-http-client.ts";
-import { type HttpClient, type HttpResponse, MAX_BODY_BYTES } from "./http-client.ts";
-import { defaultHttpClient } from "./undici-http-client.ts";
+import { headerOf, type HttpClient, type HttpResponse, MAX_BODY_BYTES } from "./http-client.ts";
+import { createHttpClient } from "./undici-http-client.ts";
 
-type Respond = Parameters<typeof listenOnSocket>[0];
-
+const undici = createHttpClient({ env: {} });
 const clients: [string, HttpClient][] = [
-  ["undici", defaultHttpClient],
+  ["undici", undici],
   ["fetch", fetchHttpClient((url, init) => fetch(url, init))],
 ];
+const ways = clients.flatMap(([client, http]) =>
+  servers.map(([server, listen]): [string, HttpClient, Listen] => [
+    `${client} ${server}`,
+    http,
+    listen,
+  ]),
+);
 
-async function exchange(http: HttpClient, respond: Respond): Promise<HttpResponse> {
-  await using server = await listenOnSocket(respond);
+async function exchange(
+  http: HttpClient,
+  respond: Respond,
+  listen: Listen = listenOnSocket,
+): Promise<HttpResponse> {
+  await using server = await listen(respond);
   return await post(http, server);
 }
 
 function post(http: HttpClient, server: Pick<SocketServer, "origin">, signal?: AbortSignal) {
   const url = `${server.origin}/path`;
-  const send = http({ method: "POST", url, headers: { "Content-Type": "application/json" } });
+  const headers = { "Content-Type": "application/json" };
+  const send = http.prepare({ method: "POST", url, headers });
   return send('{"state":"text"}', { signal: signal ?? new AbortController().signal });
 }
 
-async function failureOf(http: HttpClient, respond: Respond): Promise<EvaluatorError> {
-  const outcome = await exchange(http, respond).catch((error: unknown) => error);
+async function failureOf(
+  http: HttpClient,
+  respond: Respond,
+  listen: Listen = listenOnSocket,
+): Promise<EvaluatorError> {
+  const outcome = await exchange(http, respond, listen).catch((error: unknown) => error);
   if (outcome instanceof EvaluatorError) return outcome;
   throw new Error("expected an EvaluatorError", { cause: outcome });
 }
 
-describe.each(clients)("%s", (_, http) => {
+describe.each(ways)("%s", (_, http, listen) => {
   test("reads a whole response", async () => {
     const body = httpResponse(200, '{"é":"🙂"}', { "X-Request-Id": "r1" });
-    const response = await exchange(http, (socket) => {
+    const respond: Respond = (socket) => {
       // Cut inside a character, so that decoding chunk by chunk would break it.
       socket.write(body.subarray(0, body.length - 4));
       // One turn later the client has read the first part.
       setImmediate(() => setImmediate(() => socket.write(body.subarray(body.length - 4))));
-    });
+    };
+    const response = await exchange(http, respond, listen);
     expect(response.status).toBe(200);
     expect(response.text).toBe('{"é":"🙂"}');
-    expect(response.header("x-request-id")).toBe("r1");
-    expect(response.header("x-missing")).toBeNull();
+    expect(headerOf(response, "x-request-id")).toBe("r1");
+    expect(headerOf(response, "x-missing")).toBeNull();
   });
 
   test.each([
@@ -51,17 +77,21 @@ describe.each(clients)("%s", (_, http) => {
     ["identity", Buffer.from("{}")],
   ])("decodes %s", async (coding, bytes) => {
     const body = httpResponse(200, bytes, { "Content-Encoding": coding });
-    expect(await exchange(http, (socket) => socket.write(body))).toMatchObject({ text: "{}" });
+    expect(await exchange(http, (socket) => socket.write(body), listen)).toMatchObject({
+      text: "{}",
+    });
   });
 
   test("follows no redirect", async () => {
     const body = httpResponse(307, "", { Location: "http://127.0.0.1:9/elsewhere" });
-    expect(await exchange(http, (socket) => socket.write(body))).toMatchObject({ status: 307 });
+    expect(await exchange(http, (socket) => socket.write(body), listen)).toMatchObject({
+      status: 307,
+    });
   });
 
   test("keeps an error status whose body is cut off", async () => {
     const body = httpResponse(401, '{"error":', { "Content-Length": "500" });
-    const response = await exchange(http, (socket) => socket.end(body));
+    const response = await exchange(http, (socket) => socket.end(body), listen);
     expect(response).toMatchObject({ status: 401, text: "" });
   });
 
@@ -77,7 +107,7 @@ describe.each(clients)("%s", (_, http) => {
         ),
     ],
   ])("calls %s a connection error that may be billed and retried", async (_name, respond) => {
-    expect(await failureOf(http, respond)).toMatchObject({
+    expect(await failureOf(http, respond, listen)).toMatchObject({
       name: "ConnectionError",
       maybeBilled: true,
       isRetryable: true,
@@ -85,7 +115,7 @@ describe.each(clients)("%s", (_, http) => {
   });
 
   test("calls a refused connection one that cannot have been billed", async () => {
-    const server = await listenOnSocket(() => undefined);
+    const server = await listen(() => undefined);
     await server[Symbol.asyncDispose]();
     const error: unknown = await post(http, server).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: "ConnectionError", maybeBilled: false, isRetryable: true });
@@ -94,7 +124,7 @@ describe.each(clients)("%s", (_, http) => {
 
   test("stops reading a body over the limit and does not ask again", async () => {
     const body = httpResponse(200, new Uint8Array(MAX_BODY_BYTES + 1));
-    expect(await failureOf(http, (socket) => socket.write(body))).toMatchObject({
+    expect(await failureOf(http, (socket) => socket.write(body), listen)).toMatchObject({
       name: "InvalidResponseError",
       rule: "body-size",
       isRetryable: false,
@@ -103,22 +133,23 @@ describe.each(clients)("%s", (_, http) => {
 
   test("keeps an error status whose body is over the limit", async () => {
     const body = httpResponse(500, new Uint8Array(MAX_BODY_BYTES + 1));
-    const response = await exchange(http, (socket) => socket.write(body));
+    const response = await exchange(http, (socket) => socket.write(body), listen);
     expect(response).toMatchObject({ status: 500, text: "" });
   });
 
   test("waits for the response after one that only informs", async () => {
     const body = httpResponse(200, "{}");
-    const response = await exchange(http, (socket) => {
+    const respond: Respond = (socket) => {
       socket.write("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n");
       socket.write(body);
-    });
+    };
+    const response = await exchange(http, respond, listen);
     expect(response).toMatchObject({ status: 200, text: "{}" });
-    expect(response.header("link")).toBeNull();
+    expect(headerOf(response, "link")).toBeNull();
   });
 
   test("sends nothing after an abort", async () => {
-    await using server = await listenOnSocket((socket) => socket.write(httpResponse(200, "{}")));
+    await using server = await listen((socket) => socket.write(httpResponse(200, "{}")));
     await expect(post(http, server, AbortSignal.abort("enough"))).rejects.toBe("enough");
     expect(await post(http, server)).toMatchObject({ text: "{}" });
     expect(server.requests).toHaveLength(1);
@@ -129,7 +160,7 @@ describe.each(clients)("%s", (_, http) => {
     for (const sent of ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"]) {
       const controller = new AbortController();
       const reason = { why: "enough" };
-      await using server = await listenOnSocket((socket) => {
+      await using server = await listen((socket) => {
         socket.write(sent);
         setImmediate(() => controller.abort(reason));
       });
@@ -138,13 +169,49 @@ describe.each(clients)("%s", (_, http) => {
   });
 });
 
+test.each<[string, readonly string[]]>([
+  ["at once with the answer", ["HTTP/1.1 100 Continue\r\n\r\n"]],
+  ["twice, with a header", ["HTTP/1.1 100 Go on\r\nX-A: b\r\n\r\n", "HTTP/1.1 100 X\r\n\r\n"]],
+  ["in two parts", ["HTTP/1.1 100 Cont", "inue\r\n\r\n"]],
+])("undici: passes over a Continue that comes %s", async (_, parts) => {
+  const body = httpResponse(200, '{"a":"HTTP/1.1 100 Continue"}');
+  const http = createHttpClient({ env: {} });
+  await using server = await listenOnSocket((socket) => void answer(socket));
+  const answer = async (socket: Socket) => {
+    for (const part of parts) {
+      socket.write(part);
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    }
+    socket.write(body);
+  };
+  for (let call = 0; call < 3; call += 1) {
+    expect(await post(http, server)).toMatchObject({
+      status: 200,
+      text: '{"a":"HTTP/1.1 100 Continue"}',
+    });
+    await nextTurn();
+  }
+  expect(server.connections).toBe(1);
+  await http.close();
+});
+
+test("undici: speaks HTTP/1.1 to a server that offers more", async () => {
+  const secured = trustedCertificate();
+  await using server = await listenOnSocket(
+    (socket) => socket.write(httpResponse(200, "{}")),
+    secured,
+  );
+  expect(await post(undici, server)).toMatchObject({ status: 200 });
+  expect(server.requests[0]).toMatch(/^POST \/path HTTP\/1\.1/);
+});
+
 test.each([
   ["gzip that is none", "gzip", Buffer.from("plain")],
   ["gzip that is cut off", "gzip", gzipSync("x".repeat(1000)).subarray(0, 20)],
   ["an unknown coding", "rot13", Buffer.from("{}")],
 ])("undici: calls %s undecodable", async (_, coding, bytes) => {
   const body = httpResponse(200, bytes, { "Content-Encoding": coding });
-  expect(await failureOf(defaultHttpClient, (socket) => socket.write(body))).toMatchObject({
+  expect(await failureOf(undici, (socket) => socket.write(body))).toMatchObject({
     name: "ConnectionError",
     maybeBilled: true,
     isRetryable: true,
@@ -154,7 +221,7 @@ test.each([
 test("undici: stops a decompression bomb at the limit", async () => {
   const bomb = gzipSync(new Uint8Array(MAX_BODY_BYTES + 1));
   const body = httpResponse(200, bomb, { "Content-Encoding": "gzip" });
-  expect(await failureOf(defaultHttpClient, (socket) => socket.write(body))).toMatchObject({
+  expect(await failureOf(undici, (socket) => socket.write(body))).toMatchObject({
     name: "InvalidResponseError",
     rule: "body-size",
   });

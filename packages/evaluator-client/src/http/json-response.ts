@@ -1,6 +1,5 @@
 import { ConnectionError } from "../errors.ts";
-import { billingOf } from "./billing-of.ts";
-import { type HttpEndpoint, type HttpResponse, isSuccess } from "./http-client.ts";
+import { billingOf, type HttpEndpoint, type HttpResponse, isSuccess } from "./http-client.ts";
 
 /** A response together with its parsed JSON body. */
 export interface JsonResponse extends HttpResponse {
@@ -14,10 +13,10 @@ export interface JsonResponse extends HttpResponse {
  * @throws ConnectionError when a success has an empty, cut or otherwise unparseable body.
  */
 export function toJsonResponse(response: HttpResponse, endpoint: HttpEndpoint): JsonResponse {
-  const { status, header, text } = response;
+  const { status, headers, text } = response;
   const json = parseJson(text);
   if (json === undefined && isSuccess(status)) throw unparseable(response, endpoint);
-  return { status, header, text, json };
+  return { status, headers, text, json };
 }
 
 function parseJson(text: string): unknown {

@@ -1,27 +1,133 @@
-import { Pool } from "undici";
-import type { HttpClient } from "./http-client.ts";
-import { UndiciExchange } from "./undici-exchange.ts";
+// First, because it looks at what there is before undici is loaded, and refuses too old a Node.
+import { isFetchReplaced, programDispatcher } from "./interception.ts";
+import { Socket } from "node:net";
+import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import { ConfigurationError } from "../errors.ts";
+import { connectPassingOverContinue } from "./connect.ts";
+import { fetchHttpClient } from "./fetch-http-client.ts";
+import {
+  type AnyDispatcher,
+  type HttpClient,
+  type HttpClientOptions,
+  refuseClosed,
+} from "./http-client.ts";
+import { isInRange, type Proxies, proxiesInUse, unusedProxyHint } from "./proxies.ts";
+import { AnyUndiciExchange, UndiciExchange } from "./undici-exchange.ts";
 
-const pools = new Map<string, Pool>();
+// Over HTTP/2, undici 8.12 spins in native code for ever once two requests are aborted together.
+const http1 = { allowH2: false };
+// The attempt's own limit covers headers and body, so undici's are off.
+const noTimeouts = { headersTimeout: 0, bodyTimeout: 0 };
 
-/** The HTTP client on Node: undici's own `Pool`, one for each origin, idle sockets kept open. */
-export const defaultHttpClient: HttpClient = (endpoint) => {
-  const { origin, pathname, search } = new URL(endpoint.url);
-  const { method } = endpoint;
-  const headers = Object.entries(endpoint.headers).flat();
-  const target = { path: pathname + search, method, headers };
-  return (body, abortable) => {
-    const exchange = new UndiciExchange(endpoint, abortable);
-    if (!exchange.isOver) poolFor(origin).dispatch({ ...target, body }, exchange);
-    return exchange.response;
+/**
+ * Makes the HTTP client on Node: over the caller's dispatcher, else over what the program has put
+ * in place of the network, else through the proxies of the environment, else over a `Pool` of undici.
+ *
+ * @throws ConfigurationError when the dispatcher is none, or a proxy in use is no URL.
+ */
+export function createHttpClient({ dispatcher, env }: HttpClientOptions): HttpClient {
+  const given = dispatcher === undefined ? null : checkDispatcher(dispatcher);
+  const proxies = given === null ? proxiesInUse(env) : null;
+  const overFetch = fetchHttpClient((url, init) => fetch(url, init));
+  const user = {};
+  let isClosed = false;
+  return {
+    prepare(endpoint) {
+      const { origin, hostname, pathname, search } = new URL(endpoint.url);
+      const { method, headers } = endpoint;
+      const target = { origin, path: pathname + search, method, ...http1, ...noTimeouts };
+      const flatHeaders = Object.entries(headers).flat();
+      const sendOverFetch = overFetch.prepare(endpoint);
+      const isProxied = proxies !== null && !isInRange(hostname, proxies.noProxy);
+      const connect = () => (isProxied ? proxyAgent(proxies, user) : pool(origin, user));
+      const context = { endpoint, hint: given === null ? unusedProxyHint(endpoint.url, env) : "" };
+      return (body, abortable) => {
+        if (isClosed) return Promise.reject(refuseClosed());
+        if (given === null && isFetchReplaced()) return sendOverFetch(body, abortable);
+        const other = given ?? programDispatcher(proxies !== null);
+        if (other !== null) {
+          const exchange = new AnyUndiciExchange(context, abortable);
+          dispatch(other, { ...target, headers: { ...headers }, body }, exchange);
+          return exchange.response;
+        }
+        const exchange = new UndiciExchange(context, abortable);
+        if (!exchange.isOver)
+          connect().dispatch({ ...target, headers: flatHeaders, body }, exchange);
+        return exchange.response;
+      };
+    },
+    async close() {
+      isClosed = true;
+      await leaveAll(user);
+    },
   };
-};
+}
 
-function poolFor(origin: string): Pool {
-  const known = pools.get(origin);
-  if (known !== undefined) return known;
-  // The attempt's own limit covers headers and body, so undici's are off.
-  const pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0 });
-  pools.set(origin, pool);
-  return pool;
+function checkDispatcher(dispatcher: AnyDispatcher): AnyDispatcher {
+  if (typeof (dispatcher as Partial<AnyDispatcher> | null)?.dispatch === "function") {
+    return dispatcher;
+  }
+  const message = `The option "dispatcher" is no dispatcher of undici, such as new Agent() or new ProxyAgent("http://127.0.0.1:3128").`;
+  throw new ConfigurationError(message, { option: "dispatcher" });
+}
+
+/** Sends over a dispatcher that is not ours, of whatever version, which may also throw. */
+function dispatch(
+  dispatcher: AnyDispatcher,
+  options: Dispatcher.DispatchOptions,
+  exchange: AnyUndiciExchange,
+): void {
+  if (exchange.isOver) return;
+  try {
+    (dispatcher as Dispatcher).dispatch(options, exchange);
+  } catch (error) {
+    exchange.onResponseError(null, error as Error);
+  }
+}
+
+/** Dispatchers that all HTTP clients share, by origin or proxies, and who uses each. */
+const shared = new Map<string, { dispatcher: Dispatcher; users: Set<object> }>();
+let connectInUse = socketConnect();
+
+function pool(origin: string, user: object): Dispatcher {
+  return share(origin, user, () => {
+    return new Pool(origin, { ...http1, ...noTimeouts, connect: connectPassingOverContinue });
+  });
+}
+
+function proxyAgent(proxies: Proxies, user: object): Dispatcher {
+  const create = () => new EnvHttpProxyAgent({ ...proxies, ...http1, ...noTimeouts });
+  return share(JSON.stringify(proxies), user, create);
+}
+
+function share(key: string, user: object, create: () => Dispatcher): Dispatcher {
+  if (socketConnect() !== connectInUse) {
+    // An interceptor of sockets came or went, and connections from before would pass it by.
+    connectInUse = socketConnect();
+    for (const { dispatcher } of shared.values()) dispatcher.close().catch(() => undefined);
+    shared.clear();
+  }
+  let entry = shared.get(key);
+  if (entry === undefined) {
+    entry = { dispatcher: create(), users: new Set() };
+    shared.set(key, entry);
+  }
+  entry.users.add(user);
+  return entry.dispatcher;
+}
+
+/** What every socket connects with, which interceptors replace. */
+function socketConnect(): unknown {
+  return Reflect.get(Socket.prototype, "connect");
+}
+
+/** Closes the dispatchers that nobody but this user uses, once their requests are over. */
+async function leaveAll(user: object): Promise<void> {
+  const closing: Promise<void>[] = [];
+  for (const [key, { dispatcher, users }] of shared) {
+    if (!users.delete(user) || users.size > 0) continue;
+    shared.delete(key);
+    closing.push(dispatcher.close());
+  }
+  await Promise.all(closing);
 }

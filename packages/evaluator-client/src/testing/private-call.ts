@@ -7,6 +7,7 @@ import { directTransport } from "../transports/direct/direct-transport.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import type { Transport } from "../transports/transport.ts";
 import { emailRequest } from "./email-evaluation.ts";
+import { type Listen, servers } from "./socket-server.ts";
 
 /** Words that stand in the secrets of a call, and nowhere else. */
 export const secretWords = /quagga|0123456789abcdef/i;
@@ -31,7 +32,15 @@ export const transportsTo: Record<string, (baseUrl: string) => Transport> = {
   "direct over fetch": (baseUrl) => directTransport({ ...overFetch, baseUrl }),
 };
 /** The gateway over both HTTP clients, to a base URL. */
-export const gatewaysTo = Object.entries(transportsTo).slice(0, 2);
+const gatewaysTo = Object.entries(transportsTo).slice(0, 2);
+/** The gateway over both HTTP clients, and how to start either kind of server for it. */
+export const gatewaysAndServers = gatewaysTo.flatMap(([way, transportTo]) =>
+  servers.map(([kind, listen]): [string, (baseUrl: string) => Transport, Listen] => [
+    `${way}, ${kind}`,
+    transportTo,
+    listen,
+  ]),
+);
 
 /**
  * Asks {@link privateRequest} with up to two retries and waits of 0 ms, and gives the error, after

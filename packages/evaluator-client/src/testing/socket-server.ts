@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { createServer as createSecureServer } from "node:tls";
+import { createSecureContext, TLSSocket } from "node:tls";
+import { trustedCertificate } from "./self-signed-certificate.ts";
 
 /** A bare TCP server for what an HTTP mock cannot play: exact bytes, resets, cut bodies. */
 export interface SocketServer extends AsyncDisposable {
@@ -15,6 +16,15 @@ export interface SocketServer extends AsyncDisposable {
 /** Answers one whole request, given its number from 0 and its text. */
 export type Respond = (socket: Socket, index: number, request: string) => void;
 
+/** Listens on loopback and answers each whole request. */
+export type Listen = (respond: Respond) => Promise<SocketServer>;
+
+/** Both kinds of server: plain, and one whose TLS offers h2, which a real gateway does as well. */
+export const servers: [string, Listen][] = [
+  ["over HTTP", (respond) => listenOnSocket(respond)],
+  ["over TLS that offers h2", (respond) => listenOnSocket(respond, trustedCertificate())],
+];
+
 /** Listens on loopback, behind TLS when given a certificate, and answers each whole request. */
 export async function listenOnSocket(
   respond: Respond,
@@ -22,10 +32,10 @@ export async function listenOnSocket(
 ): Promise<SocketServer> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
+  let connections = 0;
   const connect = (socket: Socket) => {
     let received = "";
-    sockets.add(socket);
-    socket.on("error", () => undefined);
+    connections += 1;
     socket.on("data", (bytes) => {
       received += bytes.toString("utf8");
       if (!isWhole(received)) return;
@@ -34,7 +44,12 @@ export async function listenOnSocket(
       respond(socket, requests.push(request) - 1, request);
     });
   };
-  const server = certificate ? createSecureServer(certificate, connect) : createServer(connect);
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    if (certificate === undefined) connect(socket);
+    else secure(socket, certificate, connect);
+  });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -42,7 +57,7 @@ export async function listenOnSocket(
     origin: `${certificate ? "https" : "http"}://127.0.0.1:${port}`,
     requests,
     get connections() {
-      return sockets.size;
+      return connections;
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
@@ -50,6 +65,28 @@ export async function listenOnSocket(
       await once(server, "close");
     },
   };
+}
+
+/** Puts TLS on a socket; who chooses h2 there is cut off, for only bytes of HTTP/1.1 are played. */
+function secure(
+  socket: Socket,
+  certificate: { key: string; cert: string },
+  connect: (socket: Socket) => void,
+): void {
+  const secured = new TLSSocket(socket, {
+    isServer: true,
+    secureContext: createSecureContext(certificate),
+    ALPNProtocols: ["h2", "http/1.1"],
+  });
+  secured.on("error", () => undefined);
+  secured.resetAndDestroy = () => {
+    socket.resetAndDestroy();
+    return secured;
+  };
+  secured.once("secure", () => {
+    if (secured.alpnProtocol === "h2") socket.destroy();
+    else connect(secured);
+  });
 }
 
 /** A whole HTTP response as bytes. */

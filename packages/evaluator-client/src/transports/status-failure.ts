@@ -1,4 +1,5 @@
 import type { StatusErrorDetails } from "../errors.ts";
+import { headerOf } from "../http/http-client.ts";
 import type { JsonResponse } from "../http/json-response.ts";
 import { type PrivateText, quoteServerText } from "../http/quote-server-text.ts";
 import { isRetryableStatus } from "../retry/classify-failure.ts";
@@ -13,7 +14,8 @@ export interface StatusFailure extends PrivateText {
 
 /** The details of a status error that both services give in the same way. */
 export function commonStatusDetails({ response, clock }: StatusFailure) {
-  const { status, header } = response;
+  const { status } = response;
+  const header = (name: string) => headerOf(response, name);
   return {
     status,
     isRetryable: isRetryableStatus(status, header("x-should-retry")),

@@ -1,15 +1,17 @@
 import { ConfigurationError } from "../errors.ts";
 import { type Environment, programEnvironment } from "../environment.ts";
 import { type Fetch, fetchHttpClient } from "../http/fetch-http-client.ts";
-import type { HttpClient } from "../http/http-client.ts";
-import { defaultHttpClient } from "#default-http-client";
+import type { AnyDispatcher, HttpClient } from "../http/http-client.ts";
+import { createHttpClient } from "#http-client";
 
 /** Options that every transport takes. */
 export interface TransportOptions {
   /** Headers sent with every request; they cannot replace the transport's own. */
   headers?: Readonly<Record<string, string>>;
-  /** Sends through this `fetch`. @default undici's own `Agent` on Node, the global `fetch` elsewhere */
+  /** Sends through this `fetch`. @default undici's own `Pool` on Node, the global `fetch` elsewhere */
   fetch?: Fetch;
+  /** On Node, sends through this dispatcher of undici, such as a `ProxyAgent`; its maker closes it. @default one of its own */
+  dispatcher?: AnyDispatcher;
   /** Environment variables for the options not given. @default the program's own */
   env?: Environment;
 }
@@ -69,9 +71,16 @@ export function mergeHeaders(
   return { ...own, ...added };
 }
 
-/** The HTTP client for the caller's `fetch`, or the platform's own. */
-export function httpClientFor(fetch: Fetch | undefined): HttpClient {
-  return fetch === undefined ? defaultHttpClient : fetchHttpClient(fetch);
+/** Returns the HTTP client for the caller's `fetch` or `dispatcher`, or the platform's own. */
+export function httpClientFor({ fetch, dispatcher, env }: TransportOptions): HttpClient {
+  if (fetch === undefined)
+    return createHttpClient({ dispatcher, env: env ?? programEnvironment() });
+  if (typeof fetch === "function" && dispatcher === undefined) return fetchHttpClient(fetch);
+  const message =
+    dispatcher === undefined
+      ? 'The option "fetch" is no function, such as the global fetch.'
+      : 'The options "fetch" and "dispatcher" exclude each other; a dispatcher is for undici alone.';
+  throw new ConfigurationError(message, { option: "fetch" });
 }
 
 function lowerCase(name: string): string {

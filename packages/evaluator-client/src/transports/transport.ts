@@ -1,5 +1,6 @@
 import type { EvaluationRequest } from "../evaluation.ts";
 import type { Abortable } from "../http/abortable.ts";
+import type { ResponseHeaders } from "../http/http-client.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { Clock } from "../retry/clock.ts";
 
@@ -15,6 +16,8 @@ export interface TransportReply {
   readonly response: unknown;
   /** The HTTP status, when there was one. */
   readonly status?: number;
+  /** The response's headers, when there were any. */
+  readonly headers?: ResponseHeaders;
   /** The model that answered, or null when the service does not say. */
   readonly modelId: string | null;
   /** The service's id of the request, or null. */

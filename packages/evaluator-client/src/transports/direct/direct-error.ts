@@ -12,16 +12,17 @@ import {
   type StatusFailure,
   statusMessage,
 } from "../status-failure.ts";
+import { directRequestId } from "./direct-mapping.ts";
 import { directErrorBodySchema } from "./direct-wire.ts";
 
 /** Turns an error status of the vendor's API into the error to throw (field facts). */
 export function toDirectError(failure: StatusFailure): StatusError {
-  const { status, header, json } = failure.response;
+  const { status, json } = failure.response;
   const { type, said } = readDetail(json);
   const details: StatusErrorDetails = {
     ...commonStatusDetails(failure),
     type: passOnName(type, failure),
-    requestId: header("x-typesafe-request-id") ?? header("x-request-id"),
+    requestId: directRequestId(failure.response),
     generationId: null,
     needsPaidCredits: status === 402,
   };

@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import type { EvaluationRequest } from "../../evaluation.ts";
 import { InvalidResponseError } from "../../errors.ts";
+import { headerOf } from "../../http/http-client.ts";
 import type { JsonResponse } from "../../http/json-response.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";
 import type { Question } from "../../questions/question.ts";
@@ -23,9 +24,10 @@ export function toDirectBody({ state, questions }: EvaluationRequest, model: str
 
 /** Moves the vendor's response into the gateway's form (contract section 2.6). */
 export function fromDirectResponse(
-  { status, json, header }: JsonResponse,
+  response: JsonResponse,
   vendor: string,
-): TransportReply {
+): Pick<TransportReply, "response" | "modelId" | "requestId"> {
+  const { json } = response;
   if (!isDirectResponse(json)) throw invalidBody(json);
   const { answers, usage, model = null } = json;
   const vendorMetadata = {
@@ -40,11 +42,14 @@ export function fromDirectResponse(
       warnings: [],
       providerMetadata: { [vendor]: vendorMetadata },
     },
-    status,
     modelId: model,
-    requestId: header("x-typesafe-request-id") ?? header("x-request-id"),
-    raw: json,
+    requestId: directRequestId(response),
   };
+}
+
+/** Returns the vendor's id of a request from the headers of its response, or null. */
+export function directRequestId(response: JsonResponse): string | null {
+  return headerOf(response, "x-typesafe-request-id") ?? headerOf(response, "x-request-id");
 }
 
 function toDirectQuestion(question: Question): object {

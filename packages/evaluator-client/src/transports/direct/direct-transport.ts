@@ -1,10 +1,8 @@
 import { ConfigurationError } from "../../errors.ts";
 import { environmentNames } from "../../environment.ts";
-import { isSuccess } from "../../http/http-client.ts";
-import { toJsonResponse } from "../../http/json-response.ts";
+import { postTransport } from "../post-transport.ts";
 import type { Transport } from "../transport.ts";
 import {
-  httpClientFor,
   mergeHeaders,
   readBaseUrl,
   readHeaderOption,
@@ -37,21 +35,18 @@ export interface DirectTransportOptions extends TransportOptions {
  * ```
  */
 export function directTransport(options: DirectTransportOptions = {}): Transport {
-  const { url, headers, apiKey, model, vendor } = readOptions(options);
-  const endpoint = { method: "POST", url, headers } as const;
-  const post = httpClientFor(options.fetch)(endpoint);
-  return {
-    name: "direct",
-    target: { url, modelId: model },
-    limits: directLimits,
-    async send(request, context) {
-      const body = toDirectBody(request, model);
-      const response = toJsonResponse(await post(body, context), endpoint);
-      if (isSuccess(response.status)) return fromDirectResponse(response, vendor);
-      const secrets = { apiKey, headers: options.headers, state: request.state };
-      throw toDirectError({ response, clock: context.clock, ...secrets });
+  const { vendor, ...service } = readOptions(options);
+  return postTransport(
+    {
+      ...service,
+      name: "direct",
+      limits: directLimits,
+      toBody: (request) => toDirectBody(request, service.modelId),
+      toReply: (response) => fromDirectResponse(response, vendor),
+      toError: toDirectError,
     },
-  };
+    options,
+  );
 }
 
 function readOptions(options: DirectTransportOptions) {
@@ -68,7 +63,7 @@ function readOptions(options: DirectTransportOptions) {
     env,
     fallback: "https://api.typesafe.ai",
   });
-  const model = readOption({
+  const modelId = readOption({
     option: "model",
     environmentVariable: environmentNames.modelId,
     given: options.model,
@@ -76,7 +71,7 @@ function readOptions(options: DirectTransportOptions) {
     fallback: "jev-latest",
   });
   const headers = mergeHeaders(directHeaders(apiKey), options.headers);
-  return { url: baseUrl + directPath, headers, apiKey, model, vendor };
+  return { url: baseUrl + directPath, headers, apiKey, modelId, vendor };
 }
 
 function readApiKey(given: string | undefined, env: DirectTransportOptions["env"]): string {

@@ -13,6 +13,7 @@ import {
   type StatusFailure,
   statusMessage,
 } from "../status-failure.ts";
+import { gatewayRequestId } from "./gateway-mapping.ts";
 import { gatewayErrorBodySchema, type GatewayWire } from "./gateway-wire.ts";
 
 /**
@@ -21,12 +22,12 @@ import { gatewayErrorBodySchema, type GatewayWire } from "./gateway-wire.ts";
  * @param wire - The generation that was spoken, or null where there is only one.
  */
 export function toGatewayError(failure: StatusFailure, wire: GatewayWire | null): StatusError {
-  const { status, header, json } = failure.response;
+  const { status, json } = failure.response;
   const body = gatewayErrorBodySchema.safeParse(json).data;
   const details: StatusErrorDetails = {
     ...commonStatusDetails(failure),
     type: passOnName(body?.error.type, failure),
-    requestId: header("x-request-id") ?? header("x-vercel-id"),
+    requestId: gatewayRequestId(failure.response),
     generationId: passOnName(body?.generationId, failure),
     needsPaidCredits: status === 402 || /free[ -]tier/i.test(body?.error.message ?? ""),
   };

@@ -1,4 +1,5 @@
 import type { EvaluationRequest } from "../../evaluation.ts";
+import { headerOf } from "../../http/http-client.ts";
 import type { JsonResponse } from "../../http/json-response.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";
 import type { TransportReply } from "../transport.ts";
@@ -20,13 +21,19 @@ export function toGatewayBody(request: EvaluationRequest, wire: GatewayWire): st
 }
 
 /** The gateway's response is already in the gateway's form; only who answered is looked up. */
-export function fromGatewayResponse({ status, json, header }: JsonResponse): TransportReply {
+export function fromGatewayResponse(
+  response: JsonResponse,
+): Pick<TransportReply, "response" | "modelId" | "requestId"> {
+  const { json } = response;
   const gateway = valueAt(json, "providerMetadata", "gateway");
   return {
     response: json,
-    status,
     modelId: textAt(json, "model") ?? textAt(gateway, "routing", "canonicalSlug"),
-    requestId: header("x-request-id") ?? header("x-vercel-id") ?? textAt(gateway, "generationId"),
-    raw: json,
+    requestId: gatewayRequestId(response) ?? textAt(gateway, "generationId"),
   };
+}
+
+/** Returns the gateway's id of a request from the headers of its response, or null. */
+export function gatewayRequestId(response: JsonResponse): string | null {
+  return headerOf(response, "x-request-id") ?? headerOf(response, "x-vercel-id");
 }

@@ -1,15 +1,9 @@
 import { ConfigurationError } from "../../errors.ts";
 import { environmentNames } from "../../environment.ts";
-import { isSuccess } from "../../http/http-client.ts";
-import { toJsonResponse } from "../../http/json-response.ts";
 import { readGatewayBaseUrl, readGatewayKey } from "../gateway-access.ts";
+import { postTransport } from "../post-transport.ts";
 import type { Transport } from "../transport.ts";
-import {
-  httpClientFor,
-  mergeHeaders,
-  readHeaderOption,
-  type TransportOptions,
-} from "../transport-options.ts";
+import { mergeHeaders, readHeaderOption, type TransportOptions } from "../transport-options.ts";
 import { toGatewayError } from "./gateway-error.ts";
 import { fromGatewayResponse, toGatewayBody } from "./gateway-mapping.ts";
 import { gatewayHeaders, type GatewayWire, gatewayWires } from "./gateway-wire.ts";
@@ -36,20 +30,17 @@ export interface GatewayTransportOptions extends TransportOptions {
  * ```
  */
 export function gatewayTransport(options: GatewayTransportOptions = {}): Transport {
-  const { url, headers, apiKey, modelId, wire } = readOptions(options);
-  const endpoint = { method: "POST", url, headers } as const;
-  const post = httpClientFor(options.fetch)(endpoint);
-  return {
-    name: "gateway",
-    target: { url, modelId },
-    async send(request, context) {
-      const body = toGatewayBody(request, wire);
-      const response = toJsonResponse(await post(body, context), endpoint);
-      if (isSuccess(response.status)) return fromGatewayResponse(response);
-      const secrets = { apiKey, headers: options.headers, state: request.state };
-      throw toGatewayError({ response, clock: context.clock, ...secrets }, wire);
+  const { wire, ...service } = readOptions(options);
+  return postTransport(
+    {
+      ...service,
+      name: "gateway",
+      toBody: (request) => toGatewayBody(request, wire),
+      toReply: fromGatewayResponse,
+      toError: (failure) => toGatewayError(failure, wire),
     },
-  };
+    options,
+  );
 }
 
 function readOptions(options: GatewayTransportOptions) {

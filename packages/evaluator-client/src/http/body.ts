@@ -13,7 +13,7 @@ export class BodyCollector {
     this.#chunks.push(chunk);
   }
 
-  /** The whole body. */
+  /** Returns the whole body. */
   bytes(): Uint8Array {
     const [first] = this.#chunks;
     if (first !== undefined && this.#chunks.length === 1) return first;
@@ -27,8 +27,15 @@ export class BodyCollector {
   }
 }
 
-/** The error for a body over {@link MAX_BODY_BYTES}. */
+/** Returns the error for a body over {@link MAX_BODY_BYTES}. */
 export function bodyTooLarge(): InvalidResponseError {
   const message = `The response body is over ${MAX_BODY_BYTES} bytes; check that the base URL is an evaluation service.`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-size" });
+}
+
+const utf8 = new TextDecoder();
+
+/** Returns the text of a whole body: UTF-8, without a byte order mark. */
+export function decodeText(bytes: Uint8Array): string {
+  return utf8.decode(bytes);
 }

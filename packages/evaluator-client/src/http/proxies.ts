@@ -1,0 +1,62 @@
+import { BlockList, isIP } from "node:net";
+import { ConfigurationError } from "../errors.ts";
+import type { HttpClientOptions } from "./http-client.ts";
+
+/** The proxies that environment variables name, as Node reads them. */
+export interface Proxies {
+  readonly httpProxy: string;
+  readonly httpsProxy: string;
+  readonly noProxy: string;
+}
+
+/**
+ * Returns the proxies in use: those of the variables, where `NODE_USE_ENV_PROXY` is 1; else null.
+ *
+ * @throws ConfigurationError when one of them is no http or https URL.
+ */
+export function proxiesInUse(env: HttpClientOptions["env"]): Proxies | null {
+  if (env["NODE_USE_ENV_PROXY"] !== "1") return null;
+  const httpProxy = readProxy(env, "HTTP_PROXY");
+  const httpsProxy = readProxy(env, "HTTPS_PROXY") || httpProxy;
+  if (httpProxy === "" && httpsProxy === "") return null;
+  return { httpProxy, httpsProxy, noProxy: readEither(env, "NO_PROXY").value };
+}
+
+function readProxy(env: HttpClientOptions["env"], name: string): string {
+  const { value, environmentVariable } = readEither(env, name);
+  if (value === "") return "";
+  const protocol = URL.canParse(value) ? new URL(value).protocol : null;
+  if (protocol === "http:" || protocol === "https:") return value;
+  const message = `${environmentVariable} is not the http or https URL of a proxy, such as http://127.0.0.1:3128; its value is not shown here. Correct it, or set NODE_USE_ENV_PROXY to 0.`;
+  throw new ConfigurationError(message, { option: "dispatcher", environmentVariable });
+}
+
+/** The variable in lower case, else in upper case. */
+function readEither(env: HttpClientOptions["env"], name: string) {
+  const lower = name.toLowerCase();
+  const environmentVariable = env[lower] === undefined ? name : lower;
+  return { environmentVariable, value: env[environmentVariable]?.trim() ?? "" };
+}
+
+/** Returns whether `NO_PROXY` lists the host's address in a range such as `10.0.0.1-10.0.0.99`, which undici does not read. */
+export function isInRange(hostname: string, noProxy: string): boolean {
+  const address = hostname.replace(/^\[|\]$/g, "");
+  const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+  if (isIP(address) === 0) return false;
+  const ranges = new BlockList();
+  for (const entry of noProxy.split(/[\s,]/)) {
+    const [first = "", last = ""] = entry.split("-");
+    if (isIP(first) !== 0 && isIP(first) === isIP(last))
+      ranges.addRange(first, last, isIP(first) === 6 ? "ipv6" : "ipv4");
+  }
+  return ranges.check(address, family);
+}
+
+/** Returns a sentence for connections that fail beside a proxy that is set but not in use, or nothing. */
+export function unusedProxyHint(url: string, env: HttpClientOptions["env"]): string {
+  if (env["NODE_USE_ENV_PROXY"] === "1") return "";
+  const names = new URL(url).protocol === "https:" ? ["HTTPS_PROXY", "HTTP_PROXY"] : ["HTTP_PROXY"];
+  const set = names.map((name) => readEither(env, name)).find(({ value }) => value !== "");
+  if (set === undefined) return "";
+  return ` ${set.environmentVariable} is set but not in use: set NODE_USE_ENV_PROXY=1 to go through that proxy.`;
+}

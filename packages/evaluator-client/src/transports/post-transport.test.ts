@@ -1,0 +1,53 @@
+import { setImmediate } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { systemClock } from "../retry/clock.ts";
+import { directBody, emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
+import { httpResponse, listenOnSocket } from "../testing/socket-server.ts";
+import { directTransport } from "./direct/direct-transport.ts";
+import { gatewayTransport } from "./gateway/gateway-transport.ts";
+import type { Transport } from "./transport.ts";
+
+const services: [string, (baseUrl: string) => Transport, object][] = [
+  ["gateway", (baseUrl) => gatewayTransport({ baseUrl, apiKey: "k", env: {} }), gatewayBody],
+  ["direct", (baseUrl) => directTransport({ baseUrl, apiKey: null, env: {} }), directBody],
+];
+const context = { clock: systemClock, signal: new AbortController().signal };
+
+test.each(services)("%s gives status, headers and body as they came", async (_, to, body) => {
+  const headers = { "X-Region": "fra1", "Set-Cookie": "a=1\r\nSet-Cookie: b=2" };
+  const answer = httpResponse(200, JSON.stringify(body), headers);
+  await using server = await listenOnSocket((socket) => socket.write(answer));
+  const reply = await to(server.origin).send(emailRequest, context);
+  expect(reply).toMatchObject({ status: 200, raw: body });
+  expect(reply.headers).toMatchObject({ "x-region": "fra1", "set-cookie": ["a=1", "b=2"] });
+});
+
+test.each(services)("%s sends nothing after its end", async (_, to) => {
+  const answer = httpResponse(503, "{}");
+  await using server = await listenOnSocket((socket) => socket.write(answer));
+  const transport = to(server.origin);
+  await expect(transport.send(emailRequest, context)).rejects.toMatchObject({ status: 503 });
+  await transport.close?.();
+  const closed = { name: "ConfigurationError", option: "transport" };
+  await expect(transport.send(emailRequest, context)).rejects.toMatchObject(closed);
+  expect(server.requests).toHaveLength(1);
+});
+
+test.each(services)("%s leaves the connections to another that uses them", async (_, to) => {
+  const answer = httpResponse(503, "{}");
+  await using server = await listenOnSocket((socket) => socket.write(answer));
+  const [one, other] = [to(server.origin), to(server.origin)];
+  const ask = async (transport: Transport) => {
+    const error: unknown = await transport.send(emailRequest, context).catch((thrown) => thrown);
+    await setImmediate(); // undici takes a turn before it uses a connection again
+    return error;
+  };
+  expect(await ask(one)).toMatchObject({ status: 503 });
+  expect(await ask(other)).toMatchObject({ status: 503 });
+  await one.close?.();
+  expect(await ask(other)).toMatchObject({ status: 503 });
+  expect(server.connections).toBe(1);
+  await other.close?.();
+  expect(await ask(to(server.origin))).toMatchObject({ status: 503 });
+  expect(server.connections).toBe(2);
+});
