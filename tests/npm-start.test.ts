@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { env as programEnvironment } from "node:process";
+import { dirname } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+
+const root = dirname(import.meta.dirname);
+const patiently = { timeout: 30_000 };
+
+/** Starts the router by npm alone, as a supervisor does, and gives its address. */
+async function startByNpm() {
+  const names = Object.keys(programEnvironment).filter((name) => /^(PATH|HOME)$/.test(name));
+  const own = Object.fromEntries(names.map((name) => [name, programEnvironment[name]]));
+  const npm = spawn("npm", ["start"], { cwd: root, env: { ...own, PORT: "0" }, detached: true });
+  onTestFinished(() => {
+    try {
+      if (npm.pid !== undefined) process.kill(-npm.pid, "SIGKILL");
+    } catch {} // nothing of it is left
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let printed = "";
+  npm.stdout.on("data", (text) => {
+    printed += String(text);
+    const origin = /router is at (\S+)/.exec(printed)?.[1];
+    if (origin !== undefined) resolve(origin);
+  });
+  npm.once("exit", () => reject(new Error(`npm start ended early:\n${printed}`)));
+  return { npm, origin: await promise };
+}
+
+async function isReachable(origin: string): Promise<boolean> {
+  return fetch(origin).then(
+    () => true,
+    () => false,
+  );
+}
+
+test("ending npm start by SIGTERM ends the router after the answers in flight", async () => {
+  const { npm, origin } = await startByNpm();
+  const body = '{"message":"hi"}';
+  const headers = { "content-type": "application/json", "content-length": body.length };
+  const chat = request(`${origin}/chat`, { method: "POST", headers, agent: false });
+  chat.write(body.slice(0, 5));
+  const metrics = async () => (await fetch(`${origin}/metrics`)).text();
+  await expect.poll(metrics, patiently).toContain("router_calls_in_flight 1\n");
+  npm.kill("SIGTERM");
+  await once(npm, "exit");
+  await expect.poll(() => isReachable(origin), patiently).toBe(false);
+  chat.end(body.slice(5));
+  const [answer] = (await once(chat, "response")) as [IncomingMessage];
+  expect(JSON.parse(await text(answer))).toMatchObject({ tier: "nano", replyError: null });
+});
