@@ -39,6 +39,8 @@ export interface AppParts extends OwnAddresses {
   readonly maxCallsInFlight?: number;
   /** Is told what happened to each message. */
   readonly observe?: Observe;
+  /** Records that the decision log dropped. @default there is no log */
+  readonly logDropped?: () => number;
   /** Prints one line for each response. */
   readonly writeAccess?: (line: string) => void;
   /** Messages wait for it. @default nothing */
@@ -49,10 +51,10 @@ export interface AppParts extends OwnAddresses {
 
 /** The router as a web application: every door, and what every request passes first. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
-  const { page, routing, reportDefect, accessToken = null } = parts;
+  const { page, routing, reportDefect, accessToken = null, logDropped = null } = parts;
   const { redact } = routing.services;
   const slots = createCallSlots(parts.maxCallsInFlight ?? 64);
-  const metrics = createMetrics({ callsInFlight: slots.inUse });
+  const metrics = createMetrics({ callsInFlight: slots.inUse, logDropped });
   const observe = (record: MessageRecord) => {
     metrics.observe(record);
     parts.observe?.(record);
@@ -70,13 +72,17 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   app.post("/decide", ...asksModel, decideRoute(router));
   app.route("/v1", openAiDoor({ router, asksModel, reportDefect }));
   app.get("/healthz", healthRoute);
-  app.get("/readyz", readyRoute(parts.isStopping ?? (() => false)));
+  app.get("/readyz", readyRoute({ isStopping: parts.isStopping ?? (() => false), logDropped }));
   app.get("/metrics", metricsRoute(metrics));
-  app.notFound((c) => sendRefusal(c, nothingHere));
+  app.notFound((c) => sendRefusal(c, c.req.path.startsWith("/v1/") ? noSuchApi : nothingHere));
   app.onError(failureRoute({ redact, reportDefect }));
   return app;
 }
 
+const noSuchApi = new Refusal(
+  404,
+  "There is no such path in this API; use GET /v1/models or POST /v1/chat/completions.",
+);
 const nothingHere = new Refusal(404, "There is nothing here; the page is at /.");
 
 function refuseMethod(_c: Context, methods: readonly string[]): never {

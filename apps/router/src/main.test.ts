@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -75,4 +76,29 @@ test("it writes the decision log and the access log it is asked for, without a w
   keep(record);
   expect(JSON.parse(record)).toMatchObject({ door: "chat", outcome: "replied" });
   expect(stdout + record).not.toContain("secret");
+});
+
+test("SIGHUP makes it go on in a new decision log, for a rotation", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "router-main-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const log = join(folder, "decisions.jsonl");
+  const env = { PORT: "0", ROUTER_DECISION_LOG: log, ROUTER_ACCESS_LOG: "off" };
+  const { child, ended, firstOutput } = startProgram("main.ts", env);
+  const [output] = (await firstOutput) as [Buffer];
+  const origin = /http:\S+/.exec(output.toString())?.[0] ?? "";
+  const decide = async () => {
+    const init = { method: "POST", headers: { "content-type": "application/json" } };
+    await (await fetch(`${origin}/decide`, { ...init, body: '{"message":"hi"}' })).text();
+  };
+  const linesIn = async (path: string) =>
+    (await readFile(path, "utf8").catch(() => "")).split("\n").length - 1;
+  await decide();
+  await expect.poll(() => linesIn(log)).toBe(1);
+  await rename(log, `${log}.1`);
+  child.kill("SIGHUP");
+  await expect.poll(() => existsSync(log)).toBe(true);
+  await decide();
+  child.kill("SIGTERM");
+  expect(await ended).toMatchObject({ code: 0, stderr: "" });
+  expect([await linesIn(`${log}.1`), await linesIn(log)]).toEqual([1, 1]);
 });

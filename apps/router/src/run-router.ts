@@ -15,6 +15,8 @@ export interface RouterSurroundings {
   readonly write: (text: string) => void;
   /** Prints what a person should look at. */
   readonly warn: (text: string) => void;
+  /** Calls the listener when the log's file was moved away, which is what SIGHUP says. */
+  readonly onHangUp: (listener: () => void) => void;
   /** Is told of an error nobody expected. */
   readonly reportDefect: (error: Error) => void;
 }
@@ -31,7 +33,8 @@ export async function runRouter(
   const { signal, write, warn, reportDefect } = surroundings;
   const services = connectServices(options.gateway);
   const { decisionLog } = options;
-  const log = decisionLog === null ? null : await openDecisionLog(decisionLog, warnLine(warn));
+  const log = decisionLog === null ? null : await openDecisionLog(decisionLog, { warn });
+  if (log !== null) surroundings.onHangUp(() => void log.reopen());
   const prices = new Map<string, ModelPrice>();
   const pricesTried = Promise.withResolvers<void>();
   const router = await startRouter({
@@ -40,7 +43,7 @@ export async function runRouter(
     reportDefect,
     prices,
     pricesTried: pricesTried.promise,
-    ...(log !== null && { observe: log.observe }),
+    ...(log !== null && { observe: log.observe, logDropped: log.dropped }),
     ...(options.hasAccessLog && { writeAccess: write }),
   });
   write(`The router is at ${router.origin}\n${services.notice}\n`);
@@ -66,8 +69,4 @@ function exposureNotice(host: string): string {
     `HOST=${host}: other machines can reach this router. Whoever has its access token can spend`,
     "your credits; the token and all messages cross the network unencrypted unless a proxy adds TLS.\n",
   ].join(" ");
-}
-
-function warnLine(warn: (text: string) => void): (line: string) => void {
-  return (line) => warn(`${line}\n`);
 }

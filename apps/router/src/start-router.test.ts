@@ -40,6 +40,7 @@ test("closing lets a stream in flight finish", async () => {
   upstream.send("at last");
   upstream.finish();
   const events = await readEvents(response);
-  expect(events.at(-1)).toMatchObject({ event: "done", data: { reply: "at last" } });
+  expect(events.at(-2)).toEqual({ event: "reply", data: { delta: "at last" } });
+  expect(events.at(-1)).toMatchObject({ event: "done", data: { replyError: null } });
   await closed;
 });

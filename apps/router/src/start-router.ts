@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { createApp } from "./create-app.ts";
 import { listen } from "./listen.ts";
-import { watchConnections } from "./operations/connections.ts";
+import { followConnections } from "./operations/connections.ts";
 import { limitConnections } from "./operations/limit-connections.ts";
 import { defaultServerLimits, type ServerLimits } from "./operations/server-limits.ts";
 import type { RouterOptions } from "./options/router-options.ts";
@@ -34,6 +34,8 @@ export interface RouterParts {
   readonly pricesTried?: Promise<void>;
   /** Is told what happened to each message. */
   readonly observe?: Observe;
+  /** Records that the decision log dropped. @default there is no log */
+  readonly logDropped?: () => number;
   /** Prints one line for each response. */
   readonly writeAccess?: (line: string) => void;
   /** @default defaultServerLimits */
@@ -51,7 +53,7 @@ export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
   const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...parts.limits };
   const page = await loadPage({ banner: services.isEmulated ? services.notice : null });
   const server = createServer(limits);
-  const connections = watchConnections(server);
+  const connections = followConnections(server, options.stallMs);
   limitConnections(server, maxConnections);
   const port = await listen(server, options);
   let isStopping = false;

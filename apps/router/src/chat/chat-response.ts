@@ -1,23 +1,5 @@
+import type { Reply } from "../reply/reply.ts";
 import type { Tier } from "../tier-question.ts";
-
-/** Tokens of one reply; null where the model does not say. */
-export interface TokenUsage {
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly totalTokens: number | null;
-}
-
-/** What the reply model gave, or how it failed. */
-export interface Reply {
-  /** Time of the reply call, in whole milliseconds. */
-  readonly replyMs: number;
-  /** The reply's text; empty when the call failed. */
-  readonly reply: string;
-  /** Why the call failed, or null. */
-  readonly replyError: string | null;
-  /** Tokens of the reply call; null when it failed. */
-  readonly usage: TokenUsage | null;
-}
 
 /** The answer to one message, in the order of the contract's fields (section 4.6). */
 export interface ChatResponse extends Reply {
@@ -32,3 +14,6 @@ export interface ChatResponse extends Reply {
   /** Time of the evaluation call, in whole milliseconds. */
   readonly jevMs: number;
 }
+
+/** What ends an event stream: all but the reply's text, which the deltas have brought already. */
+export type ChatOutcome = Omit<ChatResponse, "reply">;

@@ -6,8 +6,10 @@ import {
   recordOf,
   recordOfFailure,
 } from "../records/message-record.ts";
-import type { ReplyPrompt, TextCall } from "../reply/ask-for-text.ts";
-import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
+import type { ReplyPrompt, ReplySettings } from "../reply/ask-for-text.ts";
+import { generateReply, type OpenModel, type ReplyOptions } from "../reply/generate-reply.ts";
+import type { GeneratedReply } from "../reply/reply.ts";
+import { createTokenMeter } from "../reply/token-usage.ts";
 import type { Tier } from "../tier-question.ts";
 
 /** Who asked, and what ends the asking. */
@@ -18,8 +20,8 @@ export interface Call extends CallOrigin {
 
 /** What a reply is to be like, and who is told of it while it comes. */
 interface ReplyWishes {
-  readonly onDelta?: TextCall["onDelta"];
-  readonly settings?: TextCall["settings"];
+  readonly onDelta?: ReplyOptions["onDelta"];
+  readonly settings?: ReplySettings;
   /** Is told of the new decision when the tier's model is refused and the fallback is asked. */
   readonly onFallback?: (decision: Decision) => void;
 }
@@ -56,12 +58,16 @@ export function createMessageRouter(routing: Routing & { observe: Observe }): Me
     }
   }
 
+  const open = (model: string): OpenModel => {
+    return (listener) => services.languageModel(model, listener);
+  };
+
   return {
     decide: decideFor,
     async decideOnly(message, call) {
       const decision = await decideFor(message, call);
       const { requestId, door } = call;
-      observe(recordOf({ requestId, door }, decision, { outcome: "decided", reply: null }));
+      observe(recordOf({ requestId, door }, decision, { outcome: "decided" }));
       return decision;
     },
     decideTier: (tier) => decideTier(tier, "requested", routing),
@@ -71,22 +77,24 @@ export function createMessageRouter(routing: Routing & { observe: Observe }): Me
       const fallBack = (model: string) => {
         decision = decideFallback(decision, model, routing);
         onFallback?.(decision);
-        return services.languageModel(model);
+        return open(model);
       };
       const origin = { requestId, door };
+      const meter = createTokenMeter(prompt);
       try {
         const reply = await generateReply(prompt, {
           ...wishes,
           signal,
-          model: services.languageModel(decision.model),
+          meter,
+          model: open(decision.model),
           redact: services.redact,
           fallback: fallbackModel === null ? undefined : () => fallBack(fallbackModel),
         });
         const outcome = reply.replyError === null ? "replied" : "reply-failed";
-        observe(recordOf(origin, decision, { outcome, reply }));
+        observe(recordOf(origin, decision, { outcome, reply, billed: reply.billed }));
         return { decision, reply };
       } catch (error) {
-        observe(recordOf(origin, decision, { outcome: "stopped", reply: null }));
+        observe(recordOf(origin, decision, { outcome: "stopped", billed: meter.billed() }));
         throw error;
       }
     },

@@ -1,4 +1,4 @@
-import type { ChatResponse } from "./chat-response.ts";
+import type { ChatOutcome, ChatResponse } from "./chat-response.ts";
 import type { Answer } from "./message-router.ts";
 
 const noShares = { nano: 0, fast: 0, balanced: 0, frontier: 0 };
@@ -19,4 +19,10 @@ export function toChatResponse({ decision, reply }: Answer): ChatResponse {
     replyError: reply.replyError,
     usage: reply.usage,
   };
+}
+
+/** The same fields without the reply's text. */
+export function toChatOutcome(answer: Answer): ChatOutcome {
+  const { reply: _, ...outcome } = toChatResponse(answer);
+  return outcome;
 }

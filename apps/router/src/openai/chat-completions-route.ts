@@ -1,10 +1,14 @@
 import type { Context, Handler } from "hono";
-import type { Answer, MessageRouter } from "../chat/message-router.ts";
+import type { Answer, Call, MessageRouter } from "../chat/message-router.ts";
 import { decisionHeaders } from "../decision/decision-headers.ts";
+import type { Decision } from "../decision/decision.ts";
 import { callOf, type ClientEnv } from "../routes/client-env.ts";
 import { readJson } from "../routes/read-json.ts";
-import { sendEvents } from "../routes/send-events.ts";
-import { parseChatCompletionRequest } from "./chat-completion-request.ts";
+import { type SendEvent, sendEvents } from "../routes/send-events.ts";
+import {
+  type ChatCompletionRequest,
+  parseChatCompletionRequest,
+} from "./chat-completion-request.ts";
 import { chooseTier } from "./choose-tier.ts";
 import {
   chunkOf,
@@ -14,7 +18,6 @@ import {
   wholeCompletion,
 } from "./completion-forms.ts";
 import { openAiError } from "./openai-error.ts";
-import { type OpenedReply, openReply } from "./open-reply.ts";
 import { toModelMessages } from "./to-model-messages.ts";
 import { toSettings } from "./to-settings.ts";
 
@@ -27,48 +30,85 @@ export function chatCompletionsRoute(
     const request = parseChatCompletionRequest(await readJson(c.req));
     const call = callOf(c, "openai");
     const decision = await chooseTier(request, router, call);
+    if (request.stream === true) {
+      return sendStream(c, openReply(router, { decision, request, call }), { request, report });
+    }
     const prompt = toModelMessages(request.messages);
     const settings = toSettings(request);
-    if (request.stream !== true) {
-      const answer = await router.reply(decision, prompt, { ...call, settings });
-      return sendWhole(c, answer);
-    }
-    const opened = await openReply(router, { decision, prompt, settings, call });
-    const hasUsage = request.stream_options?.include_usage === true;
-    return sendStream(c, opened, { hasUsage, report });
+    return sendWhole(c, await router.reply(decision, prompt, { ...call, settings }));
   };
 }
 
 function sendWhole(c: Context<ClientEnv>, { decision, reply }: Answer): Response {
   setHeaders(c, decisionHeaders(decision));
   c.header("x-router-reply-ms", String(reply.replyMs));
-  if (reply.replyError !== null) return refuse(c, reply.replyError);
+  if (reply.replyError !== null) return refuse(c, reply);
   return c.json(wholeCompletion(headOf(c, decision.model), reply));
+}
+
+/** A streamed reply on its way. */
+interface OpenedReply {
+  /** Resolves with the reply's first text, or with its end where none comes. */
+  readonly begun: Promise<Answer | void>;
+  /** The decision that holds by now, the fallback's included. */
+  readonly decision: () => Decision;
+  /** Gives the text to the client from now on; until then no more of it is read. */
+  readonly passTo: (onDelta: (text: string) => Promise<void> | void) => void;
+  readonly answer: Promise<Answer>;
+}
+
+interface OpenReplyOptions {
+  readonly decision: Decision;
+  readonly request: ChatCompletionRequest;
+  readonly call: Call;
+}
+
+/**
+ * Asks for a reply whose first text can be waited for: until it is there the status and the headers
+ * are open, and a failure can still be a failed response.
+ */
+function openReply(
+  router: MessageRouter,
+  { decision, request, call }: OpenReplyOptions,
+): OpenedReply {
+  const first = Promise.withResolvers<void>();
+  const reader = Promise.withResolvers<(text: string) => Promise<void> | void>();
+  let current = decision;
+  const answer = router.reply(decision, toModelMessages(request.messages), {
+    ...call,
+    settings: toSettings(request),
+    onFallback: (changed) => (current = changed),
+    async onDelta(text) {
+      first.resolve();
+      await (
+        await reader.promise
+      )(text);
+    },
+  });
+  const begun = Promise.race([first.promise, answer]);
+  return { begun, decision: () => current, passTo: reader.resolve, answer };
+}
+
+interface StreamOptions {
+  readonly request: ChatCompletionRequest;
+  readonly report: (error: Error) => void;
 }
 
 async function sendStream(
   c: Context<ClientEnv>,
-  { decision, deltas, answer }: OpenedReply,
-  { hasUsage, report }: { hasUsage: boolean; report: (error: Error) => void },
+  { begun, decision, passTo, answer }: OpenedReply,
+  { request, report }: StreamOptions,
 ): Promise<Response> {
-  setHeaders(c, decisionHeaders(decision));
-  const pieces = deltas.values();
-  const first = await pieces.next();
-  if (first.done === true) {
-    const whole = await answer;
-    if (whole.reply.replyError !== null) return sendWhole(c, whole);
-  }
-  const head = headOf(c, decision.model);
+  const ended = await begun;
+  if (ended && ended.reply.replyError !== null) return sendWhole(c, ended);
+  setHeaders(c, decisionHeaders(decision()));
+  const head = headOf(c, decision().model);
   return sendEvents(
     c,
     async (send) => {
-      await send(chunkOf(head, { role: "assistant", content: first.value ?? "" }));
-      for await (const content of pieces) await send(chunkOf(head, { content }));
-      const { reply } = await answer;
-      if (reply.replyError !== null) return send(openAiError(reply.replyError, { status: 502 }));
-      await send(chunkOf(head, {}, finishOf(reply)));
-      if (hasUsage) await send(usageChunk(head, reply));
-      return send("[DONE]");
+      await send(chunkOf(head, { role: "assistant", content: "" }));
+      passTo((content) => send(chunkOf(head, { content })));
+      await sendEnd(send, head, { answer: await answer, request });
     },
     (error, send) => {
       report(error instanceof Error ? error : new Error("Not an error was thrown."));
@@ -77,9 +117,24 @@ async function sendStream(
   );
 }
 
-/** The router has tried again already; a client that does too would only spend more. */
-function refuse(c: Context, error: string): Response {
-  return c.json(openAiError(error, { status: 502 }), 502, { "x-should-retry": "false" });
+async function sendEnd(
+  send: SendEvent,
+  head: CompletionHead,
+  { answer: { reply }, request }: { answer: Answer; request: ChatCompletionRequest },
+): Promise<void> {
+  if (reply.replyError !== null) return send(openAiError(reply.replyError, { status: 502 }));
+  await send(chunkOf(head, {}, finishOf(reply)));
+  if (request.stream_options?.include_usage === true) await send(usageChunk(head, reply));
+  await send("[DONE]");
+}
+
+/** The router has tried again already; a client that does too, without being told when, only spends more. */
+function refuse(c: Context, { replyError, limit }: Answer["reply"]): Response {
+  const status = limit === null ? 502 : 429;
+  const retryAfter = limit?.retryAfter ?? null;
+  const retry = retryAfter === null ? null : { "Retry-After": retryAfter };
+  const body = openAiError(replyError ?? "", { status });
+  return c.json(body, status, retry ?? { "x-should-retry": "false" });
 }
 
 function headOf({ var: { requestId } }: Context<ClientEnv>, model: string): CompletionHead {

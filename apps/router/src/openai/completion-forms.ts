@@ -1,6 +1,5 @@
 import type { FinishReason } from "ai";
-import type { Reply } from "../chat/chat-response.ts";
-import type { GeneratedReply } from "../reply/generate-reply.ts";
+import type { GeneratedReply, Reply } from "../reply/reply.ts";
 
 /** What every body of one completion repeats. */
 export interface CompletionHead {

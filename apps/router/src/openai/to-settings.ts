@@ -1,8 +1,8 @@
-import type { TextCall } from "../reply/ask-for-text.ts";
+import type { ReplySettings } from "../reply/ask-for-text.ts";
 import type { ChatCompletionRequest } from "./chat-completion-request.ts";
 
 /** The settings of an OpenAI request in the words of the `ai` package; unset ones are left out. */
-export function toSettings(request: ChatCompletionRequest): TextCall["settings"] {
+export function toSettings(request: ChatCompletionRequest): ReplySettings {
   const { stop } = request;
   const settings = {
     temperature: request.temperature,

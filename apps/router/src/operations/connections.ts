@@ -10,10 +10,11 @@ export interface Connections {
 }
 
 /**
- * Watches a server's connections. Node's own `closeIdleConnections` leaves those open that never
+ * Follows a server's connections, and ends one whose client leaves its answer unread for `stallMs`.
+ * Node's own `closeIdleConnections` leaves those open that never
  * sent a whole request, and `close` stops the timers that would end them.
  */
-export function watchConnections(server: Server): Connections {
+export function followConnections(server: Server, stallMs: number): Connections {
   const inFlight = new Map<Socket, number>();
   let isDraining = false;
   const settle = (socket: Socket) => {
@@ -24,6 +25,9 @@ export function watchConnections(server: Server): Connections {
     socket.once("close", () => inFlight.delete(socket));
   });
   server.on("request", ({ socket }, response) => {
+    // Node tells of silence, and once more after as long where a write was under way before. While a
+    // model thinks there is silence too, but nothing that waits to be read.
+    response.setTimeout(stallMs, () => socket.writableLength > 0 && socket.destroy());
     inFlight.set(socket, (inFlight.get(socket) ?? 0) + 1);
     response.once("close", () => {
       if (inFlight.has(socket)) inFlight.set(socket, (inFlight.get(socket) ?? 1) - 1);

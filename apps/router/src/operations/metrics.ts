@@ -12,8 +12,15 @@ export interface Metrics {
 
 const seconds = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120];
 
+/** What is counted elsewhere, and asked for when the metrics are read. */
+export interface MetricsSources {
+  readonly callsInFlight: () => number;
+  /** Records that the decision log dropped; null without a log. */
+  readonly logDropped: (() => number) | null;
+}
+
 /** Makes a registry of its own, with nothing of another router in it. */
-export function createMetrics({ callsInFlight }: { callsInFlight: () => number }): Metrics {
+export function createMetrics({ callsInFlight, logDropped }: MetricsSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const messages = new Counter({
@@ -34,6 +41,11 @@ export function createMetrics({ callsInFlight }: { callsInFlight: () => number }
     labelNames: ["part"],
     registers,
   });
+  const estimated = new Counter({
+    name: "router_estimated_cost_usd_total",
+    help: "The part of the replies' costs that is an estimate, as they were stopped or broke off.",
+    registers,
+  });
   const time = new Histogram({
     name: "router_call_seconds",
     help: "Time of the decisions and the replies.",
@@ -51,12 +63,25 @@ export function createMetrics({ callsInFlight }: { callsInFlight: () => number }
     },
   });
 
+  if (logDropped !== null) {
+    void new Counter({
+      name: "router_decision_log_dropped_total",
+      help: "Records that the decision log could not write.",
+      registers,
+      collect() {
+        this.reset();
+        this.inc(logDropped());
+      },
+    });
+  }
+
   function observe(record: MessageRecord): void {
     const { door, outcome, tierUsed, cause } = record;
     messages.inc({ door, outcome, tier: tierUsed ?? "none", cause: cause ?? "none" });
     cost.inc({ part: "decision" }, record.decisionCostUsd ?? 0);
     cost.inc({ part: "reply" }, record.replyCostUsd ?? 0);
     cost.inc({ part: "frontier" }, record.frontierCostUsd ?? 0);
+    if (record.isEstimate) estimated.inc(record.replyCostUsd ?? 0);
     if (record.decisionMs !== null) time.observe({ part: "decision" }, record.decisionMs / 1000);
     if (record.replyMs !== null) time.observe({ part: "reply" }, record.replyMs / 1000);
   }

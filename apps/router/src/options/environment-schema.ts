@@ -51,6 +51,12 @@ export const environmentSchema = z.object({
     to: 10_000,
     error: "is not a number of calls; set it to a whole number from 1 to 10000, such as 64",
   }),
+  ROUTER_STALL_TIMEOUT_MS: wholeNumber({
+    fallback: 20_000,
+    from: 1,
+    to: 600_000,
+    error: "is not a time; set it to milliseconds from 1 to 600000, such as 20000",
+  }),
   ROUTER_DECISION_LOG: z.string().optional(),
   ROUTER_ACCESS_LOG: z.enum(["on", "off"], "is neither on nor off").default("on"),
   AI_GATEWAY_API_KEY: z

@@ -31,6 +31,11 @@ export interface RouterOptions {
   readonly policy: RoutingPolicy;
   /** Calls that ask a model at once, at most. @default 64 */
   readonly maxCallsInFlight: number;
+  /**
+   * Time a client may leave its answer unread before it is cut off, in milliseconds; within twice
+   * of it, its slot is free and the model's call is ended. @default 20000
+   */
+  readonly stallMs: number;
   /** The file each message's record is added to, or null for none. */
   readonly decisionLog: string | null;
   /** Whether each response is printed as one line. @default true */
@@ -66,6 +71,7 @@ export function parseRouterOptions(env: Environment): RouterOptions {
       fallbackModel: data.ROUTER_FALLBACK_MODEL ?? null,
     },
     maxCallsInFlight: data.ROUTER_MAX_CALLS,
+    stallMs: data.ROUTER_STALL_TIMEOUT_MS,
     decisionLog: data.ROUTER_DECISION_LOG ?? null,
     hasAccessLog: data.ROUTER_ACCESS_LOG === "on",
     gateway: readGateway(data, env),

@@ -1,4 +1,4 @@
-import type { TokenUsage } from "../chat/chat-response.ts";
+import type { TokenUsage } from "../reply/reply.ts";
 import type { ModelPrice } from "./model-price.ts";
 
 /** What these tokens cost at this price, in US dollars; null when either is not known. */

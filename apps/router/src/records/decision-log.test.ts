@@ -19,7 +19,7 @@ async function temporaryFolder(): Promise<string> {
 
 test("each message is one line with ids, shares, times and costs, and no text", async () => {
   const path = join(await temporaryFolder(), "decisions.jsonl");
-  const log = await openDecisionLog(path, (problem) => expect.fail(problem));
+  const log = await openDecisionLog(path, { warn: (line) => expect.fail(line) });
   const { request, chat } = await testRouter({}, { observe: log.observe, prices });
   await chat({ message: "hi" });
   const headers = { "content-type": "application/json", "x-request-id": "my-own-id" };
@@ -69,7 +69,7 @@ test("a failed decision, a failed reply and a stopped one are told apart", async
 
 test("a file that cannot be written is one line that names the variable", async () => {
   const path = join(await temporaryFolder(), "no", "such", "folder");
-  await expect(openDecisionLog(path, () => undefined)).rejects.toThrow(
+  await expect(openDecisionLog(path, { warn: (line) => expect.fail(line) })).rejects.toThrow(
     `ROUTER_DECISION_LOG=${JSON.stringify(path)} cannot be written (ENOENT).`,
   );
 });

@@ -1,39 +1,105 @@
-import { createWriteStream } from "node:fs";
-import { open } from "node:fs/promises";
 import { StartError } from "../start-error.ts";
+import { CutShortError, type Open, openLineFile } from "./line-file.ts";
 import type { Observe } from "./message-record.ts";
 
 /** A file that each message's record is added to, as one line of JSON. */
 export interface DecisionLog {
   readonly observe: Observe;
-  /** Waits until every line is written. */
+  /** Returns how many records could not be written since the start. */
+  readonly dropped: () => number;
+  /** Goes on in a new file of the same path, once a rotation has moved the old one away. */
+  readonly reopen: () => Promise<void>;
+  /** Waits until every line is written or dropped. */
   readonly close: () => Promise<void>;
 }
 
+/** Who is told of the log's failures, and where its file is opened. */
+export interface DecisionLogOptions {
+  /** Prints a line that a person should look at: when writing begins to fail, and when it works again. */
+  readonly warn: (line: string) => void;
+  /** Opens the file. @default node:fs/promises */
+  readonly open?: Open;
+}
+
+/** Lines that wait for a slow disk, at most: some five megabytes. */
+const MAX_WAITING = 10_000;
+
 /**
- * Opens the decision log for its owner alone, and makes the file where there is none.
+ * Opens the decision log. A disk that is full loses the records of that time, and no others.
  *
  * @throws StartError when the file cannot be written.
  */
 export async function openDecisionLog(
   path: string,
-  onFailure: (problem: string) => void,
+  { warn, open }: DecisionLogOptions,
 ): Promise<DecisionLog> {
-  const file = await open(path, "a", 0o600).catch((error: unknown) => {
-    throw new StartError(`ROUTER_DECISION_LOG=${JSON.stringify(path)} ${problemOf(error)}.`, {
-      cause: error,
-    });
+  let file = await openLineFile(path, open).catch((error: unknown) => {
+    const problem = `ROUTER_DECISION_LOG=${JSON.stringify(path)} cannot be written`;
+    throw new StartError(`${problem} (${codeOf(error)}).`, { cause: error });
   });
-  const stream = createWriteStream(path, { fd: file, flags: "a" });
-  stream.once("error", (error) => onFailure(`The decision log ${problemOf(error)}.`));
-  stream.on("error", () => undefined); // a second one says nothing new
+  const losses = countLosses(warn);
+  let waiting: string[] = [];
+  let work: Promise<void> = Promise.resolve();
+  const inTurn = (task: () => Promise<void>) => (work = work.then(task));
+
+  async function writeWaiting(): Promise<void> {
+    const lines = waiting;
+    waiting = [];
+    try {
+      await file.add(lines);
+      if (lines.length > 0) losses.end();
+    } catch (error) {
+      const written = error instanceof CutShortError ? error.linesWritten : 0;
+      losses.add(lines.length - written, codeOf(error));
+    }
+  }
+
   return {
-    observe: (record) => void stream.write(`${JSON.stringify(record)}\n`),
-    close: () => new Promise((resolve) => void stream.end(() => resolve())),
+    observe(record) {
+      if (waiting.length >= MAX_WAITING) return losses.add(1, "the disk is too slow");
+      waiting.push(`${JSON.stringify(record)}\n`);
+      if (waiting.length === 1) void inTurn(writeWaiting);
+    },
+    dropped: losses.count,
+    reopen: () =>
+      inTurn(async () => {
+        try {
+          const next = await openLineFile(path, open);
+          await file.close().catch(() => undefined); // nothing more is written there
+          file = next;
+        } catch (error) {
+          warn(`The decision log stays in its old file: the new one fails (${codeOf(error)}).\n`);
+        }
+      }),
+    async close() {
+      await inTurn(writeWaiting);
+      await file.close();
+    },
   };
 }
 
-function problemOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
-  return `cannot be written (${code})`;
+/** Counts dropped records, and warns once for each time of them. */
+function countLosses(warn: (line: string) => void) {
+  let dropped = 0;
+  let before: number | null = null; // null while writing works
+  return {
+    count: () => dropped,
+    add(lines: number, reason: string): void {
+      if (before === null) {
+        before = dropped;
+        warn(`The decision log cannot be written (${reason}); records are dropped until it can.\n`);
+      }
+      dropped += lines;
+    },
+    end(): void {
+      if (before === null) return;
+      warn(`The decision log is written again; ${dropped - before} records were dropped.\n`);
+      before = null;
+    },
+  };
+}
+
+function codeOf(error: unknown): string {
+  const cause = error instanceof CutShortError ? error.cause : error;
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
 }

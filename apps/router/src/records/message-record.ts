@@ -1,4 +1,4 @@
-import type { Reply } from "../chat/chat-response.ts";
+import type { BilledTokens, Reply } from "../reply/reply.ts";
 import type { Cause, Decision } from "../decision/decision.ts";
 import { costOf } from "../prices/cost-of.ts";
 import type { Tier } from "../tier-question.ts";
@@ -33,6 +33,8 @@ export interface MessageRecord extends CallOrigin {
   readonly replyMs: number | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
+  /** Whether the tokens, and so the costs, are an estimate: the gateway told none. */
+  readonly isEstimate: boolean;
   /** Price of the evaluation in US dollars, or null when not known. */
   readonly decisionCostUsd: number | null;
   /** Price of the reply in US dollars, or null when not known. */
@@ -52,23 +54,28 @@ export function recordOfFailure(origin: CallOrigin, outcome: Outcome, error: Err
     outcome,
     failure: error.name,
     ...decisionPart(null),
-    ...replyPart(null, null),
+    ...replyPart(null, {}),
   };
 }
 
+/** How a message that was decided ended. */
+export interface MessageEnd {
+  readonly outcome: Outcome;
+  /** The reply, or how it failed; none when it was not asked for, or stopped. */
+  readonly reply?: Reply;
+  /** What the reply has to be paid for, whole or not. @default nothing */
+  readonly billed?: BilledTokens | null;
+}
+
 /** The end of a message that was decided, and perhaps replied to. */
-export function recordOf(
-  origin: CallOrigin,
-  decision: Decision,
-  end: { outcome: Outcome; reply: Reply | null },
-): MessageRecord {
+export function recordOf(origin: CallOrigin, decision: Decision, end: MessageEnd): MessageRecord {
   return {
     time: new Date().toISOString(),
     ...origin,
     outcome: end.outcome,
     failure: null,
     ...decisionPart(decision),
-    ...replyPart(decision, end.reply),
+    ...replyPart(decision, end),
   };
 }
 
@@ -86,12 +93,13 @@ function decisionPart(decision: Decision | null) {
   };
 }
 
-function replyPart(decision: Decision | null, reply: Reply | null) {
-  const usage = reply?.usage ?? null;
+function replyPart(decision: Decision | null, { reply, billed }: Partial<MessageEnd>) {
+  const usage = billed?.usage ?? null;
   return {
     replyMs: reply?.replyMs ?? null,
     inputTokens: usage?.inputTokens ?? null,
     outputTokens: usage?.outputTokens ?? null,
+    isEstimate: billed?.isEstimate ?? false,
     replyCostUsd: costOf(usage, decision?.prices.model ?? null),
     frontierCostUsd: costOf(usage, decision?.prices.frontier ?? null),
   };

@@ -2,19 +2,18 @@ import { createGateway } from "ai";
 import { expect, test } from "vitest";
 import { redactor } from "../security/redactor.ts";
 import { plantedKey } from "../testing/planted-key.ts";
+import { replyFetch } from "./reply-fetch.ts";
+import { createTokenMeter } from "./token-usage.ts";
 import { generateReply, type ReplyOptions } from "./generate-reply.ts";
 
 const atOnce = { "retry-after-ms": "0" };
 
 function replyFrom(fetch: typeof globalThis.fetch, options: Partial<ReplyOptions> = {}) {
-  const gateway = createGateway({
-    apiKey: plantedKey,
-    baseURL: "http://gateway.invalid",
-    fetch,
-  });
+  const gateway = { apiKey: plantedKey, baseURL: "http://gateway.invalid" };
   const { signal } = new AbortController();
   return generateReply("hello", {
-    model: gateway("a/b"),
+    model: (listener) => createGateway({ ...gateway, fetch: replyFetch(fetch, listener) })("a/b"),
+    meter: createTokenMeter("hello"),
     signal,
     redact: redactor([plantedKey]),
     now: () => 0,
@@ -65,7 +64,7 @@ const failures: [situation: string, fetch: typeof globalThis.fetch, replyError: 
 ];
 
 test.each(failures)("says why after %s", async (_situation, fetch, replyError) => {
-  expect(await replyFrom(fetch)).toEqual({
+  expect(await replyFrom(fetch)).toMatchObject({
     replyMs: 0,
     reply: "",
     replyError,
@@ -106,6 +105,8 @@ test("gives the text, the tokens and the time in whole milliseconds", async () =
     reply: "Hello!",
     replyError: null,
     usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 },
+    billed: { usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 }, isEstimate: false },
     finishReason: "stop",
+    limit: null,
   });
 });

@@ -1,73 +1,91 @@
-import type { FinishReason, LanguageModel } from "ai";
-import type { Reply } from "../chat/chat-response.ts";
+import type { LanguageModel } from "ai";
 import type { Redact } from "../security/redactor.ts";
-import { askForText, type ReplyPrompt, type TextCall } from "./ask-for-text.ts";
-import { describeReplyFailure } from "./describe-reply-failure.ts";
-import { isRefusal } from "./is-refusal.ts";
-import { redactDeltas } from "./redact-deltas.ts";
-import { toTokenUsage } from "./to-token-usage.ts";
+import { askForText, type ReplyPrompt, type ReplySettings } from "./ask-for-text.ts";
+import type { GeneratedReply } from "./reply.ts";
+import { describeReplyFailure, isRefusedModel, isUnbilled, limitOf } from "./reply-failure.ts";
+import type { ReplyListener } from "./reply-fetch.ts";
+import { type TokenMeter, toTokenUsage } from "./token-usage.ts";
 
-/** Who replies, and what surrounds the call. */
+/** Returns the model to ask, which gives its text to the listener where there is one. */
+export type OpenModel = (listener: ReplyListener | undefined) => LanguageModel;
+
+/** Who replies, and with what. */
 export interface ReplyOptions {
-  readonly model: LanguageModel;
+  readonly model: OpenModel;
   /** Ends the call; its reason is thrown. */
   readonly signal: AbortSignal;
   /** Takes secrets out of the reply, or of what its failure says. */
   readonly redact: Redact;
-  /** Gives the model to ask when the first one is refused; is called at most once. */
-  readonly fallback?: (() => LanguageModel) | undefined;
-  /** Is given each piece of the text as it comes. */
-  readonly onDelta?: TextCall["onDelta"];
+  /** Counts what has to be paid for, whether or not the reply comes to its end. */
+  readonly meter: TokenMeter;
+  /** Returns the model to ask when the first one is refused; is called at most once. */
+  readonly fallback?: (() => OpenModel) | undefined;
+  /** Is given the text as it comes; without it, the text comes whole. */
+  readonly onDelta?: ((text: string) => void | Promise<void>) | undefined;
   /** Temperature, stop words and the like. @default {} */
-  readonly settings?: TextCall["settings"];
+  readonly settings?: ReplySettings;
   /** Time for the whole call, retries included, in milliseconds. @default 300000 */
   readonly timeoutMs?: number;
   /** Monotonic time in milliseconds. @default performance.now */
   readonly now?: () => number;
 }
 
-/** A reply, and why it ended. */
-export interface GeneratedReply extends Reply {
-  /** Null when the call failed. */
-  readonly finishReason: FinishReason | null;
-}
-
 /** Generates a reply to the prompt alone; a failure is data. */
 export async function generateReply(
   prompt: ReplyPrompt,
-  { redact, now = () => performance.now(), onDelta, ...options }: ReplyOptions,
+  options: ReplyOptions,
 ): Promise<GeneratedReply> {
+  const { redact, meter, now = () => performance.now() } = options;
   const startedAt = now();
   const elapsedMs = () => Math.round(now() - startedAt);
-  const deltas = onDelta && redactDeltas(onDelta, redact);
+  const deltas = redactDeltas(options);
   try {
-    const { text, usage, finishReason } = await askInTurn(prompt, {
-      ...options,
-      onDelta: deltas?.add,
-    });
+    const { text, usage, finishReason } = await askInTurn(prompt, options, deltas?.listener);
     await deltas?.end();
-    const given = { reply: redact(text), replyError: null, usage: toTokenUsage(usage) };
-    return { replyMs: elapsedMs(), ...given, finishReason };
+    const tokens = toTokenUsage(usage);
+    const given = { reply: redact(text), replyError: null, usage: tokens, limit: null };
+    const billed = { usage: tokens, isEstimate: false };
+    return { replyMs: elapsedMs(), ...given, billed, finishReason };
   } catch (error) {
     options.signal.throwIfAborted();
     const replyError = redact(describeReplyFailure(error));
-    return { replyMs: elapsedMs(), reply: "", replyError, usage: null, finishReason: null };
+    const billed = isUnbilled(error) ? null : meter.billed();
+    const failed = { reply: "", replyError, usage: null, finishReason: null };
+    return { replyMs: elapsedMs(), ...failed, billed, limit: limitOf(error) };
   }
 }
 
 /** Asks the model, and the fallback where the model is refused before its first word. */
 async function askInTurn(
   prompt: ReplyPrompt,
-  { model, signal, fallback, settings = {}, timeoutMs = 300_000, onDelta }: AskOptions,
+  { model, signal, fallback, settings = {}, timeoutMs = 300_000 }: ReplyOptions,
+  listener: ReplyListener | undefined,
 ) {
-  const call = { prompt, signal, timeoutMs, settings, onDelta };
+  const call = { prompt, signal, timeoutMs, settings, isStreamed: listener !== undefined };
   try {
-    return await askForText({ ...call, model });
+    return await askForText({ ...call, model: model(listener) });
   } catch (error) {
     signal.throwIfAborted();
-    if (fallback === undefined || !isRefusal(error)) throw error;
-    return askForText({ ...call, model: fallback() });
+    if (fallback === undefined || !isRefusedModel(error)) throw error;
+    return askForText({ ...call, model: fallback()(listener) });
   }
 }
 
-type AskOptions = Omit<ReplyOptions, "redact" | "now">;
+/** Passes a reply's text on without secrets; `end` passes what was held back. */
+function redactDeltas({ onDelta, redact, meter }: ReplyOptions) {
+  if (onDelta === undefined) return null;
+  const pieces = redact.inPieces();
+  const listener: ReplyListener = {
+    onUsage: meter.setTold,
+    onText(text) {
+      meter.addText(text);
+      const clear = pieces.add(text);
+      return clear === "" ? undefined : onDelta(clear);
+    },
+  };
+  const end = async () => {
+    const clear = pieces.end();
+    if (clear !== "") await onDelta(clear);
+  };
+  return { listener, end };
+}

@@ -1,16 +1,64 @@
 import { stripVTControlCharacters } from "node:util";
 import { APICallError, RetryError } from "ai";
+import type { ReplyLimit } from "./reply.ts";
+import { BrokenReplyError } from "./reply-fetch.ts";
 
 const MAX_LENGTH = 1000;
 
-/** Says in one plain line why the reply call failed, in the words of its last attempt. */
+/** Returns in one plain line why the reply call failed, in the words of its last attempt. */
 export function describeReplyFailure(error: unknown): string {
-  const last = RetryError.isInstance(error) ? error.lastError : error;
+  const last = lastErrorOf(error);
   if (!(last instanceof Error)) return "The reply model failed without saying why.";
+  const broken = brokenIn(last);
+  if (broken !== null) return toLine(broken.message);
   if (isRefusedKey(last)) return "The gateway refused the key; check AI_GATEWAY_API_KEY.";
   if (last.name === "TimeoutError") return "The reply model took too long; try again later.";
-  const line = stripVTControlCharacters(wordsOf(last)).replaceAll(/\s+/g, " ").trim();
-  return line.slice(0, MAX_LENGTH) || `The reply model failed with ${last.name}.`;
+  return toLine(wordsOf(last)) || `The reply model failed with ${last.name}.`;
+}
+
+// Out of credits, not allowed, not there, over the limit; 401 would refuse any other model too.
+const refusals: ReadonlySet<unknown> = new Set([402, 403, 404, 429]);
+
+/** Whether the gateway refused this model, so that another one may be allowed. */
+export function isRefusedModel(error: unknown): boolean {
+  return refusals.has(statusOf(error));
+}
+
+/** Whether the gateway said no before any model was asked, so that nothing was billed. */
+export function isUnbilled(error: unknown): boolean {
+  const status = statusOf(error);
+  return status !== null && status >= 400 && brokenIn(lastErrorOf(error)) === null;
+}
+
+/** The rate limit that refused the call, or null when it failed for another reason. */
+export function limitOf(error: unknown): ReplyLimit | null {
+  if (statusOf(error) !== 429) return null;
+  const headers = responseHeadersOf(lastErrorOf(error));
+  const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN);
+  if (milliseconds >= 0) return { retryAfter: String(Math.ceil(milliseconds / 1000)) };
+  const told = headers["retry-after"] ?? "";
+  return { retryAfter: /^[\w ,:.+-]{1,40}$/.test(told) ? told : null }; // seconds, or a date
+}
+
+function lastErrorOf(error: unknown): unknown {
+  return RetryError.isInstance(error) ? error.lastError : error;
+}
+
+function statusOf(error: unknown): number | null {
+  const last = lastErrorOf(error);
+  const status = last instanceof Error && "statusCode" in last ? last.statusCode : null;
+  return typeof status === "number" ? status : null;
+}
+
+function responseHeadersOf(error: unknown): Record<string, string> {
+  if (APICallError.isInstance(error)) return error.responseHeaders ?? {};
+  return error instanceof Error && error.cause !== undefined ? responseHeadersOf(error.cause) : {};
+}
+
+/** What broke the reply off, wherever the `ai` package put it among the causes. */
+function brokenIn(error: unknown): BrokenReplyError | null {
+  if (error instanceof BrokenReplyError) return error;
+  return error instanceof Error && error.cause !== undefined ? brokenIn(error.cause) : null;
 }
 
 /** The `ai` package replaces what the gateway said about a key with a page of terminal colours. */
@@ -24,4 +72,9 @@ function wordsOf({ name, message, cause }: Error): string {
   return cause.statusCode === undefined
     ? cause.message
     : `${cause.message} (status ${cause.statusCode})`;
+}
+
+function toLine(text: string): string {
+  const line = stripVTControlCharacters(text).replaceAll(/\s+/g, " ").trim();
+  return line.slice(0, MAX_LENGTH);
 }

@@ -38,17 +38,22 @@ function costLines(summary: Summary): string[] {
       `  all decisions               ${dollars.format(summary.decisionUsd)}`,
     ];
   }
-  const { compared, replyUsd, frontierUsd, decisionUsd, unpriced } = summary;
+  const { compared, estimated, replyUsd, frontierUsd, decisionUsd, unpriced } = summary;
   const saved = frontierUsd - replyUsd - decisionUsd;
   const share = frontierUsd > 0 ? `, ${Math.round((100 * saved) / frontierUsd)}%` : "";
   const verdict = saved >= 0 ? "Saved" : "Lost";
-  const note = unpriced === 0 ? [] : [`  (${unpriced} decisions have no known price)`];
+  const notes = [
+    ...(estimated === 0
+      ? []
+      : [`  (${estimated} stopped or broke off: their tokens are an estimate)`]),
+    ...(unpriced === 0 ? [] : [`  (${unpriced} decisions have no known price)`]),
+  ];
   return [
     `Costs of the ${compared} replies whose prices are known`,
     `  frontier tier only          ${dollars.format(frontierUsd)}`,
     `  replies as routed           ${dollars.format(replyUsd)}`,
     `  all decisions               ${dollars.format(decisionUsd)}`,
-    ...note,
+    ...notes,
     `${verdict} against frontier only, net of the decisions: ${dollars.format(Math.abs(saved))}${share}`,
   ];
 }

@@ -18,6 +18,7 @@ export const loggedRecordSchema = z.object({
   decisionCostUsd: amount,
   replyCostUsd: amount,
   frontierCostUsd: amount,
+  isEstimate: z.boolean().default(false), // older logs have no estimates
 });
 
 /** One line of the decision log. */

@@ -17,6 +17,8 @@ export interface Summary {
   readonly failures: Map<string, number>;
   /** Replies whose costs are all known, and their sums in US dollars. */
   compared: number;
+  /** Those of them that were stopped or broke off, whose tokens are an estimate. */
+  estimated: number;
   replyUsd: number;
   frontierUsd: number;
   /** Price of every decision, those without a reply included, in US dollars. */
@@ -37,6 +39,7 @@ export async function summarize(records: AsyncIterable<LoggedRecord | null>): Pr
     causes: new Map(),
     failures: new Map(),
     compared: 0,
+    estimated: 0,
     replyUsd: 0,
     frontierUsd: 0,
     decisionUsd: 0,
@@ -58,6 +61,7 @@ function add(summary: Summary, record: LoggedRecord): void {
   if (cause !== null && cause !== "choice") count(summary.causes, cause);
   if (outcome === "no-decision") count(summary.failures, `no decision: ${failure ?? "unknown"}`);
   if (outcome === "reply-failed") count(summary.failures, "reply failed");
+  if (outcome === "stopped") count(summary.failures, "stopped by the client");
   addCosts(summary, record);
 }
 
@@ -67,6 +71,7 @@ function addCosts(summary: Summary, record: LoggedRecord): void {
   summary.decisionUsd += decisionCostUsd ?? 0;
   if (replyCostUsd === null || frontierCostUsd === null) return;
   summary.compared += 1;
+  if (record.isEstimate) summary.estimated += 1;
   summary.replyUsd += replyCostUsd;
   summary.frontierUsd += frontierCostUsd;
 }

@@ -1,7 +1,7 @@
 import type { Context, Handler } from "hono";
 import { accepts } from "hono/accepts";
 import type { MessageRouter } from "../chat/message-router.ts";
-import { toChatResponse } from "../chat/to-chat-response.ts";
+import { toChatOutcome, toChatResponse } from "../chat/to-chat-response.ts";
 import { decisionHeaders } from "../decision/decision-headers.ts";
 import { callOf, type ClientEnv } from "./client-env.ts";
 import { readMessage } from "./read-message.ts";
@@ -10,7 +10,7 @@ import { sendEvents } from "./send-events.ts";
 /**
  * `POST /chat`: `{ message }` in, the decision and the reply out (contract section 4.6). With
  * `Accept: text/event-stream` they come as events: `decision` as soon as it is known (again when
- * the fallback model takes over), `reply` with each piece of text, `done` with the same JSON.
+ * the fallback model takes over), `reply` with each piece of text, `done` with all but the text.
  */
 export function chatRoute(
   router: MessageRouter,
@@ -36,7 +36,7 @@ export function chatRoute(
           onDelta: (delta) => send({ delta }, "reply"),
           onFallback: (changed) => void send(changed, "decision"),
         });
-        await send(toChatResponse(answer), "done");
+        await send(toChatOutcome(answer), "done");
       },
       (error, send) => {
         report(error instanceof Error ? error : new Error("Not an error was thrown."));

@@ -3,8 +3,19 @@ import type { Handler } from "hono";
 /** `GET /healthz`: this process answers. */
 export const healthRoute: Handler = (c) => c.json({ status: "alive" });
 
+/** What readiness depends on, and what is worth a look beside it. */
+export interface Readiness {
+  readonly isStopping: () => boolean;
+  /** Records that the decision log dropped; null without a log. */
+  readonly logDropped: (() => number) | null;
+}
+
 /** `GET /readyz`: new messages are welcome, until the router begins to stop. */
-export function readyRoute(isStopping: () => boolean): Handler {
-  return (c) =>
-    isStopping() ? c.json({ status: "stopping" }, 503) : c.json({ status: "ready" }, 200);
+export function readyRoute({ isStopping, logDropped }: Readiness): Handler {
+  return (c) => {
+    const log = logDropped === null ? {} : { decisionLog: { dropped: logDropped() } };
+    return isStopping()
+      ? c.json({ status: "stopping", ...log }, 503)
+      : c.json({ status: "ready", ...log }, 200);
+  };
 }

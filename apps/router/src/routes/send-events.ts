@@ -1,11 +1,10 @@
 import type { Context } from "hono";
-import { streamSSE } from "hono/streaming";
 import type { ClientEnv } from "./client-env.ts";
 
-/** Sends one server-sent event; a name of its own is optional. */
-export type SendEvent = (data: unknown, event?: string) => Promise<void>;
+/** Sends one server-sent event, and waits while the client reads slower than the events come. */
+export type SendEvent = (data: unknown, event?: string) => Promise<void> | undefined;
 
-/** Answers with server-sent events, and keeps the call's place until the last one is out. */
+/** Answers with server-sent events, and keeps the call's slot until the last one is out. */
 export function sendEvents(
   c: Context<ClientEnv>,
   run: (send: SendEvent) => Promise<void>,
@@ -13,18 +12,51 @@ export function sendEvents(
 ): Response {
   const { slot, clientSignal } = c.var;
   slot.hold();
-  c.header("X-Accel-Buffering", "no"); // a proxy in between would collect the events
-  return streamSSE(c, async (stream) => {
-    const send: SendEvent = (data, event) => {
-      const text = typeof data === "string" ? data : JSON.stringify(data);
-      return stream.writeSSE(event === undefined ? { data: text } : { event, data: text });
-    };
+  const { body, send, end } = createEventBody();
+  void (async () => {
     try {
       await run(send);
     } catch (error) {
       if (!clientSignal.aborted) await onFailure(error, send);
     } finally {
       slot.release();
+      end();
     }
+  })();
+  return c.body(body, 200, {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-cache",
+    "Transfer-Encoding": "chunked", // or the server would hold back the first events to measure them
+    "X-Accel-Buffering": "no", // or a proxy in between would collect them
   });
+}
+
+/** One stream between the sender and the connection; each further one costs every small event more. */
+function createEventBody() {
+  const encoder = new TextEncoder();
+  let isOpen = true;
+  let room = Promise.withResolvers<void>();
+  let controller: ReadableStreamDefaultController<Uint8Array>;
+  const body = new ReadableStream<Uint8Array>({
+    start: (started) => void (controller = started),
+    pull: () => room.resolve(),
+    cancel() {
+      isOpen = false; // what is still sent goes nowhere
+      room.resolve();
+    },
+  });
+  const send: SendEvent = (data, event) => {
+    if (!isOpen) return undefined;
+    const text = typeof data === "string" ? data : JSON.stringify(data);
+    const name = event === undefined ? "" : `event: ${event}\n`;
+    controller.enqueue(encoder.encode(`${name}data: ${text}\n\n`));
+    if ((controller.desiredSize ?? 0) > 0) return undefined;
+    room = Promise.withResolvers();
+    return room.promise;
+  };
+  const end = () => {
+    if (isOpen) controller.close();
+    isOpen = false;
+  };
+  return { body, send, end };
 }

@@ -113,11 +113,10 @@ test("a gateway that repeats the key in everything it answers tells it nobody", 
   const [whole, events, decided, completion, chunks] = await knock(origin);
   const usage = { inputTokens: null, outputTokens: 2, totalTokens: null };
   expect(JSON.parse(whole ?? "")).toMatchObject({ reply: "The key is [secret].", usage });
-  expect(events).toContain('"reply":"The key is [secret]. [secret]"');
-  expect(events).toContain('{"delta":"[secret]"}');
+  expect(events).toContain('event: reply\ndata: {"delta":"The key is [secret]. [secret]"}\n');
   expect(JSON.parse(decided ?? "")).toMatchObject({ evaluationId: "[secret]" });
   expect(completion).toContain("The key is [secret].");
-  expect(chunks).toContain('"content":"[secret]"');
+  expect(chunks).toContain('"content":"The key is [secret]. [secret]"');
   expect(defects).toEqual([]);
 });
 

@@ -6,10 +6,10 @@ export interface Redact {
 }
 
 /** Redacts a text while it comes: what may be the start of a secret is held back until it is not. */
-interface PieceRedactor {
-  /** Gives what can be shown once this piece has come. */
+export interface PieceRedactor {
+  /** Returns what can be shown once this piece has come. */
   readonly add: (piece: string) => string;
-  /** Gives what was still held back. */
+  /** Returns what was still held back. */
   readonly end: () => string;
 }
 
@@ -17,7 +17,7 @@ interface PieceRedactor {
 const SHORTEST_SECRET = 8;
 const MARK = "[secret]";
 
-/** Gives a function that replaces the given secrets, those of fewer than 8 characters excepted. */
+/** Returns a function that replaces the given secrets, those of fewer than 8 characters excepted. */
 export function redactor(values: readonly string[]): Redact {
   const secrets = values
     .filter(({ length }) => length >= SHORTEST_SECRET)
@@ -39,17 +39,51 @@ export function redactor(values: readonly string[]): Redact {
   });
 }
 
-/** The part of a text that no further piece can change, redacted, and the rest as it is. */
+/**
+ * The part of a text that no further piece can change, redacted, and the rest as it is. Each secret
+ * is searched for as a whole, so a text without one is looked at once and never by the character.
+ */
 function clearOf(text: string, longestFirst: readonly string[]): { clear: string; rest: string } {
+  const next = longestFirst.map((secret) => ({ secret, at: text.indexOf(secret) }));
   let clear = "";
-  let at = 0;
-  while (at < text.length) {
-    const rest = text.slice(at);
-    const mayGoOn = (secret: string) => secret.length > rest.length && secret.startsWith(rest);
-    if (longestFirst.some(mayGoOn)) return { clear, rest };
-    const secret = longestFirst.find((known) => rest.startsWith(known));
-    clear += secret === undefined ? text.charAt(at) : MARK;
-    at += secret?.length ?? 1;
+  let from = 0;
+  for (;;) {
+    const begun = findBegun(text, from, longestFirst);
+    const found = earliest(next);
+    if (found === null || begun <= found.at) {
+      return { clear: clear + text.slice(from, begun), rest: text.slice(begun) };
+    }
+    clear += text.slice(from, found.at) + MARK;
+    from = found.at + found.secret.length;
+    for (const each of next) {
+      if (each.at !== -1 && each.at < from) each.at = text.indexOf(each.secret, from);
+    }
   }
-  return { clear, rest: "" };
+}
+
+interface Found {
+  readonly secret: string;
+  at: number;
+}
+
+/** The secret that comes first, the longest where several begin there, or null. */
+function earliest(longestFirst: readonly Found[]): Found | null {
+  let first: Found | null = null;
+  for (const found of longestFirst) {
+    if (found.at !== -1 && (first === null || found.at < first.at)) first = found;
+  }
+  return first;
+}
+
+/** Where a secret begins that the end of the text cuts off; the text's length when nowhere. */
+function findBegun(text: string, from: number, secrets: readonly string[]): number {
+  let begun = text.length;
+  for (const secret of secrets) {
+    let at = Math.max(from, text.length - secret.length + 1);
+    while ((at = text.indexOf(secret.charAt(0), at)) !== -1 && at < begun) {
+      if (secret.startsWith(text.slice(at))) begun = at;
+      at += 1;
+    }
+  }
+  return begun;
 }

@@ -1,6 +1,7 @@
 import { createGateway } from "ai";
 import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
+import { replyFetch } from "../reply/reply-fetch.ts";
 import { redactor } from "../security/redactor.ts";
 import type { Services } from "./services.ts";
 
@@ -15,7 +16,8 @@ export function emulatorServices(): Services {
     evaluator: createEvaluator({
       transport: gatewayTransport({ apiKey, baseUrl, fetch, env: {} }),
     }),
-    languageModel: createGateway({ apiKey, baseURL: baseUrl, fetch }),
+    languageModel: (modelId, listener) =>
+      createGateway({ apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, listener) })(modelId),
     catalog: createCatalog({ baseUrl, fetch, env: {} }),
     redact: redactor([]),
     notice:

@@ -1,6 +1,7 @@
 import { createGateway } from "ai";
 import { createCatalog, createEvaluator } from "evaluator-client";
 import type { GatewayOptions } from "../options/router-options.ts";
+import { replyFetch } from "../reply/reply-fetch.ts";
 import { redactor } from "../security/redactor.ts";
 import type { Services } from "./services.ts";
 
@@ -13,7 +14,10 @@ export function gatewayServices({ apiKey, baseUrl, env }: GatewayOptions): Servi
   const address = baseUrl === undefined ? {} : { baseURL: baseUrl };
   return {
     evaluator: createEvaluator({ env }),
-    languageModel: createGateway({ apiKey, ...address, fetch: fetchWithoutRedirects }),
+    languageModel(modelId, listener) {
+      const fetch = replyFetch(fetchWithoutRedirects, listener);
+      return createGateway({ apiKey, ...address, fetch })(modelId);
+    },
     catalog: createCatalog({ env, maxRetries: 0, deadlineMs: 5000 }),
     redact: redactor([apiKey, env["EVALUATOR_DIRECT_API_KEY"]?.trim() ?? ""]),
     notice: `Answers come from the gateway${baseUrl === undefined ? "" : ` at ${baseUrl}`}.`,

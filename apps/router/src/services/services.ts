@@ -1,13 +1,14 @@
 import type { LanguageModel } from "ai";
 import type { Catalog, Evaluator } from "evaluator-client";
+import type { ReplyListener } from "../reply/reply-fetch.ts";
 import type { Redact } from "../security/redactor.ts";
 
 /** Everything outside the router: who decides, who replies, and what must not be told. */
 export interface Services {
   /** Chooses the tier. */
   readonly evaluator: Evaluator;
-  /** Gives the text model with this id. */
-  readonly languageModel: (modelId: string) => LanguageModel;
+  /** Returns the text model with this id, whose streamed text goes to the listener. */
+  readonly languageModel: (modelId: string, listener?: ReplyListener) => LanguageModel;
   /** Lists models and prices. */
   readonly catalog: Catalog;
   /** Takes the keys in use out of a text. */

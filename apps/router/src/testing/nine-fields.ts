@@ -10,3 +10,6 @@ export const nineFields = [
   "replyError",
   "usage",
 ];
+
+/** The names of the fields that end an event stream. */
+export const outcomeFields = nineFields.filter((name) => name !== "reply");

@@ -1,7 +1,10 @@
 import type { Answer } from "./test-gateway.ts";
 
-const usage = { inputTokens: {}, outputTokens: {} };
-const finish = { type: "finish", finishReason: { unified: "stop" }, usage };
+const noUsage = { inputTokens: {}, outputTokens: {} };
+
+function finishWith(usage: object): object {
+  return { type: "finish", finishReason: { unified: "stop" }, usage };
+}
 
 function eventOf(part: object): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`data: ${JSON.stringify(part)}\n\n`);
@@ -11,14 +14,17 @@ function deltaOf(delta: string): object {
   return { type: "text-delta", id: "0", delta };
 }
 
-/** A streamed reply of the given pieces, as the gateway sends it; a cut one breaks off. */
-export function replyStream(deltas: readonly string[], { isCut = false } = {}): Response {
+/** A streamed reply of the given pieces and tokens, as the gateway sends it; a cut one breaks off. */
+export function replyStream(
+  deltas: readonly string[],
+  { isCut = false, usage = noUsage } = {},
+): Response {
   const parts = [
     { type: "stream-start", warnings: [] },
     { type: "text-start", id: "0" },
     ...deltas.map(deltaOf),
     ...(isCut ? [{ type: "error", error: "The provider went away." }] : []),
-    ...(isCut ? [] : [{ type: "text-end", id: "0" }, finish]),
+    ...(isCut ? [] : [{ type: "text-end", id: "0" }, finishWith(usage)]),
   ];
   const body = new Blob(parts.map(eventOf)).stream();
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
@@ -47,7 +53,7 @@ export function heldReply() {
     send: (text: string) => void writer.write(eventOf(deltaOf(text))).catch(() => undefined),
     finish: () => {
       void writer.write(eventOf({ type: "text-end", id: "0" })).catch(() => undefined);
-      void writer.write(eventOf(finish)).catch(() => undefined);
+      void writer.write(eventOf(finishWith(noUsage))).catch(() => undefined);
       void writer.close().catch(() => undefined);
     },
   };

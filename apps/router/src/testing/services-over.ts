@@ -1,5 +1,6 @@
 import { createGateway } from "ai";
 import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
+import { replyFetch } from "../reply/reply-fetch.ts";
 import { redactor } from "../security/redactor.ts";
 import type { Services } from "../services/services.ts";
 import { plantedKey } from "./planted-key.ts";
@@ -11,7 +12,8 @@ export function servicesOver(fetch: typeof globalThis.fetch): Services {
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
   return {
     evaluator: createEvaluator({ transport, maxRetries: 0 }),
-    languageModel: createGateway({ apiKey, baseURL: baseUrl, fetch }),
+    languageModel: (modelId, listener) =>
+      createGateway({ apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, listener) })(modelId),
     catalog: createCatalog({ baseUrl, fetch, env: {} }),
     redact: redactor([apiKey]),
     notice: "Answers come from a test.",

@@ -1,12 +1,12 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import type { ChatResponse } from "../../chat/chat-response.ts";
+import type { ChatOutcome } from "../../chat/chat-response.ts";
 import type { Decision } from "../../decision/decision.ts";
 
 /** What comes back for one message, in this order; a failure ends it. */
 export type ChatEvent =
   | { readonly name: "decision"; readonly data: Decision }
   | { readonly name: "reply"; readonly data: { readonly delta: string } }
-  | { readonly name: "done"; readonly data: ChatResponse }
+  | { readonly name: "done"; readonly data: ChatOutcome }
   | { readonly name: "error"; readonly data: { readonly error: string } };
 
 const unreachable = "The router cannot be reached. Is it still running?";

@@ -1,4 +1,4 @@
-import type { ChatResponse } from "../../chat/chat-response.ts";
+import type { ChatOutcome } from "../../chat/chat-response.ts";
 import type { Decision } from "../../decision/decision.ts";
 import { costOf } from "../../prices/cost-of.ts";
 
@@ -11,7 +11,7 @@ export interface Costs {
 }
 
 /** The costs of a message that was replied to. */
-export function costsOf({ costUsd, prices }: Decision, { usage }: ChatResponse): Costs {
+export function costsOf({ costUsd, prices }: Decision, { usage }: ChatOutcome): Costs {
   const reply = costOf(usage, prices.model);
   const paid = costUsd === null || reply === null ? null : costUsd + reply;
   return { paid, frontier: costOf(usage, prices.frontier) };

@@ -1,4 +1,4 @@
-import type { ChatResponse } from "../../chat/chat-response.ts";
+import type { ChatOutcome } from "../../chat/chat-response.ts";
 import type { Cause, Decision } from "../../decision/decision.ts";
 import type { Tier } from "../../tier-question.ts";
 import type { Costs } from "./costs.ts";
@@ -22,7 +22,7 @@ export function showDecision(card: HTMLElement, decision: Decision): void {
 }
 
 /** Adds what is only known at the end. */
-export function showOutcome(card: HTMLElement, response: ChatResponse, costs: Costs): void {
+export function showOutcome(card: HTMLElement, response: ChatOutcome, costs: Costs): void {
   const facts: Fact[] = [["replied in", duration(response.replyMs)]];
   const { usage } = response;
   if (usage !== null) {

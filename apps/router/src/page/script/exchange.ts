@@ -1,4 +1,4 @@
-import type { ChatResponse } from "../../chat/chat-response.ts";
+import type { ChatOutcome } from "../../chat/chat-response.ts";
 import type { Decision } from "../../decision/decision.ts";
 import { announce } from "./announce.ts";
 import { ask } from "./ask.ts";
@@ -28,7 +28,8 @@ export async function exchange(message: string, { signal, totals }: ExchangeOpti
     if (name === "reply") reply.add(data.delta);
     if (name === "error") showFailure(card, data.error, decision);
     if (name === "decision") showChoice(card, (decision = data));
-    if (name === "done" && decision !== null) showEnd(card, { decision, response: data, totals });
+    if (name === "done" && decision !== null)
+      showEnd(card, { decision, response: data, text: reply.text(), totals });
   }
   reply.finish();
   partOf(card, ".pending").remove();
@@ -48,17 +49,19 @@ function showFailure(card: HTMLElement, error: string, decision: Decision | null
 
 interface End {
   readonly decision: Decision;
-  readonly response: ChatResponse;
+  readonly response: ChatOutcome;
+  /** The reply's text, which came before its end. */
+  readonly text: string;
   readonly totals: Totals;
 }
 
-function showEnd(card: HTMLElement, { decision, response, totals }: End): void {
+function showEnd(card: HTMLElement, { decision, response, text, totals }: End): void {
   const costs = costsOf(decision, response);
   showOutcome(card, response, costs);
   if (response.replyError !== null) return showFailure(card, response.replyError, decision);
   totals.add(response, costs);
   reveal(document, "#totals").textContent = totals.describe();
-  announce(`${decision.tierUsed} says: ${response.reply}`);
+  announce(`${decision.tierUsed} says: ${text}`);
 }
 
 function showStopped(card: HTMLElement): void {

@@ -4,6 +4,8 @@ import { renderMarkdown } from "./render-markdown.ts";
 /** A reply that grows. */
 export interface ReplyView {
   readonly add: (delta: string) => void;
+  /** Returns what has come so far. */
+  readonly text: () => string;
   /** Draws what has come so far, now. */
   readonly finish: () => void;
 }
@@ -21,6 +23,7 @@ export function createReplyView(card: HTMLElement): ReplyView {
       text += delta;
       frame ??= requestAnimationFrame(draw);
     },
+    text: () => text,
     finish() {
       if (frame !== null) cancelAnimationFrame(frame);
       draw();

@@ -8,7 +8,6 @@ const response = {
   confidence: 1,
   jevMs: 1,
   replyMs: 1,
-  reply: "Hello!",
   replyError: null,
   usage: { inputTokens: 600, outputTokens: 634, totalTokens: 1234 },
 } as const;

@@ -1,10 +1,10 @@
-import type { ChatResponse } from "../../chat/chat-response.ts";
+import type { ChatOutcome } from "../../chat/chat-response.ts";
 import type { Costs } from "./costs.ts";
 import { tokens, usd } from "./format.ts";
 
 /** Adds up what the page has seen. */
 export interface Totals {
-  readonly add: (response: ChatResponse, costs: Costs) => void;
+  readonly add: (response: ChatOutcome, costs: Costs) => void;
   /** The sums as a sentence. */
   readonly describe: () => string;
 }

@@ -1,0 +1,177 @@
+import { setImmediate } from "node:timers/promises";
+import { createParser } from "eventsource-parser";
+import type { TokenUsage } from "./reply.ts";
+import { wireUsage } from "./token-usage.ts";
+
+/** Who is told of a streamed reply while it comes. */
+export interface ReplyListener {
+  /** Is given the text, joined as far as it has come; nothing more is read until it is done. */
+  readonly onText: (text: string) => void | Promise<void>;
+  /** Is given the tokens that the gateway tells. */
+  readonly onUsage: (usage: TokenUsage) => void;
+}
+
+/** The largest reply, in bytes of its text, or of its whole body where it is not streamed: 16 MiB. */
+export const MAX_REPLY_BYTES = 16 * 1024 * 1024;
+
+/** A chunk from which on it waits for its turn; a few small deltas take no time worth a turn. */
+const LARGE_CHUNK_BYTES = 4096;
+
+/** A reply that broke off or grew too large; the message is the router's own. */
+export class BrokenReplyError extends Error {
+  override readonly name = "BrokenReplyError";
+}
+
+/**
+ * Returns a `fetch` for the gateway's language models that ends a reply over {@link MAX_REPLY_BYTES}.
+ * Of a streamed one it gives the text to the listener, and only the rest to the `ai` package, whose
+ * chain of web streams costs twice as much for each delta as all else (benchmark `stream`).
+ */
+export function replyFetch(
+  fetch: typeof globalThis.fetch,
+  listener?: ReplyListener,
+): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    const { body, status, statusText, headers } = response;
+    if (body === null) return response;
+    const isStream = response.ok && listener !== undefined;
+    const read = isStream ? readEvents(body, listener) : readWhole(body);
+    return new Response(ReadableStream.from(read), { status, statusText, headers: plain(headers) });
+  };
+}
+
+/** The headers that still hold for a body that is decoded already. */
+function plain(headers: Headers): Headers {
+  const left = new Headers(headers);
+  for (const name of ["content-encoding", "content-length"]) left.delete(name);
+  return left;
+}
+
+type Body = ReadableStream<Uint8Array<ArrayBuffer>>;
+
+async function* readWhole(body: Body): AsyncGenerator<Uint8Array> {
+  const size = createSizeLimit();
+  for await (const chunk of untilBroken(body)) {
+    size.add(chunk.length);
+    yield chunk;
+  }
+}
+
+async function* readEvents(body: Body, listener: ReplyListener): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  const events = createEventSorter(listener);
+  for await (const chunk of untilBroken(body)) {
+    if (chunk.length >= LARGE_CHUNK_BYTES) await turn();
+    const { text, rest, failure } = events.add(decoder.decode(chunk, { stream: true }));
+    if (text !== "") await listener.onText(text);
+    if (failure !== null) throw failure;
+    if (rest !== "") yield encoder.encode(rest);
+  }
+  if (!events.isFinished()) throw new BrokenReplyError(brokenOff);
+}
+
+const brokenOff =
+  "The reply broke off: the connection to the gateway ended before the reply did. Send the message again for a whole one.";
+const notJson = "The reply broke off: the gateway sent an event that is not JSON.";
+const tooLarge = `The reply was ended: it is over ${MAX_REPLY_BYTES / 1024 / 1024} MiB, the most that the router passes on.`;
+
+/** What the router reads itself of one streamed event. */
+interface StreamPart {
+  readonly type?: unknown;
+  readonly delta?: unknown;
+  readonly usage?: unknown;
+  readonly error?: unknown;
+}
+
+/** Collects the text of events apart from all others, which the `ai` package is given unchanged. */
+function createEventSorter({ onUsage }: ReplyListener) {
+  const size = createSizeLimit();
+  let text = "";
+  let rest = "";
+  let isFinished = false;
+  const parser = createParser({
+    maxBufferSize: MAX_REPLY_BYTES,
+    onError: ({ type }) => {
+      if (type === "max-buffer-size-exceeded") throw new BrokenReplyError(tooLarge);
+    },
+    onEvent({ data }) {
+      const part = parsePart(data);
+      if (part?.type === "reasoning-delta") return; // nobody is shown it
+      if (part?.type === "text-delta" && typeof part.delta === "string") {
+        size.add(Buffer.byteLength(part.delta));
+        text += part.delta;
+        return;
+      }
+      if (part?.type === "error") throw new BrokenReplyError(wordsOf(part.error));
+      if (part?.type === "finish") onUsage(wireUsage(part.usage));
+      isFinished ||= part?.type === "finish";
+      rest += `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
+    },
+  });
+  return {
+    /** Returns what a chunk brought, up to what broke the reply off. */
+    add(chunk: string) {
+      let failure: unknown = null;
+      text = rest = "";
+      try {
+        parser.feed(chunk);
+      } catch (error) {
+        failure = error;
+      }
+      return { text, rest, failure };
+    },
+    /** Whether the reply has come to its own end; the end of the connection is none. */
+    isFinished: () => isFinished,
+  };
+}
+
+/** What an event holds; null for the mark that some services end theirs with. */
+function parsePart(data: string): StreamPart | null {
+  if (data === "[DONE]") return null;
+  try {
+    return JSON.parse(data) as StreamPart;
+  } catch (error) {
+    throw new BrokenReplyError(notJson, { cause: error });
+  }
+}
+
+/** What the gateway sends for an error is a text, or an object with a message. */
+function wordsOf(error: unknown): string {
+  const isObject = typeof error === "object" && error !== null && "message" in error;
+  const told: unknown = isObject ? error.message : error;
+  const words = typeof told === "string" && told !== "" ? told : "the gateway did not say why.";
+  return `The reply broke off: ${words}`;
+}
+
+function createSizeLimit() {
+  let bytes = 0;
+  return {
+    add(more: number): void {
+      bytes += more;
+      if (bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+    },
+  };
+}
+
+/** Reads a body; an end of the connection that nobody here asked for is told in the router's words. */
+async function* untilBroken(body: Body): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body) yield chunk;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error; // a client's abort, or a time limit
+    throw new BrokenReplyError(brokenOff, { cause: error });
+  }
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/**
+ * Waits until no other large chunk is before this one. One chunk for each round of the event loop
+ * lets everything else in between, where 64 at once would hold it up for a tenth of a second.
+ */
+function turn(): Promise<unknown> {
+  lastTurn = lastTurn.then(() => setImmediate());
+  return lastTurn;
+}
