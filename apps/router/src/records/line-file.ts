@@ -13,7 +13,7 @@ export interface LineFile {
 }
 
 /** What is needed of an open file. */
-export type OpenFile = Pick<FileHandle, "write" | "read" | "stat" | "close">;
+type OpenFile = Pick<FileHandle, "write" | "read" | "stat" | "close">;
 
 /** Opens a file for reading its end and adding to it. */
 export type Open = (path: string, flags: number, mode: number) => Promise<OpenFile>;

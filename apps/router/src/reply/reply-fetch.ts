@@ -12,7 +12,7 @@ export interface ReplyListener {
 }
 
 /** The largest reply, in bytes of its text, or of its whole body where it is not streamed: 16 MiB. */
-export const MAX_REPLY_BYTES = 16 * 1024 * 1024;
+const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
 /** A chunk from which on it waits for its turn; a few small deltas take no time worth a turn. */
 const LARGE_CHUNK_BYTES = 4096;

@@ -6,7 +6,7 @@ export interface Redact {
 }
 
 /** Redacts a text while it comes: what may be the start of a secret is held back until it is not. */
-export interface PieceRedactor {
+interface PieceRedactor {
   /** Returns what can be shown once this piece has come. */
   readonly add: (piece: string) => string;
   /** Returns what was still held back. */
