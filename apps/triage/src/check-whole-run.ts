@@ -1,4 +1,4 @@
-import type { PlannedCall } from "./asking/plan-calls.ts";
+import type { CallPlan } from "./asking/plan-calls.ts";
 import { InterruptedError, TriageError } from "./errors.ts";
 import type { ResultsOptions } from "./give-results.ts";
 import { plainText } from "./text/plain-text.ts";
@@ -8,17 +8,15 @@ import { plainText } from "./text/plain-text.ts";
  *
  * @throws TriageError that says why it has not, and how it goes on.
  */
-export async function checkWholeRun(
-  calls: readonly PlannedCall[],
-  options: ResultsOptions,
-): Promise<void> {
-  const { journal, outcome, surroundings, job } = options;
+export function checkWholeRun(
+  plan: CallPlan,
+  { outcome, surroundings, job }: ResultsOptions,
+): void {
   const { signal } = surroundings;
   const { finalError, isBudgetSpent } = outcome;
   if (!signal.aborted && finalError === null && !isBudgetSpent) return;
-  const statuses = await journal.statusesOf(calls.map(({ key }) => key));
-  const kept = statuses.filter((status) => status === "answered").length;
-  const waysOn = `${kept} of ${calls.length} answers are kept; run the same command again for the rest.`;
+  const kept = plan.count("answered") + outcome.totals.succeeded;
+  const waysOn = `${kept} of ${plan.length} answers are kept; run the same command again for the rest.`;
   if (signal.aborted) throw new InterruptedError(`Interrupted; no results were written. ${waysOn}`);
   const reason =
     finalError === null

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { AskMissingOptions, MissingOutcome } from "./asking/ask-missing.ts";
-import type { PlannedCall } from "./asking/plan-calls.ts";
+import type { CallPlan } from "./asking/plan-calls.ts";
 import { checkWholeRun } from "./check-whole-run.ts";
 import { describeFailures, describeRun } from "./describe-run.ts";
 import type { Journal } from "./journal/journal.ts";
@@ -24,44 +24,40 @@ export interface ResultsOptions extends Omit<AskMissingOptions, "price"> {
  *
  * @throws TriageError when the run did not go through.
  */
-export async function giveResults(
-  calls: readonly PlannedCall[],
-  options: ResultsOptions,
-): Promise<number> {
+export async function giveResults(plan: CallPlan, options: ResultsOptions): Promise<number> {
   const { job, journal, outcome, surroundings } = options;
   const { stdout, stderr } = surroundings;
-  stderr.write(describeRun(calls, outcome));
-  await checkWholeRun(calls, options);
-  const records = await toRecords(calls, options);
+  stderr.write(describeRun(plan, outcome));
+  checkWholeRun(plan, options);
+  const records = await toRecords(plan, options);
   await writeRecords(job.outputPath, records, job.run.format);
-  await journal.addRun(runFacts(calls, options));
-  stderr.write(describeFailures(calls, outcome));
-  const counts = `${records.length} of ${job.inputLength}`;
+  await journal.addRun(runFacts(plan, options));
+  stderr.write(describeFailures(outcome));
+  const counts = `${records.length} of ${job.input.length}`;
   stderr.write(plainMessage`Wrote ${counts} records to ${job.outputPath}\n`);
-  if (job.run.raw) await printLines(rawLines(calls, journal), stdout);
+  if (job.run.raw) await printLines(rawLines(plan, journal), stdout);
   const terminal = terminalOf(options);
   await printLines(triageTable(records, { ...job.run, fields: job.fields, terminal }), stdout);
-  return records.some(({ error }) => error !== undefined) ? 2 : 0;
+  const isPartial = records.some(({ error }) => error !== undefined) || job.input.leftOutCount > 0;
+  return isPartial ? 2 : 0;
 }
 
 async function toRecords(
-  calls: readonly PlannedCall[],
+  plan: CallPlan,
   { job, journal, outcome }: ResultsOptions,
 ): Promise<TriageRecord[]> {
   const records: TriageRecord[] = [];
-  for await (const [{ mail, key }, kept] of journal.read(calls)) {
-    const error = outcome.failures.get(key) ?? "The answer is not in the journal; run again.";
+  for await (const [{ mail, key }, kept] of journal.read(plan.calls())) {
+    const error =
+      outcome.failures.get(key)?.error ?? "The answer is not in the journal; run again.";
     if (kept === null) records.push(toFailedRecord(mail, error, job.fields));
     else records.push(toTriageRecord(mail, kept, job.fields));
   }
   return records;
 }
 
-async function* rawLines(
-  calls: readonly PlannedCall[],
-  journal: Journal,
-): AsyncGenerator<string, void> {
-  for await (const [{ mail }, kept] of journal.read(calls)) {
+async function* rawLines(plan: CallPlan, journal: Journal): AsyncGenerator<string, void> {
+  for await (const [{ mail }, kept] of journal.read(plan.calls())) {
     if (kept !== null) yield toRawLine(mail.id, kept);
   }
 }
@@ -77,13 +73,13 @@ function terminalOf({ surroundings, job }: ResultsOptions): TableTerminal | null
   return { width: stdout.columns, colours: !env["NO_COLOR"], fileName };
 }
 
-function runFacts(calls: readonly PlannedCall[], options: ResultsOptions): RunFacts {
+function runFacts(plan: CallPlan, options: ResultsOptions): RunFacts {
   const { job, outcome, surroundings } = options;
   const { totals, elapsedMs } = outcome;
   return {
     finishedAt: surroundings.clock.today().toISOString(),
     ...job.service,
-    mails: calls.length,
+    mails: plan.length,
     answered: totals.succeeded,
     failed: totals.failed,
     inputTokens: totals.inputTokens,

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Catalog, EvaluationRequest, Questions, Transport } from "evaluator-client";
 import type { TriageRun } from "./arguments/run-arguments.ts";
 import type { Mail } from "./input/mail.ts";
-import { readMails } from "./input/read-mails.ts";
+import { MailFile } from "./input/mail-file.ts";
 import { toJournalPath } from "./journal/journal-path.ts";
 import { type AnswerField, answerFields } from "./output/answer-fields.ts";
 import { toOutputPath } from "./output/output-path.ts";
@@ -19,10 +19,8 @@ export interface Job {
   readonly inputPath: string;
   readonly outputPath: string;
   readonly journalPath: string;
-  /** The records to triage. */
-  readonly mails: readonly Mail[];
-  /** How many records the input has. */
-  readonly inputLength: number;
+  /** The mails, of which the run takes as many as its limit says. */
+  readonly input: MailFile;
   readonly questions: Questions;
   readonly fields: readonly AnswerField[];
   readonly toState: ToState;
@@ -38,11 +36,11 @@ export interface Job {
  * @throws TriageError when something of it is missing or wrong.
  */
 export async function readJob(run: TriageRun, surroundings: Surroundings): Promise<Job> {
-  const { cwd, env } = surroundings;
+  const { cwd, env, signal } = surroundings;
   const inputPath = resolve(cwd, run.file);
   const outputPath = toOutputPath(inputPath, run.format);
   const journalPath = toJournalPath(inputPath);
-  const all = await readMails(inputPath);
+  const input = await MailFile.open(inputPath, { skipInvalid: run.skipInvalid, signal });
   const questions = await chooseQuestions(run, surroundings);
   const fields = answerFields(questions);
   checkSort(run, fields);
@@ -53,11 +51,10 @@ export async function readJob(run: TriageRun, surroundings: Surroundings): Promi
     inputPath,
     outputPath,
     journalPath,
-    mails: all.slice(0, run.limit),
-    inputLength: all.length,
+    input,
     questions,
     fields,
-    toState: await chooseState(run, all, surroundings),
+    toState: await chooseState(run, input, surroundings),
     transport,
     catalog: surroundings.openCatalog(way),
     service: serviceOf(transport),

@@ -4,9 +4,11 @@ export const usage = `Usage: npm run triage -- FILE [options]
        npm run triage -- report FILE
        npm run triage -- explain ID [FILE]
 
-  FILE             a JSON array of { id, date, from, subject, snippet }; its name ends in .json
+  FILE             a JSON array of { id, date, from, subject, snippet }, { "mails": [...] } or one
+                   record a line; in UTF-8 or UTF-16; its name ends in .json
   --limit N        only the first N records
   --raw            print the answers and providerMetadata of each call before the table
+  --skip-invalid   leave out records that are wrong, and name them, instead of ending the run
   --offline        let the emulator on this machine answer; needs no key
   --concurrency N  ask N at once; 1 when not given
   --dry-run        say what a run would take, and send no mail; needs no key

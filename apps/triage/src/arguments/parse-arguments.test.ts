@@ -8,6 +8,7 @@ test("a file alone means all of it, through the service, without raw output", ()
     file: "inbox.json",
     limit: Number.POSITIVE_INFINITY,
     raw: false,
+    skipInvalid: false,
     offline: false,
     concurrency: 1,
     dryRun: false,

@@ -8,6 +8,8 @@ export interface TriageRun {
   readonly name: "run";
   /** The input file as typed. */
   readonly file: string;
+  /** Whether wrong records are left out. */
+  readonly skipInvalid: boolean;
   /** How many records to take from the start; Infinity for all. */
   readonly limit: number;
   /** Whether to print each call's answers and provider metadata. */
@@ -41,6 +43,7 @@ export interface TriageRun {
 const flags = {
   limit: { type: "string" },
   raw: { type: "boolean", default: false },
+  "skip-invalid": { type: "boolean", default: false },
   offline: { type: "boolean", default: false },
   concurrency: { type: "string" },
   "dry-run": { type: "boolean", default: false },
@@ -64,6 +67,7 @@ export function readRunArguments(words: readonly string[]): TriageRun {
     file: readFile(positionals),
     limit: readCount("--limit", values.limit, Number.POSITIVE_INFINITY),
     raw,
+    skipInvalid: values["skip-invalid"],
     offline,
     concurrency: readCount("--concurrency", values.concurrency, 1),
     dryRun: values["dry-run"],

@@ -6,10 +6,10 @@ import type { Price } from "../money/price.ts";
 import { RunTotals } from "../money/run-totals.ts";
 import { showProgress } from "../progress/show-progress.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { askCalls } from "./ask-calls.ts";
+import { askCalls, type CallFailure } from "./ask-calls.ts";
 import { startDrain } from "./drain.ts";
 import { FailureStreak } from "./failure-streak.ts";
-import type { PlannedCall } from "./plan-calls.ts";
+import type { CallPlan } from "./plan-calls.ts";
 
 // A service that is busy for a minute must not cost a mail its answer.
 const MAX_RETRIES = 6;
@@ -26,7 +26,7 @@ export interface AskMissingOptions {
 export interface MissingOutcome {
   readonly totals: RunTotals;
   /** What went wrong, by the key of the answer that is missing. */
-  readonly failures: ReadonlyMap<string, string>;
+  readonly failures: ReadonlyMap<string, CallFailure>;
   readonly elapsedMs: number;
   /** The failure after which nothing more was asked, or null. */
   readonly finalError: EvaluatorError | null;
@@ -36,7 +36,7 @@ export interface MissingOutcome {
 
 /** Asks for the answers that are missing: keeps each, shows how far it is, ends gently when told. */
 export async function askMissing(
-  calls: readonly PlannedCall[],
+  plan: CallPlan,
   { job, journal, price, surroundings }: AskMissingOptions,
 ): Promise<MissingOutcome> {
   const { clock, signal: interruption, stderr } = surroundings;
@@ -46,11 +46,15 @@ export async function askMissing(
   const streak = new FailureStreak();
   const drain = startDrain(interruption, surroundings);
   const startedAt = clock.now();
-  const hideProgress = showProgress(stderr, { clock, total: calls.length, totals });
+  const hideProgress = showProgress(stderr, {
+    clock,
+    total: plan.length - plan.count("answered"),
+    totals,
+  });
   try {
     const { signal } = drain;
     const asked = { evaluator, journal, job, totals, budget, streak, interruption, signal };
-    const failures = await askCalls(calls, asked);
+    const failures = await askCalls(plan, asked);
     const elapsedMs = clock.now() - startedAt;
     const { finalError } = streak;
     return { totals, failures, elapsedMs, finalError, isBudgetSpent: budget.isSpent };

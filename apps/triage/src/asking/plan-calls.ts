@@ -1,46 +1,133 @@
-import type { Mail } from "../input/mail.ts";
-import { callKey } from "../journal/call-key.ts";
-import { type CallSetup, setupHash } from "../journal/call-setup.ts";
+import { estimateCost } from "evaluator-client";
+import { inGroups } from "../in-groups.ts";
+import { DigestTable } from "../input/digest-table.ts";
+import { NumberList } from "../input/number-list.ts";
+import { changedInput, type InputMail } from "../input/mail-file.ts";
+import { type Job, requestFor } from "../job.ts";
+import { callKey, repeatedKey } from "../journal/call-key.ts";
+import { setupHash } from "../journal/call-setup.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { CallStatus } from "../journal/journal-reader.ts";
-import type { ToState } from "../state/to-state.ts";
+
+/** Mails planned at once: each group waits for the disk once. */
+const GROUP_SIZE = 500;
+const allStatuses: readonly CallStatus[] = ["unknown", "answered", "begun", "changed"];
+/** So much of the hash in a key tells states apart; the whole is made again for each call. */
+const DIGEST_BYTES = 16;
+const noPrice = { inputUsdPerMillionTokens: 0 };
 
 /** One mail, and where its answer is kept. */
-export interface PlannedCall {
-  /** Place in the input, from 0. */
-  readonly index: number;
-  readonly mail: Mail;
+export interface PlannedCall extends InputMail {
   readonly key: string;
   readonly status: CallStatus;
 }
 
-/** What the keys of the answers depend on. */
-export interface PlanOptions extends CallSetup {
-  readonly toState: ToState;
-  /** Looks answers up, in order; where there is no journal, all are unknown. */
-  readonly statusesOf: (keys: readonly string[]) => Promise<readonly CallStatus[]>;
+/** What planning needs. */
+export interface PlanOptions {
+  /** Where answers are looked up; null when there is none yet. */
+  readonly journal: Journal | null;
+  /** Whether the journal is to note which mail has its answer where. */
+  readonly place: boolean;
+  readonly signal: AbortSignal;
 }
 
 /** Finds out for each mail, in input order, whether its answer is already there. */
 export async function planCalls(
-  mails: readonly Mail[],
-  options: PlanOptions,
-): Promise<PlannedCall[]> {
-  const keys = keysOf(mails, options);
-  const statuses = await options.statusesOf(keys);
-  return mails.map((mail, index) => {
-    const key = keys[index] as string;
-    return { index, mail, key, status: statuses[index] ?? "unknown" };
-  });
+  job: Job,
+  { journal, place, signal }: PlanOptions,
+): Promise<CallPlan> {
+  const plan = new CallPlan(job);
+  for await (const mails of inGroups(job.input.mails(job.run.limit), GROUP_SIZE)) {
+    signal.throwIfAborted();
+    const entries = mails.map((input) => ({ id: input.mail.id, key: plan.addKey(input) }));
+    const statuses = await journal?.statusesOf(entries.map(({ key }) => key));
+    for (const [at, input] of mails.entries()) plan.addStatus(input, statuses?.[at] ?? "unknown");
+    if (place) await journal?.place(entries);
+  }
+  return plan;
 }
 
-function keysOf(mails: readonly Mail[], options: PlanOptions): string[] {
-  const setup = setupHash(options);
-  const repeats = new Map<string, number>();
-  return mails.map((mail) => {
-    const state = JSON.stringify(options.toState(mail));
-    const first = callKey(setup, state, 0);
-    const repeat = repeats.get(first) ?? 0;
-    repeats.set(first, repeat + 1);
-    return repeat === 0 ? first : callKey(setup, state, repeat);
-  });
+/** The calls of a run: keys and statuses, and no mail, since an input may be larger than memory. */
+export class CallPlan {
+  readonly #job: Job;
+  readonly #setup: string;
+  readonly #keys: DigestTable;
+  /** How many calls there are of the key with a number; equal states have one each. */
+  readonly #callsOfKey: NumberList;
+  /** By call: the number of its key, how many earlier ones have the same, and its status. */
+  readonly #keyNumbers: NumberList;
+  readonly #repeats: NumberList;
+  readonly #statuses: NumberList;
+  readonly #counts = { unknown: 0, answered: 0, begun: 0, changed: 0 };
+  #missingTokens = 0;
+
+  constructor(job: Job) {
+    this.#job = job;
+    this.#setup = setupHash(job);
+    const length = Math.min(job.input.length, job.run.limit);
+    this.#keys = new DigestTable(DIGEST_BYTES, length);
+    this.#callsOfKey = new NumberList(length);
+    this.#keyNumbers = new NumberList(length);
+    this.#repeats = new NumberList(length);
+    this.#statuses = new NumberList(length);
+  }
+
+  /** How many calls there are. */
+  get length(): number {
+    return this.#statuses.length;
+  }
+
+  /** The input tokens of what is to be asked, estimated. */
+  get missingTokens(): number {
+    return this.#missingTokens;
+  }
+
+  /** Returns how many calls have a status. */
+  count(status: CallStatus): number {
+    return this.#counts[status];
+  }
+
+  /** Adds the call about a mail, and returns its key. */
+  addKey(input: InputMail): string {
+    const key = this.#keyOf(input);
+    const number = this.#keys.add(digestOf(key));
+    const repeat = this.#callsOfKey.increase(number);
+    this.#keyNumbers.push(number);
+    this.#repeats.push(repeat);
+    return repeatedKey(key, repeat);
+  }
+
+  /** Adds the status of the next call that has a key. */
+  addStatus({ mail }: InputMail, status: CallStatus): void {
+    this.#statuses.push(allStatuses.indexOf(status));
+    this.#counts[status] += 1;
+    if (status === "answered") return;
+    this.#missingTokens += estimateCost([requestFor(this.#job, mail)], noPrice).inputTokens;
+  }
+
+  /**
+   * Returns all calls in order, and reads their mails anew.
+   *
+   * @throws TriageError when a mail is no longer the one that was planned.
+   */
+  async *calls(): AsyncGenerator<PlannedCall, undefined> {
+    const { input, inputPath } = this.#job;
+    let at = 0;
+    for await (const found of input.mails(this.length)) {
+      const key = this.#keyOf(found);
+      const planned = this.#keys.at(this.#keyNumbers.at(at));
+      if (!planned.equals(digestOf(key))) throw changedInput(inputPath);
+      const status = allStatuses[this.#statuses.at(at)] ?? "unknown";
+      yield { ...found, key: repeatedKey(key, this.#repeats.at(at)), status };
+      at += 1;
+    }
+  }
+
+  #keyOf({ mail }: InputMail): string {
+    return callKey(this.#setup, JSON.stringify(this.#job.toState(mail)));
+  }
+}
+
+function digestOf(key: string): Buffer {
+  return Buffer.from(key, "base64url").subarray(0, DIGEST_BYTES);
 }

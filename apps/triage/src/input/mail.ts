@@ -1,16 +1,27 @@
 import { z } from "zod";
+import { cutGraphemes } from "../text/cut-graphemes.ts";
+import { plainText } from "../text/plain-text.ts";
 
 const advice = {
   id: "give every record an id of its own",
   date: "write it as YYYY-MM-DD",
   text: 'write it as text, "" when the mail has none',
 };
+// A day with a time after it; the zone stays unread, the day is the sender's.
+const dayWithTime =
+  /^(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)? ?(?:Z|UTC|[+-]\d\d:?\d\d)?$/i;
 
-/** One input record (contract section 4.7); fields it does not name are left out. */
+/**
+ * One input record (contract section 4.7): a number as id is its text, a date with a time is its
+ * day; fields it does not name are left out.
+ */
 export const mailSchema = z.object(
   {
-    id: textField(advice.id).min(1, `is empty; ${advice.id}`),
-    date: textField(advice.date).pipe(z.iso.date(`is not a day of the calendar; ${advice.date}`)),
+    id: z.preprocess(idToText, textField(advice.id).min(1, `is empty; ${advice.id}`)),
+    date: z.preprocess(
+      dateToDay,
+      textField(advice.date).pipe(z.iso.date(`is not a day of the calendar; ${advice.date}`)),
+    ),
     from: textField(advice.text),
     subject: textField(advice.text),
     snippet: textField(advice.text),
@@ -19,6 +30,22 @@ export const mailSchema = z.object(
 );
 /** See {@link mailSchema}. */
 export type Mail = z.infer<typeof mailSchema>;
+
+/** Returns the name of a record for messages: its index (from 0) and its id, and nothing else of it. */
+export function recordLabel(index: number, record: unknown): string {
+  const { data } = z.looseObject({ id: mailSchema.shape.id }).safeParse(record);
+  const shown = data === undefined ? "no id" : `id "${cutGraphemes(plainText(data.id), 60)}"`;
+  return `record at index ${index} (${shown})`;
+}
+
+// Beyond these, two different numbers can be one.
+function idToText(id: unknown): unknown {
+  return typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER ? String(id) : id;
+}
+
+function dateToDay(date: unknown): unknown {
+  return typeof date === "string" ? (dayWithTime.exec(date)?.[1] ?? date) : date;
+}
 
 function textField(whatToDo: string) {
   return z.string({

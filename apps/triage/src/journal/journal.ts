@@ -97,9 +97,9 @@ export class Journal extends JournalReader implements AsyncDisposable {
 
   /** Returns each entry in order with its kept answer: null when it is not there as it was written. */
   async *read<TEntry extends { readonly key: string }>(
-    entries: readonly TEntry[],
+    entries: AsyncIterable<TEntry>,
   ): AsyncGenerator<[TEntry, KeptEvaluation | null], void> {
-    for (const entry of entries) yield [entry, this.answer(entry.key, this.#setup.questions)];
+    for await (const entry of entries) yield [entry, this.answer(entry.key, this.#setup.questions)];
   }
 
   /** Notes which calls begin. */

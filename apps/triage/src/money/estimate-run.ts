@@ -1,4 +1,4 @@
-import { estimateCost, type EvaluationRequest, type RateLimits } from "evaluator-client";
+import type { RateLimits } from "evaluator-client";
 import type { Price } from "./price.ts";
 import { printCount, printDuration, printMails, printUsd } from "./print-amounts.ts";
 
@@ -14,12 +14,12 @@ export interface RunEstimate {
   readonly price: Price;
 }
 
-/** Estimates what the requests of a run will take. */
+/** Estimates what calls with so many input tokens will take. */
 export function estimateRun(
-  requests: Iterable<EvaluationRequest>,
+  { mails, inputTokens }: Pick<RunEstimate, "mails" | "inputTokens">,
   { concurrency, limits, price }: { concurrency: number; limits: RateLimits; price: Price },
 ): RunEstimate {
-  const { requests: mails, inputTokens, costUsd } = estimateCost(requests, price);
+  const costUsd = (inputTokens * price.inputUsdPerMillionTokens) / 1_000_000;
   const underWayMs = (mails * MS_PER_CALL) / concurrency;
   const limitedMs = (mails * 60_000) / (limits.requestsPerMinute ?? Number.POSITIVE_INFINITY);
   return { mails, inputTokens, costUsd, durationMs: Math.max(underWayMs, limitedMs), price };

@@ -1,23 +1,24 @@
 import { resolve } from "node:path";
 import type { TriageRun } from "../arguments/run-arguments.ts";
-import type { Mail } from "../input/mail.ts";
+import type { MailFile } from "../input/mail-file.ts";
 import { addressesIn } from "../input/sender-address.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { readContacts } from "./read-contacts.ts";
-import { toContextState } from "./to-context-state.ts";
+import { RepeatCounts, toContextState } from "./to-context-state.ts";
 import { type ToState, toState } from "./to-state.ts";
 
 /** Gives the state a run sends: the contract's four keys, and more only when asked for. */
 export async function chooseState(
   run: TriageRun,
-  mails: readonly Mail[],
-  { cwd, env, clock }: Surroundings,
+  input: MailFile,
+  { cwd, env, clock, signal }: Surroundings,
 ): Promise<ToState> {
   if (!run.context) return toState;
   const read = run.contacts === null ? [] : await readContacts(resolve(cwd, run.contacts));
   const own = addressesIn(env["TRIAGE_USER_ADDRESSES"] ?? "");
   const today = run.today ?? localDay(clock.today());
-  return toContextState({ today, mails, contacts: new Set([...read, ...own]) });
+  const repeats = await RepeatCounts.of(input, signal);
+  return toContextState({ today, repeats, contacts: new Set([...read, ...own]) });
 }
 
 function localDay(date: Date): string {

@@ -1,7 +1,7 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Mail } from "../input/mail.ts";
-import { parseMails } from "../input/parse-mails.ts";
+import { MailFile, type MailFileOptions } from "../input/mail-file.ts";
 import { startTriage, type TriageOutcome } from "./start-triage.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -35,8 +35,15 @@ export async function importOf(
   const [source = Object.keys(files)[0] ?? "", ...flags] = words;
   const outcome = await startTriage(["import", source, "inbox.json", ...flags], { cwd });
   if (outcome.exitCode === 1) return { ...outcome, cwd, mails: null };
-  const json: unknown = JSON.parse(await readFile(join(cwd, "inbox.json"), "utf8"));
-  return { ...outcome, cwd, mails: parseMails(json) };
+  return { ...outcome, cwd, mails: await mailsOf(join(cwd, "inbox.json")) };
+}
+
+/** Reads all mails of an input file. */
+export async function mailsOf(path: string, options?: MailFileOptions): Promise<Mail[]> {
+  const mails: Mail[] = [];
+  const file = await MailFile.open(path, options);
+  for await (const { mail } of file.mails()) mails.push(mail);
+  return mails;
 }
 
 /** Imports an mbox of one message, and gives its record. */

@@ -1,0 +1,53 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { folderWith, readResults } from "../testing/inbox-folder.ts";
+import { recordingTransport } from "../testing/recording-transport.ts";
+import { sampleMail } from "../testing/sample-mail.ts";
+import { startTriage } from "../testing/start-triage.ts";
+
+// More than a piece of the file: what was read before the change stays as it was.
+const mails = Array.from({ length: 2000 }, (_, index) =>
+  sampleMail({ id: `m-${index}`, subject: `Subject ${index} ${"x".repeat(800)}` }),
+);
+
+test("an input that changes during a run ends it, and keeps every answer that was paid for", async () => {
+  const cwd = await folderWith(mails);
+  const path = join(cwd, "inbox.json");
+  const text = await readFile(path, "utf8");
+  const change = () => writeFile(path, text.replace("Subject 1999", "Subject XXXX"));
+  const recording = recordingTransport();
+  let sent = 0;
+  const transport = {
+    ...recording,
+    async send(...call: Parameters<typeof recording.send>) {
+      if ((sent += 1) === 100) await change();
+      return await recording.send(...call);
+    },
+  };
+  const broken = await startTriage(["inbox.json", "--concurrency", "7"], { cwd, transport });
+  expect(broken.exitCode).toBe(1);
+  expect(broken.stderr).toContain(`${path} has changed since the run began; run the same command`);
+  expect(recording.requests).toHaveLength(1999);
+  await writeFile(path, text);
+  const again = await startTriage(["inbox.json"], { cwd, transport });
+  expect(again.exitCode).toBe(0);
+  expect(recording.requests).toHaveLength(2000);
+  expect(await readResults(cwd)).toHaveLength(2000);
+});
+
+test("--skip-invalid leaves out what is wrong, names it, and says so with its exit code", async () => {
+  const cwd = await folderWith([sampleMail({ id: "a" }), sampleMail({ id: "b", date: "soon" })]);
+  const refused = await startTriage(["inbox.json"], { cwd });
+  expect(refused.exitCode).toBe(1);
+  expect(refused.stderr).toContain('record at index 1 (id "b"): date is not a day');
+  const { exitCode, stderr } = await startTriage(["inbox.json", "--skip-invalid"], { cwd });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(
+    'Left out, since they are wrong (1):\n  record at index 1 (id "b"): date ',
+  );
+  expect(stderr).toContain("Wrote 1 of 1 records");
+  expect(await readResults(cwd)).toMatchObject([{ id: "a" }]);
+  const dry = await startTriage(["inbox.json", "--skip-invalid", "--dry-run"], { cwd });
+  expect(dry.stderr).toContain("Left out, since they are wrong (1)");
+});

@@ -1,0 +1,118 @@
+import { TriageError } from "../errors.ts";
+import { JsonWalker, LineSplitter, ListSplitter, type RecordText } from "./split-records.ts";
+
+/** How much of a file is looked at to see how its records are laid out. */
+const PEEK_BYTES = 1024 * 1024;
+const MOST_SPACE_BEFORE_LIST = 200;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** One record of a JSON file: its value, or what is wrong with its text. */
+export type JsonRecord = { readonly value: unknown } | { readonly problem: string };
+
+/**
+ * Reads the records of UTF-8 JSON, those of one piece of the text at a time: an array, an object
+ * with the array under `listKey`, or one record a line. A record that is no JSON is told, and the
+ * next one read.
+ *
+ * The text is cut apart byte by byte and parsed by `JSON.parse`, which takes a third of the time
+ * of a streaming parser (stream-json 3.8: 0.95 s for 100,000 mails) and goes on after a mistake.
+ *
+ * @throws TriageError when the text is none of these, or breaks off.
+ */
+export async function* readJsonRecords(
+  chunks: AsyncIterable<Buffer>,
+  listKey: string,
+): AsyncGenerator<Iterable<JsonRecord>> {
+  const { start, all } = await peek(chunks, PEEK_BYTES);
+  const listStart = findList(start, listKey);
+  const splitter = listStart === null ? new LineSplitter() : new ListSplitter(listStart);
+  for await (const chunk of all) yield parseTexts(splitter.split(chunk));
+  yield parseTexts(splitter.end());
+}
+
+function* parseTexts(texts: Iterable<RecordText>): Generator<JsonRecord> {
+  for (const text of texts) yield parseText(text);
+}
+
+/** Reads the start of a stream, and returns it beside the whole stream. */
+async function peek(
+  chunks: AsyncIterable<Buffer>,
+  size: number,
+): Promise<{ start: Buffer; all: AsyncGenerator<Buffer> }> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const taken: Buffer[] = [];
+  let length = 0;
+  while (length < size) {
+    const { value, done } = await iterator.next();
+    if (done === true) break;
+    taken.push(value);
+    length += value.length;
+  }
+  const start = Buffer.concat(taken);
+  return { start, all: startAndRest(start, iterator) };
+}
+
+async function* startAndRest(start: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield start;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
+      yield next.value;
+    }
+  } finally {
+    await rest.return?.();
+  }
+}
+
+/** Returns where the elements of the list begin; null when there is one record a line. */
+function findList(start: Buffer, listKey: string): number | null {
+  const first = start.subarray(0, MOST_SPACE_BEFORE_LIST).toString("latin1").trimStart().charAt(0);
+  if (first !== "[" && first !== "{") {
+    throw new TriageError(
+      `it is no list of records; write a JSON array, { "${listKey}": [...] } or one record a line`,
+    );
+  }
+  const walker = new JsonWalker();
+  for (const [at, byte] of start.entries()) {
+    if (!walker.isStructure(byte)) continue;
+    const opensList = byte === JsonWalker.ARRAY && (walker.depth === 1 || walker.depth === 2);
+    if (opensList && (first === "[" || endsWithKey(start.subarray(0, at), listKey))) return at + 1;
+    if (walker.depth === 0 && byte === JsonWalker.OBJECT_END) return null;
+  }
+  return null;
+}
+
+function endsWithKey(before: Buffer, key: string): boolean {
+  const text = before.subarray(-MOST_SPACE_BEFORE_LIST).toString("latin1").trimEnd();
+  return text.endsWith(":") && text.slice(0, -1).trimEnd().endsWith(JSON.stringify(key));
+}
+
+function parseText({ bytes, line, column }: RecordText): JsonRecord {
+  if (bytes === null) return { problem: "is larger than 64 MB; cut it or leave it out" };
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    return { problem: "is not UTF-8 text; save the file in that encoding" };
+  }
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch (error) {
+    const place = placeInText(error) ?? placeOfStart(text);
+    const [atLine, atColumn] = place.line > 1 ? [place.line, 0] : [1, column - 1];
+    return {
+      problem: `is not JSON; check line ${line + atLine - 1} column ${atColumn + place.column}`,
+    };
+  }
+}
+
+// The parser's message quotes the text around the mistake; only the place is safe to show.
+function placeInText(error: unknown): { line: number; column: number } | null {
+  const found = /\(line (\d{1,9}) column (\d{1,9})\)$/.exec(String(error));
+  return found === null ? null : { line: Number(found[1]), column: Number(found[2]) };
+}
+
+function placeOfStart(text: string): { line: number; column: number } {
+  const space = text.slice(0, text.length - text.trimStart().length);
+  const lines = space.split("\n");
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+}

@@ -1,0 +1,183 @@
+import { hash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { TriageError } from "../errors.ts";
+import { toFileError } from "../file-error.ts";
+import { plainMessage } from "../text/plain-message.ts";
+import { DigestTable } from "./digest-table.ts";
+import { type JsonRecord, readJsonRecords } from "./json-records.ts";
+import { type Mail, mailSchema, recordLabel } from "./mail.ts";
+import { NumberList } from "./number-list.ts";
+import { toUtf8Chunks } from "./utf8-chunks.ts";
+
+const PROBLEMS_SHOWN = 10;
+const ID_DIGEST_BYTES = 16;
+
+/** A mail of an input file, and the index of its record there, from 0. */
+export interface InputMail {
+  readonly index: number;
+  readonly mail: Mail;
+}
+
+/** How an input file is opened. */
+export interface MailFileOptions {
+  /** Whether wrong records are left out. @default false */
+  readonly skipInvalid?: boolean;
+  /** Ends the reading. */
+  readonly signal?: AbortSignal;
+}
+
+/** An input file whose records were checked; it is read anew each time, and never held. */
+export class MailFile {
+  readonly #path: string;
+  readonly #leftOut: ReadonlySet<number>;
+  readonly #problems: Problems;
+  /** How many mails it has. */
+  readonly length: number;
+
+  private constructor(path: string, { leftOut, problems, length }: CheckedRecords) {
+    this.#path = path;
+    this.#leftOut = leftOut;
+    this.#problems = problems;
+    this.length = length;
+  }
+
+  /**
+   * Checks all records of a file: JSON in UTF-8 or UTF-16, as an array, under `mails`, or by line.
+   *
+   * @throws TriageError that names the file and what is wrong with it, and quotes nothing from it.
+   */
+  static async open(path: string, options: MailFileOptions = {}): Promise<MailFile> {
+    const checked = await naming(path, () => checkRecords(path, options));
+    return new MailFile(path, checked);
+  }
+
+  /** How many records are left out, since they are wrong. */
+  get leftOutCount(): number {
+    return this.#leftOut.size;
+  }
+
+  /** Returns lines that name what is left out. */
+  describeLeftOut(): string {
+    if (this.leftOutCount === 0) return "";
+    return `Left out, since they are wrong (${this.leftOutCount}):\n  ${this.#problems.describe()}\n`;
+  }
+
+  /**
+   * Reads the mails in order, at most `limit`.
+   *
+   * @throws TriageError when the file is no longer what it was.
+   */
+  async *mails(limit = Number.POSITIVE_INFINITY): AsyncGenerator<InputMail> {
+    let left = Math.min(limit, this.length);
+    let index = -1;
+    if (left === 0) return;
+    for await (const records of readRecords(this.#path)) {
+      for (const record of records) {
+        index += 1;
+        if (this.#leftOut.has(index)) continue;
+        const { data } = mailSchema.safeParse("value" in record ? record.value : null);
+        if (data === undefined) throw changedInput(this.#path);
+        yield { index, mail: data };
+        left -= 1;
+        if (left === 0) return;
+      }
+    }
+    throw changedInput(this.#path);
+  }
+}
+
+/** Returns the error of an input that is no longer what it was when the run began. */
+export function changedInput(path: string): TriageError {
+  const problem = plainMessage`${path} has changed since the run began`;
+  return new TriageError(`${problem}; run the same command again.`);
+}
+
+interface CheckedRecords {
+  readonly leftOut: ReadonlySet<number>;
+  readonly problems: Problems;
+  readonly length: number;
+}
+
+async function checkRecords(
+  path: string,
+  { skipInvalid = false, signal }: MailFileOptions,
+): Promise<CheckedRecords> {
+  const check = new RecordCheck();
+  const leftOut = new Set<number>();
+  let index = 0;
+  for await (const records of readRecords(path)) {
+    signal?.throwIfAborted();
+    for (const record of records) {
+      if (!check.isFine(index, record)) leftOut.add(index);
+      index += 1;
+    }
+  }
+  const { problems } = check;
+  const isUsable = leftOut.size === 0 || (skipInvalid && leftOut.size < index);
+  if (!isUsable) throw new TriageError(problems.describe());
+  return { leftOut, problems, length: index - leftOut.size };
+}
+
+/** Finds what is wrong with records: each by itself, and ids that two of them have. */
+class RecordCheck {
+  readonly problems = new Problems();
+  readonly #ids = new DigestTable(ID_DIGEST_BYTES);
+  /** The index of the record that has the id of a number. */
+  readonly #indexes = new NumberList();
+
+  isFine(index: number, record: JsonRecord): boolean {
+    const problems = "problem" in record ? [record.problem] : this.#problemsOf(index, record.value);
+    const value = "problem" in record ? null : record.value;
+    for (const problem of problems) this.problems.add(index, value, problem);
+    return problems.length === 0;
+  }
+
+  #problemsOf(index: number, value: unknown): string[] {
+    const { data, error } = mailSchema.safeParse(value);
+    if (data === undefined) {
+      return error.issues.map(({ path, message }) => [...path, message].join(" "));
+    }
+    const number = this.#ids.add(hash("sha256", data.id, "buffer").subarray(0, ID_DIGEST_BYTES));
+    if (number === this.#indexes.length) {
+      this.#indexes.push(index);
+      return [];
+    }
+    const first = String(this.#indexes.at(number));
+    return [`id is also that of the record at index ${first}; give every record an id of its own`];
+  }
+}
+
+/** What is wrong with the records of a file: the first of it in words, the rest as a number. */
+class Problems {
+  readonly #shown: string[] = [];
+  #more = 0;
+
+  add(index: number, record: unknown, problem: string): void {
+    if (this.#shown.length === PROBLEMS_SHOWN) this.#more += 1;
+    else this.#shown.push(`${recordLabel(index, record)}: ${problem}`);
+  }
+
+  describe(): string {
+    const more = this.#more === 0 ? [] : [`and ${this.#more} more`];
+    return [...this.#shown, ...more].join("\n  ");
+  }
+}
+
+async function* readRecords(path: string): AsyncGenerator<Iterable<JsonRecord>> {
+  try {
+    const chunks = createReadStream(path);
+    yield* readJsonRecords(toUtf8Chunks(chunks), "mails");
+  } catch (error) {
+    throw toFileError(error, `read ${path}`, "Check the path of the input file.");
+  }
+}
+
+async function naming<TResult>(path: string, run: () => Promise<TResult>): Promise<TResult> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof TriageError) || error.cause !== undefined) throw error;
+    const problem = plainMessage`${path} cannot be used, and nothing was sent`;
+    throw new TriageError(`${problem}:\n  ${error.message}`);
+  }
+}
