@@ -6,12 +6,12 @@ import { MailFile } from "./input/mail-file.ts";
 import { toJournalPath } from "./journal/journal-path.ts";
 import { type AnswerField, answerFields } from "./output/answer-fields.ts";
 import { toOutputPath } from "./output/output-path.ts";
+import { chooseQuestions } from "./questions/choose-questions.ts";
 import { type Service, serviceOf } from "./service.ts";
 import { chooseState } from "./state/choose-state.ts";
 import type { ToState } from "./state/to-state.ts";
-import { checkSort } from "./table.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { chooseQuestions } from "./questions/choose-questions.ts";
+import { checkSort } from "./table.ts";
 
 /** A run with everything read that it needs; nothing is written yet, and nothing sent. */
 export interface Job {

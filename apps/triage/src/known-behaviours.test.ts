@@ -2,8 +2,8 @@ import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTransport } from "./open-transport.ts";
 import type { TriageRecord } from "./output/triage-record.ts";
+import { openTransport } from "./service.ts";
 import { startTriage } from "./testing/start-triage.ts";
 
 // What the contract tells a test to expect (section 4.7), over the recorded mails of the inbox.

@@ -1,6 +1,6 @@
 import { parseArguments, type TriageCommand } from "./arguments/parse-arguments.ts";
-import { explainMail } from "./explain/explain-mail.ts";
 import { InterruptedError } from "./errors.ts";
+import { explainMail } from "./explain.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { triageFile } from "./triage-file.ts";
 import { usage } from "./usage.ts";

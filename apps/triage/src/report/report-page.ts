@@ -1,14 +1,18 @@
 import { html, raw } from "hono/html";
 import type { RunFacts } from "../journal/run-facts.ts";
-import { printMails } from "../money/print-amounts.ts";
+import { printCount, printDuration, printMails, printUsd } from "../money/print-amounts.ts";
 import type { TriageRecord } from "../output/triage-record.ts";
-import { fieldTitle } from "./field-title.ts";
-import { findFields, type ResultFields } from "./find-fields.ts";
-import { findUncertain, uncertaintyRule } from "./find-uncertain.ts";
+import { plainText } from "../text/plain-text.ts";
 import { choicePlot, probabilityPlot, scorePlot, sendersPlot, timePlot } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
-import { reviewList } from "./review-list.ts";
-import { runFactsList } from "./run-facts-list.ts";
+import {
+  fieldTitle,
+  findFields,
+  findUncertain,
+  type ResultFields,
+  type UncertainMail,
+  uncertaintyRule,
+} from "./result-fields.ts";
 
 /** Gives one page about results: all in one file, and nothing that a browser would fetch or run. */
 export async function reportPage(
@@ -63,4 +67,65 @@ function figure(title: string, about: string, svg: string) {
     <figcaption>${fieldTitle(title)}<small>${about}</small></figcaption>
     ${raw(svg)}
   </figure>`;
+}
+
+/** Shows how many mails there are, and what all runs over them came to. */
+function runFactsList(records: readonly TriageRecord[], runs: readonly RunFacts[]) {
+  const sum = (fact: "costUsd" | "inputTokens" | "elapsedMs" | "answered") =>
+    runs.reduce((total, run) => total + run[fact], 0);
+  const failed = records.filter((record) => typeof record["error"] === "string").length;
+  const facts = [
+    ["Mails", printCount(records.length)],
+    ["Without answer", printCount(failed)],
+    ["Calls", printCount(sum("answered"))],
+    ["Input tokens", printCount(sum("inputTokens"))],
+    ["Cost", printUsd(sum("costUsd"))],
+    ["Time asking", printDuration(sum("elapsedMs"))],
+  ];
+  return html`<dl>
+    ${facts.map(([name = "", value = ""]) => fact(name, value))}
+    ${fact("Asked", askedOf(runs.at(-1)), "wide")}
+  </dl>`;
+}
+
+function fact(name: string, value: string, className = "") {
+  return html`<div class="${className}">
+    <dt>${name}</dt>
+    <dd>${plainText(value)}</dd>
+  </div>`;
+}
+
+function askedOf(last: RunFacts | undefined): string {
+  if (last === undefined) return "unknown: there is no journal beside the results";
+  const day = last.finishedAt.slice(0, 16).replace("T", " ");
+  return `${last.modelId} through ${last.wire}; last run ${day} UTC`;
+}
+
+/** Shows the mails that a person should look at. */
+function reviewList(mails: readonly UncertainMail[]) {
+  if (mails.length === 0) return html`<p>Nothing uncertain.</p>`;
+  return html`<div class="review">
+    <table>
+      <thead>
+        <tr>
+          <th>Why</th>
+          <th>Date</th>
+          <th>From</th>
+          <th>Subject</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${mails.map(reviewRow)}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function reviewRow({ record, reasons }: UncertainMail) {
+  return html`<tr>
+    <td>${reasons.map((reason) => html`<span class="why">${plainText(reason)}</span>`)}</td>
+    <td>${plainText(record.date)}</td>
+    <td>${plainText(record.from)}</td>
+    <td>${plainText(record.subject)}</td>
+  </tr>`;
 }

@@ -1,16 +1,18 @@
-import { existsSync } from "node:fs";
+import { existsSync, type Stats, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { z } from "zod";
 import type { ReportCommand } from "../arguments/report-arguments.ts";
+import { TriageError } from "../errors.ts";
 import { toFileError } from "../file-error.ts";
 import { toJournalPath } from "../journal/journal-path.ts";
 import { readJournal } from "../journal/journal-reader.ts";
 import type { RunFacts } from "../journal/run-facts.ts";
 import { toOutputPath } from "../output/output-path.ts";
+import type { TriageRecord } from "../output/triage-record.ts";
 import { writeWholeFile } from "../output/write-whole-file.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { plainMessage } from "../text/plain-message.ts";
-import { findResults } from "./find-results.ts";
-import { readResults } from "./read-results.ts";
 import { reportPage } from "./report-page.ts";
 
 /**
@@ -36,4 +38,65 @@ export async function writeReport(
 
 async function readRuns(path: string): Promise<RunFacts[]> {
   return existsSync(path) ? await readJournal(path, (journal) => journal.runs()) : [];
+}
+
+/** A file of results that can be read back. */
+interface ResultsFile {
+  readonly path: string;
+  readonly format: "json" | "ndjson";
+}
+
+/**
+ * Finds the newest results of an input.
+ *
+ * @throws TriageError when there are none, or only CSV, in which cells are changed to be safe.
+ */
+function findResults(inputPath: string): ResultsFile {
+  const files = (["json", "ndjson"] as const).flatMap((format) => {
+    const path = toOutputPath(inputPath, format);
+    const stats = statsOf(path);
+    return stats === undefined ? [] : [{ path, format, writtenAtMs: stats.mtimeMs }];
+  });
+  const [newest] = files.toSorted((one, other) => other.writtenAtMs - one.writtenAtMs);
+  if (newest !== undefined) return newest;
+  const csvPath = toOutputPath(inputPath, "csv");
+  throw new TriageError(
+    statsOf(csvPath) === undefined
+      ? plainMessage`There are no results at ${toOutputPath(inputPath)}; run triage on the file first.`
+      : plainMessage`A report is not made from ${csvPath}; run triage on the file again without --format, which asks nothing again.`,
+  );
+}
+
+function statsOf(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+const text = z.string();
+const recordSchema = z
+  .object({ id: text, date: text, from: text, subject: text })
+  .catchall(z.union([text, z.number(), z.null()]));
+
+/**
+ * Reads the results of a run.
+ *
+ * @throws TriageError when they cannot be read or are none.
+ */
+async function readResults({ path, format }: ResultsFile): Promise<TriageRecord[]> {
+  const content = await readFile(path, "utf8").catch((error: unknown) => {
+    throw toFileError(error, `read ${path}`, "Run triage on the file again.");
+  });
+  try {
+    return z.array(recordSchema).parse(format === "json" ? JSON.parse(content) : lines(content));
+  } catch {
+    throw new TriageError(
+      plainMessage`${path} does not hold results; run triage on its file again.`,
+    );
+  }
+}
+
+function lines(content: string): unknown[] {
+  return content
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): unknown => JSON.parse(line));
 }

@@ -1,11 +1,42 @@
+import { readdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import type { Answer, Question } from "evaluator-client";
-import type { JournalEntry } from "../journal/journal-reader.ts";
-import { printCount, printUsd } from "../money/print-amounts.ts";
-import { alignColumns } from "../table.ts";
-import { plainText } from "../text/plain-text.ts";
+import type { ExplainCommand } from "./arguments/explain-arguments.ts";
+import { UsageError } from "./errors.ts";
+import { toFileError } from "./file-error.ts";
+import { toJournalPath } from "./journal/journal-path.ts";
+import { type JournalEntry, readJournal } from "./journal/journal-reader.ts";
+import { printCount, printUsd } from "./money/print-amounts.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { alignColumns } from "./table.ts";
+import { plainText } from "./text/plain-text.ts";
+
+/**
+ * Prints all that the journal knows of one mail.
+ *
+ * @throws TriageError when that is nothing.
+ */
+export async function explainMail(
+  { id, file }: ExplainCommand,
+  { cwd, stdout }: Surroundings,
+): Promise<number> {
+  const path = file === null ? await findJournal(cwd) : toJournalPath(resolve(cwd, file));
+  stdout.write(await readJournal(path, (journal) => describeEntry(journal.find(id))));
+  return 0;
+}
+
+async function findJournal(folder: string): Promise<string> {
+  const all = await readdir(folder).catch((error: unknown) => {
+    throw toFileError(error, `read ${folder}`, "Name the FILE after the ID.");
+  });
+  const names = all.filter((name) => name.endsWith(".triage.sqlite"));
+  const [name, ...others] = names;
+  if (name !== undefined && others.length === 0) return join(folder, name);
+  throw new UsageError(`${names.length} journals are in this folder; name the FILE after the ID`);
+}
 
 /** Says about one mail what was sent, what was asked, what was answered, by whom and at what price. */
-export function describeEntry(entry: JournalEntry): string {
+function describeEntry(entry: JournalEntry): string {
   return [
     aligned([["mail", plainText(entry.id)], ...runRows(entry)]),
     `state\n${indented(stateRows(entry))}`,

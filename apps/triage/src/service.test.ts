@@ -1,7 +1,6 @@
 import { createEvaluator } from "evaluator-client";
 import { expect, test, vi } from "vitest";
-import { openTransport } from "./open-transport.ts";
-import { serviceOf } from "./service.ts";
+import { openTransport, serviceOf } from "./service.ts";
 import { sampleMail } from "./testing/sample-mail.ts";
 import { triageQuestions } from "./triage-questions.ts";
 
