@@ -60,6 +60,12 @@ test("an interruption is one word and its own exit code, in a library's error to
   }
 });
 
+test("an interruption for a reason of somebody else's is one too", async () => {
+  const reason = new Error("enough");
+  const outcome = await outcomeOf(throwing(reason), AbortSignal.abort(reason));
+  expect(outcome).toEqual({ exitCode: 130, stderr: "Interrupted.\n" });
+});
+
 function start(body: string): ChildProcess {
   const module = new URL("run-program.ts", import.meta.url).href;
   const program = `

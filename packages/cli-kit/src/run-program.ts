@@ -77,9 +77,10 @@ function describeFailure(
 }
 
 /** Returns the interruption where a library wrapped it in an error of its own. */
-function toKnownError(error: unknown, signal: AbortSignal): unknown {
-  const isAbort = error instanceof Error && error.name === "AbortError";
-  return signal.aborted && isAbort ? signal.reason : error;
+function toKnownError(error: unknown, { aborted, reason }: AbortSignal): unknown {
+  const isAbort = error === reason || (error instanceof Error && error.name === "AbortError");
+  if (!aborted || !isAbort) return error;
+  return reason instanceof CliError ? reason : new InterruptedError("SIGINT");
 }
 
 function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {

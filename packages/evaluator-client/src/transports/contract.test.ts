@@ -1,7 +1,8 @@
 import { type Exchange, loadExchanges } from "evaluator-fixtures";
 import { replayExchanges } from "evaluator-fixtures/network";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
+import { AuthenticationError, RateLimitError, StatusError } from "../errors.ts";
 import type { Evaluation, EvaluationRequest } from "../evaluation.ts";
 import { directTransport } from "./direct/direct-transport.ts";
 import { gatewayTransport } from "./gateway/gateway-transport.ts";
@@ -20,7 +21,9 @@ const situations = [...names]
   .filter((situation) => names.has(`direct/${situation}`));
 
 function find(name: string): Exchange {
-  return exchanges.find((exchange) => exchange.name === name) ?? expect.unreachable(name);
+  const exchange = exchanges.find((exchange) => exchange.name === name);
+  if (exchange === undefined) throw new Error(`There is no ${name}.`);
+  return exchange;
 }
 
 /** The evaluation, or the error, that a recorded exchange leads to. */
@@ -34,20 +37,45 @@ async function evaluateRecorded(name: string, transport: Transport, request: Eva
   return outcome;
 }
 
-describe.each(situations)("%s", (situation) => {
-  const gatewayExchange = find(`gateway/${situation}`);
-  const { status, body } = gatewayExchange.response;
-  const request = gatewayExchange.request.body as unknown as EvaluationRequest;
+/** What a caller acts on: the class that both transports know, whether to retry, and when. */
+function failureKind(failure: unknown) {
+  if (!(failure instanceof StatusError)) return null;
+  const { isRetryable, retryAfterMs } = failure;
+  const kind = [AuthenticationError, RateLimitError].find((kind) => failure instanceof kind);
+  return { kind: kind?.name ?? StatusError.name, isRetryable, retryAfterMs };
+}
 
-  test("means the same through both transports", async () => {
-    const gateway = await evaluateRecorded(`gateway/${situation}`, transports.gateway(), request);
-    const direct = await evaluateRecorded(`direct/${situation}`, transports.direct(), request);
-    const isAnswered = status === 200;
-    expect(gateway instanceof Error).toBe(!isAnswered);
-    expect(direct instanceof Error).toBe(!isAnswered);
-    if (!isAnswered) return;
+/** Both outcomes of a situation, from the gateway's exchange and from the vendor's. */
+async function outcomesOf(situation: string) {
+  const request = find(`gateway/${situation}`).request.body as unknown as EvaluationRequest;
+  return {
+    gateway: await evaluateRecorded(`gateway/${situation}`, transports.gateway(), request),
+    direct: await evaluateRecorded(`direct/${situation}`, transports.direct(), request),
+  };
+}
+
+const isAnswered = (situation: string) => find(`gateway/${situation}`).response.status === 200;
+
+test.each(situations.filter(isAnswered))(
+  "the answers of %s mean the same through both transports",
+  async (situation) => {
+    const { gateway, direct } = await outcomesOf(situation);
+    expect(gateway).not.toBeInstanceOf(Error);
+    expect(direct).not.toBeInstanceOf(Error);
     const { answers, confidence, usage } = gateway as Evaluation;
-    expect(body).toMatchObject({ answers, usage });
+    expect(find(`gateway/${situation}`).response.body).toMatchObject({ answers, usage });
     expect(direct).toMatchObject({ answers, confidence, usage });
-  });
-});
+  },
+);
+
+test.each(situations.filter((situation) => !isAnswered(situation)))(
+  "the failure of %s means the same through both transports",
+  async (situation) => {
+    expect.assertions(6);
+    const { gateway, direct } = await outcomesOf(situation);
+    expect(failureKind(gateway)).not.toBeNull();
+    expect(failureKind(direct)).toEqual(failureKind(gateway));
+    expect(gateway).toMatchObject({ status: find(`gateway/${situation}`).response.status });
+    expect(direct).toMatchObject({ status: find(`direct/${situation}`).response.status });
+  },
+);

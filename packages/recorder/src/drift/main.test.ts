@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { runProgram } from "../testing/run-program.ts";
+import { startEmulator } from "../testing/start-emulator.ts";
+import { usage } from "./run-drift.ts";
+
+test("compares over HTTP, in CI too", async () => {
+  const env = { ...(await startEmulator()), CI: "true" };
+  const outcome = await runProgram("drift", [], env);
+  expect(outcome).toEqual({ stdout: "Compared 30 of 30: no drift\n", stderr: "" });
+});
+
+test("mistyped words are told with how the comparison is typed", async () => {
+  await expect(runProgram("drift", ["--fast"], {})).rejects.toMatchObject({
+    code: 64,
+    stderr: `Unknown option '--fast'; there are --help.\n\n${usage}`,
+  });
+});
+
+test("the exit code of a run without a key is the program's", async () => {
+  await expect(runProgram("drift", [], {})).rejects.toMatchObject({ code: 2, stdout: "" });
+});

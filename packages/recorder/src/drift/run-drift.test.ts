@@ -1,0 +1,168 @@
+import { cp, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { createEmulator } from "evaluator-emulator";
+import { exchangesFolder } from "evaluator-fixtures";
+import { expect, test } from "vitest";
+import { liveService } from "../testing/live-service.ts";
+import { startRun, testKeys } from "../testing/start-run.ts";
+import { runDrift, usage } from "./run-drift.ts";
+
+const gateway = "gateway/greeting-routes-to-nano";
+const direct = "direct/three-question-types";
+
+test("a service that answers as the exchanges do has not drifted", async () => {
+  const outcome = await startRun(runDrift, []);
+  expect(outcome).toEqual({ exitCode: 0, stdout: "Compared 30 of 30: no drift\n", stderr: "" });
+});
+
+test("other values are no drift: the judge's answers have the shape of recorded ones", async () => {
+  const { fetch } = createEmulator({ exchanges: [] });
+  const { exitCode, stdout } = await startRun(runDrift, [], { fetch });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "Compared 30 of 30: no drift\n" });
+});
+
+test.each<[string, string, Parameters<typeof liveService>[0]]>([
+  [
+    "an extra field",
+    "new      response.body.usage.cachedTokens (number)",
+    ({ body }) => (body.usage.cachedTokens = 7),
+  ],
+  [
+    "a missing field",
+    "missing  response.body.providerMetadata.gateway.routing.finalProvider (string)",
+    ({ body }) => delete body.providerMetadata.gateway.routing.finalProvider,
+  ],
+  [
+    "a number that became a string",
+    "type     response.body.usage.inputTokens (number became string)",
+    ({ body }) => (body.usage.inputTokens = "315"),
+  ],
+  [
+    "a first warning",
+    "new      response.body.warnings[] (object)",
+    ({ body }) => (body.warnings = [{ message: "a private text" }]),
+  ],
+  [
+    "a missing header",
+    'missing  response.headers["content-type"] (string)',
+    ({ headers }) => headers.delete("content-type"),
+  ],
+  [
+    "a choice of an option nobody offered",
+    "contract response.body.answers.tier: breaks the rule choice-option",
+    ({ body }) => (body.answers.tier.choice = "a private text"),
+  ],
+])("%s is drift", async (_what, line, change) => {
+  const fetch = liveService(change);
+  const outcome = await startRun(runDrift, [gateway], { fetch });
+  expect(outcome).toEqual({
+    exitCode: 1,
+    stdout: `${line}\n         in ${gateway}\nCompared 1 of 1: the shape has drifted\n`,
+    stderr: "",
+  });
+});
+
+test("drift of many exchanges is printed once", async () => {
+  const fetch = liveService(({ body }) => (body.extra = true));
+  const { stdout } = await startRun(runDrift, [gateway, direct], { fetch });
+  expect(stdout).toBe(
+    `new      response.body.extra (boolean)\n         in ${gateway} and 1 more\n` +
+      "Compared 2 of 2: the shape has drifted\n",
+  );
+});
+
+test("an answer like another exchange's for the same request has not drifted", async () => {
+  const { exitCode } = await startRun(runDrift, ["gateway/credits-read-as-numbers"]);
+  expect(exitCode).toBe(0);
+});
+
+test("headers the exchange does not list do not count", async () => {
+  const fetch = liveService(({ headers }) => headers.set("retry-after", "1"));
+  expect((await startRun(runDrift, [gateway], { fetch })).exitCode).toBe(0);
+});
+
+test("a field whose name looks like a secret is not shown", async () => {
+  const name = ["s", "k-abcdefghijklmnop"].join("");
+  const fetch = liveService(({ body }) => (body.usage[name] = "a value"));
+  const { exitCode, stdout } = await startRun(runDrift, [gateway], { fetch });
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain('new      response.body.usage["…"] (string)\n');
+});
+
+test.each<[string, string, Parameters<typeof liveService>[0]]>([
+  ["an error", "it answered 503, not 200", (answer) => (answer.status = 503)],
+  ["a cut body", "its body is not JSON", (answer) => (answer.body = '{"answers":')],
+  [
+    "the key in a header",
+    "its header x-debug holds the key as it is",
+    ({ headers }) => headers.set("x-debug", testKeys.gateway),
+  ],
+  [
+    "the key in the name of a field",
+    "its body holds the key as it is",
+    ({ body }) => (body[testKeys.gateway] = 1),
+  ],
+])("an answer with %s is not compared, and the exit code is 2", async (_what, reason, change) => {
+  const fetch = liveService((answer, request) => {
+    if (request.headers.has("ai-model-id")) change?.(answer, request);
+  });
+  const outcome = await startRun(runDrift, [gateway, direct], { fetch });
+  expect(outcome).toEqual({
+    exitCode: 2,
+    stdout: "Compared 1 of 2: no drift\n",
+    stderr: `${gateway}: not compared: ${reason}\n`,
+  });
+});
+
+test("drift counts more than an answer that did not come", async () => {
+  const fetch = liveService((answer, request) => {
+    if (request.headers.has("ai-model-id")) answer.status = 503;
+    else answer.body.extra = true;
+  });
+  expect((await startRun(runDrift, [gateway, direct], { fetch })).exitCode).toBe(1);
+});
+
+test("an interruption ends with 130", async () => {
+  const interruption = new AbortController();
+  const fetch = liveService((_answer, request) => {
+    interruption.abort();
+    request.signal.throwIfAborted();
+  });
+  const { signal } = interruption;
+  const outcome = await startRun(runDrift, [gateway], { fetch, signal });
+  expect(outcome).toEqual({ exitCode: 130, stdout: "", stderr: "Interrupted.\n" });
+});
+
+test.each<[string, string[], Parameters<typeof startRun>[2], string]>([
+  ["without a key", [], { env: {} }, "set AI_GATEWAY_API_KEY or EVALUATOR_DIRECT_API_KEY"],
+  ["with a name nobody knows", ["gateway/unknown"], {}, "There is no exchange gateway/unknown"],
+])("%s nothing is asked and the exit code is 2", async (_when, argv, given, message) => {
+  let requests = 0;
+  const fetch = liveService(() => (requests += 1));
+  const { exitCode, stdout, stderr } = await startRun(runDrift, argv, { fetch, ...given });
+  expect({ exitCode, stdout, requests }).toEqual({ exitCode: 2, stdout: "", requests: 0 });
+  expect(stderr).toContain(message);
+});
+
+test("a flag nobody knows asks nothing and ends with 64", async () => {
+  let requests = 0;
+  const fetch = liveService(() => (requests += 1));
+  const { exitCode, stdout, stderr } = await startRun(runDrift, ["--out", "x"], { fetch });
+  expect({ exitCode, stdout, requests }).toEqual({ exitCode: 64, stdout: "", requests: 0 });
+  expect(stderr).toBe("Unknown option '--out'; there are --help.\n");
+});
+
+test("an exchange that does not load is named, and nothing is asked", async () => {
+  const folder = join(await temporaryFolder(), "exchanges");
+  await cp(exchangesFolder, folder, { recursive: true });
+  await writeFile(join(folder, "gateway", "cut.json"), "{");
+  const { exitCode, stderr } = await startRun(runDrift, [], { exchangesFolder: folder });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("cut.json is not JSON.");
+});
+
+test("help goes to standard output", async () => {
+  const outcome = await startRun(runDrift, ["-h"], { env: {} });
+  expect(outcome).toEqual({ exitCode: 0, stdout: usage, stderr: "" });
+});

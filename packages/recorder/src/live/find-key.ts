@@ -1,0 +1,125 @@
+import type { Exchange } from "evaluator-fixtures";
+import { emulatorHeader, type LiveReply } from "./live-context.ts";
+
+/**
+ * Returns where a reply holds a key in use, such as "its header x-debug holds the key as it is", or
+ * null.
+ * Every header counts, those that would be dropped too.
+ */
+export function findLeak(
+  reply: LiveReply,
+  { keys, exchange }: { keys: readonly string[]; exchange: Exchange },
+): string | null {
+  // A part of a key that the exchange holds already is an ordinary word.
+  const publicText = `${JSON.stringify(exchange)} ${emulatorHeader}`;
+  const places = [...reply.headers].flatMap(([name, value]) => [
+    { place: "the name of a header", text: name },
+    { place: `its header ${name}`, text: value },
+  ]);
+  for (const { place, text } of [...places, { place: "its body", text: reply.text }]) {
+    const found = keys.map((key) => findKey(text, key, publicText)).find((how) => how !== null);
+    if (found !== undefined) return `${place} holds ${found}`;
+  }
+  return null;
+}
+
+const escapes = /\\+(?:u([0-9a-f]{4})|(["/\\]))|%([0-9a-f]{2})|&#x([0-9a-f]{1,6});|&#(\d{1,7});/gi;
+
+/**
+ * Returns how a text holds a key, such as "a part of the key in base64", or null. A part is a run
+ * of 8
+ * bytes or more; letter case and JSON, URL and HTML escapes do not hide it.
+ *
+ * A key of fewer than 8 characters stands in any text by chance: it counts as a word of its own.
+ *
+ * @param publicText - Words that are no secret: what the key shares with them does not count,
+ * unless it is all of a key of 8 characters or more.
+ */
+export function findKey(text: string, key: string, publicText = ""): string | null {
+  const readings = readingsOf(text);
+  const known = publicText.toLowerCase();
+  if (key.length < 8) return findWord(key.toLowerCase(), readings, known);
+  for (const spelling of keySpellings(key)) {
+    const found = findSpelling(spelling, readings, known);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function findWord(word: string, readings: readonly string[], known: string): string | null {
+  const isHeld = readings.some((reading) => reading.split(/[^\w-]+/).includes(word));
+  return isHeld && !known.includes(word) ? "the key as it is" : null;
+}
+
+function findSpelling(
+  { manner, spelling, partLength }: KeySpelling,
+  readings: readonly string[],
+  known: string,
+): string | null {
+  const whole = spelling.toLowerCase();
+  const isHeld = (piece: string) => readings.some((reading) => reading.includes(piece));
+  if (isHeld(whole)) return `the key ${manner}`;
+  for (let start = 0; start + partLength <= whole.length; start += 1) {
+    const part = whole.slice(start, start + partLength);
+    if (!known.includes(part) && isHeld(part)) return `a part of the key ${manner}`;
+  }
+  return null;
+}
+
+/** Returns the text as it is, and with its escapes undone once and twice, in lower case. */
+function readingsOf(text: string): string[] {
+  const once = undoEscapes(text);
+  return [text, once, undoEscapes(once)].map((reading) => reading.toLowerCase());
+}
+
+function undoEscapes(text: string): string {
+  return text.replace(
+    escapes,
+    (
+      match,
+      unicode?: string,
+      itself?: string,
+      percent?: string,
+      hex?: string,
+      decimal?: string,
+    ) => {
+      if (itself !== undefined) return itself;
+      const digits = unicode ?? percent ?? hex;
+      const code = digits === undefined ? Number(decimal) : Number.parseInt(digits, 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : match;
+    },
+  );
+}
+
+/** A way to write a key. */
+interface KeySpelling {
+  /** Such as "in hexadecimal". */
+  readonly manner: string;
+  readonly spelling: string;
+  /** A run of this many characters gives away 8 bytes of the key or more. */
+  readonly partLength: number;
+}
+
+/** The ways to write a key of 8 characters or more that a log, a dump or an echo may use. */
+function keySpellings(key: string): KeySpelling[] {
+  const bytes = Buffer.from(key);
+  return [
+    { manner: "as it is", spelling: key, partLength: 8 },
+    { manner: "backwards", spelling: Buffer.from(bytes.toReversed()).toString(), partLength: 8 },
+    { manner: "in hexadecimal", spelling: bytes.toString("hex"), partLength: 16 },
+    ...[0, 1, 2].flatMap((offset) =>
+      (["base64", "base64url"] as const).map((encoding) => ({
+        manner: "in base64",
+        spelling: base64Inside(key, offset, encoding),
+        partLength: 12,
+      })),
+    ),
+  ];
+}
+
+/** Returns the base64 characters that are the key's alone when it follows 0, 1 or 2 other bytes. */
+function base64Inside(key: string, offset: number, encoding: "base64" | "base64url"): string {
+  const bytes = Buffer.from("\0".repeat(offset) + key);
+  const first = Math.ceil((offset * 8) / 6);
+  return bytes.toString(encoding).slice(first, Math.floor((bytes.length * 8) / 6));
+}

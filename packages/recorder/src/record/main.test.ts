@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import { join } from "node:path";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { loadExchanges } from "evaluator-fixtures";
+import { expect, onTestFinished, test } from "vitest";
+import type { LiveContext } from "../live/live-context.ts";
+import { runProgram } from "../testing/run-program.ts";
+import { startEmulator } from "../testing/start-emulator.ts";
+import { startRun, stoppedClock, testKeys } from "../testing/start-run.ts";
+import { runRecorder } from "./run-recorder.ts";
+
+const gateway = "gateway/greeting-routes-to-nano";
+const direct = "direct/three-question-types";
+
+async function startServer(answer: RequestListener) {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const EVALUATOR_BASE_URL = `http://127.0.0.1:${port}/v4/ai`;
+  return { server, env: { AI_GATEWAY_API_KEY: testKeys.gateway, EVALUATOR_BASE_URL } };
+}
+
+test("records over HTTP into a folder beside the person", async () => {
+  const INIT_CWD = await temporaryFolder();
+  const env = { ...(await startEmulator()), INIT_CWD };
+  const { stdout, stderr } = await runProgram("record", [gateway, direct, "--out", "mine"], env);
+  expect(stderr).toBe("");
+  expect(stdout).toContain(`Recorded 2 of 2 in ${join(INIT_CWD, "mine")}\n`);
+  const recorded = loadExchanges(join(INIT_CWD, "mine"));
+  expect(recorded.map(({ name }) => name)).toEqual([direct, gateway]);
+});
+
+test("the exit code of a run refused in CI is the program's", async () => {
+  const env = { ...(await startEmulator()), CI: "true" };
+  await expect(runProgram("record", [gateway], env)).rejects.toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: "Nothing is recorded in CI: a person has to look at it.\n",
+  });
+});
+
+test("Ctrl-C ends a run that waits for an answer, with 130 and no file", async () => {
+  const INIT_CWD = await temporaryFolder();
+  const { server, env } = await startServer(() => undefined);
+  const run = runProgram("record", [gateway, "--out", "."], { ...env, INIT_CWD });
+  server.on("request", () => run.child.kill("SIGINT"));
+  await expect(run).rejects.toMatchObject({ code: 130, stdout: "", stderr: "Interrupted.\n" });
+  expect(await readdir(join(INIT_CWD, "gateway"))).toEqual([]);
+});
+
+test.each<[string, RegExp, RequestListener]>([
+  ["is cut", /no whole answer came/, (_incoming, { socket }) => socket?.destroy()],
+  [
+    "leads elsewhere",
+    /it answered 307, not 200/,
+    (_incoming, outgoing) => void outgoing.writeHead(307, { location: "/v1/models" }).end(),
+  ],
+])("an answer that %s is reported", async (_what, reason, answer) => {
+  const { paths, ...outcome } = await recordFrom(answer);
+  expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(reason) });
+  expect(paths).toEqual(["/v4/ai/evaluation-model"]);
+});
+
+test("an answer that never ends is given up when its time is over", async () => {
+  const timers: { delayMs: number; expire: () => void }[] = [];
+  const clock: LiveContext["clock"] = {
+    ...stoppedClock,
+    schedule(delayMs, expire) {
+      timers.push({ delayMs, expire });
+      return () => undefined;
+    },
+  };
+  const outcome = await recordFrom(
+    (_incoming, outgoing) => outgoing.write("{", () => timers[0]?.expire()),
+    { clock, timeoutMs: 200 },
+  );
+  expect(timers.map(({ delayMs }) => delayMs)).toEqual([200]);
+  expect(outcome).toMatchObject({
+    exitCode: 1,
+    stderr: `${gateway}: not recorded: no whole answer came within 200 ms\n`,
+  });
+});
+
+async function recordFrom(answer: RequestListener, given: Partial<LiveContext> = {}) {
+  const paths: unknown[] = [];
+  const { env } = await startServer((incoming, outgoing) => {
+    paths.push(incoming.url);
+    answer(incoming, outgoing);
+  });
+  const argv = [gateway, "--out", await temporaryFolder()];
+  const outcome = await startRun(runRecorder, argv, { env, fetch, ...given });
+  expect(outcome.stderr).not.toContain(testKeys.gateway);
+  return { ...outcome, paths };
+}
+
+test("a service that is not there is reported with the reason", async () => {
+  const { server, env } = await startServer(() => undefined);
+  server.close();
+  await once(server, "close");
+  const argv = [gateway, "--out", await temporaryFolder()];
+  const { stderr } = await startRun(runRecorder, argv, { env, fetch });
+  expect(stderr).toBe(`${gateway}: not recorded: no whole answer came (ECONNREFUSED)\n`);
+});

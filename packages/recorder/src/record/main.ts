@@ -1,0 +1,8 @@
+import { runProgram } from "evaluator-cli-kit";
+import { toLiveContext } from "../live/live-context.ts";
+import { runRecorder, usage } from "./run-recorder.ts";
+
+await runProgram((words, context) => runRecorder(words, toLiveContext(context)), {
+  name: "The recorder",
+  usage,
+});

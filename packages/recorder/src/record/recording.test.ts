@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { scrubResponse } from "./recording.ts";
+
+test("ids of the service and of accounts are counted, the same id gets the same name", () => {
+  const scrubbed = scrubResponse({
+    status: 200,
+    headers: { "x-typesafe-request-id": "req_01ABCDEFGH2345", "x-request-id": "iad1::abc" },
+    body: {
+      generationId: "gen_01ABCDEFGH2345",
+      note: ["see gen_01ABCDEFGH2345 and req_01ABCDEFGH2345"],
+      account: { teamId: "team-7", user_id: "someone", apiKeyId: "k1", accountId: 12 },
+    },
+  });
+  expect(scrubbed).toEqual({
+    status: 200,
+    headers: { "x-typesafe-request-id": "req_recorded0001", "x-request-id": "id_recorded0002" },
+    body: {
+      generationId: "gen_recorded0003",
+      note: ["see gen_recorded0003 and req_recorded0001"],
+      account: {
+        teamId: "id_recorded0004",
+        user_id: "id_recorded0005",
+        apiKeyId: "id_recorded0006",
+        accountId: 12,
+      },
+    },
+  });
+});
+
+test("everything else stays as it is", () => {
+  const response = {
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body: {
+      originalModelId: "typesafe-ai/jev",
+      answers: { user_id: { choice: "nano", probabilities: { nano: 0.97 } } },
+      generation: "gen_",
+      empty: [null, true, {}],
+    },
+  };
+  expect(scrubResponse(response)).toEqual(response);
+});
