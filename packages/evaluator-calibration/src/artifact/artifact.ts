@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { TEMPERATURE_LIMITS } from "../recalibration/temperature.ts";
+
+const share = z.number().min(0).max(1);
+const [coldest, hottest] = TEMPERATURE_LIMITS;
+
+const logistic = {
+  kind: z.literal("logistic"),
+  parameters: z.object({ intercept: z.number(), slope: z.number() }),
+};
+const temperature = {
+  kind: z.literal("temperature"),
+  parameters: z.object({ temperature: z.number().min(coldest).max(hottest) }),
+};
+const isotonic = {
+  kind: z.literal("isotonic"),
+  parameters: z
+    .object({ x: z.array(share).min(1), y: z.array(share) })
+    .refine(({ x, y }) => x.length === y.length, "x and y must be equally long"),
+};
+
+/** How one question's answers are recalibrated. */
+const recalibrationSchema = z.discriminatedUnion("kind", [
+  z.object(logistic),
+  z.object(temperature),
+  z.object(isotonic),
+]);
+/** See {@link recalibrationSchema}. */
+export type Recalibration = z.infer<typeof recalibrationSchema>;
+
+/** A threshold that a risk was promised at. */
+const lockedThresholdSchema = z.object({
+  question: z.string(),
+  /** `yes`, `no`, or `top` for the most probable option or level. */
+  action: z.enum(["yes", "no", "top"]),
+  /** Act at this printed value and above. */
+  threshold: share,
+  maxRisk: share,
+  confidence: share,
+  n: z.int().min(0),
+  wrong: z.int().min(0),
+});
+/** See {@link lockedThresholdSchema}. */
+export type LockedThreshold = z.infer<typeof lockedThresholdSchema>;
+
+const rest = {
+  version: z.literal(1),
+  model: z.object({ id: z.string().nullable(), wire: z.string().nullable() }),
+  questionHash: z.string().nullable(),
+  rounding: z.object({ probabilityDecimals: z.int().min(0).max(15) }),
+  fittedOn: z.object({
+    n: z.int().min(0),
+    from: z.string().nullable(),
+    to: z.string().nullable(),
+    /** Of the labels file. */
+    hash: z.string(),
+  }),
+  /** Mean log loss on rows that the fit did not see; null where nothing was fitted. */
+  heldOut: z.object({ before: z.number(), after: z.number() }).nullable(),
+  thresholds: z.array(lockedThresholdSchema),
+};
+
+const question = z.string().optional();
+
+/**
+ * What was learnt from labels: how to recalibrate, and which thresholds hold a promise.
+ *
+ * With one kind of parameters, `question` names the question they are for. With several recalibrated
+ * questions, `kind` is `by-question`; with none, it is `none`.
+ */
+export const calibrationArtifactSchema = z.discriminatedUnion("kind", [
+  z.object({ ...rest, ...logistic, question }),
+  z.object({ ...rest, ...temperature, question }),
+  z.object({ ...rest, ...isotonic, question }),
+  z.object({
+    ...rest,
+    kind: z.literal("by-question"),
+    parameters: z.record(z.string(), recalibrationSchema),
+  }),
+  z.object({ ...rest, kind: z.literal("none"), parameters: z.object({}) }),
+]);
+/** See {@link calibrationArtifactSchema}. */
+export type CalibrationArtifact = z.infer<typeof calibrationArtifactSchema>;
+
+/** Returns an artifact from the text of its file; throws an Error that names the field and what is wrong. */
+export function parseCalibrationArtifact(text: string): CalibrationArtifact {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error("is not JSON", { cause: error });
+  }
+  const parsed = calibrationArtifactSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = issue === undefined || issue.path.length === 0 ? "it" : issue.path.join(".");
+  throw new Error(`is not a calibration: ${field}: ${issue?.message ?? "is wrong"}`);
+}
+
+/** Returns how a question is recalibrated, or null where the artifact does not say. */
+export function recalibrationOf(
+  artifact: CalibrationArtifact,
+  questionId: string,
+): Recalibration | null {
+  if (artifact.kind === "none") return null;
+  if (artifact.kind === "by-question") {
+    return Object.hasOwn(artifact.parameters, questionId)
+      ? (artifact.parameters[questionId] ?? null)
+      : null;
+  }
+  const isFor = artifact.question === undefined || artifact.question === questionId;
+  return isFor ? artifact : null;
+}

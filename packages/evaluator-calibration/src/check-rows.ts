@@ -1,0 +1,79 @@
+/** Numbers by index: a plain array or a typed one. */
+export type Numbers = ArrayLike<number>;
+
+/** How much each row counts; without them every row counts as one. */
+export interface Weighted {
+  readonly weights?: Numbers | undefined;
+}
+
+/** @throws RangeError that names the first index whose value is not a probability. */
+export function checkProbabilities(values: Numbers, name = "p"): void {
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i] as number;
+    if (!(value >= 0 && value <= 1)) {
+      throw new RangeError(`${name}[${i}] is ${value}; it must be a number from 0 to 1.`);
+    }
+  }
+}
+
+/** @throws RangeError that names the first index whose value is not a whole number below `end`. */
+export function checkIndexes(values: Numbers, end: number, name = "truth"): void {
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i] as number;
+    if (!(Number.isInteger(value) && value >= 0 && value < end)) {
+      const wanted = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
+      throw new RangeError(`${name}[${i}] is ${String(value)}; it must be ${wanted}.`);
+    }
+  }
+}
+
+/** @throws RangeError that names the index at which the shorter list ends, or says that both are empty. */
+export function checkLengths(
+  [name, values]: readonly [string, Numbers],
+  [otherName, others]: readonly [string, Numbers],
+): void {
+  if (values.length === 0) throw new RangeError(`${name} is empty; it needs at least one row.`);
+  if (values.length === others.length) return;
+  const end = Math.min(values.length, others.length);
+  throw new RangeError(
+    `${name} has ${values.length} rows and ${otherName} ${others.length}: index ${end} is in one of them only.`,
+  );
+}
+
+/** @throws RangeError that names the first index at which a yes/no question's rows are not sound. */
+export function checkRows(p: Numbers, truth: Numbers, { weights }: Weighted = {}): void {
+  checkLengths(["p", p], ["truth", truth]);
+  checkProbabilities(p);
+  checkIndexes(truth, 2);
+  if (weights !== undefined) checkWeights(weights, p);
+}
+
+/** @throws RangeError that names the first index whose weight is not a positive number. */
+export function checkWeights(weights: Numbers, rows: Numbers): void {
+  checkLengths(["weights", weights], ["p", rows]);
+  for (let i = 0; i < weights.length; i += 1) {
+    const weight = weights[i] as number;
+    if (!(weight > 0 && weight < Infinity)) {
+      throw new RangeError(`weights[${i}] is ${weight}; it must be a positive number.`);
+    }
+  }
+}
+
+/** Returns the mean of a value over rows, each counted by its weight. */
+export function weightedMean(
+  length: number,
+  weights: Numbers | undefined,
+  valueAt: (index: number) => number,
+): number {
+  // Kahan's sum: a million rows in another order must give the same digits.
+  let [sum, lost, total] = [0, 0, 0];
+  for (let i = 0; i < length; i += 1) {
+    const weight = weights === undefined ? 1 : (weights[i] as number);
+    const added = weight * valueAt(i) - lost;
+    const next = sum + added;
+    lost = next - sum - added;
+    sum = next;
+    total += weight;
+  }
+  return sum / total;
+}

@@ -1,0 +1,129 @@
+// Scores
+export {
+  brierScore,
+  brierSkill,
+  logLoss,
+  type LogLoss,
+  type LogLossOptions,
+  spiegelhalter,
+} from "./scores/boolean-scores.ts";
+export {
+  brierScoreOfChoice,
+  logLossOfChoice,
+  type ProbabilityRows,
+  type ProbabilityTable,
+  rankedProbabilityScore,
+} from "./scores/choice-scores.ts";
+export { type CorpCurve, corpCurve, type CurvePoint } from "./scores/corp-curve.ts";
+export { type BinOptions, expectedCalibrationError } from "./scores/calibration-error.ts";
+export { rocAuc, type RocAuc } from "./scores/roc-auc.ts";
+export type { Numbers, Weighted } from "./check-rows.ts";
+
+// Thresholds
+export {
+  type Bound,
+  clopperPearson,
+  type Interval,
+  type IntervalOptions,
+  labelsForBound,
+  labelsForWidth,
+  labelsForZeroErrors,
+  wilson,
+} from "./thresholds/intervals.ts";
+export {
+  conformalRiskControl,
+  type Costs,
+  type CostThreshold,
+  costThreshold,
+  riskCoverage,
+  type RiskCoveragePoint,
+} from "./thresholds/risk-coverage.ts";
+export {
+  learnThenTest,
+  type PromisedThreshold,
+  type PromiseOptions,
+} from "./thresholds/learn-then-test.ts";
+
+// Recalibration
+export { applyLogistic, fitLogistic, type LogisticFit } from "./recalibration/logistic.ts";
+export { applyIsotonic, fitIsotonic, type IsotonicFit } from "./recalibration/isotonic.ts";
+export {
+  applyTemperature,
+  fitTemperature,
+  type TemperatureFit,
+} from "./recalibration/temperature.ts";
+
+// Two releases
+export { holm, mcnemarExact } from "./releases/paired-rows.ts";
+export { kolmogorovSmirnov, populationStabilityIndex } from "./releases/shifted-values.ts";
+
+// The artifact
+export {
+  type CalibrationArtifact,
+  calibrationArtifactSchema,
+  type LockedThreshold,
+  parseCalibrationArtifact,
+  type Recalibration,
+} from "./artifact/artifact.ts";
+export {
+  calibrate,
+  type CalibratedEvaluation,
+  type CalibrateOptions,
+  CalibrationMismatchError,
+  type PrintedAnswer,
+  type PrintedEvaluation,
+} from "./artifact/calibrate.ts";
+export { type AskedQuestion, type AskedQuestions, questionHash } from "./artifact/question-hash.ts";
+
+// Reading answers and labels
+export {
+  type AnswerColumn,
+  type AnswerSource,
+  AnswerTable,
+  type AnswerTableOptions,
+  type Basis,
+  type QuestionKind,
+  type RecordAnswer,
+} from "./input/answer-table.ts";
+export { CalibrationInputError, type Place } from "./input/input-error.ts";
+export {
+  type JoinCounts,
+  type JoinedColumn,
+  type JoinOptions,
+  LabelJoin,
+} from "./input/join-labels.ts";
+export {
+  basisOf,
+  evaluationReader,
+  type KeptAnswers,
+  readAnswerRecord,
+} from "./input/read-answers.ts";
+export { type InputRecord, type RecordSplitter, recordSplitter } from "./input/split-records.ts";
+
+// The report
+export { type ActionOptions, type ActionReport, actionRows } from "./report/action-report.ts";
+export type { BandedPoint, CurveReport, WrongRange } from "./report/curve-report.ts";
+export type { GroupReport } from "./report/group-report.ts";
+export { type LabelledRows, toLabelledRows } from "./report/labelled-rows.ts";
+export {
+  type NeededLabels,
+  type QuestionReport,
+  type QuestionReportOptions,
+  reportQuestion,
+  toKeep,
+  type WorstRow,
+} from "./report/question-report.ts";
+export type { RecalibrationReport } from "./report/recalibrate.ts";
+export type { ConstantPredictor, Estimate, ScoreReport } from "./report/score-report.ts";
+export { count, describeBasis, percent, summarize } from "./report/sentence.ts";
+export { checkThreshold, type ThresholdCheck } from "./report/threshold-check.ts";
+
+// Labels to make next, and releases
+export { type PickedRecord, pickRecords } from "./pick-records.ts";
+export {
+  compareLabelled,
+  compareReleases,
+  type LabelledComparison,
+  type ReleaseComparison,
+} from "./releases/compare-releases.ts";
+export { DEFAULT_SEED } from "./math/random.ts";

@@ -1,0 +1,219 @@
+import type { AnswerColumn, AnswerTable } from "./answer-table.ts";
+import { CalibrationInputError, listNames, type Place, quote } from "./input-error.ts";
+import { type Label, parseLabel, truthOf } from "./labels.ts";
+import type { InputRecord } from "./split-records.ts";
+
+/** The labelled rows of one column of answers, one number each. */
+export interface JoinedColumn {
+  readonly column: AnswerColumn;
+  /** Rows of the column, in the order of the labels. */
+  readonly rows: number[];
+  /** 0 and 1, or the index of the option or level. */
+  readonly truth: number[];
+  readonly weights: number[];
+  /** An index into `groups` of each row; −1 for none. */
+  readonly groupOf: number[];
+  readonly labelerOf: number[];
+}
+
+/** What became of the labels of one question. */
+export interface JoinCounts {
+  labelled: number;
+  /** Answers there are, of all sources. */
+  answered: number;
+  joined: number;
+  /** The record is known, but has no answer: its call failed. */
+  labelledWithoutAnswer: number;
+  answeredWithoutLabel: number;
+  /** Ids that came again, of which the last was taken. */
+  repeated: number;
+  /** Ids the answers do not know at all. */
+  unknown: number;
+}
+
+/** How labels are joined. */
+export interface JoinOptions {
+  /** Takes the last of several labels for one record. @default false */
+  readonly last?: boolean;
+  /** Counts ids that the answers do not know, instead of an error. @default false */
+  readonly allowUnknown?: boolean;
+  /** Leaves out labels of other questions than these. */
+  readonly questions?: readonly string[] | undefined;
+}
+
+/** Joins labels with answers; nothing is dropped without being counted. */
+export class LabelJoin {
+  readonly #table: AnswerTable;
+  readonly #options: JoinOptions;
+  readonly #known: readonly string[];
+  readonly #byQuestion: ReadonlyMap<string, readonly AnswerColumn[]>;
+  readonly #joined = new Map<AnswerColumn, JoinedColumn>();
+  /** Which joined row a row of a column became, plus one. */
+  readonly #places = new Map<AnswerColumn, Uint32Array>();
+  readonly #counts = new Map<string, JoinCounts>();
+  readonly #unanswered = new Set<string>();
+  /** The names that `groupOf` means. */
+  readonly groups = new Names();
+  /** The names that `labelerOf` means. */
+  readonly labelers = new Names();
+  /** Rows of the sheet that nobody has filled in. */
+  blank = 0;
+
+  /** @param table - All answers there are; those added later are not seen. */
+  constructor(table: AnswerTable, options: JoinOptions = {}) {
+    this.#table = table;
+    this.#options = options;
+    this.#known = table.questions;
+    this.#byQuestion = Map.groupBy(table.columns, ({ question }) => question);
+  }
+
+  /** The labelled rows, by source and question. */
+  get columns(): JoinedColumn[] {
+    return [...this.#joined.values()];
+  }
+
+  /** Returns what became of the labels of a question. */
+  countsOf(question: string): JoinCounts {
+    const columns = this.#byQuestion.get(question) ?? [];
+    const answered = columns.reduce((sum, { ids }) => sum + ids.length, 0);
+    const counts = this.#countsOf(question);
+    return { ...counts, answered, answeredWithoutLabel: answered - counts.joined };
+  }
+
+  /** Adds one record of a labels file. @throws CalibrationInputError that names line, field and what would be right. */
+  add(record: InputRecord, file: string): void {
+    const label = parseLabel(record, file);
+    if (label === null) {
+      this.blank += 1;
+      return;
+    }
+    const place = { file, line: record.line };
+    const question = this.#questionOf(label, place);
+    if (question === null) return;
+    const counts = this.#countsOf(question);
+    let [found, added] = [0, 0];
+    for (const column of this.#byQuestion.get(question) ?? []) {
+      const row = column.rowOf(label.id);
+      if (row === undefined) continue;
+      found += 1;
+      if (this.#addRow(column, row, { label, place, counts })) added += 1;
+    }
+    if (found === 0) this.#addUnanswered(label, { question, place, counts });
+    if (added > 0) counts.labelled += 1;
+    counts.joined += added;
+  }
+
+  #questionOf({ question }: Label, place: Place): string | null {
+    const known = this.#known;
+    const wanted = this.#options.questions;
+    if (question === null) {
+      if (known.length === 1) return known[0] ?? null;
+      const problem = `names no question, and the answers know ${listNames(known)}`;
+      throw new CalibrationInputError(place, `${problem}; add question to each label`);
+    }
+    if (known.includes(question)) return question;
+    if (wanted !== undefined && !wanted.includes(question)) return null;
+    // A triage result writes brand_deal as brandDeal.
+    const camel = question.replace(/[_\-\s]+(\S)/gu, (_, letter: string) => letter.toUpperCase());
+    if (known.includes(camel)) return camel;
+    // A result file has no column for choices and scores, and says so once for all.
+    if ([...this.#table.notes].some((note) => note.startsWith(quote(camel)))) return null;
+    const problem = `question is ${quote(question)}, and the answers know ${listNames(known)}`;
+    throw new CalibrationInputError(place, problem);
+  }
+
+  #addRow(
+    column: AnswerColumn,
+    row: number,
+    { label, place, counts }: { label: Label; place: Place; counts: JoinCounts },
+  ): boolean {
+    const joined = this.#joinedOf(column);
+    const places = this.#places.get(column) as Uint32Array;
+    const before = places[row] as number;
+    if (before > 0) {
+      if (this.#options.last !== true) throw repeatedError(label, place);
+      counts.repeated += 1;
+    }
+    const at = before > 0 ? before - 1 : joined.rows.length;
+    places[row] = at + 1;
+    joined.rows[at] = row;
+    joined.truth[at] = truthOf(label.truth, column, place);
+    joined.weights[at] = label.weight ?? 1;
+    joined.groupOf[at] = this.groups.indexOf(label.group);
+    joined.labelerOf[at] = this.labelers.indexOf(label.labeler);
+    return before === 0;
+  }
+
+  #addUnanswered(
+    { id }: Label,
+    { question, place, counts }: { question: string; place: Place; counts: JoinCounts },
+  ): void {
+    const isKnown = this.#table.knows(id);
+    if (!isKnown && this.#options.allowUnknown !== true) {
+      const problem = `id ${quote(id)} is not among the answers`;
+      throw new CalibrationInputError(
+        place,
+        `${problem}; --allow-unknown counts such labels instead`,
+      );
+    }
+    const key = JSON.stringify([question, id]);
+    if (this.#unanswered.has(key)) {
+      if (this.#options.last !== true) throw repeatedError({ id }, place);
+      counts.repeated += 1;
+      return;
+    }
+    this.#unanswered.add(key);
+    counts.labelled += 1;
+    if (isKnown) counts.labelledWithoutAnswer += 1;
+    else counts.unknown += 1;
+  }
+
+  #joinedOf(column: AnswerColumn): JoinedColumn {
+    let joined = this.#joined.get(column);
+    if (joined === undefined) {
+      joined = { column, rows: [], truth: [], weights: [], groupOf: [], labelerOf: [] };
+      this.#joined.set(column, joined);
+      this.#places.set(column, new Uint32Array(column.ids.length));
+    }
+    return joined;
+  }
+
+  #countsOf(question: string): JoinCounts {
+    let counts = this.#counts.get(question);
+    if (counts === undefined) {
+      counts = {
+        labelled: 0,
+        answered: 0,
+        joined: 0,
+        labelledWithoutAnswer: 0,
+        answeredWithoutLabel: 0,
+        repeated: 0,
+        unknown: 0,
+      };
+      this.#counts.set(question, counts);
+    }
+    return counts;
+  }
+}
+
+/** Names by number. */
+class Names {
+  readonly list: string[] = [];
+  readonly #indexes = new Map<string, number>();
+
+  /** Returns the number of a name, a new one where it is new, and −1 for none. */
+  indexOf(name: string | null): number {
+    if (name === null) return -1;
+    let index = this.#indexes.get(name);
+    if (index === undefined) {
+      index = this.list.push(name) - 1;
+      this.#indexes.set(name, index);
+    }
+    return index;
+  }
+}
+
+function repeatedError({ id }: { readonly id: string }, place: Place): CalibrationInputError {
+  const problem = `record ${quote(id)} is labelled a second time`;
+  return new CalibrationInputError(place, `${problem}; --last takes the last of several`);
+}

@@ -1,0 +1,97 @@
+import type { AnswerColumn } from "./answer-table.ts";
+import { CalibrationInputError, listNames, type Place, quote } from "./input-error.ts";
+import { idOf, isObject } from "./read-answers.ts";
+import type { InputRecord } from "./split-records.ts";
+
+/** What a person (or a model) says is so. */
+export interface Label {
+  readonly id: string;
+  /** Null where the answers know one question only. */
+  readonly question: string | null;
+  readonly truth: unknown;
+  readonly weight: number | null;
+  readonly group: string | null;
+  readonly labeler: string | null;
+}
+
+/** Returns the label of a record, or null where the sheet was not filled in there. */
+export function parseLabel({ line, value }: InputRecord, file: string): Label | null {
+  const place = { file, line };
+  if (!isObject(value)) {
+    throw new CalibrationInputError(
+      place,
+      `is ${quote(value)}; a label is { id, question?, truth }`,
+    );
+  }
+  const truth = value["truth"];
+  const id = idOf(value, place);
+  if (truth === undefined && !("truth" in value) && !("drawn" in value)) {
+    throw new CalibrationInputError(place, "has no truth; a label is { id, question?, truth }");
+  }
+  if (truth === undefined || truth === null || truth === "") return null;
+  const drawn = numberOf(value, "drawn", place);
+  const text = (name: string) => textOrNull(value, name, place);
+  return {
+    id,
+    truth,
+    question: text("question"),
+    weight: numberOf(value, "weight", place) ?? (drawn === null ? null : 1 / drawn),
+    group: text("group"),
+    labeler: text("labeler"),
+  };
+}
+
+function textOrNull(
+  fields: Readonly<Record<string, unknown>>,
+  name: string,
+  place: Place,
+): string | null {
+  const value = fields[name];
+  if (value === undefined || value === null || value === "") return null;
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  throw new CalibrationInputError(place, `${name} is ${quote(value)}; it must be a text`);
+}
+
+function numberOf(
+  fields: Readonly<Record<string, unknown>>,
+  name: string,
+  place: Place,
+): number | null {
+  const value = fields[name];
+  if (value === undefined || value === null || value === "") return null;
+  const number = typeof value === "string" ? Number(value) : value;
+  const isRight = typeof number === "number" && number > 0 && number < Infinity;
+  if (isRight && (name !== "drawn" || number <= 1)) return number;
+  const wanted = name === "drawn" ? "a probability above 0" : "a number above 0";
+  throw new CalibrationInputError(place, `${name} is ${quote(value)}; it must be ${wanted}`);
+}
+
+const WORDS = new Map<unknown, number>([
+  [true, 1],
+  [1, 1],
+  ["1", 1],
+  ["true", 1],
+  ["yes", 1],
+  [false, 0],
+  [0, 0],
+  ["0", 0],
+  ["false", 0],
+  ["no", 0],
+]);
+
+/** Returns a truth as a number. @throws CalibrationInputError that says what would be right. */
+export function truthOf(truth: unknown, column: AnswerColumn, place: Place): number {
+  const { kind, options } = column;
+  const word = typeof truth === "string" && kind === "boolean" ? truth.trim().toLowerCase() : truth;
+  const index = kind === "boolean" ? WORDS.get(word) : options.indexOf(String(truth));
+  if (index !== undefined && index >= 0) return index;
+  const wanted =
+    kind === "boolean"
+      ? "true or false, 1 or 0, yes or no"
+      : kind === "choice"
+        ? `one of ${listNames(options)}`
+        : `a level from 0 to ${options.length - 1}`;
+  const problem = `truth of ${quote(column.question)} is ${quote(truth)}`;
+  throw new CalibrationInputError(place, `${problem}; it must be ${wanted}`);
+}

@@ -1,0 +1,206 @@
+import { type AskedQuestions, questionHash } from "../artifact/question-hash.ts";
+import type { AnswerSource, AnswerTable, Basis } from "./answer-table.ts";
+import { CalibrationInputError, type Place, quote } from "./input-error.ts";
+import type { InputRecord } from "./split-records.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The first words of a wire that the emulator answered on. */
+const EMULATED = /^emulator\b/;
+
+/** Returns what answers rest on, by the model and the wire they name. */
+export function basisOf(modelId: string | null, wire: string | null): Basis {
+  if (modelId === "local/rules-1") return "rule";
+  if (modelId?.startsWith("local/") === true) return "lexical";
+  return wire !== null && EMULATED.test(wire) ? "recorded" : "model";
+}
+
+/** An evaluation as it was kept, and what was asked. */
+export interface KeptAnswers {
+  readonly id: string;
+  readonly questions: AskedQuestions;
+  readonly wire: string;
+  readonly evaluation: {
+    readonly answers: Fields;
+    readonly modelId: string | null;
+  };
+}
+
+/** Returns a function that adds kept evaluations; the questions' hash is computed once for each wording. */
+export function evaluationReader(table: AnswerTable): (kept: KeptAnswers, place: Place) => void {
+  const sources = new Map<string, AnswerSource>();
+  const hashes = new WeakMap<AskedQuestions, string>();
+  return ({ id, questions, wire, evaluation }, place) => {
+    let asked = hashes.get(questions);
+    if (asked === undefined) hashes.set(questions, (asked = questionHash(questions)));
+    const { modelId } = evaluation;
+    const key = JSON.stringify([modelId, wire, asked]);
+    let source = sources.get(key);
+    if (source === undefined) {
+      source = { modelId, wire, basis: basisOf(modelId, wire), questionHash: asked };
+      sources.set(key, source);
+    }
+    addAnswers({ ids: [id], answers: evaluation.answers, source }, { table, place });
+  };
+}
+
+/** Adds one record of a file of answers: a router's decision, a line of NDJSON, or a triage result. */
+export function readAnswerRecord(
+  { line, value }: InputRecord,
+  { table, file }: { readonly table: AnswerTable; readonly file: string },
+): void {
+  const place = { file, line };
+  if (!isObject(value)) {
+    throw new CalibrationInputError(place, `is ${quote(value)}; each record is one JSON object`);
+  }
+  if ("requestId" in value && "outcome" in value) readDecision(value, table, place);
+  else if ("answers" in value) readEvaluation(value, table, place);
+  else if ("question" in value) readAnswer(value, table, place);
+  else if ("subject" in value && "from" in value) readResult(value, table, place);
+  else {
+    const wanted = "id, question and probability (or probabilities)";
+    throw new CalibrationInputError(place, `has no question; each record holds ${wanted}`);
+  }
+}
+
+/** One line of the router's decision log: joined by its request's id or the evaluation's. */
+function readDecision(fields: Fields, table: AnswerTable, place: Place): void {
+  const ids = [fields["requestId"], fields["evaluationId"]].filter((id) => typeof id === "string");
+  const { probabilities } = fields;
+  if (!isObject(probabilities)) {
+    for (const id of ids) table.addFailed(id);
+    return;
+  }
+  const modelId = textOf(fields, "evaluatorModelId", place);
+  const wire = textOf(fields, "wire", place);
+  const hash = textOf(fields, "questionHash", place);
+  const source = { modelId, wire, basis: basisOf(modelId, wire), questionHash: hash };
+  const tier = { type: "choice", probabilities };
+  addAnswers({ ids, answers: { tier }, source }, { table, place });
+}
+
+function readEvaluation(fields: Fields, table: AnswerTable, place: Place): void {
+  const { answers } = fields;
+  if (!isObject(answers)) throw new CalibrationInputError(place, "answers is no JSON object");
+  addAnswers(
+    { ids: [idOf(fields, place)], answers, source: sourceOf(fields, place) },
+    { table, place },
+  );
+}
+
+function readAnswer(fields: Fields, table: AnswerTable, place: Place): void {
+  const id = idOf(fields, place);
+  const { question } = fields;
+  if (typeof question !== "string") {
+    throw new CalibrationInputError(place, `question is ${quote(question)}; it must be a text`);
+  }
+  const isUnanswered = fields["probability"] == null && fields["probabilities"] == null;
+  if (isUnanswered && fields["error"] != null) {
+    table.addFailed(id);
+    return;
+  }
+  if (isUnanswered) {
+    const problem = "has no probability (yes or no) and no probabilities (options or levels)";
+    throw new CalibrationInputError(place, `${problem}; one of the two is needed`);
+  }
+  const source = sourceOf(fields, place);
+  addAnswers({ ids: [id], answers: { [question]: fields }, source }, { table, place });
+}
+
+/** A triage result has a probability for yes/no questions alone. */
+function readResult(fields: Fields, table: AnswerTable, place: Place): void {
+  const id = idOf(fields, place);
+  if (typeof fields["error"] === "string") {
+    table.addFailed(id);
+    return;
+  }
+  const source: AnswerSource = { modelId: null, wire: null, basis: "model", questionHash: null };
+  const known = new Set(["id", "date", "from", "subject"]);
+  for (const [name, value] of Object.entries(fields)) {
+    if (known.has(name) || known.has(name.replace(/Conf$/, ""))) continue;
+    if (`${name}Conf` in fields) {
+      const problem = `${quote(name)} is left out: a result file holds no probabilities for it`;
+      table.notes.add(`${problem}; give the journal (.triage.sqlite) instead.`);
+    } else {
+      const answers = { [name]: { type: "boolean", probability: value } };
+      addAnswers({ ids: [id], answers, source }, { table, place });
+    }
+  }
+}
+
+interface Answered {
+  readonly ids: readonly string[];
+  readonly answers: Fields;
+  readonly source: AnswerSource;
+}
+
+const YES_NO = ["no", "yes"] as const;
+const optionLists = new Map<string, readonly string[]>();
+
+function addAnswers(
+  { ids, answers, source }: Answered,
+  { table, place }: { readonly table: AnswerTable; readonly place: Place },
+): void {
+  for (const [question, answer] of Object.entries(answers)) {
+    if (!isObject(answer)) {
+      throw new CalibrationInputError(place, `the answer to ${quote(question)} is no JSON object`);
+    }
+    const { probability, probabilities, type } = answer;
+    if (probability !== undefined) {
+      const values = [probability as number];
+      table.add({ ids, question, kind: "boolean", options: YES_NO, values, source }, place);
+    } else if (isObject(probabilities) && Object.keys(probabilities).length > 0) {
+      const options = shared(Object.keys(probabilities));
+      const kind = type === "choice" || !isLevels(options) ? "choice" : "score";
+      const values = Object.values(probabilities) as number[];
+      table.add({ ids, question, kind, options, values, source }, place);
+    } else if (type === "refusal") {
+      for (const id of ids) table.addFailed(id);
+    } else {
+      const problem = `the answer to ${quote(question)} has no probability and no probabilities`;
+      throw new CalibrationInputError(place, problem);
+    }
+  }
+}
+
+/** One list for all rows that have the same options. */
+function shared(options: readonly string[]): readonly string[] {
+  const key = JSON.stringify(options);
+  const known = optionLists.get(key);
+  if (known === undefined) optionLists.set(key, options);
+  return known ?? options;
+}
+
+function isLevels(options: readonly string[]): boolean {
+  return options.every((option, index) => option === String(index));
+}
+
+function sourceOf(fields: Fields, place: Place): AnswerSource {
+  const modelId = textOf(fields, "modelId", place);
+  const wire = textOf(fields, "wire", place);
+  const hash = textOf(fields, "questionHash", place);
+  const { basis } = fields;
+  const isNamed =
+    basis === "model" || basis === "recorded" || basis === "rule" || basis === "lexical";
+  return { modelId, wire, questionHash: hash, basis: isNamed ? basis : basisOf(modelId, wire) };
+}
+
+function textOf(fields: Fields, name: string, place: Place): string | null {
+  const value = fields[name];
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) return null;
+  throw new CalibrationInputError(place, `${name} is ${quote(value)}; it must be a text`);
+}
+
+/** Returns the id of a record. @throws CalibrationInputError where it has none. */
+export function idOf(fields: Fields, place: Place): string {
+  const { id } = fields;
+  if (typeof id === "string" && id !== "") return id;
+  if (typeof id === "number" && Number.isFinite(id)) return String(id);
+  throw new CalibrationInputError(place, `id is ${quote(id)}; each record needs an id of its own`);
+}
+
+/** Returns whether a value is an object with fields. */
+export function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

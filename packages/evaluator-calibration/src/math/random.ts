@@ -1,0 +1,107 @@
+import { binomialProbability } from "./special-functions.ts";
+
+/** Returns the next number, at least 0 and below 1. */
+export type Random = () => number;
+
+/** The seed where the caller names none: every figure of a report can be had again. */
+export const DEFAULT_SEED = 20_260_101;
+
+/** Returns a generator (sfc32) that gives the same numbers for the same seed. */
+export function seededRandom(seed: number): Random {
+  let [a, b, c, counter] = [seed | 0, (seed / 2 ** 32) | 0, 0x9e3779b9 | 0, 1];
+  const next = () => {
+    const sum = (((a + b) | 0) + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = ((c << 21) | (c >>> 11)) + sum;
+    return (sum >>> 0) / 2 ** 32;
+  };
+  for (let i = 0; i < 12; i += 1) next(); // close seeds begin alike
+  return next;
+}
+
+/** Returns a hash of a text from 0 to below 1, so that a row's part does not hang on its position. */
+export function hashToShare(text: string, seed: number): number {
+  let hash = 0x811c9dc5 ^ seed;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  // The last steps of MurmurHash3: FNV alone leaves the high bits of short texts alike.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+}
+
+/** Shuffles in place and returns what it was given. */
+export function shuffle<TItem>(items: TItem[], random: Random): TItem[] {
+  for (let i = items.length - 1; i > 0; i -= 1) {
+    const other = Math.floor(random() * (i + 1));
+    [items[i], items[other]] = [items[other] as TItem, items[i] as TItem];
+  }
+  return items;
+}
+
+/** Returns a binomial count. */
+export function drawBinomial(n: number, p: number, random: Random): number {
+  if (p > 0.5) return n - drawBinomial(n, 1 - p, random);
+  if (n === 0 || p === 0) return 0;
+  const mode = Math.floor((n + 1) * p);
+  return drawFromMode(mode, [0, n], {
+    random,
+    atMode: () => binomialProbability(mode, n, p),
+    up: (k) => ((n - k) / (k + 1)) * (p / (1 - p)),
+  });
+}
+
+/** Returns how many of `draws` without replacement are of the first kind. */
+export function drawHypergeometric(
+  first: number,
+  second: number,
+  draws: number,
+  random: Random,
+): number {
+  const range = [Math.max(0, draws - second), Math.min(first, draws)] as const;
+  if (range[0] === range[1]) return range[0];
+  const mode = Math.floor(((draws + 1) * (first + 1)) / (first + second + 2));
+  const p = draws / (first + second);
+  return drawFromMode(mode, range, {
+    random,
+    atMode: () =>
+      (binomialProbability(mode, first, p) * binomialProbability(draws - mode, second, p)) /
+      binomialProbability(draws, first + second, p),
+    up: (k) => ((first - k) / (k + 1)) * ((draws - k) / (second - draws + k + 1)),
+  });
+}
+
+interface Distribution {
+  readonly random: Random;
+  readonly atMode: () => number;
+  /** The probability of k + 1 divided by that of k. */
+  readonly up: (k: number) => number;
+}
+
+// Inversion that begins where most of the probability is: about one standard deviation of steps.
+function drawFromMode(
+  mode: number,
+  [low, high]: readonly [number, number],
+  { random, atMode, up }: Distribution,
+): number {
+  const center = atMode();
+  let left = random() - center;
+  let [below, above] = [mode, mode];
+  let [pBelow, pAbove] = [center, center];
+  while (left > 0 && (below > low || above < high)) {
+    if (above < high) {
+      pAbove *= up(above);
+      above += 1;
+      left -= pAbove;
+      if (left <= 0) return above;
+    }
+    if (below > low) {
+      pBelow /= up(below - 1);
+      below -= 1;
+      left -= pBelow;
+      if (left <= 0) return below;
+    }
+  }
+  return mode;
+}

@@ -1,0 +1,86 @@
+import type { AnswerColumn } from "./input/answer-table.ts";
+import { DEFAULT_SEED, seededRandom, shuffle } from "./math/random.ts";
+import { topOptions } from "./scores/choice-scores.ts";
+import { toHundredths } from "./thresholds/risk-coverage.ts";
+
+/** A record to label, without the model's answer. */
+export interface PickedRecord {
+  readonly id: string;
+  readonly question: string;
+  /** A letter that says nothing about the answer. */
+  readonly stratum: string;
+  /** The probability of being drawn: the label's weight is its inverse. */
+  readonly drawn: number;
+}
+
+const MOST_STRATA = 10;
+const LEAST_OF_STRATUM = 2;
+
+/**
+ * Returns records to label next, drawn by strata of their printed value: most where the answers are
+ * least sure, and some everywhere, so that weighing by the inverse of `drawn` stays fair.
+ */
+export function pickRecords(
+  column: AnswerColumn,
+  { budget, seed = DEFAULT_SEED }: { readonly budget: number; readonly seed?: number },
+): PickedRecord[] {
+  const random = seededRandom(seed);
+  const strata = strataOf(column);
+  const sizes = allocate(strata, budget);
+  const letters = shuffle(
+    strata.map((_, index) => String.fromCodePoint(65 + index)),
+    random,
+  );
+  const picked = strata.flatMap(({ ids }, index) => {
+    const size = sizes[index] as number;
+    // Sorted first, so that the draw hangs on the seed and not on the order of the rows.
+    const drawn = shuffle(ids.toSorted(), random).slice(0, size);
+    const [stratum, share] = [letters[index] as string, size / ids.length];
+    return drawn.map((id) => ({ id, question: column.question, stratum, drawn: share }));
+  });
+  return shuffle(picked, random);
+}
+
+interface Stratum {
+  readonly ids: string[];
+  /** Of the printed values: √(p (1 − p)) of their mean. */
+  readonly spread: number;
+}
+
+function strataOf(column: AnswerColumn): Stratum[] {
+  const { kind, width, values, ids, options } = column;
+  const p = topOptions({ width, values }).probability;
+  // The top option of several is seldom below one over their number.
+  const lowest = kind === "boolean" ? 0 : Math.floor(100 / options.length);
+  const step = (101 - lowest) / MOST_STRATA;
+  const strata = Map.groupBy(ids.keys(), (row) =>
+    Math.max(0, Math.floor((toHundredths(p[row] as number) - lowest) / step)),
+  );
+  return [...strata]
+    .toSorted(([one], [other]) => one - other)
+    .map(([, rows]) => {
+      const mean = rows.reduce((sum, row) => sum + (p[row] as number), 0) / rows.length;
+      // Even where 0 or 1 is printed, up to half a printed unit is left.
+      const spread = Math.sqrt(Math.max(mean * (1 - mean), 0.005 * 0.995));
+      return { ids: rows.map((row) => ids[row] as string), spread };
+    });
+}
+
+/** Neyman's allocation: in proportion to size times spread, at least 2 and at most all of each. */
+function allocate(strata: readonly Stratum[], budget: number): number[] {
+  const sizes = strata.map(({ ids }) => Math.min(LEAST_OF_STRATUM, ids.length));
+  let left = budget - sizes.reduce((sum, size) => sum + size, 0);
+  while (left > 0) {
+    // The stratum that is farthest below its share comes next.
+    const wants = strata.map(({ ids, spread }, i) => {
+      const size = sizes[i] as number;
+      return size < ids.length ? (ids.length * spread) / (size + 0.5) : 0;
+    });
+    const most = Math.max(...wants);
+    if (most === 0) break;
+    const next = wants.indexOf(most);
+    sizes[next] = (sizes[next] as number) + 1;
+    left -= 1;
+  }
+  return sizes;
+}

@@ -1,0 +1,228 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  applyIsotonic,
+  applyLogistic,
+  applyTemperature,
+  brierScore,
+  brierSkill,
+  clopperPearson,
+  corpCurve,
+  costThreshold,
+  expectedCalibrationError,
+  fitIsotonic,
+  fitLogistic,
+  fitTemperature,
+  kolmogorovSmirnov,
+  learnThenTest,
+  logLoss,
+  rankedProbabilityScore,
+  riskCoverage,
+  rocAuc,
+  spiegelhalter,
+} from "./index.ts";
+
+const printed = fc.integer({ min: 0, max: 100 }).map((hundredths) => hundredths / 100);
+const unrounded = fc.double({ min: 0, max: 1, noNaN: true });
+
+function rowsOf(probability: fc.Arbitrary<number>, minLength = 1) {
+  const row = fc.tuple(probability, fc.integer({ min: 0, max: 1 }), fc.integer({ min: 1, max: 9 }));
+  return fc.array(row, { minLength, maxLength: 200 });
+}
+
+function columns(rows: readonly (readonly [number, number, number])[]) {
+  return {
+    p: rows.map(([p]) => p),
+    truth: rows.map(([, truth]) => truth),
+    weights: rows.map(([, , weight]) => weight),
+  };
+}
+
+test("the parts of the Brier score add up to it", () => {
+  fc.assert(
+    fc.property(rowsOf(fc.oneof(printed, unrounded)), (rows) => {
+      const { p, truth, weights } = columns(rows);
+      const curve = corpCurve(p, truth, { weights });
+      const sum = curve.miscalibration - curve.discrimination + curve.uncertainty;
+      expect(Math.abs(curve.brier - sum)).toBeLessThan(1e-12);
+      expect(Math.abs(curve.brier - brierScore(p, truth, { weights }))).toBeLessThan(1e-12);
+      expect(curve.miscalibration).toBeGreaterThan(-1e-12);
+      expect(curve.discrimination).toBeGreaterThan(-1e-12);
+    }),
+  );
+});
+
+test("the curve and the isotonic fit never descend, and have one point a value", () => {
+  fc.assert(
+    fc.property(rowsOf(fc.oneof(printed, unrounded)), (rows) => {
+      const { p, truth } = columns(rows);
+      const { points } = corpCurve(p, truth);
+      const values = points.map((point) => point.p);
+      const heights = points.map((point) => point.observed);
+      expect(values).toEqual([...new Set(p)].toSorted((one, other) => one - other));
+      expect(heights).toEqual(heights.toSorted((one, other) => one - other));
+      const fit = fitIsotonic(p, truth);
+      for (const [i, value] of values.entries()) {
+        expect(applyIsotonic(value, fit)).toBeCloseTo(heights[i] ?? Number.NaN, 12);
+      }
+      expect(points.reduce((sum, { n }) => sum + n, 0)).toBe(rows.length);
+    }),
+  );
+});
+
+test("every figure is the same after a shuffle", () => {
+  const shuffled = rowsOf(printed, 2).chain((rows) =>
+    fc.tuple(
+      fc.constant(rows),
+      fc.shuffledSubarray(rows, { minLength: rows.length, maxLength: rows.length }),
+    ),
+  );
+  fc.assert(
+    fc.property(shuffled, ([rows, others]) => {
+      expect(figuresOf(others)).toEqual(figuresOf(rows));
+    }),
+  );
+});
+
+function figuresOf(rows: readonly (readonly [number, number, number])[]) {
+  const { p, truth, weights } = columns(rows);
+  const all = {
+    brier: brierScore(p, truth),
+    skill: brierSkill(p, truth),
+    loss: logLoss(p, truth),
+    curve: corpCurve(p, truth),
+    weightedCurve: corpCurve(p, truth, { weights }),
+    width: expectedCalibrationError(p, truth),
+    mass: expectedCalibrationError(p, truth, { binning: "mass", bins: 4 }),
+    auc: rocAuc(p, truth),
+    z: spiegelhalter(p, truth),
+    risks: riskCoverage(p, truth),
+    promise: learnThenTest(p, truth, { maxRisk: 0.4, confidence: 0.8 }),
+    weightedPromise: learnThenTest(p, truth, { maxRisk: 0.4, confidence: 0.8, weights }),
+    cost: costThreshold(p, truth, { falseAct: 5, missedAct: 1 }),
+    line: fitLogistic(p, truth),
+    temperature: fitTemperature(
+      p.map((value) => [value, 1 - value]),
+      truth,
+    ),
+  };
+  // Sums in another order may differ in the last of 53 bits, and in nothing that a person reads.
+  return JSON.parse(
+    JSON.stringify(all, (_, value) =>
+      typeof value === "number" ? Number(value.toPrecision(9)) : value,
+    ),
+  ) as unknown;
+}
+
+test("a weight is as good as so many rows", () => {
+  fc.assert(
+    fc.property(rowsOf(printed), (rows) => {
+      const { p, truth, weights } = columns(rows);
+      const many = columns(rows.flatMap((row) => Array.from({ length: row[2] }, () => row)));
+      const figures = (values: ReturnType<typeof columns>, options: { weights?: number[] }) => [
+        brierScore(values.p, values.truth, options),
+        logLoss(values.p, values.truth, options).value,
+        corpCurve(values.p, values.truth, options).miscalibration,
+        expectedCalibrationError(values.p, values.truth, options),
+        applyLogistic(0.4, fitLogistic(values.p, values.truth, options)),
+        costThreshold(values.p, values.truth, { falseAct: 2, missedAct: 3, ...options }).cost,
+      ];
+      const once = figures({ p, truth, weights }, { weights });
+      for (const [i, figure] of figures(many, {}).entries()) {
+        expect(once[i]).toBeCloseTo(figure, 9);
+      }
+    }),
+  );
+});
+
+test("equal values are never parted by bins of equal mass", () => {
+  const p = [...Array<number>(60).fill(0.2), ...Array<number>(40).fill(0.7)];
+  const truth: number[] = p.map((_, index) => (index % 3 === 0 ? 1 : 0));
+  const options = { bins: 10, binning: "mass" } as const;
+  const error = expectedCalibrationError(p, truth, options);
+  const at = (value: number) => {
+    const rows = truth.filter((_, index) => p[index] === value);
+    return Math.abs(rows.reduce((sum, one) => sum + one, 0) - rows.length * value) / p.length;
+  };
+  expect(error).toBeCloseTo(at(0.2) + at(0.7), 12);
+});
+
+test("a bin of equal width holds its right edge, and the first holds 0", () => {
+  // 0.07 × 100 lies above 7 in binary, and 0.29 × 100 below 29.
+  for (const edge of [0.07, 0.29, 0.3, 0.57, 0.7]) {
+    const below = edge - 0.001;
+    const error = expectedCalibrationError([edge, below], [1, 0], { bins: 100 });
+    expect(error).toBeCloseTo(Math.abs(1 - edge - below) / 2, 12);
+  }
+  expect(expectedCalibrationError([0, 0.1], [1, 0])).toBeCloseTo((1 - 0.1) / 2, 12);
+});
+
+test("recalibrated values keep their order, and rows of a choice their sum and their top", () => {
+  fc.assert(
+    fc.property(
+      rowsOf(printed, 5),
+      fc.double({ min: 0.25, max: 10, noNaN: true }),
+      (rows, heat) => {
+        const { p, truth } = columns(rows);
+        const line = fitLogistic(p, truth);
+        const step = applyLogistic(0.8, line) - applyLogistic(0.3, line);
+        expect(step * Math.sign(line.slope)).toBeGreaterThanOrEqual(0);
+        const row = [0.62, 0.3, 0.08, 0];
+        const heated = applyTemperature(row, heat);
+        expect(heated.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
+        expect(heated).toEqual(heated.toSorted((one, other) => other - one));
+      },
+    ),
+  );
+});
+
+test("no other threshold costs less", () => {
+  fc.assert(
+    fc.property(rowsOf(printed), (rows) => {
+      const { p, truth } = columns(rows);
+      const best = costThreshold(p, truth, { falseAct: 5, missedAct: 2 });
+      const costAt = (hundredths: number) =>
+        rows.reduce((sum, [value, isTrue]) => {
+          const isActed = Math.round(100 * value) >= hundredths;
+          return sum + (isActed ? 5 * (1 - isTrue) : 2 * isTrue);
+        }, 0) / rows.length;
+      for (let at = 0; at <= 101; at += 1) expect(costAt(at)).toBeGreaterThan(best.cost - 1e-9);
+      const at = Math.round(100 * Math.min(best.threshold, 1.01));
+      expect(costAt(at)).toBeCloseTo(best.cost, 9);
+      expect(best.theory).toBe(5 / 7);
+    }),
+  );
+});
+
+test("an exact interval holds the share it was made of", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 5000 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (n, share) => {
+        const wrong = Math.floor(share * n);
+        const { low, high } = clopperPearson(wrong, n);
+        expect(low).toBeLessThanOrEqual(wrong / n);
+        expect(high).toBeGreaterThanOrEqual(wrong / n);
+      },
+    ),
+  );
+});
+
+test("the ranked score of two levels is the Brier score", () => {
+  fc.assert(
+    fc.property(rowsOf(printed), (rows) => {
+      const { p, truth } = columns(rows);
+      const score = rankedProbabilityScore(
+        p.map((value) => [1 - value, value]),
+        truth,
+      );
+      expect(score).toBeCloseTo(brierScore(p, truth), 12);
+    }),
+  );
+});
+
+test("samples of equal values lie nowhere apart, and of parted values wholly", () => {
+  expect(kolmogorovSmirnov([0.1, 0.2], [0.2, 0.1])).toBe(0);
+  expect(kolmogorovSmirnov([0.1, 0.2], [0.7, 0.8, 0.9])).toBe(1);
+});

@@ -1,0 +1,89 @@
+import { checkRows, type Numbers, type Weighted } from "../check-rows.ts";
+import { HALF_A_PRINTED_UNIT } from "../scores/boolean-scores.ts";
+import { type Pool, poolRows } from "../scores/pool.ts";
+
+/** A line on log odds: the new log odds are intercept + slope × the old ones. */
+export interface LogisticFit {
+  readonly intercept: number;
+  readonly slope: number;
+}
+
+// Where the truths part cleanly the best slope is infinite; this one is as good as that.
+const STEEPEST = 100;
+
+/** Returns the logistic regression of truth on the log odds of p (clipped at half a printed unit). */
+export function fitLogistic(p: Numbers, truth: Numbers, { weights }: Weighted = {}): LogisticFit {
+  checkRows(p, truth, { weights });
+  return fitLogisticToPool(poolRows(p, truth, weights));
+}
+
+/** Returns the probability that a fitted line makes of a printed one. */
+export function applyLogistic(p: number, { intercept, slope }: LogisticFit): number {
+  return 1 / (1 + Math.exp(-intercept - slope * logOdds(p)));
+}
+
+/** Returns the log odds of a probability, clipped at half a printed unit. */
+export function logOdds(p: number): number {
+  const clipped = Math.min(Math.max(p, HALF_A_PRINTED_UNIT), 1 - HALF_A_PRINTED_UNIT);
+  return Math.log(clipped / (1 - clipped));
+}
+
+/** Fits the line to pooled rows by Newton's method, with shorter steps where a whole one makes it worse. */
+export function fitLogisticToPool(pool: Pool): LogisticFit {
+  const odds = pool.values.map(logOdds);
+  // One value, or one truth, says nothing about a slope.
+  let fit: LogisticFit = { intercept: 0, slope: odds.some((x) => x !== odds[0]) ? 1 : 0 };
+  let loss = lossOf(fit, pool, odds);
+  for (let round = 0; round < 200; round += 1) {
+    const step = newtonStep(fit, pool, odds);
+    let share = 1;
+    let next = fit;
+    let nextLoss = Infinity;
+    for (; share > 1e-10; share /= 2) {
+      next = {
+        intercept: fit.intercept + share * step.intercept,
+        slope: fit.slope + share * step.slope,
+      };
+      nextLoss = lossOf(next, pool, odds);
+      if (nextLoss <= loss) break;
+    }
+    const moved = Math.abs(next.intercept - fit.intercept) + Math.abs(next.slope - fit.slope);
+    if (!(nextLoss <= loss)) break;
+    [fit, loss] = [next, nextLoss];
+    if (moved < 1e-14 * (1 + Math.abs(fit.slope)) || Math.abs(fit.slope) > STEEPEST) break;
+  }
+  return fit;
+}
+
+function lossOf({ intercept, slope }: LogisticFit, pool: Pool, odds: Float64Array): number {
+  let loss = 0;
+  for (let i = 0; i < odds.length; i += 1) {
+    const x = intercept + slope * (odds[i] as number);
+    const softplus = Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
+    loss += (pool.weights[i] as number) * softplus - (pool.positives[i] as number) * x;
+  }
+  return loss;
+}
+
+function newtonStep(fit: LogisticFit, pool: Pool, odds: Float64Array): LogisticFit {
+  let [g0, g1, h00, h01, h11] = [0, 0, 0, 0, 0];
+  for (let i = 0; i < odds.length; i += 1) {
+    const x = odds[i] as number;
+    const q = 1 / (1 + Math.exp(-fit.intercept - fit.slope * x));
+    const rest = (pool.positives[i] as number) - (pool.weights[i] as number) * q;
+    const curve = (pool.weights[i] as number) * q * (1 - q);
+    g0 += rest;
+    g1 += rest * x;
+    h00 += curve;
+    h01 += curve * x;
+    h11 += curve * x * x;
+  }
+  const determinant = h00 * h11 - h01 * h01;
+  if (determinant < 1e-12 * h00 * h11 || h00 === 0) {
+    return { intercept: h00 > 1e-12 ? g0 / h00 : 0, slope: 0 };
+  }
+  return {
+    intercept: (h11 * g0 - h01 * g1) / determinant,
+    slope: (h00 * g1 - h01 * g0) / determinant,
+  };
+}

@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import {
+  brierScore,
+  brierScoreOfChoice,
+  brierSkill,
+  conformalRiskControl,
+  corpCurve,
+  costThreshold,
+  expectedCalibrationError,
+  fitTemperature,
+  labelsForBound,
+  labelsForWidth,
+  labelsForZeroErrors,
+  learnThenTest,
+  logLoss,
+  mcnemarExact,
+  riskCoverage,
+  rocAuc,
+} from "./index.ts";
+
+test.each([brierScore, brierSkill, logLoss, rocAuc, corpCurve, expectedCalibrationError])(
+  "%o names the index of what is no row",
+  (figure) => {
+    expect(() => figure([0.1, Number.NaN], [0, 1])).toThrow(
+      new RangeError("p[1] is NaN; it must be a number from 0 to 1."),
+    );
+    expect(() => figure([0.1, 0.2, 1.01], [0, 1, 1])).toThrow("p[2] is 1.01");
+    expect(() => figure([0.1, 0.2], [0, 2])).toThrow("truth[1] is 2; it must be 0 or 1.");
+    expect(() => figure([0.1, 0.2], [0])).toThrow("index 1 is in one of them only");
+    expect(() => figure([], [])).toThrow("at least one row");
+    expect(() => figure([0.1, 0.2], [0, Number.NaN])).toThrow(RangeError);
+  },
+);
+
+test("rows of a choice are named by row and column", () => {
+  expect(() => brierScoreOfChoice([[0.2, 0.8], [0.5]], [0, 1])).toThrow(
+    "P[1] has 1 probabilities, and P[0] 2",
+  );
+  expect(() => fitTemperature([[0.2, -0.1]], [0])).toThrow("P[0][1] is -0.1");
+  expect(() => brierScoreOfChoice([[0.2, 0.8]], [2])).toThrow("truth[0] is 2; it must be 0 or 1");
+});
+
+test("weights have to be positive and as many as rows", () => {
+  expect(() => brierScore([0.5, 0.5], [0, 1], { weights: [1, 0] })).toThrow("weights[1] is 0");
+  expect(() => riskCoverage([0.5], [0], { weights: [1, 1] })).toThrow("index 1");
+});
+
+test("a figure that one kind of truth cannot give is NaN, not a number that looks like one", () => {
+  expect(brierSkill([0.2, 0.3], [0, 0])).toBeNaN();
+  expect(rocAuc([0.2, 0.3], [1, 1]).auc).toBeNaN();
+});
+
+test("the sizes of the design", () => {
+  expect(labelsForZeroErrors({ maxRisk: 0.05, confidence: 0.95 })).toBe(59);
+  expect(labelsForBound({ rate: 0.02, maxRisk: 0.05, confidence: 0.95, power: 0.8 })).toBe(234);
+  expect(labelsForWidth({ halfWidth: 0.05 })).toBe(385);
+  expect(() => labelsForBound({ rate: 0.06, maxRisk: 0.05 })).toThrow("rate is 0.06");
+});
+
+test("thresholds are compared as printed: 0.83 of a sum of parts is 0.83", () => {
+  const sum = 0.1 + 0.73;
+  expect(riskCoverage([sum, 0.83, 0.8299999999999], [0, 1, 0])).toMatchObject([
+    { threshold: 0.83, acted: 3, wrong: 1, coverage: 1 },
+  ]);
+  expect(
+    learnThenTest(Array(59).fill(0.57), Array(59).fill(0), { maxRisk: 0.05, thresholds: [0.57] }),
+  ).toMatchObject({ threshold: 0.57, acted: 59, wrong: 0 });
+});
+
+test("58 rows without an error promise no 5 %, 59 do", () => {
+  const promise = (n: number) =>
+    learnThenTest(Array(n).fill(1), Array(n).fill(0), { maxRisk: 0.05, confidence: 0.95 });
+  expect(promise(58)).toBeNull();
+  expect(promise(59)).toMatchObject({ threshold: 1, acted: 59, wrong: 0 });
+});
+
+test("the first threshold that fails ends the search, whatever comes below", () => {
+  const confidence = [...Array<number>(100).fill(1), ...Array<number>(900).fill(0.9)];
+  const wrong = confidence.map((_, index) => (index < 20 ? 1 : 0));
+  expect(learnThenTest(confidence, wrong, { maxRisk: 0.05, thresholds: [1, 0.9] })).toBeNull();
+  expect(learnThenTest(confidence, wrong, { maxRisk: 0.05, thresholds: [0.9] })).toMatchObject({
+    acted: 1000,
+    wrong: 20,
+  });
+});
+
+test("control on average counts one more wrong row, and is null where that is too many", () => {
+  const confidence = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1];
+  const wrong = [0, 0, 0, 1, 0, 0, 0, 0, 0];
+  expect(conformalRiskControl(confidence, wrong, { maxRisk: 0.2 })).toBe(0.1);
+  expect(conformalRiskControl(confidence, wrong, { maxRisk: 0.1 })).toBe(0.7);
+  expect(conformalRiskControl(confidence, wrong, { maxRisk: 0.09 })).toBeNull();
+});
+
+test("where no act pays, never acting is the threshold", () => {
+  expect(costThreshold([0.9, 0.8], [0, 0], { falseAct: 1, missedAct: 1 })).toEqual({
+    threshold: Infinity,
+    cost: 0,
+    theory: 0.5,
+  });
+  expect(() => costThreshold([0.9], [0], { falseAct: 0, missedAct: 1 })).toThrow("falseAct is 0");
+});
+
+test("a count that is none is named", () => {
+  expect(() => mcnemarExact(1.5, 2)).toThrow("onlyFirstRight is 1.5");
+});

@@ -1,0 +1,87 @@
+import { holm } from "../releases/paired-rows.ts";
+import { twoSidedP } from "../math/special-functions.ts";
+import { type LabelledRows, truthShares } from "./labelled-rows.ts";
+import { brierOf, scoreRows } from "./score-report.ts";
+
+/** One group of rows. */
+export interface GroupReport {
+  readonly group: string;
+  readonly n: number;
+  readonly brier: number;
+  /** Null where every row of the group has one truth. */
+  readonly skill: number | null;
+  /** What came true minus the mean probability, with its 95 % interval. */
+  readonly difference: { readonly value: number; readonly low: number; readonly high: number };
+  /** Adjusted for the number of groups (Holm); null under 30 rows, which are not judged. */
+  readonly pValue: number | null;
+}
+
+/** Fewer rows are listed and not judged. */
+export const LEAST_JUDGED = 30;
+
+/** Returns what the rows of each group come to, the largest first. */
+export function groupsOfRows(rows: LabelledRows, names: readonly string[]): GroupReport[] {
+  const members = new Map<number, number[]>();
+  for (const [row, group] of rows.groupOf.entries()) {
+    const known = members.get(group);
+    if (known === undefined) members.set(group, [row]);
+    else known.push(row);
+  }
+  const groups = [...members].map(([group, taken]) =>
+    groupOf(names[group] ?? "(none)", takeRows(rows, taken)),
+  );
+  const judged = groups.filter(({ n }) => n >= LEAST_JUDGED);
+  const adjusted = holm(judged.map(({ pValue }) => pValue ?? 1));
+  return groups
+    .map((group) => {
+      const at = judged.indexOf(group);
+      return Object.assign(group, { pValue: at === -1 ? null : (adjusted[at] ?? null) });
+    })
+    .toSorted((one, other) => other.n - one.n || (one.group < other.group ? -1 : 1));
+}
+
+function groupOf(group: string, rows: LabelledRows): GroupReport {
+  const { p, cameTrue, weights } = rows;
+  let [total, distance, square, spread] = [0, 0, 0, 0];
+  for (let i = 0; i < p.length; i += 1) {
+    const weight = weights?.[i] ?? 1;
+    const [value, isTrue] = [p[i] as number, cameTrue[i] as number];
+    total += weight;
+    distance += weight * (isTrue - value);
+    square += weight ** 2 * (isTrue - value) ** 2;
+    spread += weight ** 2 * value * (1 - value);
+  }
+  const value = distance / total;
+  const half = (1.96 * Math.sqrt(square)) / total;
+  const brier = p.reduce((sum, _, i) => sum + (weights?.[i] ?? 1) * brierOf(rows, i), 0) / total;
+  const hasOneTruth = truthShares(rows).includes(1);
+  return {
+    group,
+    n: p.length,
+    brier,
+    skill: hasOneTruth ? null : scoreRows(rows).skill.value,
+    difference: { value, low: value - half, high: value + half },
+    pValue: spread === 0 ? (distance === 0 ? 1 : 0) : twoSidedP(distance / Math.sqrt(spread)),
+  };
+}
+
+function takeRows(rows: LabelledRows, taken: readonly number[]): LabelledRows {
+  const { table, weights } = rows;
+  const { width } = table;
+  const values = new Float64Array(taken.length * width);
+  for (const [at, row] of taken.entries()) {
+    values.set(table.values.subarray(row * width, (row + 1) * width), at * width);
+  }
+  return {
+    ...rows,
+    ids: taken.map((row) => rows.ids[row] ?? ""),
+    table: { width, values },
+    truth: Uint32Array.from(taken, (row) => rows.truth[row] as number),
+    p: Float64Array.from(taken, (row) => rows.p[row] as number),
+    cameTrue: Uint8Array.from(taken, (row) => rows.cameTrue[row] as number),
+    top: Uint32Array.from(taken, (row) => rows.top[row] as number),
+    weights: weights && Float64Array.from(taken, (row) => weights[row] as number),
+    groupOf: Int32Array.from(taken, (row) => rows.groupOf[row] as number),
+    labelerOf: Int32Array.from(taken, (row) => rows.labelerOf[row] as number),
+  };
+}

@@ -1,0 +1,78 @@
+import type { JoinedColumn } from "../input/join-labels.ts";
+import type { AnswerSource, QuestionKind } from "../input/answer-table.ts";
+import { type ProbabilityTable, topOptions } from "../scores/choice-scores.ts";
+
+/** The labelled answers of one source to one question, in typed arrays. */
+export interface LabelledRows {
+  readonly question: string;
+  readonly kind: QuestionKind;
+  readonly options: readonly string[];
+  readonly source: AnswerSource;
+  readonly ids: readonly string[];
+  /** Every printed probability. */
+  readonly table: ProbabilityTable & { readonly values: Float64Array };
+  /** 0 and 1, or the index of the option or level. */
+  readonly truth: Uint32Array;
+  /** The probability of what the curve is about: yes, or the most probable option. */
+  readonly p: Float64Array;
+  /** Whether that came true. */
+  readonly cameTrue: Uint8Array;
+  /** The most probable option of each row; of a boolean 1 where yes is at least as probable as no. */
+  readonly top: Uint32Array;
+  /** Undefined where every row counts as one. */
+  readonly weights: Float64Array | undefined;
+  readonly groupOf: Int32Array;
+  readonly labelerOf: Int32Array;
+}
+
+/** Returns the joined rows of a column as the report computes with them. */
+export function toLabelledRows({ column, rows, truth, ...joined }: JoinedColumn): LabelledRows {
+  const { width, values, kind } = column;
+  const table = { width, values: new Float64Array(rows.length * width) };
+  for (const [at, row] of rows.entries()) {
+    table.values.set(values.subarray(row * width, (row + 1) * width), at * width);
+  }
+  const truths = Uint32Array.from(truth);
+  const { option, probability } = topOptions(table);
+  const isBoolean = kind === "boolean";
+  const isWeighted = joined.weights.some((weight) => weight !== joined.weights[0]);
+  return {
+    question: column.question,
+    kind,
+    options: column.options,
+    source: column.source,
+    ids: rows.map((row) => column.ids[row] ?? ""),
+    table,
+    truth: truths,
+    p: probability,
+    cameTrue: Uint8Array.from(truths, (value, i) =>
+      isBoolean ? value : Number(value === option[i]),
+    ),
+    top: isBoolean ? Uint32Array.from(probability, (p) => (p >= 0.5 ? 1 : 0)) : option,
+    weights: isWeighted ? Float64Array.from(joined.weights) : undefined,
+    groupOf: Int32Array.from(joined.groupOf),
+    labelerOf: Int32Array.from(joined.labelerOf),
+  };
+}
+
+/** Returns the share of rows, by weight, that each option is the truth of. */
+export function truthShares({ options, truth, weights }: LabelledRows): number[] {
+  const sums = options.map(() => 0);
+  let total = 0;
+  for (const [i, option] of truth.entries()) {
+    const weight = weights?.[i] ?? 1;
+    sums[option] = (sums[option] ?? 0) + weight;
+    total += weight;
+  }
+  return sums.map((sum) => sum / total);
+}
+
+/** Returns the probability of one row's option, of booleans too. */
+export function probabilityOf(
+  { kind, table, p }: LabelledRows,
+  row: number,
+  option: number,
+): number {
+  if (kind !== "boolean") return table.values[row * table.width + option] as number;
+  return option === 1 ? (p[row] as number) : 1 - (p[row] as number);
+}

@@ -1,0 +1,177 @@
+import type { LockedThreshold, Recalibration } from "../artifact/artifact.ts";
+import type { AnswerSource, QuestionKind } from "../input/answer-table.ts";
+import type { JoinCounts } from "../input/join-labels.ts";
+import { HALF_A_PRINTED_UNIT } from "../scores/boolean-scores.ts";
+import { labelsForBound, labelsForWidth, labelsForZeroErrors } from "../thresholds/intervals.ts";
+import { type ActionOptions, type ActionReport, actionsOfRows } from "./action-report.ts";
+import { type CurveReport, curveOfRows } from "./curve-report.ts";
+import { type GroupReport, groupsOfRows, LEAST_JUDGED } from "./group-report.ts";
+import { type LabelledRows, probabilityOf } from "./labelled-rows.ts";
+import { recalibrateRows, type RecalibrationReport } from "./recalibrate.ts";
+import { type ScoreReport, scoreRows } from "./score-report.ts";
+
+/** A row that the answers were most wrong about. */
+export interface WorstRow {
+  readonly id: string;
+  /** What is so. */
+  readonly truth: string;
+  /** What was most probable. */
+  readonly answer: string;
+  /** The printed probability of what is so. */
+  readonly probability: number;
+}
+
+/** How many more labels it takes. */
+export interface NeededLabels {
+  /** For accuracy to plus or minus 5 points. */
+  readonly forFivePoints: number;
+  /** Acted-on labels, all right, for the promise that was asked for. */
+  readonly forPromiseWithoutErrors: number;
+  /** Acted-on labels for an 80 % chance of that promise, where the true risk is 2 fifths of it. */
+  readonly forPromise: number;
+}
+
+/** What the answers of one source to one question are worth. */
+export interface QuestionReport {
+  readonly question: string;
+  readonly kind: QuestionKind;
+  readonly source: AnswerSource;
+  readonly n: number;
+  readonly isWeighted: boolean;
+  readonly labelers: readonly { readonly name: string; readonly n: number }[];
+  /** `useful`, or `worthless` where the labels do not show it to beat the constant predictor. */
+  readonly verdict: "useful" | "worthless" | "one truth only";
+  readonly scores: ScoreReport;
+  /** Null under 30 rows. */
+  readonly curve: CurveReport | null;
+  /** Empty under 30 rows. */
+  readonly actions: readonly ActionReport[];
+  /** Why no promise is given, or null. */
+  readonly noPromise: string | null;
+  readonly recalibration: RecalibrationReport;
+  /** Empty where the labels name no groups. */
+  readonly groups: readonly GroupReport[];
+  readonly worst: readonly WorstRow[];
+  readonly needed: NeededLabels;
+  readonly counts: JoinCounts;
+}
+
+/** What a report is asked for. */
+export interface QuestionReportOptions extends Omit<ActionOptions, "noPromise"> {
+  readonly counts: JoinCounts;
+  /** The names of `groupOf`; null where no groups are wanted. */
+  readonly groups: readonly string[] | null;
+  /** The names of `labelerOf`. */
+  readonly labelers: readonly string[];
+}
+
+const WORST_ROWS = 20;
+
+/** Returns the whole report of one source and question. */
+export function reportQuestion(rows: LabelledRows, options: QuestionReportOptions): QuestionReport {
+  const { maxRisk, confidence, seed } = options;
+  const n = rows.ids.length;
+  const isJudged = n >= LEAST_JUDGED;
+  const labelers = countLabelers(rows, options.labelers);
+  const noPromise = reasonForNoPromise(rows, labelers);
+  const scores = scoreRows(rows);
+  return {
+    question: rows.question,
+    kind: rows.kind,
+    source: rows.source,
+    n,
+    isWeighted: rows.weights !== undefined,
+    labelers,
+    verdict: verdictOf(scores),
+    scores,
+    curve: isJudged ? curveOfRows(rows, seed) : null,
+    actions: isJudged ? actionsOfRows(rows, { ...options, noPromise }) : [],
+    noPromise,
+    recalibration: recalibrateRows(rows, seed),
+    groups: options.groups === null ? [] : groupsOfRows(rows, options.groups),
+    worst: worstRows(rows),
+    needed: {
+      forFivePoints: labelsForWidth({ halfWidth: 0.05 }),
+      forPromiseWithoutErrors: labelsForZeroErrors({ maxRisk, confidence }),
+      forPromise: labelsForBound({ rate: 0.4 * maxRisk, maxRisk, confidence }),
+    },
+    counts: options.counts,
+  };
+}
+
+/** Returns what an artifact keeps of reports: recalibrations and promised thresholds. */
+export function toKeep(reports: readonly QuestionReport[]): {
+  recalibrations: Record<string, Recalibration>;
+  thresholds: LockedThreshold[];
+} {
+  const fitted = reports.flatMap(({ question, recalibration: { recalibration } }) =>
+    recalibration === null ? [] : [[question, recalibration] as const],
+  );
+  const promised = reports.flatMap(({ actions }) => actions.map((action) => action.promised));
+  return {
+    recalibrations: Object.fromEntries(fitted),
+    thresholds: promised.filter((threshold) => threshold !== null),
+  };
+}
+
+// Skill whose interval reaches 0 is what guessing the base rate has by luck.
+function verdictOf({ skill }: ScoreReport): QuestionReport["verdict"] {
+  if (Number.isNaN(skill.value)) return "one truth only";
+  return skill.low > 0 ? "useful" : "worthless";
+}
+
+function countLabelers({ labelerOf }: LabelledRows, names: readonly string[]) {
+  const counts = new Map<number, number>();
+  for (const labeler of labelerOf) counts.set(labeler, (counts.get(labeler) ?? 0) + 1);
+  return [...counts]
+    .map(([labeler, n]) => ({ name: names[labeler] ?? "", n }))
+    .toSorted((one, other) => other.n - one.n || (one.name < other.name ? -1 : 1));
+}
+
+function reasonForNoPromise(
+  { source }: LabelledRows,
+  labelers: readonly { readonly name: string }[],
+): string | null {
+  const kin = labelers.find(({ name }) => isOfFamily(name, source.modelId));
+  if (kin === undefined) return null;
+  return `Labels made by ${kin.name} come from the answering model's own family: they share its mistakes, so nothing is promised from them.`;
+}
+
+/** Returns whether a labeler is a model of the same maker or name as the one that answered. */
+function isOfFamily(labeler: string, modelId: string | null): boolean {
+  if (labeler === "" || modelId === null) return false;
+  const [one, other] = [familyOf(labeler), familyOf(modelId)];
+  const isSameMaker = one.maker !== null && one.maker === other.maker;
+  return isSameMaker || one.name === other.name;
+}
+
+function familyOf(id: string): { maker: string | null; name: string } {
+  const parts = id.toLowerCase().split("/");
+  const name = (parts.at(-1) ?? "").split(/[-.:@_ ]/, 1)[0] ?? "";
+  return { maker: parts.length > 1 ? (parts.at(-2) ?? null) : null, name };
+}
+
+function worstRows(rows: LabelledRows): WorstRow[] {
+  const { ids, truth, top, options } = rows;
+  const probability = Float64Array.from(truth, (isTrue, row) => probabilityOf(rows, row, isTrue));
+  // Of a million rows only the lowest are put in order, equals by id: the same in any order of the rows.
+  const limit = probability.toSorted()[Math.min(WORST_ROWS, truth.length) - 1] ?? 0;
+  const worst: number[] = [];
+  for (let row = 0; row < truth.length; row += 1) {
+    const printed = probability[row] as number;
+    if (printed <= limit && printed < 1 - HALF_A_PRINTED_UNIT) worst.push(row);
+  }
+  return worst
+    .toSorted(
+      (one, other) =>
+        (probability[one] as number) - (probability[other] as number) ||
+        ((ids[one] as string) < (ids[other] as string) ? -1 : 1),
+    )
+    .slice(0, WORST_ROWS)
+    .map((row) => ({
+      id: ids[row] as string,
+      truth: options[truth[row] as number] ?? "",
+      answer: options[top[row] as number] ?? "",
+      probability: probability[row] as number,
+    }));
+}

@@ -1,0 +1,63 @@
+import type { Basis } from "../input/answer-table.ts";
+import { LEAST_JUDGED } from "./group-report.ts";
+import type { QuestionReport } from "./question-report.ts";
+
+/** What answers that are no model's rest on, as a report calls them. */
+const BASES: Record<Basis, string | null> = {
+  model: null,
+  recorded: "These answers are recordings, played again by the emulator; no model was asked.",
+  rule: "These answers come from rules that a person wrote, not from a model.",
+  lexical: "These answers come from matching words (the emulator's stand-in), not from a model.",
+};
+
+/** Returns what is to be known about answers that no model gave just now, or null. */
+export function describeBasis(basis: Basis): string | null {
+  return BASES[basis];
+}
+
+/** Returns the report's one sentence; `noun` names the records, such as `mails`. */
+export function summarize(report: QuestionReport, noun: string): string {
+  return (
+    [worthOf(report, noun), calibrationOf(report)].filter((part) => part !== "").join("; ") + "."
+  );
+}
+
+function worthOf({ question, n, verdict, scores }: QuestionReport, noun: string): string {
+  const { skill, constant } = scores;
+  const labelled = `your ${count(n)} labelled ${noun}`;
+  const name = `\`${question}\``;
+  if (verdict === "one truth only") {
+    return `All of ${labelled} have one truth (${constant.always}) for ${name}: they cannot show what its answers are worth`;
+  }
+  if (skill.value <= 0) {
+    return `On ${labelled} ${name} is worthless: always giving the base rate does as well or better`;
+  }
+  const worth = `${percent(skill.value)} of the way from guessing to knowing`;
+  if (verdict === "useful") return `On ${labelled} ${name} is worth ${worth}`;
+  const range = `between ${percent(skill.low)} and ${percent(skill.high)}`;
+  return `${name} is worthless as far as ${labelled} show: ${worth}, ${range}, is what guessing the base rate can have by luck`;
+}
+
+function calibrationOf({ n, curve, verdict }: QuestionReport): string {
+  if (curve === null) return `fewer than ${LEAST_JUDGED} labels show no curve (${n})`;
+  if (!curve.isCalibrated) {
+    const [worst] = curve.wrongRanges;
+    if (worst === undefined) return "its probabilities do not hold";
+    const at =
+      worst.from === worst.to ? `at ${worst.from}` : `between ${worst.from} and ${worst.to}`;
+    return `its probabilities are ${worst.is} ${at}`;
+  }
+  return verdict === "useful"
+    ? "its probabilities hold as far as these labels show"
+    : "that its probabilities look right on average does not make them useful";
+}
+
+/** Returns a share in whole per cent. */
+export function percent(share: number): string {
+  return `${Math.round(100 * share).toLocaleString("en")} %`;
+}
+
+/** Returns a count with separated thousands. */
+export function count(n: number): string {
+  return n.toLocaleString("en");
+}

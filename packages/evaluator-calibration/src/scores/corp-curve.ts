@@ -1,0 +1,153 @@
+import { checkRows, type Numbers, type Weighted } from "../check-rows.ts";
+import { DEFAULT_SEED, drawBinomial, seededRandom } from "../math/random.ts";
+import { monotoneMeans, type Pool, poolRows } from "./pool.ts";
+
+/** One printed value, what came true at it by the monotone curve, and how many rows it has. */
+export interface CurvePoint {
+  readonly p: number;
+  readonly observed: number;
+  readonly n: number;
+}
+
+/** A reliability curve and the three parts of the Brier score: miscalibration − discrimination + uncertainty. */
+export interface CorpCurve {
+  readonly points: readonly CurvePoint[];
+  /** What a perfect relabelling of the values would save. */
+  readonly miscalibration: number;
+  /** What the values are worth once relabelled. */
+  readonly discrimination: number;
+  /** The Brier score of always giving the base rate. */
+  readonly uncertainty: number;
+  readonly brier: number;
+}
+
+/** Returns the reliability curve by isotonic regression (CORP), free of any choice of bins. */
+export function corpCurve(p: Numbers, truth: Numbers, { weights }: Weighted = {}): CorpCurve {
+  checkRows(p, truth, { weights });
+  return corpCurveOfPool(poolRows(p, truth, weights));
+}
+
+/** Returns the reliability curve of pooled rows. */
+export function corpCurveOfPool(pool: Pool): CorpCurve {
+  const observed = monotoneMeans(pool.positives, pool.weights);
+  const parts = brierParts(pool, observed);
+  const points = Array.from(pool.values, (value, index) => ({
+    p: value,
+    observed: observed[index] as number,
+    n: pool.counts[index] as number,
+  }));
+  return { points, ...parts };
+}
+
+function brierParts({ values, weights, positives }: Pool, observed: Float64Array) {
+  let [total, positive] = [0, 0];
+  for (let i = 0; i < values.length; i += 1) {
+    total += weights[i] as number;
+    positive += positives[i] as number;
+  }
+  const rate = positive / total;
+  let [brier, relabelled] = [0, 0];
+  for (let i = 0; i < values.length; i += 1) {
+    const [ones, all] = [positives[i] as number, weights[i] as number];
+    const score = (q: number) => ones * (1 - q) ** 2 + (all - ones) * q ** 2;
+    brier += score(values[i] as number);
+    relabelled += score(observed[i] as number);
+  }
+  const uncertainty = rate * (1 - rate);
+  return {
+    miscalibration: (brier - relabelled) / total,
+    discrimination: uncertainty - relabelled / total,
+    uncertainty,
+    brier: brier / total,
+  };
+}
+
+/** Where the curve lies by chance when what is printed is true. */
+export interface ConsistencyBand {
+  /** The limits of the middle 90 % of the draws at each value of the pool. */
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+  /** What miscalibration stays below in 95 % of the draws. */
+  readonly miscalibrationByChance: number;
+}
+
+/** Options of the consistency band. */
+export interface BandOptions extends Weighted {
+  /** @default 500 */
+  readonly draws?: number;
+  /** @default DEFAULT_SEED */
+  readonly seed?: number;
+}
+
+/** Returns where curve and miscalibration lie by chance when every printed value is true. */
+export function consistencyBand(p: Numbers, options: BandOptions = {}): ConsistencyBand {
+  const { draws = 500, seed = DEFAULT_SEED, weights } = options;
+  const { pool, draw } = redrawer(p, weights, seed);
+  const size = pool.values.length;
+  const curves = new Float64Array(size * draws);
+  const miscalibrations = new Float64Array(draws);
+  for (let round = 0; round < draws; round += 1) {
+    draw();
+    const observed = monotoneMeans(pool.positives, pool.weights);
+    miscalibrations[round] = brierParts(pool, observed).miscalibration;
+    for (let i = 0; i < size; i += 1) curves[i * draws + round] = observed[i] as number;
+  }
+  const [low, high] = [new Float64Array(size), new Float64Array(size)];
+  for (let i = 0; i < size; i += 1) {
+    const drawn = curves.subarray(i * draws, (i + 1) * draws).toSorted();
+    low[i] = quantileOf(drawn, 0.05);
+    high[i] = quantileOf(drawn, 0.95);
+  }
+  return { low, high, miscalibrationByChance: quantileOf(miscalibrations.toSorted(), 0.95) };
+}
+
+/** Returns a pool of the rows and a function that draws its truth anew as if every value were true. */
+export function redrawer(
+  p: Numbers,
+  weights: Numbers | undefined,
+  seed: number,
+): { pool: Pool; draw: () => void } {
+  const random = seededRandom(seed);
+  const pool = poolRows(p, new Uint8Array(p.length), weights);
+  // Rows of one value and one weight are drawn in one go.
+  const cells = cellsOf(p, weights, pool);
+  const draw = () => {
+    pool.positives.fill(0);
+    for (const { at, weight, count } of cells) {
+      const ones = drawBinomial(count, pool.values[at] as number, random);
+      pool.positives[at] = (pool.positives[at] as number) + weight * ones;
+    }
+  };
+  return { pool, draw };
+}
+
+interface Cell {
+  readonly at: number;
+  readonly weight: number;
+  readonly count: number;
+}
+
+function cellsOf(p: Numbers, weights: Numbers | undefined, pool: Pool): Cell[] {
+  if (weights === undefined) {
+    return Array.from(pool.counts, (count, at) => ({ at, weight: 1, count }));
+  }
+  const positions = new Map(Array.from(pool.values, (value, at) => [value, at]));
+  const counts = new Map<string, Cell>();
+  for (let i = 0; i < p.length; i += 1) {
+    const [at, weight] = [positions.get(p[i] as number) ?? 0, weights[i] as number];
+    const key = `${at} ${weight}`;
+    counts.set(key, { at, weight, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  return [...counts.values()].toSorted(
+    (one, other) => one.at - other.at || one.weight - other.weight,
+  );
+}
+
+/** Returns the value of sorted numbers that a share of them does not exceed, with linear steps between. */
+export function quantileOf(sorted: Float64Array, share: number): number {
+  const position = share * (sorted.length - 1);
+  const below = Math.floor(position);
+  const [low, high] = [sorted[below], sorted[Math.min(below + 1, sorted.length - 1)]];
+  if (low === undefined || high === undefined) return Number.NaN;
+  return low + (position - below) * (high - low);
+}
