@@ -3,7 +3,11 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     // No browser, no killed processes: each mutant runs what runs over it, in this process.
-    include: ["src/{journal,output}/**/*.test.ts", "src/{explain,resume,run-triage}.test.ts"],
+    include: [
+      "src/{journal,output}/**/*.test.ts",
+      "src/explain.test.ts",
+      "src/run/{resume,triage-file}.test.ts",
+    ],
     isolate: false,
     setupFiles: ["evaluator-fixtures/vitest-setup"],
     restoreMocks: true,

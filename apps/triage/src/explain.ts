@@ -1,12 +1,12 @@
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Answer, Question } from "evaluator-client";
+import { printCount, printUsd } from "./amounts.ts";
 import type { ExplainCommand } from "./arguments/explain-arguments.ts";
 import { UsageError } from "./errors.ts";
 import { toFileError } from "./file-error.ts";
-import { toJournalPath } from "./journal/journal-path.ts";
 import { type JournalEntry, readJournal } from "./journal/journal-reader.ts";
-import { printCount, printUsd } from "./money/print-amounts.ts";
+import { toJournalPath } from "./output/paths.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { alignColumns } from "./table.ts";
 import { plainText } from "./text/plain-text.ts";

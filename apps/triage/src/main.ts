@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runProgram } from "evaluator-cli-kit";
-import { runTriage } from "./run-triage.ts";
 import { openCatalog, openTransport } from "./service.ts";
+import { runTriage } from "./triage.ts";
 import { usage } from "./usage.ts";
 
 // Mails stream through and are soon garbage: room for it that does not grow keeps the dry run of a

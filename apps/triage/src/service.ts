@@ -6,9 +6,24 @@ import {
   gatewayTransport,
   type Transport,
 } from "evaluator-client";
-import { TriageError } from "./errors.ts";
-import type { Environment, OpenTransportOptions } from "./surroundings.ts";
-import { plainText } from "./text/plain-text.ts";
+import { CliError, type CliContext, type Environment, toPrintable } from "evaluator-cli-kit";
+
+/** What the program runs with: what it takes from the machine, and the ways to a service. */
+export interface TriageContext extends CliContext {
+  /** Returns the way to the model. */
+  readonly openTransport: (options: ServiceOptions) => Promise<Transport>;
+  /** Returns the price list of the service; null when it has none. */
+  readonly openCatalog: (options: ServiceOptions) => Catalog | null;
+}
+
+/** Which service is wanted. */
+export interface ServiceOptions {
+  /** Whether the emulator answers. */
+  readonly offline: boolean;
+  /** Whether nothing is sent; no key is needed then. */
+  readonly dryRun: boolean;
+  readonly env: Environment;
+}
 
 /** Who answers: two services never share an answer. */
 export interface Service {
@@ -18,7 +33,7 @@ export interface Service {
   readonly modelId: string;
 }
 
-/** Says who answers through a transport. */
+/** Returns who answers through a transport. */
 export function serviceOf({ name, target }: Transport): Service {
   if (target === undefined) return { wire: name, modelId: "unknown" };
   const { protocol, host, pathname } = new URL(target.url);
@@ -32,18 +47,18 @@ const waysOn = `Two ways on:
 const noKeys = { AI_GATEWAY_API_KEY: "none", EVALUATOR_DIRECT_API_KEY: "none" };
 
 /**
- * Gives the way to the model: the emulator when offline, else the service that `env` names.
+ * Returns the way to the model: the emulator when offline, else the service that `env` names.
  *
- * @throws TriageError with the ways on when `env` names none.
+ * @throws CliError with the ways on when `env` names none.
  */
-export async function openTransport(options: OpenTransportOptions): Promise<Transport> {
+export async function openTransport(options: ServiceOptions): Promise<Transport> {
   const { offline, dryRun, env } = options;
   if (offline) return await offlineTransport();
   try {
     return transportFrom(dryRun ? { ...env, ...noKeys } : env);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    throw new TriageError(`${plainText(error.message)}\n${waysOn}`, { cause: error });
+    throw new CliError(`${toPrintable(error.message)}\n${waysOn}`, { cause: error });
   }
 }
 
@@ -56,7 +71,7 @@ function transportFrom(env: Environment): Transport {
   throw new ConfigurationError(message, { option: "transport", environmentVariable });
 }
 
-/** Gives a way to the emulator in this process: no key, no network. */
+/** Returns a way to the emulator in this process: no key, no network. */
 async function offlineTransport(): Promise<Transport> {
   const { createEmulator } = await import("evaluator-emulator");
   const emulator = createEmulator();
@@ -74,12 +89,12 @@ async function offlineTransport(): Promise<Transport> {
 // A price is worth a short wait, and no run fails for want of it.
 const limits = { maxRetries: 0, deadlineMs: 3000 };
 
-/** Gives the gateway's price list, which needs no key; null when the gateway is not the way. */
-export function openCatalog({ offline, env }: OpenTransportOptions): Catalog | null {
+/** Returns the gateway's price list, which needs no key; null when the gateway is not the way. */
+export function openCatalog({ offline, env }: ServiceOptions): Catalog | null {
   return offline || transportName(env) !== "gateway" ? null : createCatalog({ env, ...limits });
 }
 
-/** Gives the name of the transport that `env` asks for. */
+/** Returns the name of the transport that `env` asks for. */
 function transportName(env: Environment): string {
   return env["EVALUATOR_TRANSPORT"]?.trim() || "gateway";
 }

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import { columnsOf } from "evaluator-cli-kit";
 import { expect, test } from "vitest";
-import { answerFields } from "./output/answer-fields.ts";
 import type { TriageRecord } from "./output/triage-record.ts";
-import { triageQuestions } from "./triage-questions.ts";
+import { answerFields } from "./questions/answer-fields.ts";
+import { triageQuestions } from "./questions/triage-questions.ts";
 import { alignColumns, type TableTerminal, triageTable } from "./table.ts";
 
 const fields = answerFields(triageQuestions("Ada"));

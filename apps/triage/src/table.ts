@@ -7,8 +7,8 @@ import {
   truncateColumns,
   UsageError,
 } from "evaluator-cli-kit";
-import type { AnswerField } from "./output/answer-fields.ts";
 import type { TriageRecord } from "./output/triage-record.ts";
+import type { AnswerField } from "./questions/answer-fields.ts";
 
 const GAP = "  ";
 /** What a text column keeps when the terminal is narrow, before the others give way too. */

@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.ts";
-import { toOutputPath } from "../output/output-path.ts";
+import { toOutputPath } from "../output/paths.ts";
 import { parseWords } from "./parse-words.ts";
 
 /** An export to make an input file from. */

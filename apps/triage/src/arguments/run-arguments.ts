@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.ts";
-import { type OutputFormat, outputFormats } from "../output/format-records.ts";
+import { type OutputFormat, outputFormats } from "../output/write-records.ts";
 import { parseWords } from "./parse-words.ts";
 import { readCount, readDay, readUsd, readWord } from "./read-values.ts";
 

@@ -1,4 +1,4 @@
-import { printCount } from "../money/print-amounts.ts";
+import { printCount } from "../amounts.ts";
 import { plainMessage } from "../text/plain-message.ts";
 import { MESSAGE_BYTES } from "./parse-message.ts";
 

@@ -1,15 +1,18 @@
 import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { JsonValue, Questions } from "evaluator-client";
+import { z } from "zod";
 import { TriageError } from "../errors.ts";
 import type { Service } from "../service.ts";
 import { plainMessage } from "../text/plain-message.ts";
-import { isKeyOf } from "./call-key.ts";
-import { setupHash } from "./call-setup.ts";
-import { isAsWritten } from "./digest.ts";
-import { fromKeptText, type KeptEvaluation } from "./kept-evaluation.ts";
+import {
+  fromKeptText,
+  isAsWritten,
+  isKeyOf,
+  type KeptEvaluation,
+  setupHash,
+} from "./kept-answer.ts";
 import { hasLog, openForReading, toJournalError } from "./open-journal.ts";
-import { type RunFacts, runFactsSchema } from "./run-facts.ts";
 
 /** What is known of an answer that is wanted. */
 export type CallStatus = "answered" | "begun" | "changed" | "unknown";
@@ -47,7 +50,7 @@ export class JournalReader {
   }
 
   /** Returns for each answer whether it is there as it was written, and if not, whether it was asked for. */
-  async statusesOf(keys: readonly string[]): Promise<CallStatus[]> {
+  statusesOf(keys: readonly string[]): CallStatus[] {
     return keys.map((key) => this.#statusOf(key));
   }
 
@@ -149,3 +152,18 @@ function toEntry(id: string, row: Record<string, unknown>): JournalEntry {
     evaluation: isWhole ? fromKeptText(String(row["evaluation"]), questions) : null,
   };
 }
+
+/** What one run that went through came to. */
+const runFactsSchema = z.object({
+  finishedAt: z.string(),
+  wire: z.string(),
+  modelId: z.string(),
+  mails: z.int(),
+  answered: z.int(),
+  failed: z.int(),
+  inputTokens: z.number(),
+  costUsd: z.number(),
+  elapsedMs: z.number(),
+});
+/** See {@link runFactsSchema}. */
+export type RunFacts = z.infer<typeof runFactsSchema>;

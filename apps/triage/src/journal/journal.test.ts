@@ -43,9 +43,9 @@ test("a second process on the same file is refused before anything is sent", asy
   const module = new URL("journal.ts", import.meta.url).href;
   const program = `
     const { Journal } = await import(${JSON.stringify(module)});
-    try { await Journal.open(${JSON.stringify(journal)}, ${JSON.stringify(setup)}); } catch (error) { process.stdout.write(error.message); }`;
-  const held = await Journal.open(journal, setup);
-  onTestFinished(() => held[Symbol.asyncDispose]());
+    try { Journal.open(${JSON.stringify(journal)}, ${JSON.stringify(setup)}); } catch (error) { process.stdout.write(error.message); }`;
+  const held = Journal.open(journal, setup);
+  onTestFinished(() => held[Symbol.dispose]());
   const words = ["--input-type=module", "--eval", program];
   const { stdout } = await promisify(execFile)(process.execPath, words);
   expect(stdout).toBe(
@@ -79,11 +79,11 @@ test("calls that ended, with an answer or without, are not told as in flight", a
 test("each step is synced to the disk before it counts", async () => {
   const prepare = vi.spyOn(DatabaseSync.prototype, "prepare");
   const { cwd } = await folderAfterRun();
-  await using journal = await Journal.open(join(cwd, "other.triage.sqlite"), setup);
+  using journal = Journal.open(join(cwd, "other.triage.sqlite"), setup);
   const database = prepare.mock.contexts.at(-1) as DatabaseSync | undefined;
   // 2 is FULL: less loses the last answers, which are paid for, when the power fails.
   expect(database?.prepare("PRAGMA synchronous").get()).toEqual({ synchronous: 2 });
-  await journal.begin([]);
+  journal.begin([]);
 });
 
 test.each([

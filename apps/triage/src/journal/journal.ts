@@ -1,11 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Evaluation, JsonValue } from "evaluator-client";
-import { type CallSetup, setupHash } from "./call-setup.ts";
-import { digestOf } from "./digest.ts";
-import { JournalReader } from "./journal-reader.ts";
-import { type KeptEvaluation, toKeptText } from "./kept-evaluation.ts";
-import { type OpenJournal, openForWriting, toJournalError } from "./open-journal.ts";
-import type { RunFacts } from "./run-facts.ts";
+import { JournalReader, type RunFacts } from "./journal-reader.ts";
+import { type CallSetup, digestOf, setupHash, toKeptText } from "./kept-answer.ts";
+import { openForWriting, type OpenJournal, toJournalError } from "./open-journal.ts";
 
 /** Where the answer about a mail is kept. */
 export interface MailEntry {
@@ -46,9 +43,9 @@ type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
  * with 8 and 64 in flight, and 3 % less with one; on a disk that takes 5 ms to sync it reached a
  * third and half less (2026-11-21, two cores, medians of five and three rounds).
  *
- * All methods throw a TriageError when the disk or the file fails.
+ * All methods throw a CliError when the disk or the file fails.
  */
-export class Journal extends JournalReader implements AsyncDisposable {
+export class Journal extends JournalReader implements Disposable {
   readonly #path: string;
   readonly #setup: CallSetup;
   readonly #setupHash: string;
@@ -72,7 +69,7 @@ export class Journal extends JournalReader implements AsyncDisposable {
    *
    * @param setup - What this run asks, of whom; an answer to anything else is another answer.
    */
-  static async open(path: string, setup: CallSetup): Promise<Journal> {
+  static open(path: string, setup: CallSetup): Journal {
     const opened = openForWriting(path);
     try {
       return new Journal(path, setup, opened);
@@ -83,7 +80,7 @@ export class Journal extends JournalReader implements AsyncDisposable {
   }
 
   /** Notes in one step which mail of the input has its answer where. */
-  async place(entries: Iterable<MailEntry>): Promise<void> {
+  place(entries: Iterable<MailEntry>): void {
     const { service, questions } = this.#setup;
     const { addSetup, addCall, placeMail } = this.#statements;
     this.#change(() => {
@@ -95,15 +92,8 @@ export class Journal extends JournalReader implements AsyncDisposable {
     });
   }
 
-  /** Returns each entry in order with its kept answer: null when it is not there as it was written. */
-  async *read<TEntry extends { readonly key: string }>(
-    entries: AsyncIterable<TEntry>,
-  ): AsyncGenerator<[TEntry, KeptEvaluation | null], void> {
-    for await (const entry of entries) yield [entry, this.answer(entry.key, this.#setup.questions)];
-  }
-
   /** Notes which calls begin. */
-  async begin(keys: readonly string[]): Promise<void> {
+  begin(keys: readonly string[]): void {
     this.#change(() => {
       for (const key of keys) this.#statements.begin.run(key);
     });
@@ -120,14 +110,14 @@ export class Journal extends JournalReader implements AsyncDisposable {
   }
 
   /** Adds the facts of a run that has ended. */
-  async addRun(facts: RunFacts): Promise<void> {
+  addRun(facts: RunFacts): void {
     this.#change(() => {
       this.#statements.addRun.run(JSON.stringify(facts));
     });
   }
 
   /** Lets go of the file. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.dispose](): void {
     this.#close();
   }
 

@@ -1,10 +1,10 @@
 import { createEvaluator } from "evaluator-client";
 import { expect, test } from "vitest";
-import { sampleMail } from "../testing/sample-mail.ts";
+import { triageQuestions } from "../questions/triage-questions.ts";
 import { recordingTransport } from "../testing/recording-transport.ts";
+import { sampleMail } from "../testing/sample-mail.ts";
 import { sampleResponse } from "../testing/sample-response.ts";
-import { triageQuestions } from "../triage-questions.ts";
-import { toRawLine } from "./raw-line.ts";
+import { toRawLine } from "./write-records.ts";
 
 async function sampleEvaluation() {
   const evaluator = createEvaluator({ transport: recordingTransport() });

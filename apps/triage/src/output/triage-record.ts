@@ -1,7 +1,7 @@
 import type { Answer } from "evaluator-client";
 import type { Mail } from "../input/mail.ts";
-import type { KeptEvaluation } from "../journal/kept-evaluation.ts";
-import type { AnswerField } from "./answer-fields.ts";
+import type { KeptEvaluation } from "../journal/kept-answer.ts";
+import type { AnswerField } from "../questions/answer-fields.ts";
 
 /**
  * One output record; fields and their order are the contract's (section 4.7): id, date, from and

@@ -1,5 +1,9 @@
+import { stringify } from "csv-stringify/sync";
 import { toFileError } from "../file-error.ts";
-import { formatRecords, type OutputFormat } from "./format-records.ts";
+import type { KeptEvaluation } from "../journal/kept-answer.ts";
+import type { TextPieces } from "../text/join-pieces.ts";
+import { plainText } from "../text/plain-text.ts";
+import { toJsonArray } from "./to-json-array.ts";
 import type { TriageRecord } from "./triage-record.ts";
 import { writeWholeFile } from "./write-whole-file.ts";
 
@@ -20,4 +24,56 @@ export async function writeRecords(
       "Nothing was written, and every answer is kept; make room there and run again.",
     );
   });
+}
+
+/** How results can be written. */
+export const outputFormats = ["json", "ndjson", "csv"] as const;
+/** See {@link outputFormats}. */
+export type OutputFormat = (typeof outputFormats)[number];
+
+const formatters: Record<OutputFormat, (records: readonly TriageRecord[]) => TextPieces> = {
+  json: toJsonArray,
+  ndjson: toJsonLines,
+  csv: toCsv,
+};
+
+/** Gives the text of a results file, piece by piece. */
+function formatRecords(records: readonly TriageRecord[], format: OutputFormat): TextPieces {
+  return formatters[format](records);
+}
+
+// What a spreadsheet may run; the library's own list stops at the plain forms of the signs.
+const formulaStart = /^['"]?[=+\-@|%\uFF1D\uFF0B\uFF0D\uFF20]/u;
+const cast = { string: toCell };
+
+/** Gives the text of a CSV file: a header, then a row for each record; no cell is a formula. */
+function* toCsv(records: readonly TriageRecord[]): Generator<string> {
+  const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
+  yield stringify([names], { cast });
+  for (const record of records) {
+    yield stringify([names.map((name) => record[name] ?? null)], { cast });
+  }
+}
+
+function toCell(text: string): string {
+  const plain = plainText(text);
+  return formulaStart.test(plain) ? `'${plain}` : plain;
+}
+
+/** Gives the text of a file with one JSON value a line. */
+function* toJsonLines(items: Iterable<unknown>): Generator<string> {
+  for (const item of items) yield `${JSON.stringify(item)}\n`;
+}
+
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Gives one call's answers and provider metadata under the mail's id: a line of JSON safe to print. */
+export function toRawLine(id: string, { answers, providerMetadata }: KeptEvaluation): string {
+  const json = JSON.stringify({ id, answers, providerMetadata });
+  return `${json.replace(unprintable, escaped)}\n`;
+}
+
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }

@@ -1,10 +1,19 @@
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { CliError, type CliContext, printable, toFileError } from "evaluator-cli-kit";
 import { type Questions, questionSchema } from "evaluator-client";
 import { z } from "zod";
-import { TriageError } from "../errors.ts";
-import { toFileError } from "../file-error.ts";
-import { answerFields } from "../output/answer-fields.ts";
-import { plainMessage } from "../text/plain-message.ts";
+import { answerFields } from "./answer-fields.ts";
+import { triageQuestions } from "./triage-questions.ts";
+
+/** Reads the questions of a run: those of a file, else the contract's. */
+export async function chooseQuestions(
+  file: string | null,
+  { cwd, env }: Pick<CliContext, "cwd" | "env">,
+): Promise<Questions> {
+  if (file !== null) return await readQuestions(resolve(cwd, file));
+  return triageQuestions(env["TRIAGE_USER_NAME"]?.trim() || "the user");
+}
 
 const atLeastOne = (criteria: object) => Object.keys(criteria).length > 0;
 const fileSchema = z
@@ -22,22 +31,22 @@ const takenFields = new Set(["id", "date", "from", "subject", "error"]);
 /**
  * Reads questions from a JSON file: an object of question id to question (contract section 2.2).
  *
- * @throws TriageError that says what is wrong with it.
+ * @throws CliError that says what is wrong with it.
  */
-export async function readQuestions(path: string): Promise<Questions> {
+async function readQuestions(path: string): Promise<Questions> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw toFileError(error, `read ${path}`, "Check the path after --questions.");
   });
   const problems = findProblems(parseJson(text));
   if (typeof problems !== "string") return problems;
-  throw new TriageError(plainMessage`${path} cannot be used, and nothing was sent:\n  ` + problems);
+  throw new CliError(printable`${path} cannot be used, and nothing was sent:\n  ` + problems);
 }
 
 function findProblems(json: unknown): string | Questions {
   const { data, error } = fileSchema.safeParse(json);
   if (error !== undefined) {
     return error.issues
-      .map(({ path, message }) => plainMessage`${[...path, message].join(" ")}`)
+      .map(({ path, message }) => printable`${[...path, message].join(" ")}`)
       .join("\n  ");
   }
   const questions = data as Questions;
@@ -46,7 +55,7 @@ function findProblems(json: unknown): string | Questions {
   );
   const clash = names.find((name, at) => takenFields.has(name) || names.indexOf(name) !== at);
   if (clash === undefined) return questions;
-  return plainMessage`two things would be written to the field "${clash}"; rename a question`;
+  return printable`two things would be written to the field "${clash}"; rename a question`;
 }
 
 function parseJson(text: string): unknown {

@@ -1,6 +1,6 @@
 import { html, raw } from "hono/html";
-import type { RunFacts } from "../journal/run-facts.ts";
-import { printCount, printDuration, printMails, printUsd } from "../money/print-amounts.ts";
+import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
+import type { RunFacts } from "../journal/journal-reader.ts";
 import type { TriageRecord } from "../output/triage-record.ts";
 import { plainText } from "../text/plain-text.ts";
 import { choicePlot, probabilityPlot, scorePlot, sendersPlot, timePlot } from "./plots.ts";

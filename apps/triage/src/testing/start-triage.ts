@@ -1,11 +1,11 @@
-import type { Transport } from "evaluator-client";
-import { createTestContext } from "evaluator-cli-kit/testing";
 import { runToExitCode } from "evaluator-cli-kit";
-import { runTriage } from "../run-triage.ts";
-import { usage } from "../usage.ts";
+import { createTestContext } from "evaluator-cli-kit/testing";
+import type { Transport } from "evaluator-client";
 import type { Surroundings } from "../surroundings.ts";
-import { stoppedClock } from "./stopped-clock.ts";
+import { runTriage } from "../triage.ts";
+import { usage } from "../usage.ts";
 import { recordingTransport } from "./recording-transport.ts";
+import { stoppedClock } from "./stopped-clock.ts";
 
 /** How a run ended and what it printed. */
 export interface TriageOutcome {

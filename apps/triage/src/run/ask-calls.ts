@@ -1,0 +1,176 @@
+import { toPrintable } from "evaluator-cli-kit";
+import { createEvaluator, type Evaluator, EvaluatorError } from "evaluator-client";
+import type { CallEnd, Journal } from "../journal/journal.ts";
+import { type Price, RunTotals } from "./cost.ts";
+import { Budget, FailureStreak, startDrain } from "./early-end.ts";
+import type { CallPlan, PlannedCall } from "./plan-calls.ts";
+import { showProgress } from "./progress.ts";
+import { requestFor, type RunContext } from "./run-context.ts";
+
+// A service that is busy for a minute must not cost a mail its answer.
+const MAX_RETRIES = 6;
+
+// In a batch, waiting for the service's limit is the work: no call gives up before a day is over.
+const DEADLINE_MS = 86_400_000;
+
+/** What asking needs beside the run's context. */
+export interface AskOptions {
+  readonly context: RunContext;
+  readonly journal: Journal;
+  readonly price: Price;
+}
+
+/** What the asking came to. */
+export interface AskOutcome {
+  readonly totals: RunTotals;
+  /** What went wrong, by the key of the answer that is missing. */
+  readonly failures: ReadonlyMap<string, CallFailure>;
+  readonly elapsedMs: number;
+  /** The failure after which nothing more was asked, or null. */
+  readonly finalError: EvaluatorError | null;
+  /** Whether the most the run may cost kept calls back. */
+  readonly isBudgetSpent: boolean;
+}
+
+/** A call that got no answer. */
+interface CallFailure {
+  readonly id: string;
+  /** The index of its record in the input. */
+  readonly index: number;
+  /** What went wrong. */
+  readonly error: string;
+}
+
+/** Asks for the answers that are missing: keeps each, shows how far it is, ends gently when told. */
+export async function askMissing(plan: CallPlan, options: AskOptions): Promise<AskOutcome> {
+  const { context, price } = options;
+  const { clock, run, signal, stderr } = context;
+  const totals = new RunTotals(price);
+  const budget = new Budget(run.maxCostUsd, price);
+  const streak = new FailureStreak();
+  const drain = startDrain(signal, context);
+  const startedAt = clock.now();
+  const total = plan.length - plan.count("answered");
+  const hideProgress = showProgress(stderr, { clock, total, totals });
+  try {
+    const asked = { ...options, totals, budget, streak, signal: drain.signal };
+    const failures = await askCalls(plan, asked);
+    const elapsedMs = clock.now() - startedAt;
+    const { finalError } = streak;
+    return { totals, failures, elapsedMs, finalError, isBudgetSpent: budget.isSpent };
+  } finally {
+    hideProgress();
+    drain.release();
+  }
+}
+
+interface Asking extends AskOptions {
+  readonly totals: RunTotals;
+  readonly budget: Budget;
+  readonly streak: FailureStreak;
+  /** Ends the calls in flight; the context's signal only lets no further call begin. */
+  readonly signal: AbortSignal;
+}
+
+/** What the workers of a run share. */
+interface Work extends Asking {
+  readonly evaluator: Evaluator;
+  /** The calls that no worker has begun. */
+  readonly queue: AsyncIterator<PlannedCall, undefined>;
+  readonly failures: Map<string, CallFailure>;
+}
+
+/**
+ * Asks for answers, beginning in input order, so many at once; returns what went wrong by key.
+ *
+ * A call begins when its note is on the disk, and is followed by the next when its answer is: the
+ * calls that the journal knows as begun are those in flight, at most so many.
+ */
+async function askCalls(
+  plan: CallPlan,
+  options: Asking,
+): Promise<ReadonlyMap<string, CallFailure>> {
+  const { journal, signal } = options;
+  const { transport, run } = options.context;
+  const broken = new AbortController();
+  const input: InputOutcome = { error: null };
+  const work: Work = {
+    ...options,
+    evaluator: createEvaluator({ transport, maxRetries: MAX_RETRIES }),
+    queue: callsToBegin(plan, options, input),
+    failures: new Map(),
+    signal: AbortSignal.any([signal, broken.signal]),
+  };
+  const firsts = await takeFrom(work.queue, run.concurrency);
+  journal.begin(firsts.map(({ key }) => key));
+  const workers = firsts.map((first) => runWorker(first, work));
+  await Promise.all(workers.map((ended) => ended.catch((error: unknown) => broken.abort(error))));
+  // Cut off while it drained: what was not kept by then is asked again.
+  const isCutOff = broken.signal.reason === signal.reason;
+  if (broken.signal.aborted && !isCutOff) throw broken.signal.reason;
+  if (input.error !== null) throw input.error;
+  return work.failures;
+}
+
+/** Why no more of the input could be read, or null. */
+interface InputOutcome {
+  error: unknown;
+}
+
+async function* callsToBegin(
+  plan: CallPlan,
+  { context, streak, budget }: Asking,
+  input: InputOutcome,
+): AsyncGenerator<PlannedCall, undefined> {
+  try {
+    for await (const call of plan.calls()) {
+      if (call.status === "answered") continue;
+      if (context.signal.aborted || streak.finalError !== null) return;
+      if (!budget.allows(() => requestFor(context, call.mail))) return;
+      yield call;
+    }
+  } catch (error) {
+    // The calls in flight are paid for; their answers are kept before the run ends.
+    input.error = error;
+  }
+}
+
+async function takeFrom(queue: Work["queue"], count: number): Promise<PlannedCall[]> {
+  const taken: PlannedCall[] = [];
+  for (let call; taken.length < count && (call = (await queue.next()).value) !== undefined;) {
+    taken.push(call);
+  }
+  return taken;
+}
+
+async function runWorker(first: PlannedCall, work: Work): Promise<void> {
+  const { queue, journal, totals, failures } = work;
+  for (let call: PlannedCall | undefined = first; call !== undefined;) {
+    const end: CallEnd = await askOne(call, work);
+    const next = (await queue.next()).value;
+    await journal.end(end, next?.key ?? null);
+    totals.add(end);
+    const { index } = call;
+    if ("error" in end) failures.set(end.key, { id: end.id, index, error: end.error });
+    call = next;
+  }
+}
+
+/** Asks about one mail, and tells the streak and the budget how it ended. */
+async function askOne(
+  { mail: { id }, mail, key }: PlannedCall,
+  { evaluator, context, budget, streak, signal }: Work,
+): Promise<CallEnd> {
+  const request = requestFor(context, mail);
+  try {
+    const evaluation = await evaluator.evaluate(request, { signal, deadlineMs: DEADLINE_MS });
+    streak.succeeded();
+    budget.answered(evaluation);
+    return { id, key, state: request.state, evaluation };
+  } catch (error) {
+    if (!(error instanceof EvaluatorError)) throw error;
+    streak.failed(error);
+    budget.failed();
+    return { id, key, error: toPrintable(error.message) };
+  }
+}

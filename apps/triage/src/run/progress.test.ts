@@ -1,0 +1,67 @@
+import type { Clock } from "evaluator-cli-kit";
+import { expect, test } from "vitest";
+import { stoppedClock } from "../testing/stopped-clock.ts";
+import { showProgress } from "./progress.ts";
+
+function watched(isTTY: boolean, columns?: number) {
+  let nowMs = 0;
+  let waiting: { atMs: number; callback: () => void } | null = null;
+  const clock: Clock = {
+    ...stoppedClock,
+    now: () => nowMs,
+    schedule(delayMs, callback) {
+      waiting = { atMs: nowMs + delayMs, callback };
+      return () => {
+        waiting = null;
+      };
+    },
+  };
+  const totals = { succeeded: 0, failed: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  const written: string[] = [];
+  const stderr = {
+    isTTY,
+    ...(columns && { columns }),
+    write: (text: string) => written.push(text),
+  };
+  const hide = showProgress(stderr, { clock, total: 1000, totals });
+  const pass = (milliseconds: number) => {
+    const endMs = nowMs + milliseconds;
+    for (let next = waiting; next !== null && next.atMs <= endMs; next = waiting) {
+      nowMs = next.atMs;
+      next.callback();
+    }
+    nowMs = endMs;
+  };
+  return { totals, written, hide, pass };
+}
+
+test("a log gets a plain line every five seconds", () => {
+  const { totals, written, hide, pass } = watched(false);
+  Object.assign(totals, { succeeded: 40, failed: 2, costUsd: 0.0012 });
+  pass(4999);
+  expect(written).toEqual([]);
+  pass(10_001);
+  hide();
+  expect(written).toEqual([
+    "42 of 1,000 mails · 8.4 a second · 2 min left · $0.0012 · 2 failed\n",
+    "42 of 1,000 mails · 4.2 a second · 4 min left · $0.0012 · 2 failed\n",
+    "42 of 1,000 mails · 2.8 a second · 6 min left · $0.0012 · 2 failed\n",
+  ]);
+});
+
+test("a terminal's line is drawn over, and gone at the end", () => {
+  const { written, hide, pass } = watched(true);
+  pass(250);
+  hide();
+  pass(10_000);
+  expect(written).toEqual([
+    "\r\u001b[K0 of 1,000 mails · 0.0 a second · no answer yet · $0.00 · 0 failed",
+    "\r\u001b[K",
+  ]);
+});
+
+test("on a narrow terminal the line does not wrap", () => {
+  const { written, pass } = watched(true, 30);
+  pass(250);
+  expect(written).toEqual(["\r\u001b[K0 of 1,000 mails · 0.0 a sec…"]);
+});

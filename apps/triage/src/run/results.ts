@@ -1,0 +1,145 @@
+import { basename } from "node:path";
+import { CliError, printable, toPrintable } from "evaluator-cli-kit";
+import { printCount, printDuration, printUsd } from "../amounts.ts";
+import { InterruptedError } from "../errors.ts";
+import { recordLabel } from "../input/mail.ts";
+import type { RunFacts } from "../journal/journal-reader.ts";
+import type { Journal } from "../journal/journal.ts";
+import { toFailedRecord, toTriageRecord, type TriageRecord } from "../output/triage-record.ts";
+import { toRawLine, writeRecords } from "../output/write-records.ts";
+import { type TableTerminal, triageTable } from "../table.ts";
+import type { AskOutcome } from "./ask-calls.ts";
+import { type CallPlan, inGroups } from "./plan-calls.ts";
+import type { RunContext } from "./run-context.ts";
+
+const FAILURES_SHOWN = 10;
+const LINES_AT_ONCE = 500;
+
+/** What the results are made of. */
+export interface ResultsOptions {
+  readonly context: RunContext;
+  readonly journal: Journal;
+  readonly outcome: AskOutcome;
+}
+
+/**
+ * Writes the results of a run that went through, tells what it came to, prints the table; returns
+ * the exit code, 0 or 2.
+ *
+ * @throws CliError when the run did not go through.
+ */
+export async function giveResults(plan: CallPlan, options: ResultsOptions): Promise<number> {
+  const { context, journal, outcome } = options;
+  const { stderr, input, run, outputPath } = context;
+  stderr.write(describeRun(plan, outcome));
+  checkWholeRun(plan, options);
+  const records = await toRecords(plan, options);
+  await writeRecords(outputPath, records, run.format);
+  journal.addRun(runFacts(plan, options));
+  stderr.write(describeFailures(outcome));
+  stderr.write(
+    printable`Wrote ${`${records.length} of ${input.length}`} records to ${outputPath}\n`,
+  );
+  await printResults(plan, records, options);
+  const isPartial = records.some(({ error }) => error !== undefined) || input.leftOutCount > 0;
+  return isPartial ? 2 : 0;
+}
+
+/** Returns in one line what a run came to: mails, calls asked again, tokens, dollars, time. */
+function describeRun(plan: CallPlan, { totals, elapsedMs }: AskOutcome): string {
+  const notes = [
+    note(totals.failed, "failed"),
+    note(plan.count("answered"), "answered already"),
+    note(plan.count("begun"), "in flight when an earlier run ended and asked again"),
+    note(plan.count("changed"), "not in the journal as written and asked again"),
+  ].join("");
+  return (
+    `Answered: ${printCount(totals.succeeded)}${notes}; ${printCount(totals.inputTokens)} tokens, ` +
+    `${printUsd(totals.costUsd)}, ${printDuration(elapsedMs)}.\n`
+  );
+}
+
+function note(count: number, what: string): string {
+  return count === 0 ? "" : `, ${printCount(count)} ${what}`;
+}
+
+/** Throws a CliError that says why a run has not asked all it was to ask, and how it goes on. */
+function checkWholeRun(plan: CallPlan, { outcome, context }: ResultsOptions): void {
+  const { signal, run } = context;
+  const { finalError, isBudgetSpent, totals } = outcome;
+  if (!signal.aborted && finalError === null && !isBudgetSpent) return;
+  const kept = plan.count("answered") + totals.succeeded;
+  const next = `${kept} of ${plan.length} answers are kept; run the same command again for the rest.`;
+  if (signal.aborted) {
+    throw new InterruptedError(`Interrupted; no results were written. ${next}`, signal);
+  }
+  const reason =
+    finalError === null
+      ? `The run costs more than --max-cost ${run.maxCostUsd}, which is to be raised`
+      : toPrintable(finalError.message);
+  throw new CliError(`Stopped: ${reason}\nNo results were written. ${next}`);
+}
+
+async function toRecords(
+  plan: CallPlan,
+  { context, journal, outcome }: ResultsOptions,
+): Promise<TriageRecord[]> {
+  const { fields, questions } = context;
+  const records: TriageRecord[] = [];
+  for await (const { mail, key } of plan.calls()) {
+    const kept = journal.answer(key, questions);
+    const error =
+      outcome.failures.get(key)?.error ?? "The answer is not in the journal; run again.";
+    records.push(
+      kept === null ? toFailedRecord(mail, error, fields) : toTriageRecord(mail, kept, fields),
+    );
+  }
+  return records;
+}
+
+function runFacts(plan: CallPlan, { context, outcome }: ResultsOptions): RunFacts {
+  const { totals, elapsedMs } = outcome;
+  return {
+    finishedAt: context.clock.today().toISOString(),
+    ...context.service,
+    mails: plan.length,
+    answered: totals.succeeded,
+    failed: totals.failed,
+    inputTokens: totals.inputTokens,
+    costUsd: totals.costUsd,
+    elapsedMs,
+  };
+}
+
+/** Returns lines that name the first mails that failed, and count the rest. */
+function describeFailures({ failures }: AskOutcome): string {
+  const failed = [...failures.values()].toSorted((one, other) => one.index - other.index);
+  const lines = failed
+    .slice(0, FAILURES_SHOWN)
+    .map(({ index, id, error }) => `Failed: ${recordLabel(index, { id })}: ${error}\n`);
+  const more = failed.length - lines.length;
+  return lines.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : "");
+}
+
+async function printResults(
+  plan: CallPlan,
+  records: readonly TriageRecord[],
+  { context, journal }: ResultsOptions,
+): Promise<void> {
+  const { stdout, run, fields, questions } = context;
+  const rawLines = async function* rawLines() {
+    for await (const { mail, key } of plan.calls()) {
+      const kept = journal.answer(key, questions);
+      if (kept !== null) yield toRawLine(mail.id, kept);
+    }
+  };
+  const table = triageTable(records, { ...run, fields, terminal: terminalOf(context) });
+  for (const lines of run.raw ? [rawLines(), table] : [table]) {
+    for await (const some of inGroups(lines, LINES_AT_ONCE)) stdout.write(some.join(""));
+  }
+}
+
+function terminalOf({ stdout, env, outputPath }: RunContext): TableTerminal | null {
+  if (stdout.isTTY !== true) return null;
+  return { width: stdout.columns, colours: !env["NO_COLOR"], fileName: basename(outputPath) };
+}

@@ -1,0 +1,142 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "evaluator-cli-kit";
+import { expect, test } from "vitest";
+import { folderWith, readResults } from "../testing/inbox-folder.ts";
+import { type RecordingTransport, recordingTransport } from "../testing/recording-transport.ts";
+import { sampleMail } from "../testing/sample-mail.ts";
+import { sampleResponse } from "../testing/sample-response.ts";
+import { startTriage } from "../testing/start-triage.ts";
+import { stoppedClock } from "../testing/stopped-clock.ts";
+
+const threeMails = ["m-1", "m-2", "m-3"].map((id) => sampleMail({ id, subject: `About ${id}` }));
+
+function subjectsOf(transport: RecordingTransport): unknown[] {
+  return transport.requests.map(({ state }) => (typeof state === "string" ? "" : state["subject"]));
+}
+
+function atOnceAbove(milliseconds: number): Clock["schedule"] {
+  return (delayMs, callback) => {
+    if (delayMs > milliseconds) queueMicrotask(callback);
+    return () => {};
+  };
+}
+
+test("a failed mail alone is asked again by the next run", async () => {
+  const cwd = await folderWith(threeMails);
+  const transport = recordingTransport((index) => (index === 1 ? {} : sampleResponse()));
+  await startTriage(["inbox.json"], { cwd, transport });
+  const { exitCode } = await startTriage(["inbox.json"], { cwd, transport });
+  expect(exitCode).toBe(0);
+  expect(subjectsOf(transport)).toEqual(["m-1", "m-2", "m-3", "m-2"].map((id) => `About ${id}`));
+});
+
+test("an interruption keeps the answer in flight, asks nothing more and writes no results", async () => {
+  const cwd = await folderWith(threeMails);
+  const interruption = new AbortController();
+  const transport = recordingTransport((index) => {
+    if (index === 1) interruption.abort();
+    return sampleResponse();
+  });
+  const { signal } = interruption;
+  const { exitCode, stdout, stderr } = await startTriage(["inbox.json"], {
+    cwd,
+    transport,
+    signal,
+  });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 130, stdout: "" });
+  expect(stderr).toMatch(/Interrupted; no results were written\. 2 of 3 answers are kept; .*\n$/);
+  expect(await readdir(cwd)).not.toContain("inbox.triage.json");
+
+  expect(await startTriage(["inbox.json"], { cwd, transport })).toMatchObject({ exitCode: 0 });
+  expect(subjectsOf(transport)).toEqual(["About m-1", "About m-2", "About m-3"]);
+});
+
+test("an interruption ends calls that do not come back in time", async () => {
+  const cwd = await folderWith([sampleMail()]);
+  const interruption = new AbortController();
+  const transport = recordingTransport(() => {
+    interruption.abort();
+    return new Promise(() => {});
+  });
+  const clock: Clock = { ...stoppedClock, schedule: atOnceAbove(9000) };
+  const { signal } = interruption;
+  const { exitCode } = await startTriage(["inbox.json"], { cwd, transport, signal, clock });
+  expect(exitCode).toBe(130);
+  const { stderr } = await startTriage(["inbox.json"], { cwd });
+  expect(stderr).toContain("1 in flight when an earlier run ended and asked again");
+});
+
+test("a rerun asks nothing and gives the same bytes", async () => {
+  const cwd = await folderWith(threeMails);
+  const transport = recordingTransport((index) => sampleResponse({ importance: index }));
+  const first = await startTriage(["inbox.json", "--raw"], { cwd, transport });
+  const written = await readFile(join(cwd, "inbox.triage.json"), "utf8");
+  const second = await startTriage(["inbox.json", "--raw"], { cwd, transport });
+  expect(second.stdout).toBe(first.stdout);
+  expect(await readFile(join(cwd, "inbox.triage.json"), "utf8")).toBe(written);
+  expect(transport.requests).toHaveLength(3);
+});
+
+test("a changed question, name or mail is asked again, and nothing else", async () => {
+  const cwd = await folderWith(threeMails);
+  const transport = recordingTransport();
+  await startTriage(["inbox.json"], { cwd, transport });
+  const changed = [sampleMail({ id: "m-4" }), ...threeMails.slice(1), sampleMail({ id: "m-5" })];
+  await writeFile(join(cwd, "inbox.json"), JSON.stringify(changed));
+  await startTriage(["inbox.json"], { cwd, transport });
+  expect(transport.requests).toHaveLength(3 + 2);
+  expect(await readResults(cwd)).toMatchObject(changed.map(({ id }) => ({ id })));
+  await startTriage(["inbox.json"], { cwd, transport, env: { TRIAGE_USER_NAME: "Ada" } });
+  expect(transport.requests).toHaveLength(3 + 2 + 4);
+});
+
+test("another model or wire is asked again", async () => {
+  const cwd = await folderWith([sampleMail()]);
+  const asked: unknown[] = [];
+  for (const target of [
+    { url: "https://one.example/a", modelId: "m" },
+    { url: "https://one.example/a", modelId: "n" },
+    { url: "https://two.example/a", modelId: "n" },
+    { url: "https://two.example/a", modelId: "n" },
+  ]) {
+    const transport = { ...recordingTransport(() => asked.push(1) && sampleResponse()), target };
+    await startTriage(["inbox.json"], { cwd, transport });
+  }
+  expect(asked).toHaveLength(3);
+});
+
+test("two records with the same words are two requests, and no request more on a rerun", async () => {
+  const cwd = await folderWith([sampleMail({ id: "m-1" }), sampleMail({ id: "m-2" })]);
+  const transport = recordingTransport();
+  await startTriage(["inbox.json"], { cwd, transport });
+  await startTriage(["inbox.json"], { cwd, transport });
+  expect(transport.requests).toHaveLength(2);
+});
+
+test("several at once: each answer is kept in any order, and the output keeps the input's", async () => {
+  const cwd = await folderWith(threeMails);
+  const transport = recordingTransport((index) => sampleResponse({ importance: index }));
+  await startTriage(["inbox.json", "--concurrency", "3"], { cwd, transport });
+  expect(transport.mostAtOnce()).toBe(3);
+  expect(await readResults(cwd)).toMatchObject(
+    threeMails.map(({ id }, importance) => ({ id, importance })),
+  );
+});
+
+test("an answer that waits for an earlier one is kept as well", async () => {
+  const cwd = await folderWith(threeMails);
+  const interruption = new AbortController();
+  const transport = recordingTransport((index) => {
+    if (index === 2) interruption.abort();
+    return index === 0 ? new Promise(() => {}) : sampleResponse();
+  });
+  const clock: Clock = { ...stoppedClock, schedule: atOnceAbove(9000) };
+  const { signal } = interruption;
+  const words = ["inbox.json", "--concurrency", "3"];
+  await startTriage(words, { cwd, transport, signal, clock });
+  const rerun = recordingTransport();
+  await startTriage(words, { cwd, transport: rerun });
+  // Only what was cut off in flight.
+  expect(subjectsOf(rerun)).toEqual(["About m-1", "About m-3"]);
+});

@@ -1,0 +1,68 @@
+import { resolve } from "node:path";
+import type { CliContext } from "evaluator-cli-kit";
+import type { Catalog, EvaluationRequest, Questions, Transport } from "evaluator-client";
+import type { TriageRun } from "../arguments/run-arguments.ts";
+import { MailFile } from "../input/mail-file.ts";
+import type { Mail } from "../input/mail.ts";
+import { toJournalPath, toOutputPath } from "../output/paths.ts";
+import { type AnswerField, answerFields } from "../questions/answer-fields.ts";
+import { chooseQuestions } from "../questions/read-questions.ts";
+import { type Service, serviceOf, type TriageContext } from "../service.ts";
+import { chooseState } from "../state/choose-state.ts";
+import type { ToState } from "../state/to-state.ts";
+import { checkSort } from "../table.ts";
+
+/** What a run works with, all of it read and checked; nothing is written yet, and nothing sent. */
+export interface RunContext extends CliContext {
+  readonly run: TriageRun;
+  readonly inputPath: string;
+  readonly outputPath: string;
+  readonly journalPath: string;
+  /** The mails, of which the run takes as many as its limit says. */
+  readonly input: MailFile;
+  readonly questions: Questions;
+  readonly fields: readonly AnswerField[];
+  readonly toState: ToState;
+  readonly transport: Transport;
+  /** Where prices are listed, or null. */
+  readonly catalog: Catalog | null;
+  readonly service: Service;
+}
+
+/**
+ * Reads what a run needs.
+ *
+ * @throws CliError when something of it is missing or wrong.
+ */
+export async function readRunContext(run: TriageRun, program: TriageContext): Promise<RunContext> {
+  const { openTransport, openCatalog, ...context } = program;
+  const { cwd, env, signal } = context;
+  const inputPath = resolve(cwd, run.file);
+  const outputPath = toOutputPath(inputPath, run.format);
+  const journalPath = toJournalPath(inputPath);
+  const input = await MailFile.open(inputPath, { skipInvalid: run.skipInvalid, signal });
+  const questions = await chooseQuestions(run.questions, context);
+  const fields = answerFields(questions);
+  checkSort(run, fields);
+  const wanted = { offline: run.offline, dryRun: run.dryRun, env };
+  const transport = await openTransport(wanted);
+  return {
+    ...context,
+    run,
+    inputPath,
+    outputPath,
+    journalPath,
+    input,
+    questions,
+    fields,
+    toState: await chooseState(run, input, program),
+    transport,
+    catalog: openCatalog(wanted),
+    service: serviceOf(transport),
+  };
+}
+
+/** Returns the request about a mail. */
+export function requestFor({ toState, questions }: RunContext, mail: Mail): EvaluationRequest {
+  return { state: toState(mail), questions };
+}

@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import type { TriageRun } from "../arguments/run-arguments.ts";
+import { type JournalReader, readJournal } from "../journal/journal-reader.ts";
+import { Journal } from "../journal/journal.ts";
+import { checkOutput } from "../output/check-output.ts";
+import type { TriageContext } from "../service.ts";
+import { askMissing } from "./ask-calls.ts";
+import { checkCost, describeEstimate, estimateRun, findPrice, type RunEstimate } from "./cost.ts";
+import { type CallPlan, planCalls } from "./plan-calls.ts";
+import { giveResults } from "./results.ts";
+import { readRunContext, type RunContext } from "./run-context.ts";
+
+const offlineNotice =
+  "Offline: the emulator on this machine answers, from recordings or by matching words, not a model.\n";
+
+/**
+ * Triages one file: checks everything, asks what the journal has no answer to, writes the results,
+ * prints the table; returns the exit code, 0 or 2.
+ *
+ * @throws CliError when it cannot go on or is interrupted; no results are written then.
+ */
+export async function triageFile(run: TriageRun, program: TriageContext): Promise<number> {
+  const context = await readRunContext(run, program);
+  const { stdout, stderr, input } = context;
+  if (run.dryRun) {
+    stdout.write(await dryRun(context));
+    stderr.write(input.describeLeftOut());
+    return 0;
+  }
+  await checkOutput(context.outputPath, context.inputPath);
+  using journal = Journal.open(context.journalPath, context);
+  const plan = await planCalls(context, { journal, place: (entries) => journal.place(entries) });
+  if (run.offline) stderr.write(offlineNotice);
+  const estimate = await estimateFor(plan, context);
+  stderr.write(input.describeLeftOut() + describeEstimate(estimate, plan.count("answered")));
+  await checkCost(estimate, { ...context, ...run });
+  const { price } = estimate;
+  const outcome = await askMissing(plan, { context, journal, price });
+  return await giveResults(plan, { context, journal, outcome });
+}
+
+// It makes nothing and locks nothing, so it works beside a run.
+async function dryRun(context: RunContext): Promise<string> {
+  const planWith = (journal: JournalReader | null) => planCalls(context, { journal });
+  const { journalPath } = context;
+  const plan = await (existsSync(journalPath)
+    ? readJournal(journalPath, planWith)
+    : planWith(null));
+  return describeEstimate(await estimateFor(plan, context), plan.count("answered"));
+}
+
+async function estimateFor(plan: CallPlan, context: RunContext): Promise<RunEstimate> {
+  const { run, transport, service, signal } = context;
+  const mails = plan.length - plan.count("answered");
+  const catalog = mails === 0 ? null : context.catalog;
+  const price = await findPrice({ catalog, modelId: service.modelId, signal });
+  const { concurrency } = run;
+  const limits = transport.limits ?? {};
+  return estimateRun({ mails, inputTokens: plan.missingTokens }, { concurrency, price, limits });
+}
