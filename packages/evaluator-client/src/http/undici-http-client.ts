@@ -35,7 +35,7 @@ export function createHttpClient({ dispatcher, env }: HttpClientOptions): HttpCl
     prepare(endpoint) {
       const { origin, hostname, pathname, search } = new URL(endpoint.url);
       const { method, headers } = endpoint;
-      const target = { origin, path: pathname + search, method, ...http1, ...noTimeouts };
+      const target = { origin, path: pathname + search, method, ...noTimeouts };
       const flatHeaders = Object.entries(headers).flat();
       const sendOverFetch = overFetch.prepare(endpoint);
       const isProxied = proxies !== null && !isInRange(hostname, proxies.noProxy);
@@ -47,7 +47,9 @@ export function createHttpClient({ dispatcher, env }: HttpClientOptions): HttpCl
         const other = given ?? programDispatcher(proxies !== null);
         if (other !== null) {
           const exchange = new AnyUndiciExchange(context, abortable);
-          dispatch(other, { ...target, headers: { ...headers }, body }, exchange);
+          // In undici 8.1 to 8.10, a MockAgent asked for HTTP/1.1 goes to the network.
+          const version = "isMockActive" in other ? {} : http1;
+          dispatch(other, { ...target, ...version, headers: { ...headers }, body }, exchange);
           return exchange.response;
         }
         const exchange = new UndiciExchange(context, abortable);

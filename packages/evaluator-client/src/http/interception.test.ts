@@ -1,0 +1,44 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, test } from "vitest";
+import { createEvaluator } from "../create-evaluator.ts";
+import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
+import { httpResponse, listenOnSocket } from "../testing/socket-server.ts";
+import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+
+const realAnswer = httpResponse(
+  200,
+  JSON.stringify({
+    answers: { sure: { type: "boolean", probability: 0.75 } },
+    rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+    usage: { inputTokens: 3, outputTokens: 1 },
+    warnings: ["real"],
+    providerMetadata: {},
+  }),
+);
+const orders = [
+  ["before the SDK is imported", "then: intercepted\n", 0],
+  ["after the SDK is imported", "then: intercepted\n", 0],
+  ["after a first real call", "first: real\nthen: intercepted\n", 1],
+] as const;
+const combinations = ["msw", "MockAgent", "fetch", "nock"].flatMap((interceptor) =>
+  orders.map(([order, printed, requests]) => ({ interceptor, order, printed, requests })),
+);
+
+test.each(combinations)(
+  "nothing leaves with $interceptor set up $order",
+  async ({ interceptor, order, printed, requests }) => {
+    await using server = await listenOnSocket((socket) => socket.write(realAnswer));
+    const program = fileURLToPath(new URL("../testing/intercepted-program.ts", import.meta.url));
+    const index = new URL("../index.ts", import.meta.url).href;
+    const child = spawn(process.execPath, [program, index, interceptor, order, server.origin], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let told = "";
+    child.stdout.on("data", (text) => (told += String(text)));
+    await once(child, "close");
+    expect(told).toBe(printed);
+    expect(server.requests).toHaveLength(requests);
+  },
+);
