@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { gatewaysAndServers, privateFailure } from "../testing/private-call.ts";
 import { selfSignedCertificate } from "../testing/self-signed-certificate.ts";
 import { httpResponse, listenOnSocket, type Respond } from "../testing/socket-server.ts";
+import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 
 const lost = { isRetryable: true, maybeBilled: true, attempts: 3 };
 const unknown = { isRetryable: false, maybeBilled: true, attempts: 1 };
@@ -59,6 +60,15 @@ function flat(request: string): string {
 function flood(value: string): [string, string][] {
   return Array.from({ length: 500 }, (_, index) => [`x-${index}`, value]);
 }
+
+test("says that fetch does not allow the port, and has sent nothing", async () => {
+  const fetchItself = (url: string, init: RequestInit) => fetch(url, init);
+  const baseUrl = "http://127.0.0.1:6000"; // a port of X11, which fetch never opens
+  const transport = gatewayTransport({ apiKey: "k", baseUrl, env: {}, fetch: fetchItself });
+  const error = await privateFailure(transport);
+  expect(error).toMatchObject({ name: "ConnectionError", ...insecure });
+  expect(error.message).toContain("(a port that fetch does not allow)");
+});
 
 describe.each(gatewaysAndServers)("%s", (_, transportTo, listen) => {
   test.each(lostOnTheWay)("asks again after %s", async (_name, respond) => {

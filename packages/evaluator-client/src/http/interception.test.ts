@@ -1,11 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test } from "vitest";
-import { createEvaluator } from "../create-evaluator.ts";
-import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
+import { expect, test } from "vitest";
 import { httpResponse, listenOnSocket } from "../testing/socket-server.ts";
-import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 
 const realAnswer = httpResponse(
   200,
