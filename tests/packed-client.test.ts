@@ -1,8 +1,9 @@
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { packClient } from "./pack-client.ts";
 import { readCodeBlocks } from "./read-readme.ts";
 import { type CommandOptions, runCommand } from "./run-command.ts";
 
@@ -16,26 +17,13 @@ async function run(command: string, options: CommandOptions) {
   return result.stdout;
 }
 
-// Packing rewrites package.json for a moment, so it happens in a copy that finds the same compiler.
 beforeAll(async () => {
-  const cache = `${root}/node_modules/.cache`;
-  await mkdir(cache, { recursive: true });
-  const folder = await mkdtemp(`${cache}/packed-`);
-  const copy = join(folder, "packages/evaluator-client");
-  const skipped = /node_modules\/\.bin|\/dist$|\/\.turbo$|\.stryker-tmp/;
-  const options = {
-    recursive: true,
-    filter: (path: string) => !skipped.test(path.slice(root.length)),
-  };
-  await cp(`${root}/packages/evaluator-client`, copy, options);
-  await cp(`${root}/tsconfig.base.json`, join(folder, "tsconfig.base.json"));
-  await run(`npm pack --pack-destination ${folder}`, { cwd: copy });
-  const name = (await readdir(folder)).find((file) => file.endsWith(".tgz")) ?? "";
-  tarball = join(folder, name);
+  const packed = await packClient();
+  ({ tarball } = packed);
   project = await mkdtemp(join(tmpdir(), "empty-project-"));
   await fillProject();
   return async () => {
-    await rm(folder, { recursive: true, force: true });
+    await packed[Symbol.asyncDispose]();
     await rm(project, { recursive: true, force: true });
   };
 }, 120_000);
@@ -44,7 +32,9 @@ beforeAll(async () => {
 async function fillProject(): Promise<void> {
   const manifest = { name: "empty", private: true, type: "module" };
   await writeFile(join(project, "package.json"), JSON.stringify(manifest));
-  await run(`npm install --prefer-offline --no-audit --no-fund ${tarball}`, { cwd: project });
+  const interceptors = "msw@3.0.5 nock@15.0.6 undici@8.12.4";
+  const install = `npm install --prefer-offline --ignore-scripts --no-audit --no-fund`;
+  await run(`${install} ${tarball} ${interceptors}`, { cwd: project });
 }
 
 test("publint and attw find nothing wrong", { timeout: 60_000 }, async () => {
@@ -69,5 +59,31 @@ test(
     const env = { AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL: gatewayBaseUrl };
     const stdout = await run("node snippet.ts", { cwd: project, env });
     expect(stdout).toMatch(/^(receipt|other)\n[\d.]+ [\d.]+\n[\d.]+ [\d.e-]+\n$/);
+  },
+);
+
+const orders = [
+  "before the SDK is imported",
+  "after the SDK is imported",
+  "after a first real call",
+];
+const combinations = ["msw", "MockAgent", "fetch", "nock"].flatMap((interceptor) =>
+  orders.map((order) => ({ interceptor, order })),
+);
+
+test.each(combinations)(
+  "nothing leaves with $interceptor set up $order",
+  async ({ interceptor, order }) => {
+    const program = "packages/evaluator-client/src/testing/intercepted-program.ts";
+    await cp(`${root}/${program}`, join(project, "intercepted.ts"));
+    const emulator = createEmulator();
+    onTestFinished(() => emulator.close());
+    const { origin } = await emulator.listen();
+    const command = `node intercepted.ts evaluator-client ${interceptor} "${order}" ${origin}`;
+    const stdout = await run(command, { cwd: project });
+    expect(stdout.endsWith("then: intercepted\n")).toBe(true);
+    const log = await fetch(`${origin}/_emulator/journal`);
+    const { requests } = (await log.json()) as { requests: unknown[] };
+    expect(requests).toHaveLength(order === "after a first real call" ? 1 : 0);
   },
 );

@@ -1,6 +1,6 @@
 import { boolean, createEvaluator, directTransport, gatewayTransport } from "evaluator-client";
 import { setupServer } from "msw/node";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createEmulator } from "./create-emulator.ts";
 import type { Fault } from "./faults/fault.ts";
 import { emulatorHandlers, type EmulatorHandlersOptions } from "./msw.ts";
@@ -16,14 +16,20 @@ function play(faults: readonly Fault[] = [], options: EmulatorHandlersOptions = 
 }
 
 const request = { state: "you won the lottery", questions: { scam: boolean("Is it a scam?") } };
-const fetchOfThisMoment: typeof fetch = (input, init) => fetch(input, init);
-const surroundings = { fetch: fetchOfThisMoment, env: {} };
+
+test("the program's own createEvaluator() is answered, without an option for tests", async () => {
+  play();
+  vi.stubEnv("AI_GATEWAY_API_KEY", "any-key");
+  const { answers, modelId } = await createEvaluator().evaluate(request);
+  expect(answers.scam.probability).toBe(0.55);
+  expect(modelId).toBe("local/lexical-1");
+});
 
 test("a gateway and a vendor at any host are played", async () => {
   play();
   for (const transport of [
-    gatewayTransport({ apiKey: "k", baseUrl: "https://gateway.example/v4/ai", ...surroundings }),
-    directTransport({ apiKey: "k", baseUrl: "https://vendor.example", ...surroundings }),
+    gatewayTransport({ apiKey: "k", baseUrl: "https://gateway.example/v4/ai", env: {} }),
+    directTransport({ apiKey: "k", baseUrl: "https://vendor.example", env: {} }),
   ]) {
     const { answers } = await createEvaluator({ transport }).evaluate(request);
     expect(answers.scam.probability).toBe(0.55);

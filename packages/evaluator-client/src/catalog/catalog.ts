@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** One model of the gateway's price list (contract section 4.2). */
 export interface CatalogModel {
   /** `<creator>/<model>`, as other options take it. */
