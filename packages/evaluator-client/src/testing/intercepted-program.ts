@@ -1,3 +1,5 @@
+import type * as sdk from "../index.ts";
+
 // A program of a user's with a test interceptor; the packed SDK is tested with this file as well,
 // so it imports nothing of ours but the SDK by the name that it is given.
 const [specifier = "", interceptor = "", order = "", origin = ""] = process.argv.slice(2);
@@ -34,9 +36,7 @@ const interceptors: Record<string, () => Promise<void>> = {
 };
 
 async function ask(): Promise<string> {
-  const { boolean, createEvaluator, gatewayTransport } = (await import(
-    specifier
-  )) as typeof import("../index.ts");
+  const { boolean, createEvaluator, gatewayTransport } = (await import(specifier)) as typeof sdk;
   const transport = gatewayTransport({ apiKey: "a-real-key", baseUrl: `${origin}/v4/ai` });
   const { warnings } = await createEvaluator({ transport, maxRetries: 0 }).evaluate({
     state: "text",

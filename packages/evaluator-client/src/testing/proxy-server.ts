@@ -20,7 +20,10 @@ export async function listenAsProxy(status = 200): Promise<ProxyServer> {
   const server = createServer((incoming, response) => {
     asked.push(`${incoming.method} ${incoming.url}`);
     credentials.push(incoming.headers["proxy-authorization"]);
-    if (status !== 200) return void response.writeHead(status).end();
+    if (status !== 200) {
+      response.writeHead(status).end();
+      return;
+    }
     const { method, headers } = incoming;
     const outgoing = request(incoming.url ?? "", { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 0, answer.headers);
@@ -33,7 +36,10 @@ export async function listenAsProxy(status = 200): Promise<ProxyServer> {
     asked.push(`CONNECT ${incoming.url}`);
     credentials.push(incoming.headers["proxy-authorization"]);
     socket.on("error", () => undefined);
-    if (status !== 200) return void socket.end(`HTTP/1.1 ${status} Refused\r\n\r\n`);
+    if (status !== 200) {
+      socket.end(`HTTP/1.1 ${status} Refused\r\n\r\n`);
+      return;
+    }
     const { hostname, port } = new URL(`http://${incoming.url}`);
     const onward = connect(Number(port), hostname, () => {
       socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
