@@ -1,6 +1,6 @@
 /** How the command is typed, as `--help` and every usage error show it. */
 export const usage = `Usage: npm run triage -- FILE [options]
-       npm run triage -- import SOURCE OUT.json [--sent-label NAME]
+       npm run triage -- import SOURCE OUT.json [--sent-label NAME] [--skipped FILE]
        npm run triage -- report FILE
        npm run triage -- explain ID [FILE]
 
@@ -24,10 +24,12 @@ export const usage = `Usage: npm run triage -- FILE [options]
   --top N          print only the first N rows of the table; the file keeps them all
   --help           print this
 
-  SOURCE           an export of mail: an mbox, also with gzip or from Google Takeout, a folder of
-                   .eml files, or a dump of the Gmail API
+  SOURCE           an export of mail: an mbox, a folder of mail files (.eml, .emlx, Maildir, Apple
+                   Mail, mailboxes of Thunderbird, mixed), one mail, the .zip or .tgz of Google
+                   Takeout, or a dump of the Gmail API; mailboxes also with gzip
   --sent-label N   mails labelled with N alone were sent, not received, and are left out; the names
                    of Gmail in some thirty languages are known (Sent, Gesendet, Enviados, ...)
+  --skipped FILE   name all that was not read, and why, one a line
   report           make one page with plots from the newest results of FILE, json or ndjson
                    (.triage.html)
   explain          print what was sent, asked and answered about one mail

@@ -11,9 +11,14 @@ export interface ImportCommand {
   readonly output: string;
   /** What the sent label is called besides the names known. */
   readonly sentLabels: readonly string[];
+  /** Where what is not read is named, as typed; null for nowhere. */
+  readonly skipped: string | null;
 }
 
-const flags = { "sent-label": { type: "string", multiple: true } } as const;
+const flags = {
+  "sent-label": { type: "string", multiple: true },
+  skipped: { type: "string" },
+} as const;
 
 /** Reads the words of an import. */
 export function readImportArguments(words: readonly string[]): ImportCommand {
@@ -23,5 +28,7 @@ export function readImportArguments(words: readonly string[]): ImportCommand {
     throw new UsageError("import takes two paths: SOURCE and OUT.json");
   }
   toOutputPath(output); // refuses what could not be triaged later
-  return { name: "import", source, output, sentLabels: values["sent-label"] ?? [] };
+  const { "sent-label": sentLabels = [], skipped = null } = values;
+  if (skipped === output) throw new UsageError("--skipped takes a file of its own");
+  return { name: "import", source, output, sentLabels, skipped };
 }

@@ -1,9 +1,12 @@
+/** Where the day of a mail comes from. */
+export type DateBasis = "header" | "received" | "separator" | "file";
+
 /** What a source says about one mail, before the rules of the input are applied. */
 export interface ImportedMail {
-  /** An id of the source's own, or null. */
-  readonly id: string | null;
-  /** When it was sent, or null when that is not known. */
-  readonly date: Date | null;
+  /** An id of the source's own, or one made from its bytes. */
+  readonly id: string;
+  /** When it was sent, or null when it does not say. */
+  readonly date: { readonly at: Date; readonly basis: DateBasis } | null;
   readonly from: string;
   readonly subject: string;
   /** The start of its text. */
@@ -14,14 +17,28 @@ export interface ImportedMail {
 
 /** One mail of a source, not yet read. */
 export interface FoundMail {
-  /** Its place in the source, for messages; nothing of its content. */
-  readonly place: string;
+  /** Where it stands in the source, for messages; nothing of its content. */
+  readonly name: string;
   /** Whether it is so large that only its start is read. */
   readonly isCut: boolean;
+  /** When it came, for a mail that does not say. */
+  readonly arrived: { readonly at: Date; readonly basis: DateBasis };
   /**
    * Reads it.
    *
-   * @throws Error when it is broken.
+   * @throws ImportProblem when it is broken.
    */
   readonly read: () => Promise<ImportedMail>;
 }
+
+/** Something of a source that is not imported. */
+export interface NotRead {
+  readonly name: string;
+  /** Why, in words that follow its name. */
+  readonly reason: string;
+  /** Whether mail may be lost by it, or it is none. */
+  readonly isMail: boolean;
+}
+
+/** Why something cannot be read: words that follow its name, and quote nothing of it. */
+export class ImportProblem extends Error {}

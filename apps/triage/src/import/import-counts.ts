@@ -1,5 +1,6 @@
-import { printCount } from "../amounts.ts";
-import { plainMessage } from "../text/plain-message.ts";
+import { printable } from "evaluator-cli-kit";
+import { printCount } from "../money/print-amounts.ts";
+import type { DateBasis, NotRead } from "./found-mail.ts";
 import { MESSAGE_BYTES } from "./parse-message.ts";
 
 const NAMED = 10;
@@ -9,29 +10,72 @@ export class ImportCounts {
   kept = 0;
   /** Left out, since they carry only a sent label. */
   sent = 0;
-  /** Left out, since they cannot be read. */
-  broken = 0;
-  /** Kept, with only their start read. */
+  /** Mails kept with only their start read. */
   cut = 0;
+  /** Mails kept, by where their day is from. */
+  readonly bases: Record<DateBasis, number> = { header: 0, received: 0, separator: 0, file: 0 };
+  #broken = 0;
+  #noMail = 0;
   readonly #named: string[] = [];
+  readonly #all: string[] | null;
 
-  /** Counts what cannot be read, and names the first of it by place and reason. */
-  addBroken(place: string, reason: string): void {
-    this.broken += 1;
-    if (this.#named.length < NAMED) this.#named.push(plainMessage`Broken: ${place}: ${reason}\n`);
+  /** @param namesAll - Whether all that is not read is kept by name, and not the first of it. */
+  constructor(namesAll: boolean) {
+    this.#all = namesAll ? [] : null;
   }
 
-  /** Says it all, in lines. */
+  /** How many mails, or files that may hold some, could not be read. */
+  get broken(): number {
+    return this.#broken;
+  }
+
+  /** Counts and names what is not read. */
+  add({ name, reason, isMail }: NotRead): void {
+    if (isMail) this.#broken += 1;
+    else this.#noMail += 1;
+    const line = printable`${name}: ${reason}\n`;
+    this.#all?.push(line);
+    const isShown = this.#named.length < NAMED;
+    if (isShown) this.#named.push(`${isMail ? "Broken" : "Not read"}: ${line}`);
+  }
+
+  /** Returns the name of all that was not read and why, one a line. */
+  skipped(): readonly string[] {
+    return this.#all ?? [];
+  }
+
+  /** Returns lines that name the first of what was not read. */
+  describeNotRead(): string {
+    const more = this.#broken + this.#noMail - this.#named.length;
+    const moreLine = `And ${printCount(more)} more that were not read; --skipped FILE names all.\n`;
+    return this.#named.join("") + (more > 0 ? moreLine : "");
+  }
+
+  /** Returns all of it in lines. */
   describe(outputPath: string): string {
-    const { kept, sent, broken, cut } = this;
-    const more = broken - this.#named.length;
+    const { kept, sent, cut } = this;
+    const noMail = this.#noMail === 0 ? "" : `; ${printCount(this.#noMail)} files are no mail`;
     const cutNote = `Of ${printCount(cut)} larger than ${MESSAGE_BYTES / 1024 ** 2} MB only the start was read.\n`;
     return [
-      ...this.#named,
-      more > 0 ? `Broken: ${printCount(more)} more\n` : "",
-      plainMessage`Wrote ${printCount(kept)} records to ${outputPath}; left out ${printCount(sent)} `,
-      `with only the sent label and ${printCount(broken)} broken.\n`,
+      this.describeNotRead(),
+      printable`Wrote ${printCount(kept)} records to ${outputPath}; left out ${printCount(sent)} `,
+      `with only the sent label and ${printCount(this.#broken)} broken${noMail}.\n`,
       cut > 0 ? cutNote : "",
+      this.#describeDates(),
     ].join("");
+  }
+
+  #describeDates(): string {
+    const { received, separator, file } = this.bases;
+    const count = received + separator + file;
+    const sources = [
+      [received, "the last Received"],
+      [separator, "the mbox separator"],
+      [file, "the file's time"],
+    ] as const;
+    const parts = sources
+      .filter(([number]) => number > 0)
+      .map(([number, source]) => `${printCount(number)} from ${source}`);
+    return count === 0 ? "" : `Without a usable Date, the day is: ${parts.join(", ")}.\n`;
   }
 }

@@ -3,21 +3,22 @@ import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { dateHeader, importOf, mbox } from "../testing/import-of.ts";
 
-test("names broken mails and goes on", async () => {
+test("names broken mails and files that are none, and goes on", async () => {
   const { mails, stderr, exitCode } = await importOf(
     {
       "mails/b.eml": `${dateHeader}\nSubject: fine\n\nHi`,
       "mails/a\u001b[2J.eml": "",
-      "mails/deep/c.eml": "Subject: no date\n\nsecret words",
-      "mails/notes.txt": "no mail",
+      "mails/deep/c.eml": "Only words, with a secret",
+      "mails/notes.txt": "no mail, but a secret",
     },
     "mails",
   );
   expect(mails).toMatchObject([{ subject: "fine" }]);
   expect(exitCode).toBe(2);
   expect(stderr).toContain(
-    "Broken: a.eml: it has no header\nBroken: deep/c.eml: it has no usable date\n",
+    "Broken: a.eml: it has no header\nBroken: deep/c.eml: it has no header\nNot read: notes.txt: it is no mail\n",
   );
+  expect(stderr).toContain("and 2 broken; 1 files are no mail.\n");
   expect(stderr).not.toContain("secret");
 });
 
@@ -41,12 +42,12 @@ test.each([
     "a.gz",
     gzipSync(mbox(`${dateHeader}\n\n${"Hi ".repeat(9999)}`)).subarray(0, 60),
   ],
-  ["broken JSON", "a.json", '[{"id":"1","snippet":"secret"},{"id":'],
+  ["broken JSON", "a.json", '[{"id":"secret'],
   ["something else", "a.pdf", "%PDF-1.7"],
 ])("writes nothing from %s", async (_, name, content) => {
   const { exitCode, stderr, cwd } = await importOf({ [name]: content });
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/nothing was written|is no mailbox this command knows/);
+  expect(stderr).toMatch(/No mail was found in .*; nothing was written/);
   expect(stderr).not.toContain("secret");
   expect(await readdir(cwd)).toEqual([name]);
 });

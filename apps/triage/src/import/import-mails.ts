@@ -1,20 +1,19 @@
 import { resolve } from "node:path";
+import { printable, toFileError, writeWholeFile } from "evaluator-cli-kit";
 import type { ImportCommand } from "../arguments/import-arguments.ts";
 import { TriageError } from "../errors.ts";
-import { toFileError } from "../file-error.ts";
 import type { Mail } from "../input/mail.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { toJsonArray } from "../output/to-json-array.ts";
-import { writeWholeFile } from "../output/write-whole-file.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { plainMessage } from "../text/plain-message.ts";
-import type { FoundMail } from "./found-mail.ts";
+import { type FoundMail, ImportProblem } from "./found-mail.ts";
 import { ImportCounts } from "./import-counts.ts";
-import { type IsOnlySent, onlySentRule } from "./is-only-sent.ts";
+import { readSource } from "./read-source.ts";
 import { SeenIds } from "./seen-ids.ts";
-import { sentLabels } from "./sent-labels.ts";
-import { openSource } from "./sources/open-source.ts";
+import { type IsOnlySent, onlySentRule, sentLabels } from "./sent-labels.ts";
 import { toMail } from "./to-mail.ts";
+
+const ADVICE = "Check the path and the room on the disk.";
 
 interface ImportOptions {
   readonly counts: ImportCounts;
@@ -23,10 +22,10 @@ interface ImportOptions {
 }
 
 /**
- * Makes an input file from an export, mail by mail; what is broken is counted and named. Gives the
- * exit code, 0 or 2.
+ * Makes an input file from an export, mail by mail; what cannot be read is counted and named.
+ * Returns the exit code, 0 or 2.
  *
- * @throws TriageError when nothing of the export can be read or the file cannot be written.
+ * @throws TriageError when no mail is found or the file cannot be written; nothing is written then.
  */
 export async function importMails(
   command: ImportCommand,
@@ -34,43 +33,46 @@ export async function importMails(
 ): Promise<number> {
   const sourcePath = resolve(cwd, command.source);
   const outputPath = resolve(cwd, command.output);
-  const counts = new ImportCounts();
+  const skippedPath = command.skipped === null ? null : resolve(cwd, command.skipped);
+  const counts = new ImportCounts(skippedPath !== null);
   const isOnlySent = onlySentRule([...sentLabels, ...command.sentLabels]);
   try {
-    const found = await openSource(sourcePath);
     await checkOutput(outputPath, sourcePath);
-    const mails = readAll(found, { counts, isOnlySent, signal });
-    await writeWholeFile(outputPath, toJsonArray(mails));
+    if (skippedPath !== null) await checkOutput(skippedPath, sourcePath);
+    const mails = readMails(sourcePath, { counts, isOnlySent, signal });
+    await writeWholeFile(outputPath, toJsonArray(mails)).finally(async () => {
+      if (skippedPath !== null && !signal.aborted)
+        await writeWholeFile(skippedPath, counts.skipped());
+    });
   } catch (error) {
-    if (isBrokenSource(error, signal)) {
-      const problem = plainMessage`${sourcePath} cannot be read`;
-      throw new TriageError(`${problem}; nothing was written.`, { cause: error });
-    }
-    throw toFileError(error, `import ${sourcePath}`, "Check the path and the room on the disk.");
+    if (error instanceof NothingFound) throw nothingFound(sourcePath, counts);
+    throw toFileError(error, `import ${sourcePath}`, ADVICE);
   }
   stderr.write(counts.describe(outputPath));
   return counts.broken > 0 ? 2 : 0;
 }
 
-async function* readAll(
-  found: AsyncIterable<FoundMail>,
-  options: ImportOptions,
-): AsyncGenerator<Mail> {
+class NothingFound extends Error {}
+
+function nothingFound(sourcePath: string, counts: ImportCounts): TriageError {
+  const problem = printable`No mail was found in ${sourcePath}; nothing was written.`;
+  return new TriageError(
+    `${counts.describeNotRead()}${problem} Give an mbox, a folder of mail files, an archive of these from Takeout, or a Gmail API dump.`,
+  );
+}
+
+async function* readMails(sourcePath: string, options: ImportOptions): AsyncGenerator<Mail> {
   const { counts, signal } = options;
   using ids = new SeenIds();
-  let lastPlace = "";
-  try {
-    for await (const mail of found) {
-      signal.throwIfAborted();
-      lastPlace = mail.place;
-      const record = await readOne(mail, options);
+  for await (const found of readSource(sourcePath, signal)) {
+    signal.throwIfAborted();
+    if ("reason" in found) counts.add(found);
+    else {
+      const record = await readOne(found, options);
       if (record !== null) yield { ...record, id: ids.unique(record.id) };
     }
-  } catch (error) {
-    // What came before the place where an export breaks off is worth having.
-    if (counts.kept === 0 || !isBrokenSource(error, signal)) throw error;
-    counts.addBroken(`after ${lastPlace}`, "it breaks off; what follows is lost");
   }
+  if (counts.kept + counts.sent === 0) throw new NothingFound();
 }
 
 async function readOne(
@@ -83,24 +85,15 @@ async function readOne(
       counts.sent += 1;
       return null;
     }
-    const record = toMail(mail);
+    const record = toMail(mail, found);
     counts.kept += 1;
+    counts.bases[(mail.date ?? found.arrived).basis] += 1;
     if (found.isCut) counts.cut += 1;
     return record;
   } catch (error) {
-    counts.addBroken(found.place, reasonOf(error));
+    // A parser's own message may quote the mail.
+    const reason = error instanceof ImportProblem ? error.message : "it cannot be read";
+    counts.add({ name: found.name, reason, isMail: true });
     return null;
   }
-}
-
-// A parser's own message may quote the mail.
-function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : "";
-  return message.startsWith("it ") ? message : "it cannot be read";
-}
-
-// Cut archives and broken JSON: nothing after such a place can be found.
-function isBrokenSource(error: unknown, signal: AbortSignal): boolean {
-  if (error instanceof TriageError || signal.aborted) return false;
-  return error instanceof Error && !("syscall" in error);
 }

@@ -1,42 +1,67 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { convert, type HtmlToTextOptions } from "html-to-text";
 import PostalMime, { type Address, decodeWords, type Email } from "postal-mime";
-import type { ImportedMail } from "./found-mail.ts";
+import { type ImportedMail, ImportProblem } from "./found-mail.ts";
+import { hasMarkup, htmlToVisibleText } from "./visible-text.ts";
 
 /** How much of one message is read, in bytes; what comes after are the rest of its attachments. */
 export const MESSAGE_BYTES = 1024 * 1024;
 
-const htmlOptions: HtmlToTextOptions = {
-  wordwrap: false,
-  limits: { maxInputLength: 200_000 },
-  selectors: [
-    { selector: "a", options: { ignoreHref: true } },
-    { selector: "img", format: "skip" },
-  ],
-};
+const header = /^[!-9;-~]{1,100}:/;
+const windows1252 = new TextDecoder("windows-1252");
+const [NEWLINE, RETURN] = [10, 13];
 
-/** Reads one message as it was sent (RFC 5322, MIME). */
+/**
+ * Reads one message as it was sent (RFC 5322, MIME).
+ *
+ * @throws ImportProblem when it has no header.
+ */
 export async function parseMessage(bytes: Uint8Array): Promise<ImportedMail> {
   // A mail inside the mail is not what the sender wrote.
-  const email = await PostalMime.parse(bytes, { forceRfc822Attachments: true });
-  if (email.headers.length === 0) throw new Error("it has no header");
+  const email = await PostalMime.parse(withReadableHeaders(bytes), {
+    forceRfc822Attachments: true,
+  });
+  if (!email.headerLines.some(({ line }) => header.test(line)))
+    throw new ImportProblem("it has no header");
   return {
     id: messageId(email) ?? `mail-${createHash("sha256").update(bytes).digest("hex").slice(0, 24)}`,
-    date: toDate(email.date),
+    date: dateOf(email),
     from: printAddress(email.from),
     subject: email.subject ?? "",
-    text: email.text?.trim() || convert(email.html ?? "", htmlOptions),
+    text: encryptionNote(email) ?? textOf(email),
     labels: labelsOf(email),
   };
 }
 
-function messageId({ messageId: id = "" }: Email): string | null {
-  return id.replace(/[<>\s]/g, "") || null;
+/** Returns the time that a mail's header names, null when there is none; a zone it does not know is UTC. */
+export function parseDate(text: string): Date | null {
+  const written = text.slice(0, 200);
+  const date = new Date(written);
+  if (isUsable(date)) return date;
+  // A name of a zone, or words after the time, make the whole unreadable; its day is not.
+  const day =
+    /\b(\d{1,2})[ -]([A-Z][a-z]{2})[a-z]{0,6}[ -](\d{4})\b(?: {1,2}(\d{1,2}:\d\d(?::\d\d)?))?/;
+  const [, number, month, year, time = ""] = day.exec(written) ?? [];
+  const found = new Date(`${number} ${month} ${year} ${time} UTC`);
+  return isUsable(found) ? found : null;
 }
 
-function toDate(text: string | undefined): Date | null {
-  const date = new Date(text ?? "");
-  return Number.isNaN(date.getTime()) ? null : date;
+// A record's day has four digits for the year.
+function isUsable(date: Date): boolean {
+  return !Number.isNaN(date.getTime()) && /^\d{4}-/.test(date.toISOString());
+}
+
+function dateOf({ headers }: Email): ImportedMail["date"] {
+  const valueOf = (name: string) => headers.find(({ key }) => key === name)?.value ?? "";
+  const sent = parseDate(valueOf("date"));
+  if (sent !== null) return { at: sent, basis: "header" };
+  // The last one added stands first; its date is behind the last semicolon.
+  const received = parseDate(valueOf("received").split(";").at(-1)?.trim() ?? "");
+  return received === null ? null : { at: received, basis: "received" };
+}
+
+function messageId({ messageId: id = "" }: Email): string | null {
+  return id.replace(/[<>\s]/g, "") || null;
 }
 
 function printAddress(from: Address | undefined): string {
@@ -52,4 +77,60 @@ function labelsOf({ headers }: Email): string[] | null {
   return decodeWords(header.value)
     .split(",")
     .map((label) => label.replaceAll('"', "").trim());
+}
+
+function textOf({ text = "", html = "" }: Email): string {
+  const plain = text.trim();
+  if (plain === "") return htmlToVisibleText(html);
+  return hasMarkup(plain) ? htmlToVisibleText(plain) : plain;
+}
+
+/** Returns what stands for the text of a mail that only its receiver can read; null for any other. */
+function encryptionNote({ headers, text = "", attachments }: Email): string | null {
+  const type = headers.find(({ key }) => key === "content-type")?.value.toLowerCase() ?? "";
+  const isSigned = type.includes("signed-data");
+  const isEncrypted =
+    type.startsWith("multipart/encrypted") ||
+    /^application\/(?:x-)?pkcs7-mime/.test(type) ||
+    attachments.some(({ mimeType }) => mimeType === "application/pgp-encrypted") ||
+    text.trimStart().startsWith("-----BEGIN PGP MESSAGE-----");
+  if (!isEncrypted) return null;
+  return isSigned
+    ? "(This mail is sealed in its signature; its text cannot be read here.)"
+    : "(This mail is encrypted; its text cannot be read here.)";
+}
+
+/**
+ * Returns a message with headers in UTF-8: raw bytes that are not are windows-1252, and where no
+ * part names a charset, so is the text.
+ */
+function withReadableHeaders(bytes: Uint8Array): Uint8Array {
+  if (isUtf8(bytes)) return bytes;
+  const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const end = headerEnd(message);
+  const head = message.subarray(0, end);
+  const body = message.subarray(end);
+  const namesCharset = /charset/i.test(message.toString("latin1"));
+  return Buffer.concat([toUtf8(head), namesCharset ? body : toUtf8(body)]);
+}
+
+// Line by line, since each was written by another program.
+function toUtf8(bytes: Buffer): Buffer {
+  const lines: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline === -1 ? bytes.length : newline + 1;
+    const line = bytes.subarray(start, end);
+    lines.push(isUtf8(line) ? line : Buffer.from(windows1252.decode(line)));
+    start = end;
+  }
+  return Buffer.concat(lines);
+}
+
+function headerEnd(message: Buffer): number {
+  for (let at = message.indexOf(NEWLINE); at !== -1; at = message.indexOf(NEWLINE, at + 1)) {
+    const next = message[at + 1];
+    if (next === NEWLINE || (next === RETURN && message[at + 2] === NEWLINE)) return at + 1;
+  }
+  return message.length;
 }

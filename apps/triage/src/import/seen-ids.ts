@@ -13,7 +13,7 @@ export class SeenIds implements Disposable {
     );
   }
 
-  /** Gives the id itself the first time, and `id#2`, `id#3` after it. */
+  /** Returns the id itself the first time, and `id#2`, `id#3` after it. */
   unique(id: string): string {
     const count = Number(this.#count.get(id)?.["count"]);
     return count === 1 ? id : this.unique(`${id}#${count}`);

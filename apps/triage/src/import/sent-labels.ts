@@ -1,4 +1,4 @@
-const byLanguage = {
+const sentByLanguage = {
   english: ["Sent", "Sent Mail", "Sent Messages"],
   german: ["Gesendet"],
   french: ["Messages envoyés", "Envoyés"],
@@ -36,4 +36,33 @@ const byLanguage = {
  * What the sent label is called: `SENT` in the Gmail API, and in an export the word of the language
  * that Gmail was set to, as its sidebar and its IMAP folder have it. `--sent-label` adds another.
  */
-export const sentLabels: readonly string[] = Object.values(byLanguage).flat();
+export const sentLabels: readonly string[] = Object.values(sentByLanguage).flat();
+
+/** Labels that say how a mail was handled, and not where it belongs. */
+const handlingByLanguage = {
+  english: ["Read", "Unread", "Opened", "Archived"],
+  german: ["Gelesen", "Ungelesen", "Geöffnet", "Archiviert"],
+  french: ["Lus", "Non lus", "Ouvert", "Archivé"],
+  spanish: ["Leído", "No leído", "No leídos", "Abierto", "Archivado"],
+  portuguese: ["Lido", "Não lidas", "Não lido", "Aberto", "Arquivado"],
+  italian: ["Da leggere", "Aperto", "Archiviato"],
+  dutch: ["Gelezen", "Ongelezen", "Geopend", "Gearchiveerd"],
+};
+const handling = new Set(Object.values(handlingByLanguage).flat().map(toName));
+
+/** Returns whether a mail carries only a sent label, and is none the user received (contract section 4.7). */
+export type IsOnlySent = (labels: readonly string[] | null) => boolean;
+
+/** Returns the rule for what the sent label may be called. */
+export function onlySentRule(sentLabels: readonly string[]): IsOnlySent {
+  const sent = new Set(sentLabels.map(toName));
+  return (labels) => {
+    const names = (labels ?? []).map(toName);
+    const folders = names.filter((name) => name !== "" && !handling.has(name));
+    return folders.length > 0 && folders.every((name) => sent.has(name));
+  };
+}
+
+function toName(label: string): string {
+  return label.normalize("NFC").trim().toLowerCase();
+}

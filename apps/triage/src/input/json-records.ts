@@ -1,5 +1,11 @@
 import { TriageError } from "../errors.ts";
-import { JsonWalker, LineSplitter, ListSplitter, type RecordText } from "./split-records.ts";
+import {
+  JsonWalker,
+  LineSplitter,
+  ListSplitter,
+  type RecordSplitter,
+  type RecordText,
+} from "./split-records.ts";
 
 /** How much of a file is looked at to see how its records are laid out. */
 const PEEK_BYTES = 1024 * 1024;
@@ -23,44 +29,64 @@ export async function* readJsonRecords(
   chunks: AsyncIterable<Buffer>,
   listKey: string,
 ): AsyncGenerator<Iterable<JsonRecord>> {
-  const { start, all } = await peek(chunks, PEEK_BYTES);
-  const listStart = findList(start, listKey);
-  const splitter = listStart === null ? new LineSplitter() : new ListSplitter(listStart);
-  for await (const chunk of all) yield parseTexts(splitter.split(chunk));
-  yield parseTexts(splitter.end());
+  const { start, all, close } = await peek(chunks, PEEK_BYTES);
+  try {
+    const listStart = findList(start, listKey);
+    yield* readAll(all, listStart === null ? new LineSplitter() : new ListSplitter(listStart));
+  } finally {
+    await close();
+  }
+}
+
+async function* readAll(
+  chunks: AsyncIterable<Buffer>,
+  splitter: RecordSplitter,
+): AsyncGenerator<Iterable<JsonRecord>> {
+  try {
+    for await (const chunk of chunks) yield parseTexts(splitter.split(chunk));
+    yield parseTexts(splitter.end());
+  } catch (error) {
+    yield parseTexts(splitter.lastWhole());
+    throw error;
+  }
 }
 
 function* parseTexts(texts: Iterable<RecordText>): Generator<JsonRecord> {
   for (const text of texts) yield parseText(text);
 }
 
-/** Reads the start of a stream, and returns it beside the whole stream. */
-async function peek(
-  chunks: AsyncIterable<Buffer>,
-  size: number,
-): Promise<{ start: Buffer; all: AsyncGenerator<Buffer> }> {
+/** The start of a stream, and all of it. */
+export interface PeekedStream {
+  readonly start: Buffer;
+  readonly all: AsyncIterable<Buffer>;
+  /** Ends the stream, whether or not all of it was read. */
+  readonly close: () => Promise<void>;
+}
+
+/** Reads so many bytes of a stream ahead; an error of it comes after what came before. */
+export async function peek(chunks: AsyncIterable<Buffer>, size: number): Promise<PeekedStream> {
   const iterator = chunks[Symbol.asyncIterator]();
   const taken: Buffer[] = [];
-  let length = 0;
-  while (length < size) {
-    const { value, done } = await iterator.next();
-    if (done === true) break;
-    taken.push(value);
-    length += value.length;
+  let rest: AsyncIterator<Buffer> = iterator;
+  for (let length = 0; length < size;) {
+    const next = await iterator.next().catch((error: unknown) => ({ error }));
+    if ("error" in next) {
+      if (taken.length === 0) throw next.error;
+      rest = { next: async () => await Promise.reject(next.error as Error) };
+      break;
+    }
+    if (next.done === true) break;
+    taken.push(next.value);
+    length += next.value.length;
   }
   const start = Buffer.concat(taken);
-  return { start, all: startAndRest(start, iterator) };
+  const close = async () => void (await iterator.return?.());
+  return { start, all: startAndRest(start, rest), close };
 }
 
 async function* startAndRest(start: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  try {
-    yield start;
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
-      yield next.value;
-    }
-  } finally {
-    await rest.return?.();
-  }
+  yield start;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
 /** Returns where the elements of the list begin; null when there is one record a line. */

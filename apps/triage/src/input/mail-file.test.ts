@@ -162,7 +162,7 @@ test.each([
     `${one}\n{"id": "secr\n`,
     "record at index 1 (no id): is not JSON; check line 2 column 13",
   ],
-  ["no end", `[${one},${two}`, "it breaks off after 1 whole records"],
+  ["no end", `[${one},${two}`, "it breaks off; the list of records has no end"],
   ["more after its end", `[${one}]]`, "it is not JSON around the list of records"],
   ["a wrong bracket", `[${one}}`, "it is not JSON around the list of records"],
 ])("JSON with %s is named by its place and never quoted", async (_, text, problem) => {

@@ -89,7 +89,7 @@ function joined([first, ...others]: readonly Buffer[]): Buffer {
 }
 
 /** Cuts text into records, piece by piece. */
-interface RecordSplitter {
+export interface RecordSplitter {
   /** Returns the records that end in a piece of the text. */
   split(chunk: Buffer): Generator<RecordText>;
   /**
@@ -98,6 +98,8 @@ interface RecordSplitter {
    * @throws TriageError when the text breaks off.
    */
   end(): RecordText[];
+  /** Returns the record that was whole when the text broke off, if there is one. */
+  lastWhole(): RecordText[];
 }
 
 /** Cuts a JSON list into its elements; what stands around it must be JSON. */
@@ -131,7 +133,7 @@ export class ListSplitter implements RecordSplitter {
 
   end(): RecordText[] {
     if (this.#walker.depth > 0) {
-      throw new TriageError(`it breaks off after ${this.#count} whole records`);
+      throw new TriageError("it breaks off; the list of records has no end");
     }
     try {
       JSON.parse(Buffer.concat(this.#around).toString());
@@ -139,6 +141,11 @@ export class ListSplitter implements RecordSplitter {
     } catch {
       throw new TriageError("it is not JSON around the list of records");
     }
+  }
+
+  lastWhole(): RecordText[] {
+    const isWhole = this.#walker.depth === 1 && !this.#record.isBlank;
+    return isWhole ? [this.#take()] : [];
   }
 
   #skipToList(chunk: Buffer): number {
@@ -192,5 +199,9 @@ export class LineSplitter implements RecordSplitter {
 
   end(): RecordText[] {
     return this.#record.isBlank ? [] : [this.#record.take()];
+  }
+
+  lastWhole(): RecordText[] {
+    return [];
   }
 }

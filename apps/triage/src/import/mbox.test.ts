@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { dateHeader, importOf, mbox } from "../../testing/import-of.ts";
+import { dateHeader, importOf, mbox } from "../testing/import-of.ts";
 
 test("reads past attachments that are larger than what is kept of a mail, on short and endless lines", async () => {
   const large = (line: string) =>

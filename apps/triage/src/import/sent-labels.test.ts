@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { dateHeader, importOf, mbox } from "../testing/import-of.ts";
-import { onlySentRule } from "./is-only-sent.ts";
-import { sentLabels } from "./sent-labels.ts";
+import { onlySentRule, sentLabels } from "./sent-labels.ts";
 
 const isOnlySent = onlySentRule(sentLabels);
 

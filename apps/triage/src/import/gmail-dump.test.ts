@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dateHeader, importOf } from "../../testing/import-of.ts";
+import { dateHeader, importOf } from "../testing/import-of.ts";
 
 const gmail = {
   id: "18c",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toSnippet } from "./to-snippet.ts";
+import { toSnippet } from "./to-mail.ts";
 
 test.each([
   ["Card 4111 1111 1111 1111 was charged.", "Card was charged."],

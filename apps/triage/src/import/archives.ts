@@ -1,0 +1,141 @@
+import { pipeline, Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { extract } from "tar-stream";
+import { type Entry, openPromise, type ZipFile } from "yauzl";
+import { ImportProblem, type NotRead } from "./found-mail.ts";
+import type { SourceFile } from "./source-files.ts";
+
+/** Text of mail shrinks to a tenth or so; what grows beyond this is made to fill disks. */
+const MOST_GROWTH = 200;
+const ALWAYS_ALLOWED_BYTES = 100 * 1024 * 1024;
+
+/**
+ * Returns what a gzip file holds.
+ *
+ * @throws ImportProblem when it grows to more than mail can be, an error of zlib when it breaks off.
+ */
+export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const growth = new Growth(0);
+  const unpacked = createGunzip();
+  pipeline(Readable.from(growth.count(chunks)), unpacked, ignore);
+  yield* growth.check(unpacked as AsyncIterable<Buffer>);
+}
+
+/**
+ * Finds the files of a tar archive, which are read in its order.
+ *
+ * @throws ImportProblem when the archive breaks off, or one would leave the folder it is unpacked in.
+ */
+export async function* tarFiles(
+  archive: SourceFile,
+  chunks: AsyncIterable<Buffer>,
+): AsyncGenerator<SourceFile | NotRead> {
+  const unpacked = extract();
+  pipeline(Readable.from(chunks), unpacked, ignore);
+  for await (const entry of unpacked) {
+    const { type, mtime } = entry.header;
+    const name = entryName(archive, entry.header.name);
+    const content = entry[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    if (type === "file" || type === "contiguous-file") {
+      const modifiedAt = mtime ?? archive.modifiedAt;
+      yield { name, prefix: `${name}: `, path: null, modifiedAt, chunks: rest(content) };
+    } else if (type !== "directory") {
+      yield { name, reason: "it is no regular file", isMail: false };
+    }
+    // What was not read of it stands before the next.
+    for await (const _ of rest(content));
+  }
+}
+
+// Its end is not passed on: it would end the whole archive.
+async function* rest(content: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  for (let next = await content.next(); next.done !== true; next = await content.next()) {
+    yield next.value;
+  }
+}
+
+/**
+ * Finds the files of a zip archive on the disk.
+ *
+ * @throws ImportProblem as `tarFiles` does, or when it grows to more than mail can be.
+ */
+export async function* zipFiles(
+  archive: SourceFile,
+  path: string,
+): AsyncGenerator<SourceFile | NotRead> {
+  const zip = await openPromise(path, { autoClose: false });
+  try {
+    const growth = new Growth(zip.fileSize);
+    for await (const entry of zip.eachEntry()) {
+      if (!entry.fileName.endsWith("/")) yield zipFile(archive, { zip, entry, growth });
+    }
+  } catch (error) {
+    const isBadName = /^(?:invalid relative path|absolute path|invalid characters)/;
+    throw error instanceof Error && isBadName.test(error.message) ? leavesFolder() : error;
+  } finally {
+    zip.close();
+  }
+}
+
+function zipFile(
+  archive: SourceFile,
+  { zip, entry, growth }: { zip: ZipFile; entry: Entry; growth: Growth },
+): SourceFile | NotRead {
+  const name = entryName(archive, entry.fileName);
+  if (entry.isEncrypted()) {
+    const reason = "it is encrypted; unpack the archive with its password and import the folder";
+    return { name, reason, isMail: true };
+  }
+  if (!entry.canDecodeFileData()) {
+    const reason = "it is packed in a way not known here; unpack the archive and import the folder";
+    return { name, reason, isMail: true };
+  }
+  const chunks = growth.check(readEntry(zip, entry));
+  return { name, prefix: `${name}: `, path: null, modifiedAt: entry.getLastModDate(), chunks };
+}
+
+async function* readEntry(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
+  yield* (await zip.openReadStreamPromise(entry)) as AsyncIterable<Buffer>;
+}
+
+function entryName({ name: archive, prefix }: SourceFile, name: string): string {
+  if (/^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name)) {
+    throw leavesFolder();
+  }
+  return prefix === "" ? name : `${archive}/${name}`;
+}
+
+function leavesFolder(): ImportProblem {
+  return new ImportProblem("it has a file that leaves its folder, as attacks have; it is refused");
+}
+
+/** Compares what an archive becomes with what it was. */
+class Growth {
+  #packed: number;
+  #unpacked = 0;
+
+  constructor(packed: number) {
+    this.#packed = packed;
+  }
+
+  /** Returns packed content as it is, and counts it. */
+  async *count(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      this.#packed += chunk.length;
+      yield chunk;
+    }
+  }
+
+  /** Returns unpacked content as it is. @throws ImportProblem when there is too much of it. */
+  async *check(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      this.#unpacked += chunk.length;
+      if (this.#unpacked > ALWAYS_ALLOWED_BYTES + MOST_GROWTH * this.#packed) {
+        throw new ImportProblem("it grows when unpacked as no mail does; it is refused");
+      }
+      yield chunk;
+    }
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,74 @@
+import { decodeWords } from "postal-mime";
+import { z } from "zod";
+import { readJsonRecords } from "../input/json-records.ts";
+import { toUtf8Chunks } from "../input/utf8-chunks.ts";
+import { type FoundMail, type ImportedMail, ImportProblem } from "./found-mail.ts";
+import { parseDate, parseMessage } from "./parse-message.ts";
+import type { SourceFile } from "./source-files.ts";
+
+/** One message as the Gmail API gives it: with `payload.headers`, or `raw`. */
+const messageSchema = z.looseObject({
+  id: z.string().min(1),
+  labelIds: z.array(z.string()).optional(),
+  snippet: z.string().optional(),
+  internalDate: z.union([z.string(), z.number()]).optional(),
+  raw: z.string().optional(),
+  payload: z
+    .looseObject({
+      headers: z.array(z.looseObject({ name: z.string(), value: z.string() })).optional(),
+    })
+    .optional(),
+});
+type GmailMessage = z.infer<typeof messageSchema>;
+
+/** Finds the messages of a Gmail API dump: an array, an object with `messages`, or one a line. */
+export async function* gmailMails(
+  { prefix, modifiedAt }: SourceFile,
+  chunks: AsyncIterable<Buffer>,
+): AsyncGenerator<FoundMail> {
+  let number = 0;
+  for await (const records of readJsonRecords(toUtf8Chunks(chunks), "messages")) {
+    for (const record of records) {
+      number += 1;
+      const read = async () => {
+        if ("problem" in record) throw new ImportProblem(`it ${record.problem}`);
+        return await parseGmailMessage(record.value);
+      };
+      const arrived = { at: modifiedAt, basis: "file" } as const;
+      yield { name: `${prefix}message ${number}`, isCut: false, arrived, read };
+    }
+  }
+}
+
+async function parseGmailMessage(json: unknown): Promise<ImportedMail> {
+  const { data } = messageSchema.safeParse(json);
+  if (data === undefined) throw new ImportProblem("it is not a message of the Gmail API");
+  const raw =
+    data.raw === undefined ? null : await parseMessage(Buffer.from(data.raw, "base64url"));
+  return {
+    id: data.id,
+    date: dateOf(data) ?? raw?.date ?? null,
+    from: raw?.from ?? header(data, "from"),
+    subject: raw?.subject ?? header(data, "subject"),
+    text: data.snippet ?? raw?.text ?? "",
+    labels: data.labelIds ?? null,
+  };
+}
+
+function header({ payload }: GmailMessage, name: string): string {
+  const found = payload?.headers?.find((header) => header.name.toLowerCase() === name);
+  return decodeWords(found?.value ?? "");
+}
+
+function dateOf(message: GmailMessage): ImportedMail["date"] {
+  const { internalDate } = message;
+  const written =
+    internalDate === undefined ? "" : (dateAt(Number(internalDate))?.toISOString() ?? "");
+  const at = parseDate(written) ?? parseDate(header(message, "date"));
+  return at === null ? null : { at, basis: "header" };
+}
+
+function dateAt(ms: number): Date | null {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? null : date;
+}

@@ -1,0 +1,310 @@
+import { mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { pack } from "tar-stream";
+import { expect, test } from "vitest";
+import { ZipFile } from "yazl";
+import { dateHeader, importOf, mailsOf, mbox } from "../testing/import-of.ts";
+import { startTriage } from "../testing/start-triage.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
+
+const mail = (subject: string) => `${dateHeader}\nSubject: ${subject}\nFrom: a@b.example\n\nHi\n`;
+const emlx = (subject: string) =>
+  `${Buffer.byteLength(mail(subject))}      \n${mail(subject)}<?xml version="1.0"?><plist><dict/></plist>\n`;
+const subjects = Array.from({ length: 206 }, (_, index) => `s${index}`);
+const separated = (separator: string, end = "\n") =>
+  subjects.map((subject) => `${separator}\n${mail(subject)}${end}`).join("");
+const dated = "From ada@example.com Mon Nov  2 09:00:00 2026";
+
+test.each([
+  ["with blank lines before its separators", separated(dated)],
+  ["without blank lines before its separators", separated(dated, "")],
+  ["of Windows", separated(dated).replaceAll("\n", "\r\n")],
+  ["with spaces in the sender", separated("From Ada and Bo (sales team) Mon Nov  2 09:00:00 2026")],
+  ["of Takeout", separated("From 1234567@xxx Mon Nov 02 09:00:00 +0000 2026")],
+  ["with a mail's date", separated("From ada@example.com Mon, 2 Nov 2026 09:00:00 +0100")],
+  ["with a zone", separated("From ada Mon Nov  2 09:00 CEST 2026 remote from host")],
+  ["of Thunderbird", separated("From - Mon Nov 02 09:00:00 2026", "\r\n")],
+  ["with bare separators", separated("From ")],
+  ["with senders alone", separated("From ada@example.com")],
+  ["with a byte order mark", `\uFEFF${separated(dated)}`],
+  ["with blank first lines", `\r\n\n${separated(dated)}`],
+])("an mbox %s comes whole", async (_, content) => {
+  const { mails, exitCode, stderr } = await importOf({ export: content });
+  expect(mails?.map(({ subject }) => subject)).toEqual(subjects);
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain("Wrote 206 records");
+});
+
+test.each([
+  [
+    "after a blank line",
+    "Hello.\n\nFrom now on we meet at 9:00 on Mon Nov 2 2026.\nNote: bring it",
+  ],
+  ["with a date and no header below", `Hello.\n\n${dated}\n\nHi`],
+  ["with a date, a word with a colon below and no blank line", `Hello.\n${dated}\nNote: bring it`],
+  [
+    "without a date, as in no other place of the file",
+    "Hello.\n\nFrom ada@example.com\nSubject: x",
+  ],
+  ["in the middle of an endless line", `${"x".repeat(64 * 1024)}${dated}\nSubject: x`],
+])("a line of a mail that looks like a separator, %s, splits no mail", async (_, text) => {
+  const content = mbox(`${dateHeader}\nSubject: one\n\n${text}`, mail("two"));
+  const { mails } = await importOf({ "a.mbox": content });
+  expect(mails?.map(({ subject }) => subject)).toEqual(["one", "two"]);
+});
+
+test.each([
+  [
+    "a Maildir",
+    {
+      "cur/1700000000.M1P2.host:2,S": mail("one"),
+      "new/1700000001.M1P2.host": mail("two"),
+      ".Archive/cur/1700000002.M1P2.host:2,": mail("three"),
+      "dovecot-uidlist": "3 V1 N4",
+    },
+    ["dovecot-uidlist: it is no mail"],
+  ],
+  [
+    "a folder of Apple Mail",
+    {
+      "INBOX.mbox/Data/1/Messages/1.emlx": emlx("one"),
+      "INBOX.mbox/Data/1/Messages/2.partial.emlx": emlx("two"),
+      "Export.mbox/mbox": mbox(mail("three"), mail("four")),
+      "Export.mbox/table_of_contents": Buffer.from([0, 1, 2, 3]),
+    },
+    ["Export.mbox/table_of_contents: it is no mail"],
+  ],
+  [
+    "a folder of mixed files",
+    {
+      "a.eml": mail("eml"),
+      "b.emlx": emlx("emlx"),
+      c: mbox(mail("mbox 1"), mail("mbox 2")),
+      "d.mbox.gz": gzipSync(mbox(mail("gzip"))),
+      "e.json": `[{"id":"1","payload":{"headers":[{"name":"Subject","value":"Subject: dump"}]}}]`,
+      "f/settings.json": '{"filters": []}',
+      "f/g": mail("deep"),
+      "f/no-mails": `${dated}\n`,
+      "photo.jpg": Buffer.from([0xff, 0xd8, 0xff, 0xe0]),
+      ".hidden": mail("hidden"),
+      "inbox.json": '[{"id":"1","date":"","from":"","subject":"","snippet":""}]',
+    },
+    [
+      "f/no-mails: it has no mails",
+      "f/settings.json: it is no mail",
+      "inbox.json: it is an input file already; triage it as it is",
+      "photo.jpg: it is no mail",
+    ],
+  ],
+])("%s comes whole, and what is no mail is named", async (_, files, notRead) => {
+  const inFolder = Object.entries(files).map(([name, content]) => [`all/${name}`, content]);
+  const { mails, stderr, exitCode, cwd } = await importOf(
+    Object.fromEntries(inFolder) as Record<string, string | Uint8Array>,
+    "all",
+    "--skipped",
+    "skipped.txt",
+  );
+  const written = Object.values(files).map((content) =>
+    content.toString().startsWith("\u001f") ? mbox(mail("gzip")) : content.toString(),
+  );
+  const subjects = written.join("\n").matchAll(/Subject: ([\w ]+)/g);
+  expect(mails?.map(({ subject }) => subject.replace("Subject: ", "")).toSorted()).toEqual(
+    [...subjects].map(([, subject]) => subject).toSorted(),
+  );
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain(notRead.map((line) => `Not read: ${line}\n`).join(""));
+  expect(stderr).toContain(`; ${notRead.length} files are no mail.\n`);
+  expect(await readFile(join(cwd, "skipped.txt"), "utf8")).toBe(`${notRead.join("\n")}\n`);
+});
+
+const takeout = {
+  "Takeout/archive_browser.html": "<html></html>",
+  "Takeout/Mail/Inbox.mbox": mbox(mail("one"), mail("two")),
+  "Takeout/Mail/More.mbox": mbox(mail("three")),
+  "Takeout/Mail/deep/four.eml": mail("four"),
+};
+
+async function tgz(files: Readonly<Record<string, string>>): Promise<Buffer> {
+  const archive = pack();
+  for (const [name, content] of Object.entries(files)) archive.entry({ name }, content);
+  archive.finalize();
+  return gzipSync(await buffer(archive));
+}
+
+async function zip(files: Readonly<Record<string, string>>): Promise<Buffer> {
+  const archive = new ZipFile();
+  for (const [name, content] of Object.entries(files)) {
+    archive.addBuffer(Buffer.from(content), name);
+  }
+  archive.end();
+  return await buffer(archive.outputStream as NodeJS.ReadableStream);
+}
+
+test.each([
+  ["zip", zip],
+  ["tgz", tgz],
+])("the .%s of Takeout comes whole, and what is no mail is named", async (type, make) => {
+  const { mails, stderr, exitCode } = await importOf({ [`takeout.${type}`]: await make(takeout) });
+  expect(mails?.map(({ subject }) => subject)).toEqual(["one", "two", "three", "four"]);
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain("Not read: Takeout/archive_browser.html: it is no mail\n");
+});
+
+test("archives in a folder come whole, and those in archives are named", async () => {
+  const inner = (await zip({ "x.mbox": mbox(mail("inner")) })).toString("latin1");
+  const files = {
+    "all/takeout-001.zip": await zip(takeout),
+    "all/takeout-002.tgz": await tgz({
+      "Takeout/Mail/Rest.mbox": mbox(mail("five")),
+      "b.zip": inner,
+    }),
+  };
+  const { mails, stderr, exitCode } = await importOf(files, "all");
+  expect(mails?.map(({ subject }) => subject)).toEqual(["one", "two", "three", "four", "five"]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("Broken: takeout-002.tgz/b.zip: it is an archive in an archive; unpack");
+});
+
+test.each([
+  ["zip", zip],
+  ["tgz", tgz],
+])("a .%s with a file that leaves its folder is refused", async (type, make) => {
+  const archive = await make({ "aa/evil.eml": mail("evil") });
+  const packed = type === "zip" ? archive : gunzipSync(archive);
+  const evil = Buffer.from(packed.toString("latin1").replaceAll("aa/evil", "../evil"), "latin1");
+  if (type === "tgz") fixTarChecksum(evil);
+  const { exitCode, stderr } = await importOf({ [`a.${type}`]: evil });
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/a\.(?:zip|tgz): it has a file that leaves its folder.*refused\n/);
+});
+
+function fixTarChecksum(tar: Buffer): void {
+  tar.fill(" ", 148, 156);
+  const sum = tar.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+  tar.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+}
+
+test.each([
+  ["zip", async (text: string) => await zip({ "bomb.mbox": text })],
+  ["mbox.gz", async (text: string) => gzipSync(text)],
+])("a .%s that grows as no mail does is refused", async (type, make) => {
+  const bomb = await make(mbox(`${mail("one")}${"A".repeat(140 * 1024 * 1024)}`, mail("two")));
+  const { mails, exitCode, stderr } = await importOf({ [`a.${type}`]: bomb });
+  expect(exitCode).toBe(1);
+  expect(mails).toBeNull();
+  expect(stderr).toContain("it grows when unpacked as no mail does; it is refused");
+});
+
+test("an encrypted archive is refused, with what to do instead", async () => {
+  const archive = await zip({ "a.mbox": mbox(mail("one")) });
+  for (const [signature, at] of [
+    ["PK\u0003\u0004", 6],
+    ["PK\u0001\u0002", 8],
+  ] as const) {
+    const flags = archive.indexOf(signature, 0, "latin1") + at;
+    archive.writeUInt16LE(archive.readUInt16LE(flags) | 1, flags);
+  }
+  const { exitCode, stderr } = await importOf({ "a.zip": archive });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("Broken: a.mbox: it is encrypted; unpack the archive with its password");
+});
+
+const ole = Buffer.from("d0cf11e0a1b11ae1", "hex");
+
+test.each([
+  ["mail.msg", ole, "it is a mail of Outlook (.msg); open it with Outlook or Thunderbird"],
+  [
+    "mail",
+    Buffer.concat([ole, Buffer.from("__substg1.0_0037", "utf16le")]),
+    "it is a mail of Outlook (.msg); open it",
+  ],
+  ["mail.pst", "!BDN....", "it is a data file of Outlook (.pst, .ost); open it with Outlook"],
+  ["a.7z", Buffer.from("377abcaf271c", "hex"), "it is an archive of another kind; unpack it"],
+  ["a.olm", "PK\u0003\u0004....", "it is an archive of Outlook for Mac; export its folders"],
+  ["cut.zip", "PK\u0003\u0004....", "it is broken, or breaks off"],
+  ["empty.mbox", "", "it is empty"],
+  ["letter.doc", ole, "it is no mail"],
+])("%s alone is exit 1, and says what to do", async (name, content, reason) => {
+  const { exitCode, stderr, mails, cwd } = await importOf({ [name]: content });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(`${name}: ${reason}`);
+  expect(stderr).toMatch(/No mail was found in .*; nothing was written\./);
+  expect(mails).toBeNull();
+  expect(await readdir(cwd)).toEqual([name]);
+});
+
+test("an archive that breaks off gives the mails before, and says so", async () => {
+  const archive = gunzipSync(await tgz(takeout));
+  const cut = archive.subarray(0, archive.indexOf("Subject: three") + 5);
+  const { mails, exitCode, stderr } = await importOf({ "a.tar": cut });
+  expect(mails?.map(({ subject }) => subject)).toEqual(["one", "two"]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("breaks off");
+});
+
+test.each([
+  ["one.eml", mail("one")],
+  ["one.emlx", emlx("one")],
+  ["one.eml", `\uFEFF\r\n${mail("one")}`],
+  ["one", mail("one").replaceAll("\n", "\r\n")],
+])("one mail alone, %s, is a source", async (name, content) => {
+  const { mails, exitCode } = await importOf({ [name]: content });
+  expect(mails).toMatchObject([{ subject: "one", from: "a@b.example", snippet: "Hi" }]);
+  expect(exitCode).toBe(0);
+});
+
+test("links to mails are followed, and links to folders named", async () => {
+  const files = { "all/a.eml": mail("one"), "elsewhere/b.eml": mail("two") };
+  const { cwd } = await importOf(files, "all");
+  await symlink(join(cwd, "elsewhere/b.eml"), join(cwd, "all/b.eml"));
+  await symlink(join(cwd, "all"), join(cwd, "all/circle"));
+  await symlink(join(cwd, "nowhere"), join(cwd, "all/gone"));
+  const { exitCode, stderr } = await startTriage(["import", "all", "inbox.json"], { cwd });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("Broken: circle: it is a link to a folder; give that folder itself\n");
+  expect(stderr).toContain("Broken: gone: it cannot be read: no such file or directory\n");
+  expect(stderr).toContain("Wrote 2 records");
+});
+
+test("names the first ten of what was not read, and all in the file of --skipped", async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 12 }, (_, index) => [`all/${index + 10}.jpg`, "\u00ff"]),
+  );
+  const { exitCode, stderr, cwd } = await importOf(files, "all", "--skipped", "skipped.txt");
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(
+    /^(?:Not read: \d\d\.jpg: it is no mail\n){10}And 2 more that were not read/,
+  );
+  const named = await readFile(join(cwd, "skipped.txt"), "utf8");
+  expect(named.split("\n")).toHaveLength(13);
+});
+
+test("a mail without a usable Date takes the last Received, the separator or the file's time", async () => {
+  const received = "Received: by b; Tue, 03 Nov 2026 10:00:00 +0000 (CET)";
+  const older = "Received: by a; Sun, 01 Nov 2026 10:00:00 +0000";
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, "all"));
+  const files = {
+    "1.eml": `Date: soon\nSubject: received\n${received}\n${older}\n\nHi`,
+    "2.mbox": `From a@b.example Wed Nov  4 09:00:00 2026\nSubject: separator\nDate: Mon, 99 Nov 20266\n\nHi`,
+    "3.eml": "From: a@b.example\nSubject: file\n\nHi",
+    "4.eml": `Date: Mon, 9 Nov 2026 23:00:00 Somewhere Time\nSubject: odd zone\n\nHi`,
+  };
+  for (const [name, content] of Object.entries(files)) {
+    await writeFile(join(cwd, "all", name), content);
+    await utimes(join(cwd, "all", name), 0, new Date("2026-11-05T09:00:00Z"));
+  }
+  const { stderr, exitCode } = await startTriage(["import", "all", "inbox.json"], { cwd });
+  expect(exitCode).toBe(0);
+  expect((await mailsOf(join(cwd, "inbox.json"))).map(({ date }) => date)).toEqual([
+    "2026-11-03",
+    "2026-11-04",
+    "2026-11-05",
+    "2026-11-09",
+  ]);
+  expect(stderr).toContain(
+    "Without a usable Date, the day is: 1 from the last Received, 1 from the mbox separator, 1 from the file's time.\n",
+  );
+});

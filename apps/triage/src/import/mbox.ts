@@ -1,0 +1,168 @@
+import type { FoundMail } from "./found-mail.ts";
+import { MESSAGE_BYTES, parseDate, parseMessage } from "./parse-message.ts";
+import type { SourceFile } from "./source-files.ts";
+
+const [NEWLINE, RETURN, ARROW, LETTER_F] = [10, 13, 62, 70];
+const LINE_BYTES = 64 * 1024;
+const HEAD_BYTES = 512;
+
+const months = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)";
+const days = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)";
+const year = "(?:19|20)\\d\\d";
+const zone = "(?: (?:[A-Z]{1,5}|[+-]\\d{4}))?";
+// "Mon Nov  2 09:00:00 2026", with a zone before or after the year; "Mon, 2 Nov 2026 09:00 +0100".
+const mailDate = `${days},? {1,2}(?:${months} {1,2}\\d{1,2}|\\d{1,2} ${months}),?(?: ${year})? {1,2}\\d{1,2}:\\d\\d(?::\\d\\d)?${zone}(?: ${year})?${zone}`;
+/** A separator ends with the day of delivery; the sender before it may have spaces, or be missing. */
+const datedSeparator = new RegExp(
+  `^From (?:.{1,300} )?(${mailDate})(?: remote from \\S{1,100})?[ \\r\\n]*$`,
+);
+/** "From " and "From - " of Thunderbird, or a sender alone. */
+const bareSeparator = /^From (?:- ?|\S{1,300} ?)?[\r\n]*$/;
+const header = /^[!-9;-~]{1,100}:/;
+/** Headers a mail begins with, as no sentence does. */
+const usualHeader =
+  /^(?:[A-Za-z]{1,30}-[\w-]{1,60}|Received|Date|From|To|Cc|Bcc|Subject|Sender|Status|Importance|Precedence|Priority):/i;
+
+/** Finds the mails of an mbox, one at a time. */
+export async function* mboxMails(
+  file: SourceFile,
+  chunks: AsyncIterable<Buffer>,
+): AsyncGenerator<FoundMail> {
+  const splitter = new MboxSplitter();
+  const toFound = ({ number, deliveredAt, bytes, isCut }: MboxMessage): FoundMail => ({
+    name: `${file.prefix}message ${number}`,
+    isCut,
+    arrived:
+      deliveredAt === null
+        ? { at: file.modifiedAt, basis: "file" }
+        : { at: deliveredAt, basis: "separator" },
+    read: async () => await parseMessage(bytes),
+  });
+  for await (const chunk of chunks) {
+    for (const message of splitter.split(chunk)) yield toFound(message);
+  }
+  for (const message of splitter.end()) yield toFound(message);
+}
+
+/** Returns whether text begins as an mbox does. */
+export function isMbox(text: string): boolean {
+  const [first = "", second = ""] = text.split("\n", 2);
+  return datedSeparator.test(first) || (bareSeparator.test(first) && header.test(second));
+}
+
+/** One message of an mbox file. */
+interface MboxMessage {
+  /** Its number in the file, from 1. */
+  readonly number: number;
+  /** When it was delivered, by its separator, or null. */
+  readonly deliveredAt: Date | null;
+  /** Its start, some {@link MESSAGE_BYTES}. */
+  readonly bytes: Uint8Array;
+  /** Whether there is more of it. */
+  readonly isCut: boolean;
+}
+
+interface OpenMessage {
+  readonly deliveredAt: Date | null;
+  readonly lines: Buffer[];
+  length: number;
+}
+
+/**
+ * Splits an mbox into messages; `>From ` lines become what they were. Only the start of one message
+ * is held at a time, however long the file and its attachments are.
+ *
+ * A line of a mail may look like a separator: so one must have a date, and a header below it; where
+ * no empty line is before it, as in some exports, a usual header. One without a date counts only
+ * after an empty line, in a file whose first has none either.
+ */
+export class MboxSplitter {
+  #rest: Buffer = Buffer.alloc(0);
+  /** Whether what comes next begins a line, and is not the rest of an endless one. */
+  #isLineStart = true;
+  #isAfterBlank = true;
+  #open: OpenMessage | null = null;
+  #number = 0;
+  #takesBare = false;
+  /** A line that is a separator if the next one is a header. */
+  #candidate: { line: Buffer; head: string; isAfterBlank: boolean } | null = null;
+
+  /** Returns the messages that end in a piece of the file. */
+  *split(chunk: Buffer): Generator<MboxMessage> {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
+      yield* this.#take(bytes.subarray(start, end + 1));
+      this.#isLineStart = true;
+      start = end + 1;
+    }
+    this.#rest = bytes.subarray(start);
+    if (this.#rest.length < LINE_BYTES) return;
+    yield* this.#take(this.#rest);
+    this.#isLineStart = false;
+    this.#rest = Buffer.alloc(0);
+  }
+
+  /** Returns what is left at the end of the file. */
+  *end(): Generator<MboxMessage> {
+    if (this.#rest.length > 0) yield* this.#take(this.#rest);
+    if (this.#candidate !== null) this.#add(this.#candidate.line);
+    yield* this.#close();
+  }
+
+  *#take(line: Buffer): Generator<MboxMessage> {
+    const head = this.#isLineStart ? headOf(line) : "";
+    const candidate = this.#candidate;
+    this.#candidate = null;
+    if (candidate !== null) {
+      if (this.#separates(candidate, headOf(line, true))) {
+        yield* this.#close();
+        this.#begin(candidate.head);
+      } else this.#add(candidate.line);
+    }
+    const isAfterBlank = this.#isAfterBlank;
+    this.#isAfterBlank = head === "\n" || head === "\r\n";
+    if (head.startsWith("From ")) this.#candidate = { line, head, isAfterBlank };
+    else this.#add(/^>+From /.test(head) ? line.subarray(1) : line);
+  }
+
+  #separates({ head, isAfterBlank }: { head: string; isAfterBlank: boolean }, next: string) {
+    const isBelievable = this.#number === 0 || isAfterBlank;
+    if (datedSeparator.test(head)) return (isBelievable ? header : usualHeader).test(next);
+    const isFirst = this.#number === 0;
+    if (!bareSeparator.test(head) || !(isFirst || (this.#takesBare && isAfterBlank))) return false;
+    return usualHeader.test(next);
+  }
+
+  #begin(head: string): void {
+    this.#number += 1;
+    const deliveredAt = dateOf(head);
+    if (this.#number === 1) this.#takesBare = deliveredAt === null;
+    this.#open = { deliveredAt, lines: [], length: 0 };
+  }
+
+  #add(line: Buffer): void {
+    if (this.#open === null) return;
+    if (this.#open.length < MESSAGE_BYTES) this.#open.lines.push(line);
+    this.#open.length += line.length;
+  }
+
+  *#close(): Generator<MboxMessage> {
+    if (this.#open === null) return;
+    const { deliveredAt, lines, length } = this.#open;
+    this.#open = null;
+    const bytes = Buffer.concat(lines);
+    yield { number: this.#number, deliveredAt, bytes, isCut: length > bytes.length };
+  }
+}
+
+/** Returns the start of a line as text when it can matter, which for most lines it cannot. */
+function headOf(line: Buffer, isNeeded = false): string {
+  const [first] = line;
+  const canMatter = first === LETTER_F || first === ARROW || first === NEWLINE || first === RETURN;
+  return isNeeded || canMatter ? line.toString("latin1", 0, HEAD_BYTES) : "";
+}
+
+function dateOf(separator: string): Date | null {
+  return parseDate(datedSeparator.exec(separator)?.[1] ?? "");
+}

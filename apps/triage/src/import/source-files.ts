@@ -1,0 +1,79 @@
+import { createReadStream, type Stats } from "node:fs";
+import { lstat, readdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { describeSystemError } from "evaluator-cli-kit";
+import type { NotRead } from "./found-mail.ts";
+
+/** One file of a source: on the disk, or in an archive. */
+export interface SourceFile {
+  /** Its path in the source, `/` between folders. */
+  readonly name: string;
+  /** What names of its mails begin with; nothing where it is the source itself. */
+  readonly prefix: string;
+  /** Where it is on the disk; null in an archive. */
+  readonly path: string | null;
+  readonly modifiedAt: Date;
+  /** Its content, which is read once. */
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
+/**
+ * Finds the files of a path: itself, or all in the folder and the folders in it, by name. Links to
+ * files are followed, and links to folders are not, since they may lead in a circle.
+ *
+ * @throws an error of the file system when the path itself cannot be read.
+ */
+export async function* findFiles(
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<SourceFile | NotRead> {
+  const stats = await stat(path);
+  if (stats.isDirectory()) yield* filesIn(path, "", signal);
+  else yield fileAt(path, { name: basename(path), prefix: "", stats, signal });
+}
+
+async function* filesIn(
+  folder: string,
+  prefix: string,
+  signal: AbortSignal,
+): AsyncGenerator<SourceFile | NotRead> {
+  const names = await readdir(folder);
+  for (const name of names.toSorted()) {
+    signal.throwIfAborted();
+    const [path, shown] = [join(folder, name), `${prefix}${name}`];
+    try {
+      const isLink = (await lstat(path)).isSymbolicLink();
+      const stats = await stat(path);
+      if (!stats.isDirectory())
+        yield fileAt(path, { name: shown, prefix: `${shown}: `, stats, signal });
+      else if (isLink) yield notRead(shown, "it is a link to a folder; give that folder itself");
+      else yield* filesIn(path, `${shown}/`, signal);
+    } catch (error) {
+      const reason = describeSystemError(error);
+      if (reason === null) throw error;
+      yield notRead(shown, `it cannot be read: ${reason}`);
+    }
+  }
+}
+
+function notRead(name: string, reason: string): NotRead {
+  return { name, reason, isMail: true };
+}
+
+interface FileOptions extends Pick<SourceFile, "name" | "prefix"> {
+  readonly stats: Stats;
+  readonly signal: AbortSignal;
+}
+
+function fileAt(path: string, { name, prefix, stats, signal }: FileOptions): SourceFile | NotRead {
+  if (!stats.isFile()) return { name, reason: "it is no regular file", isMail: false };
+  return { name, prefix, path, modifiedAt: stats.mtime, chunks: readChunks(path, signal) };
+}
+
+// Opened when it is read: a folder may have more files than a process may open.
+async function* readChunks(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  for await (const chunk of createReadStream(path)) {
+    signal.throwIfAborted();
+    yield chunk as Buffer;
+  }
+}

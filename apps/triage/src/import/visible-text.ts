@@ -1,0 +1,142 @@
+import { Parser } from "htmlparser2";
+
+/** How much text is wanted; a snippet takes less. */
+const TEXT_LENGTH = 10_000;
+const READ_LENGTH = 500_000;
+const PIECE_LENGTH = 2000;
+/** Deeper pages are made to slow parsers down: each closing tag looks through all that are open. */
+const MOST_OPEN = 500;
+
+const unseenTags = new Set([
+  "head",
+  "noscript",
+  "object",
+  "script",
+  "style",
+  "svg",
+  "template",
+  "title",
+]);
+const inlineTags = new Set(
+  "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup time tt u var wbr".split(
+    " ",
+  ),
+);
+const tag =
+  /<\/?(?:a|b|body|br|center|div|font|head|html|img|li|p|span|style|table|tbody|td|tr|ul)\b[^<>]{0,1000}>/gi;
+const TAGS_OF_MARKUP = 3;
+
+/** Returns whether text that claims to be plain is HTML. */
+export function hasMarkup(text: string): boolean {
+  const start = text.slice(0, TEXT_LENGTH);
+  if (/^(?:<!doctype html|<html|<\?xml[^<>]{0,200}>\s{0,10}<)/i.test(start)) return true;
+  let tags = 0;
+  for (const _ of start.matchAll(tag)) if ((tags += 1) === TAGS_OF_MARKUP) return true;
+  return false;
+}
+
+/** Returns the text that a reader of HTML sees, and the `alt` of its images. */
+export function htmlToVisibleText(html: string): string {
+  const reader = new VisibleText();
+  const parser = new Parser({
+    onopentag: (name, attributes) => reader.open(name, attributes),
+    onclosetag: (name) => reader.close(name),
+    ontext: (text) => reader.add(text),
+  });
+  // In pieces, so that the rest of a long page is not read.
+  for (let at = 0; at < Math.min(html.length, READ_LENGTH) && !reader.isFull; at += PIECE_LENGTH) {
+    parser.write(html.slice(at, at + PIECE_LENGTH));
+  }
+  parser.end();
+  return reader.isTooDeep ? withoutTags(html.slice(0, READ_LENGTH)) : reader.text();
+}
+
+// With what is hidden, but never empty.
+function withoutTags(html: string): string {
+  return html
+    .replace(/<[^<>]{0,1000}>/g, " ")
+    .replace(/\s+/gu, " ")
+    .trim();
+}
+
+interface OpenElement {
+  /** Whether it and all in it is hidden. */
+  readonly isHidden: boolean;
+  /** Whether its own text has no size; an element in it may have one again. */
+  readonly hasNoSize: boolean;
+}
+
+/** Collects what is seen of a page. */
+class VisibleText {
+  readonly #open: OpenElement[] = [{ isHidden: false, hasNoSize: false }];
+  #text = "";
+  #images = 0;
+
+  /** Whether there is no need or no way to read on. */
+  get isFull(): boolean {
+    return this.#text.length >= TEXT_LENGTH || this.isTooDeep;
+  }
+
+  get isTooDeep(): boolean {
+    return this.#open.length > MOST_OPEN;
+  }
+
+  open(name: string, attributes: Readonly<Record<string, string>>): void {
+    const parent = this.#open.at(-1);
+    const style = styleOf(attributes["style"] ?? "");
+    const isHidden =
+      parent?.isHidden === true ||
+      unseenTags.has(name) ||
+      attributes["hidden"] !== undefined ||
+      hides(style);
+    const size = style.get("font-size");
+    const hasNoSize = size === undefined ? parent?.hasNoSize === true : isZero(size);
+    this.#open.push({ isHidden, hasNoSize });
+    if (!inlineTags.has(name)) this.#text += " ";
+    if (name === "img" && !isHidden) this.#addImage(attributes);
+  }
+
+  close(name: string): void {
+    this.#open.pop();
+    if (!inlineTags.has(name)) this.#text += " ";
+  }
+
+  add(text: string): void {
+    const { isHidden, hasNoSize } = this.#open.at(-1) ?? { isHidden: false, hasNoSize: false };
+    if (!isHidden && !hasNoSize) this.#text += text;
+  }
+
+  text(): string {
+    const text = this.#text.replace(/\s+/gu, " ").trim();
+    return text === "" && this.#images > 0 ? "(This mail shows images alone.)" : text;
+  }
+
+  // One of a pixel counts who reads the mail, and shows nothing.
+  #addImage({ alt = "", width = "", height = "" }: Readonly<Record<string, string>>): void {
+    if ([width, height].some((size) => isZero(size) || /^1(?:px)?$/.test(size.trim()))) return;
+    this.#images += 1;
+    this.#text += ` ${alt} `;
+  }
+}
+
+function styleOf(style: string): Map<string, string> {
+  const declarations = style.slice(0, 2000).toLowerCase().split(";");
+  return new Map(
+    declarations.map((declaration) => {
+      const [name = "", value = ""] = declaration.split(":", 2);
+      return [name.trim(), value.replace("!important", "").trim()];
+    }),
+  );
+}
+
+function hides(style: ReadonlyMap<string, string>): boolean {
+  if (style.get("display") === "none" || style.get("visibility") === "hidden") return true;
+  if (style.get("mso-hide") === "all" || isZero(style.get("opacity"))) return true;
+  if (isZero(style.get("max-height")) || isZero(style.get("max-width"))) return true;
+  const isClipped = style.get("overflow") === "hidden";
+  return isClipped && (isZero(style.get("height")) || isZero(style.get("width")));
+}
+
+function isZero(size: string | undefined): boolean {
+  return size !== undefined && /^0(?:\.0{1,10})?(?:px|pt|em|rem|ex|ch|%|vh|vw)?$/.test(size.trim());
+}
