@@ -1,5 +1,5 @@
 import { printable } from "evaluator-cli-kit";
-import { printCount } from "../money/print-amounts.ts";
+import { printCount } from "../amounts.ts";
 import type { DateBasis, NotRead } from "./found-mail.ts";
 import { MESSAGE_BYTES } from "./parse-message.ts";
 

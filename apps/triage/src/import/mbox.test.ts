@@ -2,6 +2,50 @@ import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { dateHeader, importOf, mbox } from "../testing/import-of.ts";
 
+const mail = (subject: string) => `${dateHeader}\nSubject: ${subject}\nFrom: a@b.example\n\nHi\n`;
+const subjects = Array.from({ length: 206 }, (_, index) => `s${index}`);
+const separated = (separator: string, end = "\n") =>
+  subjects.map((subject) => `${separator}\n${mail(subject)}${end}`).join("");
+const dated = "From ada@example.com Mon Nov  2 09:00:00 2026";
+
+test.each([
+  ["with blank lines before its separators", separated(dated)],
+  ["without blank lines before its separators", separated(dated, "")],
+  ["of Windows", separated(dated).replaceAll("\n", "\r\n")],
+  ["with spaces in the sender", separated("From Ada and Bo (sales team) Mon Nov  2 09:00:00 2026")],
+  ["of Takeout", separated("From 1234567@xxx Mon Nov 02 09:00:00 +0000 2026")],
+  ["with a mail's date", separated("From ada@example.com Mon, 2 Nov 2026 09:00:00 +0100")],
+  ["with a zone", separated("From ada Mon Nov  2 09:00 CEST 2026 remote from host")],
+  ["of Thunderbird", separated("From - Mon Nov 02 09:00:00 2026", "\r\n")],
+  ["with bare separators", separated("From ")],
+  ["with senders alone", separated("From ada@example.com")],
+  ["with a byte order mark", `\uFEFF${separated(dated)}`],
+  ["with blank first lines", `\r\n\n${separated(dated)}`],
+])("an mbox %s comes whole", async (_, content) => {
+  const { mails, exitCode, stderr } = await importOf({ export: content });
+  expect(mails?.map(({ subject }) => subject)).toEqual(subjects);
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain("Wrote 206 records");
+});
+
+test.each([
+  [
+    "after a blank line",
+    "Hello.\n\nFrom now on we meet at 9:00 on Mon Nov 2 2026.\nNote: bring it",
+  ],
+  ["with a date and no header below", `Hello.\n\n${dated}\n\nHi`],
+  ["with a date, a word with a colon below and no blank line", `Hello.\n${dated}\nNote: bring it`],
+  [
+    "without a date, as in no other place of the file",
+    "Hello.\n\nFrom ada@example.com\nSubject: x",
+  ],
+  ["in the middle of an endless line", `${"x".repeat(64 * 1024)}${dated}\nSubject: x`],
+])("a line of a mail that looks like a separator, %s, splits no mail", async (_, text) => {
+  const content = mbox(`${dateHeader}\nSubject: one\n\n${text}`, mail("two"));
+  const { mails } = await importOf({ "a.mbox": content });
+  expect(mails?.map(({ subject }) => subject)).toEqual(["one", "two"]);
+});
+
 test("reads past attachments that are larger than what is kept of a mail, on short and endless lines", async () => {
   const large = (line: string) =>
     `${dateHeader}\nSubject: large\nContent-Type: multipart/mixed; boundary=q\n\n--q\n\nHi\n--q\nContent-Disposition: attachment\n\n${line.repeat(100_000)}\n--q--`;

@@ -76,7 +76,7 @@ interface OpenMessage {
  * no empty line is before it, as in some exports, a usual header. One without a date counts only
  * after an empty line, in a file whose first has none either.
  */
-export class MboxSplitter {
+class MboxSplitter {
   #rest: Buffer = Buffer.alloc(0);
   /** Whether what comes next begins a line, and is not the rest of an endless one. */
   #isLineStart = true;

@@ -71,14 +71,11 @@ class VisibleText {
   readonly #open: OpenElement[] = [{ isHidden: false, hasNoSize: false }];
   #text = "";
   #images = 0;
+  isTooDeep = false;
 
   /** Whether there is no need or no way to read on. */
   get isFull(): boolean {
     return this.#text.length >= TEXT_LENGTH || this.isTooDeep;
-  }
-
-  get isTooDeep(): boolean {
-    return this.#open.length > MOST_OPEN;
   }
 
   open(name: string, attributes: Readonly<Record<string, string>>): void {
@@ -91,7 +88,7 @@ class VisibleText {
       hides(style);
     const size = style.get("font-size");
     const hasNoSize = size === undefined ? parent?.hasNoSize === true : isZero(size);
-    this.#open.push({ isHidden, hasNoSize });
+    this.isTooDeep ||= this.#open.push({ isHidden, hasNoSize }) > MOST_OPEN;
     if (!inlineTags.has(name)) this.#text += " ";
     if (name === "img" && !isHidden) this.#addImage(attributes);
   }

@@ -72,7 +72,7 @@ export async function peek(chunks: AsyncIterable<Buffer>, size: number): Promise
     const next = await iterator.next().catch((error: unknown) => ({ error }));
     if ("error" in next) {
       if (taken.length === 0) throw next.error;
-      rest = { next: async () => await Promise.reject(next.error as Error) };
+      rest = { next: async () => await Promise.reject(next.error) };
       break;
     }
     if (next.done === true) break;

@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { printable, toFileError } from "evaluator-cli-kit";
 import { TriageError } from "../errors.ts";
-import { toFileError } from "../file-error.ts";
-import { plainMessage } from "../text/plain-message.ts";
 import { DigestTable } from "./digest-table.ts";
 import { type JsonRecord, readJsonRecords } from "./json-records.ts";
 import { type Mail, mailSchema, recordLabel } from "./mail.ts";
@@ -88,7 +87,7 @@ export class MailFile {
 
 /** Returns the error of an input that is no longer what it was when the run began. */
 export function changedInput(path: string): TriageError {
-  const problem = plainMessage`${path} has changed since the run began`;
+  const problem = printable`${path} has changed since the run began`;
   return new TriageError(`${problem}; run the same command again.`);
 }
 
@@ -177,7 +176,7 @@ async function naming<TResult>(path: string, run: () => Promise<TResult>): Promi
     return await run();
   } catch (error) {
     if (!(error instanceof TriageError) || error.cause !== undefined) throw error;
-    const problem = plainMessage`${path} cannot be used, and nothing was sent`;
+    const problem = printable`${path} cannot be used, and nothing was sent`;
     throw new TriageError(`${problem}:\n  ${error.message}`);
   }
 }

@@ -1,6 +1,5 @@
+import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
 import { z } from "zod";
-import { cutGraphemes } from "../text/cut-graphemes.ts";
-import { plainText } from "../text/plain-text.ts";
 
 const advice = {
   id: "give every record an id of its own",
@@ -34,7 +33,8 @@ export type Mail = z.infer<typeof mailSchema>;
 /** Returns the name of a record for messages: its index (from 0) and its id, and nothing else of it. */
 export function recordLabel(index: number, record: unknown): string {
   const { data } = z.looseObject({ id: mailSchema.shape.id }).safeParse(record);
-  const shown = data === undefined ? "no id" : `id "${cutGraphemes(plainText(data.id), 60)}"`;
+  const shown =
+    data === undefined ? "no id" : `id "${truncateCharacters(toPrintable(data.id), 60)}"`;
   return `record at index ${index} (${shown})`;
 }
 

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { toFileError } from "../file-error.ts";
+import { toFileError } from "evaluator-cli-kit";
 import { addressesIn } from "../input/sender-address.ts";
 
 /**

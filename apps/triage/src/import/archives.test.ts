@@ -1,0 +1,109 @@
+import { buffer } from "node:stream/consumers";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { pack } from "tar-stream";
+import { expect, test } from "vitest";
+import { ZipFile } from "yazl";
+import { dateHeader, importOf, mbox } from "../testing/import-of.ts";
+
+const mail = (subject: string) => `${dateHeader}\nSubject: ${subject}\nFrom: a@b.example\n\nHi\n`;
+
+const takeout = {
+  "Takeout/archive_browser.html": "<html></html>",
+  "Takeout/Mail/Inbox.mbox": mbox(mail("one"), mail("two")),
+  "Takeout/Mail/More.mbox": mbox(mail("three")),
+  "Takeout/Mail/deep/four.eml": mail("four"),
+};
+
+async function tgz(files: Readonly<Record<string, string>>): Promise<Buffer> {
+  const archive = pack();
+  for (const [name, content] of Object.entries(files)) archive.entry({ name }, content);
+  archive.finalize();
+  return gzipSync(await buffer(archive));
+}
+
+async function zip(files: Readonly<Record<string, string>>): Promise<Buffer> {
+  const archive = new ZipFile();
+  for (const [name, content] of Object.entries(files)) {
+    archive.addBuffer(Buffer.from(content), name);
+  }
+  archive.end();
+  return await buffer(archive.outputStream);
+}
+
+test.each([
+  ["zip", zip],
+  ["tgz", tgz],
+])("the .%s of Takeout comes whole, and what is no mail is named", async (type, make) => {
+  const { mails, stderr, exitCode } = await importOf({ [`takeout.${type}`]: await make(takeout) });
+  expect(mails?.map(({ subject }) => subject)).toEqual(["one", "two", "three", "four"]);
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain("Not read: Takeout/archive_browser.html: it is no mail\n");
+});
+
+test("archives in a folder come whole, and those in archives are named", async () => {
+  const inner = (await zip({ "x.mbox": mbox(mail("inner")) })).toString("latin1");
+  const files = {
+    "all/takeout-001.zip": await zip(takeout),
+    "all/takeout-002.tgz": await tgz({
+      "Takeout/Mail/Rest.mbox": mbox(mail("five")),
+      "b.zip": inner,
+    }),
+  };
+  const { mails, stderr, exitCode } = await importOf(files, "all");
+  expect(mails?.map(({ subject }) => subject)).toEqual(["one", "two", "three", "four", "five"]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("Broken: takeout-002.tgz/b.zip: it is an archive in an archive; unpack");
+});
+
+test.each([
+  ["zip", zip],
+  ["tgz", tgz],
+])("a .%s with a file that leaves its folder is refused", async (type, make) => {
+  const archive = await make({ "aa/evil.eml": mail("evil") });
+  const packed = type === "zip" ? archive : gunzipSync(archive);
+  const evil = Buffer.from(packed.toString("latin1").replaceAll("aa/evil", "../evil"), "latin1");
+  if (type === "tgz") fixTarChecksum(evil);
+  const { exitCode, stderr } = await importOf({ [`a.${type}`]: evil });
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/a\.(?:zip|tgz): it has a file that leaves its folder.*refused\n/);
+});
+
+function fixTarChecksum(tar: Buffer): void {
+  tar.fill(" ", 148, 156);
+  const sum = tar.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+  tar.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+}
+
+test.each([
+  ["zip", async (text: string) => await zip({ "bomb.mbox": text })],
+  ["mbox.gz", async (text: string) => gzipSync(text)],
+])("a .%s that grows as no mail does is refused", async (type, make) => {
+  const bomb = await make(mbox(`${mail("one")}${"A".repeat(140 * 1024 * 1024)}`, mail("two")));
+  const { mails, exitCode, stderr } = await importOf({ [`a.${type}`]: bomb });
+  expect(exitCode).toBe(1);
+  expect(mails).toBeNull();
+  expect(stderr).toContain("it grows when unpacked as no mail does; it is refused");
+});
+
+test("an encrypted archive is refused, with what to do instead", async () => {
+  const archive = await zip({ "a.mbox": mbox(mail("one")) });
+  for (const [signature, at] of [
+    ["PK\u0003\u0004", 6],
+    ["PK\u0001\u0002", 8],
+  ] as const) {
+    const flags = archive.indexOf(signature, 0, "latin1") + at;
+    archive.writeUInt16LE(archive.readUInt16LE(flags) | 1, flags);
+  }
+  const { exitCode, stderr } = await importOf({ "a.zip": archive });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("Broken: a.mbox: it is encrypted; unpack the archive with its password");
+});
+
+test("an archive that breaks off gives the mails before, and says so", async () => {
+  const archive = gunzipSync(await tgz(takeout));
+  const cut = archive.subarray(0, archive.indexOf("Subject: three") + 5);
+  const { mails, exitCode, stderr } = await importOf({ "a.tar": cut });
+  expect(mails?.map(({ subject }) => subject)).toEqual(["one", "two"]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("breaks off");
+});
