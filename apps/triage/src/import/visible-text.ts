@@ -88,7 +88,8 @@ class VisibleText {
       hides(style);
     const size = style.get("font-size");
     const hasNoSize = size === undefined ? parent?.hasNoSize === true : isZero(size);
-    this.isTooDeep ||= this.#open.push({ isHidden, hasNoSize }) > MOST_OPEN;
+    const depth = this.#open.push({ isHidden, hasNoSize });
+    if (depth > MOST_OPEN) this.isTooDeep = true;
     if (!inlineTags.has(name)) this.#text += " ";
     if (name === "img" && !isHidden) this.#addImage(attributes);
   }
