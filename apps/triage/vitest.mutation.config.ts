@@ -9,6 +9,7 @@ export default defineConfig({
       "src/run/{resume,triage-file}.test.ts",
     ],
     isolate: false,
+    testTimeout: 120_000,
     setupFiles: ["evaluator-fixtures/vitest-setup"],
     restoreMocks: true,
     unstubEnvs: true,

@@ -1,3 +1,4 @@
+import { type CliContext, CliError, type Environment, toPrintable } from "evaluator-cli-kit";
 import {
   type Catalog,
   ConfigurationError,
@@ -6,7 +7,6 @@ import {
   gatewayTransport,
   type Transport,
 } from "evaluator-client";
-import { CliError, type CliContext, type Environment, toPrintable } from "evaluator-cli-kit";
 
 /** What the program runs with: what it takes from the machine, and the ways to a service. */
 export interface TriageContext extends CliContext {

@@ -1,40 +1,37 @@
 import { parseArguments, type TriageCommand } from "./arguments/parse-arguments.ts";
-import { InterruptedError } from "./errors.ts";
 import { explainMail } from "./explain.ts";
+import { interrupted } from "./run/early-end.ts";
 import { triageFile } from "./run/triage-file.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { TriageContext } from "./service.ts";
 import { usage } from "./usage.ts";
 
 /**
  * Runs the command a person typed, and returns the exit code: 0 all fine, 2 some records failed.
  *
- * @throws TriageError that says what is wrong, with its exit code: 1, 64 mistyped, 130 interrupted.
+ * @throws CliError that says what is wrong, with its exit code: 1, 64 mistyped, 130 interrupted.
  */
-export async function runTriage(
-  argv: readonly string[],
-  surroundings: Surroundings,
-): Promise<number> {
-  const { signal } = surroundings;
+export async function runTriage(argv: readonly string[], context: TriageContext): Promise<number> {
+  const { signal } = context;
   try {
-    return await runCommand(parseArguments(argv), surroundings);
+    return await runCommand(parseArguments(argv), context);
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;
-    throw new InterruptedError("Interrupted; nothing was written.", signal);
+    throw interrupted("Interrupted; nothing was written.", signal);
   }
 }
 
-async function runCommand(command: TriageCommand, surroundings: Surroundings): Promise<number> {
+async function runCommand(command: TriageCommand, context: TriageContext): Promise<number> {
   if (command.name === "help") {
-    surroundings.stdout.write(usage);
+    context.stdout.write(usage);
     return 0;
   }
-  if (command.name === "run") return await triageFile(command, surroundings);
-  if (command.name === "explain") return await explainMail(command, surroundings);
+  if (command.name === "run") return await triageFile(command, context);
+  if (command.name === "explain") return await explainMail(command, context);
   // Only these need the libraries for mail and for plots.
   if (command.name === "import") {
     const { importMails } = await import("./import/import-mails.ts");
-    return await importMails(command, surroundings);
+    return await importMails(command, context);
   }
   const { writeReport } = await import("./report/write-report.ts");
-  return await writeReport(command, surroundings);
+  return await writeReport(command, context);
 }

@@ -1,4 +1,4 @@
-import { UsageError } from "../errors.ts";
+import { UsageError } from "evaluator-cli-kit";
 import { parseWords } from "./parse-words.ts";
 
 /** One mail to explain. */

@@ -1,5 +1,5 @@
+import { UsageError } from "evaluator-cli-kit";
 import { expect, test } from "vitest";
-import { UsageError } from "../errors.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
 test("a file alone means all of it, through the service, without raw output", () => {

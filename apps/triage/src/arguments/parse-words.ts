@@ -1,6 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import { UsageError } from "../errors.ts";
-import { plainMessage } from "../text/plain-message.ts";
+import { printable, UsageError } from "evaluator-cli-kit";
 
 /**
  * Splits words into the flags of a command and the rest.
@@ -23,5 +22,5 @@ export function parseWords<const TOptions extends ParseArgsOptionsConfig>(
 function toUsageProblem(message: string): string {
   const flag = /^Option '(?:-\w, )?(--[\w-]+)(?: <value>)?' argument/.exec(message)?.[1];
   if (flag !== undefined) return `${flag} needs a value`;
-  return plainMessage`${message.split(/\.\s/, 1).join("")}`;
+  return printable`${message.split(/\.\s/, 1).join("")}`;
 }

@@ -1,5 +1,5 @@
+import { UsageError } from "evaluator-cli-kit";
 import { z } from "zod";
-import { UsageError } from "../errors.ts";
 
 /** Reads a whole number from 1 up; `fallback` when the flag was not given. */
 export function readCount(flag: string, text: string | undefined, fallback: number): number {

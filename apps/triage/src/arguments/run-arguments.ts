@@ -1,4 +1,4 @@
-import { UsageError } from "../errors.ts";
+import { UsageError } from "evaluator-cli-kit";
 import { type OutputFormat, outputFormats } from "../output/write-records.ts";
 import { parseWords } from "./parse-words.ts";
 import { readCount, readDay, readUsd, readWord } from "./read-values.ts";

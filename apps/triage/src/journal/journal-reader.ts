@@ -1,10 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { CliError, printable } from "evaluator-cli-kit";
 import type { JsonValue, Questions } from "evaluator-client";
 import { z } from "zod";
-import { TriageError } from "../errors.ts";
 import type { Service } from "../service.ts";
-import { plainMessage } from "../text/plain-message.ts";
 import {
   fromKeptText,
   isAsWritten,
@@ -37,7 +36,7 @@ const statements = {
   runs: "SELECT facts FROM runs ORDER BY run",
 };
 
-/** Reads what runs have left in a journal; its methods throw a TriageError when that is damaged. */
+/** Reads what runs have left in a journal; its methods throw a CliError when that is damaged. */
 export class JournalReader {
   readonly #path: string;
   readonly #database: DatabaseSync;
@@ -61,16 +60,16 @@ export class JournalReader {
     return fromKeptText(String(row["evaluation"]), questions);
   }
 
-  /** Returns what is known of a mail. @throws TriageError when that is nothing. */
+  /** Returns what is known of a mail. @throws CliError when that is nothing. */
   find(id: string): JournalEntry {
     const [mail] = this.#all("mail", id);
     if (mail === undefined) {
-      throw new TriageError(plainMessage`${this.#path} knows no mail with this id.`);
+      throw new CliError(printable`${this.#path} knows no mail with this id.`);
     }
     const [answer] = this.#all("answer", String(mail["key"]));
     if (answer !== undefined) return toEntry(id, answer);
     const why = typeof mail["error"] === "string" ? mail["error"] : "None has come yet.";
-    throw new TriageError(plainMessage`There is no answer about this mail. ${why}`);
+    throw new CliError(printable`There is no answer about this mail. ${why}`);
   }
 
   /** Returns what all runs came to, the oldest first. */
@@ -100,15 +99,15 @@ export class JournalReader {
  * Reads a journal, also while a run is under way, and changes nothing.
  *
  * @param read - Called again when a run wrote into the file meanwhile.
- * @throws TriageError when there is no journal at the path, or it cannot be used.
+ * @throws CliError when there is no journal at the path, or it cannot be used.
  */
 export async function readJournal<TResult>(
   path: string,
   read: (journal: JournalReader) => TResult | Promise<TResult>,
 ): Promise<TResult> {
   if (!existsSync(path)) {
-    const problem = plainMessage`There is no journal at ${path}`;
-    throw new TriageError(`${problem}; run triage on its file first.`);
+    const problem = printable`There is no journal at ${path}`;
+    throw new CliError(`${problem}; run triage on its file first.`);
   }
   const writtenAt = lastWrite(path);
   const outcome = await readOnce(path, read).then(

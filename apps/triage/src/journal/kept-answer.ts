@@ -9,7 +9,7 @@ export interface CallSetup {
   readonly service: Service;
 }
 
-/** Gives the hash of questions, model and wire. */
+/** Returns the hash of questions, model and wire. */
 export function setupHash({ questions, service }: CallSetup): string {
   // The order of keys is input to the model (contract section 2.1), so it counts here as well.
   return hash("sha256", JSON.stringify([service.wire, service.modelId, questions]), "base64url");
@@ -42,12 +42,12 @@ export interface KeptTexts {
   readonly evaluation: string;
 }
 
-/** Gives the digest that shows whether what is kept is still as it was written. */
+/** Returns the digest that shows whether what is kept is still as it was written. */
 export function digestOf({ key, state, evaluation }: KeptTexts): string {
   return hash("sha256", `${key}\n${state}\n${evaluation}`, "base64url");
 }
 
-/** Says whether a row of the journal is still as it was written. */
+/** Returns whether a row of the journal is still as it was written. */
 export function isAsWritten({ key, state, evaluation, digest }: Record<string, unknown>): boolean {
   const texts = { key: String(key), state: String(state), evaluation: String(evaluation) };
   return digestOf(texts) === digest;

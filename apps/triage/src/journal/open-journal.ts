@@ -1,8 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { TriageError } from "../errors.ts";
-import { plainMessage } from "../text/plain-message.ts";
+import { CliError, printable } from "evaluator-cli-kit";
 import { applicationId, journalTables, journalVersion, pageSize } from "./journal-schema.ts";
 
 const moveIt = "Move it away to start a new one; the answers in it are then asked for again.";
@@ -34,13 +33,13 @@ export interface OpenJournal {
 export function toJournalError(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !("errcode" in error)) return error;
   const reason = reasons.get(Number(error.errcode) & 0xff) ?? `cannot be used: ${error.message}.`;
-  return new TriageError(plainMessage`The journal ${path} ${reason}`, { cause: error });
+  return new CliError(printable`The journal ${path} ${reason}`, { cause: error });
 }
 
 /**
  * Opens the file of a journal for this run alone, and makes its tables when it is new.
  *
- * @throws TriageError when another run has it, or it is damaged, of another version or program.
+ * @throws CliError when another run has it, or it is damaged, of another version or program.
  */
 export function openForWriting(path: string): OpenJournal {
   try {
@@ -64,7 +63,7 @@ export function openForWriting(path: string): OpenJournal {
 /**
  * Opens a journal to read what runs have left in it, one under way included; changes nothing.
  *
- * @throws TriageError when it is missing, damaged, of another version or program.
+ * @throws CliError when it is missing, damaged, of another version or program.
  */
 export function openForReading(path: string): DatabaseSync {
   const url = pathToFileURL(path);
@@ -146,12 +145,12 @@ function isEmpty(database: DatabaseSync): boolean {
 
 function checkDatabase(database: DatabaseSync, path: string): void {
   if (readPragma(database, "application_id") !== applicationId) {
-    throw new TriageError(plainMessage`${path} is not a journal of this program; move it away.`);
+    throw new CliError(printable`${path} is not a journal of this program; move it away.`);
   }
   const version = readPragma(database, "user_version");
   if (version !== journalVersion) {
-    const problem = plainMessage`The journal ${path} is of version ${String(version)}, not ${String(journalVersion)}.`;
-    throw new TriageError(`${problem} Use the program that wrote it, or move it away.`);
+    const problem = printable`The journal ${path} is of version ${String(version)}, not ${String(journalVersion)}.`;
+    throw new CliError(`${problem} Use the program that wrote it, or move it away.`);
   }
   if (readPragma(database, "quick_check") !== "ok") {
     throw Object.assign(new Error("quick_check"), { errcode: CORRUPT });

@@ -1,14 +1,12 @@
 import type { BigIntStats } from "node:fs";
 import { mkdtemp, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { TriageError } from "../errors.ts";
-import { toFileError } from "../file-error.ts";
-import { plainMessage } from "../text/plain-message.ts";
+import { CliError, printable, toFileError } from "evaluator-cli-kit";
 
 /**
  * Makes sure, before anything is paid for, that the results can be put in their place.
  *
- * @throws TriageError when they cannot, or when they would replace the input.
+ * @throws CliError when they cannot, or when they would replace the input.
  */
 export async function checkOutput(outputPath: string, inputPath: string): Promise<void> {
   try {
@@ -29,12 +27,12 @@ async function checkReplaceable(outputPath: string, inputPath: string): Promise<
   const input = await stat(inputPath, { bigint: true });
   // Two names of one file, be it by a link or by a file system that ignores case.
   if (output.dev === input.dev && output.ino === input.ino) {
-    throw new TriageError(
-      plainMessage`${outputPath} is the input file itself; give the input its own file.`,
+    throw new CliError(
+      printable`${outputPath} is the input file itself; give the input its own file.`,
     );
   }
   if (!output.isFile()) {
-    throw new TriageError(plainMessage`${outputPath} is in the way and is not a file; move it.`);
+    throw new CliError(printable`${outputPath} is in the way and is not a file; move it.`);
   }
 }
 

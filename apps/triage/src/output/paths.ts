@@ -1,23 +1,20 @@
-import { TriageError } from "../errors.ts";
-import { plainMessage } from "../text/plain-message.ts";
+import { CliError, printable } from "evaluator-cli-kit";
 import type { OutputFormat } from "./write-records.ts";
 
-/** Gives the path of the results of an input: `.triage.json` in place of `.json` (contract section 4.7). */
+/** Returns the path of the results of an input: `.triage.json` in place of `.json` (contract section 4.7). */
 export function toOutputPath(inputPath: string, format: OutputFormat = "json"): string {
   if (!inputPath.endsWith(".json")) {
-    throw new TriageError(
-      plainMessage`${inputPath} does not end in .json; rename it so that it does.`,
-    );
+    throw new CliError(printable`${inputPath} does not end in .json; rename it so that it does.`);
   }
   if (inputPath.endsWith(".triage.json")) {
-    throw new TriageError(
-      plainMessage`${inputPath} holds results; give the file of mails they came from.`,
+    throw new CliError(
+      printable`${inputPath} holds results; give the file of mails they came from.`,
     );
   }
   return inputPath.replace(/\.json$/, `.triage.${format}`);
 }
 
-/** Gives the path of the journal of an input: `.triage.sqlite` in place of `.json`. */
+/** Returns the path of the journal of an input: `.triage.sqlite` in place of `.json`. */
 export function toJournalPath(inputPath: string): string {
   return inputPath.replace(/\.json$/, ".triage.sqlite");
 }

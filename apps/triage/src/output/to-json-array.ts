@@ -1,4 +1,4 @@
-/** Gives the text of a JSON array, one piece for each item, indented by two. */
+/** Returns the text of a JSON array, one piece for each item, indented by two. */
 export async function* toJsonArray(
   items: Iterable<unknown> | AsyncIterable<unknown>,
 ): AsyncGenerator<string> {

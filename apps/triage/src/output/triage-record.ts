@@ -16,7 +16,7 @@ export interface TriageRecord {
   readonly [field: string]: string | number | null;
 }
 
-/** Gives the output record of a mail and the answers about it. */
+/** Returns the output record of a mail and the answers about it. */
 export function toTriageRecord(
   mail: Mail,
   { answers, confidence }: KeptEvaluation,
@@ -30,7 +30,7 @@ export function toTriageRecord(
   return { ...headOf(mail), ...Object.fromEntries(values) };
 }
 
-/** Gives the output record of a mail no answer came for: the same fields as null, and the error. */
+/** Returns the output record of a mail no answer came for: the same fields as null, and the error. */
 export function toFailedRecord(
   mail: Mail,
   error: string,

@@ -1,16 +1,13 @@
 import { stringify } from "csv-stringify/sync";
-import { toFileError } from "../file-error.ts";
+import { type FileContent, toFileError, toPrintable, writeWholeFile } from "evaluator-cli-kit";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
-import type { TextPieces } from "../text/join-pieces.ts";
-import { plainText } from "../text/plain-text.ts";
 import { toJsonArray } from "./to-json-array.ts";
 import type { TriageRecord } from "./triage-record.ts";
-import { writeWholeFile } from "./write-whole-file.ts";
 
 /**
  * Writes the results, all of them or none.
  *
- * @throws TriageError when they cannot be written; an older file is still there then.
+ * @throws CliError when they cannot be written; an older file is still there then.
  */
 export async function writeRecords(
   path: string,
@@ -31,14 +28,14 @@ export const outputFormats = ["json", "ndjson", "csv"] as const;
 /** See {@link outputFormats}. */
 export type OutputFormat = (typeof outputFormats)[number];
 
-const formatters: Record<OutputFormat, (records: readonly TriageRecord[]) => TextPieces> = {
+const formatters: Record<OutputFormat, (records: readonly TriageRecord[]) => FileContent> = {
   json: toJsonArray,
   ndjson: toJsonLines,
   csv: toCsv,
 };
 
-/** Gives the text of a results file, piece by piece. */
-function formatRecords(records: readonly TriageRecord[], format: OutputFormat): TextPieces {
+/** Returns the text of a results file, piece by piece. */
+function formatRecords(records: readonly TriageRecord[], format: OutputFormat): FileContent {
   return formatters[format](records);
 }
 
@@ -46,7 +43,7 @@ function formatRecords(records: readonly TriageRecord[], format: OutputFormat): 
 const formulaStart = /^['"]?[=+\-@|%\uFF1D\uFF0B\uFF0D\uFF20]/u;
 const cast = { string: toCell };
 
-/** Gives the text of a CSV file: a header, then a row for each record; no cell is a formula. */
+/** Returns the text of a CSV file: a header, then a row for each record; no cell is a formula. */
 function* toCsv(records: readonly TriageRecord[]): Generator<string> {
   const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
   yield stringify([names], { cast });
@@ -56,18 +53,18 @@ function* toCsv(records: readonly TriageRecord[]): Generator<string> {
 }
 
 function toCell(text: string): string {
-  const plain = plainText(text);
+  const plain = toPrintable(text);
   return formulaStart.test(plain) ? `'${plain}` : plain;
 }
 
-/** Gives the text of a file with one JSON value a line. */
+/** Returns the text of a file with one JSON value a line. */
 function* toJsonLines(items: Iterable<unknown>): Generator<string> {
   for (const item of items) yield `${JSON.stringify(item)}\n`;
 }
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Gives one call's answers and provider metadata under the mail's id: a line of JSON safe to print. */
+/** Returns one call's answers and provider metadata under the mail's id: a line of JSON safe to print. */
 export function toRawLine(id: string, { answers, providerMetadata }: KeptEvaluation): string {
   const json = JSON.stringify({ id, answers, providerMetadata });
   return `${json.replace(unprintable, escaped)}\n`;

@@ -10,7 +10,7 @@ export interface AnswerField {
   readonly confidenceField: string | null;
 }
 
-/** Gives the output fields of questions in order; for the default ones, the contract's (section 4.7). */
+/** Returns the output fields of questions in order; for the default ones, the contract's (section 4.7). */
 export function answerFields(questions: Questions): AnswerField[] {
   return Object.entries(questions).map(([questionId, { type }]) => {
     const field = toCamelCase(questionId);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { CliError, type CliContext, printable, toFileError } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable, toFileError } from "evaluator-cli-kit";
 import { type Questions, questionSchema } from "evaluator-client";
 import { z } from "zod";
 import { answerFields } from "./answer-fields.ts";

@@ -1,9 +1,8 @@
 import * as Plot from "@observablehq/plot";
+import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
 import { parseHTML } from "linkedom";
 import { senderAddress } from "../input/sender-address.ts";
 import type { TriageRecord } from "../output/triage-record.ts";
-import { cutGraphemes } from "../text/cut-graphemes.ts";
-import { plainText } from "../text/plain-text.ts";
 
 const SENDERS = 15;
 const LABEL_LENGTH = 30;
@@ -73,8 +72,8 @@ function toDay({ date }: TriageRecord): Date {
 }
 
 function toLabel(text: string): string {
-  const plain = plainText(text);
-  const cut = cutGraphemes(plain, LABEL_LENGTH);
+  const plain = toPrintable(text);
+  const cut = truncateCharacters(plain, LABEL_LENGTH);
   return cut === plain ? plain : `${cut}…`;
 }
 

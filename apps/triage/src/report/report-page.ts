@@ -1,8 +1,8 @@
+import { toPrintable } from "evaluator-cli-kit";
 import { html, raw } from "hono/html";
 import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
 import type { RunFacts } from "../journal/journal-reader.ts";
 import type { TriageRecord } from "../output/triage-record.ts";
-import { plainText } from "../text/plain-text.ts";
 import { choicePlot, probabilityPlot, scorePlot, sendersPlot, timePlot } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
 import {
@@ -14,7 +14,7 @@ import {
   uncertaintyRule,
 } from "./result-fields.ts";
 
-/** Gives one page about results: all in one file, and nothing that a browser would fetch or run. */
+/** Returns one page about results: all in one file, and nothing that a browser would fetch or run. */
 export async function reportPage(
   records: readonly TriageRecord[],
   runs: readonly RunFacts[],
@@ -91,7 +91,7 @@ function runFactsList(records: readonly TriageRecord[], runs: readonly RunFacts[
 function fact(name: string, value: string, className = "") {
   return html`<div class="${className}">
     <dt>${name}</dt>
-    <dd>${plainText(value)}</dd>
+    <dd>${toPrintable(value)}</dd>
   </div>`;
 }
 
@@ -123,9 +123,9 @@ function reviewList(mails: readonly UncertainMail[]) {
 
 function reviewRow({ record, reasons }: UncertainMail) {
   return html`<tr>
-    <td>${reasons.map((reason) => html`<span class="why">${plainText(reason)}</span>`)}</td>
-    <td>${plainText(record.date)}</td>
-    <td>${plainText(record.from)}</td>
-    <td>${plainText(record.subject)}</td>
+    <td>${reasons.map((reason) => html`<span class="why">${toPrintable(reason)}</span>`)}</td>
+    <td>${toPrintable(record.date)}</td>
+    <td>${toPrintable(record.from)}</td>
+    <td>${toPrintable(record.subject)}</td>
   </tr>`;
 }

@@ -1,5 +1,5 @@
+import { toPrintable } from "evaluator-cli-kit";
 import type { TriageRecord } from "../output/triage-record.ts";
-import { plainText } from "../text/plain-text.ts";
 
 /** The answers in results, sorted by what they are. */
 export interface ResultFields {
@@ -31,9 +31,9 @@ export function findFields(records: readonly TriageRecord[]): ResultFields {
   return { choices, scores, booleans, confidences };
 }
 
-/** Gives a field's name as a heading: `brandDeal` is "Brand deal". */
+/** Returns a field's name as a heading: `brandDeal` is "Brand deal". */
 export function fieldTitle(field: string): string {
-  const words = plainText(field).replace(/(?<=[\p{Ll}\d])\p{Lu}/gu, (letter) => ` ${letter}`);
+  const words = toPrintable(field).replace(/(?<=[\p{Ll}\d])\p{Lu}/gu, (letter) => ` ${letter}`);
   return words.slice(0, 1).toUpperCase() + words.slice(1).toLowerCase();
 }
 

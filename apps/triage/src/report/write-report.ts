@@ -1,26 +1,28 @@
 import { existsSync, type Stats, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import {
+  type CliContext,
+  CliError,
+  printable,
+  toFileError,
+  writeWholeFile,
+} from "evaluator-cli-kit";
 import { z } from "zod";
 import type { ReportCommand } from "../arguments/report-arguments.ts";
-import { TriageError } from "../errors.ts";
-import { toFileError } from "../file-error.ts";
 import { readJournal, type RunFacts } from "../journal/journal-reader.ts";
 import { toJournalPath, toOutputPath } from "../output/paths.ts";
 import type { TriageRecord } from "../output/triage-record.ts";
-import { writeWholeFile } from "../output/write-whole-file.ts";
-import type { Surroundings } from "../surroundings.ts";
-import { plainMessage } from "../text/plain-message.ts";
 import { reportPage } from "./report-page.ts";
 
 /**
  * Makes a page from the newest results of a file: `.triage.html` in place of `.json`.
  *
- * @throws TriageError when there are no results, or the page cannot be written.
+ * @throws CliError when there are no results, or the page cannot be written.
  */
 export async function writeReport(
   { file }: ReportCommand,
-  { cwd, stderr }: Surroundings,
+  { cwd, stderr }: CliContext,
 ): Promise<number> {
   const inputPath = resolve(cwd, file);
   const results = findResults(inputPath);
@@ -30,7 +32,7 @@ export async function writeReport(
   await writeWholeFile(path, [page]).catch((error: unknown) => {
     throw toFileError(error, `write ${path}`, "Make room there and run again.");
   });
-  stderr.write(plainMessage`Wrote ${path}, from ${results.path}\n`);
+  stderr.write(printable`Wrote ${path}, from ${results.path}\n`);
   return 0;
 }
 
@@ -47,7 +49,7 @@ interface ResultsFile {
 /**
  * Finds the newest results of an input.
  *
- * @throws TriageError when there are none, or only CSV, in which cells are changed to be safe.
+ * @throws CliError when there are none, or only CSV, in which cells are changed to be safe.
  */
 function findResults(inputPath: string): ResultsFile {
   const files = (["json", "ndjson"] as const).flatMap((format) => {
@@ -58,10 +60,10 @@ function findResults(inputPath: string): ResultsFile {
   const [newest] = files.toSorted((one, other) => other.writtenAtMs - one.writtenAtMs);
   if (newest !== undefined) return newest;
   const csvPath = toOutputPath(inputPath, "csv");
-  throw new TriageError(
+  throw new CliError(
     statsOf(csvPath) === undefined
-      ? plainMessage`There are no results at ${toOutputPath(inputPath)}; run triage on the file first.`
-      : plainMessage`A report is not made from ${csvPath}; run triage on the file again without --format, which asks nothing again.`,
+      ? printable`There are no results at ${toOutputPath(inputPath)}; run triage on the file first.`
+      : printable`A report is not made from ${csvPath}; run triage on the file again without --format, which asks nothing again.`,
   );
 }
 
@@ -77,7 +79,7 @@ const recordSchema = z
 /**
  * Reads the results of a run.
  *
- * @throws TriageError when they cannot be read or are none.
+ * @throws CliError when they cannot be read or are none.
  */
 async function readResults({ path, format }: ResultsFile): Promise<TriageRecord[]> {
   const content = await readFile(path, "utf8").catch((error: unknown) => {
@@ -86,9 +88,7 @@ async function readResults({ path, format }: ResultsFile): Promise<TriageRecord[
   try {
     return z.array(recordSchema).parse(format === "json" ? JSON.parse(content) : lines(content));
   } catch {
-    throw new TriageError(
-      plainMessage`${path} does not hold results; run triage on its file again.`,
-    );
+    throw new CliError(printable`${path} does not hold results; run triage on its file again.`);
   }
 }
 

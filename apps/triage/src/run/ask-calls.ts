@@ -1,8 +1,8 @@
 import { toPrintable } from "evaluator-cli-kit";
 import { createEvaluator, type Evaluator, EvaluatorError } from "evaluator-client";
 import type { CallEnd, Journal } from "../journal/journal.ts";
-import { type Price, RunTotals } from "./cost.ts";
-import { Budget, FailureStreak, startDrain } from "./early-end.ts";
+import { Budget, type Price, RunTotals } from "./cost.ts";
+import { FailureStreak, startDrain } from "./early-end.ts";
 import type { CallPlan, PlannedCall } from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";
 import { requestFor, type RunContext } from "./run-context.ts";

@@ -1,7 +1,15 @@
-import { type Catalog, type Evaluation, EvaluatorError, type RateLimits } from "evaluator-client";
+import { CliError } from "evaluator-cli-kit";
+import {
+  type Catalog,
+  estimateCost,
+  type Evaluation,
+  type EvaluationRequest,
+  EvaluatorError,
+  type RateLimits,
+} from "evaluator-client";
 import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
-import { InterruptedError, TriageError } from "../errors.ts";
 import type { CallEnd } from "../journal/journal.ts";
+import { interrupted } from "./early-end.ts";
 
 /** What input costs; output is free (contract section 1, rule 11). */
 export interface Price {
@@ -13,8 +21,8 @@ export interface Price {
 /** The price that the contract names. */
 const contractPriceUsd = 0.042;
 
-/** Gives what an answer has cost in US dollars: what the service says, else by its tokens. */
-export function evaluationUsd({ costUsd, usage }: Evaluation, price: Price): number {
+/** Returns what an answer has cost in US dollars: what the service says, else by its tokens. */
+function evaluationUsd({ costUsd, usage }: Evaluation, price: Price): number {
   return costUsd ?? (usage.inputTokens * price.inputUsdPerMillionTokens) / 1_000_000;
 }
 
@@ -27,7 +35,7 @@ export interface PriceSource {
   readonly signal: AbortSignal;
 }
 
-/** Gives a model's price from the gateway's list, else the contract's, and says which it is. */
+/** Returns a model's price from the gateway's list, else the contract's, and says which it is. */
 export async function findPrice({ catalog, modelId, signal }: PriceSource): Promise<Price> {
   if (catalog === null) return contractPrice("the documented price");
   try {
@@ -68,7 +76,7 @@ export function estimateRun(
   return { mails, inputTokens, costUsd, durationMs: Math.max(underWayMs, limitedMs), price };
 }
 
-/** Says what a run will take, in one line. */
+/** Returns what a run will take, in one line. */
 export function describeEstimate(estimate: RunEstimate, kept: number): string {
   const { mails, inputTokens, costUsd, durationMs, price } = estimate;
   const journal = kept === 0 ? "" : `; ${printCount(kept)} answered already`;
@@ -98,19 +106,19 @@ export interface CostLimits {
 /**
  * Makes sure, before anything is sent, that the run may cost what it is estimated to.
  *
- * @throws TriageError when it may not.
+ * @throws CliError when it may not.
  */
 export async function checkCost({ costUsd }: RunEstimate, limits: CostLimits): Promise<void> {
   const { maxCostUsd, yes, confirm, signal } = limits;
   if (costUsd > maxCostUsd) {
     const message = `The run would cost more than ${printUsd(maxCostUsd)} (--max-cost); nothing was sent.`;
-    throw new TriageError(`${message} Raise it, or take fewer mails with --limit.`);
+    throw new CliError(`${message} Raise it, or take fewer mails with --limit.`);
   }
   if (costUsd <= ASK_ABOVE_USD || yes || confirm === null) return;
   if (await confirm(`Spend about ${printUsd(costUsd)}? [y/N] `)) return;
   throw signal.aborted
-    ? new InterruptedError("Interrupted; nothing was sent.", signal)
-    : new TriageError("Nothing was sent.");
+    ? interrupted("Interrupted; nothing was sent.", signal)
+    : new CliError("Nothing was sent.");
 }
 
 /** What a run has come to so far; it counts what is on the disk. */
@@ -135,5 +143,45 @@ export class RunTotals {
     this.succeeded += 1;
     this.inputTokens += end.evaluation.usage.inputTokens;
     this.costUsd += evaluationUsd(end.evaluation, this.#price);
+  }
+}
+
+/** Keeps a run under the most it may cost. */
+export class Budget {
+  readonly #maxUsd: number;
+  readonly #price: Price;
+  #inFlight = 0;
+  #answered = 0;
+  #spentUsd = 0;
+  /** Whether a request was held back. */
+  isSpent = false;
+
+  /** @param maxUsd - US dollars; Infinity for no bound. */
+  constructor(maxUsd: number, price: Price) {
+    this.#maxUsd = maxUsd;
+    this.#price = price;
+  }
+
+  /** Whether one more request fits beside what is spent and what is in flight. */
+  allows(nextRequest: () => EvaluationRequest): boolean {
+    if (this.#maxUsd === Number.POSITIVE_INFINITY) return true;
+    const { costUsd } = estimateCost([nextRequest()], this.#price);
+    const perCall = Math.max(costUsd, this.#spentUsd / Math.max(1, this.#answered));
+    const fits = this.#spentUsd + (this.#inFlight + 1) * perCall <= this.#maxUsd;
+    if (fits) this.#inFlight += 1;
+    else this.isSpent = true;
+    return fits;
+  }
+
+  /** A request was answered. */
+  answered(evaluation: Evaluation): void {
+    this.#inFlight -= 1;
+    this.#answered += 1;
+    this.#spentUsd += evaluationUsd(evaluation, this.#price);
+  }
+
+  /** A request got no answer. */
+  failed(): void {
+    this.#inFlight -= 1;
   }
 }

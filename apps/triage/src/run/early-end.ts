@@ -1,13 +1,5 @@
-import type { Clock, TextSink } from "evaluator-cli-kit";
-import {
-  AuthenticationError,
-  ConfigurationError,
-  estimateCost,
-  type Evaluation,
-  type EvaluationRequest,
-  EvaluatorError,
-} from "evaluator-client";
-import { evaluationUsd, type Price } from "./cost.ts";
+import { CliError, type Clock, exitCodes, type TextSink } from "evaluator-cli-kit";
+import { AuthenticationError, ConfigurationError, EvaluatorError } from "evaluator-client";
 
 const FAILURES_IN_A_ROW = 20;
 
@@ -32,46 +24,6 @@ export class FailureStreak {
   }
 }
 
-/** Keeps a run under the most it may cost. */
-export class Budget {
-  readonly #maxUsd: number;
-  readonly #price: Price;
-  #inFlight = 0;
-  #answered = 0;
-  #spentUsd = 0;
-  /** Whether a request was held back. */
-  isSpent = false;
-
-  /** @param maxUsd - US dollars; Infinity for no bound. */
-  constructor(maxUsd: number, price: Price) {
-    this.#maxUsd = maxUsd;
-    this.#price = price;
-  }
-
-  /** Whether one more request fits beside what is spent and what is in flight. */
-  allows(nextRequest: () => EvaluationRequest): boolean {
-    if (this.#maxUsd === Number.POSITIVE_INFINITY) return true;
-    const { costUsd } = estimateCost([nextRequest()], this.#price);
-    const perCall = Math.max(costUsd, this.#spentUsd / Math.max(1, this.#answered));
-    const fits = this.#spentUsd + (this.#inFlight + 1) * perCall <= this.#maxUsd;
-    if (fits) this.#inFlight += 1;
-    else this.isSpent = true;
-    return fits;
-  }
-
-  /** A request was answered. */
-  answered(evaluation: Evaluation): void {
-    this.#inFlight -= 1;
-    this.#answered += 1;
-    this.#spentUsd += evaluationUsd(evaluation, this.#price);
-  }
-
-  /** A request got no answer. */
-  failed(): void {
-    this.#inFlight -= 1;
-  }
-}
-
 /** How long the calls in flight may go on after an interruption, in milliseconds. */
 const DRAIN_MS = 10_000;
 
@@ -82,7 +34,7 @@ export interface Drain {
   readonly release: () => void;
 }
 
-/** Gives the calls in flight some seconds after an interruption, so that what is paid for is kept. */
+/** Returns the calls in flight some seconds after an interruption, so that what is paid for is kept. */
 export function startDrain(
   interruption: AbortSignal,
   { clock, stderr }: { clock: Clock; stderr: TextSink },
@@ -101,4 +53,15 @@ export function startDrain(
       cancel?.();
     },
   };
+}
+
+/**
+ * Returns the error of a run that a person or the system ended.
+ *
+ * @param message - What became of it.
+ * @param signal - Tells Ctrl-C from an end by the system.
+ */
+export function interrupted(message: string, { reason }: AbortSignal): CliError {
+  const exitCode = reason instanceof CliError ? reason.exitCode : exitCodes.interrupted;
+  return new CliError(message, { exitCode });
 }

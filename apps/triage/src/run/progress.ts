@@ -43,7 +43,7 @@ export interface Progress {
   readonly totals: Readonly<Pick<RunTotals, "succeeded" | "failed" | "costUsd">>;
 }
 
-/** Says how far a run is, in one line: done, rate, time left, cost, errors. */
+/** Returns how far a run is, in one line: done, rate, time left, cost, errors. */
 function progressLine({ total, elapsedMs, totals }: Progress): string {
   const { succeeded, failed } = totals;
   const done = succeeded + failed;

@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import { CliError, printable, toPrintable } from "evaluator-cli-kit";
 import { printCount, printDuration, printUsd } from "../amounts.ts";
-import { InterruptedError } from "../errors.ts";
 import { recordLabel } from "../input/mail.ts";
 import type { RunFacts } from "../journal/journal-reader.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -9,6 +8,7 @@ import { toFailedRecord, toTriageRecord, type TriageRecord } from "../output/tri
 import { toRawLine, writeRecords } from "../output/write-records.ts";
 import { type TableTerminal, triageTable } from "../table.ts";
 import type { AskOutcome } from "./ask-calls.ts";
+import { interrupted } from "./early-end.ts";
 import { type CallPlan, inGroups } from "./plan-calls.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -71,7 +71,7 @@ function checkWholeRun(plan: CallPlan, { outcome, context }: ResultsOptions): vo
   const kept = plan.count("answered") + totals.succeeded;
   const next = `${kept} of ${plan.length} answers are kept; run the same command again for the rest.`;
   if (signal.aborted) {
-    throw new InterruptedError(`Interrupted; no results were written. ${next}`, signal);
+    throw interrupted(`Interrupted; no results were written. ${next}`, signal);
   }
   const reason =
     finalError === null

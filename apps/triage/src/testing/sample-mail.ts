@@ -1,6 +1,6 @@
 import type { Mail } from "../input/mail.ts";
 
-/** Gives a mail that is fine in every field, apart from the fields given. */
+/** Returns a mail that is fine in every field, apart from the fields given. */
 export function sampleMail(fields: Partial<Mail> = {}): Mail {
   return {
     id: "m-1",

@@ -14,7 +14,7 @@ const options = [
   "other",
 ];
 
-/** Gives a whole gateway response to the four questions, at a whole importance level. */
+/** Returns a whole gateway response to the four questions, at a whole importance level. */
 export function sampleResponse({
   importance = 2,
   confidence = { category: 0.9, importance: 0.8 },

@@ -1,7 +1,7 @@
 import { runToExitCode } from "evaluator-cli-kit";
 import { createTestContext } from "evaluator-cli-kit/testing";
 import type { Transport } from "evaluator-client";
-import type { Surroundings } from "../surroundings.ts";
+import type { TriageContext } from "../service.ts";
 import { runTriage } from "../triage.ts";
 import { usage } from "../usage.ts";
 import { recordingTransport } from "./recording-transport.ts";
@@ -17,7 +17,10 @@ export interface TriageOutcome {
 /** Runs the command in this process, answered by a transport unless told otherwise. */
 export async function startTriage(
   argv: readonly string[],
-  { transport = recordingTransport(), ...given }: Partial<Surroundings> & { transport?: Transport },
+  {
+    transport = recordingTransport(),
+    ...given
+  }: Partial<TriageContext> & { transport?: Transport },
 ): Promise<TriageOutcome> {
   const context = createTestContext({ clock: stoppedClock, ...given });
   const ways = { openTransport: async () => transport, openCatalog: () => null, ...given };

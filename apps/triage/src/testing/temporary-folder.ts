@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** Gives the path of a new folder that is gone after the test. */
+/** Returns the path of a new folder that is gone after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "triage-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
