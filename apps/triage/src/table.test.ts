@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { columnsOf } from "evaluator-cli-kit";
 import { expect, test } from "vitest";
-import type { TriageRecord } from "./output/triage-record.ts";
+import type { TriageRecord } from "./output/write-records.ts";
 import { answerFields } from "./questions/answer-fields.ts";
 import { triageQuestions } from "./questions/triage-questions.ts";
 import { alignColumns, type TableTerminal, triageTable } from "./table.ts";

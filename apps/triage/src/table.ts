@@ -7,7 +7,7 @@ import {
   truncateColumns,
   UsageError,
 } from "evaluator-cli-kit";
-import type { TriageRecord } from "./output/triage-record.ts";
+import type { TriageRecord } from "./output/write-records.ts";
 import type { AnswerField } from "./questions/answer-fields.ts";
 
 const GAP = "  ";

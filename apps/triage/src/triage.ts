@@ -1,6 +1,6 @@
 import { parseArguments, type TriageCommand } from "./arguments/parse-arguments.ts";
 import { explainMail } from "./explain.ts";
-import { interrupted } from "./run/early-end.ts";
+import { interrupted } from "./run/interruption.ts";
 import { triageFile } from "./run/triage-file.ts";
 import type { TriageContext } from "./service.ts";
 import { usage } from "./usage.ts";

@@ -2,7 +2,19 @@ import { stringify } from "csv-stringify/sync";
 import { type FileContent, toFileError, toPrintable, writeWholeFile } from "evaluator-cli-kit";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import { toJsonArray } from "./to-json-array.ts";
-import type { TriageRecord } from "./triage-record.ts";
+
+/**
+ * One output record; fields and their order are the contract's (section 4.7): id, date, from and
+ * subject, then for each question its option, mean level or probability, and its confidence.
+ */
+export interface TriageRecord {
+  readonly id: string;
+  readonly date: string;
+  readonly from: string;
+  readonly subject: string;
+  /** Null when the service gave none. */
+  readonly [field: string]: string | number | null;
+}
 
 /**
  * Writes the results, all of them or none.

@@ -2,7 +2,7 @@ import * as Plot from "@observablehq/plot";
 import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
 import { parseHTML } from "linkedom";
 import { senderAddress } from "../input/sender-address.ts";
-import type { TriageRecord } from "../output/triage-record.ts";
+import type { TriageRecord } from "../output/write-records.ts";
 
 const SENDERS = 15;
 const LABEL_LENGTH = 30;

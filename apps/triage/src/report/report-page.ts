@@ -2,7 +2,7 @@ import { toPrintable } from "evaluator-cli-kit";
 import { html, raw } from "hono/html";
 import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
 import type { RunFacts } from "../journal/journal-reader.ts";
-import type { TriageRecord } from "../output/triage-record.ts";
+import type { TriageRecord } from "../output/write-records.ts";
 import { choicePlot, probabilityPlot, scorePlot, sendersPlot, timePlot } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
 import {

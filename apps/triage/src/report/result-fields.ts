@@ -1,5 +1,5 @@
 import { toPrintable } from "evaluator-cli-kit";
-import type { TriageRecord } from "../output/triage-record.ts";
+import type { TriageRecord } from "../output/write-records.ts";
 
 /** The answers in results, sorted by what they are. */
 export interface ResultFields {

@@ -12,7 +12,7 @@ import { z } from "zod";
 import type { ReportCommand } from "../arguments/report-arguments.ts";
 import { readJournal, type RunFacts } from "../journal/journal-reader.ts";
 import { toJournalPath, toOutputPath } from "../output/paths.ts";
-import type { TriageRecord } from "../output/triage-record.ts";
+import type { TriageRecord } from "../output/write-records.ts";
 import { reportPage } from "./report-page.ts";
 
 /**

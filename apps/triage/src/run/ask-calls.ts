@@ -1,11 +1,17 @@
 import { toPrintable } from "evaluator-cli-kit";
-import { createEvaluator, type Evaluator, EvaluatorError } from "evaluator-client";
+import {
+  AuthenticationError,
+  ConfigurationError,
+  createEvaluator,
+  type Evaluator,
+  EvaluatorError,
+} from "evaluator-client";
 import type { CallEnd, Journal } from "../journal/journal.ts";
 import { Budget, type Price, RunTotals } from "./cost.ts";
-import { FailureStreak, startDrain } from "./early-end.ts";
-import type { CallPlan, PlannedCall } from "./plan-calls.ts";
+import { startDrain } from "./interruption.ts";
+import { type CallPlan, type PlannedCall, requestFor } from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";
-import { requestFor, type RunContext } from "./run-context.ts";
+import type { RunContext } from "./run-context.ts";
 
 // A service that is busy for a minute must not cost a mail its answer.
 const MAX_RETRIES = 6;
@@ -172,5 +178,28 @@ async function askOne(
     streak.failed(error);
     budget.failed();
     return { id, key, error: toPrintable(error.message) };
+  }
+}
+
+const FAILURES_IN_A_ROW = 20;
+
+/** Notices when every further mail would fail for the same reason. */
+export class FailureStreak {
+  #length = 0;
+  /** The failure that ends the run; null as long as it may go on. */
+  finalError: EvaluatorError | null = null;
+
+  /** An answer came. */
+  succeeded(): void {
+    this.#length = 0;
+  }
+
+  /** No answer came: the key is wrong, or the service is down for many mails in a row. */
+  failed(error: unknown): void {
+    if (!(error instanceof EvaluatorError)) return;
+    this.#length += 1;
+    const isOurs = error instanceof AuthenticationError || error instanceof ConfigurationError;
+    const isDown = this.#length >= FAILURES_IN_A_ROW && error.isRetryable;
+    if (isOurs || isDown) this.finalError ??= error;
   }
 }

@@ -9,7 +9,7 @@ import {
 } from "evaluator-client";
 import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
 import type { CallEnd } from "../journal/journal.ts";
-import { interrupted } from "./early-end.ts";
+import { interrupted } from "./interruption.ts";
 
 /** What input costs; output is free (contract section 1, rule 11). */
 export interface Price {

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TriageRecord } from "../output/triage-record.ts";
+import type { TriageRecord } from "../output/write-records.ts";
 import { openTransport } from "../service.ts";
 import { startTriage } from "../testing/start-triage.ts";
 

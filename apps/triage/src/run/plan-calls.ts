@@ -1,11 +1,12 @@
-import { estimateCost } from "evaluator-client";
+import { estimateCost, type EvaluationRequest } from "evaluator-client";
 import { DigestTable } from "../input/digest-table.ts";
 import { changedInput, type InputMail } from "../input/mail-file.ts";
+import type { Mail } from "../input/mail.ts";
 import { NumberList } from "../input/number-list.ts";
 import type { CallStatus, JournalReader } from "../journal/journal-reader.ts";
 import type { MailEntry } from "../journal/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
-import { requestFor, type RunContext } from "./run-context.ts";
+import type { RunContext } from "./run-context.ts";
 
 /** Mails planned at once: each group waits for the disk once. */
 const GROUP_SIZE = 500;
@@ -142,4 +143,9 @@ export async function* inGroups<TItem>(
     group = [];
   }
   if (group.length > 0) yield group;
+}
+
+/** Returns the request about a mail. */
+export function requestFor({ toState, questions }: RunContext, mail: Mail): EvaluationRequest {
+  return { state: toState(mail), questions };
 }

@@ -1,14 +1,16 @@
 import { basename } from "node:path";
 import { CliError, printable, toPrintable } from "evaluator-cli-kit";
+import type { Answer } from "evaluator-client";
 import { printCount, printDuration, printUsd } from "../amounts.ts";
-import { recordLabel } from "../input/mail.ts";
+import { type Mail, recordLabel } from "../input/mail.ts";
 import type { RunFacts } from "../journal/journal-reader.ts";
 import type { Journal } from "../journal/journal.ts";
-import { toFailedRecord, toTriageRecord, type TriageRecord } from "../output/triage-record.ts";
-import { toRawLine, writeRecords } from "../output/write-records.ts";
+import type { KeptEvaluation } from "../journal/kept-answer.ts";
+import { toRawLine, type TriageRecord, writeRecords } from "../output/write-records.ts";
+import type { AnswerField } from "../questions/answer-fields.ts";
 import { type TableTerminal, triageTable } from "../table.ts";
 import type { AskOutcome } from "./ask-calls.ts";
-import { interrupted } from "./early-end.ts";
+import { interrupted } from "./interruption.ts";
 import { type CallPlan, inGroups } from "./plan-calls.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -95,6 +97,37 @@ async function toRecords(
     );
   }
   return records;
+}
+
+/** Returns the output record of a mail and the answers about it. */
+function toTriageRecord(
+  mail: Mail,
+  { answers, confidence }: KeptEvaluation,
+  fields: readonly AnswerField[],
+): TriageRecord {
+  const values = fields.flatMap(({ questionId, field, confidenceField }) => {
+    const value: [string, string | number | null] = [field, valueOf(answers[questionId])];
+    const conf = (confidence as Record<string, number | null>)[questionId] ?? null;
+    return confidenceField === null ? [value] : [value, [confidenceField, conf] as const];
+  });
+  return { ...headOf(mail), ...Object.fromEntries(values) };
+}
+
+/** Returns the output record of a mail no answer came for: the same fields as null, and the error. */
+function toFailedRecord(mail: Mail, error: string, fields: readonly AnswerField[]): TriageRecord {
+  const names = fields.flatMap(({ field, confidenceField }) => [field, confidenceField ?? []]);
+  const nulls = Object.fromEntries(names.flat().map((name) => [name, null]));
+  return { ...headOf(mail), ...nulls, error };
+}
+
+function headOf({ id, date, from, subject }: Mail) {
+  return { id, date, from, subject };
+}
+
+function valueOf(answer: Answer | undefined): string | number | null {
+  if (answer === undefined) return null;
+  if (answer.type === "choice") return answer.choice;
+  return answer.type === "score" ? answer.score : answer.probability;
 }
 
 function runFacts(plan: CallPlan, { context, outcome }: ResultsOptions): RunFacts {

@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import type { CliContext } from "evaluator-cli-kit";
-import type { Catalog, EvaluationRequest, Questions, Transport } from "evaluator-client";
+import type { Catalog, Questions, Transport } from "evaluator-client";
 import type { TriageRun } from "../arguments/run-arguments.ts";
 import { MailFile } from "../input/mail-file.ts";
-import type { Mail } from "../input/mail.ts";
 import { toJournalPath, toOutputPath } from "../output/paths.ts";
 import { type AnswerField, answerFields } from "../questions/answer-fields.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
@@ -60,9 +59,4 @@ export async function readRunContext(run: TriageRun, program: TriageContext): Pr
     catalog: openCatalog(wanted),
     service: serviceOf(transport),
   };
-}
-
-/** Returns the request about a mail. */
-export function requestFor({ toState, questions }: RunContext, mail: Mail): EvaluationRequest {
-  return { state: toState(mail), questions };
 }

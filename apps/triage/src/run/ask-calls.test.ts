@@ -1,6 +1,6 @@
 import { ConfigurationError, EvaluatorError } from "evaluator-client";
 import { expect, test } from "vitest";
-import { FailureStreak } from "./early-end.ts";
+import { FailureStreak } from "./ask-calls.ts";
 
 const busy = new EvaluatorError("Busy.", { isRetryable: true });
 

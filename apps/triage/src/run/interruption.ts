@@ -1,28 +1,4 @@
 import { CliError, type Clock, exitCodes, type TextSink } from "evaluator-cli-kit";
-import { AuthenticationError, ConfigurationError, EvaluatorError } from "evaluator-client";
-
-const FAILURES_IN_A_ROW = 20;
-
-/** Notices when every further mail would fail for the same reason. */
-export class FailureStreak {
-  #length = 0;
-  /** The failure that ends the run; null as long as it may go on. */
-  finalError: EvaluatorError | null = null;
-
-  /** An answer came. */
-  succeeded(): void {
-    this.#length = 0;
-  }
-
-  /** No answer came: the key is wrong, or the service is down for many mails in a row. */
-  failed(error: unknown): void {
-    if (!(error instanceof EvaluatorError)) return;
-    this.#length += 1;
-    const isOurs = error instanceof AuthenticationError || error instanceof ConfigurationError;
-    const isDown = this.#length >= FAILURES_IN_A_ROW && error.isRetryable;
-    if (isOurs || isDown) this.finalError ??= error;
-  }
-}
 
 /** How long the calls in flight may go on after an interruption, in milliseconds. */
 const DRAIN_MS = 10_000;
@@ -34,7 +10,7 @@ export interface Drain {
   readonly release: () => void;
 }
 
-/** Returns the calls in flight some seconds after an interruption, so that what is paid for is kept. */
+/** Leaves the calls in flight some seconds after an interruption, so that what is paid for is kept. */
 export function startDrain(
   interruption: AbortSignal,
   { clock, stderr }: { clock: Clock; stderr: TextSink },
