@@ -10,6 +10,8 @@ export interface Scale {
   readonly warmUpMs: number;
   /** How long the batch is. */
   readonly batchRequests: number;
+  /** How often each server streams its replies. */
+  readonly streamRounds: number;
   /** How often the triage runs at each number of calls in flight. */
   readonly triageRounds: number;
   /** How many mails the triage asks about for each call in flight. */
@@ -27,6 +29,7 @@ export const shortScale: Scale = {
   leadInMs: 30,
   warmUpMs: 600,
   batchRequests: 20_000,
+  streamRounds: 3,
   triageRounds: 1,
   callsPerLane: 100,
   journalRows: 10_000,
@@ -40,6 +43,7 @@ export const longScale: Scale = {
   leadInMs: 100,
   warmUpMs: 3000,
   batchRequests: 100_000,
+  streamRounds: 10,
   triageRounds: 3,
   callsPerLane: 1000,
   journalRows: 100_000,

@@ -3,6 +3,7 @@ import { callsSection } from "./calls/calls-section.ts";
 import { growthSection } from "./growth/growth-section.ts";
 import { importsSection } from "./imports/imports-section.ts";
 import { routerSection } from "./router/router-section.ts";
+import { streamSection } from "./stream/stream-section.ts";
 import { mboxSection } from "./triage/mbox-section.ts";
 import { resumeSection } from "./triage/resume-section.ts";
 import { triageSection } from "./triage/triage-section.ts";
@@ -15,6 +16,7 @@ export const sections = {
   batch: batchSection,
   imports: importsSection,
   router: routerSection,
+  stream: streamSection,
   triage: triageSection,
   resume: resumeSection,
   mbox: mboxSection,

@@ -1,3 +1,4 @@
+import { StringDecoder } from "node:string_decoder";
 import { setImmediate } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
 import type { TokenUsage } from "./reply.ts";
@@ -52,24 +53,35 @@ type Body = ReadableStream<Uint8Array<ArrayBuffer>>;
 
 async function* readWhole(body: Body): AsyncGenerator<Uint8Array> {
   const size = createSizeLimit();
-  for await (const chunk of untilBroken(body)) {
-    size.add(chunk.length);
-    yield chunk;
+  const reader = body.getReader();
+  try {
+    for (let chunk = await read(reader); chunk !== null; chunk = await read(reader)) {
+      size.add(chunk.length);
+      yield chunk;
+    }
+  } finally {
+    void reader.cancel().catch(() => undefined); // ends a call that nobody reads on
   }
 }
 
 async function* readEvents(body: Body, listener: ReplyListener): AsyncGenerator<Uint8Array> {
-  const decoder = new TextDecoder();
-  const encoder = new TextEncoder();
+  const decoder = new StringDecoder("utf8"); // a third of a streaming TextDecoder's time
   const events = createEventSorter(listener);
-  for await (const chunk of untilBroken(body)) {
-    if (chunk.length >= LARGE_CHUNK_BYTES) await turn();
-    const { text, rest, failure } = events.add(decoder.decode(chunk, { stream: true }));
-    if (text !== "") await listener.onText(text);
-    if (failure !== null) throw failure;
-    if (rest !== "") yield encoder.encode(rest);
+  const reader = body.getReader();
+  try {
+    for (let chunk = await read(reader); chunk !== null; chunk = await read(reader)) {
+      if (chunk.length >= LARGE_CHUNK_BYTES) await turn();
+      const { text, rest, failure } = events.add(
+        decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)),
+      );
+      if (text !== "") await listener.onText(text);
+      if (failure !== null) throw failure;
+      if (rest !== "") yield Buffer.from(rest);
+    }
+    if (!events.isFinished()) throw new BrokenReplyError(brokenOff);
+  } finally {
+    void reader.cancel().catch(() => undefined); // ends a call that nobody reads on
   }
-  if (!events.isFinished()) throw new BrokenReplyError(brokenOff);
 }
 
 const brokenOff =
@@ -155,10 +167,10 @@ function createSizeLimit() {
   };
 }
 
-/** Reads a body; an end of the connection that nobody here asked for is told in the router's words. */
-async function* untilBroken(body: Body): AsyncGenerator<Uint8Array> {
+/** The next chunk, or null; an end of the connection that nobody here asked for is told in own words. */
+async function read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> {
   try {
-    for await (const chunk of body) yield chunk;
+    return (await reader.read()).value ?? null;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error; // a client's abort, or a time limit
     throw new BrokenReplyError(brokenOff, { cause: error });

@@ -33,7 +33,6 @@ export function sendEvents(
 
 /** One stream between the sender and the connection; each further one costs every small event more. */
 function createEventBody() {
-  const encoder = new TextEncoder();
   let isOpen = true;
   let room = Promise.withResolvers<void>();
   let controller: ReadableStreamDefaultController<Uint8Array>;
@@ -49,7 +48,7 @@ function createEventBody() {
     if (!isOpen) return undefined;
     const text = typeof data === "string" ? data : JSON.stringify(data);
     const name = event === undefined ? "" : `event: ${event}\n`;
-    controller.enqueue(encoder.encode(`${name}data: ${text}\n\n`));
+    controller.enqueue(Buffer.from(`${name}data: ${text}\n\n`));
     if ((controller.desiredSize ?? 0) > 0) return undefined;
     room = Promise.withResolvers();
     return room.promise;

@@ -6,7 +6,7 @@ import type { ReportTable, SectionResult } from "../report/section.ts";
 import type { SectionContext } from "../section.ts";
 import { type Summary, summarise } from "../statistics/summary.ts";
 import type { DriverService, RouteKind } from "./driver-process/main.ts";
-import { type StartedRouter, startRouter } from "./start-router.ts";
+import { type StartedServer, startRouter } from "./start-router.ts";
 
 const titles: Readonly<Record<RouteKind, string>> = {
   "upstream-by-hand": "the two upstream calls, raw undici",
@@ -52,7 +52,7 @@ export async function routerSection(context: SectionContext): Promise<SectionRes
 
 async function startDriver(
   kind: RouteKind,
-  router: StartedRouter,
+  router: StartedServer,
   { server, clientFolder }: SectionContext,
 ): Promise<Driver> {
   const file = new URL("driver-process/main.ts", import.meta.url);

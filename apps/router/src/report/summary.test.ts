@@ -1,0 +1,194 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { StartError } from "../start-error.ts";
+import { describeSummary } from "./describe-summary.ts";
+import { readRecords } from "./read-records.ts";
+import { reportPath } from "./report-path.ts";
+import { summarize } from "./summary.ts";
+
+const record = {
+  time: "2026-11-20T08:00:00.000Z",
+  outcome: "replied",
+  failure: null,
+  tierChosen: "nano",
+  tierUsed: "nano",
+  cause: "choice",
+  decisionCostUsd: 0.001,
+  replyCostUsd: 0.01,
+  frontierCostUsd: 0.1,
+};
+
+async function reportOn(...lines: readonly (object | string)[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "router-report-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, "decisions.jsonl");
+  const texts = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
+  await writeFile(path, texts.join("\n"));
+  return describeSummary(await summarize(readRecords(path)));
+}
+
+test("sums costs up, and tells the saving net of the decisions", async () => {
+  expect(await reportOn(record, { ...record, time: "2026-11-21T08:00:00.000Z" }))
+    .toMatchInlineSnapshot(`
+    "2 messages from 2026-11-20T08:00:00.000Z to 2026-11-21T08:00:00.000Z
+
+    Tiers used
+      nano                        2  100%
+      fast                        0  0%
+      balanced                    0  0%
+      frontier                    0  0%
+
+    Costs of the 2 replies whose prices are known
+      frontier tier only          $0.2
+      replies as routed           $0.02
+      all decisions               $0.002
+    Saved against frontier only, net of the decisions: $0.178, 89%
+    "
+  `);
+});
+
+test("a stopped reply is counted with its estimated price, and said to be one", async () => {
+  const stopped = { ...record, outcome: "stopped", isEstimate: true };
+  expect(await reportOn(record, stopped)).toMatchInlineSnapshot(`
+    "2 messages from 2026-11-20T08:00:00.000Z to 2026-11-20T08:00:00.000Z
+
+    Tiers used
+      nano                        2  100%
+      fast                        0  0%
+      balanced                    0  0%
+      frontier                    0  0%
+
+    Failures
+      stopped by the client       1  50%
+
+    Costs of the 2 replies whose prices are known
+      frontier tier only          $0.2
+      replies as routed           $0.02
+      all decisions               $0.002
+      (1 stopped or broke off: their tokens are an estimate)
+    Saved against frontier only, net of the decisions: $0.178, 89%
+    "
+  `);
+});
+
+test("replies that cost more than the frontier's are a loss", async () => {
+  const report = await reportOn({ ...record, frontierCostUsd: 0.0055 });
+  expect(report).toContain("Lost against frontier only, net of the decisions: $0.0055, -100%\n");
+});
+
+test("a frontier that is free has no share", async () => {
+  const report = await reportOn({ ...record, frontierCostUsd: 0 });
+  expect(report).toContain("net of the decisions: $0.011\n");
+});
+
+test("each way of getting no reply is counted by itself, and each cause but the choice", async () => {
+  const report = await reportOn(
+    {
+      ...record,
+      outcome: "no-decision",
+      failure: "TimeoutError",
+      tierChosen: null,
+      tierUsed: null,
+    },
+    {
+      ...record,
+      outcome: "no-decision",
+      failure: null,
+      tierChosen: null,
+      tierUsed: null,
+      cause: null,
+    },
+    { ...record, outcome: "reply-failed", cause: "low-confidence" },
+    { ...record, outcome: "reply-failed", cause: "low-confidence", tierUsed: "frontier" },
+    { ...record, outcome: "decided", cause: "requested", tierUsed: "fast" },
+  );
+  expect(report).toMatchInlineSnapshot(`
+    "5 messages from 2026-11-20T08:00:00.000Z to 2026-11-20T08:00:00.000Z
+
+    Tiers used
+      nano                        1  20%
+      fast                        1  20%
+      balanced                    0  0%
+      frontier                    1  20%
+
+    Not simply the model's choice
+      low-confidence              2  40%
+      requested                   1  20%
+
+    Failures
+      no decision: TimeoutError   1  20%
+      no decision: unknown        1  20%
+      reply failed                2  40%
+
+    Costs of the 5 replies whose prices are known
+      frontier tier only          $0.5
+      replies as routed           $0.05
+      all decisions               $0.005
+    Saved against frontier only, net of the decisions: $0.445, 89%
+    "
+  `);
+});
+
+test("a reply of which one price is missing is not compared, and its decision is paid for", async () => {
+  const report = await reportOn(
+    record,
+    { ...record, replyCostUsd: null },
+    { ...record, frontierCostUsd: null },
+  );
+  expect(report).toContain("Costs of the 1 replies whose prices are known\n");
+  expect(report).toContain("all decisions               $0.003\n");
+});
+
+test("a decision without a price is said, one that was never made is not", async () => {
+  const unpriced = { ...record, decisionCostUsd: null };
+  const report = await reportOn(record, unpriced, { ...unpriced, tierChosen: null });
+  expect(report).toContain("  (1 decisions have no known price)\n");
+});
+
+test("without a known price nothing is saved or lost", async () => {
+  expect(await reportOn({ ...record, replyCostUsd: null })).toMatchInlineSnapshot(`
+    "1 messages from 2026-11-20T08:00:00.000Z to 2026-11-20T08:00:00.000Z
+
+    Tiers used
+      nano                        1  100%
+      fast                        0  0%
+      balanced                    0  0%
+      frontier                    0  0%
+
+    What was saved is not known: no reply has a known price.
+      all decisions               $0.001
+    "
+  `);
+});
+
+test("lines that are no records are counted and passed over, blank ones are nothing", async () => {
+  const report = await reportOn('{"time":"2026', "", "  ", record, "[]", {
+    ...record,
+    time: "now",
+  });
+  expect(report).toMatch(/^1 messages from 2026-11-20T08:00:00.000Z to 2026-11-20T08:00:00.000Z\n/);
+  expect(report).toMatch(/\nLines passed over because they are no records: 3\n$/);
+  expect(await reportOn(record)).not.toContain("passed over");
+  expect(await reportOn("nothing")).toBe(
+    "The decision log has no messages.\nLines passed over because they are no records: 1\n",
+  );
+});
+
+test("a log that cannot be read is one line that names it", async () => {
+  const reading = summarize(readRecords("/nowhere/decisions.jsonl"));
+  await expect(reading).rejects.toThrow(StartError);
+  await expect(summarize(readRecords("/nowhere/decisions.jsonl"))).rejects.toThrow(
+    'The decision log "/nowhere/decisions.jsonl" cannot be read (ENOENT).',
+  );
+});
+
+test("the log is the one named, else the router's own", () => {
+  expect(reportPath(["a.jsonl"], { ROUTER_DECISION_LOG: "b.jsonl" })).toBe("a.jsonl");
+  expect(reportPath([], { ROUTER_DECISION_LOG: " b.jsonl " })).toBe("b.jsonl");
+  for (const words of [[], ["a", "b"], ["--help"]]) {
+    expect(() => reportPath(words, {})).toThrow(StartError);
+    expect(() => reportPath(words, {})).toThrow("Usage: npm run router:report -- [<decision log>]");
+  }
+});

@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    // What the money and the books are tested by, in this process: a program would not be mutated.
+    include: ["src/{prices,records,report}/**/*.test.ts"],
+    exclude: ["src/report/main.test.ts"],
+    isolate: false,
+    setupFiles: ["evaluator-fixtures/vitest-setup"],
+    restoreMocks: true,
+    unstubEnvs: true,
+  },
+});
