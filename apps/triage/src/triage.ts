@@ -32,6 +32,10 @@ async function runCommand(command: TriageCommand, context: TriageContext): Promi
     const { importMails } = await import("./import/import-mails.ts");
     return await importMails(command, context);
   }
+  if (command.name === "label") {
+    const { labelMails } = await import("./label/label-mails.ts");
+    return await labelMails(command, context);
+  }
   const { writeReport } = await import("./report/write-report.ts");
   return await writeReport(command, context);
 }

@@ -3,6 +3,7 @@ export const usage = `Usage: npm run triage -- FILE [options]
        npm run triage -- import SOURCE OUT.json [--sent-label NAME] [--skipped FILE]
        npm run triage -- report FILE
        npm run triage -- explain ID [FILE]
+       npm run triage -- label FILE [--question ID] [--count N] [--labels FILE] [--port N]
 
   FILE             a JSON array of { id, date, from, subject, snippet }, { "mails": [...] } or one
                    record a line; in UTF-8 or UTF-16; its name ends in .json
@@ -33,6 +34,9 @@ export const usage = `Usage: npm run triage -- FILE [options]
   report           make one page with plots from the newest results of FILE, json or ndjson
                    (.triage.html)
   explain          print what was sent, asked and answered about one mail
+  label            serve a page on this machine that shows N drawn mails (40) without the answers
+                   and saves what you say of each, by one key, for "evaluator calibrate"
+                   (.labels.ndjson); --labeler NAME says who you are, --seed N draws others
 
 The results go beside FILE, with .triage.json in place of .json. Every answer is kept in a journal
 beside them (.triage.sqlite): the same command again asks only for what is missing.

@@ -26,6 +26,9 @@ export interface JournalEntry {
   readonly evaluation: KeptEvaluation | null;
 }
 
+/** An answer that is there as it was written. */
+export type AnsweredEntry = JournalEntry & { readonly evaluation: KeptEvaluation };
+
 const statements = {
   mail: "SELECT key, error FROM mails JOIN calls USING (call) WHERE id = ?",
   answer:
@@ -34,6 +37,9 @@ const statements = {
   kept: "SELECT key, state, evaluation, digest FROM calls JOIN answers USING (call) WHERE key = ?",
   begun: "SELECT key FROM calls JOIN begun USING (call) WHERE key = ?",
   runs: "SELECT facts FROM runs ORDER BY run",
+  answered:
+    "SELECT id, key, state, evaluation, digest, wire, model, questions FROM mails " +
+    "JOIN calls USING (call) JOIN answers USING (call) JOIN setups USING (setup)",
 };
 
 /** Reads what runs have left in a journal; its methods throw a CliError when that is damaged. */
@@ -72,6 +78,18 @@ export class JournalReader {
     throw new CliError(printable`There is no answer about this mail. ${why}`);
   }
 
+  /** Returns one by one all mails that are answered, each with its newest answer. */
+  *answered(): Generator<AnsweredEntry> {
+    try {
+      for (const row of this.#prepare("answered").iterate()) {
+        const entry = toEntry(String(row["id"]), row);
+        if (isAnswered(entry)) yield entry;
+      }
+    } catch (error) {
+      throw toJournalError(error, this.#path);
+    }
+  }
+
   /** Returns what all runs came to, the oldest first. */
   runs(): RunFacts[] {
     const rows = this.#all("runs").map(({ facts }) => JSON.parse(String(facts)) as unknown);
@@ -86,12 +104,16 @@ export class JournalReader {
 
   #all(name: keyof typeof statements, ...values: string[]): Record<string, unknown>[] {
     try {
-      const statement = this.#prepared.get(name) ?? this.#database.prepare(statements[name]);
-      this.#prepared.set(name, statement);
-      return statement.all(...values);
+      return this.#prepare(name).all(...values);
     } catch (error) {
       throw toJournalError(error, this.#path);
     }
+  }
+
+  #prepare(name: keyof typeof statements): StatementSync {
+    const statement = this.#prepared.get(name) ?? this.#database.prepare(statements[name]);
+    this.#prepared.set(name, statement);
+    return statement;
   }
 }
 
@@ -150,6 +172,10 @@ function toEntry(id: string, row: Record<string, unknown>): JournalEntry {
     state: JSON.parse(state) as JsonValue,
     evaluation: isWhole ? fromKeptText(String(row["evaluation"]), questions) : null,
   };
+}
+
+function isAnswered(entry: JournalEntry): entry is AnsweredEntry {
+  return entry.evaluation !== null;
 }
 
 /** What one run that went through came to. */

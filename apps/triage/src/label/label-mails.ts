@@ -1,0 +1,64 @@
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { relative, resolve } from "node:path";
+import { getRequestListener } from "@hono/node-server";
+import { type CliContext, CliError, listen, printable } from "evaluator-cli-kit";
+import { labelApp } from "./label-app.ts";
+import { LabelFile } from "./label-file.ts";
+import { drawSheets, type LabelSheet } from "./label-sheet.ts";
+import { toJournalPath } from "../output/paths.ts";
+
+/** Mails to label, and how. */
+export interface LabelCommand {
+  readonly name: "label";
+  /** The input file as typed. */
+  readonly file: string;
+  /** The question shown first; null for the first that is answered by yes or no. */
+  readonly question: string | null;
+  /** How many mails of each question are drawn. */
+  readonly count: number;
+  readonly seed: number;
+  /** Where labels are kept as typed; null for beside the input. */
+  readonly labels: string | null;
+  readonly labeler: string;
+  readonly port: number;
+}
+
+/**
+ * Serves a page on this machine that shows drawn mails without the model's answers and saves what
+ * a person says of each, until Ctrl-C; returns the exit code.
+ *
+ * @throws CliError when there are no answers to draw from, or the labels cannot be read.
+ */
+export async function labelMails(command: LabelCommand, context: CliContext): Promise<number> {
+  const { cwd, stderr, signal } = context;
+  const inputPath = resolve(cwd, command.file);
+  const path = resolve(cwd, command.labels ?? command.file.replace(/(\.json)?$/, ".labels.ndjson"));
+  const sheets = await drawSheets(inputPath, { ...command, signal });
+  const first = chooseSheet(sheets, command.question);
+  const labels = await LabelFile.open(path);
+  for (const { id, mails } of sheets) labels.reweigh(id, mails);
+  const files = [path, toJournalPath(inputPath)].map((file) => relative(cwd, file) || file);
+  const nextCommand = `npm run evaluator -- calibrate ${files[0]} --answers ${files[1]}`;
+  const app = labelApp({ sheets, first, labels, labeler: command.labeler, nextCommand });
+  const server = createServer(getRequestListener(app.fetch));
+  const { origin } = await listen(server, { port: command.port });
+  stderr.write(
+    printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
+  );
+  if (!signal.aborted) await once(signal, "abort");
+  server.close();
+  server.closeAllConnections();
+  stderr.write(printable`\nNext: ${nextCommand}\n`);
+  return 0;
+}
+
+function chooseSheet(sheets: readonly LabelSheet[], question: string | null): LabelSheet {
+  const chosen =
+    question === null
+      ? (sheets.find((sheet) => sheet.question.type === "boolean") ?? sheets[0])
+      : sheets.find(({ id }) => id === question);
+  if (chosen !== undefined) return chosen;
+  const known = sheets.map(({ id }) => id).join(", ");
+  throw new CliError(printable`The journal has no question ${question ?? ""}; it has ${known}.`);
+}
