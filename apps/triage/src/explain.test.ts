@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
-import { folderWith } from "./testing/inbox-folder.ts";
-import { recordingTransport } from "./testing/recording-transport.ts";
-import { sampleMail } from "./testing/sample-mail.ts";
-import { startTriage } from "./testing/start-triage.ts";
+import { recordingTransport, sampleMail } from "./testing/samples.ts";
+import { folderWith, startTriage } from "./testing/start-triage.ts";
 
 async function explained(words: readonly string[], fields = {}) {
   const cwd = await folderWith([sampleMail(fields)]);

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { type CliContext, toFileError, toPrintable, UsageError } from "evaluator-cli-kit";
 import type { Answer, Question } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
-import type { ExplainCommand } from "./arguments/explain-arguments.ts";
+import type { ExplainCommand } from "./arguments.ts";
 import { type JournalEntry, readJournal } from "./journal/journal-reader.ts";
 import { toJournalPath } from "./output/paths.ts";
 import { alignColumns } from "./table.ts";

@@ -5,8 +5,8 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryFolder } from "./testing/temporary-folder.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const inbox = join(root, "fixtures/mail/inbox.json");

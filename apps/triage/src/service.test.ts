@@ -2,7 +2,7 @@ import { createEvaluator } from "evaluator-client";
 import { expect, test, vi } from "vitest";
 import { triageQuestions } from "./questions/triage-questions.ts";
 import { openTransport, serviceOf } from "./service.ts";
-import { sampleMail } from "./testing/sample-mail.ts";
+import { sampleMail } from "./testing/samples.ts";
 
 test.each([
   [{}, "AI_GATEWAY_API_KEY"],

@@ -1,4 +1,4 @@
-import { parseArguments, type TriageCommand } from "./arguments/parse-arguments.ts";
+import { readArguments, type TriageCommand } from "./arguments.ts";
 import { explainMail } from "./explain.ts";
 import { interrupted } from "./run/interruption.ts";
 import { triageFile } from "./run/triage-file.ts";
@@ -13,7 +13,7 @@ import { usage } from "./usage.ts";
 export async function runTriage(argv: readonly string[], context: TriageContext): Promise<number> {
   const { signal } = context;
   try {
-    return await runCommand(parseArguments(argv), context);
+    return await runCommand(readArguments(argv), context);
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;
     throw interrupted("Interrupted; nothing was written.", signal);

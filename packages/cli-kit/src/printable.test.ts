@@ -18,6 +18,15 @@ test.each([
   ["half a surrogate pair", "a\uD800b", "ab"],
   ["a line break", " two\r\nlines ", "two lines"],
   ["a family", "👨‍👩‍👧 stays", "👨‍👩‍👧 stays"],
+  ["a whole title", "\u001b]0;owned\u0007subject", "subject"],
+  ["an escape that strips into another", "\u001b\u001b[31m[31mx", "[31mx"],
+  ["tabs and line separators", " one\r\ntwo\tthree\u2028four\n", "one two three four"],
+  ["other controls", "a\u0000\u0008\u007fb\u0085c", "abc"],
+  ["isolates and marks", "\u202egnp.exe\u202c \u2067x\u2069\u200e\u061c", "gnp.exe x"],
+  ["invisible marks", "pay\u00adpal \ufeffa\u200bb", "paypal ab"],
+  ["a heart", "❤️", "❤️"],
+  ["a joiner", "می‌خواهم", "می‌خواهم"],
+  ["a combining mark", "e\u0301", "e\u0301"],
 ])("what is printed has no more of %s than its text", (_what, text, printed) => {
   expect(toPrintable(text)).toBe(printed);
 });
@@ -33,6 +42,10 @@ test("a value in a message cannot forge a line, its words may break lines", () =
 test.each([
   ["abcdef", 3, "abc"],
   ["ab", 3, "ab"],
+  ["", 3, ""],
+  ["a🙂🙂b", 2, "a🙂"],
+  ["e\u0301e\u0301", 1, "e\u0301"],
+  ["🇩🇪🇫🇷", 1, "🇩🇪"],
   ["👨‍👩‍👧👨‍👩‍👧é", 2, "👨‍👩‍👧👨‍👩‍👧"],
 ])("%s has these first %i characters", (text, limit, kept) => {
   expect(truncateCharacters(text, limit)).toBe(kept);

@@ -1,11 +1,15 @@
 import { resolve } from "node:path";
-import { printable, toFileError, writeWholeFile } from "evaluator-cli-kit";
-import type { ImportCommand } from "../arguments/import-arguments.ts";
-import { TriageError } from "../errors.ts";
+import {
+  type CliContext,
+  CliError,
+  printable,
+  toFileError,
+  writeWholeFile,
+} from "evaluator-cli-kit";
+import type { ImportCommand } from "../arguments.ts";
 import type { Mail } from "../input/mail.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { toJsonArray } from "../output/to-json-array.ts";
-import type { Surroundings } from "../surroundings.ts";
 import { type FoundMail, ImportProblem } from "./found-mail.ts";
 import { ImportCounts } from "./import-counts.ts";
 import { readSource } from "./read-source.ts";
@@ -25,11 +29,11 @@ interface ImportOptions {
  * Makes an input file from an export, mail by mail; what cannot be read is counted and named.
  * Returns the exit code, 0 or 2.
  *
- * @throws TriageError when no mail is found or the file cannot be written; nothing is written then.
+ * @throws CliError when no mail is found or the file cannot be written; nothing is written then.
  */
 export async function importMails(
   command: ImportCommand,
-  { cwd, stderr, signal }: Surroundings,
+  { cwd, stderr, signal }: CliContext,
 ): Promise<number> {
   const sourcePath = resolve(cwd, command.source);
   const outputPath = resolve(cwd, command.output);
@@ -54,9 +58,9 @@ export async function importMails(
 
 class NothingFound extends Error {}
 
-function nothingFound(sourcePath: string, counts: ImportCounts): TriageError {
+function nothingFound(sourcePath: string, counts: ImportCounts): CliError {
   const problem = printable`No mail was found in ${sourcePath}; nothing was written.`;
-  return new TriageError(
+  return new CliError(
     `${counts.describeNotRead()}${problem} Give an mbox, a folder of mail files, an archive of these from Takeout, or a Gmail API dump.`,
   );
 }

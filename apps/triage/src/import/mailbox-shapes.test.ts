@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
 import { dateHeader, importOf, mailsOf, mbox } from "../testing/import-of.ts";
 import { startTriage } from "../testing/start-triage.ts";
-import { temporaryFolder } from "../testing/temporary-folder.ts";
 
 const mail = (subject: string) => `${dateHeader}\nSubject: ${subject}\nFrom: a@b.example\n\nHi\n`;
 const emlx = (subject: string) =>

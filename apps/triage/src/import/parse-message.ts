@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import PostalMime, { type Address, decodeWords, type Email } from "postal-mime";
+import PostalMime from "postal-mime";
+import { type Address, decodeWords, type Email } from "postal-mime";
 import { type ImportedMail, ImportProblem } from "./found-mail.ts";
 import { hasMarkup, htmlToVisibleText } from "./visible-text.ts";
 

@@ -1,5 +1,4 @@
-import { describeSystemError } from "evaluator-cli-kit";
-import { TriageError } from "../errors.ts";
+import { CliError, describeSystemError } from "evaluator-cli-kit";
 import { peek } from "../input/json-records.ts";
 import { gunzip, tarFiles, zipFiles } from "./archives.ts";
 import { type FoundMail, ImportProblem, type NotRead } from "./found-mail.ts";
@@ -213,7 +212,7 @@ async function readStart(chunks: AsyncIterable<Buffer>, size: number) {
 
 // What a library says may quote the mail.
 function reasonOf(error: unknown): string {
-  if (error instanceof ImportProblem || error instanceof TriageError) return error.message;
+  if (error instanceof ImportProblem || error instanceof CliError) return error.message;
   return systemReason(error) ?? "it is broken, or breaks off";
 }
 

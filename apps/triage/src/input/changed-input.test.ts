@@ -1,10 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { folderWith, readResults } from "../testing/inbox-folder.ts";
-import { recordingTransport } from "../testing/recording-transport.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { recordingTransport, sampleMail } from "../testing/samples.ts";
+import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
 
 // More than a piece of the file: what was read before the change stays as it was.
 const mails = Array.from({ length: 2000 }, (_, index) =>

@@ -1,4 +1,4 @@
-import { TriageError } from "../errors.ts";
+import { CliError } from "evaluator-cli-kit";
 import {
   JsonWalker,
   LineSplitter,
@@ -23,7 +23,7 @@ export type JsonRecord = { readonly value: unknown } | { readonly problem: strin
  * The text is cut apart byte by byte and parsed by `JSON.parse`, which takes a third of the time
  * of a streaming parser (stream-json 3.8: 0.95 s for 100,000 mails) and goes on after a mistake.
  *
- * @throws TriageError when the text is none of these, or breaks off.
+ * @throws CliError when the text is none of these, or breaks off.
  */
 export async function* readJsonRecords(
   chunks: AsyncIterable<Buffer>,
@@ -93,7 +93,7 @@ async function* startAndRest(start: Buffer, rest: AsyncIterator<Buffer>): AsyncG
 function findList(start: Buffer, listKey: string): number | null {
   const first = start.subarray(0, MOST_SPACE_BEFORE_LIST).toString("latin1").trimStart().charAt(0);
   if (first !== "[" && first !== "{") {
-    throw new TriageError(
+    throw new CliError(
       `it is no list of records; write a JSON array, { "${listKey}": [...] } or one record a line`,
     );
   }

@@ -1,10 +1,10 @@
 import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { CliError } from "evaluator-cli-kit";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
-import { TriageError } from "../errors.ts";
 import { mailsOf } from "../testing/import-of.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { sampleMail } from "../testing/samples.ts";
 import { MailFile } from "./mail-file.ts";
 
 async function fileWith(content: string | Uint8Array): Promise<string> {
@@ -20,9 +20,9 @@ async function read(input: unknown, options = {}) {
 async function problemOf(input: unknown): Promise<string> {
   const path = await fileWith(typeof input === "string" ? input : JSON.stringify(input));
   const error = await MailFile.open(path).catch((error: unknown) => error);
-  expect(error).toBeInstanceOf(TriageError);
+  expect(error).toBeInstanceOf(CliError);
   const start = `${path} cannot be used, and nothing was sent:\n  `;
-  const { message } = error as TriageError;
+  const { message } = error as CliError;
   expect(message.slice(0, start.length)).toBe(start);
   return message.slice(start.length);
 }

@@ -1,11 +1,9 @@
 import { hash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { printable, toFileError } from "evaluator-cli-kit";
-import { TriageError } from "../errors.ts";
-import { DigestTable } from "./digest-table.ts";
+import { CliError, printable, toFileError } from "evaluator-cli-kit";
+import { DigestTable, NumberList } from "./digest-table.ts";
 import { type JsonRecord, readJsonRecords } from "./json-records.ts";
 import { type Mail, mailSchema, recordLabel } from "./mail.ts";
-import { NumberList } from "./number-list.ts";
 import { toUtf8Chunks } from "./utf8-chunks.ts";
 
 const PROBLEMS_SHOWN = 10;
@@ -43,7 +41,7 @@ export class MailFile {
   /**
    * Checks all records of a file: JSON in UTF-8 or UTF-16, as an array, under `mails`, or by line.
    *
-   * @throws TriageError that names the file and what is wrong with it, and quotes nothing from it.
+   * @throws CliError that names the file and what is wrong with it, and quotes nothing from it.
    */
   static async open(path: string, options: MailFileOptions = {}): Promise<MailFile> {
     const checked = await naming(path, () => checkRecords(path, options));
@@ -64,7 +62,7 @@ export class MailFile {
   /**
    * Reads the mails in order, at most `limit`.
    *
-   * @throws TriageError when the file is no longer what it was.
+   * @throws CliError when the file is no longer what it was.
    */
   async *mails(limit = Number.POSITIVE_INFINITY): AsyncGenerator<InputMail> {
     let left = Math.min(limit, this.length);
@@ -86,9 +84,9 @@ export class MailFile {
 }
 
 /** Returns the error of an input that is no longer what it was when the run began. */
-export function changedInput(path: string): TriageError {
+export function changedInput(path: string): CliError {
   const problem = printable`${path} has changed since the run began`;
-  return new TriageError(`${problem}; run the same command again.`);
+  return new CliError(`${problem}; run the same command again.`);
 }
 
 interface CheckedRecords {
@@ -113,7 +111,7 @@ async function checkRecords(
   }
   const { problems } = check;
   const isUsable = leftOut.size === 0 || (skipInvalid && leftOut.size < index);
-  if (!isUsable) throw new TriageError(problems.describe());
+  if (!isUsable) throw new CliError(problems.describe());
   return { leftOut, problems, length: index - leftOut.size };
 }
 
@@ -175,8 +173,8 @@ async function naming<TResult>(path: string, run: () => Promise<TResult>): Promi
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof TriageError) || error.cause !== undefined) throw error;
+    if (!(error instanceof CliError) || error.cause !== undefined) throw error;
     const problem = printable`${path} cannot be used, and nothing was sent`;
-    throw new TriageError(`${problem}:\n  ${error.message}`);
+    throw new CliError(`${problem}:\n  ${error.message}`);
   }
 }

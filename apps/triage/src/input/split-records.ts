@@ -1,4 +1,4 @@
-import { TriageError } from "../errors.ts";
+import { CliError } from "evaluator-cli-kit";
 
 /** The most bytes of one record; a mail with its attachments may stand in a Gmail dump. */
 const RECORD_BYTES = 64 * 1024 * 1024;
@@ -95,7 +95,7 @@ export interface RecordSplitter {
   /**
    * Returns what is left at the end of the text.
    *
-   * @throws TriageError when the text breaks off.
+   * @throws CliError when the text breaks off.
    */
   end(): RecordText[];
   /** Returns the record that was whole when the text broke off, if there is one. */
@@ -133,13 +133,13 @@ export class ListSplitter implements RecordSplitter {
 
   end(): RecordText[] {
     if (this.#walker.depth > 0) {
-      throw new TriageError("it breaks off; the list of records has no end");
+      throw new CliError("it breaks off; the list of records has no end");
     }
     try {
       JSON.parse(Buffer.concat(this.#around).toString());
       return [];
     } catch {
-      throw new TriageError("it is not JSON around the list of records");
+      throw new CliError("it is not JSON around the list of records");
     }
   }
 
@@ -172,7 +172,7 @@ export class ListSplitter implements RecordSplitter {
   #keepAround(part: Buffer): void {
     this.#aroundLength += part.length;
     if (this.#aroundLength > RECORD_BYTES) {
-      throw new TriageError("there is too much around the list of records; give the list alone");
+      throw new CliError("there is too much around the list of records; give the list alone");
     }
     this.#around.push(part);
   }

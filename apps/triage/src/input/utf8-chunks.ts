@@ -1,10 +1,10 @@
-import { TriageError } from "../errors.ts";
+import { CliError } from "evaluator-cli-kit";
 
 /**
  * Returns text of UTF-8 or UTF-16 as UTF-8 without byte order mark, chunk by chunk. UTF-16 without
  * a mark is known by the zero byte beside its first character, which JSON always has (RFC 4627).
  *
- * @throws TriageError when UTF-16 breaks off in the middle of a character.
+ * @throws CliError when UTF-16 breaks off in the middle of a character.
  */
 export async function* toUtf8Chunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let decode: ((chunk: Buffer | null) => Buffer) | null = null;
@@ -37,7 +37,7 @@ function utf16Decoder(encoding: string): (chunk: Buffer | null) => Buffer {
         chunk === null ? decoder.decode() : decoder.decode(chunk, { stream: true }),
       );
     } catch {
-      throw new TriageError("it is not whole UTF-16 text; save it again, best in UTF-8");
+      throw new CliError("it is not whole UTF-16 text; save it again, best in UTF-8");
     }
   };
 }

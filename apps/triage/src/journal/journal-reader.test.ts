@@ -4,11 +4,9 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { folderWith } from "../testing/inbox-folder.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { sampleResponse } from "../testing/sample-response.ts";
+import { sampleMail, sampleResponse } from "../testing/samples.ts";
 import { startProgram } from "../testing/start-program.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { folderWith, startTriage } from "../testing/start-triage.ts";
 
 const mails = ["m-1", "m-2"].map((id) => sampleMail({ id, subject: `About ${id}` }));
 

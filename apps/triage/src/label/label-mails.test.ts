@@ -2,11 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { launchBrowser } from "evaluator-fixtures/browser";
 import { expect, onTestFinished, test } from "vitest";
-import { folderWith } from "../testing/inbox-folder.ts";
-import { recordingTransport } from "../testing/recording-transport.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { sampleResponse } from "../testing/sample-response.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
+import { folderWith, startTriage } from "../testing/start-triage.ts";
 
 const hostile = `</script><script>document.title="broken"</script><img src=x onerror=alert(1)>`;
 const mails = Array.from({ length: 12 }, (_, index) =>

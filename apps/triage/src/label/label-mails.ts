@@ -1,12 +1,12 @@
-import { createServer } from "node:http";
 import { once } from "node:events";
+import { createServer } from "node:http";
 import { relative, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { type CliContext, CliError, listen, printable } from "evaluator-cli-kit";
+import { toJournalPath } from "../output/paths.ts";
 import { labelApp } from "./label-app.ts";
 import { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelSheet } from "./label-sheet.ts";
-import { toJournalPath } from "../output/paths.ts";
 
 /** Mails to label, and how. */
 export interface LabelCommand {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { JsonValue, Question } from "evaluator-client";
 import { html, raw } from "hono/html";
-import type { LabelSheet } from "./label-sheet.ts";
 import type { Truth } from "./label-file.ts";
+import type { LabelSheet } from "./label-sheet.ts";
 
 /** The answers a person can give, in the order they are shown. */
 export interface AnswerKey {

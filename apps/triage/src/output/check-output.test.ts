@@ -1,8 +1,8 @@
 import { chmod, link, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { checkOutput } from "./check-output.ts";
 
 async function inputAndOutput() {

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { CliError, printable, toFileError } from "evaluator-cli-kit";
 
 /**
- * Makes sure, before anything is paid for, that the results can be put in their place.
+ * Throws, before anything is paid for, when the results cannot be put in their place.
  *
- * @throws CliError when they cannot, or when they would replace the input.
+ * @throws CliError that says why; also when they would replace the input.
  */
 export async function checkOutput(outputPath: string, inputPath: string): Promise<void> {
   try {

@@ -1,9 +1,7 @@
 import { createEvaluator } from "evaluator-client";
 import { expect, test } from "vitest";
 import { triageQuestions } from "../questions/triage-questions.ts";
-import { recordingTransport } from "../testing/recording-transport.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { sampleResponse } from "../testing/sample-response.ts";
+import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { toRawLine } from "./write-records.ts";
 
 async function sampleEvaluation() {

@@ -1,11 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { folderWith, readResults } from "../testing/inbox-folder.ts";
-import { recordingTransport } from "../testing/recording-transport.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { sampleResponse } from "../testing/sample-response.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
+import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
 
 const questions = {
   needs_reply: { type: "boolean", instructions: "Does it need a reply?" },

@@ -3,11 +3,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launchBrowser } from "evaluator-fixtures/browser";
 import { expect, onTestFinished, test } from "vitest";
-import { folderWith } from "../testing/inbox-folder.ts";
-import { recordingTransport } from "../testing/recording-transport.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { sampleResponse } from "../testing/sample-response.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
+import { folderWith, startTriage } from "../testing/start-triage.ts";
 
 const nasty = `</td></svg><script>document.title = "owned"</script><img src="http://evil.example/x" onerror="document.title='owned'">\u202e"'`;
 

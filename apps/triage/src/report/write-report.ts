@@ -9,7 +9,7 @@ import {
   writeWholeFile,
 } from "evaluator-cli-kit";
 import { z } from "zod";
-import type { ReportCommand } from "../arguments/report-arguments.ts";
+import type { ReportCommand } from "../arguments.ts";
 import { readJournal, type RunFacts } from "../journal/journal-reader.ts";
 import { toJournalPath, toOutputPath } from "../output/paths.ts";
 import type { TriageRecord } from "../output/write-records.ts";

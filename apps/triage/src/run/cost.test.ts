@@ -1,10 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { folderWith } from "../testing/inbox-folder.ts";
-import { recordingTransport } from "../testing/recording-transport.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { sampleResponse } from "../testing/sample-response.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
+import { folderWith, startTriage } from "../testing/start-triage.ts";
 import { checkCost } from "./cost.ts";
 
 function dearResponse() {

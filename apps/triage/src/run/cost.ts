@@ -104,9 +104,9 @@ export interface CostLimits {
 }
 
 /**
- * Makes sure, before anything is sent, that the run may cost what it is estimated to.
+ * Throws, before anything is sent, when the run may not cost what it is estimated to.
  *
- * @throws CliError when it may not.
+ * @throws CliError that says why.
  */
 export async function checkCost({ costUsd }: RunEstimate, limits: CostLimits): Promise<void> {
   const { maxCostUsd, yes, confirm, signal } = limits;

@@ -1,11 +1,8 @@
 import { createCatalog } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
-import { folderWith } from "../testing/inbox-folder.ts";
-import { recordingTransport } from "../testing/recording-transport.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { sampleResponse } from "../testing/sample-response.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
+import { folderWith, startTriage } from "../testing/start-triage.ts";
 import { findPrice } from "./cost.ts";
 
 const { signal } = new AbortController();

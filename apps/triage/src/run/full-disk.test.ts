@@ -2,10 +2,9 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
-import { AnsweredCalls } from "../testing/answered-calls.ts";
-import { folderWith, readResults } from "../testing/inbox-folder.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { startProgram } from "../testing/start-program.ts";
+import { sampleMail } from "../testing/samples.ts";
+import { AnsweredCalls, startProgram } from "../testing/start-program.ts";
+import { folderWith, readResults } from "../testing/start-triage.ts";
 
 // A limit on the size of files stands in for the full disk: it lets the first blocks through, stops
 // the rest, and holds for the administrator as well.

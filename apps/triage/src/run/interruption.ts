@@ -35,7 +35,7 @@ export function startDrain(
  * Returns the error of a run that a person or the system ended.
  *
  * @param message - What became of it.
- * @param signal - Tells Ctrl-C from an end by the system.
+ * @param signal - Says whether it was Ctrl-C or the system.
  */
 export function interrupted(message: string, { reason }: AbortSignal): CliError {
   const exitCode = reason instanceof CliError ? reason.exitCode : exitCodes.interrupted;

@@ -1,8 +1,7 @@
 import { estimateCost, type EvaluationRequest } from "evaluator-client";
-import { DigestTable } from "../input/digest-table.ts";
+import { DigestTable, NumberList } from "../input/digest-table.ts";
 import { changedInput, type InputMail } from "../input/mail-file.ts";
 import type { Mail } from "../input/mail.ts";
-import { NumberList } from "../input/number-list.ts";
 import type { CallStatus, JournalReader } from "../journal/journal-reader.ts";
 import type { MailEntry } from "../journal/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";

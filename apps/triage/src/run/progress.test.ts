@@ -1,6 +1,6 @@
 import type { Clock } from "evaluator-cli-kit";
 import { expect, test } from "vitest";
-import { stoppedClock } from "../testing/stopped-clock.ts";
+import { stoppedClock } from "../testing/start-triage.ts";
 import { showProgress } from "./progress.ts";
 
 function watched(isTTY: boolean, columns?: number) {

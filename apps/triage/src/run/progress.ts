@@ -7,7 +7,7 @@ const TERMINAL_MS = 250;
 const LOG_MS = 5000;
 const CLEAR_LINE = "\r\u001b[K";
 
-/** Tells how far a run is until the result is called; nothing of it stays on a terminal. */
+/** Shows how far a run is until the result is called; nothing of it stays on a terminal. */
 export function showProgress(
   stderr: TextSink,
   { clock, total, totals }: { readonly clock: Clock } & Omit<Progress, "elapsedMs">,

@@ -2,12 +2,13 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "evaluator-cli-kit";
 import { expect, test } from "vitest";
-import { folderWith, readResults } from "../testing/inbox-folder.ts";
-import { type RecordingTransport, recordingTransport } from "../testing/recording-transport.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { sampleResponse } from "../testing/sample-response.ts";
-import { startTriage } from "../testing/start-triage.ts";
-import { stoppedClock } from "../testing/stopped-clock.ts";
+import {
+  type RecordingTransport,
+  recordingTransport,
+  sampleMail,
+  sampleResponse,
+} from "../testing/samples.ts";
+import { folderWith, readResults, startTriage, stoppedClock } from "../testing/start-triage.ts";
 
 const threeMails = ["m-1", "m-2", "m-3"].map((id) => sampleMail({ id, subject: `About ${id}` }));
 

@@ -1,14 +1,13 @@
 import { resolve } from "node:path";
 import type { CliContext } from "evaluator-cli-kit";
 import type { Catalog, Questions, Transport } from "evaluator-client";
-import type { TriageRun } from "../arguments/run-arguments.ts";
+import type { TriageRun } from "../arguments.ts";
 import { MailFile } from "../input/mail-file.ts";
 import { toJournalPath, toOutputPath } from "../output/paths.ts";
 import { type AnswerField, answerFields } from "../questions/answer-fields.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
 import { type Service, serviceOf, type TriageContext } from "../service.ts";
-import { chooseState } from "../state/choose-state.ts";
-import type { ToState } from "../state/to-state.ts";
+import { chooseState, type ToState } from "../state.ts";
 import { checkSort } from "../table.ts";
 
 /** What a run works with, all of it read and checked; nothing is written yet, and nothing sent. */

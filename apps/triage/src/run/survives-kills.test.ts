@@ -1,11 +1,11 @@
+import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
 import { killAgainAndAgain } from "../testing/kills/kill-again-and-again.ts";
-import { temporaryFolder } from "../testing/temporary-folder.ts";
 
 // The same with 200 kills: npm run test:kill -w evaluator-triage
 test(
   "killed at any moment and run again, the file ends up the same",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async () => {
     const report = await killAgainAndAgain(await temporaryFolder(), 5);
     expect(report.differences).toEqual([]);

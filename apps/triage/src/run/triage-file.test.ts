@@ -3,11 +3,8 @@ import { join } from "node:path";
 import { AuthenticationError } from "evaluator-client";
 import { expect, test } from "vitest";
 import { triageQuestions } from "../questions/triage-questions.ts";
-import { folderWith, readResults } from "../testing/inbox-folder.ts";
-import { recordingTransport } from "../testing/recording-transport.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { sampleResponse } from "../testing/sample-response.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
+import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
 import { usage } from "../usage.ts";
 
 const threeMails = ["m-1", "m-2", "m-3"].map((id) => sampleMail({ id, subject: `About ${id}` }));
@@ -176,7 +173,10 @@ test("a wrong key ends the run at once, and leaves older results as they were", 
 
 test("a mistyped command ends with 64 and shows how it is typed", async () => {
   const outcome = await startTriage(["inbox.json", "--fast"], {});
-  const stderr = `Unknown option '--fast'\n\n${usage}`;
+  const known =
+    "--limit, --raw, --skip-invalid, --offline, --concurrency, --dry-run, --max-cost, --yes, " +
+    "--context, --today, --contacts, --questions, --format, --sort, --top";
+  const stderr = `Unknown option '--fast'; there are ${known}.\n\n${usage}`;
   expect(outcome).toEqual({ exitCode: 64, stdout: "", stderr });
 });
 

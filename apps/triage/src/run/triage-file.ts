@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { TriageRun } from "../arguments/run-arguments.ts";
+import type { TriageRun } from "../arguments.ts";
 import { type JournalReader, readJournal } from "../journal/journal-reader.ts";
 import { Journal } from "../journal/journal.ts";
 import { checkOutput } from "../output/check-output.ts";

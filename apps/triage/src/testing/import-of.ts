@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Mail } from "../input/mail.ts";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { MailFile, type MailFileOptions } from "../input/mail-file.ts";
+import type { Mail } from "../input/mail.ts";
 import { startTriage, type TriageOutcome } from "./start-triage.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 /** A header that every mail needs. */
 export const dateHeader = "Date: Mon, 02 Nov 2026 09:00:00 +0000";

@@ -1,11 +1,13 @@
-import { runToExitCode } from "evaluator-cli-kit";
-import { createTestContext } from "evaluator-cli-kit/testing";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Clock, runToExitCode } from "evaluator-cli-kit";
+import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
 import type { Transport } from "evaluator-client";
+import { z } from "zod";
 import type { TriageContext } from "../service.ts";
 import { runTriage } from "../triage.ts";
 import { usage } from "../usage.ts";
-import { recordingTransport } from "./recording-transport.ts";
-import { stoppedClock } from "./stopped-clock.ts";
+import { recordingTransport } from "./samples.ts";
 
 /** How a run ended and what it printed. */
 export interface TriageOutcome {
@@ -31,3 +33,23 @@ export async function startTriage(
   );
   return { exitCode, ...context.printed };
 }
+
+/** Makes a folder whose `inbox.json` holds the input, for the length of the test. */
+export async function folderWith(input: unknown): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "inbox.json"), JSON.stringify(input));
+  return folder;
+}
+
+/** Reads the results beside `inbox.json`. */
+export async function readResults(folder: string): Promise<Record<string, unknown>[]> {
+  const text = await readFile(join(folder, "inbox.triage.json"), "utf8");
+  return z.array(z.looseObject({})).parse(JSON.parse(text));
+}
+
+/** A clock that stands still: nothing scheduled on it ever comes. */
+export const stoppedClock: Clock = {
+  now: () => 0,
+  today: () => new Date("2026-11-21T12:00:00Z"),
+  schedule: () => () => {},
+};

@@ -3,9 +3,8 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { createEmulator } from "evaluator-emulator";
-import { AnsweredCalls } from "../answered-calls.ts";
-import { sampleMail } from "../sample-mail.ts";
-import { startProgram } from "../start-program.ts";
+import { sampleMail } from "../samples.ts";
+import { AnsweredCalls, startProgram } from "../start-program.ts";
 
 const MAILS = 250;
 const CONCURRENCY = 4;

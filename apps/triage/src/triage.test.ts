@@ -1,15 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
-import { startTriage } from "../testing/start-triage.ts";
-import { temporaryFolder } from "../testing/temporary-folder.ts";
-import { plainMessage } from "./plain-message.ts";
+import { startTriage } from "./testing/start-triage.ts";
 
 const nasty = "a\u001b[2J\u202e\nWrote  b";
-
-test("keeps its own line breaks, and none of a value's", () => {
-  expect(plainMessage`Wrote ${nasty}.\n`).toBe("Wrote a Wrote  b.\n");
-});
 
 test.each([
   [[`${nasty}.json`]],

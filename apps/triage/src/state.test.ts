@@ -1,11 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { folderWith } from "../testing/inbox-folder.ts";
-import { recordingTransport } from "../testing/recording-transport.ts";
-import { sampleMail } from "../testing/sample-mail.ts";
-import { startTriage } from "../testing/start-triage.ts";
-import { normaliseSubject } from "./normalise-subject.ts";
+import { normaliseSubject } from "./state.ts";
+import { recordingTransport, sampleMail } from "./testing/samples.ts";
+import { folderWith, startTriage } from "./testing/start-triage.ts";
 
 const mails = [
   sampleMail({ id: "m-1", from: "Ada <Ada@Example.com>", subject: "Re: [list] Lunch  today" }),

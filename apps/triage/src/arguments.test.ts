@@ -1,0 +1,80 @@
+import { UsageError } from "evaluator-cli-kit";
+import { expect, test } from "vitest";
+import { readArguments } from "./arguments.ts";
+
+test("a file alone means all of it, through the service, without raw output", () => {
+  expect(readArguments(["inbox.json"])).toEqual({
+    name: "run",
+    file: "inbox.json",
+    limit: Number.POSITIVE_INFINITY,
+    raw: false,
+    skipInvalid: false,
+    offline: false,
+    concurrency: 1,
+    dryRun: false,
+    maxCostUsd: Number.POSITIVE_INFINITY,
+    yes: false,
+    context: false,
+    today: null,
+    contacts: null,
+    questions: null,
+    format: "json",
+    sort: null,
+    top: Number.POSITIVE_INFINITY,
+  });
+});
+
+test("flags are read before and after the file", () => {
+  expect(readArguments(["--raw", "inbox.json", "--offline", "--limit", "3"])).toMatchObject({
+    name: "run",
+    file: "inbox.json",
+    limit: 3,
+    raw: true,
+    offline: true,
+  });
+});
+
+test.each([[["--limit"]], [["--limit", "-1"]], [["--limit", "--raw"]]])(
+  "%j gives no value",
+  (words) => {
+    const problem = new UsageError("--limit needs a value: --limit=VALUE.");
+    expect(() => readArguments(["a.json", ...words])).toThrow(problem);
+  },
+);
+
+test.each([
+  ["--concurrency=0", "--concurrency takes a whole number from 1 up, such as --concurrency 2."],
+  ["--top=some", "--top takes a whole number from 1 up, such as --top 2."],
+  ["--max-cost=$2", "--max-cost takes US dollars from 0 up, such as --max-cost 0.5."],
+  ["--max-cost=-1", "--max-cost takes US dollars from 0 up, such as --max-cost 0.5."],
+  ["--max-cost=NaN", "--max-cost takes US dollars from 0 up, such as --max-cost 0.5."],
+])("%s says what it takes", (word, message) => {
+  expect(() => readArguments(["a.json", word])).toThrow(new UsageError(message));
+});
+
+test("help wins over everything else that is typed", () => {
+  expect(readArguments(["--help", "--limit", "none"])).toEqual({ name: "help" });
+});
+
+test.each([
+  ["no file", [], "FILE is missing."],
+  ["two files", ["a.json", "b.json"], '"b.json" is too much; give FILE.'],
+  ["an unknown flag", ["a.json", "--limt"], "Unknown option '--limt'; did you mean --limit?"],
+  ["a value after a switch", ["a.json", "--raw=yes"], "--raw takes no value."],
+])("%s is a usage error that says so", (_, argv, message) => {
+  expect(() => readArguments(argv)).toThrow(new UsageError(message));
+});
+
+test.each([
+  ["--limit=0"],
+  ["--limit=-1"],
+  ["--limit=2.5"],
+  ["--limit=1e3"],
+  ["--limit=ten"],
+  ["--limit= 3"],
+  ["--limit="],
+])("%s is no limit", (word) => {
+  expect(() => readArguments(["a.json", word])).toThrow(
+    new UsageError("--limit takes a whole number from 1 up, such as --limit 2."),
+  );
+});

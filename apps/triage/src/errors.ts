@@ -1,1 +1,0 @@
-export { CliError as TriageError, UsageError } from "evaluator-cli-kit";

@@ -1,0 +1,47 @@
+import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { expect, test } from "vitest";
+import { openTransport } from "./service.ts";
+import { startTriage } from "./testing/start-triage.ts";
+
+const readme = new URL("../README.md", import.meta.url);
+const inbox = new URL("../../../fixtures/mail/inbox.json", import.meta.url);
+
+const takeout = ["Inbox", "Inbox", "Sent"].map(
+  (label, index) =>
+    `From ada@example.com Mon Nov  2 09:00:00 2026\nMessage-ID: <${index}@mail.example>\n` +
+    `From: ada@example.com\nDate: Mon, 02 Nov 2026 09:00:00 +0000\nSubject: About ${index}\n` +
+    `X-Gmail-Labels: ${label}\n\nHello.\n\n`,
+);
+
+/** The commands of the README with what it says they print. */
+async function examples(): Promise<{ words: string[]; lines: number; printed: string }[]> {
+  const text = await readFile(readme, "utf8");
+  const blocks = text.matchAll(/```console\n\$ npm run triage -- ([^\n]+)\n([^`]+)```/g);
+  return [...blocks].map(([, command = "", printed = ""]) => {
+    const [words = "", head] = command.split(" | head -");
+    return { words: words.split(" "), lines: Number(head ?? Infinity), printed };
+  });
+}
+
+function withoutTimes(printed: string): string {
+  return printed.replace(/\d+ (m?s)\b/g, "some $1");
+}
+
+test("every command in the README prints what it says", async () => {
+  const cwd = await temporaryFolder();
+  await copyFile(inbox, join(cwd, "inbox.json"));
+  await writeFile(join(cwd, "takeout.mbox"), takeout.join(""));
+  const all = await examples();
+  expect(all).toHaveLength(6);
+  for (const { words, lines, printed } of all) {
+    let real = "";
+    const sink = { write: (text: string) => (real += text) };
+    const given = { cwd, openTransport, stdout: sink, stderr: sink };
+    const { exitCode } = await startTriage(words, given);
+    expect(exitCode).toBe(0);
+    const shown = `${real.trimEnd().split("\n").slice(0, lines).join("\n")}\n`;
+    expect(withoutTimes(shown.replaceAll(cwd, "/home/ada/mail"))).toBe(withoutTimes(printed));
+  }
+});

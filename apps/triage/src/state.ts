@@ -1,0 +1,126 @@
+import { hash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type CliContext, toFileError } from "evaluator-cli-kit";
+import type { JsonObject } from "evaluator-client";
+import { DigestTable, NumberList } from "./input/digest-table.ts";
+import type { MailFile } from "./input/mail-file.ts";
+import type { Mail } from "./input/mail.ts";
+import { addressesIn, senderAddress } from "./input/sender-address.ts";
+
+/** What is added to the state. */
+export interface StateOptions {
+  /** Whether anything is. */
+  readonly context: boolean;
+  /** The day ages are counted to; null for today. */
+  readonly today: string | null;
+  /** A file of known addresses as typed, or null. */
+  readonly contacts: string | null;
+}
+
+/** Returns what makes the state a run sends: the contract's four keys, and more only when asked for. */
+export async function chooseState(
+  run: StateOptions,
+  input: MailFile,
+  { cwd, env, clock, signal }: CliContext,
+): Promise<ToState> {
+  if (!run.context) return toState;
+  const read = run.contacts === null ? [] : await readContacts(resolve(cwd, run.contacts));
+  const own = addressesIn(env["TRIAGE_USER_ADDRESSES"] ?? "");
+  const today = run.today ?? localDay(clock.today());
+  const repeats = await RepeatCounts.of(input, signal);
+  return toContextState({ today, repeats, contacts: new Set([...read, ...own]) });
+}
+
+function localDay(date: Date): string {
+  const [year, month, day] = [date.getFullYear(), date.getMonth() + 1, date.getDate()];
+  return [year, month, day].map((part) => String(part).padStart(2, "0")).join("-");
+}
+
+/** Returns what the model reads about a mail. */
+export type ToState = (mail: Mail) => JsonObject;
+
+/** The contract's four keys (section 4.7); names and their order are input to the model (section 2.1). */
+const toState: ToState = ({ from, subject, date, snippet }) => ({
+  from,
+  subject,
+  date,
+  snippet,
+});
+
+const MS_PER_DAY = 86_400_000;
+const THREAD_BYTES = 16;
+
+/** What the model cannot know by itself. */
+interface StateContext {
+  /** The day ages are counted to, `YYYY-MM-DD`. */
+  readonly today: string;
+  /** Of all records of the input, those left out by a limit included. */
+  readonly repeats: RepeatCounts;
+  /** Addresses of known contacts and of the user, in lower case. */
+  readonly contacts: ReadonlySet<string>;
+}
+
+/**
+ * Adds what the contract recommends (section 4.7) to the state: `age_days`; `repeat_count`, how
+ * many records have the same sender and subject, this one included; `known_contact`.
+ */
+function toContextState({ today, repeats, contacts }: StateContext): ToState {
+  return (mail) => ({
+    ...toState(mail),
+    age_days: Math.round((Date.parse(today) - Date.parse(mail.date)) / MS_PER_DAY),
+    repeat_count: repeats.count(mail),
+    known_contact: contacts.has(senderAddress(mail.from) ?? ""),
+  });
+}
+
+/** How many mails have the same sender and subject. */
+class RepeatCounts {
+  readonly #threads = new DigestTable(THREAD_BYTES);
+  readonly #counts = new NumberList();
+
+  /** Counts the mails of an input. */
+  static async of(input: MailFile, signal: AbortSignal): Promise<RepeatCounts> {
+    const repeats = new RepeatCounts();
+    for await (const { mail } of input.mails()) {
+      signal.throwIfAborted();
+      repeats.#counts.increase(repeats.#threads.add(threadOf(mail)));
+    }
+    return repeats;
+  }
+
+  /** Returns how many mails of the input are like this one of it. */
+  count(mail: Mail): number {
+    return this.#counts.at(this.#threads.add(threadOf(mail)));
+  }
+}
+
+function threadOf({ from, subject }: Mail): Buffer {
+  const text = JSON.stringify([senderAddress(from) ?? from, normaliseSubject(subject)]);
+  return hash("sha256", text, "buffer").subarray(0, THREAD_BYTES);
+}
+
+// Answers and forwards, as programs in several languages mark them, and a list's own mark.
+const marks =
+  /(?:(?:re|fwd?|aw|wg|sv|vs|tr|rv|antw|odp|res|enc)(?:\[\d{1,6}\])?\s?:|\[[^\]]{1,40}\])\s?/iuy;
+
+/** Returns what two subjects of the same thread have in common. */
+export function normaliseSubject(subject: string): string {
+  const text = subject.normalize("NFKC").replace(/\s+/gu, " ").trim();
+  marks.lastIndex = 0;
+  let end = 0;
+  while (marks.test(text)) end = marks.lastIndex;
+  return text.slice(end).toLowerCase();
+}
+
+/**
+ * Reads every address of a file, in lower case: one a line, a CSV or a vCard export.
+ *
+ * @throws CliError when the file cannot be read.
+ */
+async function readContacts(path: string): Promise<ReadonlySet<string>> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw toFileError(error, `read ${path}`, "Check the path after --contacts.");
+  });
+  return new Set(addressesIn(text));
+}

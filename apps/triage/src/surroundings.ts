@@ -1,1 +1,0 @@
-export type { TriageContext as Surroundings } from "./service.ts";
