@@ -106,6 +106,9 @@ export function createEvaluator(
     deadlineMs: ownLimits.deadlineMs ?? Number.POSITIVE_INFINITY,
   };
 
+  const tokensOf = (request: EvaluationRequest) =>
+    transport.estimate?.(request).inputTokens ?? estimateTokens(request);
+
   async function evaluate<TQuestions extends Questions>(
     given: EvaluationRequest<TQuestions>,
     basePolicy: RetryPolicy,
@@ -132,7 +135,7 @@ export function createEvaluator(
       const { inputTokens } = response.usage;
       return { value: { reply, response }, status: reply.status ?? null, tokensUsed: inputTokens };
     };
-    const tokens = pacer.countsTokens ? estimateTokens(request) : 0;
+    const tokens = pacer.countsTokens ? tokensOf(request) : 0;
     const { value, attempts } = await withRetries(attempt, policy, tokens);
     const timing = { totalMs: clock.now() - startedAtMs, attempts };
     return toEvaluation(value.response, { reply: value.reply, questions, timing });

@@ -9,6 +9,8 @@ export const environmentNames = {
   gatewayBaseUrl: "EVALUATOR_BASE_URL",
   directApiKey: "EVALUATOR_DIRECT_API_KEY",
   directBaseUrl: "EVALUATOR_DIRECT_BASE_URL",
+  logprobsApiKey: "EVALUATOR_LOGPROBS_API_KEY",
+  logprobsBaseUrl: "EVALUATOR_LOGPROBS_BASE_URL",
 } as const;
 
 /** The environment of the running program; empty where there is none, as in a browser. */

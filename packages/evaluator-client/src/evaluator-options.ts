@@ -7,6 +7,7 @@ import { type QuestionLimits, questionLimitsSchema } from "./questions/question-
 import type { Clock } from "./retry/clock.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
+import { logprobsTransport } from "./transports/logprobs/logprobs-transport.ts";
 import type { Transport } from "./transports/transport.ts";
 import type { Tracing } from "./watching/tracing.ts";
 import type { Watch } from "./watching/watch.ts";
@@ -49,15 +50,19 @@ export interface EvaluatorOptions extends CallLimits, Watch {
   pacer?: Pacer;
 }
 
-const transports = { gateway: gatewayTransport, direct: directTransport };
+const transports = {
+  gateway: gatewayTransport,
+  direct: directTransport,
+  logprobs: logprobsTransport,
+};
 
 /** The transport in the options, or the one the environment names. */
 export function readTransport({ transport, env = programEnvironment() }: EvaluatorOptions) {
   if (transport !== undefined) return transport;
   const environmentVariable = environmentNames.transport;
   const name = env[environmentVariable]?.trim() || "gateway";
-  if (name === "gateway" || name === "direct") return transports[name]({ env });
-  const message = `${environmentVariable} is neither "gateway" nor "direct".`;
+  if (Object.hasOwn(transports, name)) return transports[name as keyof typeof transports]({ env });
+  const message = `${environmentVariable} is none of ${Object.keys(transports).join(", ")}.`;
   throw new ConfigurationError(message, { option: "transport", environmentVariable });
 }
 

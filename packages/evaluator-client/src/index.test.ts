@@ -33,6 +33,7 @@ test("exports these names and no others", () => {
       "evaluationRequestSchema",
       "evaluationResponseSchema",
       "gatewayTransport",
+      "logprobsTransport",
       "questionSchema",
       "score",
       "scoreAnswerSchema",

@@ -19,7 +19,18 @@ export {
   gatewayTransport,
   type GatewayTransportOptions,
 } from "./transports/gateway/gateway-transport.ts";
-export type { AttemptContext, Transport, TransportReply } from "./transports/transport.ts";
+export {
+  logprobsTransport,
+  type LogprobsTransportOptions,
+} from "./transports/logprobs/logprobs-transport.ts";
+export type { TokenPrice } from "./transports/logprobs/logprobs-mapping.ts";
+export type {
+  AttemptContext,
+  CallEstimate,
+  Transport,
+  TransportReply,
+  TransportTarget,
+} from "./transports/transport.ts";
 export type { Abortable } from "./http/abortable.ts";
 export type { Fetch } from "./http/fetch-http-client.ts";
 export type { AnyDispatcher, ResponseHeaders } from "./http/http-client.ts";

@@ -37,8 +37,11 @@ export function toEvaluation<TQuestions extends Questions>(
     usage,
     warnings,
     providerMetadata,
-    confidence: readConfidence(questions, providerMetadata),
-    costUsd: readCost(gateway),
+    confidence: readConfidence(
+      questions,
+      reply.definesConfidence === false ? {} : providerMetadata,
+    ),
+    costUsd: reply.costUsd === undefined ? readCost(gateway) : reply.costUsd,
     modelId: reply.modelId,
     requestId: reply.requestId,
     headers: reply.headers ?? {},

@@ -27,6 +27,7 @@ test("takes any iterable, an empty one and a price of 0 included", () => {
   });
   expect(estimateCost([], { inputUsdPerMillionTokens: 1 })).toEqual({
     requests: 0,
+    calls: 0,
     inputTokens: 0,
     costUsd: 0,
     isEstimate: true,

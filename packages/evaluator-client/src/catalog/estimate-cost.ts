@@ -1,11 +1,14 @@
 import { ConfigurationError } from "../errors.ts";
 import type { EvaluationRequest } from "../evaluation.ts";
 import { estimateTokens } from "../questions/estimate-tokens.ts";
+import type { Transport } from "../transports/transport.ts";
 
 /** What requests will cost, before they are sent. */
 export interface CostEstimate {
   /** Requests counted. */
   requests: number;
+  /** Calls of the model that they take, at most: a request may take several. */
+  calls: number;
   /** Their input tokens, estimated from their length. */
   inputTokens: number;
   /** Their price in US dollars. */
@@ -17,6 +20,7 @@ export interface CostEstimate {
 /**
  * Estimates what requests will cost: a token for every four characters, at the price of the list.
  * Output tokens are not counted; the evaluation model's price is for input (contract section 1).
+ * A transport that makes several calls for one request says how many when it is given.
  *
  * @throws {ConfigurationError} when the price is not a number from 0 up.
  * @example
@@ -26,17 +30,23 @@ export interface CostEstimate {
  */
 export function estimateCost(
   requests: Iterable<EvaluationRequest>,
-  { inputUsdPerMillionTokens }: { readonly inputUsdPerMillionTokens: number },
+  {
+    inputUsdPerMillionTokens,
+    transport,
+  }: { readonly inputUsdPerMillionTokens: number; readonly transport?: Transport },
 ): CostEstimate {
   checkPrice(inputUsdPerMillionTokens);
   let count = 0;
+  let calls = 0;
   let inputTokens = 0;
   for (const request of requests) {
+    const sent = transport?.estimate?.(request);
     count += 1;
-    inputTokens += estimateTokens(request);
+    calls += sent?.calls ?? 1;
+    inputTokens += sent?.inputTokens ?? estimateTokens(request);
   }
   const costUsd = (inputTokens * inputUsdPerMillionTokens) / 1_000_000;
-  return { requests: count, inputTokens, costUsd, isEstimate: true };
+  return { requests: count, calls, inputTokens, costUsd, isEstimate: true };
 }
 
 function checkPrice(price: number): void {

@@ -1,10 +1,10 @@
 import type { StatusError } from "../errors.ts";
 import type { EvaluationRequest } from "../evaluation.ts";
-import { isSuccess } from "../http/http-client.ts";
+import { type HttpClient, type HttpEndpoint, isSuccess } from "../http/http-client.ts";
 import { type JsonResponse, toJsonResponse } from "../http/json-response.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { StatusFailure } from "./status-failure.ts";
-import type { Transport, TransportReply } from "./transport.ts";
+import type { AttemptContext, Transport, TransportReply } from "./transport.ts";
 import { httpClientFor, type TransportOptions } from "./transport-options.ts";
 
 /** What a service adds to posting, reading, redacting and classifying: its wire, mapping and error reading. */
@@ -26,24 +26,42 @@ export interface PostedService {
   toError(failure: StatusFailure): StatusError;
 }
 
+/** A service's own part of sending: its connections, what no error may repeat, and its error reading. */
+export interface JsonService extends Pick<PostedService, "apiKey" | "toError"> {
+  readonly http: HttpClient;
+  /** The headers that the caller added. */
+  readonly addedHeaders: Readonly<Record<string, string>> | undefined;
+}
+
+/** Prepares requests to one endpoint: each reads whole JSON, or throws what the service makes of its status. */
+export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
+  const { http, apiKey, addedHeaders } = service;
+  const send = http.prepare(endpoint);
+  return async (
+    body: string | null,
+    context: AttemptContext,
+    state: unknown,
+  ): Promise<JsonResponse> => {
+    const response = toJsonResponse(await send(body, context), endpoint);
+    if (isSuccess(response.status)) return response;
+    throw service.toError({ response, clock: context.clock, apiKey, headers: addedHeaders, state });
+  };
+}
+
 /** Makes the transport of a service that takes one JSON body by POST and answers with another. */
 export function postTransport(service: PostedService, options: TransportOptions): Transport {
-  const { name, url, headers, modelId, apiKey, limits } = service;
-  const endpoint = { method: "POST", url, headers } as const;
+  const { name, url, headers, modelId, limits } = service;
   const http = httpClientFor(options);
-  const post = http.prepare(endpoint);
+  const json = { ...service, http, addedHeaders: options.headers };
+  const post = prepareJson({ method: "POST", url, headers }, json);
   return {
     name,
     target: { url, modelId },
     ...(limits && { limits }),
     async send(request, context) {
-      const response = toJsonResponse(await post(service.toBody(request), context), endpoint);
+      const response = await post(service.toBody(request), context, request.state);
       const { status, headers: received, json } = response;
-      if (isSuccess(status)) {
-        return { ...service.toReply(response), status, headers: received, raw: json };
-      }
-      const secrets = { apiKey, headers: options.headers, state: request.state };
-      throw service.toError({ response, clock: context.clock, ...secrets });
+      return { ...service.toReply(response), status, headers: received, raw: json };
     },
     close: () => http.close(),
   };

@@ -24,22 +24,44 @@ export interface TransportReply {
   readonly requestId: string | null;
   /** The response body as it came. */
   readonly raw: unknown;
+  /** Whether the wire defines what `confidence` is; where it does not, there is none. @default true */
+  readonly definesConfidence?: boolean;
+  /** The price in US dollars where the body does not carry it, or null. */
+  readonly costUsd?: number | null;
+}
+
+/** Where a transport sends to, and what besides the questions decides its answers. */
+export interface TransportTarget {
+  readonly url: string;
+  readonly modelId: string;
+  /** The version of the prompts it writes, where it writes any. */
+  readonly format?: string;
+}
+
+/** What one evaluation sends, by its length. */
+export interface CallEstimate {
+  /** Calls of the model, at most. */
+  readonly calls: number;
+  /** Input tokens of all calls together. */
+  readonly inputTokens: number;
 }
 
 /**
  * One way to reach an evaluation model.
  *
- * `send` makes one request, never retries, and either gives a whole reply or throws an
- * `EvaluatorError` (or the signal's reason). It never gives partial answers, never repairs one,
+ * `send` makes one request (or as many as its questions take, where each is one), never retries, and
+ * either gives a whole reply or throws an `EvaluatorError` (or the signal's reason). It never gives partial answers, never repairs one,
  * and never lets a key, a header value or the state into an error.
  */
 export interface Transport {
   /** A short name for messages, such as `gateway`. */
   readonly name: string;
   /** Where requests go, and the model they name; for traces. */
-  readonly target?: { readonly url: string; readonly modelId: string };
+  readonly target?: TransportTarget;
   /** The service's known limits, when it has any. */
   readonly limits?: RateLimits;
+  /** Estimates what one evaluation sends, where that is not one call of the request's own size. */
+  estimate?(request: EvaluationRequest): CallEstimate;
   /** Sends one request and reads its whole response. */
   send(request: EvaluationRequest, context: AttemptContext): Promise<TransportReply>;
   /** Closes the connections that the transport owns, once its requests are over; it sends nothing after. */

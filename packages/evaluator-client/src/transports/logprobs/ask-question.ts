@@ -1,0 +1,217 @@
+import { InvalidResponseError } from "../../errors.ts";
+import { quoteName } from "../../questions/quote-name.ts";
+import { combineReadings } from "./combine-readings.ts";
+import type { Block, QuestionPlan, Reading, ReadingSet } from "./question-plan.ts";
+import { type LabelReading, readLabels } from "./read-labels.ts";
+import type { FirstToken, LabelToken } from "./servers/server.ts";
+
+/** The model behind a server, as one question sees it. */
+export interface LabelModel {
+  /** How deep tokens can be listed, shallow first. */
+  readonly depths: readonly number[];
+  /** Asks one prompt. */
+  ask(
+    reading: Reading,
+    how: { depth: number; tokenIds: readonly LabelToken[] | null },
+  ): Promise<FirstToken>;
+  /** Returns the tokens that stand for labels, or null where they cannot be named. */
+  tokensOf(reading: Reading): Promise<readonly LabelToken[] | null>;
+  /** Returns whether each label is proven to be one token of its own. */
+  areSingleTokens(labels: readonly string[]): Promise<boolean>;
+  /** Returns a token in quotes for a message, or null when it may repeat something private. */
+  quoteToken(token: string): string | null;
+}
+
+/** A question to ask. */
+export interface PlannedQuestion {
+  readonly id: string;
+  readonly plan: QuestionPlan;
+  readonly model: LabelModel;
+  /** The least probability that the labels must hold together. */
+  readonly minLabelMass: number;
+}
+
+/** How one answer was read, as `providerMetadata` shows it. */
+interface AnswerDetails {
+  /** Probability of all labels together, the lowest of all readings. */
+  readonly labelMass: number;
+  /** Whether a label was in no list, so that its upper bound stands for it. */
+  readonly truncated: boolean;
+  /** What the readings cancel. */
+  readonly debias: ReadingSet["debias"];
+  /** Whether readings disagreed about the likeliest option. */
+  readonly flips: boolean;
+  /** Probability of the blocks that were not opened; it is spread evenly over their options. */
+  readonly unresolvedMass: number;
+  /** How often the model was asked. */
+  readonly calls: number;
+}
+
+/** One question's distribution, and how it was read. */
+export interface ReadAnswer {
+  /** Probability of each option or level by its position; for a boolean, of no and of yes. */
+  readonly probabilities: readonly number[];
+  readonly details: AnswerDetails;
+}
+
+/** What the unseen labels may hold beside the seen ones. */
+const MOST_UNSEEN = 0.02;
+/** How much of the probability the opened blocks cover. */
+const ENOUGH_COVERED = 0.98;
+
+/**
+ * Asks one question as planned.
+ *
+ * @throws InvalidResponseError when the labels hold too little, or too little of them can be seen.
+ */
+export async function askQuestion(question: PlannedQuestion): Promise<ReadAnswer> {
+  const { whole, numbered, blocks } = question.plan;
+  if (whole !== null) return askSet(whole, question);
+  const atOnce = numbered === null ? null : await askNumbered(numbered, question);
+  return atOnce ?? askBlocks(blocks as NonNullable<typeof blocks>, question);
+}
+
+/** Asks for all options at once, where a server lists as many single tokens as there are options. */
+async function askNumbered(
+  numbered: ReadingSet,
+  question: PlannedQuestion,
+): Promise<ReadAnswer | null> {
+  const labels = numbered.readings[0]?.labels ?? [];
+  if (!(await question.model.areSingleTokens(labels))) return null;
+  return askSet(numbered, question).catch((error: unknown) => {
+    const isTruncated = error instanceof InvalidResponseError && error.rule === "readout-truncated";
+    if (isTruncated) return null;
+    throw error;
+  });
+}
+
+/** Asks which block, then within the likeliest blocks: p = p(block) × p(option | block). */
+async function askBlocks(
+  { groups, members }: { groups: ReadingSet; members: readonly Block[] },
+  question: PlannedQuestion,
+): Promise<ReadAnswer> {
+  const group = await askSet(groups, question);
+  const opened = likeliest(group.probabilities);
+  const inside = new Map(
+    await Promise.all(
+      opened.map(async (block) => {
+        return [block, await askSet((members[block] as Block).set, question)] as const;
+      }),
+    ),
+  );
+  const probabilities: number[] = [];
+  let unresolvedMass = 0;
+  for (const [block, { options }] of members.entries()) {
+    const mass = group.probabilities[block] as number;
+    const read = inside.get(block)?.probabilities;
+    if (read === undefined) unresolvedMass += mass;
+    for (const [index, option] of options.entries()) {
+      probabilities[option] = mass * (read?.[index] ?? 1 / options.length);
+    }
+  }
+  const details = [group, ...inside.values()].map((answer) => answer.details);
+  return { probabilities, details: { ...joinDetails(details), unresolvedMass } };
+}
+
+/** The fewest blocks that cover enough, likeliest first. */
+function likeliest(probabilities: readonly number[]): readonly number[] {
+  const ranked = [...probabilities.keys()].toSorted(
+    (a, b) => (probabilities[b] as number) - (probabilities[a] as number),
+  );
+  let covered = 0;
+  return ranked.filter((block) => {
+    const isNeeded = covered < ENOUGH_COVERED;
+    covered += probabilities[block] as number;
+    return isNeeded;
+  });
+}
+
+/** Makes all readings of one set of options, and averages them. */
+async function askSet(set: ReadingSet, question: PlannedQuestion): Promise<ReadAnswer> {
+  const made = await Promise.all(
+    set.readings.map(async (reading) => ({ reading, ...(await readOnce(reading, question)) })),
+  );
+  const { probabilities, flips } = combineReadings(made);
+  const details = {
+    labelMass: Math.min(...made.map(({ labels }) => labels.labelMass)),
+    truncated: made.some(({ labels }) => labels.unseenShare > 0),
+    debias: set.debias,
+    flips,
+    unresolvedMass: 0,
+    calls: made.reduce((sum, { calls }) => sum + calls, 0),
+  };
+  return { probabilities, details };
+}
+
+/** Makes one reading, as deep as its labels need and the server goes. */
+async function readOnce(
+  reading: Reading,
+  question: PlannedQuestion,
+): Promise<{ labels: LabelReading; calls: number }> {
+  const { id: questionId, model } = question;
+  const tokenIds = await model.tokensOf(reading);
+  for (let calls = 1; ; calls += 1) {
+    const depth = model.depths[calls - 1] as number;
+    const { tokens } = await model.ask(reading, { depth, tokenIds });
+    const labels = readLabels(tokens, { reading, questionId });
+    const isDeepest = calls === model.depths.length || tokens.length < depth;
+    if (labels.unseenShare > MOST_UNSEEN && !isDeepest) continue;
+    checkReading(labels, { reading, question });
+    return { labels, calls };
+  }
+}
+
+function checkReading(
+  { labelMass, mostMass, unseenShare, topToken }: LabelReading,
+  { reading, question }: { reading: Reading; question: PlannedQuestion },
+): void {
+  const { minLabelMass } = question;
+  // A list too short may hide what the labels hold, unless even that would be too little.
+  const isHidden = unseenShare > MOST_UNSEEN && mostMass >= minLabelMass;
+  if (labelMass < minLabelMass && !isHidden) {
+    const mass = `hold ${labelMass.toFixed(2)} of the probability, less than ${minLabelMass} (minLabelMass)`;
+    refuse("label-mass", { question, what: mass, next: whyElsewhere(topToken, reading, question) });
+  }
+  if (unseenShare > MOST_UNSEEN) {
+    const what = `hold ${labelMass.toFixed(2)} of the probability, but the server lists too few tokens: those it leaves out may hold ${unseenShare.toFixed(2)} of that, more than ${MOST_UNSEEN}`;
+    const next = "Ask with fewer options, or at a server that lists more tokens.";
+    refuse("readout-truncated", { question, what, next });
+  }
+}
+
+function refuse(
+  rule: string,
+  { question, what, next }: { question: PlannedQuestion; what: string; next: string },
+): never {
+  const message = `The labels of the answer ${quoteName(question.id)} ${what} (rule ${rule}). It is not used. ${next}`;
+  throw new InvalidResponseError(message, { questionId: question.id, rule });
+}
+
+/** What the model would say instead, and what that means. */
+function whyElsewhere(topToken: string, { labels }: Reading, { model }: PlannedQuestion): string {
+  const quoted = model.quoteToken(topToken);
+  const said =
+    quoted === null
+      ? "Its likeliest first token repeats the state or a secret, so it is not shown."
+      : `Its likeliest first token is ${quoted}.`;
+  const start = topToken.trim().toLowerCase();
+  const splits =
+    start !== "" && labels.some((label) => label.length > start.length && label.startsWith(start));
+  const next = splits
+    ? "Its tokenizer splits the labels; use another model."
+    : /think|^<$/.test(start)
+      ? "It thinks first; switch thinking off at the server."
+      : "Use a model that follows instructions, with its chat template.";
+  return `${said} ${next}`;
+}
+
+function joinDetails(all: readonly AnswerDetails[]): Omit<AnswerDetails, "unresolvedMass"> {
+  return {
+    labelMass: Math.min(...all.map(({ labelMass }) => labelMass)),
+    truncated: all.some(({ truncated }) => truncated),
+    debias:
+      all.find(({ debias }) => debias === "reduced")?.debias ?? (all[0] as AnswerDetails).debias,
+    flips: all.some(({ flips }) => flips),
+    calls: all.reduce((sum, { calls }) => sum + calls, 0),
+  };
+}

@@ -1,0 +1,109 @@
+import { StatusError } from "../../errors.ts";
+import type { JsonResponse } from "../../http/json-response.ts";
+import type { PrivateText } from "../../http/quote-server-text.ts";
+import { listAt } from "../../value-at.ts";
+import { type JsonService, prepareJson } from "../post-transport.ts";
+import type { AttemptContext } from "../transport.ts";
+import { httpClientFor, type TransportOptions } from "../transport-options.ts";
+import { toLogprobsError } from "./logprobs-error.ts";
+
+/** Where the server is, and what goes with every request to it. */
+export interface ServerAddress {
+  /** Address in front of `/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKey: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Requests in flight at once, over all evaluations. */
+  readonly concurrency: number;
+}
+
+/** Whose request it is. */
+export interface LabelCall extends AttemptContext {
+  /** The state, which no error may repeat. */
+  readonly state: unknown;
+}
+
+/** One server, as all evaluations share it: a few requests at once, and what was learned of its tokens. */
+export class LabelConnection {
+  readonly model: string;
+  readonly #address: ServerAddress;
+  readonly #service: JsonService;
+  readonly #prepared = new Map<string, ReturnType<typeof prepareJson>>();
+  readonly #tokens = new Map<string, readonly number[] | null>();
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(address: ServerAddress, options: TransportOptions) {
+    this.model = address.model;
+    this.#address = address;
+    const { apiKey } = address;
+    const http = httpClientFor(options);
+    this.#service = { http, apiKey, addedHeaders: options.headers, toError: toLogprobsError };
+    this.#free = address.concurrency;
+  }
+
+  /** Sends one request, as soon as fewer than `concurrency` are in flight, and reads its JSON. */
+  async send(
+    { method, path, body }: { method: "GET" | "POST"; path: string; body: object | null },
+    call: LabelCall,
+  ): Promise<JsonResponse> {
+    const send = this.#prepare(method, path);
+    const text = body === null ? null : JSON.stringify(body);
+    return this.#inTurn(call, () => send(text, call, call.state));
+  }
+
+  /** Returns the ids of a text's tokens, asked once; null where the server has no such route. */
+  async tokenize(text: string, call: LabelCall): Promise<readonly number[] | null> {
+    const known = this.#tokens.get(text);
+    if (known !== undefined) return known;
+    const ids = await this.#askForTokens(text, call);
+    this.#tokens.set(text, ids);
+    return ids;
+  }
+
+  /** What no error may repeat. */
+  secretsOf(state: unknown): PrivateText {
+    return { apiKey: this.#service.apiKey, headers: this.#service.addedHeaders, state };
+  }
+
+  /** Closes the connections, once their requests are over. */
+  close(): Promise<void> {
+    return this.#service.http.close();
+  }
+
+  async #askForTokens(text: string, call: LabelCall): Promise<readonly number[] | null> {
+    const body = { model: this.model, prompt: text, add_special_tokens: false };
+    try {
+      const { json } = await this.send({ method: "POST", path: "/tokenize", body }, call);
+      const ids = listAt(json, "tokens");
+      return ids.every((id) => Number.isSafeInteger(id)) ? (ids as number[]) : null;
+    } catch (error) {
+      const isAbsent = error instanceof StatusError && [404, 405, 501].includes(error.status);
+      if (isAbsent) return null;
+      throw error;
+    }
+  }
+
+  #prepare(method: "GET" | "POST", path: string): ReturnType<typeof prepareJson> {
+    const known = this.#prepared.get(`${method} ${path}`);
+    if (known !== undefined) return known;
+    const { baseUrl, headers } = this.#address;
+    const prepared = prepareJson({ method, url: baseUrl + path, headers }, this.#service);
+    this.#prepared.set(`${method} ${path}`, prepared);
+    return prepared;
+  }
+
+  async #inTurn<TValue>({ signal }: LabelCall, run: () => Promise<TValue>): Promise<TValue> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      signal.throwIfAborted();
+      return await run();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import { ConfigurationError, InvalidRequestError } from "../../errors.ts";
+import { environmentNames } from "../../environment.ts";
+import type { EvaluationRequest } from "../../evaluation.ts";
+import { perQuestions } from "../../questions/constant-questions.ts";
+import type { Question } from "../../questions/question.ts";
+import { quoteName } from "../../questions/quote-name.ts";
+import type { Transport } from "../transport.ts";
+import {
+  mergeHeaders,
+  readBaseUrl,
+  readHeaderOption,
+  readOption,
+  type TransportOptions,
+} from "../transport-options.ts";
+import { askQuestion } from "./ask-question.ts";
+import { type LabelServerName, labelServers, ServerFinder } from "./detect-server.ts";
+import { LabelConnection } from "./label-connection.ts";
+import { LabelSession } from "./label-session.ts";
+import { fromReadAnswers, type TokenPrice } from "./logprobs-mapping.ts";
+import { promptFormat, statePrompt } from "./prompt.ts";
+import {
+  type Debias,
+  MOST_LEVELS,
+  MOST_OPTIONS,
+  planQuestion,
+  type QuestionPlan,
+} from "./question-plan.ts";
+
+/** How to reach a chat model that gives log-probabilities. */
+export interface LogprobsTransportOptions extends TransportOptions {
+  /** Address in front of `/v1`, which may be left out or not. @default EVALUATOR_LOGPROBS_BASE_URL */
+  baseUrl?: string;
+  /** The model's name at the server. @default EVALUATOR_MODEL_ID */
+  model?: string;
+  /** The server's key; null sends none. @default EVALUATOR_LOGPROBS_API_KEY, else none */
+  apiKey?: string | null;
+  /** The kind of server. @default "auto": asked once of the server itself */
+  server?: LabelServerName | "auto";
+  /** Whether a model's liking for a label is cancelled by several readings. @default "balanced" */
+  debias?: Debias;
+  /** The least probability that a question's labels hold together, 0..1. @default 0.5 */
+  minLabelMass?: number;
+  /** Requests in flight at once, over all evaluations. @default 4 */
+  concurrency?: number;
+  /** The model's price, such as an entry of `listModels`. @default none, and `costUsd` is null */
+  price?: TokenPrice;
+}
+
+/**
+ * Reads any chat model as a decision model, from the log-probabilities of its first token.
+ *
+ * @throws {ConfigurationError} when the address or model is missing or an option is wrong.
+ * @example
+ * ```ts
+ * const transport = logprobsTransport({ baseUrl: "http://127.0.0.1:11434", model: "qwen3:4b" });
+ * ```
+ */
+export function logprobsTransport(options: LogprobsTransportOptions = {}): Transport {
+  const { address, server, debias, minLabelMass } = readOptions(options);
+  const { baseUrl, model } = address;
+  const connection = new LabelConnection(address, options);
+  const finder = new ServerFinder(server, connection);
+  const plansOf = perQuestions((questions) => planAll(questions, debias));
+  return {
+    name: "logprobs",
+    target: { url: baseUrl, modelId: model, format: `${promptFormat} ${debias}` },
+    estimate: (request) => estimate(request, plansOf(request.questions)),
+    async send(request, context) {
+      const { questions } = request;
+      const plans = plansOf(questions);
+      const found = await finder.find({
+        signal: context.signal,
+        clock: context.clock,
+        state: request.state,
+      });
+      const session = new LabelSession(found, { connection, request, context });
+      const answers = await session.run(() =>
+        Promise.all(
+          plans.map(async ({ id, plan }) => {
+            return [id, await askQuestion({ id, plan, minLabelMass, model: session })] as const;
+          }),
+        ),
+      );
+      const { price } = options;
+      return fromReadAnswers(answers, { questions, replies: session.replies, price });
+    },
+    close: () => connection.close(),
+  };
+}
+
+interface PlannedId {
+  readonly id: string;
+  readonly plan: QuestionPlan;
+}
+
+function planAll(questions: EvaluationRequest["questions"], debias: Debias): readonly PlannedId[] {
+  return Object.entries(questions).map(([id, question]) => {
+    checkSize(id, question);
+    return { id, plan: planQuestion(question, debias) };
+  });
+}
+
+function checkSize(questionId: string, question: Question): void {
+  if (question.type === "boolean") return;
+  const [most, kind] =
+    question.type === "choice"
+      ? ([MOST_OPTIONS, "options"] as const)
+      : ([MOST_LEVELS, "levels"] as const);
+  const count = Object.keys(question.criteria).length;
+  if (count <= most) return;
+  const message = `The question ${quoteName(questionId)} has ${count} ${kind}; logprobsTransport labels at most ${most}.`;
+  throw new InvalidRequestError(message, { questionId });
+}
+
+/** What a request will take at most: every block opened, and no list too short. */
+function estimate({ state }: EvaluationRequest, plans: readonly PlannedId[]) {
+  const prompts = plans.flatMap(({ plan: { whole, blocks } }) => {
+    const sets =
+      whole === null ? [blocks?.groups, ...(blocks?.members ?? []).map(({ set }) => set)] : [whole];
+    return sets.flatMap((set) => set?.readings ?? []);
+  });
+  const own = prompts.reduce((sum, { prompt }) => sum + prompt.length, 0);
+  const characters = own + prompts.length * statePrompt(state).length;
+  return { calls: prompts.length, inputTokens: Math.ceil(characters / 4) };
+}
+
+function readOptions(options: LogprobsTransportOptions) {
+  const {
+    env,
+    server = "auto",
+    debias = "balanced",
+    minLabelMass = 0.5,
+    concurrency = 4,
+  } = options;
+  const servers = ["auto", ...Object.keys(labelServers)];
+  if (!servers.includes(server)) refuse("server", `is one of ${servers.join(", ")}`);
+  if (debias !== "raw" && debias !== "balanced") refuse("debias", 'is "raw" or "balanced"');
+  if (!(minLabelMass >= 0 && minLabelMass <= 1)) refuse("minLabelMass", "is a number from 0 to 1");
+  const isCount = Number.isSafeInteger(concurrency) && concurrency >= 1;
+  if (!isCount) refuse("concurrency", "is a whole number from 1 up");
+  const apiKey = readApiKey(options);
+  const model = readOption({
+    option: "model",
+    environmentVariable: environmentNames.modelId,
+    given: options.model,
+    env,
+  });
+  const authorization = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
+  const own = { ...authorization, "Content-Type": "application/json" };
+  const headers = mergeHeaders(own, options.headers);
+  const baseUrl = readAddress(options);
+  return {
+    address: { baseUrl, model, apiKey, headers, concurrency },
+    server,
+    debias,
+    minLabelMass,
+  };
+}
+
+function readAddress({ baseUrl, env }: LogprobsTransportOptions): string {
+  const environmentVariable = environmentNames.logprobsBaseUrl;
+  const url = readBaseUrl({ option: "baseUrl", environmentVariable, given: baseUrl, env });
+  // Most programs want the /v1 in their address, so people have it at hand.
+  return url.replace(/\/v1$/, "");
+}
+
+function readApiKey({ apiKey, env }: LogprobsTransportOptions): string | null {
+  if (apiKey === null) return null;
+  const environmentVariable = environmentNames.logprobsApiKey;
+  const source = { option: "apiKey", environmentVariable, given: apiKey, env };
+  return readOption({ ...source, fallback: " " }) === " " ? null : readHeaderOption(source);
+}
+
+function refuse(option: string, what: string): never {
+  throw new ConfigurationError(`The option "${option}" ${what}.`, { option });
+}

@@ -1,0 +1,178 @@
+import type { ChoiceQuestion, Question } from "../../questions/question.ts";
+import {
+  booleanPrompt,
+  choicePrompt,
+  groupPrompt,
+  type PromptLine,
+  scorePrompt,
+} from "./prompt.ts";
+
+/** How a model's liking for some labels is cancelled: not at all, or by several readings. */
+export type Debias = "raw" | "balanced";
+
+/** One prompt whose first answered token is read, and what its labels stand for. */
+export interface Reading {
+  /** What follows the state. */
+  readonly prompt: string;
+  readonly labels: readonly string[];
+  /** Whether `Yes` counts as `yes`. */
+  readonly foldsCase: boolean;
+  /** The option, level or group that each label stands for, by its position. */
+  readonly optionOf: readonly number[];
+}
+
+/** Readings of the same options, to be averaged. */
+export interface ReadingSet {
+  readonly readings: readonly Reading[];
+  /** What the readings cancel: `reduced` where fewer are made than there are options. */
+  readonly debias: Debias | "reduced";
+}
+
+/** A part of many options that is read by itself. */
+export interface Block {
+  /** The positions of its options in the question. */
+  readonly options: readonly number[];
+  readonly set: ReadingSet;
+}
+
+/** How one question is asked. */
+export interface QuestionPlan {
+  /** Readings of all options at once; null when there are more than letters. */
+  readonly whole: ReadingSet | null;
+  /** Numbered labels for all options, for servers that prove each to be one token; else null. */
+  readonly numbered: ReadingSet | null;
+  /** Which block, and then which option of it. */
+  readonly blocks: { readonly groups: ReadingSet; readonly members: readonly Block[] } | null;
+}
+
+/** The most options that letters label in one reading. */
+const MOST_LETTERS = 16;
+/** The most options of a choice: blocks of blocks are not made. */
+export const MOST_OPTIONS = 255;
+/** The most levels of a score: one for each digit. */
+export const MOST_LEVELS = 10;
+const MOST_SHIFTS = 8;
+const letters = "ABCDEFGHIJKLMNOP".split("");
+
+/** Returns how a question is asked; its prompts are worked out once for all states. */
+export function planQuestion(question: Question, debias: Debias): QuestionPlan {
+  if (question.type === "boolean") return wholePlan(booleanReadings(question, debias));
+  if (question.type === "score") return wholePlan(scoreReadings(question, debias));
+  const texts = Object.entries(question.criteria).map(([name, text]) => `${name}: ${text}`);
+  if (texts.length <= MOST_LETTERS) {
+    return wholePlan(choiceReadings(texts, { question, debias, labels: letters }));
+  }
+  const numbers = texts.map((_, index) => String(index + 1));
+  return {
+    whole: null,
+    numbered: choiceReadings(texts, { question, debias, labels: numbers }),
+    blocks: planBlocks(texts, question, debias),
+  };
+}
+
+function wholePlan(whole: ReadingSet): QuestionPlan {
+  return { whole, numbered: null, blocks: null };
+}
+
+function planBlocks(texts: readonly string[], question: ChoiceQuestion, debias: Debias) {
+  const blocks = splitEvenly(texts.length);
+  const groupTexts = blocks.map((options) => options.map((option) => texts[option]).join(" | "));
+  const members = blocks.map((options) => {
+    const own = options.map((option) => texts[option] as string);
+    return { options, set: choiceReadings(own, { question, debias, labels: letters }) };
+  });
+  const groups = choiceReadings(groupTexts, {
+    question,
+    debias,
+    labels: letters,
+    write: groupPrompt,
+  });
+  return { groups, members };
+}
+
+/** Blocks of nearly equal size, as few as letters allow. */
+function splitEvenly(count: number): readonly (readonly number[])[] {
+  const blocks = Math.ceil(count / MOST_LETTERS);
+  const starts = Array.from({ length: blocks + 1 }, (_, block) =>
+    Math.round((block * count) / blocks),
+  );
+  return starts.slice(0, -1).map((start, block) => {
+    const end = starts[block + 1] as number;
+    return Array.from({ length: end - start }, (_, index) => start + index);
+  });
+}
+
+function choiceReadings(
+  texts: readonly string[],
+  {
+    question,
+    debias,
+    labels: allLabels,
+    write = choicePrompt,
+  }: {
+    question: ChoiceQuestion;
+    debias: Debias;
+    labels: readonly string[];
+    write?: typeof choicePrompt;
+  },
+): ReadingSet {
+  const labels = allLabels.slice(0, texts.length);
+  const orders = arrange(texts.length, debias);
+  const readings = orders.map((optionOf): Reading => {
+    const lines = labels.map((label, index): PromptLine => {
+      return { label, text: texts[optionOf[index] as number] as string };
+    });
+    return { prompt: write(question.instructions, lines), labels, foldsCase: false, optionOf };
+  });
+  return { readings, debias: named(debias, orders.length, texts.length) };
+}
+
+function scoreReadings(
+  { instructions, criteria }: Extract<Question, { type: "score" }>,
+  debias: Debias,
+): ReadingSet {
+  const labels = criteria.map((_, level) => String(level));
+  const forward = criteria.map((_, level) => level);
+  const orders =
+    debias === "raw" || criteria.length < 2 ? [forward] : [forward, forward.toReversed()];
+  const readings = orders.map((optionOf): Reading => {
+    // The order is its own inverse, so the label of a level is found in the same list.
+    const lines = criteria.map((text, level) => ({ label: String(optionOf[level]), text }));
+    return { prompt: scorePrompt(instructions, lines), labels, foldsCase: false, optionOf };
+  });
+  return { readings, debias: named(debias, orders.length, criteria.length) };
+}
+
+/** Positions: 0 is no, 1 is yes. */
+function booleanReadings(
+  { instructions, criteria = {} }: Extract<Question, { type: "boolean" }>,
+  debias: Debias,
+): ReadingSet {
+  const given = [
+    { label: "yes", text: criteria.true },
+    { label: "no", text: criteria.false },
+  ];
+  const meanings = given.flatMap(({ label, text }) =>
+    text === undefined ? [] : [{ label, text }],
+  );
+  const proposals = debias === "raw" ? (["yes"] as const) : (["yes", "no"] as const);
+  const readings = proposals.map((proposed): Reading => {
+    const prompt = booleanPrompt(instructions, { proposed, meanings });
+    const optionOf = proposed === "yes" ? [1, 0] : [0, 1];
+    return { prompt, labels: ["yes", "no"], foldsCase: true, optionOf };
+  });
+  return { readings, debias };
+}
+
+/** The orders in which options are shown: their cyclic shifts, or forward and reversed. */
+function arrange(count: number, debias: Debias): readonly (readonly number[])[] {
+  const forward = Array.from({ length: count }, (_, index) => index);
+  if (debias === "raw" || count < 2) return [forward];
+  if (count > MOST_SHIFTS) return [forward, forward.toReversed()];
+  return forward.map((shift) => forward.map((index) => (index + shift) % count));
+}
+
+/** Two readings cancel the labels' bias for two options only. */
+function named(debias: Debias, readings: number, options: number): ReadingSet["debias"] {
+  return debias === "balanced" && readings < options ? "reduced" : debias;
+}

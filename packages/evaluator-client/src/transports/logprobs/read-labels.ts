@@ -1,0 +1,95 @@
+import { InvalidResponseError } from "../../errors.ts";
+import { quoteName } from "../../questions/quote-name.ts";
+import type { Reading } from "./question-plan.ts";
+
+/** One token the model might have begun its answer with. */
+export interface TokenLogprob {
+  /** Its text as the server prints it, leading space included. */
+  readonly text: string;
+  /** The natural logarithm of its probability. */
+  readonly logprob: number;
+}
+
+/** What the first position of an answer says about the labels. */
+export interface LabelReading {
+  /** Natural logarithm of each label's probability, unnormalised; of its upper bound where unseen. */
+  readonly logWeights: readonly number[];
+  /** Probability of all seen labels together. */
+  readonly labelMass: number;
+  /** Probability that all labels, unseen ones included, hold at most. */
+  readonly mostMass: number;
+  /** What the unseen labels may hold at most, as a share of the label mass. */
+  readonly unseenShare: number;
+  /** The likeliest token's text. */
+  readonly topToken: string;
+}
+
+/** What vLLM prints where there is no value, and what llama.cpp prints for none at all. */
+const FILLER = -9999;
+/** Probabilities in half precision add up to a little over 1. */
+const SUM_TOLERANCE = 0.01;
+
+/**
+ * Reads the labels from the tokens of one position. A label that is not among them has the smallest
+ * listed probability as its upper bound.
+ *
+ * @throws InvalidResponseError when the values are no log-probabilities.
+ */
+export function readLabels(
+  tokens: readonly TokenLogprob[],
+  { reading, questionId }: { reading: Reading; questionId: string },
+): LabelReading {
+  const listed = tokens.filter(({ logprob }) => !(logprob <= FILLER));
+  checkLogprobs(listed, questionId);
+  const { labels, foldsCase } = reading;
+  const masses = new Map(labels.map((label): [string, number] => [label, 0]));
+  for (const { text, logprob } of listed) {
+    const label = foldToken(text, foldsCase);
+    const mass = masses.get(label);
+    if (mass !== undefined) masses.set(label, mass + Math.exp(logprob));
+  }
+  return weigh(
+    labels.map((label) => masses.get(label) as number),
+    listed,
+  );
+}
+
+function weigh(masses: readonly number[], listed: readonly TokenLogprob[]): LabelReading {
+  const sum = listed.reduce((total, { logprob }) => total + Math.exp(logprob), 0);
+  const smallest = Math.min(...listed.map(({ logprob }) => logprob));
+  const labelMass = masses.reduce((sum, mass) => sum + mass, 0);
+  const unseenMass = masses.filter((mass) => mass === 0).length * Math.exp(smallest);
+  const [top] = listed.toSorted((a, b) => b.logprob - a.logprob);
+  return {
+    logWeights: masses.map((mass) => (mass === 0 ? smallest : Math.log(mass))),
+    labelMass: Math.min(labelMass, 1),
+    mostMass: labelMass + Math.min(unseenMass, Math.max(0, 1 - sum)),
+    unseenShare: unseenMass === 0 ? 0 : unseenMass / labelMass,
+    topToken: top?.text ?? "",
+  };
+}
+
+/** Returns what a token may be the label of: without its leading space, and for words without case. */
+function foldToken(text: string, foldsCase: boolean): string {
+  // Some servers print the tokenizer's own sign for a space.
+  return foldsCase ? text.replace(/^[▁Ġ]/, "").trim().toLowerCase() : text.replace(/^[ ▁Ġ]/, "");
+}
+
+function checkLogprobs(listed: readonly TokenLogprob[], questionId: string): void {
+  let sum = 0;
+  for (const { logprob } of listed) {
+    if (!(logprob <= 0)) {
+      const what = "has a logprob above 0, so the server put something else there";
+      refuse(questionId, { rule: "logprob-range", what });
+    }
+    sum += Math.exp(logprob);
+  }
+  if (sum <= 1 + SUM_TOLERANCE) return;
+  const what = `has log-probabilities that add up to ${sum.toFixed(2)}, so they are something else`;
+  refuse(questionId, { rule: "logprob-sum", what });
+}
+
+function refuse(questionId: string, { rule, what }: { rule: string; what: string }): never {
+  const message = `The answer ${quoteName(questionId)} ${what} (rule ${rule}); it is not used. Update the server, or name it in the option "server".`;
+  throw new InvalidResponseError(message, { questionId, rule });
+}
