@@ -121,6 +121,7 @@ test.each([
 
 const fetchSays: [message: string, fields: object, told: string][] = [
   ["bad port", insecure, "a port that fetch does not allow"],
+  ["Requests to port 9 are blocked", insecure, "a port that fetch does not allow"],
   ["unknown scheme", insecure, "a URL that fetch does not allow"],
   ["error sending request: dns error: failed to lookup address", neverSent, "DNS"],
   ["tcp connect error: Connection refused (os error 111)", neverSent, "connection refused"],

@@ -50,7 +50,7 @@ const families: readonly [RegExp, Fate][] = [
 
 /** What a `fetch` says in words where it gives no code; only our own words for it are shown. */
 const sayings: readonly [RegExp, Fate, string][] = [
-  [/\bbad port\b/i, "unsendable", "a port that fetch does not allow"],
+  [/\bbad port\b|\bport \d+ (is|are) blocked\b/i, "unsendable", "a port that fetch does not allow"],
   [/\b(invalid url|url scheme|unknown scheme)\b/i, "unsendable", "a URL that fetch does not allow"],
   [/\b(dns error|name not resolved|failed to lookup address)\b/i, "unreachable", "DNS"],
   [/\bconnection refused\b/i, "unreachable", "connection refused"],

@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
+// As a whole, because too old a Node lacks a name and would say only that.
+import * as zlib from "node:zlib";
 import { ConnectionError } from "../errors.ts";
 import { bodyTooLarge } from "./body.ts";
 import { billingOf, type HttpEndpoint, MAX_BODY_BYTES } from "./http-client.ts";
@@ -7,11 +8,11 @@ import { billingOf, type HttpEndpoint, MAX_BODY_BYTES } from "./http-client.ts";
 type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
 
 const decoders = new Map<string, Decoder>([
-  ["gzip", promisify(gunzip)],
-  ["x-gzip", promisify(gunzip)],
-  ["deflate", promisify(inflate)],
-  ["br", promisify(brotliDecompress)],
-  ["zstd", promisify(zstdDecompress)],
+  ["gzip", promisify(zlib.gunzip)],
+  ["x-gzip", promisify(zlib.gunzip)],
+  ["deflate", promisify(zlib.inflate)],
+  ["br", promisify(zlib.brotliDecompress)],
+  ["zstd", promisify(zlib.zstdDecompress)],
 ]);
 
 /** Undoes the `content-encoding` of a body, last coding first, never past {@link MAX_BODY_BYTES}. */
