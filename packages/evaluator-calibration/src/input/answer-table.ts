@@ -62,6 +62,7 @@ export class AnswerColumn {
   /** The first name of each row. */
   readonly ids: string[] = [];
   readonly #rows = new Map<string, number>();
+  #latestRow = -1;
   readonly #numbers = new GrowingNumbers();
   /** Rows that came again and replaced the earlier answer. */
   replaced = 0;
@@ -85,12 +86,16 @@ export class AnswerColumn {
 
   /** Returns the row of a record, or undefined. */
   rowOf(id: string): number | undefined {
-    return this.#rows.get(id);
+    // Labels mostly come in the order of the answers; a million looks into the map cost a second.
+    const next = this.#latestRow + 1;
+    const row = this.ids[next] === id ? next : this.#rows.get(id);
+    if (row !== undefined) this.#latestRow = row;
+    return row;
   }
 
   /** Adds a row; returns false, and adds nothing, where the record has one and the last is not to count. */
   add({ ids, values }: RecordAnswer, { last = false }: { last?: boolean } = {}): boolean {
-    const row = ids.map((id) => this.#rows.get(id)).find((known) => known !== undefined);
+    const row = this.#knownRow(ids);
     if (row !== undefined) {
       if (!last) return false;
       this.replaced += 1;
@@ -101,6 +106,14 @@ export class AnswerColumn {
     this.ids.push(ids[0] ?? "");
     this.#numbers.push(values);
     return true;
+  }
+
+  #knownRow(ids: readonly string[]): number | undefined {
+    for (const id of ids) {
+      const row = this.#rows.get(id);
+      if (row !== undefined) return row;
+    }
+    return undefined;
   }
 }
 
@@ -120,6 +133,8 @@ export class AnswerTable {
   /** What was left out, and why: one line each. */
   readonly notes = new Set<string>();
   #latest: AnswerColumn | null = null;
+  /** The first and the last day among the records, as far as they name one. */
+  readonly days: { from: string | null; to: string | null } = { from: null, to: null };
 
   constructor(options: AnswerTableOptions = {}) {
     this.#options = options;
@@ -138,6 +153,14 @@ export class AnswerTable {
   /** Notes a record that is known and has no answer, such as one whose call failed. */
   addFailed(id: string): void {
     this.#failed.add(id);
+  }
+
+  /** Notes the day (YYYY-MM-DD, more may follow) of a record, where it has one. */
+  noteDate(date: unknown): void {
+    if (typeof date !== "string" || !/^\d{4}-\d\d-\d\d/.test(date)) return;
+    const day = date.slice(0, 10);
+    if (this.days.from === null || day < this.days.from) this.days.from = day;
+    if (this.days.to === null || day > this.days.to) this.days.to = day;
   }
 
   /** Returns whether any question of a record was answered, or its call is known to have failed. */

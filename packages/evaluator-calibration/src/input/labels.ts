@@ -20,7 +20,7 @@ export function parseLabel({ line, value }: InputRecord, file: string): Label | 
   if (!isObject(value)) {
     throw new CalibrationInputError(
       place,
-      `is ${quote(value)}; a label is { id, question?, truth }`,
+      "is no JSON object; a label is { id, question?, truth }",
     );
   }
   const truth = value["truth"];
@@ -30,14 +30,13 @@ export function parseLabel({ line, value }: InputRecord, file: string): Label | 
   }
   if (truth === undefined || truth === null || truth === "") return null;
   const drawn = numberOf(value, "drawn", place);
-  const text = (name: string) => textOrNull(value, name, place);
   return {
     id,
     truth,
-    question: text("question"),
+    question: textOrNull(value, "question", place),
     weight: numberOf(value, "weight", place) ?? (drawn === null ? null : 1 / drawn),
-    group: text("group"),
-    labeler: text("labeler"),
+    group: textOrNull(value, "group", place),
+    labeler: textOrNull(value, "labeler", place),
   };
 }
 

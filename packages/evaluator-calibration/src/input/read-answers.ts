@@ -51,7 +51,7 @@ export function readAnswerRecord(
 ): void {
   const place = { file, line };
   if (!isObject(value)) {
-    throw new CalibrationInputError(place, `is ${quote(value)}; each record is one JSON object`);
+    throw new CalibrationInputError(place, "is no JSON object; each record is one");
   }
   if ("requestId" in value && "outcome" in value) readDecision(value, table, place);
   else if ("answers" in value) readEvaluation(value, table, place);
@@ -65,6 +65,7 @@ export function readAnswerRecord(
 
 /** One line of the router's decision log: joined by its request's id or the evaluation's. */
 function readDecision(fields: Fields, table: AnswerTable, place: Place): void {
+  table.noteDate(fields["time"]);
   const ids = [fields["requestId"], fields["evaluationId"]].filter((id) => typeof id === "string");
   const { probabilities } = fields;
   if (!isObject(probabilities)) {
@@ -110,6 +111,7 @@ function readAnswer(fields: Fields, table: AnswerTable, place: Place): void {
 /** A triage result has a probability for yes/no questions alone. */
 function readResult(fields: Fields, table: AnswerTable, place: Place): void {
   const id = idOf(fields, place);
+  table.noteDate(fields["date"]);
   if (typeof fields["error"] === "string") {
     table.addFailed(id);
     return;
@@ -117,7 +119,7 @@ function readResult(fields: Fields, table: AnswerTable, place: Place): void {
   const source: AnswerSource = { modelId: null, wire: null, basis: "model", questionHash: null };
   const known = new Set(["id", "date", "from", "subject"]);
   for (const [name, value] of Object.entries(fields)) {
-    if (known.has(name) || known.has(name.replace(/Conf$/, ""))) continue;
+    if (known.has(name) || (name.endsWith("Conf") && name.slice(0, -4) in fields)) continue;
     if (`${name}Conf` in fields) {
       const problem = `${quote(name)} is left out: a result file holds no probabilities for it`;
       table.notes.add(`${problem}; give the journal (.triage.sqlite) instead.`);

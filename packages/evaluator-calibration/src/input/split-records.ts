@@ -1,4 +1,4 @@
-import { CalibrationInputError, quote } from "./input-error.ts";
+import { CalibrationInputError } from "./input-error.ts";
 
 /** One record of a file and the line it begins on. */
 export interface InputRecord {
@@ -48,27 +48,42 @@ class LineSplitter implements RecordSplitter {
   }
 
   push(text: string): InputRecord[] {
-    const records: InputRecord[] = [];
-    let from = 0;
-    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
-      this.#add(text.slice(from, end), records);
-      from = end + 1;
+    const last = text.lastIndexOf("\n");
+    if (last === -1) {
+      this.#pieces.push(text);
+      return [];
     }
-    if (from < text.length) this.#pieces.push(text.slice(from));
-    return records;
+    const whole = this.#pieces.join("") + text.slice(0, last);
+    this.#pieces = [text.slice(last + 1)];
+    return this.#split(whole);
   }
 
   end(): InputRecord[] {
-    const records: InputRecord[] = [];
-    this.#add("", records);
-    return records;
+    const left = this.#pieces.join("");
+    this.#pieces = [];
+    return this.#split(left);
   }
 
-  #add(piece: string, records: InputRecord[]): void {
-    const text = this.#pieces.length === 0 ? piece : this.#pieces.join("") + piece;
-    this.#pieces = [];
-    const line = this.#line++;
-    if (text.trim() !== "") records.push({ line, value: parseJson(text, this.#file, line) });
+  #split(text: string): InputRecord[] {
+    const lines = text.split("\n");
+    const first = this.#line;
+    this.#line += lines.length;
+    const values = parseTogether(text, lines.length);
+    if (values !== null) return values.map((value, at) => ({ line: first + at, value }));
+    return lines.flatMap((line, at) => {
+      if (line.trim() === "") return [];
+      return [{ line: first + at, value: parseJson(line, this.#file, first + at) }];
+    });
+  }
+}
+
+/** Lines parsed as one array take half the time; null where they are not one value each. */
+function parseTogether(text: string, count: number): unknown[] | null {
+  try {
+    const values = JSON.parse(`[${text.replaceAll("\n", ",")}]`) as unknown[];
+    return values.length === count ? values : null;
+  } catch {
+    return null;
   }
 }
 
@@ -124,12 +139,17 @@ class ArraySplitter implements RecordSplitter {
       const problem = "the JSON array has no end; the file may be cut short";
       throw new CalibrationInputError({ file: this.#file, line: this.#line }, problem);
     }
-    if (left === "") return [];
+    if (left !== "") this.#refuseMore();
+    return [];
+  }
+
+  #refuseMore(): never {
     const problem = "something follows the end of the JSON array; a file holds one";
     throw new CalibrationInputError({ file: this.#file, line: this.#line }, problem);
   }
 
   #add(piece: string, records: InputRecord[], isEnd: boolean): void {
+    if (this.#isDone) this.#refuseMore();
     const text = this.#pieces.join("") + piece;
     this.#pieces = [];
     const isEmpty = isEnd && text.trim() === "";
@@ -145,7 +165,8 @@ function parseJson(text: string, file: string, line: number): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const problem = `is not JSON: ${quote(text.trim())}; each record is one JSON object`;
+    // The text itself may be somebody's mail, so it is not quoted.
+    const problem = "is not JSON; each record is one JSON object";
     throw new CalibrationInputError({ file, line }, problem);
   }
 }

@@ -89,16 +89,22 @@ function coarse(p: Float64Array): Float64Array {
   return p;
 }
 
+/** The range that is farthest out, by rows times distance, comes first. */
 function rangesOutside(points: readonly BandedPoint[]): WrongRange[] {
-  const ranges: WrongRange[] = [];
+  const ranges: (WrongRange & { readonly excess: number })[] = [];
   let before: WrongRange["is"] | null = null;
   for (const { p, observed, n, low, high } of points) {
-    const is = observed < low ? "too high" : observed > high ? "too low" : null;
+    const is: WrongRange["is"] | null =
+      observed < low ? "too high" : observed > high ? "too low" : null;
+    const excess = n * Math.max(low - observed, observed - high);
     const last = ranges.at(-1);
     if (is !== null && is === before && last !== undefined) {
-      ranges[ranges.length - 1] = { ...last, to: p, n: last.n + n };
-    } else if (is !== null) ranges.push({ from: p, to: p, is, n });
+      const joined = { from: last.from, to: p, is, n: last.n + n, excess: last.excess + excess };
+      ranges[ranges.length - 1] = joined;
+    } else if (is !== null) ranges.push({ from: p, to: p, is, n, excess });
     before = is;
   }
-  return ranges.toSorted((one, other) => other.n - one.n);
+  return ranges
+    .toSorted((one, other) => other.excess - one.excess)
+    .map(({ from, to, is, n }) => ({ from, to, is, n }));
 }

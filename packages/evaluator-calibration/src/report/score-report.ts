@@ -131,7 +131,7 @@ function skillOf(own: Float64Array, constant: Float64Array, weights?: Float64Arr
   for (let i = 0; i < n; i += 1) squares += ((weights?.[i] ?? 1) * (gainOf(i) - gain)) ** 2;
   const half = (1.96 * Math.sqrt((squares * n) / Math.max(1, n - 1))) / total / base;
   const value = gain / base;
-  return { value, low: value - half, high: value + half };
+  return { value, low: value - half, high: Math.min(1, value + half) };
 }
 
 function levelScores(rows: LabelledRows) {

@@ -29,13 +29,15 @@ function worthOf({ question, n, verdict, scores }: QuestionReport, noun: string)
   if (verdict === "one truth only") {
     return `All of ${labelled} have one truth (${constant.always}) for ${name}: they cannot show what its answers are worth`;
   }
-  if (skill.value <= 0) {
-    return `On ${labelled} ${name} is worthless: always giving the base rate does as well or better`;
-  }
-  const worth = `${percent(skill.value)} of the way from guessing to knowing`;
-  if (verdict === "useful") return `On ${labelled} ${name} is worth ${worth}`;
+  const far = `${name} is worthless as far as ${labelled} show`;
+  if (skill.high <= 0)
+    return `On ${labelled} ${name} is worthless: always giving the base rate does better`;
+  if (skill.value <= 0) return `${far}: always giving the base rate does as well or better`;
   const range = `between ${percent(skill.low)} and ${percent(skill.high)}`;
-  return `${name} is worthless as far as ${labelled} show: ${worth}, ${range}, is what guessing the base rate can have by luck`;
+  const worth = `${percent(skill.value)} of the way from guessing to knowing`;
+  const spread = n < LEAST_JUDGED ? ` (${range})` : "";
+  if (verdict === "useful") return `On ${labelled} ${name} is worth ${worth}${spread}`;
+  return `${far}: ${worth}, ${range}, is what guessing the base rate can have by luck`;
 }
 
 function calibrationOf({ n, curve, verdict }: QuestionReport): string {
@@ -52,8 +54,9 @@ function calibrationOf({ n, curve, verdict }: QuestionReport): string {
     : "that its probabilities look right on average does not make them useful";
 }
 
-/** Returns a share in whole per cent. */
+/** Returns a share in whole per cent, a dash where there is none. */
 export function percent(share: number): string {
+  if (Number.isNaN(share)) return "–";
   return `${Math.round(100 * share).toLocaleString("en")} %`;
 }
 

@@ -1,5 +1,6 @@
 import { checkRows, type Numbers, type Weighted } from "../check-rows.ts";
 import { DEFAULT_SEED, drawBinomial, seededRandom } from "../math/random.ts";
+import { HALF_A_PRINTED_UNIT } from "./boolean-scores.ts";
 import { monotoneMeans, type Pool, poolRows } from "./pool.ts";
 
 /** One printed value, what came true at it by the monotone curve, and how many rows it has. */
@@ -114,11 +115,17 @@ export function redrawer(
   const draw = () => {
     pool.positives.fill(0);
     for (const { at, weight, count } of cells) {
-      const ones = drawBinomial(count, pool.values[at] as number, random);
+      const ones = drawBinomial(count, meaningOf(pool.values[at] as number), random);
       pool.positives[at] = (pool.positives[at] as number) + weight * ones;
     }
   };
   return { pool, draw };
+}
+
+// A printed 0 is anything below half a printed unit, a printed 1 anything above one less it.
+function meaningOf(printed: number): number {
+  const middle = HALF_A_PRINTED_UNIT / 2;
+  return Math.min(Math.max(printed, middle), 1 - middle);
 }
 
 interface Cell {

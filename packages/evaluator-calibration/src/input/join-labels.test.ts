@@ -1,0 +1,227 @@
+import { expect, test } from "vitest";
+import { AnswerTable } from "./answer-table.ts";
+import { LabelJoin } from "./join-labels.ts";
+import { basisOf, evaluationReader, readAnswerRecord } from "./read-answers.ts";
+
+function tableOf(lines: readonly object[], options = {}) {
+  const table = new AnswerTable(options);
+  for (const [index, value] of lines.entries()) {
+    readAnswerRecord({ line: index + 1, value }, { table, file: "answers" });
+  }
+  return table;
+}
+
+function joinOf(table: AnswerTable, labels: readonly object[], options = {}) {
+  const join = new LabelJoin(table, options);
+  for (const [index, value] of labels.entries()) join.add({ line: index + 1, value }, "labels");
+  return join;
+}
+
+const scam = (id: string, probability: number, more: object = {}) => {
+  return { id, question: "scam", probability, modelId: "m/one", ...more };
+};
+
+test("labels of every spelling join with the answers of their record", () => {
+  const table = tableOf([
+    scam("a", 0.1),
+    scam("b", 0.2),
+    { id: 3, question: "tier", probabilities: { nano: 0.6, fast: 0.4 } },
+    { id: 3, question: "level", probabilities: { "0": 0.5, "1": 0.5 } },
+  ]);
+  const join = joinOf(table, [
+    { id: "a", question: "scam", truth: "Yes" },
+    { id: "b", question: "scam", truth: 0, weight: 2, group: "work", labeler: "ada" },
+    { id: 3, question: "tier", truth: "fast" },
+    { id: "3", question: "level", truth: "1" },
+    { id: "x", question: "scam", truth: null, drawn: 0.5 },
+  ]);
+  const found = join.columns.map(({ column, rows, truth }) => [column.kind, rows, truth]);
+  expect(found).toEqual([
+    ["boolean", [0, 1], [1, 0]],
+    ["choice", [0], [1]],
+    ["score", [0], [1]],
+  ]);
+  expect(join.columns[0]).toMatchObject({ weights: [1, 2], groupOf: [-1, 0], labelerOf: [-1, 0] });
+  expect([join.groups.list, join.labelers.list, join.blank]).toEqual([["work"], ["ada"], 1]);
+});
+
+test("a label weighs the inverse of its probability of being drawn", () => {
+  const join = joinOf(tableOf([scam("a", 0.1)]), [{ id: "a", truth: true, drawn: 0.25 }]);
+  expect(join.columns[0]?.weights).toEqual([4]);
+});
+
+test("nothing is dropped without being counted", () => {
+  const table = tableOf([
+    scam("a", 0.1),
+    scam("b", 0.2),
+    { id: "c", question: "scam", error: "429" },
+  ]);
+  const labels = ["a", "c", "z"].map((id) => ({ id, truth: true }));
+  expect(() => joinOf(table, labels)).toThrow('labels line 3: id "z" is not among the answers');
+  const counts = joinOf(table, [...labels, ...labels], { allowUnknown: true, last: true }).countsOf(
+    "scam",
+  );
+  expect(counts).toEqual({
+    labelled: 3,
+    answered: 2,
+    joined: 1,
+    labelledWithoutAnswer: 1,
+    answeredWithoutLabel: 1,
+    repeated: 3,
+    unknown: 1,
+  });
+});
+
+test("a second label or answer is an error, unless the last is to count", () => {
+  const rows = [scam("a", 0.1), scam("a", 0.9)];
+  expect(() => tableOf(rows)).toThrow('answers line 2: record "a" has a second answer to "scam"');
+  const table = tableOf(rows, { last: true });
+  expect([...(table.columns[0]?.values ?? [])]).toEqual([0.9]);
+  const labels = [
+    { id: "a", truth: true },
+    { id: "a", truth: false },
+  ];
+  expect(() => joinOf(table, labels)).toThrow(
+    'labels line 2: record "a" is labelled a second time',
+  );
+  expect(joinOf(table, labels, { last: true }).columns[0]?.truth).toEqual([0]);
+});
+
+test.each([
+  [
+    { id: "a", truth: "maybe" },
+    'truth of "scam" is "maybe"; it must be true or false, 1 or 0, yes or no',
+  ],
+  [{ id: "a", question: "scam", truth: 2 }, "it must be true or false"],
+  [{ id: "a", question: "spam", truth: 1 }, 'question is "spam", and the answers know "scam"'],
+  [{ id: "", truth: 1 }, 'id is ""; each record needs an id'],
+  [{ id: "a" }, "has no truth"],
+  [{ id: "a", truth: 1, weight: -1 }, "weight is -1; it must be a number above 0"],
+  [{ id: "a", truth: 1, drawn: 1.5 }, "drawn is 1.5; it must be a probability above 0"],
+  [{ id: "a", truth: 1, group: {} }, "group is {}; it must be a text"],
+  [["a", 1], "is no JSON object"],
+])("the label %j is refused: %s", (label, message) => {
+  const call = () => joinOf(tableOf([scam("a", 0.1)]), [label]);
+  expect(call).toThrow(message);
+  expect(call).toThrow("labels line 1: ");
+});
+
+test("options and levels that are none are named with those there are", () => {
+  const table = tableOf([
+    { id: "a", question: "tier", probabilities: { nano: 0.6, fast: 0.4 } },
+    { id: "a", question: "level", probabilities: { "0": 0.5, "1": 0.5 } },
+  ]);
+  const join = (question: string, truth: unknown) => () =>
+    joinOf(table, [{ id: "a", question, truth }]);
+  expect(join("tier", "slow")).toThrow('it must be one of "nano", "fast"');
+  expect(join("level", 2)).toThrow("it must be a level from 0 to 1");
+  expect(() => joinOf(table, [{ id: "a", truth: 1 }])).toThrow("names no question");
+});
+
+test.each([
+  [
+    { id: "a", question: "scam", probability: 1.2 },
+    'probability of "scam" is 1.2; it must be a number from 0 to 1',
+  ],
+  [{ id: "a", question: "scam", probability: "0.5" }, 'probability of "scam" is "0.5"'],
+  [{ id: "a", question: "tier", probabilities: { a: 0.5, b: 0.2 } }, "sum up to 0.700"],
+  [{ id: "a", question: "scam" }, "has no probability"],
+  [{ id: "a", probability: 0.5 }, "has no question"],
+  [{ question: "scam", probability: 0.5 }, "id is undefined"],
+  [{ id: "a", question: 3, probability: 0.5 }, "question is 3; it must be a text"],
+  ["a", "is no JSON object"],
+])("the answer %j is refused: %s", (answer, message) => {
+  expect(() => tableOf([answer as object])).toThrow(`answers line 1: `);
+  expect(() => tableOf([answer as object])).toThrow(message);
+});
+
+test("answers of two models, wires, bases or wordings are never mixed", () => {
+  const rows = [
+    scam("a", 0.1),
+    scam("a", 0.2, { modelId: "m/two" }),
+    scam("a", 0.3, { wire: "direct" }),
+    scam("a", 0.4, { questionHash: "other" }),
+    scam("a", 0.5, { modelId: "local/lexical-1" }),
+  ];
+  const { columns } = tableOf(rows);
+  expect(columns.map(({ values }) => values[0])).toEqual([0.1, 0.2, 0.3, 0.4, 0.5]);
+  expect(columns.map(({ source }) => source.basis).at(-1)).toBe("lexical");
+});
+
+test("what answers rest on is read from who answered", () => {
+  expect(basisOf("local/lexical-1", "gateway https://x")).toBe("lexical");
+  expect(basisOf("local/rules-1", null)).toBe("rule");
+  expect(basisOf("m/one", "emulator local://emulator")).toBe("recorded");
+  expect(basisOf("m/one", "gateway https://x")).toBe("model");
+});
+
+test("a router's decision joins by either of its ids, and one that failed is known", () => {
+  const decision = {
+    requestId: "r-1",
+    evaluationId: "gen_1",
+    outcome: "replied",
+    time: "2026-03-02T10:00:00.000Z",
+    model: "maker/small",
+    probabilities: { nano: 0.9, fast: 0.1 },
+    evaluatorModelId: "m/one",
+    questionHash: "abc",
+  };
+  const failed = {
+    requestId: "r-2",
+    evaluationId: null,
+    outcome: "no-decision",
+    probabilities: null,
+  };
+  const table = tableOf([decision, failed]);
+  expect(table.days).toEqual({ from: "2026-03-02", to: "2026-03-02" });
+  const join = joinOf(table, [
+    { id: "gen_1", truth: "nano" },
+    { id: "r-2", truth: "fast" },
+  ]);
+  expect(join.columns[0]?.column.source).toMatchObject({ modelId: "m/one", questionHash: "abc" });
+  expect(join.countsOf("tier")).toMatchObject({ joined: 1, labelledWithoutAnswer: 1 });
+  expect(() =>
+    joinOf(table, [
+      { id: "gen_1", truth: "nano" },
+      { id: "r-1", truth: "fast" },
+    ]),
+  ).toThrow("second time");
+});
+
+test("a triage result has probabilities of its yes/no questions alone, and says so", () => {
+  const mail = { id: "m", date: "2026-03-02", from: "a@b.example", subject: "Hi" };
+  const table = tableOf([
+    { ...mail, category: "other", categoryConf: 0.3, brandDeal: 0.25 },
+    { ...mail, id: "n", category: null, categoryConf: null, brandDeal: null, error: "429" },
+  ]);
+  expect(table.questions).toEqual(["brandDeal"]);
+  expect([...table.notes].join()).toContain('"category" is left out');
+  const join = joinOf(table, [
+    { id: "m", question: "brand_deal", truth: true },
+    { id: "m", question: "category", truth: "other" },
+    { id: "n", question: "brand_deal", truth: true },
+  ]);
+  expect(join.countsOf("brandDeal")).toMatchObject({ joined: 1, labelledWithoutAnswer: 1 });
+});
+
+test("a kept evaluation has one source for each wording of its questions", () => {
+  const table = new AnswerTable();
+  const add = evaluationReader(table);
+  const asked = (instructions: string) => ({ scam: { type: "boolean", instructions } }) as const;
+  const evaluation = { modelId: "m/one", answers: { scam: { type: "boolean", probability: 0.5 } } };
+  for (const [id, words] of [
+    ["a", "Scam?"],
+    ["b", "Scam?"],
+    ["c", "Scam!"],
+  ] as const) {
+    add({ id, questions: asked(words), wire: "gateway", evaluation }, { file: "journal" });
+  }
+  expect(table.columns.map(({ ids }) => ids)).toEqual([["a", "b"], ["c"]]);
+});
+
+test("ids and options named as what objects inherit are names like others", () => {
+  const probabilities = JSON.parse('{"__proto__": 0.5, "constructor": 0.5}') as object;
+  const table = tableOf([{ id: "toString", question: "__proto__", probabilities }]);
+  const join = joinOf(table, [{ id: "toString", question: "__proto__", truth: "constructor" }]);
+  expect(join.columns[0]?.truth).toEqual([1]);
+});

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { pickRecords } from "./pick-records.ts";
+import { columnOf, world } from "./testing/worlds.ts";
+
+test("a drawn sheet weighs its way back to the whole", () => {
+  const all = world(
+    4000,
+    (p) => p,
+    (u) => u ** 3,
+  );
+  const column = columnOf(all);
+  const truthOf = new Map(all.map(({ id, truth }) => [id, truth]));
+  const rate = all.filter(({ truth }) => truth).length / all.length;
+  const estimates = Array.from({ length: 60 }, (_, seed) => {
+    const picked = pickRecords(column, { budget: 200, seed });
+    expect(picked).toHaveLength(200);
+    const total = picked.reduce((sum, { drawn }) => sum + 1 / drawn, 0);
+    expect(total).toBeCloseTo(4000, 6);
+    return (
+      picked.reduce((sum, { id, drawn }) => sum + (truthOf.get(id) === true ? 1 / drawn : 0), 0) /
+      total
+    );
+  });
+  const mean = estimates.reduce((sum, one) => sum + one, 0) / estimates.length;
+  expect(Math.abs(mean - rate)).toBeLessThan(0.01);
+});
+
+test("a sheet has at least 2 of each stratum, at most 10 strata, and hides the order of the values", () => {
+  const all = world(
+    1000,
+    (p) => p,
+    (u) => u ** 8,
+  );
+  const column = columnOf(all);
+  const picked = pickRecords(column, { budget: 50, seed: 3 });
+  const sizes = Map.groupBy(picked, ({ stratum }) => stratum);
+  expect(sizes.size).toBe(10);
+  for (const rows of sizes.values()) expect(rows.length).toBeGreaterThanOrEqual(2);
+  expect(Object.keys(picked[0] ?? {})).toEqual(["id", "question", "stratum", "drawn"]);
+  expect(pickRecords(column, { budget: 50, seed: 3 })).toEqual(picked);
+  expect(pickRecords(column, { budget: 5000, seed: 3 })).toHaveLength(1000);
+  const printed = new Map(all.map(({ id, p }) => [id, p]));
+  const lowest = [...sizes.values()].find((rows) =>
+    rows.some(({ id }) => (printed.get(id) ?? 1) < 0.05),
+  );
+  expect(lowest?.[0]?.stratum).not.toBe("A");
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { columnOf, labelled, world } from "../testing/worlds.ts";
+import { compareLabelled, compareReleases } from "./compare-releases.ts";
+import { pairedDifference } from "./paired-rows.ts";
+
+test("two releases: the same answers are no change, others are", () => {
+  const rows = world(1500, (p) => p);
+  const before = columnOf(rows);
+  expect(compareReleases(before, columnOf(rows), { seed: 1, labelled: null })).toMatchObject({
+    isChanged: false,
+    flips: { n: 0, of: 1500 },
+    labelled: null,
+  });
+  const shifted = rows.map(({ id, p, truth }) => ({
+    id,
+    p: Math.round(100 * p ** 1.3) / 100,
+    truth,
+  }));
+  expect(compareReleases(before, columnOf(shifted), { seed: 1, labelled: null }).isChanged).toBe(
+    true,
+  );
+});
+
+test("on labelled records it is known which release is right more often", () => {
+  const rows = world(1500, (p) => p);
+  const turned = rows.map(({ id, p, truth }, index) => {
+    return { id, truth, p: index % 5 === 0 ? Math.round(100 * (1 - p)) / 100 : p };
+  });
+  const pair = compareLabelled(labelled(rows), labelled(turned), { thresholds: [], seed: 1 });
+  expect(pair?.n).toBe(1500);
+  expect(pair?.onlyBeforeRight).toBeGreaterThan(pair?.onlyAfterRight ?? 0);
+  expect(pair?.pValue).toBeLessThan(0.001);
+  expect(pair?.brierDifference.low).toBeGreaterThan(0);
+});
+
+test("the interval of a difference of very many rows is that of their mean", () => {
+  const differences = Float64Array.from({ length: 60_000 }, (_, i) => (i % 3) / 10);
+  const { mean, low, high } = pairedDifference(differences);
+  expect(mean).toBeCloseTo(0.1, 12);
+  expect(high - mean).toBeCloseTo((1.96 * Math.sqrt(0.02 / 3)) / Math.sqrt(60_000), 7);
+  expect(mean - low).toBeCloseTo(high - mean, 12);
+});

@@ -1,0 +1,63 @@
+import { type AnswerColumn, AnswerTable } from "../input/answer-table.ts";
+import { LabelJoin } from "../input/join-labels.ts";
+import { readAnswerRecord } from "../input/read-answers.ts";
+import { seededRandom } from "../math/random.ts";
+import { type LabelledRows, toLabelledRows } from "../report/labelled-rows.ts";
+
+/** A row of a made world. */
+export interface Row {
+  readonly id: string;
+  readonly p: number;
+  readonly truth: boolean;
+  readonly more?: object;
+}
+
+/** Returns the answers of rows. */
+function answersOf(rows: readonly Row[], modelId = "maker/judge-7"): AnswerTable {
+  const table = new AnswerTable();
+  for (const [line, { id, p }] of rows.entries()) {
+    const value = { id, question: "scam", probability: p, modelId };
+    readAnswerRecord({ line, value }, { table, file: "answers" });
+  }
+  return table;
+}
+
+/** Returns the labels of rows joined with their answers. */
+export function joined(rows: readonly Row[], modelId?: string): LabelJoin {
+  const join = new LabelJoin(answersOf(rows, modelId));
+  for (const [line, { id, truth, more }] of rows.entries()) {
+    join.add({ line, value: { id, truth, labeler: "ada", ...more } }, "labels");
+  }
+  return join;
+}
+
+/** Returns rows as a report computes with them. */
+export function labelled(rows: readonly Row[], modelId?: string): LabelledRows {
+  const [column] = joined(rows, modelId).columns;
+  if (column === undefined) throw new Error("no row was joined");
+  return toLabelledRows(column);
+}
+
+/** Returns rows whose truth follows `trueAt` of what is printed. */
+export function world(n: number, trueAt: (p: number) => number, printed = (u: number) => u): Row[] {
+  const random = seededRandom(n);
+  return Array.from({ length: n }, (_, index) => {
+    const p = Math.round(100 * printed(random())) / 100;
+    return { id: `r${index}`, p, truth: random() < trueAt(p) };
+  });
+}
+
+/** Returns the one column of the answers of rows. */
+export function columnOf(rows: readonly Row[]): AnswerColumn {
+  const [column] = answersOf(rows).columns;
+  if (column === undefined) throw new Error("no row was answered");
+  return column;
+}
+
+/** Returns rows with more fields in their labels. */
+export function labelledWith(
+  rows: readonly Row[],
+  moreOf: (index: number) => object,
+): readonly Row[] {
+  return rows.map(({ id, p, truth }, index) => ({ id, p, truth, more: moreOf(index) }));
+}

@@ -1,0 +1,122 @@
+import { type Costs, DEFAULT_SEED } from "evaluator-calibration";
+import { parseWords, readWholeNumber, readWord, UsageError } from "evaluator-cli-kit";
+
+export const calibrateUsage = `
+Usage: evaluator calibrate LABELS --answers FILE... [options]
+
+Says whether printed probabilities hold on labelled records, and what may be done without asking.
+LABELS   NDJSON, CSV with a header, or a JSON array of { id, question?, truth, weight?, group?, labeler? }
+FILE     a triage journal (.triage.sqlite) or result file, the router's decision log, or NDJSON of
+         { id, question, probability or probabilities, modelId? }
+
+  --out DIR          where report.html, report.json and, where it helps, calibration.json go [calibration]
+  --require 5%       ends with 3 where no threshold can be promised at this risk [report: 5%]
+  --confidence 95%   how sure a promise is [95%]
+  --question ID      only this question; may be given again
+  --model ID         only answers of this model
+  --by group         also each group of the labels
+  --cost falseAct=5,missedAct=1   also the threshold that costs least
+  --on-average       also the weaker threshold that holds on average
+  --with-text        the worst rows with their text, not with ids alone
+  --allow-unknown    counts labels whose id the answers do not know, instead of refusing them
+  --last             takes the last of several answers or labels for one record
+  --seed N           of what is drawn at random [${DEFAULT_SEED}]
+  --json             prints the report as JSON
+`;
+
+/** What a report is wanted of. */
+export interface CalibrateArguments {
+  readonly labels: string;
+  readonly answers: readonly string[];
+  readonly out: string;
+  readonly maxRisk: number;
+  readonly isRequired: boolean;
+  readonly confidence: number;
+  readonly questions: readonly string[] | undefined;
+  readonly model: string | undefined;
+  readonly byGroup: boolean;
+  readonly costs: Costs | null;
+  readonly onAverage: boolean;
+  readonly withText: boolean;
+  readonly allowUnknown: boolean;
+  readonly last: boolean;
+  readonly seed: number;
+  readonly json: boolean;
+}
+
+const options = {
+  answers: { type: "string", multiple: true },
+  out: { type: "string", default: "calibration" },
+  require: { type: "string" },
+  confidence: { type: "string", default: "95%" },
+  question: { type: "string", multiple: true },
+  model: { type: "string" },
+  by: { type: "string" },
+  cost: { type: "string" },
+  "on-average": { type: "boolean", default: false },
+  "with-text": { type: "boolean", default: false },
+  "allow-unknown": { type: "boolean", default: false },
+  last: { type: "boolean", default: false },
+  seed: { type: "string" },
+  json: { type: "boolean", default: false },
+} as const;
+
+/** Returns what was typed. @throws UsageError that names what is missing or wrong. */
+export function parseCalibrateArguments(words: readonly string[]): CalibrateArguments {
+  const { values, positionals } = parseWords(words, options);
+  const [labels, ...more] = positionals;
+  if (labels === undefined) throw new UsageError("LABELS is missing: the file of what is so.");
+  if (values.by !== undefined) readWord("--by", values.by, ["group"]);
+  return {
+    labels,
+    answers: readAnswerNames(values.answers, more),
+    out: values.out,
+    maxRisk: readShare("--require", values.require ?? "5%"),
+    isRequired: values.require !== undefined,
+    confidence: readShare("--confidence", values.confidence),
+    questions: values.question,
+    model: values.model,
+    byGroup: values.by !== undefined,
+    costs: values.cost === undefined ? null : readCosts(values.cost),
+    onAverage: values["on-average"],
+    withText: values["with-text"],
+    allowUnknown: values["allow-unknown"],
+    last: values.last,
+    seed: readSeed(values.seed),
+    json: values.json,
+  };
+}
+
+/** Returns the names of answer files: those after the option, and the words that follow them. */
+export function readAnswerNames(
+  given: readonly string[] | undefined,
+  more: readonly string[],
+): readonly string[] {
+  if (given !== undefined && given.length > 0) return [...given, ...more];
+  throw new UsageError("--answers is missing: a triage journal, a decision log, or lines of JSON.");
+}
+
+/** Returns the seed that was typed, or the one that reports have by default. */
+export function readSeed(text: string | undefined): number {
+  return text === undefined ? DEFAULT_SEED : readWholeNumber("--seed", text);
+}
+
+/** Returns a share typed as `5%` or `0.05`. */
+function readShare(option: string, text: string): number {
+  const match = /^(\d{1,3}(?:\.\d{1,9})?)\s?(%?)$/.exec(text.trim());
+  const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === "%" ? 100 : 1);
+  if (share > 0 && share < 1) return share;
+  throw new UsageError(`${option} takes a share above 0 and below 1, such as ${option} 5%.`);
+}
+
+function readCosts(text: string): Costs {
+  const parts = new Map(
+    text.split(",").map((part) => {
+      const [name = "", value = ""] = part.trim().split("=");
+      return [name, /^\d{1,12}(\.\d{1,9})?$/.test(value) ? Number(value) : Number.NaN];
+    }),
+  );
+  const [falseAct = 0, missedAct = 0] = [parts.get("falseAct"), parts.get("missedAct")];
+  if (parts.size === 2 && falseAct > 0 && missedAct > 0) return { falseAct, missedAct };
+  throw new UsageError("--cost takes two costs above 0, such as --cost falseAct=5,missedAct=1.");
+}

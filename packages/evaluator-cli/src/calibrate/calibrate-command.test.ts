@@ -1,0 +1,127 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { calibrate, folderWith, readReport, run } from "../testing/run.ts";
+
+test("calibrate prints the join first, then skill beside the constant, and writes page and numbers", async () => {
+  const folder = await folderWith(1200, { wrongEvery: 400 });
+  const { exitCode, stdout, stderr } = await run(folder, [
+    ...calibrate,
+    "--require",
+    "5%",
+    "--by",
+    "group",
+  ]);
+  expect(exitCode).toBe(0);
+  const lines = stdout.split("\n");
+  expect(lines[0]).toBe(
+    "scam: 1,200 labelled, 1,200 answered, 1,200 joined, 0 labelled without answer, 0 answered without label, 0 repeated.",
+  );
+  expect(lines[2]).toMatch(/^On your 1,200 labelled records `scam` is worth \d\d % of the way/);
+  expect(stdout).toMatch(/skill +\d+ % \(.*\); always ".*": 0 %/);
+  expect(stdout).toMatch(
+    /act on "yes" at 0\.9\d and above: at most 5 % wrong, with 95 % confidence/,
+  );
+  expect(stderr).toContain("Wrote calibration/report.json, calibration/report.html");
+  const report = await readReport(folder);
+  expect(report.reports).toHaveLength(1);
+  expect(report.reports[0]).toMatchObject({ verdict: "useful", n: 1200 });
+  expect(report.reports[0]?.groups).toHaveLength(2);
+  expect(await readFile(join(folder, "calibration", "report.html"), "utf8")).toContain(
+    "<h1>Do the",
+  );
+});
+
+test("where no threshold can be promised, --require ends with 3 and says what can be", async () => {
+  const folder = await folderWith(400, { wrongEvery: 5 });
+  const { exitCode, stdout } = await run(folder, [...calibrate, "--require", "5%", "--on-average"]);
+  expect(exitCode).toBe(3);
+  expect(stdout).toMatch(
+    /no threshold can be promised from these labels; the smallest risk that can be is \d+ % at/,
+  );
+  expect((await run(folder, calibrate)).exitCode).toBe(0);
+});
+
+test("under 30 labels there are scores only", async () => {
+  const folder = await folderWith(20);
+  const { exitCode, stdout } = await run(folder, [...calibrate, "--require", "5%"]);
+  expect(exitCode).toBe(3);
+  expect(stdout).toContain("Fewer than 30 labels: scores only, no curve.");
+});
+
+test("answers of two models are reported apart, and a line says so", async () => {
+  const folder = await folderWith(100);
+  await folderWith(60, { modelId: "local/lexical-1", name: "more.ndjson", labels: false }, folder);
+  const { exitCode, stdout } = await run(folder, [...calibrate, "more.ndjson"]);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain("The answers come from 2 sources, which are never mixed");
+  expect(stdout).toContain("These answers come from matching words");
+  const { reports } = await readReport(folder);
+  expect(reports.map(({ source, n }) => [source.modelId, n])).toEqual([
+    ["maker/judge-7", 100],
+    ["local/lexical-1", 60],
+  ]);
+  await run(folder, [...calibrate, "more.ndjson", "--model", "local/lexical-1"]);
+  expect((await readReport(folder)).reports).toHaveLength(1);
+});
+
+test.each([
+  [
+    "labels.ndjson",
+    '{"id":"r1","truth":"perhaps"}\n',
+    'labels.ndjson line 1: truth of "scam" is "perhaps"; it must be true or false',
+  ],
+  [
+    "labels.ndjson",
+    '{"id":"r1","truth":1}\n{"id":"zz","truth":1}\n',
+    'labels.ndjson line 2: id "zz" is not among the answers',
+  ],
+  [
+    "labels.ndjson",
+    '{"id":"r1","truth":1}\n{"id":"r1","truth":1}\n',
+    'line 2: record "r1" is labelled a second time',
+  ],
+  [
+    "answers.ndjson",
+    '{"id":"r1","question":"scam","probability":7}\n',
+    'answers.ndjson line 1: probability of "scam" is 7; it must be a number from 0 to 1',
+  ],
+  [
+    "answers.ndjson",
+    '{"id":"r1","question":"scam","probability":0.5}\n{"id":',
+    "answers.ndjson line 2: is not JSON",
+  ],
+])("bad input in %s ends with 1, and nothing is written", async (file, text, message) => {
+  const folder = await folderWith(40);
+  await writeFile(join(folder, file), text);
+  const { exitCode, stderr, stdout } = await run(folder, calibrate);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+  expect(stderr).toContain(message);
+  expect(await readdir(folder)).toEqual(["answers.ndjson", "labels.ndjson"]);
+});
+
+test("a file that is missing or a folder that cannot be made is named", async () => {
+  const folder = await folderWith(40);
+  expect(
+    (await run(folder, ["calibrate", "none.csv", "--answers", "answers.ndjson"])).stderr,
+  ).toContain("none.csv: no such file");
+  const into = await run(folder, [...calibrate, "--out", "labels.ndjson/x"]);
+  expect(into.exitCode).toBe(1);
+  expect(into.stderr).toContain("Choose another folder with --out.");
+});
+
+test("calibrate and check read what was learnt back: an artifact where it helps, thresholds where they alone are kept", async () => {
+  const folder = await folderWith(1200, { wrongEvery: 20 });
+  await run(folder, [...calibrate, "--require", "20%"]);
+  const artifact = JSON.parse(
+    await readFile(join(folder, "calibration", "calibration.json"), "utf8"),
+  ) as { heldOut: { before: number; after: number } };
+  expect(artifact).toMatchObject({ version: 1, model: { id: "maker/judge-7" }, question: "scam" });
+  expect(artifact.heldOut.after).toBeLessThan(artifact.heldOut.before);
+});
+
+test("--json prints the numbers of the page", async () => {
+  const folder = await folderWith(100);
+  const { stdout } = await run(folder, [...calibrate, "--json"]);
+  expect(JSON.parse(stdout)).toEqual(await readReport(folder));
+});

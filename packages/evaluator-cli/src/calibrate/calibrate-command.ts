@@ -1,0 +1,90 @@
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { LabelJoin } from "evaluator-calibration";
+import { type CliContext, CliError, toFileError, writeWholeFile } from "evaluator-cli-kit";
+import { type Command, endings } from "../command.ts";
+import { readAnswers } from "../files/read-answers.ts";
+import { readRecords } from "../files/read-records.ts";
+import { reportPage } from "../page/report-page.ts";
+import {
+  type CalibrateArguments,
+  calibrateUsage,
+  parseCalibrateArguments,
+} from "./calibrate-arguments.ts";
+import { buildReport, type CalibrationReport, toArtifact } from "./calibration-report.ts";
+import { printReport } from "./print-report.ts";
+
+/** Says whether probabilities hold, and writes the page, the numbers and the artifact. */
+export const calibrateCommand: Command = {
+  name: "calibrate",
+  summary:
+    "say whether probabilities hold on labelled records, and which threshold can be promised",
+  usage: calibrateUsage.trimStart(),
+  run: async (words, context) => await calibrate(parseCalibrateArguments(words), context),
+};
+
+async function calibrate(options: CalibrateArguments, context: CliContext): Promise<number> {
+  const answers = await readAnswers(options.answers, options, context);
+  const labels = new LabelJoin(answers.table, options);
+  const file = { name: options.labels, path: resolve(context.cwd, options.labels), csv: true };
+  const labelsFile = await readRecords(file, context, (record) => {
+    labels.add(record, options.labels);
+  });
+  const report = buildReport({ answers, join: labels, labelsFile }, options);
+  if (report.reports.length === 0) {
+    throw new CliError(describeEmptyJoin(report), { exitCode: endings.notEnoughLabels });
+  }
+  const written = await writeReport(report, { options, days: answers.table.days, context });
+  context.stdout.write(options.json ? `${toJson(report)}\n` : printReport(report));
+  context.stderr.write(written);
+  return endingOf(report, options);
+}
+
+function describeEmptyJoin({ join }: CalibrationReport): string {
+  const counts = join.map(({ question, labelled }) => `${question}: ${labelled}`).join(", ");
+  return `No label has an answer (labels by question: ${counts || "none"}). Check that the ids are the same in both files.`;
+}
+
+function endingOf({ reports }: CalibrationReport, { isRequired }: CalibrateArguments): number {
+  if (!isRequired) return endings.holds;
+  const isPromised = reports.every(({ actions }) =>
+    actions.some(({ promised }) => promised !== null),
+  );
+  return isPromised ? endings.holds : endings.notEnoughLabels;
+}
+
+async function writeReport(
+  report: CalibrationReport,
+  {
+    options,
+    days,
+    context,
+  }: {
+    readonly options: CalibrateArguments;
+    readonly days: { readonly from: string | null; readonly to: string | null };
+    readonly context: CliContext;
+  },
+): Promise<string> {
+  const folder = resolve(context.cwd, options.out);
+  const kept = toArtifact(report, days);
+  const files: [name: string, content: string][] = [
+    ["report.json", `${toJson(report)}\n`],
+    ["report.html", reportPage(report)],
+  ];
+  if (kept !== null && typeof kept !== "string") {
+    files.push([kept.file, `${JSON.stringify(kept.artifact, null, 2)}\n`]);
+  }
+  try {
+    await mkdir(folder, { recursive: true });
+    for (const [name, content] of files) await writeWholeFile(join(folder, name), content);
+  } catch (error) {
+    throw toFileError(error, `write into ${folder}`, "Choose another folder with --out.");
+  }
+  const names = files.map(([name]) => join(options.out, name)).join(", ");
+  return `Wrote ${names}.\n${typeof kept === "string" ? `${kept}\n` : ""}`;
+}
+
+// Numbers that no label can give (of one truth only) are null in JSON.
+function toJson(report: CalibrationReport): string {
+  return JSON.stringify(report, null, 2);
+}

@@ -1,0 +1,156 @@
+import {
+  type CalibrationArtifact,
+  type JoinCounts,
+  type LabelJoin,
+  type QuestionReport,
+  reportQuestion,
+  summarize,
+  toKeep,
+  toLabelledRows,
+} from "evaluator-calibration";
+import type { ReadAnswers } from "../files/read-answers.ts";
+import type { ReadFile } from "../files/read-records.ts";
+import type { CalibrateArguments } from "./calibrate-arguments.ts";
+
+/** What `report.json` holds: the numbers of the page. */
+export interface CalibrationReport {
+  readonly version: 1;
+  /** What a record is called, such as `mails`. */
+  readonly noun: string;
+  readonly files: { readonly labels: ReadFile; readonly answers: readonly ReadFile[] };
+  readonly seed: number;
+  readonly maxRisk: number;
+  readonly confidence: number;
+  readonly join: readonly ({ readonly question: string } & JoinCounts)[];
+  /** Rows of the labels file that nobody has filled in. */
+  readonly blankLabels: number;
+  /** What is to be known before any figure. */
+  readonly notes: readonly string[];
+  /** One for each source and question; sources are never mixed. */
+  readonly reports: readonly (QuestionReport & { readonly sentence: string })[];
+  /** The text of the worst rows by id, where it was asked for. */
+  readonly texts: Readonly<Record<string, string>> | null;
+}
+
+/** What a report is made of. */
+export interface ReportInput {
+  readonly answers: ReadAnswers;
+  readonly join: LabelJoin;
+  readonly labelsFile: ReadFile;
+}
+
+/** Returns the report of everything that was joined. */
+export function buildReport(input: ReportInput, options: CalibrateArguments): CalibrationReport {
+  const { answers, join, labelsFile } = input;
+  const { table, noun } = answers;
+  const joined = join.columns.filter(
+    ({ column, rows }) =>
+      rows.length > 0 && (options.model === undefined || column.source.modelId === options.model),
+  );
+  const reports = joined.map((column) => {
+    const report = reportQuestion(toLabelledRows(column), {
+      ...options,
+      counts: join.countsOf(column.column.question),
+      groups: options.byGroup ? join.groups.list : null,
+      labelers: join.labelers.list,
+    });
+    return Object.assign(report, { sentence: summarize(report, noun) });
+  });
+  const worst = new Set(reports.flatMap((report) => report.worst.map(({ id }) => id)));
+  return {
+    version: 1,
+    noun,
+    files: { labels: labelsFile, answers: answers.files },
+    seed: options.seed,
+    maxRisk: options.maxRisk,
+    confidence: options.confidence,
+    join: table.questions.map((question) => Object.assign({ question }, join.countsOf(question))),
+    blankLabels: join.blank,
+    notes: [...table.notes, ...mixtureNotes(reports)],
+    reports,
+    texts: options.withText ? Object.fromEntries(answers.textsOf([...worst])) : null,
+  };
+}
+
+function mixtureNotes(reports: readonly QuestionReport[]): string[] {
+  const sources = new Set(reports.map(({ source }) => nameSource(source)));
+  if (sources.size < 2) return [];
+  const names = [...sources].join("; ");
+  return [`The answers come from ${sources.size} sources, which are never mixed: ${names}.`];
+}
+
+/** Returns a source in a few words, such as `local/lexical-1 (matched words)`. */
+export function nameSource({ modelId, basis, questionHash }: QuestionReport["source"]): string {
+  const names = { model: null, recorded: "recorded", rule: "rules", lexical: "matched words" };
+  const name = modelId ?? "a model that is not named";
+  const asked = questionHash === null ? null : `questions ${questionHash.slice(0, 6)}`;
+  const more = [names[basis], asked].filter((part) => part !== null);
+  return more.length === 0 ? name : `${name} (${more.join(", ")})`;
+}
+
+/** What may be kept of a report for later. */
+export interface KeptArtifact {
+  /** `calibration.json` where recalibrating helps, `thresholds.json` where thresholds alone are kept. */
+  readonly file: "calibration.json" | "thresholds.json";
+  readonly artifact: CalibrationArtifact;
+}
+
+/**
+ * Returns what is worth keeping: null where nothing was learnt, a text where it cannot be kept
+ * because it was learnt from more than one source.
+ */
+export function toArtifact(
+  { reports, files }: CalibrationReport,
+  days: { readonly from: string | null; readonly to: string | null },
+): KeptArtifact | string | null {
+  const useful = reports.filter(
+    ({ actions, recalibration }) =>
+      recalibration.recalibration !== null || actions.some(({ promised }) => promised !== null),
+  );
+  const [first] = useful;
+  if (first === undefined) return null;
+  const { source } = first;
+  if (useful.some((report) => JSON.stringify(report.source) !== JSON.stringify(source))) {
+    return "No calibration.json was written: it holds for one source. Choose one with --model or --answers.";
+  }
+  const { recalibrations, thresholds } = toKeep(useful);
+  const fitted = useful.filter(({ recalibration }) => recalibration.recalibration !== null);
+  const rest = {
+    version: 1 as const,
+    model: { id: source.modelId, wire: source.wire },
+    questionHash: source.questionHash,
+    rounding: { probabilityDecimals: 2 },
+    fittedOn: {
+      n: Math.max(...useful.map(({ n }) => n)),
+      from: days.from,
+      to: days.to,
+      hash: files.labels.sha256,
+    },
+    heldOut: meanHeldOut(fitted),
+    thresholds,
+  };
+  const [one, another] = Object.entries(recalibrations);
+  if (one === undefined) {
+    return { file: "thresholds.json", artifact: { ...rest, kind: "none", parameters: {} } };
+  }
+  const [question, recalibration] = one;
+  const artifact: CalibrationArtifact =
+    another === undefined
+      ? { ...rest, ...recalibration, question }
+      : { ...rest, kind: "by-question", parameters: recalibrations };
+  return { file: "calibration.json", artifact };
+}
+
+/** Of several questions, the mean over them. */
+function meanHeldOut(reports: readonly QuestionReport[]): CalibrationArtifact["heldOut"] {
+  const losses = reports.flatMap(({ recalibration }) => recalibration.heldOut ?? []);
+  if (losses.length === 0) return null;
+  return {
+    before: meanOf(losses.map(({ before }) => before)),
+    after: meanOf(losses.map(({ after }) => after)),
+  };
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

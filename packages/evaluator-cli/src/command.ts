@@ -1,0 +1,29 @@
+import { CliError, type CliContext } from "evaluator-cli-kit";
+
+/** What a command ends with. */
+export const endings = {
+  /** What was asked for holds. */
+  holds: 0,
+  /** It does not, or the input cannot be read. */
+  broken: 1,
+  /** The words mean nothing. */
+  usage: 2,
+  /** The labels are too few to say. */
+  notEnoughLabels: 3,
+} as const;
+
+/** One command of the program. */
+export interface Command {
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** How it is typed, and each option. */
+  readonly usage: string;
+  /** Takes the words after its name, returns what the program ends with. */
+  readonly run: (words: readonly string[], context: CliContext) => Promise<number>;
+}
+
+/** Returns words that mean nothing as an error, with the usage under its message. */
+export function toUsageFailure(message: string, usage: string): CliError {
+  return new CliError(`${message}\n\n${usage.trimEnd()}`, { exitCode: endings.usage });
+}

@@ -1,0 +1,190 @@
+import { resolve } from "node:path";
+import {
+  type AnswerColumn,
+  type AnswerTable,
+  type CalibrationArtifact,
+  CalibrationInputError,
+  compareLabelled,
+  compareReleases,
+  DEFAULT_SEED,
+  type InputRecord,
+  LabelJoin,
+  percent,
+  type ReleaseComparison,
+  toLabelledRows,
+} from "evaluator-calibration";
+import { CliError, type CliContext, parseWords, printable, UsageError } from "evaluator-cli-kit";
+import { readSeed } from "./calibrate/calibrate-arguments.ts";
+import { nameSource } from "./calibrate/calibration-report.ts";
+import { describeCheck, readArtifact } from "./check-command.ts";
+import { type Command, endings } from "./command.ts";
+import { readAnswers } from "./files/read-answers.ts";
+import { readRecords } from "./files/read-records.ts";
+
+const usage = `
+Usage: evaluator drift --before FILE --after FILE [--labels FILE] [options]
+
+Says whether the answers of two releases differ: their printed values, and on the same records the
+answers that flipped. Without labels it says "changed", never "worse"; with labels it also says which
+release is right more often, and tries every promised threshold again.
+Ends with 0: nothing changed (with labels: nothing is worse). 1: something did.
+
+  --labels FILE        what is so, as for calibrate
+  --calibration FILE   the promised thresholds to try again, as calibrate wrote them
+  --seed N             of what is drawn at random [${DEFAULT_SEED}]
+  --allow-unknown      counts labels whose id the answers do not know, instead of refusing them
+  --last               takes the last of several answers or labels for one record
+  --json               prints the comparison as JSON
+`;
+
+const options = {
+  before: { type: "string", multiple: true },
+  after: { type: "string", multiple: true },
+  labels: { type: "string" },
+  calibration: { type: "string" },
+  seed: { type: "string" },
+  "allow-unknown": { type: "boolean", default: false },
+  last: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+} as const;
+
+/** Compares the answers of two releases. */
+export const driftCommand: Command = {
+  name: "drift",
+  summary: "say whether a second release answers otherwise, with or without labels",
+  usage: usage.trimStart(),
+  run: drift,
+};
+
+async function drift(words: readonly string[], context: CliContext): Promise<number> {
+  const { values, positionals } = parseWords(words, options);
+  const { before: first, after: second, last, labels, calibration } = values;
+  if (positionals[0] !== undefined) throw new UsageError("Name files with --before and --after.");
+  if (first === undefined)
+    throw new UsageError("--before is missing: the first release's answers.");
+  if (second === undefined)
+    throw new UsageError("--after is missing: the second release's answers.");
+  if (calibration !== undefined && labels === undefined) {
+    throw new UsageError("--calibration needs --labels to try its thresholds on.");
+  }
+  const before = (await readAnswers(first, { last }, context)).table;
+  const after = (await readAnswers(second, { last }, context)).table;
+  const joins = {
+    before: new LabelJoin(before, joinOptions()),
+    after: new LabelJoin(after, joinOptions()),
+  };
+  if (labels !== undefined) {
+    const file = { name: labels, path: resolve(context.cwd, labels), csv: true };
+    await readRecords(file, context, (record) => {
+      if (!values["allow-unknown"]) checkIsKnown(record, { tables: [before, after], labels });
+      joins.before.add(record, labels);
+      joins.after.add(record, labels);
+    });
+  }
+  const artifact =
+    calibration === undefined
+      ? null
+      : await readArtifact(resolve(context.cwd, calibration), calibration);
+  const comparisons = pairsOf(before.columns, after.columns).map(([one, other]) =>
+    compare(one, other, { joins, artifact, seed: readSeed(values.seed) }),
+  );
+  context.stdout.write(
+    values.json
+      ? `${JSON.stringify(comparisons, null, 2)}\n`
+      : comparisons.map(describe).join("\n"),
+  );
+  return comparisons.some(isBroken) ? endings.broken : endings.holds;
+
+  function joinOptions() {
+    // One release may have answered records that the other has not.
+    return { last, allowUnknown: true, questions: undefined };
+  }
+}
+
+/** @throws CalibrationInputError where neither release answered a labelled record. */
+function checkIsKnown(
+  { line, value }: InputRecord,
+  { tables, labels }: { readonly tables: readonly AnswerTable[]; readonly labels: string },
+): void {
+  if (typeof value !== "object" || value === null || !("id" in value)) return; // refused later
+  const id = String(value.id);
+  if (tables.some((table) => table.knows(id))) return;
+  const problem = `id ${JSON.stringify(id.slice(0, 60))} is not among the answers of either release`;
+  const advice = "--allow-unknown counts such labels instead";
+  throw new CalibrationInputError({ file: labels, line }, `${problem}; ${advice}`);
+}
+
+/** Pairs the questions of two releases, each of one source. */
+function pairsOf(
+  before: readonly AnswerColumn[],
+  after: readonly AnswerColumn[],
+): [AnswerColumn, AnswerColumn][] {
+  const pairs = [...new Set(before.map(({ question }) => question))].flatMap((question) => {
+    const [one, other] = [onlyOne(before, question), onlyOne(after, question)];
+    return one === null || other === null ? [] : [[one, other] as [AnswerColumn, AnswerColumn]];
+  });
+  if (pairs.length > 0) return pairs;
+  throw new CliError("The two releases answered no common question; check the files.");
+}
+
+/** The source with the most answers; a release is one model, and stand-ins for it are left aside. */
+function onlyOne(columns: readonly AnswerColumn[], question: string): AnswerColumn | null {
+  const found = columns.filter((column) => column.question === question);
+  return found.toSorted((one, other) => other.ids.length - one.ids.length)[0] ?? null;
+}
+
+interface CompareOptions {
+  readonly joins: { readonly before: LabelJoin; readonly after: LabelJoin };
+  readonly artifact: CalibrationArtifact | null;
+  readonly seed: number;
+}
+
+function compare(
+  before: AnswerColumn,
+  after: AnswerColumn,
+  { joins, artifact, seed }: CompareOptions,
+): ReleaseComparison {
+  const first = joins.before.columns.find(({ column }) => column === before);
+  const second = joins.after.columns.find(({ column }) => column === after);
+  const labelled =
+    first === undefined || second === undefined
+      ? null
+      : compareLabelled(toLabelledRows(first), toLabelledRows(second), {
+          thresholds: artifact?.thresholds ?? [],
+          seed,
+        });
+  return compareReleases(before, after, { seed, labelled });
+}
+
+function isBroken({ isChanged, labelled }: ReleaseComparison): boolean {
+  if (labelled === null) return isChanged;
+  const isWorse = labelled.brierDifference.low > 0;
+  const isLessRight = labelled.pValue < 0.05 && labelled.onlyBeforeRight > labelled.onlyAfterRight;
+  return isWorse || isLessRight || labelled.thresholds.some(({ verdict }) => verdict === "broken");
+}
+
+function describe(comparison: ReleaseComparison): string {
+  const { question, before, after, stability, kolmogorovSmirnov, flips, labelled } = comparison;
+  const lines = [
+    `${question}: ${comparison.isChanged ? "changed" : "no change shown"}.`,
+    `  before   ${nameSource(before.source)}, ${before.n} answers`,
+    `  after    ${nameSource(after.source)}, ${after.n} answers`,
+    `  values   stability index ${stability.index.toFixed(4)} (by chance up to ${stability.cut.toFixed(4)}), largest distance ${kolmogorovSmirnov.distance.toFixed(3)} (p ${kolmogorovSmirnov.pValue.toFixed(3)})`,
+    flips === null
+      ? "  flipped  the releases share no record"
+      : `  flipped  ${flips.n} of ${flips.of} (${percent(flips.low)} to ${percent(flips.high)})`,
+  ];
+  if (labelled !== null) {
+    const { brierDifference: difference } = labelled;
+    lines.push(
+      `  labelled ${labelled.n}: only before right ${labelled.onlyBeforeRight}, only after right ${labelled.onlyAfterRight} (p ${labelled.pValue.toFixed(3)})`,
+      `  Brier    ${signed(difference.mean)} (${signed(difference.low)} to ${signed(difference.high)}); above 0 the second release is worse`,
+      ...labelled.thresholds.map((check) => `  ${describeCheck(check)}`),
+    );
+  }
+  return `${lines.map((line) => printable`${line}`).join("\n")}\n`;
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(4)}`;
+}

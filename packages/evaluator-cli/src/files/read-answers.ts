@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { AnswerTable, type AnswerTableOptions, readAnswerRecord } from "evaluator-calibration";
+import { type CliContext, toFileError } from "evaluator-cli-kit";
+import { isDatabase, readJournal, readTexts } from "./read-journal.ts";
+import { type ReadFile, readRecords } from "./read-records.ts";
+
+/** Answers of one or several files. */
+export interface ReadAnswers {
+  readonly table: AnswerTable;
+  readonly files: readonly ReadFile[];
+  /** What a record is called, such as `mails`. */
+  readonly noun: string;
+  /** Returns what is known of some records' text, one line each. */
+  readonly textsOf: (ids: readonly string[]) => ReadonlyMap<string, string>;
+}
+
+/** Reads answers of triage journals, result files, decision logs and lines of JSON, in any mix. */
+export async function readAnswers(
+  names: readonly string[],
+  options: AnswerTableOptions,
+  context: CliContext,
+): Promise<ReadAnswers> {
+  const table = new AnswerTable(options);
+  const files: ReadFile[] = [];
+  const journals: { name: string; path: string }[] = [];
+  const nouns = new Set<string>();
+  for (const name of names) {
+    const path = resolve(context.cwd, name);
+    if (await isDatabaseFile(path)) {
+      readJournal(name, path, table);
+      journals.push({ name, path });
+      files.push({ name, sha256: await hashOf(path, context) });
+      nouns.add("mails");
+    } else {
+      const take = (record: Parameters<typeof readAnswerRecord>[0]) => {
+        nouns.add(nounOf(record.value));
+        readAnswerRecord(record, { table, file: name });
+      };
+      files.push(await readRecords({ name, path }, context, take));
+    }
+  }
+  return {
+    table,
+    files,
+    noun: nouns.size === 1 ? ([...nouns][0] ?? "records") : "records",
+    textsOf: (ids) => readAllTexts(journals, ids),
+  };
+}
+
+function readAllTexts(
+  journals: readonly { readonly name: string; readonly path: string }[],
+  ids: readonly string[],
+): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const { name, path } of journals) {
+    for (const [id, text] of readTexts(name, path, ids)) texts.set(id, text);
+  }
+  return texts;
+}
+
+function nounOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return "records";
+  if ("requestId" in value) return "messages";
+  return "subject" in value ? "mails" : "records";
+}
+
+async function isDatabaseFile(path: string): Promise<boolean> {
+  return await isDatabase(path).catch((error: unknown) => {
+    throw toFileError(error, `read ${path}`, "Check its name and rights.");
+  });
+}
+
+async function hashOf(path: string, { signal }: CliContext): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash, { signal });
+  return hash.digest("hex");
+}

@@ -1,0 +1,73 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { AnswerTable } from "evaluator-calibration";
+import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
+import { expect, test } from "vitest";
+import { readAnswers } from "./read-answers.ts";
+import { readJournal, readTexts } from "./read-journal.ts";
+
+const tables = `
+CREATE TABLE setups (setup INTEGER PRIMARY KEY, hash TEXT, wire TEXT, model TEXT, questions TEXT);
+CREATE TABLE mails (id TEXT PRIMARY KEY, call INTEGER, error TEXT);
+CREATE TABLE answers (call INTEGER PRIMARY KEY, setup INTEGER, state TEXT, evaluation TEXT, digest TEXT);
+`;
+
+async function journalWith(
+  pragmas = "PRAGMA application_id = 0x54524947; PRAGMA user_version = 3",
+) {
+  const path = join(await temporaryFolder(), "inbox.triage.sqlite");
+  using database = new DatabaseSync(path);
+  database.exec(`${tables} ${pragmas}`);
+  const questions = JSON.stringify({ scam: { type: "boolean", instructions: "A scam?" } });
+  database
+    .prepare("INSERT INTO setups VALUES (1, 'h', 'emulator local://emulator', 'm', ?)")
+    .run(questions);
+  const evaluation = {
+    modelId: "local/lexical-1",
+    answers: { scam: { type: "boolean", probability: 0.25 } },
+  };
+  const state = JSON.stringify({
+    from: "a@b.example",
+    subject: "Hi",
+    date: "2026-03-02",
+    snippet: "there",
+  });
+  database
+    .prepare("INSERT INTO answers VALUES (1, 1, ?, ?, 'd')")
+    .run(state, JSON.stringify(evaluation));
+  database.exec("INSERT INTO mails VALUES ('m-1', 1, NULL), ('m-2', 2, 'no answer')");
+  return path;
+}
+
+test("a journal gives whole answers with their source, and the mails whose call failed", async () => {
+  const path = await journalWith();
+  const before = await readFile(path);
+  const { table, noun, textsOf } = await readAnswers([path], {}, createTestContext());
+  const [column] = table.columns;
+  expect(column?.source).toMatchObject({ modelId: "local/lexical-1", basis: "lexical" });
+  expect([...(column?.values ?? [])]).toEqual([0.25]);
+  expect([table.knows("m-1"), table.knows("m-2"), table.knows("m-3")]).toEqual([true, true, false]);
+  expect([table.days.from, noun]).toEqual(["2026-03-02", "mails"]);
+  expect(textsOf(["m-1", "m-9"])).toEqual(
+    new Map([["m-1", "a@b.example · Hi · 2026-03-02 · there"]]),
+  );
+  expect(await readFile(path)).toEqual(before);
+});
+
+test.each([
+  ["PRAGMA application_id = 1; PRAGMA user_version = 3", "is a database, but no triage journal"],
+  ["PRAGMA application_id = 0x54524947; PRAGMA user_version = 2", "is of version 2, not 3"],
+])("%s is refused", async (pragmas, message) => {
+  const path = await journalWith(pragmas);
+  expect(() => readJournal("inbox", path, new AnswerTable())).toThrow(message);
+});
+
+test("a journal that is cut is refused by name", async () => {
+  const path = await journalWith();
+  await writeFile(path, (await readFile(path)).subarray(0, 5000));
+  expect(() => readJournal("inbox", path, new AnswerTable())).toThrow(
+    "inbox cannot be read as a journal",
+  );
+  expect(() => readTexts("inbox", path, ["m-1"])).toThrow("inbox cannot be read as a journal");
+});

@@ -1,0 +1,112 @@
+import { existsSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import {
+  type AnswerTable,
+  type AskedQuestions,
+  CalibrationInputError,
+  evaluationReader,
+  type KeptAnswers,
+} from "evaluator-calibration";
+import { CliError, printable } from "evaluator-cli-kit";
+
+/** The journal of the triage: its mark and the version of its tables. */
+const APPLICATION_ID = 0x54524947;
+const JOURNAL_VERSION = 3;
+
+const allMails = `
+SELECT mails.id, answers.evaluation, answers.state, setups.setup, setups.wire, setups.questions
+FROM mails LEFT JOIN answers USING (call) LEFT JOIN setups USING (setup)`;
+const oneState = "SELECT state FROM mails JOIN answers USING (call) WHERE id = ?";
+
+/** Returns whether a file is a SQLite database. */
+export async function isDatabase(path: string): Promise<boolean> {
+  await using file = await open(path, "r");
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
+  return bytesRead === 16 && buffer.toString("latin1") === "SQLite format 3\u0000";
+}
+
+/** Reads every answer of a triage journal, one under way included; changes nothing in it. */
+export function readJournal(name: string, path: string, table: AnswerTable): void {
+  const add = evaluationReader(table);
+  const asked = new Map<unknown, AskedQuestions>();
+  withJournal(name, path, (database) => {
+    for (const row of database.prepare(allMails).iterate()) {
+      const id = String(row["id"]);
+      if (row["evaluation"] === null) {
+        table.addFailed(id);
+        continue;
+      }
+      let questions = asked.get(row["setup"]);
+      if (questions === undefined) {
+        questions = JSON.parse(String(row["questions"])) as AskedQuestions;
+        asked.set(row["setup"], questions);
+      }
+      const evaluation = JSON.parse(String(row["evaluation"])) as KeptAnswers["evaluation"];
+      table.noteDate(dateOf(String(row["state"])));
+      add({ id, questions, wire: String(row["wire"]), evaluation }, { file: name });
+    }
+  });
+}
+
+/** Returns the states of some mails as one line of text each; of those the journal knows. */
+export function readTexts(
+  name: string,
+  path: string,
+  ids: readonly string[],
+): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  withJournal(name, path, (database) => {
+    const statement = database.prepare(oneState);
+    for (const id of ids) {
+      const row = statement.get(id);
+      if (row !== undefined) texts.set(id, toText(String(row["state"])));
+    }
+  });
+  return texts;
+}
+
+function toText(state: string): string {
+  const value: unknown = JSON.parse(state);
+  if (typeof value !== "object" || value === null) return String(value);
+  return Object.values(value)
+    .filter((part) => typeof part === "string")
+    .join(" · ");
+}
+
+function dateOf(state: string): string | null {
+  const value: unknown = JSON.parse(state);
+  if (typeof value !== "object" || value === null || !("date" in value)) return null;
+  return typeof value.date === "string" ? value.date : null;
+}
+
+function withJournal(name: string, path: string, read: (database: DatabaseSync) => void): void {
+  const url = pathToFileURL(path);
+  // Without a log nobody writes, and SQLite would make one to read.
+  if (!existsSync(`${path}-wal`)) url.searchParams.set("immutable", "1");
+  try {
+    using database = new DatabaseSync(url, { readOnly: true, timeout: 5000 });
+    checkJournal(name, database);
+    read(database);
+  } catch (error) {
+    if (error instanceof CliError || error instanceof CalibrationInputError) throw error;
+    const isDamaged =
+      error instanceof SyntaxError || (error instanceof Error && "errcode" in error);
+    if (!isDamaged) throw error;
+    const problem = printable`${name} cannot be read as a journal: it is damaged, or in use.`;
+    throw new CliError(`${problem} Wait for the run's end, or restore the file.`, { cause: error });
+  }
+}
+
+function checkJournal(name: string, database: DatabaseSync): void {
+  const pragma = (key: string) => Object.values(database.prepare(`PRAGMA ${key}`).get() ?? {})[0];
+  if (pragma("application_id") !== APPLICATION_ID) {
+    const advice = "Give a .triage.sqlite, a result file, a decision log, or lines of JSON.";
+    throw new CliError(printable`${name} is a database, but no triage journal. ${advice}`);
+  }
+  const version = pragma("user_version");
+  if (version === JOURNAL_VERSION) return;
+  const problem = printable`The journal ${name} is of version ${String(version)}, not ${String(JOURNAL_VERSION)}.`;
+  throw new CliError(`${problem} Use the release of this program that goes with it.`);
+}

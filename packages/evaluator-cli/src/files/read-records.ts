@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { StringDecoder } from "node:string_decoder";
+import { type InputRecord, recordSplitter } from "evaluator-calibration";
+import { type CliContext, printable, toFileError } from "evaluator-cli-kit";
+
+/** A file that was read, as the report names it. */
+export interface ReadFile {
+  /** As it was typed. */
+  readonly name: string;
+  readonly sha256: string;
+}
+
+/** A file to read, and how. */
+export interface RecordFile {
+  /** As it was typed; messages name it so. */
+  readonly name: string;
+  readonly path: string;
+  /** Whether it may be CSV. @default false */
+  readonly csv?: boolean;
+}
+
+const CHUNK_BYTES = 1 << 20;
+const PROGRESS_EVERY_MS = 2000;
+
+/**
+ * Reads a file record by record, without ever holding all of it, and tells of its progress.
+ *
+ * @throws CalibrationInputError for a record that is none, CliError where the file cannot be read.
+ */
+export async function readRecords(
+  { name, path, csv = false }: RecordFile,
+  context: CliContext,
+  take: (record: InputRecord) => void,
+): Promise<ReadFile> {
+  const splitter = recordSplitter(name, { csv });
+  const decoder = new StringDecoder("utf8");
+  const sha256 = createHash("sha256");
+  const progress = await progressOf(name, path, context);
+  let records = 0;
+  const takeAll = (found: readonly InputRecord[]) => {
+    for (const record of found) take(record);
+    records += found.length;
+  };
+  try {
+    const stream = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal: context.signal });
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      sha256.update(chunk);
+      takeAll(splitter.push(decoder.write(chunk)));
+      progress(chunk.length, records);
+    }
+  } catch (error) {
+    throw toFileError(error, `read ${path}`, "Check its name and rights.");
+  }
+  takeAll(splitter.push(decoder.end()));
+  takeAll(splitter.end());
+  return { name, sha256: sha256.digest("hex") };
+}
+
+/** Returns a function that is told of bytes and records, and says every two seconds how far it is. */
+async function progressOf(name: string, path: string, { clock, stderr }: CliContext) {
+  const size = await stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
+  let [read, next] = [0, clock.now() + PROGRESS_EVERY_MS];
+  return (bytes: number, records: number) => {
+    read += bytes;
+    if (clock.now() < next) return;
+    next = clock.now() + PROGRESS_EVERY_MS;
+    const share = size === 0 ? "" : `, ${Math.floor((100 * read) / size)} %`;
+    stderr.write(printable`${name}: ${records.toLocaleString("en")} records read${share}\n`);
+  };
+}

@@ -1,0 +1,116 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { calibrate, folderWith, readReport, run } from "./testing/run.ts";
+
+test("a picked sheet hides the answers, and calibrate weighs what was filled in", async () => {
+  const folder = await folderWith(600);
+  const picked = await run(folder, [
+    "pick",
+    "--answers",
+    "answers.ndjson",
+    "--budget",
+    "90",
+    "--out",
+    "sheet.ndjson",
+  ]);
+  expect(picked.exitCode).toBe(0);
+  const sheet = (await readFile(join(folder, "sheet.ndjson"), "utf8")).trimEnd().split("\n");
+  expect(sheet).toHaveLength(90);
+  const rows = sheet.map((line) => JSON.parse(line) as { id: string; drawn: number });
+  expect(Object.keys(rows[0] ?? {})).toEqual(["id", "question", "truth", "stratum", "drawn"]);
+  const filled = rows.map(({ id, drawn }, index) => {
+    return { id, drawn, truth: index < 80 ? Number(id.slice(1)) % 2 === 0 : null };
+  });
+  await writeFile(
+    join(folder, "labels.ndjson"),
+    filled.map((row) => JSON.stringify(row)).join("\n"),
+  );
+  const { stdout, exitCode } = await run(folder, calibrate);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain("10 labels are not filled in yet.");
+  expect((await readReport(folder)).reports[0]).toMatchObject({ n: 80, isWeighted: true });
+});
+
+test("check: a threshold holds, is broken on a release that errs more, or has too few labels", async () => {
+  const folder = await folderWith(1200);
+  await run(folder, calibrate);
+  const file = (await readdir(join(folder, "calibration"))).find((name) =>
+    /^(calibration|thresholds)\.json$/.test(name),
+  );
+  const check = [
+    "check",
+    `calibration/${file}`,
+    "--labels",
+    "labels.ndjson",
+    "--answers",
+    "answers.ndjson",
+  ];
+  expect(await run(folder, check)).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^holds /),
+  });
+  await folderWith(400, { wrongEvery: 5, modelId: "maker/judge-8" }, folder);
+  const broken = await run(folder, check);
+  expect(broken.exitCode).toBe(1);
+  expect(broken.stdout).toContain(
+    "These answers are of maker/judge-8; the thresholds were promised for maker/judge-7.",
+  );
+  expect(broken.stdout).toMatch(/^broken /m);
+  await folderWith(40, {}, folder);
+  expect((await run(folder, check)).exitCode).toBe(3);
+});
+
+test("check reads labels that hold what was printed, and refuses a file that is no calibration", async () => {
+  const folder = await folderWith(1200);
+  await run(folder, calibrate);
+  const file = (await readdir(join(folder, "calibration"))).find((name) =>
+    /^(calibration|thresholds)\.json$/.test(name),
+  );
+  const own = Array.from({ length: 200 }, (_, index) => ({
+    id: `n${index}`,
+    question: "scam",
+    truth: index % 2 === 0,
+    probability: index % 2 === 0 ? 0.97 : 0.02,
+    modelId: "maker/judge-7",
+  }));
+  await writeFile(join(folder, "own.ndjson"), own.map((row) => JSON.stringify(row)).join("\n"));
+  expect(
+    await run(folder, ["check", `calibration/${file}`, "--labels", "own.ndjson", "--json"]),
+  ).toMatchObject({ exitCode: 0 });
+  const wrong = await run(folder, ["check", "calibration/report.json", "--labels", "own.ndjson"]);
+  expect(wrong.exitCode).toBe(1);
+  expect(wrong.stderr).toContain("calibration/report.json is not a calibration: kind:");
+});
+
+test("drift: no change, change without labels, and worse with them", async () => {
+  const folder = await folderWith(1000);
+  await folderWith(1000, { name: "same.ndjson", modelId: "maker/judge-8", labels: false }, folder);
+  const same = await run(folder, ["drift", "--before", "answers.ndjson", "--after", "same.ndjson"]);
+  expect(same).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining("scam: no change shown."),
+  });
+  const text = await readFile(join(folder, "answers.ndjson"), "utf8");
+  const moved = text.replace(/"probability":0\.9\d/g, (found, at: number) =>
+    at % 3 === 0 ? '"probability":0.4' : found,
+  );
+  await writeFile(join(folder, "after.ndjson"), moved);
+  const drift = ["drift", "--before", "answers.ndjson", "--after", "after.ndjson"];
+  const changed = await run(folder, drift);
+  expect(changed).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("scam: changed.") });
+  expect(changed.stdout).not.toContain("worse");
+  const judged = await run(folder, [...drift, "--labels", "labels.ndjson"]);
+  expect(judged.exitCode).toBe(1);
+  expect(judged.stdout).toMatch(/only before right \d+, only after right \d+ \(p 0\.000\)/);
+  const better = await run(folder, [
+    "drift",
+    "--before",
+    "after.ndjson",
+    "--after",
+    "answers.ndjson",
+    "--labels",
+    "labels.ndjson",
+  ]);
+  expect(better.exitCode).toBe(0);
+});

@@ -1,0 +1,42 @@
+/** A piece of HTML: what came into it from outside is escaped. */
+export class Html {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+
+/** What may stand in a template: text and numbers are escaped, pieces of HTML are not, null is nothing. */
+export type HtmlValue = Html | string | number | null | readonly HtmlValue[];
+
+const escapes: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Returns a piece of HTML, as a template tag. */
+export function html(words: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return new Html(String.raw({ raw: words }, ...values.map(toText)));
+}
+
+/** Returns trusted text, such as a style sheet, as HTML. */
+export function trusted(text: string): Html {
+  return new Html(text);
+}
+
+function toText(value: HtmlValue): string {
+  if (value === null) return "";
+  if (value instanceof Html) return value.toString();
+  if (typeof value === "object") return value.map(toText).join("");
+  // Control characters and bidi marks could make text look like something else.
+  const plain = String(value).replace(/(?!\n|\u200c|\u200d)[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
+  return plain.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
+}

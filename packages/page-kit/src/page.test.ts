@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { band, bars, curve, dot, html, type Html, name, page, plot, trusted } from "./index.ts";
+
+test("what comes from outside is escaped, wherever it stands", () => {
+  const hostile = `"><script>alert('x')</script>&\u202E\u0007`;
+  const shown = String(html`<p title="${hostile}">${[hostile, 3, null, html`<b>${1}</b>`]}</p>`);
+  expect(shown).toBe(
+    '<p title="&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;">&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;3<b>1</b></p>',
+  );
+});
+
+test("a page is one file that fetches and runs nothing", () => {
+  const text = page({ title: "<Mails>", style: "b { top: 0 }", body: html`<h1>${"a"}</h1>` });
+  expect(text).toContain("<title>&lt;Mails&gt;</title>");
+  expect(text).toContain("default-src 'none'; style-src 'unsafe-inline'");
+  expect(text).not.toMatch(/<script|<link|src=|url\(/);
+  expect(text).toContain("b { top: 0 }");
+});
+
+const axes = {
+  title: "A picture",
+  x: { domain: [0, 1], label: "printed" },
+  y: { domain: [0, 10], label: "rows", format: (value: number) => `${value} rows` },
+} as const;
+
+test("a plot has its axes, and puts values where they belong", () => {
+  const places: number[] = [];
+  const picture = flat(
+    plot(axes, ({ x, y }) => {
+      places.push(x(0), x(1), y(0), y(10));
+      return null;
+    }),
+  );
+  expect(places).toEqual([56, 426, 264, 10]);
+  expect(picture).toContain('aria-label="A picture"');
+  expect(picture).toContain(">10 rows</text>");
+  expect(picture).toContain(">printed</text>");
+});
+
+test("marks are paths between the places of their values", () => {
+  const picture = flat(
+    plot(axes, (scales) => [
+      band(
+        [
+          { x: 0, low: 0, high: 10 },
+          { x: 1, low: 0, high: 10 },
+        ],
+        scales,
+      ),
+      curve(
+        [
+          { x: 0, y: 0 },
+          { x: 1, y: 10 },
+        ],
+        scales,
+        "curve",
+      ),
+      bars([{ from: 0, to: 0.5, count: 10 }], scales),
+      dot({ x: 1, y: 10 }, scales),
+      dot({ x: 1, y: 10 }, scales, { isOutside: true }),
+      name("best", { x: 0, y: 0 }, scales),
+    ]),
+  );
+  expect(picture).toContain('class="band" d="M56,10L426,10L426,264L56,264Z"');
+  expect(picture).toContain('class="curve" d="M56,264L426,10"');
+  expect(picture).toContain('<rect class="bar" x="56" y="10" width="184.5" height="254" />');
+  const [circle, triangle] =
+    picture.match(/class="dot[^/]*translate\(426 10\)" d="([^"]+)"/g) ?? [];
+  expect(circle).not.toBe(triangle);
+  expect(triangle).toContain("dot outside");
+});
+
+test("a style sheet passes as it is", () => {
+  expect(
+    flat(
+      html`<style>
+        ${trusted("a > b {}")}
+      </style>`,
+    ),
+  ).toContain("a > b {}");
+});
+
+/** HTML with every run of white space as one space. */
+function flat(piece: Html): string {
+  return String(piece).replace(/\s+/g, " ");
+}

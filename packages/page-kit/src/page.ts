@@ -1,0 +1,73 @@
+import { html, type Html, trusted } from "./html.ts";
+
+/** The look of every report: light or dark as the reader's system is, on any width and on paper. */
+export const reportStyle = `
+:root {
+  color-scheme: light dark;
+  --page: #f6f7f9; --card: #fff; --text: #1c2430; --quiet: #5d6878; --line: #d9dee6;
+  --accent: #2f6fc4; --band: #2f6fc433; --warn: #a8480b; --warn-back: #fdf0e4;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #12161c; --card: #1b212a; --text: #e6eaf0; --quiet: #9aa6b6; --line: #333d4a;
+    --accent: #76adf6; --band: #76adf63d; --warn: #f2ab72; --warn-back: #37281b;
+  }
+}
+@media print {
+  :root {
+    color-scheme: light;
+    --page: #fff; --card: #fff; --text: #000; --quiet: #444; --line: #bbb;
+    --accent: #1d4f95; --band: #1d4f9530; --warn: #8a3600; --warn-back: #fff;
+  }
+}
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body {
+  margin: 0 auto; padding: 2rem 1.25rem 3rem; max-width: 70rem;
+  font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page);
+}
+h1, h2, h3, p, figure, dl, dd { margin: 0; }
+svg { display: block; width: 100%; height: auto; }
+svg text { font: 11px system-ui, sans-serif; fill: var(--quiet); }
+svg .axis { stroke: var(--line); stroke-width: 1; }
+svg .curve { fill: none; stroke: var(--accent); stroke-width: 2; stroke-linejoin: round; }
+svg .dashed { stroke-dasharray: 5 4; }
+svg .guide { fill: none; stroke: var(--quiet); stroke-width: 1; stroke-dasharray: 2 3; }
+svg .limit { fill: none; stroke: var(--warn); stroke-width: 1.5; stroke-dasharray: 8 3; }
+svg .band { fill: var(--band); stroke: var(--accent); stroke-width: 0.5; stroke-dasharray: 1 2; }
+svg .bar { fill: var(--accent); fill-opacity: 0.75; }
+svg .dot { fill: var(--card); stroke: var(--accent); stroke-width: 1.5; }
+svg .outside { fill: var(--warn); stroke: var(--warn); }
+svg .name { fill: var(--text); font-weight: 600; }
+`;
+
+/** What a page is made of. */
+export interface PageParts {
+  readonly title: string;
+  /** Added to the common style. */
+  readonly style: string;
+  readonly body: Html;
+}
+
+/** Returns a page as one file: nothing in it is fetched or run. */
+export function page({ title, style, body }: PageParts): string {
+  const parts = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta
+          http-equiv="Content-Security-Policy"
+          content="default-src 'none'; style-src 'unsafe-inline'"
+        />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <style>
+          ${trusted(reportStyle + style)}
+        </style>
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html> `;
+  return parts.toString();
+}

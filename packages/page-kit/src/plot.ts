@@ -1,0 +1,79 @@
+import { scaleLinear } from "d3-scale";
+import { html, type Html, type HtmlValue } from "./html.ts";
+
+/** One axis of a plot. */
+export interface Axis {
+  readonly domain: readonly [number, number];
+  readonly label: string;
+  /** About how many ticks. @default 5 */
+  readonly ticks?: number;
+  /** @default as d3 writes them */
+  readonly format?: (value: number) => string;
+}
+
+/** Where a plot stands in its picture, and how large that is. */
+export interface PlotOptions {
+  /** What the picture shows, for a reader who does not see it. */
+  readonly title: string;
+  readonly x: Axis;
+  readonly y: Axis;
+  /** @default 440 */
+  readonly width?: number;
+  /** @default 300 */
+  readonly height?: number;
+}
+
+/** Turns values of a plot into places in its picture. */
+export interface Scales {
+  readonly x: (value: number) => number;
+  readonly y: (value: number) => number;
+}
+
+const margin = { top: 10, right: 14, bottom: 36, left: 56 };
+
+/** Returns a plot with its axes as an SVG picture; `draw` gives what stands in it. */
+export function plot(
+  { title, x, y, width = 440, height = 300 }: PlotOptions,
+  draw: (scales: Scales) => HtmlValue,
+): Html {
+  const [left, right] = [margin.left, width - margin.right];
+  const [top, bottom] = [margin.top, height - margin.bottom];
+  const xs = scaleLinear(x.domain, [left, right]);
+  const ys = scaleLinear(y.domain, [bottom, top]);
+  const xTicks = xs.ticks(x.ticks ?? 5).map((value) => {
+    const text = x.format?.(value) ?? String(value);
+    return html`<line
+        class="axis"
+        x1="${xs(value)}"
+        x2="${xs(value)}"
+        y1="${bottom}"
+        y2="${bottom + 4}"
+      /><text x="${xs(value)}" y="${bottom + 16}" text-anchor="middle">${text}</text>`;
+  });
+  const yTicks = ys.ticks(y.ticks ?? 5).map((value) => {
+    const text = y.format?.(value) ?? String(value);
+    return html`<line
+        class="axis"
+        x1="${left}"
+        x2="${right}"
+        y1="${ys(value)}"
+        y2="${ys(value)}"
+      /><text x="${left - 6}" y="${ys(value) + 4}" text-anchor="end">${text}</text>`;
+  });
+  const middle = (top + bottom) / 2;
+  return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}">
+    ${yTicks}
+    <line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}" />
+    ${xTicks}
+    <text x="${(left + right) / 2}" y="${height - 4}" text-anchor="middle">${x.label}</text>
+    <text x="11" y="${middle}" text-anchor="middle" transform="rotate(-90 11 ${middle})">
+      ${y.label}
+    </text>
+    ${draw({ x: (value) => round(xs(value)), y: (value) => round(ys(value)) })}
+  </svg>`;
+}
+
+// A tenth of a pixel is finer than any screen, and halves the file.
+function round(place: number): number {
+  return Math.round(10 * place) / 10;
+}
