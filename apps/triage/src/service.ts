@@ -8,9 +8,9 @@ import {
   type Transport,
 } from "evaluator-client";
 
-/** What the program runs with: what it takes from the machine, and the ways to a service. */
+/** What the program runs with: what it takes from the machine, and how a service is reached. */
 export interface TriageContext extends CliContext {
-  /** Returns the way to the model. */
+  /** Returns the transport to ask through. */
   readonly openTransport: (options: ServiceOptions) => Promise<Transport>;
   /** Returns the price list of the service; null when it has none. */
   readonly openCatalog: (options: ServiceOptions) => Catalog | null;
@@ -40,16 +40,16 @@ export function serviceOf({ name, target }: Transport): Service {
   return { wire: `${name} ${protocol}//${host}${pathname}`, modelId: target.modelId };
 }
 
-const waysOn = `Two ways on:
+const nextSteps = `Either
   set it in the file .env (.env.example says how) and run the same command again, or
   add --offline, and the emulator on this machine answers without a key.`;
 
 const noKeys = { AI_GATEWAY_API_KEY: "none", EVALUATOR_DIRECT_API_KEY: "none" };
 
 /**
- * Returns the way to the model: the emulator when offline, else the service that `env` names.
+ * Returns the transport to the emulator when offline, else to the service that `env` names.
  *
- * @throws CliError with the ways on when `env` names none.
+ * @throws CliError that says what to do when `env` names none.
  */
 export async function openTransport(options: ServiceOptions): Promise<Transport> {
   const { offline, dryRun, env } = options;
@@ -58,7 +58,7 @@ export async function openTransport(options: ServiceOptions): Promise<Transport>
     return transportFrom(dryRun ? { ...env, ...noKeys } : env);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    throw new CliError(`${toPrintable(error.message)}\n${waysOn}`, { cause: error });
+    throw new CliError(`${toPrintable(error.message)}\n${nextSteps}`, { cause: error });
   }
 }
 
@@ -71,7 +71,7 @@ function transportFrom(env: Environment): Transport {
   throw new ConfigurationError(message, { option: "transport", environmentVariable });
 }
 
-/** Returns a way to the emulator in this process: no key, no network. */
+// The emulator in this process: no key, no network.
 async function offlineTransport(): Promise<Transport> {
   const { createEmulator } = await import("evaluator-emulator");
   const emulator = createEmulator();
@@ -89,7 +89,7 @@ async function offlineTransport(): Promise<Transport> {
 // A price is worth a short wait, and no run fails for want of it.
 const limits = { maxRetries: 0, deadlineMs: 3000 };
 
-/** Returns the gateway's price list, which needs no key; null when the gateway is not the way. */
+/** Returns the gateway's price list, which needs no key; null when the gateway is not asked. */
 export function openCatalog({ offline, env }: ServiceOptions): Catalog | null {
   return offline || transportName(env) !== "gateway" ? null : createCatalog({ env, ...limits });
 }

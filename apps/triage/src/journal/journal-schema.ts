@@ -8,7 +8,7 @@ export const journalVersion = 3;
 export const pageSize = 8192;
 
 /**
- * The tables. A call in `begun` is one nobody has seen end.
+ * The tables. A call in `begun` was sent, and its end is not known.
  *
  * Keys are random, and a random key in an index costs a page of the log in each step: so they are
  * entered before the first call, and from then on a number stands for a key (benchmark: triage).

@@ -24,7 +24,7 @@ const statements = {
   commitStep: "COMMIT",
   addSetup: "INSERT OR IGNORE INTO setups (hash, wire, model, questions) VALUES (?, ?, ?, ?)",
   addCall: "INSERT OR IGNORE INTO calls (key) VALUES (?)",
-  placeMail: "INSERT OR REPLACE INTO mails SELECT ?, call, NULL FROM calls WHERE key = ?",
+  noteMail: "INSERT OR REPLACE INTO mails SELECT ?, call, NULL FROM calls WHERE key = ?",
   begin: "INSERT OR IGNORE INTO begun SELECT call FROM calls WHERE key = ?",
   forgetBegun: "DELETE FROM begun WHERE call = (SELECT call FROM calls WHERE key = ?)",
   keepAnswer:
@@ -80,14 +80,14 @@ export class Journal extends JournalReader implements Disposable {
   }
 
   /** Notes in one step which mail of the input has its answer where. */
-  place(entries: Iterable<MailEntry>): void {
+  noteMails(entries: Iterable<MailEntry>): void {
     const { service, questions } = this.#setup;
-    const { addSetup, addCall, placeMail } = this.#statements;
+    const { addSetup, addCall, noteMail } = this.#statements;
     this.#change(() => {
       addSetup.run(this.#setupHash, service.wire, service.modelId, JSON.stringify(questions));
       for (const { id, key } of entries) {
         addCall.run(key);
-        placeMail.run(id, key);
+        noteMail.run(id, key);
       }
     });
   }
@@ -100,7 +100,7 @@ export class Journal extends JournalReader implements Disposable {
   }
 
   /**
-   * Keeps how a call ended and notes in the same step which call takes its place; resolves when
+   * Keeps how a call ended and notes in the same step which call follows it; resolves when
    * both are on the disk. Calls that end in one turn of the event loop share the wait for it.
    */
   async end(end: CallEnd, nextKey: string | null): Promise<void> {

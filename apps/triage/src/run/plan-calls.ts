@@ -25,13 +25,13 @@ export interface PlanOptions {
   /** Where answers are looked up; null when there is none yet. */
   readonly journal: JournalReader | null;
   /** Notes which mail has its answer where. @default nothing is noted */
-  readonly place?: (entries: readonly MailEntry[]) => void;
+  readonly noteMails?: (entries: readonly MailEntry[]) => void;
 }
 
 /** Finds out for each mail, in input order, whether its answer is already there. */
 export async function planCalls(
   context: RunContext,
-  { journal, place }: PlanOptions,
+  { journal, noteMails }: PlanOptions,
 ): Promise<CallPlan> {
   const { input, run, signal } = context;
   const plan = new CallPlan(context);
@@ -40,7 +40,7 @@ export async function planCalls(
     const entries = mails.map((found) => ({ id: found.mail.id, key: plan.addKey(found) }));
     const statuses = journal?.statusesOf(entries.map(({ key }) => key));
     for (const [at, mail] of mails.entries()) plan.addStatus(mail, statuses?.[at] ?? "unknown");
-    place?.(entries);
+    noteMails?.(entries);
   }
   return plan;
 }

@@ -29,7 +29,8 @@ export async function triageFile(run: TriageRun, program: TriageContext): Promis
   }
   await checkOutput(context.outputPath, context.inputPath);
   using journal = Journal.open(context.journalPath, context);
-  const plan = await planCalls(context, { journal, place: (entries) => journal.place(entries) });
+  const noteMails = journal.noteMails.bind(journal);
+  const plan = await planCalls(context, { journal, noteMails });
   if (run.offline) stderr.write(offlineNotice);
   const estimate = await estimateFor(plan, context);
   stderr.write(input.describeLeftOut() + describeEstimate(estimate, plan.count("answered")));
