@@ -18,6 +18,7 @@ test("a file alone means all of it, through the service, without raw output", ()
     today: null,
     contacts: null,
     questions: null,
+    calibration: null,
     format: "json",
     sort: null,
     top: Number.POSITIVE_INFINITY,

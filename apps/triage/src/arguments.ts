@@ -49,6 +49,8 @@ export interface TriageRun {
   readonly contacts: string | null;
   /** A file of questions as typed; null for the contract's. */
   readonly questions: string | null;
+  /** A calibration to apply as typed; null for the answers as they come. */
+  readonly calibration: string | null;
   /** How the results are written. */
   readonly format: OutputFormat;
   /** The field the table is sorted by; null for importance. */
@@ -113,6 +115,7 @@ const runOptions = {
   today: { type: "string" },
   contacts: { type: "string" },
   questions: { type: "string" },
+  calibration: { type: "string" },
   format: { type: "string", default: "json" },
   sort: { type: "string" },
   top: { type: "string" },
@@ -121,7 +124,7 @@ const runOptions = {
 function readRun(words: readonly string[]): TriageRun {
   const { values, positionals } = parseWords(words, runOptions);
   const [file = ""] = readPositionals(positionals, ["FILE"]);
-  const { raw, offline, yes, questions = null, sort = null } = values;
+  const { raw, offline, yes, questions = null, calibration = null, sort = null } = values;
   return {
     name: "run",
     file,
@@ -135,6 +138,7 @@ function readRun(words: readonly string[]): TriageRun {
     yes,
     ...readContext(values),
     questions,
+    calibration,
     format: readWord("--format", values.format, outputFormats),
     sort,
     top: readCount("--top", values.top, Number.POSITIVE_INFINITY),

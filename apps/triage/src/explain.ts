@@ -4,7 +4,8 @@ import { type CliContext, toFileError, toPrintable, UsageError } from "evaluator
 import type { Answer, Question } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
 import type { ExplainCommand } from "./arguments.ts";
-import { type JournalEntry, readJournal } from "./journal/journal-reader.ts";
+import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
+import { type JournalEntry, type JournalReader, readJournal } from "./journal/journal-reader.ts";
 import { toJournalPath } from "./output/paths.ts";
 import { alignColumns } from "./table.ts";
 
@@ -18,7 +19,7 @@ export async function explainMail(
   { cwd, stdout }: CliContext,
 ): Promise<number> {
   const path = file === null ? await findJournal(cwd) : toJournalPath(resolve(cwd, file));
-  stdout.write(await readJournal(path, (journal) => describeEntry(journal.find(id))));
+  stdout.write(await readJournal(path, (journal) => describe(journal, id)));
   return 0;
 }
 
@@ -32,13 +33,22 @@ async function findJournal(folder: string): Promise<string> {
   throw new UsageError(`${names.length} journals are in this folder; name the FILE after the ID`);
 }
 
+function describe(journal: JournalReader, id: string): string {
+  const entry = journal.find(id);
+  const artifact = journal.runs().at(-1)?.calibration;
+  if (artifact === undefined || entry.evaluation === null) return describeEntry(entry);
+  const { modelId } = entry.evaluation;
+  if (modelId !== artifact.model.id) return describeEntry(entry);
+  return describeEntry(entry, calibratedAnswers(entry.evaluation, artifact));
+}
+
 /** Returns about one mail what was sent, what was asked, what was answered, by whom and at what price. */
-function describeEntry(entry: JournalEntry): string {
+function describeEntry(entry: JournalEntry, calibrated?: CalibratedAnswers): string {
   return [
     aligned([["mail", toPrintable(entry.id)], ...runRows(entry)]),
     `state\n${indented(stateRows(entry))}`,
     ...Object.entries(entry.questions).map(([id, question]) =>
-      describeQuestion(id, question, entry),
+      describeQuestion(id, question, { entry, calibrated }),
     ),
   ].join("\n");
 }
@@ -62,18 +72,29 @@ function stateRows({ state }: JournalEntry): string[][] {
   return Object.entries(state).map(([key, value]) => [toPrintable(key), print(value)]);
 }
 
-function describeQuestion(id: string, question: Question, { evaluation }: JournalEntry): string {
+function describeQuestion(
+  id: string,
+  question: Question,
+  {
+    entry: { evaluation },
+    calibrated,
+  }: { entry: JournalEntry; calibrated: CalibratedAnswers | undefined },
+): string {
   const answer = evaluation?.answers[id];
   const confidence = evaluation?.confidence[id];
   const head = `${toPrintable(id)} (${question.type}): ${toPrintable(question.instructions)}\n`;
   const said = answer === undefined ? [] : [["answer", summary(answer)]];
+  const changed = calibrated?.printed[id] === undefined ? undefined : calibrated.answers[id];
+  if (changed !== undefined) said.push(["calibrated", summary(changed)]);
   if (question.type !== "boolean") said.push(["confidence", print(confidence ?? "not reported")]);
   return `${head}${indented(said)}${indented(probabilityRows(question, answer))}`;
 }
 
 function summary(answer: Answer): string {
   if (answer.type === "choice") return toPrintable(answer.choice);
-  return answer.type === "score" ? print(answer.score) : `yes: ${answer.probability.toFixed(2)}`;
+  return answer.type === "score"
+    ? print(Number(answer.score.toFixed(4)))
+    : `yes: ${answer.probability.toFixed(2)}`;
 }
 
 function probabilityRows({ type, criteria }: Question, answer: Answer | undefined): string[][] {

@@ -20,6 +20,8 @@ export const usage = `Usage: npm run triage -- FILE [options]
   --today DAY      count ages to that day; today when not given, and then another day asks again
   --contacts FILE  known addresses: one a line, a CSV or a vCard; your own: TRIAGE_USER_ADDRESSES
   --questions FILE ask these instead: a JSON object of question id to question
+  --calibration F  recalibrate the results with what "evaluator calibrate" wrote; values as they
+                   were printed go beside them (scamPrinted)
   --format F       write json, ndjson or csv: every record, in the order of FILE
   --sort FIELD     sort the table by a field of the results; importance when not given
   --top N          print only the first N rows of the table; the file keeps them all

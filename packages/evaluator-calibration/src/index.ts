@@ -64,6 +64,7 @@ export {
   type LockedThreshold,
   parseCalibrationArtifact,
   type Recalibration,
+  recalibrationOf,
 } from "./artifact/artifact.ts";
 export {
   calibrate,

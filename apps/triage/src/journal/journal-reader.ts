@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { CliError, printable } from "evaluator-cli-kit";
+import { calibrationArtifactSchema } from "evaluator-calibration";
 import type { JsonValue, Questions } from "evaluator-client";
 import { z } from "zod";
 import type { Service } from "../service.ts";
@@ -189,6 +190,8 @@ const runFactsSchema = z.object({
   inputTokens: z.number(),
   costUsd: z.number(),
   elapsedMs: z.number(),
+  /** What the results were recalibrated with; the answers are kept as they came. */
+  calibration: calibrationArtifactSchema.optional(),
 });
 /** See {@link runFactsSchema}. */
 export type RunFacts = z.infer<typeof runFactsSchema>;

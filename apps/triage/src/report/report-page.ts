@@ -85,6 +85,7 @@ function runFactsList(records: readonly TriageRecord[], runs: readonly RunFacts[
   return html`<dl>
     ${facts.map(([name = "", value = ""]) => fact(name, value))}
     ${fact("Asked", askedOf(runs.at(-1)), "wide")}
+    ${fact("Probabilities", calibrationOf(runs.at(-1)), "wide")}
   </dl>`;
 }
 
@@ -99,6 +100,15 @@ function askedOf(last: RunFacts | undefined): string {
   if (last === undefined) return "unknown: there is no journal beside the results";
   const day = last.finishedAt.slice(0, 16).replace("T", " ");
   return `${last.modelId} through ${last.wire}; last run ${day} UTC`;
+}
+
+function calibrationOf(last: RunFacts | undefined): string {
+  if (last?.calibration === undefined) {
+    return "as the service printed them; nobody has checked here whether they hold (triage label, evaluator calibrate)";
+  }
+  const { model, fittedOn } = last.calibration;
+  const labels = `${printCount(fittedOn.n)} labels`;
+  return `calibrated on ${labels} for ${model.id ?? "a model without a name"}; fields that end in "printed" are as they came`;
 }
 
 /** Shows the mails that a person should look at. */

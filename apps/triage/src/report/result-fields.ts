@@ -26,9 +26,14 @@ export function findFields(records: readonly TriageRecord[]): ResultFields {
   const isText = (name: string) => records.some((record) => typeof record[name] === "string");
   const choices = values.filter(isText);
   const numbers = values.filter((name) => !choices.includes(name));
-  const scores = numbers.filter((name) => confidences.includes(`${name}Conf`));
+  const scores = numbers.filter((name) => confidences.includes(confidenceOf(name)));
   const booleans = numbers.filter((name) => !scores.includes(name));
   return { choices, scores, booleans, confidences };
+}
+
+// What a calibration changed stands beside the value as it was printed.
+function confidenceOf(name: string): string {
+  return `${name.replace(/Printed$/, "")}Conf`;
 }
 
 /** Returns a field's name as a heading: `brandDeal` is "Brand deal". */

@@ -2,10 +2,10 @@ import { basename } from "node:path";
 import { CliError, printable, toPrintable } from "evaluator-cli-kit";
 import type { Answer } from "evaluator-client";
 import { printCount, printDuration, printUsd } from "../amounts.ts";
+import { type CalibratedAnswers, calibratedAnswers } from "../calibration.ts";
 import { type Mail, recordLabel } from "../input/mail.ts";
 import type { RunFacts } from "../journal/journal-reader.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import { toRawLine, type TriageRecord, writeRecords } from "../output/write-records.ts";
 import type { AnswerField } from "../questions/answer-fields.ts";
 import { type TableTerminal, triageTable } from "../table.ts";
@@ -86,14 +86,16 @@ async function toRecords(
   plan: CallPlan,
   { context, journal, outcome }: ResultsOptions,
 ): Promise<TriageRecord[]> {
-  const { fields, questions } = context;
+  const { fields, questions, calibration } = context;
   const records: TriageRecord[] = [];
   for await (const { mail, key } of plan.calls()) {
     const kept = journal.answer(key, questions);
     const error =
       outcome.failures.get(key)?.error ?? "The answer is not in the journal; run again.";
     records.push(
-      kept === null ? toFailedRecord(mail, error, fields) : toTriageRecord(mail, kept, fields),
+      kept === null
+        ? toFailedRecord(mail, error, fields)
+        : toTriageRecord(mail, calibratedAnswers(kept, calibration), fields),
     );
   }
   return records;
@@ -102,20 +104,26 @@ async function toRecords(
 /** Returns the output record of a mail and the answers about it. */
 function toTriageRecord(
   mail: Mail,
-  { answers, confidence }: KeptEvaluation,
+  { answers, confidence, printed }: CalibratedAnswers,
   fields: readonly AnswerField[],
 ): TriageRecord {
-  const values = fields.flatMap(({ questionId, field, confidenceField }) => {
-    const value: [string, string | number | null] = [field, valueOf(answers[questionId])];
-    const conf = (confidence as Record<string, number | null>)[questionId] ?? null;
-    return confidenceField === null ? [value] : [value, [confidenceField, conf] as const];
-  });
+  const values = fields.flatMap(({ questionId, field, confidenceField, printedField }) => [
+    [field, valueOf(answers[questionId])] as const,
+    ...(confidenceField === null
+      ? []
+      : [[confidenceField, confidence[questionId] ?? null] as const]),
+    ...(printedField === null ? [] : [[printedField, valueOf(printed[questionId])] as const]),
+  ]);
   return { ...headOf(mail), ...Object.fromEntries(values) };
 }
 
 /** Returns the output record of a mail no answer came for: the same fields as null, and the error. */
 function toFailedRecord(mail: Mail, error: string, fields: readonly AnswerField[]): TriageRecord {
-  const names = fields.flatMap(({ field, confidenceField }) => [field, confidenceField ?? []]);
+  const names = fields.flatMap(({ field, confidenceField, printedField }) => [
+    field,
+    confidenceField ?? [],
+    printedField ?? [],
+  ]);
   const nulls = Object.fromEntries(names.flat().map((name) => [name, null]));
   return { ...headOf(mail), ...nulls, error };
 }
@@ -141,6 +149,7 @@ function runFacts(plan: CallPlan, { context, outcome }: ResultsOptions): RunFact
     inputTokens: totals.inputTokens,
     costUsd: totals.costUsd,
     elapsedMs,
+    ...(context.calibration === null ? {} : { calibration: context.calibration }),
   };
 }
 

@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
+import type { CalibrationArtifact } from "evaluator-calibration";
 import type { CliContext } from "evaluator-cli-kit";
 import type { Catalog, Questions, Transport } from "evaluator-client";
 import type { TriageRun } from "../arguments.ts";
+import { readCalibration } from "../calibration.ts";
 import { MailFile } from "../input/mail-file.ts";
 import { toJournalPath, toOutputPath } from "../output/paths.ts";
 import { type AnswerField, answerFields } from "../questions/answer-fields.ts";
@@ -21,6 +23,8 @@ export interface RunContext extends CliContext {
   readonly questions: Questions;
   readonly fields: readonly AnswerField[];
   readonly toState: ToState;
+  /** What the results' answers are recalibrated with; null for as they come. */
+  readonly calibration: CalibrationArtifact | null;
   readonly transport: Transport;
   /** Where prices are listed, or null. */
   readonly catalog: Catalog | null;
@@ -40,7 +44,9 @@ export async function readRunContext(run: TriageRun, program: TriageContext): Pr
   const journalPath = toJournalPath(inputPath);
   const input = await MailFile.open(inputPath, { skipInvalid: run.skipInvalid, signal });
   const questions = await chooseQuestions(run.questions, context);
-  const fields = answerFields(questions);
+  const calibration =
+    run.calibration === null ? null : await readCalibration(run.calibration, questions, context);
+  const fields = answerFields(questions, calibration);
   checkSort(run, fields);
   const wanted = { offline: run.offline, dryRun: run.dryRun, env };
   const transport = await openTransport(wanted);
@@ -53,6 +59,7 @@ export async function readRunContext(run: TriageRun, program: TriageContext): Pr
     input,
     questions,
     fields,
+    calibration,
     toState: await chooseState(run, input, program),
     transport,
     catalog: openCatalog(wanted),

@@ -120,11 +120,14 @@ function readResult(fields: Fields, table: AnswerTable, place: Place): void {
   const known = new Set(["id", "date", "from", "subject"]);
   for (const [name, value] of Object.entries(fields)) {
     if (known.has(name) || (name.endsWith("Conf") && name.slice(0, -4) in fields)) continue;
+    // Where a calibration changed a value, what the service printed stands beside it.
+    if (name.endsWith("Printed") && name.slice(0, -"Printed".length) in fields) continue;
     if (`${name}Conf` in fields) {
       const problem = `${quote(name)} is left out: a result file holds no probabilities for it`;
       table.notes.add(`${problem}; give the journal (.triage.sqlite) instead.`);
     } else {
-      const answers = { [name]: { type: "boolean", probability: value } };
+      const probability = fields[`${name}Printed`] ?? value;
+      const answers = { [name]: { type: "boolean", probability } };
       addAnswers({ ids: [id], answers, source }, { table, place });
     }
   }

@@ -1,0 +1,98 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type CalibrationArtifact, questionHash } from "evaluator-calibration";
+import { expect, test } from "vitest";
+import { triageQuestions } from "./questions/triage-questions.ts";
+import { recordingTransport, sampleMail, sampleResponse } from "./testing/samples.ts";
+import { folderWith, readResults, startTriage } from "./testing/start-triage.ts";
+
+const asked = questionHash(triageQuestions("the user"));
+
+/** What a calibration of scam alone looks like; the slope of 2 makes sure answers surer. */
+function artifact(fields: Partial<CalibrationArtifact> = {}): CalibrationArtifact {
+  return {
+    version: 1,
+    kind: "by-question",
+    model: { id: "typesafe-ai/jev", wire: null },
+    questionHash: asked,
+    rounding: { probabilityDecimals: 2 },
+    fittedOn: { n: 1204, from: null, to: null, hash: "0" },
+    heldOut: { before: 0.4, after: 0.3 },
+    thresholds: [],
+    parameters: {
+      scam: { kind: "logistic", parameters: { intercept: 0, slope: 2 } },
+      importance: { kind: "temperature", parameters: { temperature: 1 } },
+    },
+    ...fields,
+  } as CalibrationArtifact;
+}
+
+async function triage(calibration: unknown, modelId = "typesafe-ai/jev", ...words: string[]) {
+  const cwd = await folderWith([sampleMail()]);
+  await writeFile(join(cwd, "calibration.json"), JSON.stringify(calibration));
+  const recording = recordingTransport(() => sampleResponse());
+  const transport = {
+    ...recording,
+    send: async (...call: Parameters<typeof recording.send>) => ({
+      ...(await recording.send(...call)),
+      modelId,
+    }),
+  };
+  const run = (...more: string[]) => startTriage(["inbox.json", ...more], { cwd, transport });
+  const outcome = await run("--calibration", "calibration.json", ...words);
+  return { cwd, outcome, run, requests: recording.requests };
+}
+
+test("results hold calibrated values, the printed ones beside them, and the journal stays as it came", async () => {
+  const { cwd, outcome, run, requests } = await triage(artifact());
+  expect(outcome.exitCode).toBe(0);
+  const [record] = await readResults(cwd);
+  const odds = (0.12 / 0.88) ** 2;
+  expect(record).toMatchObject({ scamPrinted: 0.12, brandDeal: 0.03, category: "receipt" });
+  expect(record?.["scam"]).toBeCloseTo(odds / (1 + odds), 9);
+  expect(record).toMatchObject({ importancePrinted: 2, importanceConf: null, categoryConf: 0.9 });
+  expect(record).not.toHaveProperty("brandDealPrinted");
+
+  await run();
+  expect((await readResults(cwd))[0]).toMatchObject({ scam: 0.12, importanceConf: 0.8 });
+  expect(requests).toHaveLength(1);
+});
+
+test("explain and report show both values, and what the calibration rests on", async () => {
+  const { cwd } = await triage(artifact());
+  const { stdout } = await startTriage(["explain", "m-1"], { cwd });
+  expect(stdout).toMatch(/answer\s+yes: 0\.12\s+calibrated\s+yes: 0\.02/);
+  await startTriage(["report", "inbox.json"], { cwd });
+  const page = await readFile(join(cwd, "inbox.triage.html"), "utf8");
+  expect(page).toContain("calibrated on 1,204 labels for typesafe-ai/jev");
+  expect(page).toContain("Scam printed");
+});
+
+test("a calibration for other questions is refused before anything is asked", async () => {
+  const { cwd, outcome, requests } = await triage(artifact({ questionHash: "another" }));
+  expect(outcome).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("was made for other questions than this run asks"),
+  });
+  expect(requests).toHaveLength(0);
+  await expect(readResults(cwd)).rejects.toThrow("ENOENT");
+});
+
+test("a model id that differs by one letter writes no results, and every answer is kept", async () => {
+  const { cwd, outcome, run, requests } = await triage(artifact(), "typesafe-ai/jew");
+  expect(outcome).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("run again without --calibration"),
+  });
+  await expect(readResults(cwd)).rejects.toThrow("ENOENT");
+  expect((await run()).exitCode).toBe(0);
+  expect(requests).toHaveLength(1);
+});
+
+test("a file that is no calibration is named with what is wrong", async () => {
+  const { outcome } = await triage({ version: 1 });
+  expect(outcome).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("calibration.json is not a calibration"),
+  });
+});
