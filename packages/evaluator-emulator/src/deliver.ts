@@ -7,10 +7,14 @@ const beforeResetMs = 50;
 
 /** Returns the first half of a body, in bytes or in the events of a stream. */
 export function halfOf(body: string, contentType = ""): Buffer {
-  const events = contentType === "text/event-stream" ? body.match(/.*?\n\n/gs) : null;
-  if (events !== null) return Buffer.from(events.slice(0, events.length / 2).join(""));
+  const events = contentType === "text/event-stream" ? eventsOf(body) : [];
+  if (events.length > 0) return Buffer.from(events.slice(0, events.length / 2).join(""));
   const bytes = Buffer.from(body);
   return bytes.subarray(0, bytes.length / 2);
+}
+
+function eventsOf(body: string): string[] {
+  return body.split(/(?<=\n\n)/).filter((event) => event.endsWith("\n\n"));
 }
 
 /** Sends a response on the connection of its request, broken where the delivery says so. */

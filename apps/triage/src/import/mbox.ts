@@ -6,16 +6,12 @@ const [NEWLINE, RETURN, ARROW, LETTER_F] = [10, 13, 62, 70];
 const LINE_BYTES = 64 * 1024;
 const HEAD_BYTES = 512;
 
-const months = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)";
-const days = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)";
-const year = "(?:19|20)\\d\\d";
-const zone = "(?: (?:[A-Z]{1,5}|[+-]\\d{4}))?";
-// "Mon Nov  2 09:00:00 2026", with a zone before or after the year; "Mon, 2 Nov 2026 09:00 +0100".
-const mailDate = `${days},? {1,2}(?:${months} {1,2}\\d{1,2}|\\d{1,2} ${months}),?(?: ${year})? {1,2}\\d{1,2}:\\d\\d(?::\\d\\d)?${zone}(?: ${year})?${zone}`;
-/** A separator ends with the day of delivery; the sender before it may have spaces, or be missing. */
-const datedSeparator = new RegExp(
-  `^From (?:.{1,300} )?(${mailDate})(?: remote from \\S{1,100})?[ \\r\\n]*$`,
-);
+/**
+ * A separator ends with the day of delivery: "Mon Nov  2 09:00:00 2026", with a zone before or after
+ * the year, or "Mon, 2 Nov 2026 09:00 +0100". The sender before it may have spaces, or be missing.
+ */
+const datedSeparator =
+  /^From (?:.{1,300} )?((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? {1,2}(?:[A-Z][a-z]{2} {1,2}\d{1,2}|\d{1,2} [A-Z][a-z]{2}),?(?: (?:19|20)\d\d)? {1,2}\d{1,2}:\d\d(?::\d\d)?(?: (?:[A-Z]{1,5}|[+-]\d{4}))?(?: (?:19|20)\d\d)?(?: (?:[A-Z]{1,5}|[+-]\d{4}))?)(?: remote from \S{1,100})?[ \r\n]*$/;
 /** "From " and "From - " of Thunderbird, or a sender alone. */
 const bareSeparator = /^From (?:- ?|\S{1,300} ?)?[\r\n]*$/;
 const header = /^[!-9;-~]{1,100}:/;

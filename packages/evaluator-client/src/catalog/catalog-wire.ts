@@ -14,7 +14,7 @@ export function keyHeaders(apiKey: string): Record<string, string> {
 
 /** US dollars, printed as a number or a decimal string. */
 const amountSchema = z
-  .union([z.number(), z.string().regex(/^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i)])
+  .union([z.number(), z.string().regex(/^-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i)])
   .refine((amount) => Number.isFinite(Number(amount) * 1_000_000));
 const priceSchema = amountSchema.refine((price) => Number(price) >= 0);
 const flagSchema = z.union([z.boolean(), z.string()]).nullish();

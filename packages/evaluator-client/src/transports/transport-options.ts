@@ -48,7 +48,7 @@ export function readBaseUrl(source: OptionSource): string {
   const url = URL.canParse(value) ? new URL(value) : null;
   const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
   if (url && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === "") {
-    return url.href.replace(/\/+$/, "");
+    return url.href.replace(/(?<!\/)\/+$/, "");
   }
   const { option, environmentVariable } = source;
   const message = `The option "${option}" (${environmentVariable}) is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai.`;

@@ -19,7 +19,7 @@ export function pricePerToken(dollarsPerMillion: number): Picodollars {
 /** US dollars as a plain decimal string, never in exponent notation: `0.000014112`, `5`, `-0.5`. */
 export function toDollarString(amount: Picodollars): string {
   const digits = String(Math.abs(Math.round(amount))).padStart(decimals + 1, "0");
-  const fraction = digits.slice(-decimals).replace(/0+$/, "");
+  const fraction = digits.slice(-decimals).replace(/(?<!0)0+$/, "");
   const sign = amount < 0 ? "-" : "";
   return `${sign}${digits.slice(0, -decimals)}${fraction === "" ? "" : `.${fraction}`}`;
 }

@@ -50,7 +50,7 @@ function parseBaseUrl(text: string, variable: string): string {
   const url = URL.parse(text);
   const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
   if (url && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === "") {
-    return url.href.replace(/\/+$/, "");
+    return url.href.replace(/(?<!\/)\/+$/, "");
   }
   throw new NotRunError(
     `${variable} is not an http or https URL without credentials, query and fragment.`,

@@ -49,7 +49,7 @@ type Json = Response["body"];
 
 const serviceId = /\b(gen|req)_[0-9A-Za-z-]{8,}/g;
 const idKey =
-  /^(?:x-)?(?:\w+[-_])*(?:request|generation|trace|session|team|user|account|owner|org|organization|project|api_?key)[-_]?id$/i;
+  /^(?:[\w-]+[-_])?(?:request|generation|trace|session|team|user|account|owner|org|organization|project|api_?key)[-_]?id$/i;
 
 /**
  * Replaces the ids that tie a response to an account's logs by counted ones, such as

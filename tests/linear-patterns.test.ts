@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { Worker } from "node:worker_threads";
+import { parseSync, Visitor } from "oxc-parser";
+import { expect, test } from "vitest";
+
+const root = dirname(import.meta.dirname);
+/** For one text, of which a linear pattern takes milliseconds, and one that squares a minute. */
+const LIMIT_MS = 20_000;
+
+interface Pattern {
+  readonly place: string;
+  readonly source: string;
+  readonly flags: string;
+}
+
+// Of programs that read mail, replies or requests; benchmarks and tests read their own text.
+function sourceFiles(): string[] {
+  return ["apps", "packages", "fixtures"]
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) =>
+        join(root, folder, name),
+      ),
+    )
+    .filter(
+      (path) =>
+        /\/src\/.*\.ts$/.test(path) && !/node_modules|benchmarks|\/testing\/|\.test/.test(path),
+    );
+}
+
+function patternsIn(path: string): Pattern[] {
+  const text = readFileSync(path, "utf8");
+  const found: Pattern[] = [];
+  const visitor = new Visitor({
+    Literal(node) {
+      if (!("regex" in node)) return;
+      const line = text.slice(0, node.start).split("\n").length;
+      const { pattern: source, flags } = node.regex;
+      found.push({ place: `${relative(root, path)}:${line}`, source, flags });
+    },
+  });
+  visitor.visit(parseSync(path, text).program);
+  return found;
+}
+
+/** Returns the patterns that do not come back; the thread they run in is ended then. */
+async function findEndless(patterns: readonly Pattern[], limitMs: number): Promise<string[]> {
+  const found: string[] = [];
+  for (let first = 0; first < patterns.length;) {
+    const stopped = await runUntilStopped(patterns.slice(first), limitMs);
+    const pattern = patterns[first + stopped];
+    if (pattern !== undefined) found.push(`${pattern.place} /${pattern.source}/`);
+    first += stopped + 1;
+  }
+  return found;
+}
+
+/** Returns the index of the pattern that did not come back, or how many there are. */
+async function runUntilStopped(patterns: readonly Pattern[], limitMs: number): Promise<number> {
+  const file = new URL("pattern-worker.ts", import.meta.url);
+  const worker = new Worker(file, { workerData: patterns, execArgv: [] });
+  let index = 0;
+  try {
+    while (index < patterns.length) {
+      [index] = await once(worker, "message", { signal: AbortSignal.timeout(limitMs) });
+    }
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "AbortError") throw error;
+  }
+  await worker.terminate();
+  return index;
+}
+
+test(
+  "every pattern comes back from long repeats of its own characters",
+  { timeout: 600_000 },
+  async () => {
+    const patterns = sourceFiles().flatMap(patternsIn);
+    expect(patterns.length).toBeGreaterThan(100);
+    expect(await findEndless(patterns, LIMIT_MS)).toEqual([]);
+  },
+);
+
+test.each([
+  ["groups in groups", String.raw`(?:[*x#]{2,}[ -]?)+\d`],
+  ["a tail that is looked for from each place", String.raw`\s+$`],
+  ["two repeats of the same", String.raw`a+a+b`],
+  ["a word and what may follow it", String.raw`order\w*(?=\w*\d)x`],
+])("a pattern with %s does not", async (_, source) => {
+  expect(await findEndless([{ place: "here", source, flags: "" }], 1000)).toHaveLength(1);
+});

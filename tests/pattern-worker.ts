@@ -1,0 +1,61 @@
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+
+/** Enough that what squares it takes a minute, and what is linear a millisecond. */
+const LENGTH = 300_000;
+const MOST_CHARACTERS = 12;
+const MOST_WORDS = 6;
+const samples: Readonly<Record<string, string>> = {
+  d: "1",
+  D: "a",
+  w: "a",
+  W: " ",
+  s: " ",
+  S: "a",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  b: "",
+  B: "",
+};
+const token =
+  /\\u\{([0-9a-fA-F]{1,6})\}|\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\[pPk][{<][^}>]{1,40}[}>]|\\(.)|\{\d{1,6},?\d{0,6}\}|\(\?<?[:=!]|[()[\]|*+?^$]|(.)/gsu;
+
+/** Returns the characters that a pattern names, in its order. */
+function charactersOf(source: string): string[] {
+  return Array.from(source.matchAll(token), ([, braced, unicode, hex, escaped, plain]) => {
+    const code = braced ?? unicode ?? hex;
+    if (code !== undefined) return String.fromCodePoint(Number.parseInt(code, 16));
+    if (escaped !== undefined) return samples[escaped] ?? escaped;
+    return plain ?? "";
+  }).filter((character) => character !== "");
+}
+
+/** Returns long texts of a pattern's characters: each, each with the next, all, and after each of its words. */
+function* textsOf(source: string): Generator<string> {
+  const inOrder = charactersOf(source);
+  const characters = [...new Set([...inOrder, " ", "a", "1"])].slice(0, MOST_CHARACTERS);
+  const words = [...new Set(source.match(/[a-z]{2,}/gi) ?? [])].slice(0, MOST_WORDS);
+  for (const one of characters) {
+    yield repeat(one);
+    yield* words.map((word) => word + repeat(one));
+    yield* words.map((word) => repeat(word + one));
+  }
+  for (const [index, one] of inOrder.entries()) yield repeat(one + (inOrder[index + 1] ?? ""));
+  yield repeat(characters.join(""));
+}
+
+function repeat(unit: string): string {
+  return unit.repeat(Math.ceil(LENGTH / unit.length));
+}
+
+const port = parentPort as MessagePort;
+const patterns = workerData as readonly { source: string; flags: string }[];
+for (const [index, { source, flags }] of patterns.entries()) {
+  const pattern = new RegExp(source, flags);
+  for (const text of textsOf(source)) {
+    port.postMessage(index);
+    // What ends with something else lets no pattern end early.
+    `${text}\u0001`.replace(pattern, "");
+  }
+}
+port.postMessage(patterns.length);
