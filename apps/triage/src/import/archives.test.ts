@@ -107,3 +107,11 @@ test("an archive that breaks off gives the mails before, and says so", async () 
   expect(exitCode).toBe(2);
   expect(stderr).toContain("breaks off");
 });
+
+test("archives in archives without end are refused", async () => {
+  let packed = gzipSync(mbox(mail("one")));
+  for (let depth = 0; depth < 3; depth += 1) packed = gzipSync(packed);
+  const { exitCode, stderr } = await importOf({ "a.gz": packed });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("Broken: a.gz: it is an archive in an archive; unpack the outer one");
+});

@@ -16,7 +16,8 @@ export class ImportCounts {
   readonly bases: Record<DateBasis, number> = { header: 0, received: 0, separator: 0, file: 0 };
   #broken = 0;
   #noMail = 0;
-  readonly #named: string[] = [];
+  readonly #brokenNamed: string[] = [];
+  readonly #noMailNamed: string[] = [];
   readonly #all: string[] | null;
 
   /** @param namesAll - Whether all that is not read is kept by name, and not the first of it. */
@@ -35,8 +36,8 @@ export class ImportCounts {
     else this.#noMail += 1;
     const line = printable`${name}: ${reason}\n`;
     this.#all?.push(line);
-    const isShown = this.#named.length < NAMED;
-    if (isShown) this.#named.push(`${isMail ? "Broken" : "Not read"}: ${line}`);
+    const named = isMail ? this.#brokenNamed : this.#noMailNamed;
+    if (named.length < NAMED) named.push(`${isMail ? "Broken" : "Not read"}: ${line}`);
   }
 
   /** Returns the name of all that was not read and why, one a line. */
@@ -44,11 +45,12 @@ export class ImportCounts {
     return this.#all ?? [];
   }
 
-  /** Returns lines that name the first of what was not read. */
+  /** Returns lines that name the first of what was not read, mails before what is none. */
   describeNotRead(): string {
-    const more = this.#broken + this.#noMail - this.#named.length;
+    const named = [...this.#brokenNamed, ...this.#noMailNamed];
+    const more = this.#broken + this.#noMail - named.length;
     const moreLine = `And ${printCount(more)} more that were not read; --skipped FILE names all.\n`;
-    return this.#named.join("") + (more > 0 ? moreLine : "");
+    return named.join("") + (more > 0 ? moreLine : "");
   }
 
   /** Returns all of it in lines. */

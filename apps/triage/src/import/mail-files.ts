@@ -1,0 +1,136 @@
+import { peek } from "../input/json-records.ts";
+import type { FoundMail, NotRead } from "./found-mail.ts";
+import { gmailMails } from "./gmail-dump.ts";
+import { isMbox, mboxMails } from "./mbox.ts";
+import { MESSAGE_BYTES, parseMessage } from "./parse-message.ts";
+import type { SourceFile } from "./source-files.ts";
+
+const UNPACK = "it is an archive of another kind; unpack it and import the folder";
+const CONVERT = "convert it to mbox";
+const OUTLOOK = "open it with Outlook or Thunderbird and save it as .eml or mbox";
+
+/** What cannot be read here, by its first bytes, and what to do instead. */
+const otherFormats: readonly { magic: string; reason: string }[] = [
+  { magic: "!BDN", reason: `it is a data file of Outlook (.pst, .ost); ${OUTLOOK}` },
+  { magic: "\xcf\xad\x12\xfe", reason: `it is a mailbox of Outlook Express; ${OUTLOOK}` },
+  { magic: "\x01\x01\x01\x01\n", reason: `it is a mailbox of another kind (MMDF); ${CONVERT}` },
+  { magic: "BABYL OPTIONS:", reason: `it is a mailbox of another kind (Babyl); ${CONVERT}` },
+  { magic: "7z\xbc\xaf\x27\x1c", reason: UNPACK },
+  { magic: "Rar!", reason: UNPACK },
+  { magic: "BZh", reason: UNPACK },
+  { magic: "\xfd7zXZ\0", reason: UNPACK },
+  { magic: "\x28\xb5\x2f\xfd", reason: UNPACK },
+];
+/** How a stream is named in a file of Outlook: `__substg1.0_`, in UTF-16. */
+const OUTLOOK_STREAM = "_\0_\0s\0u\0b\0s\0t\0g\0";
+const OLE = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/** The content of a file, of which the start was looked at. */
+export interface FileContent {
+  readonly start: Buffer;
+  readonly all: AsyncIterable<Buffer>;
+}
+
+/** Finds the mails of a file that is no archive: an mbox, one mail, or a Gmail API dump. */
+export async function* readMailFile(
+  file: SourceFile,
+  { start, all }: FileContent,
+): AsyncGenerator<FoundMail | NotRead> {
+  const lead = leadLength(start);
+  const text = start.subarray(lead).toString("latin1");
+  const content = skip(all, lead);
+  if (isMbox(text)) yield* orNothing(file, mboxMails(file, content));
+  else if (/^\d{1,10}[ \t]{0,20}\r?\n[!-9;-~]{1,100}:/.test(text)) yield await emlx(file, content);
+  else if (isMessage(text) || /\.emlx?$/i.test(file.name)) yield await message(file, content);
+  else if (isGmailDump(text, file)) yield* orNothing(file, gmailMails(file, all));
+  else yield refusal(file, text);
+}
+
+// Empty lines and a byte order mark before the first line are no part of it.
+function leadLength(start: Buffer): number {
+  const mark = start.toString("latin1", 0, 3) === "\xef\xbb\xbf" ? 3 : 0;
+  const text = start.subarray(mark).toString("latin1");
+  return mark + text.length - text.replace(/^[ \t\r\n]+/, "").length;
+}
+
+async function* skip(chunks: AsyncIterable<Buffer>, length: number): AsyncGenerator<Buffer> {
+  let left = length;
+  for await (const chunk of chunks) {
+    yield chunk.subarray(left);
+    left = Math.max(0, left - chunk.length);
+  }
+}
+
+async function* orNothing(
+  { name }: SourceFile,
+  mails: AsyncIterable<FoundMail>,
+): AsyncGenerator<FoundMail | NotRead> {
+  let isEmpty = true;
+  for await (const mail of mails) {
+    isEmpty = false;
+    yield mail;
+  }
+  if (isEmpty) yield { name, reason: "it has no mails", isMail: false };
+}
+
+const header = /^[!-9;-~]{1,100}:/;
+/** Headers of which a mail has two; a program's settings may have one. */
+const mailHeader =
+  /^(?:from|to|cc|date|subject|received|return-path|delivered-to|message-id|mime-version|reply-to|content-type):/i;
+
+// A line or two may be broken, as spam has them.
+function isMessage(text: string): boolean {
+  const lines = text.split("\n", 100);
+  const end = lines.findIndex((line) => line.trim() === "");
+  const head = end === -1 ? lines : lines.slice(0, end);
+  const headers = head.filter((line) => /^(?:[!-9;-~]{1,100}:|[ \t]|>From )/.test(line));
+  const isHead = header.test(text) && headers.length >= head.length * 0.8;
+  return isHead && head.filter((line) => mailHeader.test(line)).length >= 2;
+}
+
+function isGmailDump(text: string, { path, prefix }: SourceFile): boolean {
+  if (!/^[[{]/.test(text.replaceAll("\0", ""))) return false;
+  const isMessage = /"(?:payload|labelIds|internalDate)"|"raw"\s{0,9}:\s{0,9}"/;
+  if (isMessage.test(text.replaceAll("\0", ""))) return true;
+  return path !== null && prefix === "" && !isInputFile(text);
+}
+
+function isInputFile(text: string): boolean {
+  return ["from", "subject", "date", "snippet"].every((field) => text.includes(`"${field}"`));
+}
+
+function refusal({ name }: SourceFile, text: string): NotRead {
+  const other = otherFormats.find(({ magic }) => text.startsWith(magic));
+  if (other !== undefined) return { name, reason: other.reason, isMail: true };
+  if (text.startsWith(OLE) && (/\.msg$/i.test(name) || text.includes(OUTLOOK_STREAM))) {
+    return { name, reason: `it is a mail of Outlook (.msg); ${OUTLOOK}`, isMail: true };
+  }
+  if (/^[[{]/.test(text) && isInputFile(text)) {
+    return { name, reason: "it is an input file already; triage it as it is", isMail: false };
+  }
+  return { name, reason: text === "" ? "it is empty" : "it is no mail", isMail: false };
+}
+
+async function message(file: SourceFile, content: AsyncIterable<Buffer>): Promise<FoundMail> {
+  const { bytes, isCut } = await readStart(content, MESSAGE_BYTES);
+  return toFound(file, bytes, isCut);
+}
+
+/** A file of Apple Mail: the length of the message, the message, and what the program knows of it. */
+async function emlx(file: SourceFile, content: AsyncIterable<Buffer>): Promise<FoundMail> {
+  const { bytes } = await readStart(content, MESSAGE_BYTES);
+  const begin = bytes.indexOf("\n") + 1;
+  const length = Number(bytes.toString("latin1", 0, begin));
+  return toFound(file, bytes.subarray(begin, begin + length), length > bytes.length - begin);
+}
+
+function toFound(file: SourceFile, bytes: Buffer, isCut: boolean): FoundMail {
+  const arrived = { at: file.modifiedAt, basis: "file" } as const;
+  return { name: file.name, isCut, arrived, read: async () => await parseMessage(bytes) };
+}
+
+async function readStart(chunks: AsyncIterable<Buffer>, size: number) {
+  const { start: bytes, close } = await peek(chunks, size + 1);
+  await close();
+  return { bytes: bytes.subarray(0, size), isCut: bytes.length > size };
+}
