@@ -1,5 +1,4 @@
 import type { Recalibration } from "../artifact/artifact.ts";
-import { weightedMean } from "../check-rows.ts";
 import { hashToShare } from "../math/random.ts";
 import { applyIsotonic, fitIsotonicToPool } from "../recalibration/isotonic.ts";
 import { applyLogistic, fitLogisticToPool } from "../recalibration/logistic.ts";
@@ -9,7 +8,7 @@ import {
   TEMPERATURE_LIMITS,
 } from "../recalibration/temperature.ts";
 import { HALF_A_PRINTED_UNIT } from "../scores/boolean-scores.ts";
-import { poolRows } from "../scores/pool.ts";
+import { type Pool, poolRows } from "../scores/pool.ts";
 import type { LabelledRows } from "./labelled-rows.ts";
 
 /** What recalibrating comes to on rows that the fit did not see. */
@@ -39,7 +38,8 @@ export function recalibrateRows(rows: LabelledRows, seed: number): Recalibration
         : ["logistic", "isotonic"];
   const tried = kinds.map((kind) => ({ kind, after: heldOutLoss(rows, folds, kind) }));
   const best = tried.reduce((one, other) => (other.after < one.after ? other : one));
-  const before = meanLoss(rows, (row) => trueSideOf(rows, row, null));
+  const printed = lossSums(rows, null, () => true);
+  const before = printed.loss / printed.total;
   const heldOut = { before, after: best.after };
   if (best.after >= before) {
     const note = "Recalibrating did not lower the log loss on rows it had not seen.";
@@ -74,40 +74,79 @@ function foldsOf({ ids }: LabelledRows, seed: number): Uint8Array {
   return Uint8Array.from(ids, (id) => Math.floor(parts * hashToShare(id, seed)));
 }
 
+/** The mean log loss of each part under a fit to all the others. */
 function heldOutLoss(rows: LabelledRows, folds: Uint8Array, kind: Recalibration["kind"]): number {
-  const parts = [...new Set(folds)];
-  const fits = new Map(
-    parts.map((part) => [part, fitRows(rows, kind, (row) => folds[row] !== part)]),
-  );
-  return meanLoss(rows, (row) => trueSideOf(rows, row, fits.get(folds[row] as number) ?? null));
+  let [loss, total] = [0, 0];
+  for (const part of new Set(folds)) {
+    const fit = fitRows(rows, kind, (row) => folds[row] !== part);
+    const sums = lossSums(rows, fit, (row) => folds[row] === part);
+    loss += sums.loss;
+    total += sums.total;
+  }
+  return loss / total;
 }
+
+type RowFilter = (row: number) => boolean;
 
 function fitRows(
   rows: LabelledRows,
   kind: Recalibration["kind"],
-  isTaken: (row: number) => boolean,
+  isTaken: RowFilter,
 ): Recalibration {
-  const { p, cameTrue, weights, table, truth } = rows;
+  const { weights, table, truth } = rows;
   if (kind === "temperature") {
     const { temperature } = fitTemperatureToRows(table, truth, { weights, isTaken });
     return { kind, parameters: { temperature } };
   }
-  const taken = (_: number, row: number) => isTaken(row);
-  const pool = poolRows(p.filter(taken), cameTrue.filter(taken), weights?.filter(taken));
+  const pool = poolOf(rows, isTaken);
   if (kind === "logistic") return { kind, parameters: { ...fitLogisticToPool(pool) } };
   const { x, y } = fitIsotonicToPool(pool);
   return { kind, parameters: { x: [...x], y: [...y] } };
 }
 
-/** The true side's probability, recalibrated or as printed. */
-function trueSideOf(rows: LabelledRows, row: number, recalibration: Recalibration | null): number {
-  const { p, truth, table } = rows;
-  const isTrue = truth[row] as number;
+function poolOf({ p, cameTrue, weights }: LabelledRows, isTaken: RowFilter): Pool {
+  const taken = (_: number, row: number) => isTaken(row);
+  return poolRows(p.filter(taken), cameTrue.filter(taken), weights?.filter(taken));
+}
+
+/** The log losses of some rows and their weights, recalibrated or as printed. */
+function lossSums(
+  rows: LabelledRows,
+  recalibration: Recalibration | null,
+  isTaken: RowFilter,
+): { loss: number; total: number } {
+  let [loss, total] = [0, 0];
+  const add = (weight: number, trueSide: number) => {
+    loss -= weight * Math.log(clip(trueSide));
+    total += weight;
+  };
   if (rows.kind === "boolean") {
-    const yes = recalibrated(p[row] as number, recalibration);
-    return isTrue === 1 ? yes : 1 - yes;
+    const { values, weights, positives } = poolOf(rows, isTaken);
+    for (let i = 0; i < values.length; i += 1) {
+      const yes = recalibrated(values[i] as number, recalibration);
+      add(positives[i] as number, yes);
+      add((weights[i] as number) - (positives[i] as number), 1 - yes);
+    }
+    return { loss, total };
   }
+  for (let row = 0; row < rows.truth.length; row += 1) {
+    if (isTaken(row)) add(rows.weights?.[row] ?? 1, shareOfTruth(rows, row, recalibration));
+  }
+  return { loss, total };
+}
+
+function clip(probability: number): number {
+  return Math.min(Math.max(probability, HALF_A_PRINTED_UNIT), 1 - HALF_A_PRINTED_UNIT);
+}
+
+/** The true option's probability, recalibrated or as printed. */
+function shareOfTruth(
+  { truth, table }: LabelledRows,
+  row: number,
+  recalibration: Recalibration | null,
+): number {
   const values = table.values.subarray(row * table.width, (row + 1) * table.width);
+  const isTrue = truth[row] as number;
   if (recalibration?.kind !== "temperature") return values[isTrue] as number;
   return applyTemperature(values, recalibration.parameters.temperature)[isTrue] as number;
 }
@@ -116,11 +155,4 @@ function recalibrated(p: number, recalibration: Recalibration | null): number {
   if (recalibration?.kind === "logistic") return applyLogistic(p, recalibration.parameters);
   if (recalibration?.kind === "isotonic") return applyIsotonic(p, recalibration.parameters);
   return p;
-}
-
-function meanLoss(rows: LabelledRows, trueSide: (row: number) => number): number {
-  return weightedMean(rows.truth.length, rows.weights, (row) => {
-    const clipped = Math.max(trueSide(row), HALF_A_PRINTED_UNIT);
-    return -Math.log(Math.min(clipped, 1 - HALF_A_PRINTED_UNIT));
-  });
 }

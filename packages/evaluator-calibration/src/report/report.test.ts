@@ -27,7 +27,7 @@ test("probabilities that hold are said to hold, and their skill leads", () => {
     2,
   );
   expect(summarize(found, "mails")).toMatch(
-    /^On your 3,000 labelled mails `scam` is worth 3\d % of the way from guessing to knowing; its probabilities hold as far as these labels show\.$/,
+    /^On your 3,000 labelled mails `scam` is worth 3\d % of the way from guessing to knowing, and its probabilities hold as far as these labels show\. No threshold can be promised from these labels yet\.$/,
   );
 });
 
@@ -35,7 +35,7 @@ test("probabilities that are too high are named with their range, and recalibrat
   const found = report(world(3000, (p) => (p > 0.6 ? p - 0.2 : p)));
   expect(found.curve?.isCalibrated).toBe(false);
   expect(summarize(found, "mails")).toMatch(
-    /its probabilities are too high between 0\.[5-7]\d* and (0\.[89]\d*|1)\.$/,
+    /, and its probabilities are too high between 0\.[5-7]\d* and (0\.[89]\d*|1)\./,
   );
   const { heldOut, recalibration } = found.recalibration;
   expect(heldOut?.after).toBeLessThan(heldOut?.before ?? 0);
@@ -79,6 +79,9 @@ test("a promise is locked with its labels, and none is given on labels of the mo
   expect(yes).toMatchObject({ action: "yes", promised: { maxRisk: 0.05, confidence: 0.95 } });
   expect(yes?.promised?.threshold).toBeLessThan(0.6);
   expect(yes?.coverage).toBeGreaterThan(0.4);
+  expect(summarize(report(rows), "mails")).toMatch(
+    /You may act on "yes" at 0\.\d\d and above, without asking: at most 5 % of that is wrong, with 95 % confidence\.$/,
+  );
   for (const labeler of ["maker/judge-8", "Judge-7", "maker/other"]) {
     const made = report(labelledWith(rows, () => ({ labeler })));
     expect(made.noPromise).toContain(labeler);

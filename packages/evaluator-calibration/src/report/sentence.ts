@@ -15,11 +15,26 @@ export function describeBasis(basis: Basis): string | null {
   return BASES[basis];
 }
 
-/** Returns the report's one sentence; `noun` names the records, such as `mails`. */
+/**
+ * Returns the report in one sentence, and what may be done without asking in another; `noun` names
+ * the records, such as `mails`.
+ */
 export function summarize(report: QuestionReport, noun: string): string {
-  return (
-    [worthOf(report, noun), calibrationOf(report)].filter((part) => part !== "").join("; ") + "."
-  );
+  return `${worthOf(report, noun)}${calibrationOf(report)}.${permissionOf(report)}`;
+}
+
+function permissionOf({ actions, noPromise }: QuestionReport): string {
+  if (noPromise !== null) return ` ${noPromise}`;
+  if (actions.length === 0) return "";
+  const promised = actions.flatMap((action) => action.promised ?? []);
+  const [first] = promised;
+  if (first === undefined) return " No threshold can be promised from these labels yet.";
+  const acts = promised.map(({ action, threshold }) => {
+    const what = action === "top" ? "the most probable answer" : `"${action}"`;
+    return `${what} at ${threshold.toFixed(2)} and above`;
+  });
+  const risk = `${Number((100 * first.maxRisk).toFixed(4))} %`;
+  return ` You may act on ${acts.join(", and on ")}, without asking: at most ${risk} of that is wrong, with ${percent(first.confidence)} confidence.`;
 }
 
 function worthOf({ question, n, verdict, scores }: QuestionReport, noun: string): string {
@@ -41,17 +56,16 @@ function worthOf({ question, n, verdict, scores }: QuestionReport, noun: string)
 }
 
 function calibrationOf({ n, curve, verdict }: QuestionReport): string {
-  if (curve === null) return `fewer than ${LEAST_JUDGED} labels show no curve (${n})`;
-  if (!curve.isCalibrated) {
-    const [worst] = curve.wrongRanges;
-    if (worst === undefined) return "its probabilities do not hold";
-    const at =
-      worst.from === worst.to ? `at ${worst.from}` : `between ${worst.from} and ${worst.to}`;
-    return `its probabilities are ${worst.is} ${at}`;
+  if (curve === null) return `; fewer than ${LEAST_JUDGED} labels show no curve (${n})`;
+  if (curve.isCalibrated) {
+    return verdict === "useful"
+      ? ", and its probabilities hold as far as these labels show"
+      : "; that its probabilities look right on average does not make them useful";
   }
-  return verdict === "useful"
-    ? "its probabilities hold as far as these labels show"
-    : "that its probabilities look right on average does not make them useful";
+  const [worst] = curve.wrongRanges;
+  if (worst === undefined) return ", and its probabilities do not hold";
+  const at = worst.from === worst.to ? `at ${worst.from}` : `between ${worst.from} and ${worst.to}`;
+  return `, and its probabilities are ${worst.is} ${at}`;
 }
 
 /** Returns a share in whole per cent, a dash where there is none. */
