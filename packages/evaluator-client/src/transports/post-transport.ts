@@ -21,7 +21,10 @@ export interface PostedService {
   /** Writes the body of a request as JSON. */
   toBody(request: EvaluationRequest): string;
   /** Maps a success to the gateway's form, or throws an `InvalidResponseError`. */
-  toReply(response: JsonResponse): Omit<TransportReply, "status" | "headers" | "raw">;
+  toReply(
+    response: JsonResponse,
+    request: EvaluationRequest,
+  ): Omit<TransportReply, "status" | "headers" | "raw">;
   /** Turns an error status into the error to throw. */
   toError(failure: StatusFailure): StatusError;
 }
@@ -61,7 +64,7 @@ export function postTransport(service: PostedService, options: TransportOptions)
     async send(request, context) {
       const response = await post(service.toBody(request), context, request.state);
       const { status, headers: received, json } = response;
-      return { ...service.toReply(response), status, headers: received, raw: json };
+      return { ...service.toReply(response, request), status, headers: received, raw: json };
     },
     close: () => http.close(),
   };
