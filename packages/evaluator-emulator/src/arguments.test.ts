@@ -32,6 +32,7 @@ test.each([
   [["--port", "70000"], "--port takes a whole number from 0 to 65535, such as --port 1."],
   [["--seed", "-1"], "seed"],
   [["--tier", "gold"], '--tier takes one of free, paid, not "gold".'],
+  [["--engine", "gpt"], "--engine takes one of openai, vllm, llama.cpp, ollama, sglang"],
   [["--latency", "soon"], "--latency takes a whole number from 0 to 600000, such as --latency 1."],
   [["--fault", "status=429,nxt=3"], '--fault status=429,nxt=3: Unrecognized key: "nxt"'],
   [["--unknown"], "--unknown"],

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { parseWords, readPositionals, readWholeNumber, readWord } from "evaluator-cli-kit";
 import type { Tier } from "./accounts.ts";
+import { type EngineName, engineNames } from "./engine/engine-routes.ts";
 import { type Fault, parseFault } from "./faults/fault.ts";
 
 /** What the command line asks for. */
@@ -10,12 +11,15 @@ export interface EmulatorArguments {
   readonly seed: number;
   /** The faults in the order given, a latency last. */
   readonly faults: readonly Fault[];
+  /** The chat server to play as well, or undefined. */
+  readonly engine?: EngineName;
   /** The path of the rules file, or null. */
   readonly rulesPath: string | null;
 }
 
 /** How the emulator is started. */
 export const usage = `npm run emulator -- [--port 8787] [--tier free|paid] [--seed 1] [--rules FILE]
+  [--engine openai|vllm|llama.cpp|ollama|sglang]
   [--latency MS] [--fault KIND[=VALUE][,retry-after=S][,next=N][,rate=R][,path=P]]...
   such as --fault status=429,retry-after=2,next=3,path=/v4/ai/evaluation-model
 `;
@@ -27,6 +31,7 @@ const options = {
   latency: { type: "string" },
   fault: { type: "string", multiple: true, default: [] as string[] },
   rules: { type: "string" },
+  engine: { type: "string" },
 } as const;
 
 /**
@@ -43,6 +48,9 @@ export function readArguments(words: readonly string[], cwd: string): EmulatorAr
     tier: readWord("--tier", values.tier, ["free", "paid"]),
     seed: readWholeNumber("--seed", values.seed, { max: 2 ** 32 - 1 }),
     faults: [...values.fault.map(parseFault), ...readLatency(values.latency)],
+    ...(values.engine !== undefined && {
+      engine: readWord("--engine", values.engine, engineNames),
+    }),
     rulesPath: values.rules === undefined ? null : resolve(cwd, values.rules),
   };
 }

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import type { Trap } from "./faults/fault.ts";
 import { isJsonRecord } from "./json.ts";
 
 /**
@@ -13,6 +14,8 @@ export interface Delivery {
 /** What comes in beside a request: how its response is to leave, which the faults may change. */
 export interface CallEnvironment {
   Bindings: { readonly delivery: Delivery };
+  /** The trap that a chat server is to set, if any. */
+  Variables: { trap?: Trap };
 }
 
 /** One request, the same whether it came over HTTP or through `fetch`. */

@@ -6,6 +6,7 @@ import { answerRequest } from "./answers/answer-request.ts";
 import type { CallEnvironment, Delivery } from "./call.ts";
 import { controlRoutes } from "./control-routes.ts";
 import { deliverByFetch } from "./deliver.ts";
+import { type EngineName, engineRoutes } from "./engine/engine-routes.ts";
 import { createFaultBook } from "./faults/fault-book.ts";
 import { checkFaults, type Fault } from "./faults/fault.ts";
 import { playFaults, type Sleep } from "./faults/play-faults.ts";
@@ -35,6 +36,8 @@ export interface EmulatorOptions {
   readonly exchanges?: readonly Exchange[];
   /** Answers that come after recorded exchanges and before the judge's. @default none */
   readonly rules?: readonly Rule[];
+  /** The chat server that is played as well, with log-probabilities made from the judge. @default none */
+  readonly engine?: EngineName;
   /** What goes wrong on purpose. @default nothing */
   readonly faults?: readonly Fault[];
   /** The time in epoch milliseconds. @default Date.now */
@@ -131,6 +134,7 @@ function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset
   const app = new Hono<CallEnvironment>();
   app.route("/", controlRoutes({ accounts, faults, requests, reset }));
   app.use(logRequests(requests, { accounts, clock }), playFaults(faults, sleep));
+  if (options.engine !== undefined) app.route("/", engineRoutes(options.engine, context));
   app.route("/", vendorRoutes(context)); // its paths; all others are the gateway's
   app.route("/", gatewayRoutes(context));
   // What ends a latency is the caller's own reason, not an answer.

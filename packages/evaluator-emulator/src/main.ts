@@ -15,6 +15,7 @@ await runProgram(
       "The emulator listens; any key will do.\n" +
         `gateway  ${gatewayBaseUrl}\n` +
         `direct   ${directBaseUrl}\n` +
+        (options.engine === undefined ? "" : `${options.engine.padEnd(8)} ${origin}\n`) +
         `control  ${origin}/_emulator/journal, top-up, faults, reset\n`,
     );
     if (!signal.aborted) await once(signal, "abort");

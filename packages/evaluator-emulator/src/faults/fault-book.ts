@@ -1,6 +1,6 @@
 import { type Call, readText } from "../call.ts";
 import { createDraws } from "../seeded.ts";
-import { type Fault, isAnswerFault, type Latency } from "./fault.ts";
+import { type Fault, isAnswerFault, isTrapFault, type Latency } from "./fault.ts";
 
 /** What is to go wrong with one call. */
 export interface PickedFaults {
@@ -85,11 +85,13 @@ async function textOf(call: Call): Promise<string> {
   return `${method} ${path}\n${body}`;
 }
 
+const logprobPaths = new Set(["/v1/chat/completions", "/completion", "/generate"]);
 const evaluationPattern = /\/(?:evaluation-model|decision-model|systemone)$/;
 
 /** Returns whether a fault is meant for calls to this path. */
 function matchesCall(fault: Fault, path: string): boolean {
   if (isAnswerFault(fault) && !evaluationPattern.test(path)) return false;
+  if (isTrapFault(fault) && !logprobPaths.has(path)) return false;
   if (fault.path === undefined) return true;
   return fault.path.endsWith("*") ? path.startsWith(fault.path.slice(0, -1)) : path === fault.path;
 }

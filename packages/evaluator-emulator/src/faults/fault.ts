@@ -12,6 +12,14 @@ const statusSchema = z.int().min(300).max(599);
 const silentKinds = ["hang", "reset"] as const;
 const bodyKinds = ["reset-body", "cut-body", "malformed-json"] as const;
 const answerKinds = ["wrong-sums", "missing-answer", "refusal"] as const;
+const trapKinds = [
+  "filler",
+  "probability-as-logprob",
+  "no-logprobs",
+  "low-label-mass",
+  "short-list",
+  "thinking-first",
+] as const;
 
 /** One fault as it is asked for; `retryAfter` is in seconds. */
 const faultSchema = z.discriminatedUnion(
@@ -36,9 +44,10 @@ const faultSchema = z.discriminatedUnion(
     z.strictObject({ kind: z.enum(silentKinds), ...condition }),
     z.strictObject({ kind: z.enum(bodyKinds), ...condition }),
     z.strictObject({ kind: z.enum(answerKinds), ...condition }),
+    z.strictObject({ kind: z.enum(trapKinds), ...condition }),
   ],
   {
-    error: `expected a kind: ${["status", "latency", "html", ...silentKinds, ...bodyKinds, ...answerKinds].join(", ")}`,
+    error: `expected a kind: ${["status", "latency", "html", ...silentKinds, ...bodyKinds, ...answerKinds, ...trapKinds].join(", ")}`,
   },
 );
 
@@ -59,6 +68,17 @@ export type SilentFault = Extract<Fault, { kind: (typeof silentKinds)[number] }>
 
 /** A fault that spoils the answers of an evaluation. */
 export type AnswerFault = Extract<Fault, { kind: (typeof answerKinds)[number] }>;
+
+/** What the log-probabilities of a chat server may be instead of what was asked for. */
+export type Trap = (typeof trapKinds)[number];
+
+/** A fault of a chat server's log-probabilities. */
+type TrapFault = Extract<Fault, { kind: Trap }>;
+
+/** Returns whether a fault is about log-probabilities. */
+export function isTrapFault(fault: Fault): fault is TrapFault {
+  return trapKinds.some((kind) => kind === fault.kind);
+}
 
 /** Returns whether a fault leaves a call without a response. */
 export function isSilentFault(fault: Fault): fault is SilentFault {

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import type { Call, CallEnvironment, Delivery } from "../call.ts";
-import { isSilentFault, type SilentFault } from "./fault.ts";
+import { isSilentFault, isTrapFault, type SilentFault } from "./fault.ts";
 import type { FaultBook, PickedFaults } from "./fault-book.ts";
 import { htmlPage, malformJson, spoilAnswers, statusResponse } from "./spoil-response.ts";
 
@@ -46,7 +46,9 @@ async function responseTo(
 ): Promise<Response> {
   if (fault.kind === "status") return statusResponse(fault, call.req.path);
   if (fault.kind === "html") return htmlPage(fault.status ?? 502);
+  if (isTrapFault(fault)) call.set("trap", fault.kind);
   await next();
+  if (isTrapFault(fault)) return call.res;
   if (fault.kind === "reset-body" || fault.kind === "cut-body") return call.res;
   if (fault.kind === "malformed-json") return await malformJson(call.res);
   return await spoilAnswers(call.res, fault.kind);
