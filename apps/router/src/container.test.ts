@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DockerfileParser, type Instruction } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { defaultServerLimits } from "./operations/server-limits.ts";
+import { defaultServerLimits } from "./connections.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -50,6 +50,14 @@ test("nothing goes into the image but what is named, and no settings, tests or l
   );
   for (const line of rest.slice(0, lastNamed + 1)) {
     expect(existsSync(join(root, line.slice(1)))).toBe(true);
+  }
+});
+
+test("every workspace's package.json goes into the image, or npm would not know its lock file", () => {
+  const ignored = read("apps/router/Dockerfile.dockerignore").split("\n");
+  for (const manifest of globSync("{packages,apps}/*/package.json", { cwd: root })) {
+    const names = [`!${manifest}`, `!${dirname(manifest)}`];
+    expect(ignored).toEqual(expect.arrayContaining([expect.toBeOneOf(names)]));
   }
 });
 

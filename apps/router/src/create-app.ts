@@ -1,34 +1,30 @@
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
-import { createMessageRouter } from "./chat/message-router.ts";
 import type { Routing } from "./decision/decide.ts";
-import { openAiDoor } from "./openai/openai-door.ts";
-import { accessLog } from "./operations/access-log.ts";
-import { createCallSlots } from "./operations/call-slots.ts";
-import { createMetrics } from "./operations/metrics.ts";
-import type { Page } from "./page/page.ts";
-import type { MessageRecord, Observe } from "./records/message-record.ts";
-import { afterPrices } from "./routes/after-prices.ts";
-import { chatRoute } from "./routes/chat-route.ts";
-import type { ClientEnv } from "./routes/client-env.ts";
-import { keepClientSignal } from "./routes/client-signal.ts";
-import { decideRoute } from "./routes/decide-route.ts";
-import { failureRoute } from "./routes/failure-route.ts";
-import { healthRoute, readyRoute } from "./routes/health-routes.ts";
-import { jsonOnly } from "./routes/json-only.ts";
-import { limitedBody } from "./routes/limited-body.ts";
-import { limitedCalls } from "./routes/limited-calls.ts";
-import { metricsRoute } from "./routes/metrics-route.ts";
-import { pageRoute } from "./routes/page-route.ts";
-import { Refusal } from "./routes/refusal.ts";
-import { sendRefusal } from "./routes/send-refusal.ts";
+import { createMessageRouter } from "./message-router.ts";
+import { createMetrics } from "./metrics.ts";
+import { chatCompletionsRoute } from "./openai/chat-completions-route.ts";
+import { modelsRoute } from "./openai/models.ts";
+import type { Page } from "./page/load-page.ts";
+import type { Observe } from "./records/message-record.ts";
+import { chatRoute, decideRoute } from "./routes/chat-route.ts";
+import { failureRoute, notFoundRoute, throwMethodError } from "./routes/failures.ts";
+import {
+  accessLog,
+  askingGuards,
+  type ClientEnv,
+  createCallSlots,
+  keepClientSignal,
+  sameOriginOnly,
+} from "./routes/guards.ts";
+import { healthRoute, metricsRoute, pageRoute, readyRoute } from "./routes/status-routes.ts";
+import type { AnsweredHosts } from "./security/own-addresses.ts";
 import { requireToken } from "./security/require-token.ts";
-import { type OwnAddresses, sameOriginOnly } from "./security/same-origin-only.ts";
 import { securityHeaders } from "./security/security-headers.ts";
 
 /** What the application is made of. */
-export interface AppParts extends OwnAddresses {
+export interface AppParts extends AnsweredHosts {
   readonly page: Page;
   readonly routing: Routing;
   /** Is told of an error nobody expected. */
@@ -39,53 +35,39 @@ export interface AppParts extends OwnAddresses {
   readonly maxCallsInFlight?: number;
   /** Is told what happened to each message. */
   readonly observe?: Observe;
-  /** Records that the decision log dropped. @default there is no log */
+  /** Returns how many records the decision log dropped. @default there is no log */
   readonly logDropped?: () => number;
   /** Prints one line for each response. */
   readonly writeAccess?: (line: string) => void;
   /** Messages wait for it. @default nothing */
   readonly pricesTried?: Promise<void>;
-  /** Whether the router takes no new messages. @default never */
+  /** Returns whether the router takes no new messages. @default never */
   readonly isStopping?: () => boolean;
 }
 
-/** The router as a web application: every door, and what every request passes first. */
+/** Returns the router as a web application: every endpoint, and what every request passes first. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
   const { page, routing, reportDefect, accessToken = null, logDropped = null } = parts;
-  const { redact } = routing.services;
+  const { observe, isStopping = () => false, pricesTried = Promise.resolve() } = parts;
   const slots = createCallSlots(parts.maxCallsInFlight ?? 64);
   const metrics = createMetrics({ callsInFlight: slots.inUse, logDropped });
-  const observe = (record: MessageRecord) => {
-    metrics.observe(record);
-    parts.observe?.(record);
-  };
-  const router = createMessageRouter({ ...routing, observe });
+  const observers = [metrics.observe, ...(observe === undefined ? [] : [observe])];
+  const router = createMessageRouter({ ...routing, observers });
   const app = new Hono<ClientEnv>();
   app.use(requestId(), accessLog({ metrics, write: parts.writeAccess ?? null }));
   app.use(keepClientSignal, securityHeaders(page), sameOriginOnly(parts));
   if (accessToken !== null) app.use(requireToken(accessToken));
-  app.use(methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }));
-  const { pricesTried = Promise.resolve() } = parts;
-  const asksModel = [jsonOnly, limitedBody, limitedCalls(slots), afterPrices(pricesTried)] as const;
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: throwMethodError }));
+  const guards = askingGuards(slots, pricesTried);
   app.get("/", pageRoute(page));
-  app.post("/chat", ...asksModel, chatRoute(router, reportDefect));
-  app.post("/decide", ...asksModel, decideRoute(router));
-  app.route("/v1", openAiDoor({ router, asksModel, reportDefect }));
+  app.post("/chat", ...guards, chatRoute(router, reportDefect));
+  app.post("/decide", ...guards, decideRoute(router));
+  app.get("/v1/models", modelsRoute);
+  app.post("/v1/chat/completions", ...guards, chatCompletionsRoute(router, reportDefect));
   app.get("/healthz", healthRoute);
-  app.get("/readyz", readyRoute({ isStopping: parts.isStopping ?? (() => false), logDropped }));
+  app.get("/readyz", readyRoute({ isStopping, logDropped }));
   app.get("/metrics", metricsRoute(metrics));
-  app.notFound((c) => sendRefusal(c, c.req.path.startsWith("/v1/") ? noSuchApi : nothingHere));
-  app.onError(failureRoute({ redact, reportDefect }));
+  app.notFound(notFoundRoute);
+  app.onError(failureRoute({ redact: routing.services.redact, reportDefect }));
   return app;
-}
-
-const noSuchApi = new Refusal(
-  404,
-  "There is no such path in this API; use GET /v1/models or POST /v1/chat/completions.",
-);
-const nothingHere = new Refusal(404, "There is nothing here; the page is at /.");
-
-function refuseMethod(_c: Context, methods: readonly string[]): never {
-  const headers = { Allow: methods.join(", ") };
-  throw new Refusal(405, `Use ${methods.join(" or ")} here.`, { headers });
 }

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { plantedKey } from "./testing/planted-key.ts";
+import { plantedKey } from "./testing/keep-told.ts";
 import { startProgram } from "./testing/start-program.ts";
 
 test.each(["SIGINT", "SIGTERM"] as const)(
@@ -74,7 +74,7 @@ test("it writes the decision log and the access log it is asked for, without a w
   expect(stderr).toBe("");
   const record = await readFile(log, "utf8");
   keep(record);
-  expect(JSON.parse(record)).toMatchObject({ door: "chat", outcome: "replied" });
+  expect(JSON.parse(record)).toMatchObject({ endpoint: "chat", outcome: "replied" });
   expect(stdout + record).not.toContain("secret");
 });
 

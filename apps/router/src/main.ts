@@ -1,33 +1,41 @@
 import process from "node:process";
-import { describeDefect } from "./describe-defect.ts";
-import { describeStartFailure } from "./describe-start-failure.ts";
-import { readArguments } from "./options/read-arguments.ts";
-import { parseRouterOptions } from "./options/router-options.ts";
+import { describeDefect, exitCodes, runProgram } from "evaluator-cli-kit";
+import { ConfigurationError } from "evaluator-client";
+import { parseRouterOptions, readArguments } from "./options/router-options.ts";
 import { runRouter } from "./run-router.ts";
 
-const stop = new AbortController();
-// Once: the second signal ends the process at once.
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stop.abort());
+const name = "The router";
 
-// A SIGTERM to `npm start` ends npm and its shell, which passes it on to nobody: this process is only
-// left to another parent.
-const parent = process.ppid;
-if (process.env["npm_lifecycle_event"] !== undefined) {
-  setInterval(() => process.ppid === parent || stop.abort(), 250).unref();
-}
+await runProgram(
+  async (words, { env, stdout, stderr, signal }) => {
+    const options = parseRouterOptions({ ...env, ...readArguments(words) });
+    await runRouter(options, {
+      signal: AbortSignal.any([signal, endOfNpm(env["npm_lifecycle_event"])]),
+      write: (text) => void stdout.write(text),
+      warn: (text) => void stderr.write(text),
+      reportDefect: (error) => void stderr.write(describeDefect(error, name)),
+      onHangUp(listener) {
+        if (stdout.isTTY !== true) process.on("SIGHUP", listener); // there it says that the terminal is gone
+      },
+    });
+    return exitCodes.done;
+  },
+  {
+    name,
+    usage: "Usage: npm start -- [--host <address>] [--port <number>]",
+    isForPerson: (error) => error instanceof ConfigurationError,
+  },
+);
 
-try {
-  const env = { ...process.env, ...readArguments(process.argv.slice(2)) };
-  await runRouter(parseRouterOptions(env), {
-    signal: stop.signal,
-    write: (text) => process.stdout.write(text),
-    warn: (text) => process.stderr.write(text),
-    onHangUp(listener) {
-      if (!process.stdout.isTTY) process.on("SIGHUP", listener); // there it says that the terminal is gone
-    },
-    reportDefect: (error) => process.stderr.write(describeDefect(error)),
-  });
-} catch (error) {
-  process.stderr.write(describeStartFailure(error));
-  process.exitCode = 1;
+/**
+ * Aborts when npm is gone that started this process. A SIGTERM to `npm start` ends npm and its shell,
+ * which passes it on to nobody: all that happens here is that another process becomes the parent.
+ */
+function endOfNpm(script: string | undefined): AbortSignal {
+  const end = new AbortController();
+  const parent = process.ppid;
+  if (script !== undefined) {
+    setInterval(() => process.ppid === parent || end.abort(), 250).unref();
+  }
+  return end.signal;
 }

@@ -1,14 +1,14 @@
 import { once } from "node:events";
+import { isLoopbackHost } from "evaluator-cli-kit";
 import type { RouterOptions } from "./options/router-options.ts";
 import type { ModelPrice } from "./prices/model-price.ts";
-import { watchPrices } from "./prices/watch-prices.ts";
+import { refreshPrices } from "./prices/refresh-prices.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
-import { isLoopback } from "./security/is-loopback.ts";
 import { connectServices } from "./services/connect-services.ts";
 import { startRouter } from "./start-router.ts";
 
 /** Where a running router tells of itself, and what stops it. */
-export interface RouterSurroundings {
+export interface RouterContext {
   /** Ends the router, after the answers in flight. */
   readonly signal: AbortSignal;
   /** Prints what is as it should be. */
@@ -24,17 +24,15 @@ export interface RouterSurroundings {
 /**
  * Runs a router until the signal: says where it is and who answers, and checks its models.
  *
- * @throws StartError or ConfigurationError when it cannot start as it is set up.
+ * @throws CliError or ConfigurationError when it cannot start as it is set up.
  */
-export async function runRouter(
-  options: RouterOptions,
-  surroundings: RouterSurroundings,
-): Promise<void> {
-  const { signal, write, warn, reportDefect } = surroundings;
+export async function runRouter(options: RouterOptions, context: RouterContext): Promise<void> {
+  const { signal, write, warn, reportDefect } = context;
+  for (const line of options.warnings) warn(`${line}\n`);
   const services = connectServices(options.gateway);
   const { decisionLog } = options;
   const log = decisionLog === null ? null : await openDecisionLog(decisionLog, { warn });
-  if (log !== null) surroundings.onHangUp(() => void log.reopen());
+  if (log !== null) context.onHangUp(() => void log.reopen());
   const prices = new Map<string, ModelPrice>();
   const pricesTried = Promise.withResolvers<void>();
   const router = await startRouter({
@@ -47,16 +45,16 @@ export async function runRouter(
     ...(options.hasAccessLog && { writeAccess: write }),
   });
   write(`The router is at ${router.origin}\n${services.notice}\n`);
-  if (!isLoopback(options.host)) warn(exposureNotice(options.host));
+  if (!isLoopbackHost(options.host)) warn(exposureNotice(options.host));
   const { tierModels, policy } = options;
   const models = { tierModels, fallbackModel: policy.fallbackModel };
-  const watched = watchPrices(
+  const refreshed = refreshPrices(
     { ...services, models, prices, onTried: pricesTried.resolve },
     { signal, write, warn },
   ).catch(reportDefect);
   await untilAborted(signal);
   await router.close();
-  await watched;
+  await refreshed;
   await log?.close();
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { readEvents } from "./testing/read-events.ts";
+import { readEvents } from "./testing/read-answers.ts";
 import { heldReply } from "./testing/reply-stream.ts";
-import { startTestRouter } from "./testing/start-test-router.ts";
+import { startTestRouter } from "./testing/test-router.ts";
 
 const json = { "content-type": "application/json" };
 

@@ -1,17 +1,19 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
+import { listen } from "evaluator-cli-kit";
 import { createApp } from "./create-app.ts";
-import { listen } from "./listen.ts";
-import { followConnections } from "./operations/connections.ts";
-import { limitConnections } from "./operations/limit-connections.ts";
-import { defaultServerLimits, type ServerLimits } from "./operations/server-limits.ts";
+import {
+  defaultServerLimits,
+  followConnections,
+  limitConnections,
+  type ServerLimits,
+} from "./connections.ts";
 import type { RouterOptions } from "./options/router-options.ts";
 import { loadPage } from "./page/load-page.ts";
 import type { PriceList } from "./prices/model-price.ts";
 import type { Observe } from "./records/message-record.ts";
-import { allowedHosts, toHostname } from "./security/allowed-hosts.ts";
-import { ownAddresses } from "./security/own-addresses.ts";
+import { allowedHosts, ownAddresses } from "./security/own-addresses.ts";
 import type { Services } from "./services/services.ts";
 
 /** A router that listens. */
@@ -45,7 +47,7 @@ export interface RouterParts {
 /**
  * Starts the router.
  *
- * @throws StartError when its address cannot be listened on.
+ * @throws CliError when its address cannot be listened on.
  */
 export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
   const { options, services, prices = new Map(), ...rest } = parts;
@@ -55,7 +57,12 @@ export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
   const server = createServer(limits);
   const connections = followConnections(server, options.stallMs);
   limitConnections(server, maxConnections);
-  const port = await listen(server, options);
+  const { port, origin } = await listen(server, {
+    host,
+    port: options.port,
+    portSetting: "PORT=",
+    hostSetting: "HOST=",
+  });
   let isStopping = false;
   const app = createApp({
     ...rest,
@@ -69,7 +76,7 @@ export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
   });
   server.on("request", getRequestListener(app.fetch));
   return {
-    origin: `http://${toHostname(host)}:${port}`,
+    origin,
     close: async () => {
       isStopping = true;
       server.close();

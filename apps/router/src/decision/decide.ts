@@ -1,10 +1,8 @@
 import { type Evaluation, EvaluatorError, TimeoutError } from "evaluator-client";
 import type { PriceList } from "../prices/model-price.ts";
 import type { Services } from "../services/services.ts";
-import { type Tier, tierQuestions } from "../tier-question.ts";
-import { applyPolicy } from "./apply-policy.ts";
-import type { Cause, Decision } from "./decision.ts";
-import type { RoutingPolicy } from "./routing-policy.ts";
+import { type Tier, tierNames, tierQuestions } from "../tier-question.ts";
+import type { Cause, Decision, RoutingPolicy } from "./decision.ts";
 
 /** What a message is routed with. */
 export interface Routing {
@@ -21,7 +19,7 @@ const noChoice = {
   tierChosen: null,
   probabilities: null,
   confidence: null,
-  jevMs: 0,
+  decisionMs: 0,
   costUsd: null,
   evaluationId: null,
 };
@@ -38,7 +36,7 @@ export async function decide(
 ): Promise<Decision> {
   const { services, policy, now = () => performance.now() } = routing;
   const request = { state: { user_message: message }, questions: tierQuestions };
-  const limit = policy.decisionMs === null ? {} : { deadlineMs: policy.decisionMs };
+  const limit = policy.decisionTimeoutMs === null ? {} : { deadlineMs: policy.decisionTimeoutMs };
   const startedAt = now();
   try {
     return fromChoice(await services.evaluator.evaluate(request, { signal, ...limit }), routing);
@@ -46,17 +44,17 @@ export async function decide(
     signal.throwIfAborted();
     if (policy.failureTier === null || !(error instanceof EvaluatorError)) throw error;
     const cause = error instanceof TimeoutError ? "decision-timeout" : "evaluation-failed";
-    const jevMs = Math.round(now() - startedAt);
-    return { ...decideTier(policy.failureTier, cause, routing), jevMs };
+    const decisionMs = Math.round(now() - startedAt);
+    return { ...decideTier(policy.failureTier, cause, routing), decisionMs };
   }
 }
 
-/** The decision for a tier that no evaluation chose. */
+/** Returns the decision for a tier that no evaluation chose. */
 export function decideTier(tierUsed: Tier, cause: Cause, routing: Routing): Decision {
   return { ...noChoice, ...askTier(tierUsed, routing), cause };
 }
 
-/** The same decision with another model, as the one of the tier was refused. */
+/** Returns the same decision with another model, as the one of the tier was refused. */
 export function decideFallback(decision: Decision, model: string, { prices }: Routing): Decision {
   const price = prices.get(model) ?? null;
   return {
@@ -78,14 +76,37 @@ function fromChoice(evaluation: Evaluation<typeof tierQuestions>, routing: Routi
     cause,
     probabilities,
     confidence: confidence.tier,
-    jevMs: Math.round(timing.totalMs),
+    decisionMs: Math.round(timing.totalMs),
     costUsd,
     evaluationId: requestId === null ? null : redact(requestId), // the service's own words
   };
+}
+
+/** Returns the tier to use for a choice: the chosen one, or the next one up where confidence is too low. */
+export function applyPolicy(
+  chosen: Tier,
+  confidence: number | null,
+  { minConfidence }: Pick<RoutingPolicy, "minConfidence">,
+): { readonly tierUsed: Tier; readonly cause: Cause } {
+  const isSure = minConfidence === null || confidence === null || confidence >= minConfidence;
+  const next = tierNames[tierNames.indexOf(chosen) + 1];
+  if (isSure || next === undefined) return { tierUsed: chosen, cause: "choice" };
+  return { tierUsed: next, cause: "low-confidence" };
 }
 
 function askTier(tierUsed: Tier, { tierModels, prices }: Routing) {
   const model = tierModels[tierUsed];
   const frontier = prices.get(tierModels.frontier) ?? null;
   return { tierUsed, model, prices: { model: prices.get(model) ?? null, frontier } };
+}
+
+/** Returns a decision as the `x-router-*` headers of every answer. */
+export function decisionHeaders(decision: Decision): Record<string, string> {
+  return {
+    "x-router-tier": decision.tierUsed,
+    "x-router-tier-chosen": decision.tierChosen ?? "none",
+    "x-router-model": decision.model,
+    "x-router-cause": decision.cause,
+    "x-router-decision-ms": String(decision.decisionMs),
+  };
 }

@@ -1,6 +1,26 @@
 import type { ModelPrice } from "../prices/model-price.ts";
 import type { Tier } from "../tier-question.ts";
 
+/** When the router does something else than the evaluation model chose; by default, never. */
+export interface RoutingPolicy {
+  /** Below this confidence, 0..1, the next tier up is taken; null for never. */
+  readonly minConfidence: number | null;
+  /** The tier taken when the evaluation fails; null to answer with its error. */
+  readonly failureTier: Tier | null;
+  /** Time for the decision, retries included, in milliseconds; null for the client's own limit. */
+  readonly decisionTimeoutMs: number | null;
+  /** The text model asked when the tier's model is refused; null for none. */
+  readonly fallbackModel: string | null;
+}
+
+/** The model's choice stands, and every failure is told. */
+export const defaultPolicy: RoutingPolicy = {
+  minConfidence: null,
+  failureTier: null,
+  decisionTimeoutMs: null,
+  fallbackModel: null,
+};
+
 /**
  * Why the tier and the model are what they are: the evaluation model's choice, a rule of the
  * {@link RoutingPolicy}, or the client's own request.
@@ -27,7 +47,7 @@ export interface Decision {
   /** Confidence of the choice, 0..1, or null when not given. */
   readonly confidence: number | null;
   /** Time of the evaluation call, in whole milliseconds. */
-  readonly jevMs: number;
+  readonly decisionMs: number;
   /** Price of the evaluation call in US dollars, or null when not said. */
   readonly costUsd: number | null;
   /** The service's id of the evaluation, or null. */

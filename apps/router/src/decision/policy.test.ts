@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
-import { hangingUpstream } from "../testing/hanging-upstream.ts";
-import { nineFields } from "../testing/nine-fields.ts";
-import type { Answer as UpstreamAnswer, Differences } from "../testing/test-gateway.ts";
+import {
+  hangingUpstream,
+  type Answer as UpstreamAnswer,
+  type Differences,
+} from "../testing/upstreams.ts";
+import { nineFields } from "../testing/read-answers.ts";
 import { testRouter } from "../testing/test-router.ts";
-import { defaultPolicy, type RoutingPolicy } from "./routing-policy.ts";
+import { defaultPolicy, type RoutingPolicy } from "./decision.ts";
 
 const fails: UpstreamAnswer = () =>
   Response.json({ error: { message: "broken", type: "internal_server_error" } }, { status: 500 });
@@ -56,7 +59,7 @@ const rows: [rule: string, row: Row][] = [
   [
     "a decision over its time limit takes that tier too",
     {
-      policy: { failureTier: "fast", decisionMs: 1 },
+      policy: { failureTier: "fast", decisionTimeoutMs: 1 },
       upstream: { evaluation: hangs },
       headers: { tier: "fast", "tier-chosen": "none", cause: "decision-timeout" },
       body: { tier: "fast", probabilities: { nano: 0, fast: 0, balanced: 0, frontier: 0 } },
@@ -87,7 +90,7 @@ test.each(rows)("%s, and the nine fields stay", async (_rule, row) => {
 });
 
 test("without a tier for it, a decision over its time limit is a 504", async () => {
-  const policy = { ...defaultPolicy, decisionMs: 1 };
+  const policy = { ...defaultPolicy, decisionTimeoutMs: 1 };
   const { chat } = await testRouter({ evaluation: hangs }, { policy });
   expect((await chat({ message: "hi" })).status).toBe(504);
 });
@@ -123,7 +126,7 @@ test("POST /decide gives the decision, applies the policy, and asks no text mode
     model: "google/gemini-3.1-flash-lite",
     probabilities: { nano: 0.97, fast: 0.02, balanced: 0, frontier: 0 },
     confidence: 0.96,
-    jevMs: expect.any(Number),
+    decisionMs: expect.any(Number),
     costUsd: expect.any(Number),
     evaluationId: expect.anything(),
     prices: { model: null, frontier: null },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startProgram } from "../testing/start-program.ts";
-import { startTestRouter } from "../testing/start-test-router.ts";
+import { startTestRouter } from "../testing/test-router.ts";
 
 test("ends with 0 while the router answers, and with 1 once it is gone", async () => {
   const { origin, close } = await startTestRouter();

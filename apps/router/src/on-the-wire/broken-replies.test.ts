@@ -1,12 +1,7 @@
 import { expect, test } from "vitest";
-import { readEvents } from "../testing/read-events.ts";
-import {
-  beginStream,
-  deltaOf,
-  eventOf,
-  type ReplyScript,
-  scriptedGateway,
-} from "../testing/scripted-gateway.ts";
+import { readEvents } from "../testing/read-answers.ts";
+import { beginStream, deltaOf, eventOf } from "../testing/reply-stream.ts";
+import { type ReplyScript, scriptedGateway } from "../testing/test-router.ts";
 
 const json = { "content-type": "application/json" };
 const conversation = { model: "auto", messages: [{ role: "user", content: "hi" }], stream: true };

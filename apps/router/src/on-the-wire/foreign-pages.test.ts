@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { rawRequest, sendRaw } from "../testing/raw-client.ts";
-import { startTestRouter } from "../testing/start-test-router.ts";
+import { startTestRouter } from "../testing/test-router.ts";
 
 const json = "Content-Type: application/json";
 const body = '{"message":"hi"}';
 const length = `Content-Length: ${body.length}`;
 
-test("a foreign Host, Origin or site is refused on every door, and no model is asked", async () => {
+test("a foreign Host, Origin or site is refused on every endpoint, and no model is asked", async () => {
   const { origin, host, seen } = await startTestRouter();
   const foreign = [
     ["Host: evil.example"],
@@ -15,9 +15,9 @@ test("a foreign Host, Origin or site is refused on every door, and no model is a
     [`Host: ${host}`, "Origin: null"],
     [`Host: ${host}`, "Sec-Fetch-Site: cross-site"],
   ];
-  for (const door of ["POST /chat", "POST /decide", "POST /v1/chat/completions", "GET /"]) {
+  for (const endpoint of ["POST /chat", "POST /decide", "POST /v1/chat/completions", "GET /"]) {
     for (const headers of foreign) {
-      const request = rawRequest(door, [...headers, json, length], body);
+      const request = rawRequest(endpoint, [...headers, json, length], body);
       expect(await sendRaw(origin, request)).toMatch(/^HTTP\/1\.1 403 /);
     }
   }

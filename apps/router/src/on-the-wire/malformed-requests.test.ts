@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { rawClient, rawRequest, sendRaw } from "../testing/raw-client.ts";
-import { startTestRouter } from "../testing/start-test-router.ts";
+import { startTestRouter } from "../testing/test-router.ts";
 
 const json = "Content-Type: application/json";
 const body = '{"message":"hi"}';

@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
-import { impatientLimits } from "../testing/impatient-limits.ts";
 import { rawClient, rawRequest, sendRaw } from "../testing/raw-client.ts";
-import { startTestRouter } from "../testing/start-test-router.ts";
+import { startTestRouter } from "../testing/test-router.ts";
+
+/** Limits that let a slow client go within a test. */
+const impatientLimits = {
+  headersTimeout: 50,
+  requestTimeout: 100,
+  connectionsCheckingInterval: 10,
+};
 
 const slow: [what: string, bytes: (host: string) => string][] = [
   ["says nothing", () => ""],

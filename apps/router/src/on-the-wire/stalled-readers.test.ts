@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { rawClient, rawRequest, sendRaw } from "../testing/raw-client.ts";
-import { beginStream, deltaOf, scriptedGateway } from "../testing/scripted-gateway.ts";
+import { beginStream, deltaOf } from "../testing/reply-stream.ts";
+import { scriptedGateway } from "../testing/test-router.ts";
 
 const patiently = { timeout: 30_000 };
 const json = "Content-Type: application/json";

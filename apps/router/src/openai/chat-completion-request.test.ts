@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Refusal } from "../routes/refusal.ts";
+import { HttpError } from "../http-error.ts";
 import { parseChatCompletionRequest } from "./chat-completion-request.ts";
 
 const user = { role: "user", content: "hi" };
@@ -36,7 +36,7 @@ const impossible: [param: string, fields: object][] = [
 
 test.each(impossible)("%s that would change the reply is refused by name: %j", (param, fields) => {
   const parsing = () => parse(fields);
-  expect(parsing).toThrow(Refusal);
+  expect(parsing).toThrow(HttpError);
   expect(parsing).toThrow(`This router cannot do this: ${param}: `);
   expect(parsing).toThrow(expect.objectContaining({ status: 400, details: { param } }));
 });

@@ -1,5 +1,7 @@
+import type { ModelMessage } from "ai";
 import { z } from "zod";
-import { Refusal } from "../routes/refusal.ts";
+import { HttpError } from "../http-error.ts";
+import type { ReplySettings } from "../reply/reply.ts";
 
 const NOT_SUPPORTED = "not supported";
 
@@ -56,7 +58,7 @@ const chatCompletionRequestSchema = z.object({
 });
 
 /** One message of an OpenAI conversation. */
-export type ChatCompletionMessage = z.infer<typeof messageSchema>;
+type ChatCompletionMessage = z.infer<typeof messageSchema>;
 
 /** What `POST /v1/chat/completions` is sent, as far as the router can do it. */
 export type ChatCompletionRequest = z.infer<typeof chatCompletionRequestSchema>;
@@ -65,14 +67,14 @@ export type ChatCompletionRequest = z.infer<typeof chatCompletionRequestSchema>;
  * Reads a request in OpenAI's form. What would change the reply and cannot be done, such as
  * tools, is refused; what would not, such as `user`, is passed over.
  *
- * @throws Refusal with status 400 that names the field.
+ * @throws HttpError with status 400 that names the field.
  */
 export function parseChatCompletionRequest(body: unknown): ChatCompletionRequest {
   const { data, error } = chatCompletionRequestSchema.safeParse(body);
   if (data) return data;
   const [issue] = error.issues;
   const field = issue?.path.join(".") || "the body";
-  throw new Refusal(400, `This router cannot do this: ${field}: ${issue?.message}.`, {
+  throw new HttpError(400, `This router cannot do this: ${field}: ${issue?.message}.`, {
     param: field,
   });
 }
@@ -85,4 +87,52 @@ function only(...values: (string | number | boolean)[]) {
 /** A field that says nothing, or says it at length. */
 function nothing() {
   return z.union([z.null(), z.tuple([]), z.strictObject({})], NOT_SUPPORTED).optional();
+}
+
+/** Returns a conversation in OpenAI's form as the `ai` package takes it: the same messages, in order. */
+export function toModelMessages(messages: readonly ChatCompletionMessage[]): ModelMessage[] {
+  return messages.map(toModelMessage);
+}
+
+/** Returns the text of the last user message, which decides; empty when there is none. */
+export function lastUserText(messages: readonly ChatCompletionMessage[]): string {
+  const last = messages.findLast(({ role }) => role === "user");
+  return last === undefined ? "" : textOf(last.content);
+}
+
+function toModelMessage(message: ChatCompletionMessage): ModelMessage {
+  const { role, content } = message;
+  if (role === "assistant") return { role, content: textOf(content) };
+  if (role !== "user") return { role: "system", content: textOf(content) };
+  return { role, content: typeof content === "string" ? content : content.map(toPart) };
+}
+
+function toPart(part: Exclude<ChatCompletionMessage["content"], string>[number]) {
+  if (part.type === "text") return { type: "text" as const, text: part.text };
+  const url = new URL(part.image_url.url);
+  return { type: "file" as const, mediaType: "image/*", data: url };
+}
+
+function textOf(content: ChatCompletionMessage["content"]): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
+/** Returns the settings of an OpenAI request in the words of the `ai` package; unset ones are left out. */
+export function toSettings(request: ChatCompletionRequest): ReplySettings {
+  const { stop } = request;
+  const settings = {
+    temperature: request.temperature,
+    topP: request.top_p,
+    presencePenalty: request.presence_penalty,
+    frequencyPenalty: request.frequency_penalty,
+    seed: request.seed,
+    reasoning: request.reasoning_effort,
+    maxOutputTokens: request.max_completion_tokens ?? request.max_tokens,
+    stopSequences: typeof stop === "string" ? [stop] : stop,
+  };
+  const given = Object.entries(settings).filter(
+    ([, value]) => value !== undefined && value !== null,
+  );
+  return Object.fromEntries(given);
 }

@@ -1,15 +1,17 @@
 import type { Context, Handler } from "hono";
-import type { Answer, Call, MessageRouter } from "../chat/message-router.ts";
-import { decisionHeaders } from "../decision/decision-headers.ts";
+import { decisionHeaders } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
-import { callOf, type ClientEnv } from "../routes/client-env.ts";
-import { readJson } from "../routes/read-json.ts";
+import type { Answer, Call, MessageRouter } from "../message-router.ts";
+import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
+import { callOf, type ClientEnv } from "../routes/guards.ts";
+import { readJson } from "../routes/read-message.ts";
 import { type SendEvent, sendEvents } from "../routes/send-events.ts";
 import {
   type ChatCompletionRequest,
   parseChatCompletionRequest,
+  toModelMessages,
+  toSettings,
 } from "./chat-completion-request.ts";
-import { chooseTier } from "./choose-tier.ts";
 import {
   chunkOf,
   type CompletionHead,
@@ -17,9 +19,7 @@ import {
   usageChunk,
   wholeCompletion,
 } from "./completion-forms.ts";
-import { openAiError } from "./openai-error.ts";
-import { toModelMessages } from "./to-model-messages.ts";
-import { toSettings } from "./to-settings.ts";
+import { chooseTier } from "./models.ts";
 
 /** `POST /v1/chat/completions`: the conversation goes to the chosen tier's model as it was sent. */
 export function chatCompletionsRoute(
@@ -42,7 +42,7 @@ export function chatCompletionsRoute(
 function sendWhole(c: Context<ClientEnv>, { decision, reply }: Answer): Response {
   setHeaders(c, decisionHeaders(decision));
   c.header("x-router-reply-ms", String(reply.replyMs));
-  if (reply.replyError !== null) return refuse(c, reply);
+  if (reply.replyError !== null) return sendFailure(c, reply);
   return c.json(wholeCompletion(headOf(c, decision.model), reply));
 }
 
@@ -112,7 +112,7 @@ async function sendStream(
     },
     (error, send) => {
       report(error instanceof Error ? error : new Error("Not an error was thrown."));
-      return send(openAiError("The router failed; its console says where.", { status: 500 }));
+      return send(openAiError(defectMessage, { status: 500 }));
     },
   );
 }
@@ -128,13 +128,10 @@ async function sendEnd(
   await send("[DONE]");
 }
 
-/** The router has tried again already; a client that does too, without being told when, only spends more. */
-function refuse(c: Context, { replyError, limit }: Answer["reply"]): Response {
+function sendFailure(c: Context, { replyError, limit }: Answer["reply"]): Response {
   const status = limit === null ? 502 : 429;
-  const retryAfter = limit?.retryAfter ?? null;
-  const retry = retryAfter === null ? null : { "Retry-After": retryAfter };
-  const body = openAiError(replyError ?? "", { status });
-  return c.json(body, status, retry ?? { "x-should-retry": "false" });
+  const headers = retryHeaders(limit?.retryAfter ?? null);
+  return c.json(openAiError(replyError ?? "", { status }), status, headers);
 }
 
 function headOf({ var: { requestId } }: Context<ClientEnv>, model: string): CompletionHead {

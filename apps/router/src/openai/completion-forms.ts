@@ -9,20 +9,20 @@ export interface CompletionHead {
   readonly model: string;
 }
 
-/** A whole completion in OpenAI's form. */
+/** Returns a whole completion in OpenAI's form. */
 export function wholeCompletion(head: CompletionHead, reply: GeneratedReply) {
   const message = { role: "assistant", content: reply.reply, refusal: null };
   const choice = { index: 0, message, logprobs: null, finish_reason: finishOf(reply) };
   return { ...head, object: "chat.completion", choices: [choice], usage: usageOf(reply) };
 }
 
-/** One piece of a streamed completion. */
+/** Returns one piece of a streamed completion. */
 export function chunkOf(head: CompletionHead, delta: object, finishReason: string | null = null) {
   const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
   return { ...head, object: "chat.completion.chunk", choices: [choice] };
 }
 
-/** The last piece of a stream that was asked for its tokens. */
+/** Returns the last piece of a stream that was asked for its tokens. */
 export function usageChunk(head: CompletionHead, reply: Reply) {
   return { ...head, object: "chat.completion.chunk", choices: [], usage: usageOf(reply) };
 }
@@ -32,7 +32,7 @@ const finishReasons: Partial<Record<FinishReason, string>> = {
   "content-filter": "content_filter",
 };
 
-/** Why a reply ended, in OpenAI's word. */
+/** Returns why a reply ended, in OpenAI's word. */
 export function finishOf({ finishReason }: GeneratedReply): string {
   return finishReasons[finishReason ?? "stop"] ?? "stop";
 }

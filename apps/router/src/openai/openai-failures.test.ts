@@ -1,6 +1,7 @@
 import { APIError } from "openai";
 import { expect, test } from "vitest";
-import { collect, openAiClient } from "../testing/open-ai-client.ts";
+import { collect } from "../testing/read-answers.ts";
+import { openAiClient } from "../testing/test-router.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 
 const greeting = [{ role: "user" as const, content: "hi" }];

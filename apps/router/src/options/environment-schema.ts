@@ -1,6 +1,17 @@
+import type { GatewayModelId } from "ai";
 import { z } from "zod";
-import { tierNames } from "../tier-question.ts";
-import { defaultTierModels } from "./default-tier-models.ts";
+import { type Tier, tierNames } from "../tier-question.ts";
+
+/**
+ * The gateway's text model for each tier, unless the environment names another. Their input prices
+ * go from $0.05 to $10 per million tokens: 200 to 1 (contract section 4.6, rule 8).
+ */
+export const defaultTierModels = {
+  nano: "openai/gpt-5-nano",
+  fast: "google/gemini-3.1-flash-lite",
+  balanced: "anthropic/claude-sonnet-5.5",
+  frontier: "anthropic/claude-fable-5.1",
+} as const satisfies Record<Tier, GatewayModelId>;
 
 const visibleAscii = /^[\x21-\x7e]+$/;
 
@@ -39,11 +50,8 @@ export const environmentSchema = z.object({
   ROUTER_FAILURE_TIER: z
     .enum(tierNames, `is not a tier; set it to ${tierNames.join(", ")}`)
     .optional(),
-  ROUTER_DECISION_MS: wholeNumber({
-    from: 1,
-    to: 600_000,
-    error: "is not a time; set it to milliseconds from 1 to 600000, such as 2000",
-  }).optional(),
+  ROUTER_DECISION_TIMEOUT_MS: milliseconds().optional(),
+  ROUTER_DECISION_MS: milliseconds().optional(), // its name before it said that it is a limit
   ROUTER_FALLBACK_MODEL: modelId(defaultTierModels.fast).optional(),
   ROUTER_MAX_CALLS: wholeNumber({
     fallback: 64,
@@ -51,12 +59,7 @@ export const environmentSchema = z.object({
     to: 10_000,
     error: "is not a number of calls; set it to a whole number from 1 to 10000, such as 64",
   }),
-  ROUTER_STALL_TIMEOUT_MS: wholeNumber({
-    fallback: 20_000,
-    from: 1,
-    to: 600_000,
-    error: "is not a time; set it to milliseconds from 1 to 600000, such as 20000",
-  }),
+  ROUTER_STALL_TIMEOUT_MS: milliseconds(20_000),
   ROUTER_DECISION_LOG: z.string().optional(),
   ROUTER_ACCESS_LOG: z.enum(["on", "off"], "is neither on nor off").default("on"),
   AI_GATEWAY_API_KEY: z
@@ -91,6 +94,11 @@ interface WholeNumber {
   readonly to: number;
   readonly error: string;
   readonly fallback?: number;
+}
+
+function milliseconds(fallback?: number) {
+  const error = "is not a time; set it to milliseconds from 1 to 600000, such as 2000";
+  return wholeNumber({ from: 1, to: 600_000, error, ...(fallback !== undefined && { fallback }) });
 }
 
 function wholeNumber({ from, to, error, fallback }: WholeNumber) {

@@ -1,6 +1,6 @@
+import { CliError } from "evaluator-cli-kit";
 import { expect, test } from "vitest";
 import { parseRouterOptions } from "./router-options.ts";
-import { StartError } from "../start-error.ts";
 
 test("nothing set means the loopback address, port 3000, the default models and no gateway", () => {
   expect(parseRouterOptions({})).toEqual({
@@ -14,12 +14,18 @@ test("nothing set means the loopback address, port 3000, the default models and 
       balanced: "anthropic/claude-sonnet-5.5",
       frontier: "anthropic/claude-fable-5.1",
     },
-    policy: { minConfidence: null, failureTier: null, decisionMs: null, fallbackModel: null },
+    policy: {
+      minConfidence: null,
+      failureTier: null,
+      decisionTimeoutMs: null,
+      fallbackModel: null,
+    },
     maxCallsInFlight: 64,
     stallMs: 20_000,
     decisionLog: null,
     hasAccessLog: true,
     gateway: null,
+    warnings: [],
   });
 });
 
@@ -35,7 +41,7 @@ test("everything can be set", () => {
     ROUTER_MODEL_FRONTIER: "a/frontier",
     ROUTER_MIN_CONFIDENCE: "0.6",
     ROUTER_FAILURE_TIER: "balanced",
-    ROUTER_DECISION_MS: "2000",
+    ROUTER_DECISION_TIMEOUT_MS: "2000",
     ROUTER_FALLBACK_MODEL: "a/fallback",
     ROUTER_MAX_CALLS: "2",
     ROUTER_STALL_TIMEOUT_MS: "500",
@@ -53,7 +59,7 @@ test("everything can be set", () => {
     policy: {
       minConfidence: 0.6,
       failureTier: "balanced",
-      decisionMs: 2000,
+      decisionTimeoutMs: 2000,
       fallbackModel: "a/fallback",
     },
     maxCallsInFlight: 2,
@@ -61,12 +67,23 @@ test("everything can be set", () => {
     decisionLog: "decisions.jsonl",
     hasAccessLog: false,
     gateway: { apiKey: "key", baseUrl: "http://127.0.0.1:4000/v4/ai", env },
+    warnings: [],
   });
 });
 
 test("a blank variable counts as unset", () => {
   const env = { PORT: "", HOST: " ", AI_GATEWAY_API_KEY: "  ", ROUTER_MODEL_FAST: "" };
   expect(parseRouterOptions(env)).toEqual(parseRouterOptions({}));
+});
+
+test("the old name of the decision's time limit is still read, with a warning", () => {
+  const old = parseRouterOptions({ ROUTER_DECISION_MS: "2000" });
+  expect(old.policy.decisionTimeoutMs).toBe(2000);
+  expect(old.warnings).toEqual([
+    "ROUTER_DECISION_MS is called ROUTER_DECISION_TIMEOUT_MS now; the old name is still read.",
+  ]);
+  const both = { ROUTER_DECISION_MS: "1", ROUTER_DECISION_TIMEOUT_MS: "2000" };
+  expect(parseRouterOptions(both).policy.decisionTimeoutMs).toBe(2000);
 });
 
 const wrong: [env: Record<string, string>, message: string][] = [
@@ -80,6 +97,7 @@ const wrong: [env: Record<string, string>, message: string][] = [
   [{ ROUTER_MIN_CONFIDENCE: "1.1" }, 'ROUTER_MIN_CONFIDENCE="1.1" is not a number from 0 to 1'],
   [{ ROUTER_FAILURE_TIER: "big" }, 'ROUTER_FAILURE_TIER="big" is not a tier; set it to nano,'],
   [{ ROUTER_DECISION_MS: "0" }, 'ROUTER_DECISION_MS="0" is not a time'],
+  [{ ROUTER_DECISION_TIMEOUT_MS: "0" }, 'ROUTER_DECISION_TIMEOUT_MS="0" is not a time'],
   [{ ROUTER_FALLBACK_MODEL: "gpt" }, 'ROUTER_FALLBACK_MODEL="gpt" is not a model id'],
   [{ ROUTER_MAX_CALLS: "0" }, 'ROUTER_MAX_CALLS="0" is not a number of calls'],
   [{ ROUTER_STALL_TIMEOUT_MS: "1s" }, 'ROUTER_STALL_TIMEOUT_MS="1s" is not a time'],
@@ -91,7 +109,7 @@ const wrong: [env: Record<string, string>, message: string][] = [
 
 test.each(wrong)("refuses %j in one line", (env, message) => {
   const parse = () => parseRouterOptions(env);
-  expect(parse).toThrow(StartError);
+  expect(parse).toThrow(CliError);
   expect(parse).toThrow(message);
   expect(parse).not.toThrow(/\n/);
 });

@@ -1,9 +1,14 @@
+import {
+  CliError,
+  type Environment,
+  isLoopbackHost,
+  parseWords,
+  readPositionals,
+  trimEnvironment,
+} from "evaluator-cli-kit";
 import type { z } from "zod";
-import type { RoutingPolicy } from "../decision/routing-policy.ts";
-import { isLoopback } from "../security/is-loopback.ts";
-import { StartError } from "../start-error.ts";
+import type { RoutingPolicy } from "../decision/decision.ts";
 import type { Tier } from "../tier-question.ts";
-import { type Environment, trimEnvironment } from "./environment.ts";
 import { environmentSchema, secretNames } from "./environment-schema.ts";
 
 /** How to reach the gateway. */
@@ -42,16 +47,31 @@ export interface RouterOptions {
   readonly hasAccessLog: boolean;
   /** The gateway, or null when there is no key and the emulator answers. */
   readonly gateway: GatewayOptions | null;
+  /** What a person should change in the settings, one line each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads `--host` and `--port` as the variables they stand for.
+ *
+ * @throws UsageError when the words mean nothing.
+ */
+export function readArguments(words: readonly string[]): Environment {
+  const options = { host: { type: "string" }, port: { type: "string" } } as const;
+  const { values, positionals } = parseWords(words, options);
+  readPositionals(positionals, []);
+  const { host, port } = values;
+  return { ...(host !== undefined && { HOST: host }), ...(port !== undefined && { PORT: port }) };
 }
 
 /**
  * Reads the router's options from environment variables; a blank one counts as unset.
  *
- * @throws StartError that names the first wrong variable.
+ * @throws CliError that names the first wrong variable.
  */
 export function parseRouterOptions(env: Environment): RouterOptions {
   const { data, error } = environmentSchema.safeParse(trimEnvironment(env));
-  if (!data) throw new StartError(describeProblem(error, env));
+  if (!data) throw new CliError(describeProblem(error, env));
   checkHost(data);
   return {
     host: data.HOST,
@@ -67,7 +87,7 @@ export function parseRouterOptions(env: Environment): RouterOptions {
     policy: {
       minConfidence: data.ROUTER_MIN_CONFIDENCE ?? null,
       failureTier: data.ROUTER_FAILURE_TIER ?? null,
-      decisionMs: data.ROUTER_DECISION_MS ?? null,
+      decisionTimeoutMs: data.ROUTER_DECISION_TIMEOUT_MS ?? data.ROUTER_DECISION_MS ?? null,
       fallbackModel: data.ROUTER_FALLBACK_MODEL ?? null,
     },
     maxCallsInFlight: data.ROUTER_MAX_CALLS,
@@ -75,8 +95,12 @@ export function parseRouterOptions(env: Environment): RouterOptions {
     decisionLog: data.ROUTER_DECISION_LOG ?? null,
     hasAccessLog: data.ROUTER_ACCESS_LOG === "on",
     gateway: readGateway(data, env),
+    warnings: data.ROUTER_DECISION_MS === undefined ? [] : [renamed],
   };
 }
+
+const renamed =
+  "ROUTER_DECISION_MS is called ROUTER_DECISION_TIMEOUT_MS now; the old name is still read.";
 
 function readGateway(data: z.infer<typeof environmentSchema>, env: Environment) {
   const { AI_GATEWAY_API_KEY: apiKey, EVALUATOR_BASE_URL: baseUrl } = data;
@@ -84,8 +108,8 @@ function readGateway(data: z.infer<typeof environmentSchema>, env: Environment) 
 }
 
 function checkHost({ HOST, ROUTER_ACCESS_TOKEN }: z.infer<typeof environmentSchema>): void {
-  if (isLoopback(HOST) || ROUTER_ACCESS_TOKEN !== undefined) return;
-  throw new StartError(
+  if (isLoopbackHost(HOST) || ROUTER_ACCESS_TOKEN !== undefined) return;
+  throw new CliError(
     `HOST=${JSON.stringify(HOST)} is not a loopback address: other machines could spend your credits here. Set ROUTER_ACCESS_TOKEN to a secret of at least 16 characters, or HOST to 127.0.0.1.`,
   );
 }

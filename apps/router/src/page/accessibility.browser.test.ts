@@ -1,7 +1,7 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { hangingUpstream } from "../testing/hanging-upstream.ts";
+import { hangingUpstream } from "../testing/upstreams.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { send, useBrowser } from "../testing/use-browser.ts";
 

@@ -1,6 +1,18 @@
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { bundleScript } from "./bundle-script.ts";
-import { createPage, type Page } from "./page.ts";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { html } from "hono/html";
+
+/** The page as it is sent, and what a content security policy must allow for it. */
+export interface Page {
+  /** The whole document. */
+  readonly html: string;
+  /** Source expression of its one style element, such as `sha256-…`. */
+  readonly styleHash: string;
+  /** Source expression of its one script element, such as `sha256-…`. */
+  readonly scriptHash: string;
+}
 
 /** Puts the page together from the document, the style and the script beside this file. */
 export async function loadPage(options: { banner: string | null }): Promise<Page> {
@@ -13,4 +25,50 @@ export async function loadPage(options: { banner: string | null }): Promise<Page
     .replace("/* style.css */", () => style)
     .replace("/* script */", () => script);
   return createPage(whole, options);
+}
+
+let bundled: Promise<string> | null = null;
+
+/** The page's script and the two libraries it uses as one text, made once in memory. */
+function bundleScript(): Promise<string> {
+  bundled ??= bundle();
+  return bundled;
+}
+
+async function bundle(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL("script/main.ts", import.meta.url))],
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    minify: true,
+    charset: "utf8",
+    tsconfigRaw: {}, // the same script wherever the router is installed
+    logLevel: "silent", // a failure is thrown
+  });
+  return outputFiles.map(({ text }) => text).join("");
+}
+
+/** Puts the banner, when there is one, into the document as text, and hashes style and script. */
+export async function createPage(
+  document: string,
+  { banner }: { banner: string | null },
+): Promise<Page> {
+  const source = document.replaceAll("\r\n", "\n"); // a browser hashes what it parsed: \n
+  const aside = banner === null ? "" : await html`<aside class="banner">${banner}</aside>`;
+  return {
+    html: source.replace("<!-- banner -->", () => aside),
+    styleHash: hashOf(source, /<style>(.*?)<\/style>/gs),
+    scriptHash: hashOf(source, /<script type="module">(.*?)<\/script>/gs),
+  };
+}
+
+function hashOf(source: string, element: RegExp): string {
+  const [match, ...others] = source.matchAll(element);
+  if (match?.[1] === undefined || others.length > 0) {
+    throw new Error(`The page has not exactly one ${element.source}.`);
+  }
+  return `sha256-${createHash("sha256").update(match[1]).digest("base64")}`;
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { defaultTierModels } from "../options/default-tier-models.ts";
+import { defaultTierModels } from "../options/environment-schema.ts";
 import { loggedRecordSchema } from "../report/read-records.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { openDecisionLog } from "./decision-log.ts";
@@ -31,7 +31,7 @@ test("each message is one line with ids, shares, times and costs, and no text", 
   const records = lines.map((line) => JSON.parse(line) as MessageRecord);
   expect(records).toMatchObject([
     {
-      door: "chat",
+      endpoint: "chat",
       outcome: "replied",
       tierChosen: "nano",
       tierUsed: "nano",
@@ -43,7 +43,7 @@ test("each message is one line with ids, shares, times and costs, and no text", 
       replyCostUsd: expect.any(Number),
       frontierCostUsd: expect.any(Number),
     },
-    { requestId: "my-own-id", door: "decide", outcome: "decided", replyMs: null },
+    { requestId: "my-own-id", endpoint: "decide", outcome: "decided", replyMs: null },
   ]);
   expect(text).not.toMatch(/secret|moon|emulator|"hi"/);
   for (const record of records) loggedRecordSchema.parse(record);

@@ -1,4 +1,4 @@
-import { StartError } from "../start-error.ts";
+import { CliError } from "evaluator-cli-kit";
 import { CutShortError, type Open, openLineFile } from "./line-file.ts";
 import type { Observe } from "./message-record.ts";
 
@@ -27,7 +27,7 @@ const MAX_WAITING = 10_000;
 /**
  * Opens the decision log. A disk that is full loses the records of that time, and no others.
  *
- * @throws StartError when the file cannot be written.
+ * @throws CliError when the file cannot be written.
  */
 export async function openDecisionLog(
   path: string,
@@ -35,7 +35,7 @@ export async function openDecisionLog(
 ): Promise<DecisionLog> {
   let file = await openLineFile(path, open).catch((error: unknown) => {
     const problem = `ROUTER_DECISION_LOG=${JSON.stringify(path)} cannot be written`;
-    throw new StartError(`${problem} (${codeOf(error)}).`, { cause: error });
+    throw new CliError(`${problem} (${codeOf(error)}).`, { cause: error });
   });
   const losses = countLosses(warn);
   let waiting: string[] = [];

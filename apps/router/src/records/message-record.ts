@@ -1,10 +1,10 @@
 import type { BilledTokens, Reply } from "../reply/reply.ts";
 import type { Cause, Decision } from "../decision/decision.ts";
-import { costOf } from "../prices/cost-of.ts";
+import { costOf } from "../prices/model-price.ts";
 import type { Tier } from "../tier-question.ts";
 
-/** Where a message came in. */
-export type Door = "chat" | "decide" | "openai";
+/** Which endpoint a message came to. */
+export type Endpoint = "chat" | "decide" | "openai";
 
 /** How a message ended. */
 export type Outcome = "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
@@ -12,7 +12,7 @@ export type Outcome = "replied" | "decided" | "reply-failed" | "no-decision" | "
 /** Who asked, and where. */
 export interface CallOrigin {
   readonly requestId: string;
-  readonly door: Door;
+  readonly endpoint: Endpoint;
 }
 
 /** What happened to one message: ids, shares, times and costs, never its text. */
@@ -88,7 +88,7 @@ function decisionPart(decision: Decision | null) {
     model: decision?.model ?? null,
     probabilities: decision?.probabilities ?? null,
     confidence: decision?.confidence ?? null,
-    decisionMs: decision?.jevMs ?? null,
+    decisionMs: decision?.decisionMs ?? null,
     decisionCostUsd: decision?.costUsd ?? null,
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { defaultTierModels } from "../options/default-tier-models.ts";
-import { readEvents } from "../testing/read-events.ts";
+import { defaultTierModels } from "../options/environment-schema.ts";
+import { readEvents } from "../testing/read-answers.ts";
 import { heldReply, replyStream } from "../testing/reply-stream.ts";
 import { testRouter } from "../testing/test-router.ts";
 import type { MessageRecord } from "./message-record.ts";

@@ -1,9 +1,9 @@
 import { createGateway } from "ai";
 import { expect, test } from "vitest";
 import { redactor } from "../security/redactor.ts";
-import { plantedKey } from "../testing/planted-key.ts";
+import { plantedKey } from "../testing/keep-told.ts";
 import { replyFetch } from "./reply-fetch.ts";
-import { createTokenMeter } from "./token-usage.ts";
+import { createTokenMeter } from "./reply.ts";
 import { generateReply, type ReplyOptions } from "./generate-reply.ts";
 
 const atOnce = { "retry-after-ms": "0" };

@@ -1,10 +1,20 @@
-import type { LanguageModel } from "ai";
+import {
+  type FinishReason,
+  generateText,
+  type LanguageModel,
+  type LanguageModelUsage,
+  streamText,
+} from "ai";
 import type { Redact } from "../security/redactor.ts";
-import { askForText, type ReplyPrompt, type ReplySettings } from "./ask-for-text.ts";
-import type { GeneratedReply } from "./reply.ts";
+import {
+  type GeneratedReply,
+  type ReplyPrompt,
+  type ReplySettings,
+  type TokenMeter,
+  toTokenUsage,
+} from "./reply.ts";
 import { describeReplyFailure, isRefusedModel, isUnbilled, limitOf } from "./reply-failure.ts";
 import type { ReplyListener } from "./reply-fetch.ts";
-import { type TokenMeter, toTokenUsage } from "./token-usage.ts";
 
 /** Returns the model to ask, which gives its text to the listener where there is one. */
 export type OpenModel = (listener: ReplyListener | undefined) => LanguageModel;
@@ -88,4 +98,48 @@ function redactDeltas({ onDelta, redact, meter }: ReplyOptions) {
     if (clear !== "") await onDelta(clear);
   };
   return { listener, end };
+}
+
+/** One call of a text model. */
+interface TextCall {
+  readonly model: LanguageModel;
+  readonly prompt: ReplyPrompt;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly settings: ReplySettings;
+  /** Whether the model's own listener is given the text as it comes; else it comes whole. */
+  readonly isStreamed: boolean;
+}
+
+/** What a text model gave. */
+interface GivenText {
+  /** Empty where it was streamed. */
+  readonly text: string;
+  readonly usage: LanguageModelUsage;
+  readonly finishReason: FinishReason;
+}
+
+/** Asks a text model, and throws what it threw. */
+async function askForText(call: TextCall): Promise<GivenText> {
+  const { model, prompt, signal, timeoutMs, settings, isStreamed } = call;
+  const input =
+    typeof prompt === "string"
+      ? { prompt }
+      : { messages: [...prompt], allowSystemInMessages: true };
+  const options = { ...settings, ...input, model, abortSignal: signal, timeout: timeoutMs };
+  if (!isStreamed) return generateText(options);
+  return untilFinished(streamText({ ...options, onError: () => undefined }).fullStream);
+}
+
+async function untilFinished(
+  parts: ReturnType<typeof streamText>["fullStream"],
+): Promise<GivenText> {
+  for await (const part of parts) {
+    if (part.type === "error") throw part.error;
+    if (part.type === "abort") throw new DOMException("The reply was cut short.", "TimeoutError");
+    if (part.type === "finish") {
+      return { text: "", usage: part.totalUsage, finishReason: part.finishReason };
+    }
+  }
+  throw new Error("The reply model's stream ended before its reply did.");
 }

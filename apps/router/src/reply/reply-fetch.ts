@@ -1,8 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
-import type { TokenUsage } from "./reply.ts";
-import { wireUsage } from "./token-usage.ts";
+import { type TokenUsage, wireUsage } from "./reply.ts";
 
 /** Who is told of a streamed reply while it comes. */
 export interface ReplyListener {

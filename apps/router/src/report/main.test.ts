@@ -83,12 +83,19 @@ test("an empty log is no error", async () => {
 });
 
 test.each([
-  [[], "Usage: npm run router:report"],
-  [["a", "b"], "Usage: npm run router:report"],
-  [["/nowhere/decisions.jsonl"], 'The decision log "/nowhere/decisions.jsonl" cannot be read'],
-])("%j is one line and a 1", async (args, message) => {
+  [[], "No decision log is named"],
+  [["a", "b"], "One decision log at a time"],
+])("%j shows the usage, and ends it with 64", async (args, message) => {
   const { code, stdout, stderr } = await startProgram("report/main.ts", {}, args).ended;
-  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
   expect(stderr).toContain(message);
+  expect(stderr).toContain("\n\nUsage: npm run router:report");
+});
+
+test("a log that cannot be read is one line and a 1", async () => {
+  const path = "/nowhere/decisions.jsonl";
+  const { code, stdout, stderr } = await startProgram("report/main.ts", {}, [path]).ended;
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain('The decision log "/nowhere/decisions.jsonl" cannot be read');
   expect(stderr).toMatch(/^[^\n]+\n$/);
 });

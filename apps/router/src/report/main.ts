@@ -1,14 +1,15 @@
-import process from "node:process";
-import { describeStartFailure } from "../describe-start-failure.ts";
-import { describeSummary } from "./describe-summary.ts";
-import { readRecords } from "./read-records.ts";
-import { reportPath } from "./report-path.ts";
-import { summarize } from "./summary.ts";
+import { exitCodes, runProgram } from "evaluator-cli-kit";
+import { readRecords, reportPath } from "./read-records.ts";
+import { describeSummary, summarize } from "./summary.ts";
 
-try {
-  const path = reportPath(process.argv.slice(2), process.env);
-  process.stdout.write(describeSummary(await summarize(readRecords(path))));
-} catch (error) {
-  process.stderr.write(describeStartFailure(error));
-  process.exitCode = 1;
-}
+await runProgram(
+  async (words, { env, stdout }) => {
+    stdout.write(describeSummary(await summarize(readRecords(reportPath(words, env)))));
+    return exitCodes.done;
+  },
+  {
+    name: "The report",
+    usage:
+      "Usage: npm run router:report -- [<decision log>]; without one, ROUTER_DECISION_LOG names it.",
+  },
+);

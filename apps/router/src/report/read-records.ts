@@ -1,7 +1,14 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import {
+  describeSystemError,
+  CliError,
+  type Environment,
+  parseWords,
+  trimEnvironment,
+  UsageError,
+} from "evaluator-cli-kit";
 import { z } from "zod";
-import { StartError } from "../start-error.ts";
 import { tierNames } from "../tier-question.ts";
 
 const amount = z.number().nullable();
@@ -28,7 +35,7 @@ export type LoggedRecord = z.infer<typeof loggedRecordSchema>;
  * Reads a decision log line by line; null stands for a line that is no record, such as one cut
  * short when the machine stopped.
  *
- * @throws StartError when the file cannot be read.
+ * @throws CliError when the file cannot be read.
  */
 export async function* readRecords(path: string): AsyncGenerator<LoggedRecord | null> {
   const input = createReadStream(path);
@@ -37,9 +44,9 @@ export async function* readRecords(path: string): AsyncGenerator<LoggedRecord | 
       if (line.trim() !== "") yield parseRecord(line);
     }
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
-    const problem = `The decision log ${JSON.stringify(path)} cannot be read (${code}).`;
-    throw new StartError(problem, { cause: error });
+    const reason = describeSystemError(error) ?? "unknown error";
+    const problem = `The decision log ${JSON.stringify(path)} cannot be read: ${reason}.`;
+    throw new CliError(problem, { cause: error });
   }
 }
 
@@ -49,4 +56,17 @@ function parseRecord(line: string): LoggedRecord | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * Returns the path of the decision log to report on: the one named, else the router's own.
+ *
+ * @throws UsageError when neither says which.
+ */
+export function reportPath(words: readonly string[], env: Environment): string {
+  const [named, ...others] = parseWords(words, {}).positionals;
+  const path = named ?? trimEnvironment(env)["ROUTER_DECISION_LOG"];
+  if (others.length > 0) throw new UsageError("One decision log at a time can be reported on.");
+  if (path !== undefined) return path;
+  throw new UsageError("No decision log is named, and ROUTER_DECISION_LOG is not set.");
 }

@@ -1,12 +1,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CliError, UsageError } from "evaluator-cli-kit";
 import { expect, onTestFinished, test } from "vitest";
-import { StartError } from "../start-error.ts";
-import { describeSummary } from "./describe-summary.ts";
-import { readRecords } from "./read-records.ts";
-import { reportPath } from "./report-path.ts";
-import { summarize } from "./summary.ts";
+import { readRecords, reportPath } from "./read-records.ts";
+import { describeSummary, summarize } from "./summary.ts";
 
 const record = {
   time: "2026-11-20T08:00:00.000Z",
@@ -178,17 +176,18 @@ test("lines that are no records are counted and passed over, blank ones are noth
 
 test("a log that cannot be read is one line that names it", async () => {
   const reading = summarize(readRecords("/nowhere/decisions.jsonl"));
-  await expect(reading).rejects.toThrow(StartError);
+  await expect(reading).rejects.toThrow(CliError);
   await expect(summarize(readRecords("/nowhere/decisions.jsonl"))).rejects.toThrow(
-    'The decision log "/nowhere/decisions.jsonl" cannot be read (ENOENT).',
+    'The decision log "/nowhere/decisions.jsonl" cannot be read: no such file or directory.',
   );
 });
 
 test("the log is the one named, else the router's own", () => {
   expect(reportPath(["a.jsonl"], { ROUTER_DECISION_LOG: "b.jsonl" })).toBe("a.jsonl");
   expect(reportPath([], { ROUTER_DECISION_LOG: " b.jsonl " })).toBe("b.jsonl");
+  expect(() => reportPath([], {})).toThrow("ROUTER_DECISION_LOG is not set");
+  expect(() => reportPath(["a", "b"], {})).toThrow("One decision log at a time");
   for (const words of [[], ["a", "b"], ["--help"]]) {
-    expect(() => reportPath(words, {})).toThrow(StartError);
-    expect(() => reportPath(words, {})).toThrow("Usage: npm run router:report -- [<decision log>]");
+    expect(() => reportPath(words, {})).toThrow(UsageError);
   }
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { ChatResponse } from "../chat/chat-response.ts";
+import type { ChatResponse } from "../routes/chat-response.ts";
 import { tierQuestions } from "../tier-question.ts";
-import { nineFields } from "../testing/nine-fields.ts";
+import { nineFields } from "../testing/read-answers.ts";
 import { testRouter } from "../testing/test-router.ts";
 
 test("answers a greeting with the nine fields of the contract, in its order", async () => {

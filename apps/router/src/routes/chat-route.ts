@@ -1,9 +1,11 @@
 import type { Context, Handler } from "hono";
 import { accepts } from "hono/accepts";
-import type { MessageRouter } from "../chat/message-router.ts";
-import { toChatOutcome, toChatResponse } from "../chat/to-chat-response.ts";
-import { decisionHeaders } from "../decision/decision-headers.ts";
-import { callOf, type ClientEnv } from "./client-env.ts";
+import { decisionHeaders } from "../decision/decide.ts";
+import type { Decision } from "../decision/decision.ts";
+import type { Answer, Call, MessageRouter } from "../message-router.ts";
+import type { ChatOutcome, ChatResponse } from "./chat-response.ts";
+import { defectMessage } from "./failures.ts";
+import { callOf, type ClientEnv } from "./guards.ts";
 import { readMessage } from "./read-message.ts";
 import { sendEvents } from "./send-events.ts";
 
@@ -20,29 +22,22 @@ export function chatRoute(
     const message = await readMessage(c.req);
     const call = callOf(c, "chat");
     const decision = await router.decide(message, call);
-    if (!wantsEvents(c)) {
-      const answer = await router.reply(decision, message, call);
-      const headers = decisionHeaders(answer.decision);
-      const replyMs = { "x-router-reply-ms": String(answer.reply.replyMs) };
-      return c.json(toChatResponse(answer), 200, { ...headers, ...replyMs });
+    if (wantsEvents(c)) {
+      return sendChatEvents(c, { router, report, message, call, decision });
     }
-    for (const [name, value] of Object.entries(decisionHeaders(decision))) c.header(name, value);
-    return sendEvents(
-      c,
-      async (send) => {
-        await send(decision, "decision");
-        const answer = await router.reply(decision, message, {
-          ...call,
-          onDelta: (delta) => send({ delta }, "reply"),
-          onFallback: (changed) => void send(changed, "decision"),
-        });
-        await send(toChatOutcome(answer), "done");
-      },
-      (error, send) => {
-        report(error instanceof Error ? error : new Error("Not an error was thrown."));
-        return send({ error: "The router failed; its console says where." }, "error");
-      },
-    );
+    const answer = await router.reply(decision, message, call);
+    const replyMs = { "x-router-reply-ms": String(answer.reply.replyMs) };
+    const headers = { ...decisionHeaders(answer.decision), ...replyMs };
+    return c.json(toChatResponse(answer), 200, headers);
+  };
+}
+
+/** `POST /decide`: `{ message }` in, the decision out, no reply. */
+export function decideRoute(router: MessageRouter): Handler<ClientEnv> {
+  return async (c) => {
+    const message = await readMessage(c.req);
+    const decision = await router.decideOnly(message, callOf(c, "decide"));
+    return c.json(decision, 200, decisionHeaders(decision));
   };
 }
 
@@ -50,4 +45,54 @@ function wantsEvents(c: Context): boolean {
   const supports = ["application/json", "text/event-stream"];
   const best = accepts(c, { header: "Accept", supports, default: "application/json" });
   return best === "text/event-stream";
+}
+
+interface DecidedMessage {
+  readonly router: MessageRouter;
+  readonly report: (error: Error) => void;
+  readonly message: string;
+  readonly call: Call;
+  readonly decision: Decision;
+}
+
+function sendChatEvents(c: Context<ClientEnv>, decided: DecidedMessage): Response {
+  const { router, report, message, call, decision } = decided;
+  for (const [name, value] of Object.entries(decisionHeaders(decision))) c.header(name, value);
+  return sendEvents(
+    c,
+    async (send) => {
+      await send(decision, "decision");
+      const answer = await router.reply(decision, message, {
+        ...call,
+        onDelta: (delta) => send({ delta }, "reply"),
+        onFallback: (changed) => void send(changed, "decision"),
+      });
+      const { reply: _, ...outcome } = toChatResponse(answer);
+      await send(outcome satisfies ChatOutcome, "done");
+    },
+    (error, send) => {
+      report(error instanceof Error ? error : new Error("Not an error was thrown."));
+      return send({ error: defectMessage }, "error");
+    },
+  );
+}
+
+const noShares = { nano: 0, fast: 0, balanced: 0, frontier: 0 };
+
+/**
+ * The nine fields of the contract, whatever the policy did. Where the evaluation failed and the
+ * policy named a tier, that tier stands for the choice, and no tier has a share.
+ */
+function toChatResponse({ decision, reply }: Answer): ChatResponse {
+  return {
+    tier: decision.tierChosen ?? decision.tierUsed,
+    model: decision.model,
+    probabilities: decision.probabilities ?? noShares,
+    confidence: decision.confidence,
+    jevMs: decision.decisionMs,
+    replyMs: reply.replyMs,
+    reply: reply.reply,
+    replyError: reply.replyError,
+    usage: reply.usage,
+  };
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { defaultPolicy } from "../decision/routing-policy.ts";
-import { outcomeFields } from "../testing/nine-fields.ts";
-import { readEvents } from "../testing/read-events.ts";
+import { defaultPolicy } from "../decision/decision.ts";
+import { outcomeFields, readEvents } from "../testing/read-answers.ts";
 import { heldReply, replyStream } from "../testing/reply-stream.ts";
 import { testRouter } from "../testing/test-router.ts";
 

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { ClientEnv } from "./client-env.ts";
+import type { ClientEnv } from "./guards.ts";
 
 /** Sends one server-sent event, and waits while the client reads slower than the events come. */
 export type SendEvent = (data: unknown, event?: string) => Promise<void> | undefined;

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { connectServices } from "../services/connect-services.ts";
 import { parseRouterOptions } from "../options/router-options.ts";
-import { plantedKey as key } from "../testing/planted-key.ts";
+import { plantedKey as key } from "../testing/keep-told.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { startProgram } from "../testing/start-program.ts";
-import { startTestRouter } from "../testing/start-test-router.ts";
-import { startUpstream } from "../testing/start-upstream.ts";
+import { startTestRouter } from "../testing/test-router.ts";
+import { startUpstream } from "../testing/upstreams.ts";
 
-// Every router of every test has the key in its surroundings, and its test fails where the key
+// Every router of every test has the key in its environment, and its test fails where the key
 // comes out. Here the gateway does all it can to get it out.
 
 const token = "planted-token-of-many-characters";
@@ -82,8 +82,8 @@ const posts: [path: string, body: unknown, accept: string][] = [
 ];
 const gets = ["/", "/nowhere", "/v1/models", "/metrics", "/healthz", "/readyz"];
 
-/** Knocks at every door, and gives what the first posts were answered. */
-async function knock(origin: string): Promise<string[]> {
+/** Asks every endpoint, and gives what the first posts were answered. */
+async function askAll(origin: string): Promise<string[]> {
   const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
   const texts: string[] = [];
   for (const [path, body, accept] of posts) {
@@ -104,13 +104,13 @@ test.each<Failing>([
   { call: "reply", status: 500, type: "internal_server_error" },
 ])("a gateway that repeats the key in its $call error ($status) tells it nobody", async (row) => {
   const { origin, defects } = await startOn(await startEcho(row));
-  expect((await knock(origin))[0]).toMatch(/"(error|replyError)":"/);
+  expect((await askAll(origin))[0]).toMatch(/"(error|replyError)":"/);
   expect(defects).toEqual([]);
 });
 
 test("a gateway that repeats the key in everything it answers tells it nobody", async () => {
   const { origin, defects } = await startOn(await startEcho());
-  const [whole, events, decided, completion, chunks] = await knock(origin);
+  const [whole, events, decided, completion, chunks] = await askAll(origin);
   const usage = { inputTokens: null, outputTokens: 2, totalTokens: null };
   expect(JSON.parse(whole ?? "")).toMatchObject({ reply: "The key is [secret].", usage });
   expect(events).toContain('event: reply\ndata: {"delta":"The key is [secret]. [secret]"}\n');

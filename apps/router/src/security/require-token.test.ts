@@ -9,7 +9,7 @@ test.each([
   `bearer ${accessToken}`,
   basic(`me:${accessToken}`),
   basic(`:${accessToken}`),
-])("%s opens every door", async (authorization) => {
+])("%s opens every endpoint", async (authorization) => {
   const { request } = await testRouter({}, { accessToken });
   for (const path of ["/", "/v1/models", "/metrics"]) {
     expect((await request(path, { headers: { authorization } })).status).toBe(200);

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
-import { Refusal } from "../routes/refusal.ts";
+import { HttpError } from "../http-error.ts";
 
 const openPaths = new Set(["/healthz", "/readyz"]);
 
@@ -16,7 +16,7 @@ export function requireToken(token: string): MiddlewareHandler {
     if (timingSafeEqual(digestOf(given), expected)) return next();
     const error = "This router asks for its access token: Authorization: Bearer <token>.";
     const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };
-    throw new Refusal(401, error, { headers });
+    throw new HttpError(401, error, { headers });
   };
 }
 

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { secureHeaders } from "hono/secure-headers";
-import type { Page } from "../page/page.ts";
+import type { Page } from "../page/load-page.ts";
 
 /** Allows the page its own style, script and origin, and nothing else; on every response. */
 export function securityHeaders({ styleHash, scriptHash }: Page): MiddlewareHandler {

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import type { Differences } from "../testing/test-gateway.ts";
+import type { Differences } from "../testing/upstreams.ts";
 import { testRouter } from "../testing/test-router.ts";
-import { checkPrompts } from "./check-prompts.ts";
-import type { ChatAnswer } from "./find-failures.ts";
+import { type ChatAnswer, checkPrompts } from "./check-prompts.ts";
 
 async function check(differences: Differences) {
   const { chat } = await testRouter(differences);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ChatResponse } from "../chat/chat-response.ts";
-import { findFailures } from "./find-failures.ts";
+import type { ChatResponse } from "../routes/chat-response.ts";
+import { findFailures } from "./check-prompts.ts";
 
 const answer: ChatResponse = {
   tier: "balanced",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { plantedKey } from "../testing/planted-key.ts";
+import { plantedKey } from "../testing/keep-told.ts";
 import { startProgram } from "../testing/start-program.ts";
 
 test("passes on the recordings, without a key", async () => {

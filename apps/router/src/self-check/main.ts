@@ -1,17 +1,20 @@
-import process from "node:process";
-import { describeDefect } from "../describe-defect.ts";
-import { describeStartFailure } from "../describe-start-failure.ts";
-import { runSelfCheck } from "./run-self-check.ts";
-import { selfCheckOptions } from "./self-check-options.ts";
+import { describeDefect, exitCodes, runProgram } from "evaluator-cli-kit";
+import { ConfigurationError } from "evaluator-client";
+import { runSelfCheck, selfCheckOptions } from "./run-self-check.ts";
 
-try {
-  const options = selfCheckOptions(process.argv.slice(2), process.env);
-  const passed = await runSelfCheck(options, {
-    write: (text) => process.stdout.write(text),
-    reportDefect: (error) => process.stderr.write(describeDefect(error)),
-  });
-  process.exitCode = passed ? 0 : 1;
-} catch (error) {
-  process.stderr.write(describeStartFailure(error));
-  process.exitCode = 1;
-}
+const name = "The self-check";
+
+await runProgram(
+  async (words, { env, stdout, stderr }) => {
+    const passed = await runSelfCheck(selfCheckOptions(words, env), {
+      write: (text) => void stdout.write(text),
+      reportDefect: (error) => void stderr.write(describeDefect(error, name)),
+    });
+    return passed ? exitCodes.done : exitCodes.failed;
+  },
+  {
+    name,
+    usage: "Usage: npm run self-check -- [--live]",
+    isForPerson: (error) => error instanceof ConfigurationError,
+  },
+);

@@ -1,10 +1,10 @@
+import { CliError, type Environment, parseWords, readPositionals } from "evaluator-cli-kit";
 import { createApp } from "../create-app.ts";
-import { defaultPolicy } from "../decision/routing-policy.ts";
+import { defaultPolicy } from "../decision/decision.ts";
+import { parseRouterOptions, type RouterOptions } from "../options/router-options.ts";
 import { loadPage } from "../page/load-page.ts";
-import type { RouterOptions } from "../options/router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
-import { askApp } from "./ask-app.ts";
-import { checkPrompts } from "./check-prompts.ts";
+import { type ChatAnswer, checkPrompts } from "./check-prompts.ts";
 
 /** Where a self-check writes to. */
 export interface SelfCheckOutput {
@@ -31,4 +31,33 @@ export async function runSelfCheck(
   const passed = await checkPrompts({ ask: (message) => askApp(app, message), write });
   await services.close();
   return passed;
+}
+
+/** Sends a message through the application's own `POST /chat`, without a port. */
+async function askApp(app: ReturnType<typeof createApp>, message: string): Promise<ChatAnswer> {
+  const response = await app.request("http://localhost/chat", {
+    method: "POST",
+    headers: { host: "localhost", "content-type": "application/json" },
+    body: JSON.stringify({ message }),
+  });
+  return (await response.json()) as ChatAnswer;
+}
+
+/**
+ * Returns the router's options for a self-check: the emulator with its recordings, or with `--live` the
+ * configured service.
+ *
+ * @throws UsageError when the words mean nothing, CliError when `--live` has no key.
+ */
+export function selfCheckOptions(words: readonly string[], env: Environment): RouterOptions {
+  const options = parseRouterOptions(env);
+  if (!isLive(words)) return { ...options, gateway: null };
+  if (options.gateway !== null) return options;
+  throw new CliError("--live asks the real service: set AI_GATEWAY_API_KEY, or leave out --live.");
+}
+
+function isLive(words: readonly string[]): boolean {
+  const { values, positionals } = parseWords(words, { live: { type: "boolean" } });
+  readPositionals(positionals, []);
+  return values.live === true;
 }

@@ -1,13 +1,12 @@
+import type { Environment } from "evaluator-cli-kit";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
-import { createMessageRouter } from "../chat/message-router.ts";
-import { toChatResponse } from "../chat/to-chat-response.ts";
-import { defaultPolicy } from "../decision/routing-policy.ts";
-import { defaultTierModels } from "../options/default-tier-models.ts";
-import type { Environment } from "../options/environment.ts";
+import { createMessageRouter } from "../message-router.ts";
+import { defaultPolicy } from "../decision/decision.ts";
+import { defaultTierModels } from "../options/environment-schema.ts";
 import { parseRouterOptions } from "../options/router-options.ts";
-import { keepTold, plantedKey } from "../testing/planted-key.ts";
-import { startUpstream } from "../testing/start-upstream.ts";
+import { keepTold, plantedKey } from "../testing/keep-told.ts";
+import { startUpstream } from "../testing/upstreams.ts";
 import { connectServices } from "./connect-services.ts";
 
 const { signal } = new AbortController();
@@ -18,13 +17,13 @@ async function ask(message: string, env: Environment) {
     tierModels: defaultTierModels,
     policy: defaultPolicy,
     prices: new Map(),
-    observe: () => undefined,
+    observers: [],
   });
-  const call = { signal, requestId: "test", door: "chat" } as const;
+  const call = { signal, requestId: "test", endpoint: "chat" } as const;
   const decision = await router.decide(message, call);
-  const response = toChatResponse(await router.reply(decision, message, call));
-  keepTold()([decision, response]);
-  return response;
+  const { reply } = await router.reply(decision, message, call);
+  keepTold()([decision, reply]);
+  return { tier: decision.tierChosen, replyError: reply.replyError };
 }
 
 async function startEmulator() {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { keepTold, plantedKey } from "./planted-key.ts";
+import { keepTold, plantedKey } from "./keep-told.ts";
 
 /** What a program printed, and how it ended. */
 export interface ProgramEnd {

@@ -1,19 +1,45 @@
+import type { ServerResponse } from "node:http";
+import { createGateway } from "ai";
+import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
+import OpenAI from "openai";
+import { onTestFinished } from "vitest";
 import { type AppParts, createApp } from "../create-app.ts";
 import type { Routing } from "../decision/decide.ts";
-import { defaultPolicy } from "../decision/routing-policy.ts";
-import { defaultTierModels } from "../options/default-tier-models.ts";
+import { defaultPolicy } from "../decision/decision.ts";
+import { defaultTierModels } from "../options/environment-schema.ts";
+import { parseRouterOptions } from "../options/router-options.ts";
 import { loadPage } from "../page/load-page.ts";
-import { keepLogs } from "./keep-logs.ts";
-import { keepResponse } from "./keep-response.ts";
-import { keepTold } from "./planted-key.ts";
-import { servicesOver } from "./services-over.ts";
-import { type Differences, testGateway } from "./test-gateway.ts";
+import type { MessageRecord } from "../records/message-record.ts";
+import { replyFetch } from "../reply/reply-fetch.ts";
+import { redactor } from "../security/redactor.ts";
+import { connectServices } from "../services/connect-services.ts";
+import type { Services } from "../services/services.ts";
+import { type RouterParts, startRouter } from "../start-router.ts";
+import { keepLogs, keepResponse, keepTold, keepWire, plantedKey } from "./keep-told.ts";
+import { type Differences, startUpstream, testGateway } from "./upstreams.ts";
+
+/** Services that send everything, once for an evaluation, through the given `fetch`. */
+function servicesOver(fetch: typeof globalThis.fetch): Services {
+  const apiKey = plantedKey;
+  const baseUrl = "http://gateway.invalid/v4/ai";
+  const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
+  return {
+    evaluator: createEvaluator({ transport, maxRetries: 0 }),
+    languageModel: (modelId, listener) =>
+      createGateway({ apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, listener) })(modelId),
+    catalog: createCatalog({ baseUrl, fetch, env: {} }),
+    redact: redactor([apiKey]),
+    notice: "Answers come from a test.",
+    isEmulated: false,
+    close: async () => {},
+  };
+}
 
 /** The origin a {@link testRouter} answers to. */
 const testOrigin = "http://localhost:3000";
 
 /** Parts of the application that a test wants different. */
-export type PartDifferences = Partial<Omit<AppParts, "routing">> & Partial<Routing>;
+type PartDifferences = Partial<Omit<AppParts, "routing">> & Partial<Routing>;
 
 /**
  * The application over a {@link testGateway}, with the planted key behind it; an error nobody
@@ -52,4 +78,84 @@ export async function testRouter(
       ...init,
     });
   return { app, request, chat, seen };
+}
+
+/** What a test wants different in a router that listens. */
+type RouterDifferences = Partial<RouterParts> & { readonly env?: Record<string, string> };
+
+/**
+ * A router on a free port over a {@link testGateway} for the length of a test, with the planted key
+ * in its environment; it keeps what nobody expected, and all that it tells.
+ */
+export async function startTestRouter(
+  differences: Differences = {},
+  { env, ...parts }: RouterDifferences = {},
+) {
+  const { fetch, seen } = testGateway(differences);
+  const defects: Error[] = [];
+  const keep = keepTold();
+  const router = await startRouter({
+    options: parseRouterOptions({ PORT: "0", AI_GATEWAY_API_KEY: plantedKey, ...env }),
+    services: { ...servicesOver(fetch), isEmulated: true },
+    ...parts,
+    reportDefect: (error) => {
+      keep(error);
+      defects.push(error);
+    },
+    ...keepLogs(parts, keep),
+  });
+  let closed: Promise<void> | null = null;
+  const close = () => (closed ??= router.close());
+  onTestFinished(close);
+  const { host, port } = new URL(router.origin);
+  keepWire(Number(port), keep);
+  return { origin: router.origin, host, close, seen, defects, keep };
+}
+
+/** A router, and OpenAI's own package as its client. */
+export async function openAiClient(
+  differences: Differences = {},
+  env: Record<string, string> = {},
+) {
+  const router = await startTestRouter(differences, { env });
+  const apiKey = env["ROUTER_ACCESS_TOKEN"] ?? "any";
+  return { ...router, client: new OpenAI({ apiKey, baseURL: `${router.origin}/v1` }) };
+}
+
+const decision = {
+  answers: {
+    tier: {
+      type: "choice",
+      choice: "nano",
+      probabilities: { nano: 1, fast: 0, balanced: 0, frontier: 0 },
+    },
+  },
+  rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+  usage: { inputTokens: 1, outputTokens: 1 },
+  warnings: [],
+  providerMetadata: {},
+};
+
+/** Answers a reply call by hand, over a real socket. */
+export type ReplyScript = (response: ServerResponse) => void;
+
+/** A router in front of a gateway of real sockets, whose reply calls a test answers itself. */
+export async function scriptedGateway(reply: ReplyScript, env: Record<string, string> = {}) {
+  const upstream = await startUpstream((request, response) => {
+    request.resume();
+    if (request.url?.endsWith("/language-model") === true) reply(response);
+    else response.end(JSON.stringify(decision));
+  });
+  const settings = {
+    AI_GATEWAY_API_KEY: plantedKey,
+    EVALUATOR_BASE_URL: `${upstream}/v4/ai`,
+    ...env,
+  };
+  const services = connectServices(parseRouterOptions(settings).gateway);
+  const records: MessageRecord[] = [];
+  const router = await startTestRouter(
+    {},
+    { env: settings, services, observe: (record) => records.push(record) },
+  );
+  return { ...router, records };
 }

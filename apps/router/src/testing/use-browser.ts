@@ -1,9 +1,9 @@
 import { launchBrowser } from "evaluator-fixtures/browser";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import { defaultTierModels } from "../options/default-tier-models.ts";
-import { startTestRouter } from "./start-test-router.ts";
-import type { Differences } from "./test-gateway.ts";
+import { defaultTierModels } from "../options/environment-schema.ts";
+import { startTestRouter } from "./test-router.ts";
+import type { Differences } from "./upstreams.ts";
 
 /** What a test wants of its page. */
 interface PageWishes {

@@ -1,7 +1,7 @@
-import type { ChatOutcome } from "../../chat/chat-response.ts";
+import type { ChatOutcome } from "../../routes/chat-response.ts";
 import type { Cause, Decision } from "../../decision/decision.ts";
 import type { Tier } from "../../tier-question.ts";
-import type { Costs } from "./costs.ts";
+import type { Costs } from "./totals.ts";
 import { copyOf, partOf, reveal } from "./elements.ts";
 import { duration, percent, tokens, usd } from "./format.ts";
 
@@ -56,10 +56,10 @@ function shareOf(tier: Tier, { probabilities, tierChosen }: Decision): HTMLEleme
   return share;
 }
 
-function decisionFacts({ confidence, jevMs }: Decision): Fact[] {
+function decisionFacts({ confidence, decisionMs }: Decision): Fact[] {
   return [
     ["confidence", confidence === null ? "not given" : confidence.toFixed(2)],
-    ["decided in", duration(jevMs)],
+    ["decided in", duration(decisionMs)],
   ];
 }
 

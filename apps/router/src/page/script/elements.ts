@@ -24,3 +24,8 @@ export function reveal(element: ParentNode, selector: string): HTMLElement {
   part.hidden = false;
   return part;
 }
+
+/** Tells a screen reader. */
+export function announce(text: string): void {
+  byId("status").textContent = text;
+}

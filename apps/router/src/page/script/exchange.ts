@@ -1,12 +1,10 @@
-import type { ChatOutcome } from "../../chat/chat-response.ts";
+import type { ChatOutcome } from "../../routes/chat-response.ts";
 import type { Decision } from "../../decision/decision.ts";
-import { announce } from "./announce.ts";
 import { ask } from "./ask.ts";
-import { costsOf } from "./costs.ts";
 import { showDecision, showOutcome } from "./decision-view.ts";
-import { byId, copyOf, partOf, reveal } from "./elements.ts";
+import { announce, byId, copyOf, partOf, reveal } from "./elements.ts";
 import { createReplyView } from "./reply-view.ts";
-import type { Totals } from "./totals.ts";
+import { costsOf, type Totals } from "./totals.ts";
 
 /** What ends an exchange, and what counts it. */
 export interface ExchangeOptions {

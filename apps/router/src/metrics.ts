@@ -1,0 +1,89 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { MessageRecord, Observe } from "./records/message-record.ts";
+
+/** Counts for Prometheus. */
+export interface Metrics {
+  readonly registry: Registry;
+  /** Counts one message's end. */
+  readonly observe: Observe;
+  /** Counts one response. */
+  readonly countResponse: (response: { method: string; route: string; status: number }) => void;
+}
+
+const seconds = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120];
+
+/** What is counted elsewhere, and asked for when the metrics are read. */
+export interface MetricsSources {
+  readonly callsInFlight: () => number;
+  /** Records that the decision log dropped; null without a log. */
+  readonly logDropped: (() => number) | null;
+}
+
+/** Returns a registry of its own, with nothing of another router in it. */
+export function createMetrics({ callsInFlight, logDropped }: MetricsSources): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const messages = new Counter({
+    name: "router_messages_total",
+    help: "Messages by endpoint, outcome, tier used and cause.",
+    labelNames: ["endpoint", "outcome", "tier", "cause"],
+    registers,
+  });
+  const responses = new Counter({
+    name: "router_http_responses_total",
+    help: "Responses by method, route and status.",
+    labelNames: ["method", "route", "status"],
+    registers,
+  });
+  const cost = new Counter({
+    name: "router_cost_usd_total",
+    help: "US dollars spent on decisions and replies, and what the frontier tier would have cost.",
+    labelNames: ["part"],
+    registers,
+  });
+  const estimated = new Counter({
+    name: "router_estimated_cost_usd_total",
+    help: "The part of the replies' costs that is an estimate, as they were stopped or broke off.",
+    registers,
+  });
+  const time = new Histogram({
+    name: "router_call_seconds",
+    help: "Time of the decisions and the replies.",
+    labelNames: ["part"],
+    buckets: seconds,
+    registers,
+  });
+  // The registry keeps it, and asks it when it is read.
+  void new Gauge({
+    name: "router_calls_in_flight",
+    help: "Calls that ask a model right now.",
+    registers,
+    collect() {
+      this.set(callsInFlight());
+    },
+  });
+
+  if (logDropped !== null) {
+    void new Counter({
+      name: "router_decision_log_dropped_total",
+      help: "Records that the decision log could not write.",
+      registers,
+      collect() {
+        this.reset();
+        this.inc(logDropped());
+      },
+    });
+  }
+
+  function observe(record: MessageRecord): void {
+    const { endpoint, outcome, tierUsed, cause } = record;
+    messages.inc({ endpoint, outcome, tier: tierUsed ?? "none", cause: cause ?? "none" });
+    cost.inc({ part: "decision" }, record.decisionCostUsd ?? 0);
+    cost.inc({ part: "reply" }, record.replyCostUsd ?? 0);
+    cost.inc({ part: "frontier" }, record.frontierCostUsd ?? 0);
+    if (record.isEstimate) estimated.inc(record.replyCostUsd ?? 0);
+    if (record.decisionMs !== null) time.observe({ part: "decision" }, record.decisionMs / 1000);
+    if (record.replyMs !== null) time.observe({ part: "reply" }, record.replyMs / 1000);
+  }
+  return { registry, observe, countResponse: (response) => responses.inc(response) };
+}

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { costOf } from "./model-price.ts";
+
+const price = { inputUsdPerMillionTokens: 2, outputUsdPerMillionTokens: 10 };
+
+test("input and output have their own price per million tokens", () => {
+  const usage = { inputTokens: 1000, outputTokens: 100, totalTokens: 1100 };
+  expect(costOf(usage, price)).toBeCloseTo(0.003, 12);
+});
+
+test("a cost that is not known is null, not nothing", () => {
+  const usage = { inputTokens: 1, outputTokens: null, totalTokens: null };
+  expect([costOf(null, price), costOf(usage, price), costOf(usage, null)]).toEqual([
+    null,
+    null,
+    null,
+  ]);
+});

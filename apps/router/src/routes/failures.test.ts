@@ -1,0 +1,100 @@
+import { ConnectionError, EvaluatorError, TimeoutError } from "evaluator-client";
+import { Hono } from "hono";
+import { expect, test } from "vitest";
+import { redactor } from "../security/redactor.ts";
+import { plantedKey } from "../testing/keep-told.ts";
+import { testRouter } from "../testing/test-router.ts";
+import { failureRoute, toHttpError } from "./failures.ts";
+import { type ClientEnv, keepClientSignal } from "./guards.ts";
+
+const secretText = "my secret plan for the moon";
+
+function refusal(status: number, error: object, headers: Record<string, string> = {}) {
+  return { evaluation: () => Response.json({ error }, { status, headers }) };
+}
+
+const rateLimit = { message: "Free tier requests are rate-limited.", type: "rate_limit_exceeded" };
+const failures = [
+  ["a rate limit", refusal(429, rateLimit, { "retry-after": "7" }), 429, "7"],
+  ["a rate limit in milliseconds", refusal(429, rateLimit, { "retry-after-ms": "1200" }), 429, "2"],
+  ["a rate limit without a wait", refusal(429, rateLimit), 429, null],
+  ["a refused key", refusal(401, { message: "no", type: "authentication_error" }), 502, null],
+  ["a forbidden model", refusal(403, { message: "no", type: "forbidden" }), 502, null],
+  ["an unknown model", refusal(404, { message: "no", type: "model_not_found" }), 502, null],
+  ["a broken service", refusal(500, { message: "no", type: "internal_server_error" }), 502, null],
+  ["an answer that breaks the contract", { evaluation: () => Response.json({}) }, 502, null],
+  ["an answer that is not JSON", { evaluation: () => new Response("<h1>") }, 502, null],
+] as const;
+
+test.each(failures)("%s gives { error } and a fitting status", async (...row) => {
+  const [, differences, status, retryAfter] = row;
+  const { chat, seen } = await testRouter(differences);
+  const response = await chat({ message: secretText });
+  expect(response.status).toBe(status);
+  expect(response.headers.get("retry-after")).toBe(retryAfter);
+  const body = await response.json();
+  expect(body).toEqual({ error: expect.stringMatching(/\S/) });
+  expect(seen).toHaveLength(1);
+});
+
+test("says that the key was refused, and by whom", async () => {
+  const { chat } = await testRouter(refusal(401, { message: "no", type: "authentication_error" }));
+  expect(await (await chat({ message: "hi" })).json()).toEqual({
+    error: expect.stringMatching(/^The evaluation service refused this router's key\. /),
+  });
+});
+
+test("repeats neither the key nor the message that the service echoes", async () => {
+  const echo = { message: `Bearer ${plantedKey}: ${secretText}`, type: "invalid_request_error" };
+  const { chat } = await testRouter(refusal(400, echo));
+  const text = await (await chat({ message: secretText })).text();
+  expect(text).not.toContain(plantedKey);
+  expect(text).not.toContain(secretText);
+});
+
+function appThatThrows(error: Error) {
+  const defects: Error[] = [];
+  const app = new Hono<ClientEnv>().use(keepClientSignal).get("/", () => {
+    throw error;
+  });
+  const redact = redactor([plantedKey]);
+  app.onError(failureRoute({ redact, reportDefect: (defect) => defects.push(defect) }));
+  return { app, defects };
+}
+
+test("an error nobody expected is reported, and told without its message", async () => {
+  const { app, defects } = appThatThrows(new RangeError(secretText));
+  const response = await app.request("/");
+  expect(response.status).toBe(500);
+  expect(await response.json()).toEqual({ error: "The router failed; its console says where." });
+  expect(defects).toEqual([new RangeError(secretText)]);
+});
+
+test("a client that went away is no defect, and is told nothing", async () => {
+  const { app, defects } = appThatThrows(new Error("aborted"));
+  const response = await app.request("/", { signal: AbortSignal.abort() });
+  expect({ status: response.status, text: await response.text(), defects }).toEqual({
+    status: 499,
+    text: "",
+    defects: [],
+  });
+});
+
+test("a key in an evaluation's error is taken out", async () => {
+  const { app } = appThatThrows(new EvaluatorError(`Bearer ${plantedKey}`));
+  expect(await (await app.request("/")).json()).toEqual({ error: "Bearer [secret]" });
+});
+
+const asIs = redactor([]);
+
+test("a passed time limit is a 504", () => {
+  const limit = { timeoutMs: 5, limit: "deadline", maybeBilled: true } as const;
+  const error = toHttpError(new TimeoutError("No whole response arrived.", limit), asIs);
+  expect(error).toMatchObject({ status: 504, message: "No whole response arrived." });
+  expect(error.details.headers).toEqual({ "x-should-retry": "false" });
+});
+
+test("any other lost connection is a 502", () => {
+  const error = new ConnectionError("Could not connect.", { maybeBilled: false });
+  expect(toHttpError(error, asIs)).toMatchObject({ status: 502, message: "Could not connect." });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { defaultTierModels } from "../options/environment-schema.ts";
+import type { ModelPrice } from "../prices/model-price.ts";
+import { testRouter } from "../testing/test-router.ts";
+
+const message = {
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: '{"message":"hi"}',
+};
+
+test("the first message waits for the prices, and so has them", async () => {
+  const price = { inputUsdPerMillionTokens: 1, outputUsdPerMillionTokens: 2 };
+  const prices = new Map<string, ModelPrice>();
+  const tried = Promise.withResolvers<void>();
+  const waiting = await testRouter({}, { prices, pricesTried: tried.promise });
+  const decided = waiting.request("/decide", message);
+  const ready = await testRouter();
+  await ready.request("/decide", message); // has all the time the first one had
+  expect(waiting.seen).toEqual([]);
+  prices.set(defaultTierModels.nano, price);
+  tried.resolve();
+  expect(await (await decided).json()).toMatchObject({ prices: { model: price, frontier: null } });
+});

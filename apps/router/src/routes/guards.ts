@@ -1,0 +1,202 @@
+import type { Context, HonoRequest, MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { routePath } from "hono/route";
+import { HttpError } from "../http-error.ts";
+import type { Call } from "../message-router.ts";
+import type { Metrics } from "../metrics.ts";
+import type { Endpoint } from "../records/message-record.ts";
+import { type AnsweredHosts, ownOrigins } from "../security/own-addresses.ts";
+
+/** What routes find in the context. */
+export interface ClientEnv {
+  Variables: {
+    /** Aborts when the client goes away. */
+    clientSignal: AbortSignal;
+    /** The client's own id of the request where it sent a harmless one, else a new one. */
+    requestId: string;
+    /** The slot among the calls in flight, on routes that ask a model. */
+    slot: Slot;
+  };
+}
+
+/** Returns the call that a request makes at an endpoint. */
+export function callOf(
+  { var: { requestId, clientSignal } }: Context<ClientEnv>,
+  endpoint: Endpoint,
+): Call {
+  return { requestId, endpoint, signal: clientSignal };
+}
+
+/** Where each response is told. */
+export interface AccessLog {
+  readonly metrics: Metrics;
+  /** Prints one line, or null to print none. */
+  readonly write: ((line: string) => void) | null;
+}
+
+const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/**
+ * Tells of every response: time, method, route, status, milliseconds and request id. The route is
+ * the router's own word, as an address may hold a person's text; a stream's time ends at its start.
+ */
+export function accessLog({ metrics, write }: AccessLog): MiddlewareHandler<ClientEnv> {
+  return async (c, next) => {
+    const startedAt = performance.now();
+    await next();
+    const route = routePath(c, -1);
+    const { method } = c.req;
+    const { status } = c.res;
+    metrics.countResponse({ method: knownMethods.has(method) ? method : "other", route, status });
+    const ms = Math.round(performance.now() - startedAt);
+    write?.(
+      `${new Date().toISOString()} ${method} ${route} ${status} ${ms}ms ${c.var.requestId}\n`,
+    );
+  };
+}
+
+/**
+ * Keeps the client's own signal, and answers nobody when the client is gone. The body limit puts a
+ * copy in the request's place, and a copy's signal may be collected as garbage before it aborts.
+ */
+export const keepClientSignal: MiddlewareHandler<ClientEnv> = async (c, next) => {
+  const { signal } = c.req.raw;
+  c.set("clientSignal", signal);
+  try {
+    return await next();
+  } catch (reason) {
+    if (signal.aborted) return new Response(null, { status: 499 }); // an abort's reason need not be an error
+    throw reason;
+  }
+};
+
+/**
+ * Throws for a request that names a foreign host, or that another page makes; only its link may
+ * open the page, which changes nothing and which no frame can hold.
+ */
+export function sameOriginOnly(answered: AnsweredHosts): MiddlewareHandler {
+  const { hosts } = answered;
+  const origins = ownOrigins(answered);
+  return async (c, next) => {
+    const problem = originProblem(c.req, hosts, origins);
+    if (problem !== null) throw new HttpError(403, problem);
+    return next();
+  };
+}
+
+function originProblem(
+  request: HonoRequest,
+  hosts: ReadonlySet<string>,
+  origins: ReadonlySet<string>,
+): string | null {
+  const host = request.header("host")?.toLowerCase() ?? "";
+  const origin = request.header("origin");
+  const site = request.header("sec-fetch-site") ?? "none";
+  // A request line may hold a whole address, which then differs from the header.
+  if (!hosts.has(host) || !hosts.has(new URL(request.url).host)) {
+    return "This router answers to its own address only.";
+  }
+  if (origin !== undefined && !origins.has(origin)) {
+    return "This router answers to its own page only.";
+  }
+  if (site === "same-origin" || site === "none" || isLinkToPage(request)) return null;
+  return "Open this router's address directly; other sites may not.";
+}
+
+function isLinkToPage(request: HonoRequest): boolean {
+  const opensTab =
+    request.header("sec-fetch-mode") === "navigate" &&
+    request.header("sec-fetch-dest") === "document";
+  return opensTab && request.method === "GET" && request.path === "/";
+}
+
+/** What every request that asks a model passes, in this order. */
+export type AskingGuards = readonly [
+  MiddlewareHandler,
+  MiddlewareHandler,
+  MiddlewareHandler<ClientEnv>,
+  MiddlewareHandler,
+];
+
+/** Returns what every request that asks a model passes. */
+export function askingGuards(slots: CallSlots, pricesTried: Promise<void>): AskingGuards {
+  return [jsonOnly, limitedBody, limitedCalls(slots), afterPrices(pricesTried)];
+}
+
+/** Throws for a body that does not say it is JSON; a form of a foreign page cannot say so. */
+const jsonOnly: MiddlewareHandler = async (c, next) => {
+  const [mediaType = ""] = (c.req.header("content-type") ?? "").split(";", 1);
+  if (mediaType.trim().toLowerCase() === "application/json") return next();
+  throw new HttpError(415, "Send JSON with the header Content-Type: application/json.");
+};
+
+/** The largest request body, in bytes: 1 MiB. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Throws for a larger body, whether or not it says its length. */
+const limitedBody = bodyLimit({
+  maxSize: MAX_BODY_BYTES,
+  onError: () => {
+    throw new HttpError(413, `The body is over ${MAX_BODY_BYTES} bytes; send less.`);
+  },
+});
+
+/** Throws a 503 when too many calls are in flight, which says when to come back. */
+function limitedCalls(slots: CallSlots): MiddlewareHandler<ClientEnv> {
+  return async (c, next) => {
+    const slot = slots.take();
+    if (slot === null) {
+      const error = "The router is busy with other messages; try again in a moment.";
+      throw new HttpError(503, error, { headers: { "Retry-After": "1" } });
+    }
+    c.set("slot", slot);
+    try {
+      return await next();
+    } finally {
+      if (!slot.isHeld()) slot.release(); // an abort's reason may be thrown past every handler
+    }
+  };
+}
+
+/** Lets a message wait until the price list was tried, so that its costs are known if they can be. */
+function afterPrices(pricesTried: Promise<void>): MiddlewareHandler {
+  return async (_c, next) => {
+    await pricesTried;
+    return next();
+  };
+}
+
+/** A slot among the calls in flight. */
+interface Slot {
+  /** Keeps the slot beyond the handler's end, for a stream that goes on. */
+  readonly hold: () => void;
+  /** Returns whether somebody holds it and will release it. */
+  readonly isHeld: () => boolean;
+  readonly release: () => void;
+}
+
+/** A semaphore for calls that ask a model. */
+export interface CallSlots {
+  /** Returns a slot, or null when all are taken. */
+  readonly take: () => Slot | null;
+  readonly inUse: () => number;
+}
+
+/** Returns a semaphore for at most `max` calls at once. */
+export function createCallSlots(max: number): CallSlots {
+  const taken = new Set<Slot>();
+  return {
+    inUse: () => taken.size,
+    take() {
+      if (taken.size >= max) return null;
+      let isHeld = false;
+      const slot: Slot = {
+        hold: () => (isHeld = true),
+        isHeld: () => isHeld,
+        release: () => taken.delete(slot),
+      };
+      taken.add(slot);
+      return slot;
+    },
+  };
+}

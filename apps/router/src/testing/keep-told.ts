@@ -1,0 +1,91 @@
+import { channel } from "node:diagnostics_channel";
+import type { Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import { inspect } from "node:util";
+import { expect, onTestFinished, vi } from "vitest";
+import type { MessageRecord, Observe } from "../records/message-record.ts";
+
+/** The key around every router that a test starts. */
+export const plantedKey = "planted-key-4711-0815";
+
+/** Keeps something that a router told: a text, what JSON can hold, or what gives a text at the end. */
+export type Keep = (told: unknown) => void;
+
+/**
+ * Keeps everything a router tells, wherever it tells it; a test whose router told the planted key
+ * fails at its end.
+ */
+export function keepTold(): Keep {
+  const kept: unknown[] = [];
+  onTestFinished(async () => {
+    await setImmediate(); // what is on its way
+    expect(kept.map(textOf).join("\n")).not.toContain(plantedKey);
+  });
+  return (told) => void kept.push(told);
+}
+
+function textOf(told: unknown): string {
+  if (typeof told === "function") return String(told());
+  return told instanceof Error ? inspect(told) : (JSON.stringify(told) ?? "");
+}
+
+/** Where a router writes its records and its access log to. */
+interface Logs {
+  readonly observe?: Observe;
+  readonly writeAccess?: (line: string) => void;
+}
+
+/** Keeps every record and every line of the access log, and gives it on to the test's own. */
+export function keepLogs({ observe, writeAccess }: Logs, keep: Keep): Required<Logs> {
+  return {
+    observe: (record: MessageRecord) => {
+      keep(record);
+      observe?.(record);
+    },
+    writeAccess: (line) => {
+      keep(line);
+      writeAccess?.(line);
+    },
+  };
+}
+
+/** Keeps the head of a response now and its body as it comes, and gives it on as it was. */
+export function keepResponse(response: Response, keep: Keep): Response {
+  keep([response.status, ...response.headers]);
+  if (response.body === null) return response;
+  const decoder = new TextDecoder();
+  let text = "";
+  keep(() => text);
+  const passing = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>(
+    {
+      transform(bytes, controller) {
+        text += decoder.decode(bytes, { stream: true });
+        controller.enqueue(bytes);
+      },
+    },
+    undefined,
+    { highWaterMark: Infinity }, // a body that a test does not read is kept as well
+  );
+  return new Response(response.body.pipeThrough(passing), response);
+}
+
+const accepted = channel("net.server.socket");
+
+/** Keeps everything that the server on a port of this process sends, until the test is over. */
+export function keepWire(port: number, keep: Keep): void {
+  const watch = (message: unknown) => {
+    const { socket } = message as { socket: Socket };
+    if (socket.localPort === port) keepSent(socket, keep);
+  };
+  accepted.subscribe(watch);
+  onTestFinished(() => accepted.unsubscribe(watch));
+}
+
+function keepSent(socket: Socket, keep: Keep): void {
+  const write = vi.spyOn(socket, "write");
+  keep(() => write.mock.calls.map(([sent]) => sentText(sent)).join(""));
+}
+
+function sentText(sent: Uint8Array | string): string {
+  return typeof sent === "string" ? sent : Buffer.from(sent).toString();
+}

@@ -1,0 +1,62 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createEmulator } from "evaluator-emulator";
+import { onTestFinished } from "vitest";
+
+/** Answers one request in the emulator's place. */
+export type Answer = (request: Request) => Response | Promise<Response>;
+
+/** Answers that differ from the emulator's. */
+export interface Differences {
+  readonly evaluation?: Answer;
+  readonly reply?: Answer;
+}
+
+/** One request that reached the gateway. */
+interface SeenRequest {
+  readonly path: string;
+  readonly body: unknown;
+}
+
+/** The emulator's `fetch`, except for the given answers; and what it was sent. */
+export function testGateway({ evaluation, reply }: Differences = {}) {
+  const emulator = createEmulator();
+  const seen: SeenRequest[] = [];
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const path = new URL(request.url).pathname;
+    if (request.method === "GET") return emulator.fetch(request);
+    seen.push({ path, body: await request.clone().json() });
+    const answer = path.endsWith("/language-model") ? reply : evaluation;
+    return answer === undefined ? emulator.fetch(request) : answer(request);
+  };
+  return { fetch, seen };
+}
+
+/** Starts an HTTP server for the length of a test, and gives its origin. */
+export async function startUpstream(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** An upstream that never answers, and says when it is reached and let go. */
+export function hangingUpstream() {
+  const reached = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const answer: Answer = ({ signal }) => {
+    const { promise, reject } = Promise.withResolvers<Response>();
+    signal.addEventListener("abort", () => {
+      ended.resolve();
+      reject(signal.reason);
+    });
+    reached.resolve();
+    return promise;
+  };
+  return { answer, reached: reached.promise, ended: ended.promise };
+}
