@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ResponseHeaders } from "./http/http-client.ts";
 import type { AnswersFor, ConfidenceFor } from "./questions/answers-for.ts";
 import { answerSchema } from "./questions/answer.ts";
-import { questionSchema, type Questions } from "./questions/question.ts";
+import { type Questions, questionSchema } from "./questions/question.ts";
 import { recordOf } from "./questions/record-of.ts";
 
 /** A JSON value. */

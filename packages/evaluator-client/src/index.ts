@@ -31,7 +31,7 @@ export type {
   TransportReply,
   TransportTarget,
 } from "./transports/transport.ts";
-export type { Abortable } from "./http/abortable.ts";
+export type { Abortable } from "./http/http-client.ts";
 export type { Fetch } from "./http/fetch-http-client.ts";
 export type { AnyDispatcher, ResponseHeaders } from "./http/http-client.ts";
 export type { TransportOptions } from "./transports/transport-options.ts";

@@ -1,9 +1,14 @@
 import type { Evaluator } from "../create-evaluator.ts";
-import { callWarnings } from "./call-warnings.ts";
-import type { DecisionModel } from "./decision-model.ts";
-import { fromDecisionQuestions } from "./from-decision-questions.ts";
-import { fromDecisionState } from "./from-decision-state.ts";
-import { toDecisionResult } from "./to-decision-result.ts";
+import {
+  callWarnings,
+  type DecisionModel,
+  type DecisionResult,
+  type DecisionWarning,
+  fromDecisionQuestions,
+  fromDecisionState,
+} from "./from-decision-call.ts";
+import type { Evaluation } from "../evaluation.ts";
+import { isRecord } from "../questions/record-of.ts";
 
 /** How the model is called where the `ai` package shows it. */
 export interface DecisionModelOptions {
@@ -45,5 +50,34 @@ export function toDecisionModel(
       const evaluation = await evaluator.evaluate({ state, questions }, options);
       return toDecisionResult(evaluation, callWarnings(call, state));
     },
+  };
+}
+
+/** A checked evaluation in the form of the `ai` package. */
+function toDecisionResult(
+  evaluation: Evaluation,
+  warnings: readonly DecisionWarning[],
+): DecisionResult {
+  const { answers, rounding, usage, providerMetadata, requestId, modelId, raw } = evaluation;
+  return {
+    answers,
+    rounding,
+    usage,
+    warnings: [...warnings, ...evaluation.warnings.map(toWarning)],
+    providerMetadata: providerMetadata as NonNullable<DecisionResult["providerMetadata"]>,
+    response: {
+      ...(requestId !== null && { id: requestId }),
+      ...(modelId !== null && { modelId }),
+      body: raw,
+    },
+  };
+}
+
+/** A warning of the service as it came, or in words when it is not in the package's form. */
+function toWarning(warning: unknown): DecisionWarning {
+  if (isRecord(warning) && typeof warning["type"] === "string") return warning as DecisionWarning;
+  return {
+    type: "other",
+    message: typeof warning === "string" ? warning : JSON.stringify(warning),
   };
 }

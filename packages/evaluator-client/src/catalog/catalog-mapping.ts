@@ -2,7 +2,6 @@ import type * as z from "zod";
 import { InvalidResponseError } from "../errors.ts";
 import type { CatalogModel, Credits, ModelEndpoint } from "./catalog.ts";
 import { creditsSchema, endpointListSchema, modelListSchema } from "./catalog-wire.ts";
-import { usdPerMillionTokens } from "./usd-per-million-tokens.ts";
 
 /** Reads the price list. */
 export function fromModelList(json: unknown): CatalogModel[] {
@@ -42,4 +41,14 @@ function parse<TSchema extends z.ZodType>(schema: TSchema, json: unknown): z.inf
   const where = issue.path.map(String).join(".") || "the body as a whole";
   const message = `The gateway's answer does not have the expected shape at ${where}; check the base URL.`;
   throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
+}
+
+/**
+ * The price of a million tokens, from the decimal price of one: `"0.000000042"` gives 0.042. The
+ * decimal point is moved in the text, so nothing is rounded on the way; null stays null.
+ */
+export function usdPerMillionTokens(usdPerToken: string | number | null | undefined) {
+  if (usdPerToken === null || usdPerToken === undefined) return null;
+  const [digits, exponent = "0"] = String(usdPerToken).toLowerCase().split("e");
+  return Number(`${digits}e${Number(exponent) + 6}`);
 }

@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { InvalidRequestError } from "../errors.ts";
+import { quoteName } from "../questions/quote-name.ts";
 
 /** The paths under the gateway's host root (contract sections 4.2 to 4.4, field facts). */
 export const catalogPaths = {
@@ -53,3 +55,23 @@ export const endpointListSchema = z.looseObject({
 
 /** The balance: numbers in the contract, strings in the field. */
 export const creditsSchema = z.looseObject({ balance: amountSchema, total_used: amountSchema });
+
+/**
+ * The path of a model's endpoints (contract section 4.3).
+ *
+ * @throws InvalidRequestError when the id is not two path segments.
+ */
+export function endpointsPath(modelId: string): string {
+  const segments = modelId.split("/");
+  const [creator = "", model = ""] = segments.filter(isSegment).map(encodeURIComponent);
+  if (segments.length === 2 && creator !== "" && model !== "") {
+    return catalogPaths.endpoints(creator, model);
+  }
+  const message = `The model id ${quoteName(modelId)} is not of the form creator/model; listModels gives the ids.`;
+  throw new InvalidRequestError(message);
+}
+
+/** A URL drops the segments `.` and `..`, and has no lone surrogates. */
+function isSegment(segment: string): boolean {
+  return segment !== "" && segment !== "." && segment !== ".." && segment.isWellFormed();
+}

@@ -1,12 +1,11 @@
 import type { EvaluatorSurroundings } from "../create-evaluator.ts";
 import { type CallLimits, callLimitsSchema, readCallLimits } from "../evaluator-options.ts";
-import { isSuccess } from "../http/http-client.ts";
-import { toJsonResponse } from "../http/json-response.ts";
+import { isSuccess, toJsonResponse } from "../http/http-client.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { systemClock } from "../retry/clock.ts";
 import { withRetries } from "../retry/with-retries.ts";
 import { toGatewayError } from "../transports/gateway/gateway-error.ts";
-import { readGatewayBaseUrl, readGatewayKey } from "../transports/gateway-access.ts";
+import { readGatewayBaseUrl, readGatewayKey } from "../transports/gateway/gateway-transport.ts";
 import {
   httpClientFor,
   mergeHeaders,
@@ -16,8 +15,7 @@ import type { AttemptContext } from "../transports/transport.ts";
 import { joinWatches } from "../watching/watch.ts";
 import type { Catalog } from "./catalog.ts";
 import { fromCredits, fromEndpointList, fromModelList } from "./catalog-mapping.ts";
-import { catalogPaths, keyHeaders } from "./catalog-wire.ts";
-import { endpointsPath } from "./endpoints-path.ts";
+import { catalogPaths, endpointsPath, keyHeaders } from "./catalog-wire.ts";
 
 /** How to reach the gateway's catalog, and how long to try. */
 export interface CatalogOptions extends TransportOptions, CallLimits {

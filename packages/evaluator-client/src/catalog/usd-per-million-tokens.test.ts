@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { usdPerMillionTokens } from "./usd-per-million-tokens.ts";
+import { usdPerMillionTokens } from "./catalog-mapping.ts";
 
 test.each([
   ["0.000000042", 0.042],

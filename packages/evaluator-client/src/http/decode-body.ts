@@ -2,8 +2,7 @@ import { promisify } from "node:util";
 // As a whole, because too old a Node lacks a name and would say only that.
 import * as zlib from "node:zlib";
 import { ConnectionError } from "../errors.ts";
-import { bodyTooLarge } from "./body.ts";
-import { billingOf, type HttpEndpoint, MAX_BODY_BYTES } from "./http-client.ts";
+import { billingOf, bodyTooLarge, type HttpEndpoint, MAX_BODY_BYTES } from "./http-client.ts";
 
 type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
 

@@ -1,7 +1,13 @@
 import { ConfigurationError, EvaluatorError } from "../errors.ts";
-import { BodyCollector, decodeText } from "./body.ts";
+import {
+  BodyCollector,
+  decodeText,
+  type HttpClient,
+  type HttpClientOptions,
+  isSuccess,
+  refuseClosed,
+} from "./http-client.ts";
 import { toConnectionError } from "./connection-failure.ts";
-import { type HttpClient, type HttpClientOptions, isSuccess, refuseClosed } from "./http-client.ts";
 
 /** The part of the global `fetch` that this package uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

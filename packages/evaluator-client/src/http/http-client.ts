@@ -1,5 +1,29 @@
-import { ConfigurationError } from "../errors.ts";
-import type { Abortable } from "./abortable.ts";
+import { ConfigurationError, ConnectionError, InvalidResponseError } from "../errors.ts";
+
+/** Something that may be aborted before it is done. */
+export interface Abortable {
+  /** Aborts it; its reason is thrown as it is. */
+  readonly signal: AbortSignal;
+  /** Calls back with the reason when it aborts, at once if it has; where given, it spares making the signal. */
+  onAbort?(listener: (reason: unknown) => void): void;
+}
+
+/** Calls back with the reason when it aborts; the returned function stops that. */
+export function whenAborted(abortable: Abortable, listener: (reason: unknown) => void): () => void {
+  if (abortable.onAbort !== undefined) {
+    abortable.onAbort(listener);
+    return nothingToStop;
+  }
+  const { signal } = abortable;
+  const onAbort = () => listener(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  return () => signal.removeEventListener("abort", onAbort);
+}
+
+function nothingToStop(): void {
+  // Whoever offers onAbort forgets its listeners when it is done.
+}
 
 /** Where requests go, and what every one of them carries. */
 export interface HttpEndpoint {
@@ -72,4 +96,76 @@ export function billingOf({ method }: Pick<HttpEndpoint, "method">) {
 export function refuseClosed(): ConfigurationError {
   const message = "The transport or catalog is closed; make another one to send more.";
   return new ConfigurationError(message, { option: "transport" });
+}
+
+/** Collects the chunks of a body, up to {@link MAX_BODY_BYTES}. */
+export class BodyCollector {
+  readonly #chunks: Uint8Array[] = [];
+  #length = 0;
+
+  /** @throws InvalidResponseError when the body is over the limit. */
+  add(chunk: Uint8Array): void {
+    this.#length += chunk.byteLength;
+    if (this.#length > MAX_BODY_BYTES) throw bodyTooLarge();
+    this.#chunks.push(chunk);
+  }
+
+  /** Returns the whole body. */
+  bytes(): Uint8Array {
+    const [first] = this.#chunks;
+    if (first !== undefined && this.#chunks.length === 1) return first;
+    const whole = new Uint8Array(this.#length);
+    let offset = 0;
+    for (const chunk of this.#chunks) {
+      whole.set(chunk, offset);
+      offset += chunk.byteLength;
+    }
+    return whole;
+  }
+}
+
+/** Returns the error for a body over {@link MAX_BODY_BYTES}. */
+export function bodyTooLarge(): InvalidResponseError {
+  const message = `The response body is over ${MAX_BODY_BYTES} bytes; check that the base URL is an evaluation service.`;
+  return new InvalidResponseError(message, { questionId: null, rule: "body-size" });
+}
+
+const utf8 = new TextDecoder();
+
+/** Returns the text of a whole body: UTF-8, without a byte order mark. */
+export function decodeText(bytes: Uint8Array): string {
+  return utf8.decode(bytes);
+}
+
+/** A response together with its parsed JSON body. */
+export interface JsonResponse extends HttpResponse {
+  /** The parsed body; undefined when an error status came without JSON. */
+  readonly json: unknown;
+}
+
+/**
+ * Parses the body of a response of the endpoint.
+ *
+ * @throws ConnectionError when a success has an empty, cut or otherwise unparseable body.
+ */
+export function toJsonResponse(response: HttpResponse, endpoint: HttpEndpoint): JsonResponse {
+  const { status, headers, text } = response;
+  const json = parseJson(text);
+  if (json === undefined && isSuccess(status)) throw unparseable(response, endpoint);
+  return { status, headers, text, json };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // the parser's own message quotes the body, so it goes no further
+  }
+}
+
+function unparseable({ status, text }: HttpResponse, endpoint: HttpEndpoint): ConnectionError {
+  const what = text === "" ? "an empty body" : `${text.length} characters that are not whole JSON`;
+  const { maybeBilled, note } = billingOf(endpoint);
+  const message = `The service answered ${status} with ${what}${note}. Check the base URL if this repeats.`;
+  return new ConnectionError(message, { isRetryable: true, maybeBilled });
 }

@@ -1,16 +1,18 @@
 import { type Dispatcher, errors } from "undici";
 import { EvaluatorError } from "../errors.ts";
-import { type Abortable, whenAborted } from "./abortable.ts";
-import { BodyCollector, decodeText } from "./body.ts";
-import { toConnectionError } from "./connection-failure.ts";
-import { decodeBody } from "./decode-body.ts";
 import {
+  type Abortable,
+  BodyCollector,
+  decodeText,
   headerOf,
   type HttpEndpoint,
   type HttpResponse,
   isSuccess,
   type ResponseHeaders,
+  whenAborted,
 } from "./http-client.ts";
+import { toConnectionError } from "./connection-failure.ts";
+import { decodeBody } from "./decode-body.ts";
 
 /** What an exchange is told beside its request. */
 export interface ExchangeContext {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
-import { type LimitKind, LimitedService, seededRandom } from "../testing/limited-service.ts";
+import { LimitedService, type LimitKind, seededRandom } from "../testing/limited-service.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 

@@ -1,7 +1,12 @@
 import type { StatusError } from "../errors.ts";
 import type { EvaluationRequest } from "../evaluation.ts";
-import { type HttpClient, type HttpEndpoint, isSuccess } from "../http/http-client.ts";
-import { type JsonResponse, toJsonResponse } from "../http/json-response.ts";
+import {
+  type HttpClient,
+  type HttpEndpoint,
+  isSuccess,
+  type JsonResponse,
+  toJsonResponse,
+} from "../http/http-client.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { StatusFailure } from "./status-failure.ts";
 import type { AttemptContext, Transport, TransportReply } from "./transport.ts";

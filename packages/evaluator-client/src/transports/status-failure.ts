@@ -1,10 +1,7 @@
 import type { StatusErrorDetails } from "../errors.ts";
-import { headerOf } from "../http/http-client.ts";
-import type { JsonResponse } from "../http/json-response.ts";
-import { type PrivateText, quoteServerText } from "../http/quote-server-text.ts";
+import { headerOf, type JsonResponse } from "../http/http-client.ts";
 import { isRetryableStatus } from "../retry/classify-failure.ts";
 import type { Clock } from "../retry/clock.ts";
-import { parseRetryAfterMs } from "../retry/parse-retry-after.ts";
 
 /** A response with an error status, and what its error may and may not say. */
 export interface StatusFailure extends PrivateText {
@@ -51,4 +48,86 @@ export function nextStep(status: number): string {
   if (status === 429 || status === 529) return "Wait, or send fewer requests at once.";
   if (status >= 500) return "The service failed; try again later.";
   return "Check the request against the service's documentation.";
+}
+
+const MAX_QUOTE = 300;
+const SHARED_RUN = 24;
+const SHORTEST_VALUE = 4;
+const SHORTEST_KEY = 12;
+
+/** What must never be repeated from a server's text. */
+export interface PrivateText {
+  /** The key in use, or null. */
+  readonly apiKey: string | null;
+  /** The headers that the caller added, whose values may be secrets. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The state that was sent, if any. */
+  readonly state?: unknown;
+}
+
+/**
+ * Quotes a server's own words for an error message: one line, at most 300 characters, and only
+ * when they repeat no key, header value or piece of the state; otherwise null.
+ */
+export function quoteServerText(
+  text: unknown,
+  { apiKey, headers = {}, state }: PrivateText,
+): string | null {
+  if (typeof text !== "string" || text.trim() === "") return null;
+  // Control characters, line breaks and terminal escapes do not belong in a one-line message.
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+  if (apiKey !== null && (line.includes(apiKey) || sharesRun(line, apiKey, 8))) return null;
+  if ([...Object.values(headers), ...textsOf(state)].some((part) => repeats(line, part)))
+    return null;
+  return line.length > MAX_QUOTE ? `"${line.slice(0, MAX_QUOTE)}…"` : `"${line}"`;
+}
+
+function repeats(line: string, part: string): boolean {
+  const flat = part.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+  if (flat.length < SHORTEST_VALUE) return false;
+  return line.includes(flat) || sharesRun(line, flat, SHARED_RUN);
+}
+
+function sharesRun(line: string, secret: string, length: number): boolean {
+  for (let start = 0; start + length <= line.length; start += 1) {
+    if (secret.includes(line.slice(start, start + length))) return true;
+  }
+  return false;
+}
+
+/** Every string value in a JSON value, and the keys long enough to be more than a field name. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  const keys = Object.keys(value).filter((key) => key.length >= SHORTEST_KEY);
+  return [...keys, ...Object.values(value).flatMap((item) => textsOf(item))];
+}
+
+const httpDates = [
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
+  /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
+];
+const decimal = /^\d+(\.\d+)?$/;
+const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [\d ]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+/**
+ * How long a response asks to wait, in milliseconds, or null when it does not say so clearly.
+ * `retry-after-ms` wins over `Retry-After`, which is an HTTP date or seconds: whole ones in RFC 9110,
+ * fractions such as 1.5 in the field.
+ */
+export function parseRetryAfterMs(
+  header: (name: string) => string | null,
+  epochNowMs: number,
+): number | null {
+  const milliseconds = header("retry-after-ms")?.trim() ?? "";
+  if (decimal.test(milliseconds)) return Number(milliseconds);
+  const retryAfter = header("retry-after")?.trim() ?? "";
+  if (decimal.test(retryAfter)) return Number(retryAfter) * 1000;
+  const dateMs = parseHttpDate(retryAfter);
+  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - epochNowMs);
+}
+
+function parseHttpDate(text: string): number {
+  if (httpDates.some((pattern) => pattern.test(text))) return Date.parse(text);
+  return asctimeDate.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;
 }

@@ -1,6 +1,5 @@
 import type { EvaluationRequest } from "../evaluation.ts";
-import type { Abortable } from "../http/abortable.ts";
-import type { ResponseHeaders } from "../http/http-client.ts";
+import type { Abortable, ResponseHeaders } from "../http/http-client.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { Clock } from "../retry/clock.ts";
 

@@ -1,8 +1,7 @@
 import type * as z from "zod";
 import type { EvaluationRequest } from "../../evaluation.ts";
 import { InvalidResponseError } from "../../errors.ts";
-import { headerOf } from "../../http/http-client.ts";
-import type { JsonResponse } from "../../http/json-response.ts";
+import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";
 import type { Question } from "../../questions/question.ts";
 import type { TransportReply } from "../transport.ts";

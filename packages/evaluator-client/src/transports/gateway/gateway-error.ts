@@ -5,11 +5,11 @@ import {
   StatusError,
   type StatusErrorDetails,
 } from "../../errors.ts";
-import { quoteServerText } from "../../http/quote-server-text.ts";
 import {
   commonStatusDetails,
   nextStep,
   passOnName,
+  quoteServerText,
   type StatusFailure,
   statusMessage,
 } from "../status-failure.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JsonResponse } from "../../http/json-response.ts";
+import type { JsonResponse } from "../../http/http-client.ts";
 import { boolean } from "../../questions/question-builders.ts";
 import { fromGatewayResponse, toGatewayBody } from "./gateway-mapping.ts";
 

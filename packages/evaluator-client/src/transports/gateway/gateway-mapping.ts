@@ -1,6 +1,5 @@
 import type { EvaluationRequest } from "../../evaluation.ts";
-import { headerOf } from "../../http/http-client.ts";
-import type { JsonResponse } from "../../http/json-response.ts";
+import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";
 import type { TransportReply } from "../transport.ts";
 import { textAt, valueAt } from "../../value-at.ts";

@@ -1,9 +1,13 @@
 import { ConfigurationError } from "../../errors.ts";
-import { environmentNames } from "../../environment.ts";
-import { readGatewayBaseUrl, readGatewayKey } from "../gateway-access.ts";
+import { type Environment, environmentNames } from "../../environment.ts";
 import { postTransport } from "../post-transport.ts";
 import type { Transport } from "../transport.ts";
-import { mergeHeaders, readHeaderOption, type TransportOptions } from "../transport-options.ts";
+import {
+  mergeHeaders,
+  readBaseUrl,
+  readHeaderOption,
+  type TransportOptions,
+} from "../transport-options.ts";
 import { toGatewayError } from "./gateway-error.ts";
 import { fromGatewayResponse, toGatewayBody } from "./gateway-mapping.ts";
 import { gatewayHeaders, type GatewayWire, gatewayWires } from "./gateway-wire.ts";
@@ -60,4 +64,28 @@ function readOptions(options: GatewayTransportOptions) {
   });
   const headers = mergeHeaders(gatewayHeaders({ apiKey, modelId, wire }), options.headers);
   return { url: baseUrl + gatewayWires[wire].path, headers, apiKey, modelId, wire };
+}
+
+/** Where the gateway is and with which key, for its transport and its catalog alike. */
+export interface GatewayAccess {
+  readonly apiKey?: string;
+  readonly baseUrl?: string;
+  readonly env?: Environment;
+}
+
+/** The gateway key of the options or the environment. */
+export function readGatewayKey({ apiKey, env }: GatewayAccess): string {
+  const environmentVariable = environmentNames.gatewayApiKey;
+  return readHeaderOption({ option: "apiKey", environmentVariable, given: apiKey, env });
+}
+
+/** The gateway's base URL of the options or the environment, path prefix included. */
+export function readGatewayBaseUrl({ baseUrl, env }: GatewayAccess): string {
+  return readBaseUrl({
+    option: "baseUrl",
+    environmentVariable: environmentNames.gatewayBaseUrl,
+    given: baseUrl,
+    env,
+    fallback: "https://ai-gateway.vercel.sh/v4/ai",
+  });
 }

@@ -11,7 +11,7 @@ import {
   playChat,
   toCall,
 } from "../../testing/played-chat.ts";
-import { type LogprobsTransportOptions } from "./logprobs-transport.ts";
+import type { LogprobsTransportOptions } from "./logprobs-transport.ts";
 
 const state = { from: "a@example.com", subject: "Your invoice" };
 describe("many options", () => {

@@ -1,5 +1,5 @@
 import { StatusError } from "../../errors.ts";
-import type { JsonResponse } from "../../http/json-response.ts";
+import type { JsonResponse } from "../../http/http-client.ts";
 import { listAt, textAt } from "../../value-at.ts";
 import { ollamaServer, openAiServer, vllmServer } from "./servers/chat.ts";
 import { llamaCppServer } from "./servers/llama-cpp.ts";

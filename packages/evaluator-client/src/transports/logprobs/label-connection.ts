@@ -1,6 +1,6 @@
 import { StatusError } from "../../errors.ts";
-import type { JsonResponse } from "../../http/json-response.ts";
-import type { PrivateText } from "../../http/quote-server-text.ts";
+import type { JsonResponse } from "../../http/http-client.ts";
+import type { PrivateText } from "../status-failure.ts";
 import { listAt } from "../../value-at.ts";
 import { type JsonService, prepareJson } from "../post-transport.ts";
 import type { AttemptContext } from "../transport.ts";

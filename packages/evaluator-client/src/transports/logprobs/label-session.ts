@@ -1,6 +1,6 @@
 import type { EvaluationRequest } from "../../evaluation.ts";
-import { quoteServerText } from "../../http/quote-server-text.ts";
-import { whenAborted } from "../../http/abortable.ts";
+import { quoteServerText } from "../status-failure.ts";
+import { whenAborted } from "../../http/http-client.ts";
 import type { AttemptContext } from "../transport.ts";
 import type { LabelModel } from "./ask-question.ts";
 import type { LabelConnection } from "./label-connection.ts";

@@ -5,15 +5,15 @@ import {
   type StatusErrorDetails,
 } from "../../errors.ts";
 import { headerOf } from "../../http/http-client.ts";
-import { quoteServerText } from "../../http/quote-server-text.ts";
-import { textAt } from "../../value-at.ts";
 import {
   commonStatusDetails,
   nextStep,
   passOnName,
+  quoteServerText,
   type StatusFailure,
   statusMessage,
 } from "../status-failure.ts";
+import { textAt } from "../../value-at.ts";
 
 /** Turns an error status of any chat server into the error to throw. */
 export function toLogprobsError(failure: StatusFailure): StatusError {

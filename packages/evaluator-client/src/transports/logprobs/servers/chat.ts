@@ -1,4 +1,4 @@
-import type { JsonResponse } from "../../../http/json-response.ts";
+import type { JsonResponse } from "../../../http/http-client.ts";
 import { listAt, textAt, valueAt } from "../../../value-at.ts";
 import { countAt, type FirstToken, type LabelServer, noLogprobs, toToken } from "./server.ts";
 

@@ -1,7 +1,7 @@
 import { listAt, textAt, valueAt } from "../../../value-at.ts";
 import { countAt, type FirstToken, type LabelServer, noLogprobs, toToken } from "./server.ts";
 import { InvalidResponseError } from "../../../errors.ts";
-import type { JsonResponse } from "../../../http/json-response.ts";
+import type { JsonResponse } from "../../../http/http-client.ts";
 
 /** `llama-server`: its own completion lists far more tokens than its chat. */
 export const llamaCppServer: LabelServer = {

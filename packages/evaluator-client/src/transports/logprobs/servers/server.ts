@@ -1,4 +1,4 @@
-import type { JsonResponse } from "../../../http/json-response.ts";
+import type { JsonResponse } from "../../../http/http-client.ts";
 import { ConfigurationError } from "../../../errors.ts";
 import { textAt, valueAt } from "../../../value-at.ts";
 import type { TokenLogprob } from "../read-labels.ts";

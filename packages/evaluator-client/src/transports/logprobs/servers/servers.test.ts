@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { JsonResponse } from "../../../http/json-response.ts";
-import { labelServers, type LabelServerName } from "../detect-server.ts";
+import type { JsonResponse } from "../../../http/http-client.ts";
+import { type LabelServerName, labelServers } from "../detect-server.ts";
 import type { FirstTokenRequest } from "./server.ts";
 
 const request: FirstTokenRequest = {

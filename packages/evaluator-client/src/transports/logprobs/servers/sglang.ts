@@ -1,5 +1,5 @@
 import { InvalidResponseError } from "../../../errors.ts";
-import type { JsonResponse } from "../../../http/json-response.ts";
+import type { JsonResponse } from "../../../http/http-client.ts";
 import { listAt } from "../../../value-at.ts";
 import {
   countAt,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { quoteServerText } from "./quote-server-text.ts";
+import { quoteServerText } from "./status-failure.ts";
 
 const none = {
   apiKey: "planted-secret-key",

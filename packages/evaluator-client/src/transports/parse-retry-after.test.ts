@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseRetryAfterMs } from "./parse-retry-after.ts";
+import { parseRetryAfterMs } from "./status-failure.ts";
 
 const now = Date.UTC(1994, 10, 6, 8, 49, 7);
 

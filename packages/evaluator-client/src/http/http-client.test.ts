@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { whenAborted } from "./abortable.ts";
+import { whenAborted } from "./http-client.ts";
 
 test("hears a signal once, and leaves no listener", () => {
   const controller = new AbortController();

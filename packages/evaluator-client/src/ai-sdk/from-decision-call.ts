@@ -1,0 +1,137 @@
+import type { Experimental_DecisionModel } from "ai";
+import { InvalidRequestError } from "../errors.ts";
+import type { EvaluationRequest } from "../evaluation.ts";
+import { isRecord } from "../questions/record-of.ts";
+import type { BooleanQuestion, Question, Questions } from "../questions/question.ts";
+import { quoteName } from "../questions/quote-name.ts";
+
+/** A decision model as the `ai` package takes it; experimental there, so its version is pinned. */
+export type DecisionModel = Extract<Experimental_DecisionModel, { doDecide: unknown }>;
+/** What the `ai` package asks of a decision model. */
+export type DecisionCall = Parameters<DecisionModel["doDecide"]>[0];
+/** What a decision model answers. */
+export type DecisionResult = Awaited<ReturnType<DecisionModel["doDecide"]>>;
+/** One question as the `ai` package asks it. */
+type DecisionQuestion = DecisionCall["questions"][string];
+/** One part of the state. */
+type DecisionStatePart = DecisionCall["state"][number];
+/** Something of a call that was not done as asked. */
+export type DecisionWarning = DecisionResult["warnings"][number];
+
+/**
+ * The state of an evaluation: one text part is text and one JSON object is an object. Anything
+ * else becomes one text, parts in order with a blank line between them and JSON as it is written,
+ * because keys made up for an object would be input to the model (contract section 2.1).
+ *
+ * @throws InvalidRequestError when there is no part, a file, or something that is not JSON.
+ */
+export function fromDecisionState(parts: DecisionCall["state"]): EvaluationRequest["state"] {
+  const [first] = parts;
+  if (first === undefined)
+    throw new InvalidRequestError("The state has no parts; send at least one.");
+  if (parts.length === 1 && first.type === "json" && isRecord(first.value)) {
+    return first.value;
+  }
+  return parts.map(toText).join("\n\n");
+}
+
+function toText(part: DecisionStatePart): string {
+  if (part.type === "text") return part.text;
+  if (part.type === "json") return toJson(part.value);
+  throw new InvalidRequestError("The state has a file part; send its content as text or JSON.");
+}
+
+function toJson(value: unknown): string {
+  try {
+    const text: unknown = JSON.stringify(value);
+    if (typeof text === "string") return text;
+  } catch {
+    // A cycle or a BigInt; the thrown message may quote the state.
+  }
+  throw new InvalidRequestError("The state has a JSON part that is not a JSON value.");
+}
+
+/**
+ * The questions of an evaluation. Its instructions and descriptions are text: missing, null or
+ * JSON ones are refused and not written out, because a question that reads differently is another
+ * question. A null description of yes or no is left out, which means the same.
+ *
+ * @throws InvalidRequestError naming the question.
+ */
+export function fromDecisionQuestions(questions: DecisionCall["questions"]): Questions {
+  const entries = Object.entries(questions).map(([id, question]) => [
+    id,
+    fromQuestion(id, question),
+  ]);
+  return Object.fromEntries(entries) as Questions;
+}
+
+function fromQuestion(id: string, question: DecisionQuestion): Question {
+  const textOf = (content: unknown, place: string) => textAt(content, { id, place });
+  const { type } = question;
+  if (type === "box") return refuse(id, "asks for a box; ask choice, score or boolean");
+  const instructions = textOf(question.instructions, "instructions");
+  if (type === "choice") return { type, instructions, criteria: fromOptions(question, textOf) };
+  if (type === "boolean") return { type, instructions, ...fromBooleanCriteria(question, textOf) };
+  const criteria = question.criteria.map((level, index) => textOf(level, `level ${index}`));
+  return { type, instructions, criteria };
+}
+
+type TextOf = (content: unknown, place: string) => string;
+type QuestionOf<TType> = Extract<DecisionQuestion, { type: TType }>;
+
+function fromOptions({ criteria }: QuestionOf<"choice">, textOf: TextOf): Record<string, string> {
+  const options = Object.entries(criteria).map(([name, description]) => {
+    return [name, textOf(description, `option ${quoteName(name)}`)] as const;
+  });
+  return Object.fromEntries(options);
+}
+
+function fromBooleanCriteria(
+  { criteria }: QuestionOf<"boolean">,
+  textOf: TextOf,
+): Pick<BooleanQuestion, "criteria"> {
+  const described = Object.entries(criteria ?? {})
+    .filter(([, description]) => description !== null && description !== undefined)
+    .map(([answer, description]) => [answer, textOf(description, `criterion ${answer}`)]);
+  return described.length === 0 ? {} : { criteria: Object.fromEntries(described) };
+}
+
+function textAt(content: unknown, { id, place }: { id: string; place: string }): string {
+  if (typeof content === "string") return content;
+  return refuse(id, `has no text as its ${place}; an evaluator takes strings only`);
+}
+
+function refuse(questionId: string, what: string): never {
+  throw new InvalidRequestError(`The question ${quoteName(questionId)} ${what}.`, { questionId });
+}
+
+/** What an evaluator does not do as the call asks, given the state that it sends. */
+export function callWarnings(
+  call: DecisionCall,
+  state: EvaluationRequest["state"],
+): DecisionWarning[] {
+  const { maxOutputTokens, reasoning, headers = {}, providerOptions = {} } = call;
+  // The package adds its own name to every call.
+  const addsHeaders = Object.keys(headers).some((name) => name.toLowerCase() !== "user-agent");
+  const isText = call.state.length === 1 && call.state[0]?.type === "text";
+  return [
+    ...unsupported("maxOutputTokens", maxOutputTokens !== undefined),
+    ...unsupported("reasoning", reasoning !== undefined && reasoning !== "provider-default"),
+    ...unsupported("headers", addsHeaders),
+    ...unsupported("providerOptions", Object.keys(providerOptions).length > 0),
+    ...(isText || typeof state !== "string" ? [] : [writtenAsText]),
+  ];
+}
+
+const writtenAsText: DecisionWarning = {
+  type: "compatibility",
+  feature: "state",
+  details:
+    "The evaluation model reads one text or one JSON object; the parts were sent as one text.",
+};
+
+function unsupported(feature: string, isGiven: boolean): DecisionWarning[] {
+  const details = "Set it where the evaluator is made, if its transport has it.";
+  return isGiven ? [{ type: "unsupported", feature, details }] : [];
+}
