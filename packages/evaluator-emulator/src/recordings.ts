@@ -1,9 +1,10 @@
+import type { Content } from "./questions/content.ts";
 import type { Exchange } from "evaluator-fixtures";
 import { z } from "zod";
 import type { AnswerSource, JudgedAnswer, Judgement } from "./answers/judgement.ts";
 import { parseGatewayInput } from "./gateway/gateway-input.ts";
 import { canonicalJson, isJsonRecord, mapRecord, recordOf } from "./json.ts";
-import type { Content, EvaluationInput } from "./questions/question.ts";
+import type { EvaluationInput } from "./questions/question.ts";
 import { parseVendorInput } from "./vendor/vendor-input.ts";
 
 const readers: readonly [

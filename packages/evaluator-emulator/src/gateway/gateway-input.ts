@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isJsonRecord } from "../json.ts";
-import { contentSchema } from "../questions/content.ts";
-import { type Content, type EvaluationInput, questionsSchema } from "../questions/question.ts";
+import { type Content, contentSchema } from "../questions/content.ts";
+import { type EvaluationInput, questionsSchema } from "../questions/question.ts";
 import { invalidRequest } from "./gateway-error.ts";
 
 const statePartSchema = z.discriminatedUnion(

@@ -1,8 +1,7 @@
-import { contentText } from "../questions/content.ts";
+import { type Content, contentText } from "../questions/content.ts";
 import {
   type BooleanInput,
   type ChoiceInput,
-  type Content,
   type QuestionInput,
   questionText,
   type ScoreInput,

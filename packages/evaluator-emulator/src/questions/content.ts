@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { isJsonRecord } from "../json.ts";
-import type { Content } from "./question.ts";
+
+/** A JSON object whose keys are data, whatever their name. */
+type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** What a state, an instruction or a description may be: text, an object or a list (field fact). */
+export type Content = string | JsonRecord | readonly unknown[];
 
 /** A state, an instruction or a description: text, an object or a list, never null (field fact). */
 export const contentSchema = z.custom<Content>(

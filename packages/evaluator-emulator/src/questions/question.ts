@@ -1,12 +1,6 @@
 import { z } from "zod";
 import { recordOf } from "../json.ts";
-import { contentSchema } from "./content.ts";
-
-/** A JSON object whose keys are data, whatever their name. */
-type JsonRecord = Readonly<Record<string, unknown>>;
-
-/** What a state, an instruction or a description may be: text, an object or a list (field fact). */
-export type Content = string | JsonRecord | readonly unknown[];
+import { type Content, contentSchema } from "./content.ts";
 
 /** A question that picks one of the named options. */
 export interface ChoiceInput {

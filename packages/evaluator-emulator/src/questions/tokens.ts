@@ -1,9 +1,5 @@
-import {
-  type Content,
-  type EvaluationInput,
-  type QuestionInput,
-  questionText,
-} from "./question.ts";
+import type { Content } from "./content.ts";
+import { type EvaluationInput, type QuestionInput, questionText } from "./question.ts";
 
 const bytesPerToken = 4;
 const frameTokens = 16;
