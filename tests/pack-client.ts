@@ -1,5 +1,5 @@
 import { exec } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
@@ -10,17 +10,17 @@ export interface PackedClient extends AsyncDisposable {
   readonly tarball: string;
 }
 
-/** Packs the client. Packing rewrites package.json for a moment, so it happens in a copy that finds the same compiler. */
+/** Builds the client into a new folder, as `npm run build` does into `dist`, and packs that. */
 export async function packClient(): Promise<PackedClient> {
   const cache = `${root}/node_modules/.cache`;
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(`${cache}/packed-`);
-  const copy = join(folder, "packages/evaluator-client");
-  const skipped = /node_modules\/\.bin|\/dist$|\/\.turbo$|\.stryker-tmp/;
-  const filter = (path: string) => !skipped.test(path.slice(root.length));
-  await cp(`${root}/packages/evaluator-client`, copy, { recursive: true, filter });
-  await cp(`${root}/tsconfig.base.json`, join(folder, "tsconfig.base.json"));
-  await promisify(exec)(`npm pack --pack-destination ${folder}`, { cwd: copy });
+  const built = join(folder, "evaluator-client");
+  const run = promisify(exec);
+  await run(`node ${root}/scripts/build-package.ts ${built}`, {
+    cwd: `${root}/packages/evaluator-client`,
+  });
+  await run(`npm pack --pack-destination ${folder}`, { cwd: built });
   const name = (await readdir(folder)).find((file) => file.endsWith(".tgz")) ?? "";
   return {
     tarball: join(folder, name),

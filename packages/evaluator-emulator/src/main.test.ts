@@ -30,6 +30,13 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
+test("says how it is started when asked", async () => {
+  const { child, exited } = start("--help");
+  const [output] = (await once(child.stdout, "data")) as [string];
+  expect(output).toContain("npm run emulator -- [--port 8787]");
+  expect(await exited).toEqual([0, null]);
+});
+
 test("names a wrong argument and how to start", async () => {
   const { child, exited } = start("--tier", "gold");
   const [message] = (await once(child.stderr, "data")) as [string];

@@ -7,6 +7,10 @@ import { loadRules } from "./rules/rule.ts";
 
 await runProgram(
   async (words, { cwd, stdout, signal }) => {
+    if (words.includes("--help") || words.includes("-h")) {
+      stdout.write(usage);
+      return 0;
+    }
     const { port, rulesPath, ...options } = readArguments(words, cwd);
     const rules = rulesPath === null ? [] : loadRules(rulesPath);
     const emulator = createEmulator({ ...options, rules });

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 /** The client as npm would publish it, in a folder of its own. */
 export interface BuiltClient extends AsyncDisposable {
-  /** Where its `package.json` and `dist` are. */
+  /** Where its `package.json` and its compiled files are. */
   readonly folder: string;
 }
 
@@ -17,8 +17,8 @@ export const repository = join(import.meta.dirname, "../../../..");
 export const ownClient = join(repository, "packages/evaluator-client");
 
 /**
- * Builds the client with its own `prepack`, because compiled files are what its users run. That
- * rewrites `package.json`, so it happens in a copy, inside `node_modules` for its dependencies.
+ * Builds the client as it is published, because compiled files are what its users run: in a copy,
+ * which may come from anywhere, inside `node_modules` for its dependencies.
  *
  * @param source - The client's workspace, in this checkout or another.
  * @throws Error with what the build printed.
@@ -34,18 +34,18 @@ export async function buildClient(source: string): Promise<BuiltClient> {
       !/^\/(node_modules|dist|\.turbo|\.stryker-tmp)/.test(path.slice(source.length));
     await cp(source, folder, { recursive: true, filter: isSource });
     await cp(join(repository, "tsconfig.base.json"), join(parent, "tsconfig.base.json"));
-    await runPrepack(folder);
+    await build(folder);
   } catch (error) {
     await dispose();
     throw error;
   }
-  return { folder, [Symbol.asyncDispose]: dispose };
+  return { folder: join(folder, "dist"), [Symbol.asyncDispose]: dispose };
 }
 
-async function runPrepack(folder: string): Promise<void> {
+async function build(folder: string): Promise<void> {
   try {
-    const shell = process.platform === "win32"; // npm is a script there
-    await promisify(execFile)("npm", ["run", "prepack"], { cwd: folder, shell });
+    const script = join(repository, "scripts/build-package.ts");
+    await promisify(execFile)(process.execPath, [script], { cwd: folder });
   } catch (error) {
     const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
     throw new Error(`The client does not build.\n${stdout}${stderr}`, { cause: error });
