@@ -7,8 +7,10 @@ export default defineConfig({
     setupFiles: ["evaluator-fixtures/vitest-setup"],
     // Many tests wait for processes and sockets, so more run at once than there are cores.
     maxWorkers: 4,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // A limit for what hangs, not for what is slow: a busy machine takes ten times as long.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     reporters: ["minimal"],
     restoreMocks: true,
     unstubEnvs: true,

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 
 const root = dirname(import.meta.dirname);
-const patiently = { timeout: 30_000 };
+const patiently = { timeout: 120_000 };
 
 /** Starts the router by npm alone, as a supervisor does, and gives its address. */
 async function startByNpm() {

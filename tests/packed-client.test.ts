@@ -26,7 +26,7 @@ beforeAll(async () => {
     await packed[Symbol.asyncDispose]();
     await rm(project, { recursive: true, force: true });
   };
-}, 120_000);
+});
 
 /** Makes the empty folder a project that has installed the package. */
 async function fillProject(): Promise<void> {
@@ -37,30 +37,26 @@ async function fillProject(): Promise<void> {
   await run(`${install} ${tarball} ${interceptors}`, { cwd: project });
 }
 
-test("publint and attw find nothing wrong", { timeout: 60_000 }, async () => {
+test("publint and attw find nothing wrong", async () => {
   const stdout = await run(`npx publint ${tarball} --strict`, { cwd: root });
   expect(stdout).toContain("All good!");
   await run(`npx attw ${tarball} --profile esm-only`, { cwd: root });
 });
 
-test(
-  "the README's snippet compiles and runs in an empty project",
-  { timeout: 60_000 },
-  async () => {
-    const [snippet = ""] = readCodeBlocks("README.md", "ts");
-    await writeFile(join(project, "snippet.ts"), snippet);
-    const options = "--noEmit --strict --module nodenext --target es2024 --lib es2024,dom";
-    await run(`${root}/node_modules/.bin/tsc ${options} --ignoreConfig snippet.ts`, {
-      cwd: project,
-    });
-    const emulator = createEmulator();
-    onTestFinished(() => emulator.close());
-    const { gatewayBaseUrl } = await emulator.listen();
-    const env = { AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL: gatewayBaseUrl };
-    const stdout = await run("node snippet.ts", { cwd: project, env });
-    expect(stdout).toMatch(/^(receipt|other)\n[\d.]+ [\d.]+\n[\d.]+ [\d.e-]+\n$/);
-  },
-);
+test("the README's snippet compiles and runs in an empty project", async () => {
+  const [snippet = ""] = readCodeBlocks("README.md", "ts");
+  await writeFile(join(project, "snippet.ts"), snippet);
+  const options = "--noEmit --strict --module nodenext --target es2024 --lib es2024,dom";
+  await run(`${root}/node_modules/.bin/tsc ${options} --ignoreConfig snippet.ts`, {
+    cwd: project,
+  });
+  const emulator = createEmulator();
+  onTestFinished(() => emulator.close());
+  const { gatewayBaseUrl } = await emulator.listen();
+  const env = { AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL: gatewayBaseUrl };
+  const stdout = await run("node snippet.ts", { cwd: project, env });
+  expect(stdout).toMatch(/^(receipt|other)\n[\d.]+ [\d.]+\n[\d.]+ [\d.e-]+\n$/);
+});
 
 const orders = [
   "before the SDK is imported",

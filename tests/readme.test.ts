@@ -25,7 +25,7 @@ test("shows these commands", () => {
   ]);
 });
 
-test("npm start answers a greeting with the tier nano", { timeout: 30_000 }, async () => {
+test("npm start answers a greeting with the tier nano", async () => {
   const env = { PORT: "0" };
   const [, origin = ""] = await startUntil("npm start", /router is at (\S+)/, { cwd: root, env });
   const page = await fetch(origin);
@@ -36,7 +36,7 @@ test("npm start answers a greeting with the tier nano", { timeout: 30_000 }, asy
   expect(await chat.json()).toMatchObject({ tier: "nano", replyError: null });
 });
 
-test("npm run triage writes the file and prints the table", { timeout: 30_000 }, async () => {
+test("npm run triage writes the file and prints the table", async () => {
   const folder = await temporaryFolder();
   await cp(`${root}/fixtures/mail/inbox.json`, join(folder, "inbox.json"));
   // The same command from another folder, with a path that is relative to it.
@@ -49,7 +49,7 @@ test("npm run triage writes the file and prints the table", { timeout: 30_000 },
   expect(stdout).toMatch(/^imp +conf +scam +deal +category +date +from +subject$/m);
 });
 
-test("npm run emulator prints two base URLs that answer", { timeout: 30_000 }, async () => {
+test("npm run emulator prints two base URLs that answer", async () => {
   const command = "npm run emulator -- --port 0";
   const printed = /gateway +(\S+)\ndirect +(\S+)\n/;
   const [, gateway = "", direct = ""] = await startUntil(command, printed, { cwd: root });
@@ -59,7 +59,7 @@ test("npm run emulator prints two base URLs that answer", { timeout: 30_000 }, a
   expect(await releases.json()).toHaveProperty("models");
 });
 
-test("npm run self-check passes on recordings", { timeout: 30_000 }, async () => {
+test("npm run self-check passes on recordings", async () => {
   const { exitCode, stdout } = await runCommand("npm run self-check", { cwd: root });
   expect(stdout).toContain("3 of 3 prompts passed");
   expect(exitCode).toBe(0);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { rawClient, rawRequest, sendRaw } from "./testing/raw-client.ts";
 import { startTestRouter } from "./testing/test-router.ts";
 
-const patiently = { timeout: 10_000 };
+const patiently = { timeout: 120_000 };
 
 test("a connection beyond the limit is told to come back, and room comes back", async () => {
   const { origin, host } = await startTestRouter({}, { limits: { maxConnections: 1 } });

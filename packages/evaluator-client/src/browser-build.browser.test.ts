@@ -15,7 +15,7 @@ async function bundle(program: string): Promise<string> {
   return outputFiles.map(({ text }) => text).join("");
 }
 
-test("the fetch path works in a browser", { timeout: 60_000 }, async () => {
+test("the fetch path works in a browser", async () => {
   const emulator = createEmulator();
   const browser = await launchBrowser();
   onTestFinished(async () => {

@@ -51,4 +51,4 @@ test(`${requests} random requests never crash it, and every answer passes the ch
   await fc.assert(property, { numRuns: requests, seed: 2026 });
   expect(seen.answered).toBeGreaterThan(requests / 4);
   expect(seen.refused).toBeGreaterThan(requests / 4);
-}, 60_000);
+});

@@ -6,7 +6,7 @@ import { startTestRouter } from "../testing/test-router.ts";
 const json = "Content-Type: application/json";
 const body = '{"message":"hi"}';
 const length = `Content-Length: ${body.length}`;
-const patiently = { timeout: 10_000 };
+const patiently = { timeout: 120_000 };
 const calls = ["evaluation", "reply"] as const;
 
 test.each(calls)(

@@ -4,7 +4,7 @@ import { rawClient, rawRequest, sendRaw } from "../testing/raw-client.ts";
 import { beginStream, deltaOf } from "../testing/reply-stream.ts";
 import { scriptedGateway } from "../testing/test-router.ts";
 
-const patiently = { timeout: 30_000 };
+const patiently = { timeout: 120_000 };
 const json = "Content-Type: application/json";
 const body = '{"message":"hi"}';
 const length = `Content-Length: ${body.length}`;

@@ -59,7 +59,7 @@ test("shows every plot, the facts of the runs and the uncertain mails, from one 
   );
   expect(await page.locator("tbody tr td:nth-child(4)").allTextContents()).toContain("About m-1");
   expect(requests).toEqual([page.url()]);
-}, 30_000);
+});
 
 test("what a mail says runs nothing, fetches nothing and stays text", async () => {
   const path = await reportOf([sampleMail({ subject: nasty, from: `${nasty} <a@b.example>` })]);
@@ -68,7 +68,7 @@ test("what a mail says runs nothing, fetches nothing and stays text", async () =
   expect(await page.title()).toBe("Triage of 1 mail");
   expect(await page.locator("tbody tr td:nth-child(4)").textContent()).toContain("<script>");
   expect(requests).toEqual([page.url()]);
-}, 30_000);
+});
 
 test("no mails make a page as well", async () => {
   expect(await readFile(await reportOf([]), "utf8")).toContain("No mails.");
