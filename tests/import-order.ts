@@ -22,16 +22,5 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "index main msw",
   ],
   "packages/recorder": ["contract-breaches live shape", "drift record"],
-  "apps/triage": [
-    "amounts errors questions service text usage",
-    "input journal surroundings",
-    "output",
-    "label table",
-    "arguments",
-    "explain import report state",
-    "run",
-    "triage",
-    "main",
-  ],
   fixtures: ["browser exchanges find-secrets", "index network"],
 };
