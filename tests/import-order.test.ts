@@ -63,6 +63,7 @@ test("every workspace has its order", () => {
     "apps/triage",
     "packages/benchmarks",
     "packages/evaluator-calibration",
+    "packages/evaluator-cli",
     "packages/evaluator-client",
   ]);
   const missing = workspaces.filter((name) => !(name in importOrder) && !notYet.has(name));

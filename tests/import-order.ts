@@ -22,5 +22,6 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "index main msw",
   ],
   "packages/recorder": ["contract-breaches live shape", "drift record"],
+  "packages/page-kit": ["html", "page plot", "marks", "index"],
   fixtures: ["browser exchanges find-secrets", "index network"],
 };
