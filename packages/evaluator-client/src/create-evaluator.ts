@@ -1,5 +1,5 @@
 import type { EvaluationBatch, RequestSource } from "./batch/batch.ts";
-import { runBatch } from "./batch/run-batch.ts";
+import { type BatchLimits, runBatch } from "./batch/run-batch.ts";
 import type { Evaluation, EvaluationRequest } from "./evaluation.ts";
 import {
   type CallLimits,
@@ -25,10 +25,7 @@ export interface EvaluateOptions extends CallLimits {
 }
 
 /** Options of a batch. */
-export interface EvaluateManyOptions extends EvaluateOptions {
-  /** Requests in flight at once, at most. @default 8 */
-  concurrency?: number;
-}
+export interface EvaluateManyOptions extends EvaluateOptions, BatchLimits {}
 
 /** Asks typed questions about a state. */
 export interface Evaluator {
@@ -104,6 +101,7 @@ export function createEvaluator(
   const batchPolicy = {
     ...ownPolicy,
     deadlineMs: ownLimits.deadlineMs ?? Number.POSITIVE_INFINITY,
+    freeRetries: 3,
   };
 
   const tokensOf = (request: EvaluationRequest) =>
@@ -143,11 +141,13 @@ export function createEvaluator(
 
   return {
     evaluate: (request, options) => evaluate(request, ownPolicy, options),
-    evaluateMany(requests, { concurrency = 8, ...options } = {}) {
+    evaluateMany(requests, { concurrency, readAhead, order, ...options } = {}) {
       const callPolicy = withOptions(batchPolicy, options);
       return runBatch({
         requests,
-        concurrency,
+        ...(concurrency !== undefined && { concurrency }),
+        ...(readAhead !== undefined && { readAhead }),
+        ...(order !== undefined && { order }),
         signal: options.signal,
         evaluateUntil: (signal) => {
           const untilSignal = { ...callPolicy, signal };

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { checkOptions } from "./check-option.ts";
 import { type Environment, environmentNames, programEnvironment } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
@@ -69,7 +70,7 @@ export function readTransport({ transport, env = programEnvironment() }: Evaluat
 /** The call limits among the options that are set, checked. */
 export function readCallLimits(options: CallLimits): CallLimits {
   const { maxRetries, deadlineMs, attemptTimeoutMs } = options;
-  checkOption(callLimitsSchema, options);
+  checkOptions(callLimitsSchema, options);
   return {
     ...(maxRetries !== undefined && { maxRetries }),
     ...(deadlineMs !== undefined && { deadlineMs }),
@@ -79,7 +80,7 @@ export function readCallLimits(options: CallLimits): CallLimits {
 
 /** The question limits in the options, checked. */
 export function readQuestionLimits({ questionLimits = {} }: EvaluatorOptions): QuestionLimits {
-  checkOption(questionLimitsSchema, questionLimits);
+  checkOptions(questionLimitsSchema, questionLimits);
   return questionLimits;
 }
 
@@ -90,13 +91,6 @@ export function readPacer(
 ): Pacer {
   if (pacer !== undefined) return pacer;
   const known = limits ?? transport.limits ?? {};
-  checkOption(rateLimitsSchema, known);
+  checkOptions(rateLimitsSchema, known);
   return createPacer(known, { clock, random });
-}
-
-function checkOption(schema: z.ZodType, value: unknown): void {
-  const issue = schema.safeParse(value).error?.issues[0];
-  if (issue === undefined) return;
-  const option = issue.path.map(String).join(".");
-  throw new ConfigurationError(`The option "${option}" is wrong: ${issue.message}.`, { option });
 }

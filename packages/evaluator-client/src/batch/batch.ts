@@ -19,9 +19,11 @@ export interface BatchTotals {
   outputTokens: number;
   /** Price of the answered requests that report one, in US dollars. */
   costUsd: number;
+  /** How long the longest wait that has begun still lasts, in milliseconds, as far as known; else 0. */
+  waitMs: number;
 }
 
-/** Outcomes in input order, one for each request, while later ones are still being asked. */
+/** Outcomes, one for each request, while later ones are still being asked. */
 export interface EvaluationBatch<TQuestions extends Questions = Questions> extends AsyncGenerator<
   BatchItem<TQuestions>,
   undefined

@@ -11,10 +11,16 @@ export class OrderedReader<TItem> {
   readonly #iterator: Iterator<TItem> | AsyncIterator<TItem>;
   #count = 0;
   #pending = 0;
+  #isOver = false;
 
   constructor(source: Iterable<TItem> | AsyncIterable<TItem>) {
     this.#iterator =
       Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  }
+
+  /** Whether the end of the source has been read. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** The next item, or null at the end; rejects with the signal's reason once it aborts. */
@@ -25,7 +31,9 @@ export class OrderedReader<TItem> {
     const next = this.#next();
     // What a sync source gives is there, so there is nothing to abort.
     const result = next instanceof Promise ? await untilAborted(next, signal) : next;
-    return result.done ? null : { index, item: result.value };
+    if (!result.done) return { index, item: result.value };
+    this.#isOver = true;
+    return null;
   }
 
   /** Tells the source that no more is read, and waits for it unless it is still busy. */

@@ -79,6 +79,7 @@ test("gives outcomes in input order, whatever the order of the answers", async (
     inputTokens: 20,
     outputTokens: 2,
     costUsd: 1,
+    waitMs: 0,
   });
 });
 
@@ -86,7 +87,8 @@ test("keeps to its concurrency, and reads no further than it may be ahead", asyn
   const { open, seen, evaluateUntil } = answersByHand();
   const read: number[] = [];
   const requests = endlessly(read);
-  const batch = runBatch({ requests, concurrency: 3, signal: undefined, evaluateUntil });
+  const limits = { concurrency: 3, readAhead: 6 };
+  const batch = runBatch({ requests, ...limits, signal: undefined, evaluateUntil });
   expect(read).toEqual([]);
   const first = batch.next();
   await settled();
@@ -162,8 +164,97 @@ test("ends at once on an empty input", async () => {
   expect(await batch.next()).toEqual({ done: true, value: undefined });
 });
 
+test("reads 16 times its concurrency ahead when not told otherwise", async () => {
+  const evaluateUntil = () => async (request: EvaluationRequest) => evaluationOf(request);
+  const read: number[] = [];
+  const requests = endlessly(read);
+  const batch = runBatch({ requests, concurrency: 3, signal: undefined, evaluateUntil });
+  await batch.next();
+  await settled();
+  expect(read).toHaveLength(48);
+  await batch.return(undefined);
+});
+
+test("gives outcomes as they come when told so", async () => {
+  const { open, evaluateUntil } = answersByHand();
+  const requests = [requestFor(0), requestFor(1), requestFor(2), requestFor(3)];
+  const limits = { concurrency: 4, order: "completion" } as const;
+  const batch = runBatch({ requests, ...limits, signal: undefined, evaluateUntil });
+  const taken: number[] = [];
+  const consumed = (async () => {
+    for await (const { index } of batch) taken.push(index);
+  })();
+  for (const state of ["2", "0", "3", "1"]) {
+    await settled();
+    open.get(state)?.answer();
+  }
+  await consumed;
+  expect(taken).toEqual([2, 0, 3, 1]);
+});
+
+test("in the order of completion, one that waits holds up no other, and memory stays bounded", async () => {
+  const { open, evaluateUntil } = answersByHand();
+  const read: number[] = [];
+  const limits = { concurrency: 2, readAhead: 4, order: "completion" } as const;
+  const requests = endlessly(read);
+  const batch = runBatch({ requests, ...limits, signal: undefined, evaluateUntil });
+  const taken: (number | undefined)[] = [];
+  for (let index = 1; index <= 100; index += 1) {
+    const next = batch.next();
+    await settled();
+    open.get(String(index))?.answer();
+    taken.push((await next).value?.index);
+  }
+  expect(taken).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+  expect(read.length).toBeLessThanOrEqual(104);
+  await batch.return(undefined);
+});
+
+test("in the order of completion, gives all that was asked before an input that breaks", async () => {
+  const broken = new Error("The file ends here.");
+  const { open, evaluateUntil } = answersByHand();
+  function* source() {
+    yield requestFor(0);
+    yield requestFor(1);
+    throw broken;
+  }
+  const options = { requests: source(), concurrency: 4, order: "completion" } as const;
+  const batch = runBatch({ ...options, signal: undefined, evaluateUntil });
+  const first = batch.next();
+  await settled();
+  open.get("1")?.answer();
+  expect(await first).toMatchObject({ value: { index: 1 } });
+  const second = batch.next();
+  await settled();
+  open.get("0")?.answer();
+  expect(await second).toMatchObject({ value: { index: 0 } });
+  await expect(batch.next()).rejects.toBe(broken);
+});
+
+test("in the order of completion, throws the caller's reason at once", async () => {
+  const controller = new AbortController();
+  const { evaluateUntil } = answersByHand();
+  const requests = [requestFor(0), requestFor(1)];
+  const { signal } = controller;
+  const batch = runBatch({ requests, order: "completion", signal, evaluateUntil });
+  const next = batch.next().catch((error: unknown) => error);
+  await settled();
+  controller.abort("enough");
+  expect(await next).toBe("enough");
+});
+
 test.each([0, 1.5, -1, Number.NaN, Infinity])("refuses a concurrency of %d", (concurrency) => {
   const evaluateUntil = () => async () => expect.unreachable();
   const run = () => runBatch({ requests: [], concurrency, signal: undefined, evaluateUntil });
   expect(run).toThrow(expect.objectContaining({ option: "concurrency" }));
+});
+
+test.each<[string, object]>([
+  ["readAhead", { readAhead: 0 }],
+  ["readAhead", { readAhead: 2.5 }],
+  ["order", { order: "backwards" }],
+])("refuses a wrong %s", (option, wrong) => {
+  const evaluateUntil = () => async () => expect.unreachable();
+  const run = () => runBatch({ requests: [], signal: undefined, evaluateUntil, ...wrong });
+  expect(run).toThrow(expect.objectContaining({ name: "ConfigurationError", option }));
 });

@@ -1,61 +1,93 @@
+import * as z from "zod";
+import { checkOptions } from "../check-option.ts";
 import type { Evaluation, EvaluationRequest } from "../evaluation.ts";
-import { ConfigurationError, EvaluatorError } from "../errors.ts";
+import { EvaluatorError } from "../errors.ts";
 import type { Questions } from "../questions/question.ts";
 import type { BatchItem, BatchTotals, EvaluationBatch, RequestSource } from "./batch.ts";
 import { OrderedReader } from "./ordered-reader.ts";
-import { Places } from "./places.ts";
+import { CompletionOrder, InputOrder, type Outcomes } from "./outcomes.ts";
+
+const countSchema = z.int("it is a whole number from 1").min(1, "it is a whole number from 1");
+
+const batchLimitsSchema = z.object({
+  concurrency: countSchema.optional(),
+  readAhead: countSchema.optional(),
+  order: z.enum(["input", "completion"], `it is "input" or "completion"`).optional(),
+});
+/** Options of a batch that say how many requests it handles at once, and in which order it gives them. */
+export interface BatchLimits {
+  /** Requests in flight at once, at most. @default 8 */
+  concurrency?: number;
+  /**
+   * Requests read from the input and not yet taken by the consumer, at most: in flight, waiting or
+   * ended. More of them keep a slow call from holding up the others. @default 16 times `concurrency`
+   */
+  readAhead?: number;
+  /** Gives the outcomes in the order of the input, or as the calls end. @default "input" */
+  order?: "input" | "completion";
+}
 
 type Ask<TQuestions extends Questions> = (
   request: EvaluationRequest<TQuestions>,
 ) => Promise<Evaluation<TQuestions>>;
 
 /** What a batch asks, and how. */
-export interface RunBatchOptions<TQuestions extends Questions> {
+export interface RunBatchOptions<TQuestions extends Questions> extends BatchLimits {
   readonly requests: RequestSource<TQuestions>;
-  /** Requests in flight at once, at most. */
-  readonly concurrency: number;
   /** Ends the batch; its reason is thrown as it is. */
   readonly signal: AbortSignal | undefined;
   /** Gives what asks one request, until the signal aborts. */
   readonly evaluateUntil: (signal: AbortSignal) => Ask<TQuestions>;
+  /** Throws when no further request may be asked. */
+  readonly checkOpen?: () => void;
+  /** How long the longest wait still lasts, in milliseconds. */
+  readonly waitMs?: () => number;
 }
 
 /**
- * Asks many requests, `concurrency` at once, and gives the outcomes in input order. At most twice
- * as many are ahead of the consumer, in flight or answered, so memory stays bounded.
+ * Asks many requests, `concurrency` at once; `readAhead` bounds its memory.
  *
- * @throws ConfigurationError when the concurrency is not a whole number from 1.
+ * @throws ConfigurationError when an option is wrong.
  */
 export function runBatch<TQuestions extends Questions>(
   options: RunBatchOptions<TQuestions>,
 ): EvaluationBatch<TQuestions> {
-  if (!Number.isInteger(options.concurrency) || options.concurrency < 1) {
-    const message = `The option "concurrency" is a whole number from 1.`;
-    throw new ConfigurationError(message, { option: "concurrency" });
-  }
-  const totals = { succeeded: 0, failed: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
-  return Object.assign(giveInOrder(options, totals), { totals });
+  const { waitMs = () => 0, concurrency, readAhead, order } = options;
+  checkOptions(batchLimitsSchema, { concurrency, readAhead, order });
+  const totals: BatchTotals = {
+    succeeded: 0,
+    failed: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    costUsd: 0,
+    get waitMs() {
+      return waitMs();
+    },
+  };
+  return Object.assign(giveOutcomes(options, totals), { totals });
 }
 
-async function* giveInOrder<TQuestions extends Questions>(
+async function* giveOutcomes<TQuestions extends Questions>(
   options: RunBatchOptions<TQuestions>,
   totals: BatchTotals,
 ): AsyncGenerator<BatchItem<TQuestions>, undefined> {
-  const { requests, concurrency, signal } = options;
+  const { requests, concurrency = 8, readAhead = 16 * concurrency, signal } = options;
   signal?.throwIfAborted();
   const stop = new AbortController();
   const onAbort = () => stop.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
   const reader = new OrderedReader(requests);
-  const places = new Places(concurrency);
+  const semaphore = new Semaphore(concurrency);
   const ask = options.evaluateUntil(stop.signal);
-  const progress = { reader, places, totals, ask, signal: stop.signal };
-  const ahead: Promise<BatchItem<TQuestions> | null>[] = [];
+  const { checkOpen } = options;
+  const progress = { reader, semaphore, totals, ask, checkOpen, signal: stop.signal };
+  const outcomes: Outcomes<BatchItem<TQuestions>> =
+    options.order === "completion" ? new CompletionOrder(stop.signal) : new InputOrder();
   try {
     for (;;) {
-      while (ahead.length < 2 * concurrency) ahead.push(handled(askNext(progress)));
-      const item = await ahead.shift();
-      if (!item) return undefined;
+      while (!reader.isOver && outcomes.size < readAhead) outcomes.add(askNext(progress));
+      const item = await outcomes.next();
+      if (item === null) return undefined;
       yield item;
     }
   } finally {
@@ -67,29 +99,32 @@ async function* giveInOrder<TQuestions extends Questions>(
 
 interface BatchProgress<TQuestions extends Questions> {
   readonly reader: OrderedReader<EvaluationRequest<TQuestions>>;
-  readonly places: Places;
+  readonly semaphore: Semaphore;
   readonly totals: BatchTotals;
   readonly ask: Ask<TQuestions>;
+  readonly checkOpen: (() => void) | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Reads the next request and asks it; null at the end of the input. */
 async function askNext<TQuestions extends Questions>({
   reader,
-  places,
+  semaphore,
   totals,
   ask,
+  checkOpen,
   signal,
 }: BatchProgress<TQuestions>): Promise<BatchItem<TQuestions> | null> {
-  await places.take();
+  await semaphore.acquire();
   try {
     const next = await reader.read(signal);
     if (next === null) return null;
+    checkOpen?.();
     const item = await settle(next.index, ask(next.item));
     count(item, totals);
     return item;
   } finally {
-    places.giveBack();
+    semaphore.release();
   }
 }
 
@@ -117,8 +152,24 @@ function count(item: BatchItem, totals: BatchTotals): void {
   totals.costUsd += item.evaluation.costUsd ?? 0;
 }
 
-/** Keeps a rejection that nobody has awaited yet from ending the process. */
-function handled<TValue>(promise: Promise<TValue>): Promise<TValue> {
-  promise.catch(() => undefined);
-  return promise;
+/** A fixed number of slots, acquired in the order of asking. */
+class Semaphore {
+  #free: number;
+  readonly #queue: (() => void)[] = [];
+
+  constructor(slots: number) {
+    this.#free = slots;
+  }
+
+  async acquire(): Promise<void> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#queue.push(resolve));
+  }
+
+  /** Passes the slot on to whoever waits longest. */
+  release(): void {
+    const next = this.#queue.shift();
+    if (next) next();
+    else this.#free += 1;
+  }
 }

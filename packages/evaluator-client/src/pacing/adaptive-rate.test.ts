@@ -1,172 +1,175 @@
 import { expect, test } from "vitest";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 
-/** A rate that has found 20 requests a second: 20 went through in the second up to a pause. */
-function twentyPerSecond(): AdaptiveRate {
-  const rate = new AdaptiveRate();
-  succeed(rate, 10, 5000);
-  succeed(rate, 10, 5900);
-  rate.reopened(6000);
-  return rate;
+/** A rate at a time that goes on with what happens. */
+class RateInTime {
+  readonly rate = new AdaptiveRate();
+  nowMs = 0;
+
+  /** Requests succeed one after the other, each an interval after the one before. */
+  succeed(times: number, everyMs = this.rate.intervalMs): this {
+    for (let time = 0; time < times; time += 1) {
+      this.rate.succeeded(this.nowMs, this.nowMs);
+      this.nowMs += everyMs;
+    }
+    return this;
+  }
+
+  /** A throttled answer begins a pause that ends with a success. */
+  pause(pauseMs: number): this {
+    this.rate.throttled(this.nowMs);
+    this.nowMs += pauseMs;
+    this.rate.succeeded(this.nowMs, this.nowMs);
+    this.rate.reopened(this.nowMs);
+    return this;
+  }
+
+  /** A throttled answer stands alone. */
+  stray(): this {
+    this.rate.strayed(this.nowMs, this.nowMs);
+    return this;
+  }
+
+  /** Requests per second, to two places. */
+  get perSecond(): number {
+    return Number((1000 / this.rate.intervalMs).toFixed(2));
+  }
 }
 
-function succeed(rate: AdaptiveRate, times: number, nowMs = 20_000): void {
-  for (let time = 0; time < times; time += 1) rate.succeeded(nowMs);
-}
-
-/** Requests per second, to four places. */
-function perSecond(rate: AdaptiveRate): number {
-  return Number((1000 / rate.intervalMs).toFixed(4));
+/** A rate that has found 20 requests a second: 39 and the one that went first in two seconds. */
+function twentyPerSecond(): RateInTime {
+  return new RateInTime().succeed(39, 1000 / 39).pause(1000);
 }
 
 test("sends without a pause until it knows a limit", () => {
-  const rate = new AdaptiveRate();
-  expect(rate.intervalMs).toBe(0);
-  rate.throttled(0);
-  succeed(rate, 2000);
-  rate.throttled(2000);
-  expect(rate.intervalMs).toBe(0);
-  expect(rate.isRecovered).toBe(true);
+  const time = new RateInTime().succeed(5000, 1);
+  expect(time.rate.intervalMs).toBe(0);
+  time.rate.throttled(time.nowMs);
+  expect(time.rate.intervalMs).toBe(0);
+  expect(time.rate.isRecovered).toBe(true);
+  expect(time.rate.isTrying).toBe(false);
 });
 
 test("takes over what went through from the first success to the end of the pause", () => {
-  const rate = twentyPerSecond();
-  expect(rate.intervalMs).toBe(50);
-  expect(rate.isRecovered).toBe(true);
+  const time = twentyPerSecond();
+  expect(time.perSecond).toBe(20);
+  expect(time.rate.isRecovered).toBe(true);
 });
 
-test("takes a single success in no time as one a millisecond", () => {
-  const rate = new AdaptiveRate();
-  rate.succeeded(1000);
-  rate.reopened(1000);
-  expect(rate.intervalMs).toBe(1);
+test("forgets the slow hours before a burst that was throttled", () => {
+  const time = new RateInTime().succeed(100, 10_000).succeed(40, 25).pause(1000);
+  expect(time.perSecond).toBeGreaterThan(20);
 });
 
-test("falls by 30 %, at most once a second", () => {
-  const rate = twentyPerSecond();
-  rate.throttled(10_000);
-  expect(perSecond(rate)).toBe(14);
-  expect(rate.isRecovered).toBe(false);
-  rate.throttled(10_999);
-  expect(perSecond(rate)).toBe(14);
-  rate.throttled(11_000);
-  expect(perSecond(rate)).toBe(9.8);
+test("falls by 30 % at a throttled answer, then comes back in small steps to less", () => {
+  const time = twentyPerSecond().succeed(10);
+  time.rate.throttled(time.nowMs);
+  expect(time.perSecond).toBe(14);
+  expect(time.rate.isRecovered).toBe(false);
+  time.succeed(3);
+  expect(time.rate.isRecovered).toBe(true);
+  expect(time.perSecond).toBe(15.8);
 });
 
-test("counts a throttled answer before any limit is known towards that second", () => {
-  const rate = new AdaptiveRate();
-  succeed(rate, 20, 0);
-  rate.throttled(500);
-  rate.reopened(1000);
-  rate.throttled(1499);
-  expect(perSecond(rate)).toBe(20);
-  rate.throttled(1500);
-  expect(perSecond(rate)).toBe(14);
+test("falls once for what one limit throttles", () => {
+  const time = twentyPerSecond().succeed(10);
+  time.rate.throttled(time.nowMs);
+  time.nowMs += 5000;
+  time.rate.throttled(time.nowMs);
+  expect(time.perSecond).toBe(14);
 });
 
-test("keeps its rate over a pause when at least 70 % of it went through", () => {
-  const rate = twentyPerSecond();
-  succeed(rate, 15, 6000);
-  rate.reopened(7000);
-  expect(perSecond(rate)).toBe(20);
-  succeed(rate, 13, 7000);
-  rate.reopened(8000);
-  expect(perSecond(rate)).toBe(13);
+test("keeps its search over a pause in which at least half of what held went through", () => {
+  const time = twentyPerSecond().succeed(60).pause(1000);
+  expect(time.perSecond).toBeGreaterThan(14);
 });
 
-test("measures what went through against the rate it has come back to", () => {
-  const rate = twentyPerSecond();
-  rate.throttled(6500);
-  succeed(rate, 12, 6500);
-  rate.reopened(7500);
-  expect(perSecond(rate)).toBe(17);
-  succeed(rate, 11, 7500);
-  rate.reopened(8500);
-  expect(perSecond(rate)).toBe(11);
+test("starts anew, at no less than a half, when far less went through than what held", () => {
+  const time = twentyPerSecond().succeed(20).pause(60_000);
+  expect(time.perSecond).toBeGreaterThan(7);
+  expect(time.perSecond).toBeLessThan(8);
 });
 
-test("comes back in small steps, half way to what was throttled", () => {
-  const rate = twentyPerSecond();
-  rate.throttled(10_000);
-  succeed(rate, 1);
-  expect(perSecond(rate)).toBe(15.7);
-  expect(rate.isRecovered).toBe(false);
-  succeed(rate, 1);
-  expect(perSecond(rate)).toBe(17);
-  expect(rate.isRecovered).toBe(true);
-  succeed(rate, 49);
-  expect(perSecond(rate)).toBe(17);
+test("doubles soon when it was measured from few successes", () => {
+  const time = new RateInTime().succeed(3, 100).pause(1000);
+  const measured = time.perSecond;
+  time.succeed(8 + 5);
+  expect(time.perSecond).toBeCloseTo(2 * measured, 1);
 });
 
-test("keeps what held when a rate between is throttled", () => {
-  const rate = twentyPerSecond();
-  rate.throttled(10_000);
-  succeed(rate, 2);
-  rate.throttled(11_000);
-  expect(perSecond(rate)).toBe(11.9);
-  succeed(rate, 4);
-  expect(perSecond(rate)).toBe(15.5);
+test("grows by 15 %, 30 %, then at most by half, after 50 successes and a second each", () => {
+  const time = twentyPerSecond();
+  const rates = new Set<number>();
+  while (rates.size < 5) if (time.succeed(1).rate.isRecovered) rates.add(time.perSecond);
+  expect([...rates]).toEqual([20, 23, 29.9, 44.85, 67.27]);
+  expect(time.nowMs).toBeGreaterThan(2000 + 4000);
 });
 
-test("trusts no rate that never held", () => {
-  const rate = twentyPerSecond();
-  rate.throttled(10_000);
-  rate.throttled(11_000);
-  succeed(rate, 5);
-  expect(perSecond(rate)).toBe(11.9);
+test("does not grow while fewer are sent than it allows", () => {
+  const time = twentyPerSecond().succeed(500, 200);
+  expect(time.perSecond).toBe(20);
 });
 
-test("halves the gap to what was throttled every 50 successes, then holds", () => {
-  const rate = twentyPerSecond();
-  rate.throttled(10_000);
-  const targets = [];
-  for (const successes of [2, 51, 51, 50, 500, 449]) {
-    succeed(rate, successes);
-    targets.push(perSecond(rate));
+test("closes in from what held to what was throttled, then holds, and explores after 1,000", () => {
+  const time = twentyPerSecond().succeed(53).succeed(3);
+  time.rate.throttled(time.nowMs);
+  const rates = [];
+  for (let step = 0; step < 8; step += 1) rates.push(time.succeed(53).perSecond);
+  expect(rates.toSorted((a, b) => a - b)).toEqual(rates);
+  expect(rates.at(-1)).toBeLessThan(23);
+  expect(rates.at(-1)).toBeGreaterThan(0.95 * 23 * 0.98);
+  expect(rates.at(-1)).toBe(rates.at(-2));
+  expect(time.succeed(1000).perSecond).toBeGreaterThan(rates.at(-1) ?? 0);
+});
+
+test("is not lowered by a single stray while it holds without a limit", () => {
+  const time = new RateInTime().succeed(1000, 10).stray().succeed(1000, 10);
+  expect(time.rate.intervalMs).toBe(0);
+});
+
+/** A rate without a limit that compares a lower one, since strays came often. */
+function comparing(): RateInTime {
+  const time = new RateInTime().succeed(100, 10);
+  for (let stray = 0; stray < 3; stray += 1) time.stray().succeed(10, 10);
+  expect(time.perSecond).toBeCloseTo(70, -1);
+  return time;
+}
+
+test("takes strays for noise when a lower rate does not end them", () => {
+  const time = comparing().stray().succeed(10).stray();
+  expect(time.rate.intervalMs).toBe(0);
+  expect(time.rate.isNoisy).toBe(true);
+  for (let stray = 0; stray < 100; stray += 1) time.stray().succeed(20, 10);
+  expect(time.rate.intervalMs).toBe(0);
+});
+
+test("takes strays for a limit when a lower rate ends them", () => {
+  const time = comparing().succeed(120);
+  expect(time.rate.isNoisy).toBe(false);
+  expect(time.rate.isTrying).toBe(true);
+  expect(time.succeed(60).perSecond).toBeGreaterThan(70);
+  expect(time.succeed(600).perSecond).toBeLessThan(100);
+});
+
+test("does not count strays that were sent before the rate was lowered", () => {
+  const time = comparing();
+  const sentAtMs = time.nowMs - 5000;
+  for (let stray = 0; stray < 5; stray += 1) {
+    time.succeed(10);
+    time.rate.strayed(sentAtMs, time.nowMs);
   }
-  expect(targets).toEqual([17, 18.5, 19.25, 19.25, 19.25, 19.25]);
+  expect(time.rate.isNoisy).toBe(false);
 });
 
-test("explores by 1 %, then by twice as much each time, after a thousand successes", () => {
-  const rate = twentyPerSecond();
-  rate.throttled(10_000);
-  succeed(rate, 2 + 51 + 51 + 50);
-  succeed(rate, 999);
-  expect(perSecond(rate)).toBe(19.25);
-  succeed(rate, 1);
-  expect(rate.isRecovered).toBe(false);
-  succeed(rate, 1);
-  expect(perSecond(rate)).toBe(19.4425);
-  succeed(rate, 51);
-  expect(perSecond(rate)).toBe(19.8314);
-  succeed(rate, 51);
-  expect(perSecond(rate)).toBe(20.6246);
+test("listens to strays again after 2,000 successes and a minute", () => {
+  const time = comparing().stray().succeed(10).stray();
+  expect(time.succeed(3000, 10).rate.isNoisy).toBe(true);
+  expect(time.succeed(4000, 10).rate.isNoisy).toBe(false);
 });
 
-test("goes back just below a rate that held when exploring is throttled", () => {
-  const rate = twentyPerSecond();
-  rate.throttled(10_000);
-  succeed(rate, 2 + 51 + 51 + 50 + 1001);
-  expect(perSecond(rate)).toBe(19.4425);
-  rate.throttled(30_000);
-  expect(perSecond(rate)).toBe(13.6098);
-  succeed(rate, 4);
-  expect(perSecond(rate)).toBe(19.2481);
-  rate.throttled(40_000);
-  succeed(rate, 4);
-  // That rate never held, so the search starts lower.
-  expect(perSecond(rate)).toBe(16.3609);
-});
-
-test("grows by 15 %, 30 % and so on from a rate that was only measured", () => {
-  const rate = twentyPerSecond();
-  succeed(rate, 50);
-  expect(perSecond(rate)).toBe(20);
-  expect(rate.isRecovered).toBe(false);
-  succeed(rate, 1);
-  expect(perSecond(rate)).toBe(22.3);
-  succeed(rate, 1);
-  expect(perSecond(rate)).toBe(23);
-  succeed(rate, 50 + 3);
-  expect(perSecond(rate)).toBe(29.9);
+test("forgets the noise when a limit shows", () => {
+  const time = comparing().stray().succeed(10).stray();
+  time.pause(1000);
+  expect(time.rate.isNoisy).toBe(false);
+  expect(time.perSecond).toBeLessThan(100);
 });

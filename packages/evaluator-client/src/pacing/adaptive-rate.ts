@@ -1,18 +1,51 @@
+import { StrayNoise } from "./stray-noise.ts";
+import { Throughput } from "./throughput.ts";
+
+// These figures come from the simulations beside this file: buckets, fixed and sliding windows of a
+// second and of a minute, 10 a minute to 200 a second, with and without Retry-After, and noise.
 const DECREASE = 0.7;
 const DECREASE_AT_MOST_EVERY_MS = 1000;
+const SUCCESSES_BETWEEN_DECREASES = 5;
 const INCREASES_TO_TARGET = 3;
-const SUCCESSES_TO_STEP = 50;
-const SUCCESSES_TO_EXPLORE = 1000;
-const CLOSE_ENOUGH = 0.93;
+const SHARE_OF_GAP = 0.3;
+const CLOSE_ENOUGH = 0.95;
 const JUST_BELOW = 0.99;
 const FIRST_GROWTH = 0.15;
 const EXPLORE_GROWTH = 0.01;
+const MOST_GROWTH = 0.5;
+// A rate that was measured from few successes says little, so it doubles soon.
+const FEW_SUCCESSES = 20;
+const FEW = { growth: 1, successesToStep: 8 };
+const SUCCESSES_TO_STEP = 50;
+const STEP_AT_LEAST_MS = 1000;
+const SUCCESSES_TO_EXPLORE = 1000;
+const EXPLORE_AT_LEAST_MS = 30_000;
+const SUCCESSES_TO_EXPLORE_SLOWLY = 500;
+const EXPLORE_SLOWLY_MS = 200_000;
+const SUCCESSES_TO_END_COMPARISON = 120;
+const STRAYS_TO_END_COMPARISON = 2;
+// A bucket with a second's worth lets through that much more than its rate before it throttles.
+const BURST_MS = 1000;
+const BURST_SPAN_MS = 2000;
+
+/** An unlimited or settled rate that a lower one is compared with. */
+interface Comparison {
+  readonly perMs: number;
+  readonly sinceMs: number;
+  successes: number;
+  strays: number;
+}
 
 /**
  * Finds the rate of a service that does not say its limit: additive increase, multiplicative
- * decrease. A plain sawtooth uses 85 % of a limit, so the increase ends at a target, which halves
- * the gap between the fastest rate that held and the slowest that was throttled. Once they are
- * close, the rate holds, and explores again after a thousand successes.
+ * decrease. A plain sawtooth uses 85 % of a limit, so the increase ends at a target, which closes in
+ * from the fastest rate that held to the slowest that was throttled. Once they are close, the rate
+ * holds, and explores again later.
+ *
+ * Throttled answers that stand alone may be a limit that is hardly passed, or noise. A lower rate
+ * tells: where it does not end them, they are noise, and for a while not listened to.
+ *
+ * Times leave out those in which nobody wanted to send.
  */
 export class AdaptiveRate {
   #perMs = Number.POSITIVE_INFINITY;
@@ -21,9 +54,14 @@ export class AdaptiveRate {
   #isHeldProven = false;
   #throttled = Number.POSITIVE_INFINITY;
   #growth = EXPLORE_GROWTH;
-  #successesAtTarget = 0;
+  #successesToStep = SUCCESSES_TO_STEP;
+  #atTarget = { successes: 0, sinceMs: 0 };
   #decreasedAtMs = Number.NEGATIVE_INFINITY;
-  #stretch = { startedAtMs: 0, successes: 0 };
+  #successesSinceDecrease = SUCCESSES_BETWEEN_DECREASES;
+  #pausedAtMs = Number.NEGATIVE_INFINITY;
+  #comparison: Comparison | null = null;
+  readonly #noise = new StrayNoise();
+  readonly #throughput = new Throughput();
 
   /** The least time between two requests, in milliseconds; 0 while no limit is known. */
   get intervalMs(): number {
@@ -35,49 +73,153 @@ export class AdaptiveRate {
     return this.#perMs >= this.#target;
   }
 
-  /** A request succeeded. */
-  succeeded(nowMs: number): void {
-    if (this.#stretch.successes === 0) this.#stretch.startedAtMs = nowMs;
-    this.#stretch.successes += 1;
-    if (this.#perMs === Number.POSITIVE_INFINITY) return;
-    if (!this.isRecovered) {
-      const step = (this.#target * (1 - DECREASE)) / INCREASES_TO_TARGET;
-      this.#perMs = Math.min(this.#target, this.#perMs + step);
-      return;
-    }
-    this.#successesAtTarget += 1;
-    const patience = this.#isSettled() ? SUCCESSES_TO_EXPLORE : SUCCESSES_TO_STEP;
-    if (this.#successesAtTarget >= patience) this.#raise();
+  /** Whether throttled answers that stand alone are known to be noise. */
+  get isNoisy(): boolean {
+    return this.#noise.isKnown;
   }
 
-  /** The service said that it is over its limit. */
-  throttled(nowMs: number): void {
-    if (nowMs - this.#decreasedAtMs < DECREASE_AT_MOST_EVERY_MS) return;
-    this.#decreasedAtMs = nowMs;
+  /** Whether the rate is being tried, so that even one throttled answer is most likely its limit. */
+  get isTrying(): boolean {
+    if (this.isNoisy || this.#comparison !== null || !Number.isFinite(this.#perMs)) return false;
+    return this.#target > this.#held;
+  }
+
+  /** A request succeeded. */
+  succeeded(passedAtMs: number, nowMs: number): void {
+    this.#throughput.add(nowMs);
+    this.#noise.succeeded(nowMs);
+    this.#successesSinceDecrease += 1;
+    if (this.#comparison !== null) return this.#compareSuccess(this.#comparison, passedAtMs);
     if (this.#perMs === Number.POSITIVE_INFINITY) return;
+    if (this.isRecovered) return this.#countAtTarget(nowMs);
+    const step = (this.#target * (1 - DECREASE)) / INCREASES_TO_TARGET;
+    this.#perMs = Math.min(this.#target, this.#perMs + step);
+  }
+
+  /** A throttled answer does not show a limit by itself. */
+  strayed(passedAtMs: number, nowMs: number): void {
+    if (this.isNoisy || !this.#noise.standsAlone()) return;
+    if (this.#comparison !== null && passedAtMs < this.#comparison.sinceMs) return;
+    this.#countStray(nowMs);
+  }
+
+  /** The service is over its limit, and a pause begins. */
+  throttled(nowMs: number): void {
+    this.#pausedAtMs = nowMs;
+    this.#noise.forget();
+    if (this.#comparison !== null) this.#takeForLimit(this.#comparison);
+    if (this.#perMs === Number.POSITIVE_INFINITY) this.#decreasedAtMs = nowMs;
+    else this.#countStray(nowMs);
+  }
+
+  /** The pause is over: what went through since the one before is measured, the pause included. */
+  reopened(nowMs: number): void {
+    if (this.#comparison !== null) return;
+    const { count } = this.#throughput;
+    const deliveredPerMs = this.#throughput.perMs(nowMs, { fromMs: this.#pausedAtMs });
+    this.#throughput.reset();
+    if (deliveredPerMs >= this.#perMs * DECREASE) return;
+    const isFirst = this.#perMs === Number.POSITIVE_INFINITY;
+    const isFew = count < FEW_SUCCESSES;
+    if (!isFirst && !isFew && deliveredPerMs > this.#held / 2) return;
+    const lowest = isFirst ? 0 : this.#perMs / (isFew ? 4 : 2);
+    this.#startFrom(Math.max(deliveredPerMs, lowest), isFew);
+  }
+
+  #startFrom(perMs: number, isFew: boolean): void {
+    this.#perMs = perMs;
+    this.#target = perMs;
+    this.#held = perMs * DECREASE;
+    this.#isHeldProven = false;
+    this.#throttled = Number.POSITIVE_INFINITY;
+    this.#growth = isFew ? FEW.growth : FIRST_GROWTH;
+    this.#successesToStep = isFew ? FEW.successesToStep : SUCCESSES_TO_STEP;
+    this.#atTarget.successes = 0;
+  }
+
+  /** Raises a rate that has held for a while, unless so few were sent that this says nothing. */
+  #countAtTarget(nowMs: number): void {
+    const { successes, sinceMs } = this.#atTarget;
+    this.#atTarget.successes += 1;
+    if (successes === 0) this.#atTarget.sinceMs = nowMs;
+    const lastedMs = nowMs - sinceMs;
+    if (!this.#hasLasted(successes + 1, lastedMs)) return;
+    if (successes >= lastedMs * this.#perMs * DECREASE) this.#raise();
+    else this.#atTarget.successes = 0;
+  }
+
+  #hasLasted(successes: number, lastedMs: number): boolean {
+    if (!this.#isSettled()) {
+      return successes >= this.#successesToStep && lastedMs >= STEP_AT_LEAST_MS;
+    }
+    const enough =
+      lastedMs < EXPLORE_SLOWLY_MS ? SUCCESSES_TO_EXPLORE : SUCCESSES_TO_EXPLORE_SLOWLY;
+    return successes >= enough && lastedMs >= EXPLORE_AT_LEAST_MS;
+  }
+
+  #countStray(nowMs: number): void {
+    if (this.#comparison !== null) {
+      this.#comparison.strays += 1;
+      if (this.#comparison.strays >= STRAYS_TO_END_COMPARISON) this.#takeForNoise(nowMs);
+    } else if (this.#noise.isDoubtful()) {
+      this.#compare(nowMs);
+    } else {
+      this.#decrease(nowMs);
+    }
+  }
+
+  /** Goes on more slowly, to see whether the strays end. */
+  #compare(nowMs: number): void {
+    const perMs = Number.isFinite(this.#target)
+      ? this.#target
+      : this.#throughput.perMs(nowMs, { fromMs: nowMs - BURST_MS / 2 });
+    this.#comparison = { perMs, sinceMs: nowMs, successes: 0, strays: 0 };
+    this.#perMs = perMs * DECREASE;
+    this.#held = this.#perMs;
+    this.#target = this.#perMs;
+  }
+
+  #compareSuccess(comparison: Comparison, passedAtMs: number): void {
+    if (passedAtMs < comparison.sinceMs) return;
+    comparison.successes += 1;
+    if (comparison.successes >= SUCCESSES_TO_END_COMPARISON) this.#takeForLimit(comparison);
+  }
+
+  /** At the lower rate the strays ended. */
+  #takeForLimit({ perMs }: Comparison): void {
+    this.#comparison = null;
+    this.#throttled = perMs;
+    this.#isHeldProven = true;
+    this.#aim();
+  }
+
+  /** At the lower rate the strays go on. */
+  #takeForNoise(nowMs: number): void {
+    this.#comparison = null;
+    this.#noise.confirm(nowMs);
+    this.#perMs = Number.POSITIVE_INFINITY;
+    this.#target = Number.POSITIVE_INFINITY;
+    this.#throttled = Number.POSITIVE_INFINITY;
+  }
+
+  #decrease(nowMs: number): void {
+    if (!Number.isFinite(this.#perMs)) return;
+    if (nowMs - this.#decreasedAtMs < DECREASE_AT_MOST_EVERY_MS) return;
+    if (this.#successesSinceDecrease < SUCCESSES_BETWEEN_DECREASES) return;
+    this.#decreasedAtMs = nowMs;
+    this.#successesSinceDecrease = 0;
     this.#throttled = this.#perMs;
+    const span = { fromMs: nowMs - BURST_SPAN_MS, extraMs: BURST_MS };
+    const atLeast = this.#throughput.perMs(nowMs, span);
+    this.#held = Math.max(Math.min(this.#held, this.#throttled * DECREASE), atLeast);
     if (this.#held > this.#throttled * JUST_BELOW) {
       this.#held = this.#throttled * (this.#isHeldProven ? JUST_BELOW : DECREASE);
       this.#isHeldProven = false;
     }
     this.#growth = EXPLORE_GROWTH;
+    this.#successesToStep = SUCCESSES_TO_STEP;
     this.#perMs *= DECREASE;
     this.#aim();
-  }
-
-  /** The pause after a throttled answer is over: what went through since the last one is measured. */
-  reopened(nowMs: number): void {
-    const { startedAtMs, successes } = this.#stretch;
-    const deliveredPerMs = successes / Math.max(1, nowMs - startedAtMs);
-    this.#stretch = { startedAtMs: nowMs, successes: 0 };
-    if (deliveredPerMs >= this.#perMs * DECREASE) return;
-    this.#perMs = deliveredPerMs;
-    this.#target = deliveredPerMs;
-    this.#held = deliveredPerMs * DECREASE;
-    this.#isHeldProven = false;
-    this.#throttled = Number.POSITIVE_INFINITY;
-    this.#growth = FIRST_GROWTH;
-    this.#successesAtTarget = 0;
   }
 
   #isSettled(): boolean {
@@ -92,12 +234,13 @@ export class AdaptiveRate {
   }
 
   #aim(): void {
-    this.#successesAtTarget = 0;
+    this.#atTarget.successes = 0;
     if (this.#throttled === Number.POSITIVE_INFINITY) {
       this.#target = this.#held * (1 + this.#growth);
-      this.#growth *= 2;
+      this.#growth = Math.max(Math.min(this.#growth * 2, MOST_GROWTH), this.#growth);
     } else {
-      this.#target = this.#isSettled() ? this.#held : (this.#held + this.#throttled) / 2;
+      const gap = this.#throttled - this.#held;
+      this.#target = this.#isSettled() ? this.#held : this.#held + gap * SHARE_OF_GAP;
     }
   }
 }

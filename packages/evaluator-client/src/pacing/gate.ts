@@ -10,9 +10,19 @@ export class Gate {
   #opensAtMs = 0;
   #throttledInARow = 0;
 
+  /** Whether calls pass freely. */
+  get isOpen(): boolean {
+    return this.#state === "open";
+  }
+
   /** Whether the next call to pass is the one that tries first. */
   get isPaused(): boolean {
     return this.#state === "paused";
+  }
+
+  /** Whether it closed after that time. */
+  closedSince(ms: number): boolean {
+    return ms < this.#closedAtMs;
   }
 
   /** How long until a call may pass, in milliseconds; infinite while another one tries first. */
@@ -37,7 +47,7 @@ export class Gate {
   close({ passedAtMs, nowMs, retryAfterMs, random }: ThrottledCall): boolean {
     this.#opensAtMs = Math.max(this.#opensAtMs, nowMs + (retryAfterMs ?? 0));
     // An answer to a call from before the pause is old news.
-    if (passedAtMs < this.#closedAtMs) return false;
+    if (this.closedSince(passedAtMs)) return false;
     const retries = this.#throttledInARow;
     const delayMs = retryDelayMs({ retries, isThrottled: true, retryAfterMs, random });
     this.#throttledInARow += 1;

@@ -19,8 +19,11 @@ export interface PacedCall {
 export interface Admission {
   /** An answer came. */
   succeeded(tokensUsed: number): void;
-  /** The service said that it is over its limit. */
-  throttled(retryAfterMs: number | null): void;
+  /**
+   * The service said that it is over its limit; returns whether the pacer takes it for one and makes
+   * everyone wait, or for a stray answer, after which only this call waits, by itself.
+   */
+  throttled(retryAfterMs: number | null): "limit" | "stray";
   /** It ended in any other way. */
   ended(): void;
 }

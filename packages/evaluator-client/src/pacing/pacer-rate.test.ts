@@ -14,8 +14,8 @@ async function callsAtKnownRate() {
     await clock.advance(100);
     await end(`${index}`, success);
   }
-  await ask("throttled");
-  await end("throttled", (admission) => admission.throttled(1000));
+  for (const name of ["x", "y", "z"]) await ask(name);
+  for (const name of ["x", "y", "z"]) await end(name, (admission) => admission.throttled(1000));
   await ask("first");
   await clock.advance(1000);
   await end("first", success);
@@ -61,7 +61,7 @@ test.each(["in flight", "throttled"])(
     if (older === "throttled") await end("older", (admission) => admission.throttled(0));
     admitted.length = 0;
     for (const name of ["d", "e"]) await ask(name);
-    await clock.advance(219);
+    await clock.advance(220);
     expect(admitted).toEqual(["d"]);
     await clock.advance(2);
     expect(admitted).toEqual(["d", "e"]);

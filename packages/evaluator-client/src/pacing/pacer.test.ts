@@ -81,6 +81,38 @@ test("lets the next one try at once when the first ends in any other way", async
   expect(admitted).toEqual(["a", "b", "c"]);
 });
 
+test("makes only a stray throttled call wait, by itself", async () => {
+  const { ask, end, admitted, clock } = pacedCalls();
+  for (let index = 0; index < 20; index += 1) {
+    await ask(`${index}`);
+    await end(`${index}`, success);
+  }
+  const verdicts: string[] = [];
+  await ask("stray");
+  await end("stray", (admission) => verdicts.push(admission.throttled(5000)));
+  await ask("next");
+  expect(verdicts).toEqual(["stray"]);
+  expect(admitted.slice(20)).toEqual(["stray", "next"]);
+  expect(clock.waiting).toBe(0);
+});
+
+test("pauses every call when several are throttled together", async () => {
+  const { ask, end, admitted } = pacedCalls();
+  for (let index = 0; index < 20; index += 1) {
+    await ask(`${index}`);
+    await end(`${index}`, success);
+  }
+  const names = ["a", "b", "c"];
+  const verdicts: string[] = [];
+  for (const name of names) await ask(name);
+  for (const name of names) {
+    await end(name, (admission) => verdicts.push(admission.throttled(5000)));
+  }
+  await ask("next");
+  expect(verdicts).toEqual(["stray", "stray", "limit"]);
+  expect(admitted).not.toContain("next");
+});
+
 test("keeps the line in order", async () => {
   const { ask, end, admitted } = pacedCalls();
   for (const name of ["a", "b", "c", "d", "e", "f"])
@@ -101,13 +133,13 @@ test("lets the one with the most retries left go first after a pause", async () 
   expect(admitted).toEqual(["a", "once"]);
 });
 
-test("tells how long a call waits, when that depends on no other", async () => {
+test("tells how long a call waits: the pause at least, or null when that depends on others", async () => {
   const { ask, end, told } = pacedCalls();
   await ask("a");
   await end("a", limit(2000));
   await ask("first");
   await ask("second");
-  expect(told).toEqual({ first: 2200, second: null });
+  expect(told).toEqual({ first: 2200, second: 2200 });
   const full = pacedCalls();
   for (const name of ["a", "b", "c", "d", "e"]) await full.ask(name);
   expect(full.told).toEqual({ e: null });

@@ -1,30 +1,52 @@
 import { type Clock, systemClock } from "../retry/clock.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
-import { Gate } from "./gate.ts";
+import { type Waiter, CallQueue } from "./call-queue.ts";
+import { Gate, type ThrottledCall } from "./gate.ts";
+import { LimitDetector } from "./limit-detector.ts";
 import type { Admission, PacedCall } from "./paced-call.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { TokenBucket } from "./token-bucket.ts";
-import { type Waiter, WaitingLine } from "./waiting-line.ts";
 
 const SHARE_OF_LIMIT = 0.95;
 const FIRST_WINDOW = 4;
+// Doubling with each round trip, twice; then slower, so that a limit throttles few at the start.
+const EARLY_WINDOW = 8;
+const LATER_GROWTH = 0.25;
+
+/** Decides when requests may be sent, for everyone who shares a limit. */
+export interface Pacer {
+  /** Whether the calls' tokens matter; without a limit on them, nobody needs to estimate them. */
+  readonly countsTokens: boolean;
+  /** Returns leave to send a request of that many tokens at once, or null when it has to wait. */
+  admitNow(tokens: number): Admission | null;
+  /**
+   * Waits until the call may be sent.
+   *
+   * @throws the signal's reason, at once when it aborts.
+   * @throws TimeoutError when the call's deadline passes first, at once when that is certain.
+   */
+  admit(call: PacedCall): Promise<Admission>;
+}
 
 /**
- * Decides when requests may be sent, for everyone who shares a limit: known limits by token
- * buckets, unknown ones by {@link AdaptiveRate}, a pause for all after a throttled answer by
- * {@link Gate}, and few requests at once until the first answers are in.
+ * Keeps to known limits by token buckets and to unknown ones by {@link AdaptiveRate}, pauses all
+ * calls by {@link Gate} when {@link LimitDetector} sees a limit, and lets few go at once until the
+ * first answers are in.
  */
-export class Pacer {
+class LocalPacer implements Pacer {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #requests: TokenBucket | null;
   readonly #tokens: TokenBucket | null;
   readonly #rate = new AdaptiveRate();
   readonly #gate = new Gate();
-  readonly #line: WaitingLine;
+  readonly #detector = new LimitDetector();
+  readonly #queue: CallQueue;
   #window = FIRST_WINDOW;
   #inFlight = 0;
   #nextAtMs = 0;
+  #idleSinceMs: number | null = null;
+  #idledMs = 0;
   #cancelWake: (() => void) | null = null;
 
   constructor(limits: RateLimits, { clock, random }: { clock: Clock; random: () => number }) {
@@ -33,37 +55,33 @@ export class Pacer {
     this.#tokens = bucketFor(tokensPerSecond);
     this.#clock = clock;
     this.#random = random;
-    this.#line = new WaitingLine(clock, () => this.#wake());
+    this.#queue = new CallQueue(clock, () => this.#wake());
   }
 
-  /** Whether the calls' tokens matter; without a limit on them, nobody needs to estimate them. */
   get countsTokens(): boolean {
     return this.#tokens !== null;
   }
 
-  /**
-   * Waits until the call may be sent.
-   *
-   * @throws the signal's reason, at once when it aborts.
-   * @throws TimeoutError when the call's deadline passes first, at once when that is certain.
-   */
   admit(call: PacedCall): Promise<Admission> {
     if (call.signal?.aborted) return Promise.reject(call.signal.reason);
     const admitted = this.admitNow(call.tokens);
     if (admitted !== null) return Promise.resolve(admitted);
-    const isNext = this.#line.length === 0;
-    const delayMs = this.#delayMs(call.tokens, this.#clock.now());
-    const admission = this.#line.join(call);
-    call.onWait?.(isNext && Number.isFinite(delayMs) ? delayMs : null);
+    const isNext = this.#queue.length === 0;
+    const nowMs = this.#clock.now();
+    const delayMs = this.#delayMs(call.tokens, nowMs);
+    this.#endIdling(nowMs);
+    const admission = this.#queue.join(call);
+    const pauseMs = this.#gate.closedForMs(nowMs);
+    if (pauseMs > 0) call.onWait?.(pauseMs);
+    else call.onWait?.(isNext && Number.isFinite(delayMs) ? delayMs : null);
     this.#refuseHopeless();
     this.#wake();
     return admission;
   }
 
-  /** Leave to send a request of that many tokens at once, or null when it has to wait. */
   admitNow(tokens: number): Admission | null {
     const nowMs = this.#clock.now();
-    const mayPass = this.#line.length === 0 && this.#delayMs(tokens, nowMs) === 0;
+    const mayPass = this.#queue.length === 0 && this.#delayMs(tokens, nowMs) === 0;
     return mayPass ? this.#pass(tokens, nowMs) : null;
   }
 
@@ -79,14 +97,14 @@ export class Pacer {
         this.#cancelWake = this.#clock.schedule(delayMs, () => this.#wake());
         return;
       }
-      this.#line.leave(next).admit(this.#pass(next.tokens, nowMs));
+      this.#queue.leave(next).admit(this.#pass(next.tokens, nowMs));
     }
   }
 
   /** While it is not sure that answers come, those go first who lose the least by a refusal. */
   #next(): Waiter | undefined {
     const isSure = !this.#gate.isPaused && this.#rate.isRecovered;
-    return isSure ? this.#line.first() : this.#line.freshest();
+    return isSure ? this.#queue.first() : this.#queue.freshest();
   }
 
   #delayMs(tokens: number, nowMs: number): number {
@@ -100,45 +118,71 @@ export class Pacer {
   }
 
   #pass(tokens: number, passedAtMs: number): Admission {
+    this.#endIdling(passedAtMs);
     this.#inFlight += 1;
     this.#requests?.take(1, passedAtMs);
     this.#tokens?.take(tokens, passedAtMs);
     this.#nextAtMs = Math.max(this.#nextAtMs, passedAtMs) + this.#rate.intervalMs;
     const isFirst = this.#gate.isPaused;
     this.#gate.pass();
-    const settle = (note: (nowMs: number) => void) => {
+    const settle = <TNote>(note: (nowMs: number) => TNote): TNote => {
       this.#inFlight -= 1;
-      note(this.#clock.now());
+      const nowMs = this.#clock.now();
+      const noted = note(nowMs);
       this.#wake();
+      if (this.#inFlight === 0 && this.#queue.length === 0) this.#idleSinceMs = nowMs;
+      return noted;
     };
     return {
       succeeded: (tokensUsed) =>
         settle((nowMs) => {
           this.#tokens?.take(tokensUsed - tokens, nowMs);
-          this.#succeeded(isFirst, nowMs);
+          this.#succeeded({ isFirst, passedAtMs, nowMs });
         }),
       throttled: (retryAfterMs) =>
         settle((nowMs) => this.#throttled({ passedAtMs, nowMs, retryAfterMs })),
-      ended: () => settle(() => isFirst && this.#gate.tryAgain()),
+      ended: () =>
+        settle(() => {
+          if (isFirst) this.#gate.tryAgain();
+        }),
     };
   }
 
-  #succeeded(isFirst: boolean, nowMs: number): void {
-    this.#window += 1;
-    this.#rate.succeeded(nowMs);
-    if (!isFirst) return;
+  #succeeded(call: { isFirst: boolean; passedAtMs: number; nowMs: number }): void {
+    const busyMs = call.nowMs - this.#idledMs;
+    this.#window += this.#window < EARLY_WINDOW ? 1 : LATER_GROWTH;
+    this.#rate.succeeded(call.passedAtMs - this.#idledMs, busyMs);
+    this.#detector.succeeded();
+    if (!call.isFirst) return;
     this.#gate.open();
-    this.#rate.reopened(nowMs);
+    this.#detector.reopened(this.#rate.isNoisy);
+    this.#rate.reopened(busyMs);
   }
 
-  #throttled(call: { passedAtMs: number; nowMs: number; retryAfterMs: number | null }): void {
+  #throttled(call: Omit<ThrottledCall, "random">): "limit" | "stray" {
+    const wasOpen = this.#gate.isOpen;
+    if (wasOpen) {
+      if (this.#gate.closedSince(call.passedAtMs)) return "stray";
+      if (!this.#detector.throttled(this.#rate.isNoisy) && !this.#rate.isTrying) {
+        this.#rate.strayed(call.passedAtMs - this.#idledMs, call.nowMs - this.#idledMs);
+        return "stray";
+      }
+    }
     const hasClosed = this.#gate.close({ ...call, random: this.#random() });
-    if (hasClosed) this.#rate.throttled(call.nowMs);
+    if (hasClosed && wasOpen) this.#rate.throttled(call.nowMs - this.#idledMs);
     this.#refuseHopeless();
+    return "limit";
+  }
+
+  /** Time in which nobody wanted to send says nothing about a rate. */
+  #endIdling(nowMs: number): void {
+    if (this.#idleSinceMs === null) return;
+    this.#idledMs += nowMs - this.#idleSinceMs;
+    this.#idleSinceMs = null;
   }
 
   #refuseHopeless(): void {
-    this.#line.refuseHopeless(this.#gate.closedForMs(this.#clock.now()));
+    this.#queue.refuseHopeless(this.#gate.closedForMs(this.#clock.now()));
   }
 }
 
@@ -151,7 +195,7 @@ export function createPacer(
   limits: RateLimits = {},
   { clock = systemClock, random = Math.random }: { clock?: Clock; random?: () => number } = {},
 ): Pacer {
-  return new Pacer(limits, { clock, random });
+  return new LocalPacer(limits, { clock, random });
 }
 
 function bucketFor(perSecond: number | undefined): TokenBucket | null {

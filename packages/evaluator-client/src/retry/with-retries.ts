@@ -13,6 +13,8 @@ import { sleep } from "./sleep.ts";
 export interface RetryPolicy {
   /** Retries after the first attempt. */
   readonly maxRetries: number;
+  /** Stray throttled answers of a call that do not count as retries. @default 0 */
+  readonly freeRetries?: number;
   /** Time over all attempts and waits, in milliseconds; infinite for none. */
   readonly deadlineMs: number;
   /** Time for each attempt, headers and body, in milliseconds. */
@@ -51,10 +53,12 @@ export async function withRetries<TValue>(
   const { clock, signal, pacer } = policy;
   const deadlineAtMs = clock.now() + policy.deadlineMs;
   let lastError: EvaluatorError | null = null;
+  let free = policy.maxRetries > 0 ? (policy.freeRetries ?? 0) : 0;
+  let retries = 0;
   for (let attempts = 1; ; attempts += 1) {
     const admission =
       pacer.admitNow(tokens) ??
-      (await waitForTurn(policy, { tokens, attempts, deadlineAtMs, lastError }));
+      (await waitForTurn(policy, { tokens, attempts, retries, deadlineAtMs, lastError }));
     const startedAtMs = clock.now();
     try {
       const limits = attemptLimits(policy, deadlineAtMs - startedAtMs);
@@ -63,15 +67,18 @@ export async function withRetries<TValue>(
       tell(policy, { attempt: attempts, startedAtMs, status, error: null });
       return { value, attempts };
     } catch (error) {
-      settle(admission, error);
+      const failure = settle(admission, error);
       signal?.throwIfAborted();
       if (!(error instanceof EvaluatorError)) throw error;
       const status = error instanceof StatusError ? error.status : null;
       tell(policy, { attempt: attempts, startedAtMs, status, error });
-      const failure = attempts > policy.maxRetries ? "final" : classifyFailure(error);
-      if (failure === "final") return giveUp(error, { attempts });
+      if (failure === "stray" && free > 0) free -= 1;
+      else retries += 1;
+      if (failure === "final" || retries > policy.maxRetries) return giveUp(error, { attempts });
       lastError = error;
-      if (failure === "retryable") await backOff(error, { attempts, deadlineAtMs, policy });
+      if (failure === "limit") continue;
+      const isThrottled = failure === "stray";
+      await backOff(error, { attempts, retries, isThrottled, deadlineAtMs, policy });
     }
   }
 }
@@ -88,18 +95,19 @@ async function waitForTurn(
   context: {
     tokens: number;
     attempts: number;
+    retries: number;
     deadlineAtMs: number;
     lastError: EvaluatorError | null;
   },
 ): Promise<Admission> {
-  const { tokens, attempts, deadlineAtMs, lastError } = context;
+  const { tokens, attempts, retries, deadlineAtMs, lastError } = context;
   const onWait = (delayMs: number | null) =>
     policy.watch.onWait({ attempt: attempts, reason: "rate-limit", delayMs });
   try {
     return await policy.pacer.admit({
       ...policy,
       tokens,
-      retries: attempts - 1,
+      retries,
       deadlineAtMs,
       onWait,
     });
@@ -124,21 +132,34 @@ function timeoutError(limit: "attempt" | "deadline", policy: RetryPolicy): Timeo
   return new TimeoutError(message, { timeoutMs, limit, maybeBilled });
 }
 
-function settle(admission: Admission, error: unknown): void {
-  const isThrottled = error instanceof EvaluatorError && classifyFailure(error) === "throttled";
-  if (isThrottled) admission.throttled(retryAfterMsOf(error));
-  else admission.ended();
+/** Ends the admission; returns how the failed attempt goes on. */
+function settle(admission: Admission, error: unknown): "final" | "retryable" | "limit" | "stray" {
+  const failure = error instanceof EvaluatorError ? classifyFailure(error) : "final";
+  if (failure === "throttled") return admission.throttled(retryAfterMsOf(error));
+  admission.ended();
+  return failure;
 }
 
 async function backOff(
   error: EvaluatorError,
-  context: { attempts: number; deadlineAtMs: number; policy: RetryPolicy },
+  context: {
+    attempts: number;
+    retries: number;
+    isThrottled: boolean;
+    deadlineAtMs: number;
+    policy: RetryPolicy;
+  },
 ): Promise<void> {
-  const { attempts, deadlineAtMs, policy } = context;
+  const { attempts, retries, isThrottled, deadlineAtMs, policy } = context;
   const { clock, signal } = policy;
   const retryAfterMs = retryAfterMsOf(error);
   const random = policy.random();
-  const delayMs = retryDelayMs({ retries: attempts - 1, isThrottled: false, retryAfterMs, random });
+  const delayMs = retryDelayMs({
+    retries: Math.max(0, retries - 1),
+    isThrottled,
+    retryAfterMs,
+    random,
+  });
   if (clock.now() + delayMs >= deadlineAtMs) {
     giveUp(error, { attempts, note: deadlineNote(error, policy) });
   }

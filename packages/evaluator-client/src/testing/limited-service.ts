@@ -1,23 +1,38 @@
 import type { ManualClock } from "./manual-clock.ts";
 
-/** How a simulated service counts: a bucket that refills evenly, or a window that starts anew. */
-export type LimitKind = "bucket" | "window";
+/**
+ * How a simulated service counts: a bucket that refills evenly, a window that starts anew, a window
+ * that ends now, or not at all.
+ */
+export type LimitKind = "bucket" | "window" | "sliding" | "none";
+
+/** The limit of a simulated service, and what else it does. */
+export interface ServiceLimit {
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly kind: LimitKind;
+  /** Whether a throttled answer says when to come back, in whole seconds. */
+  readonly saysWhen: boolean;
+  /** The share of answers that are throttled without a reason, to come back in a second. */
+  readonly strays?: number;
+  /** Another limit from some time on. */
+  readonly later?: { readonly fromMs: number; readonly limit: number };
+}
 
 /** A simulated service with a limit and a latency of 50 to 150 ms. */
 export class LimitedService {
   requests = 0;
   throttled = 0;
+  /** Requests and throttled answers of the first minute. */
+  readonly firstMinute = { requests: 0, throttled: 0 };
   readonly #clock: ManualClock;
-  readonly #options: { limit: number; windowMs: number; kind: LimitKind; saysWhen: boolean };
+  readonly #options: ServiceLimit;
   readonly #random: () => number;
   #level: number;
   #countedAtMs = 0;
+  #takenAtMs: number[] = [];
 
-  constructor(
-    clock: ManualClock,
-    random: () => number,
-    options: { limit: number; windowMs: number; kind: LimitKind; saysWhen: boolean },
-  ) {
+  constructor(clock: ManualClock, random: () => number, options: ServiceLimit) {
     this.#clock = clock;
     this.#random = random;
     this.#options = options;
@@ -27,20 +42,42 @@ export class LimitedService {
   /** Answers after a while, unless over the limit; headers say when to come back, if it says so. */
   async answer(body: unknown): Promise<Response> {
     await this.#travel();
-    const waitMs = this.#count();
+    const { strays = 0, saysWhen } = this.#options;
+    const isStray = strays > 0 && this.#random() < strays;
+    const isFirstMinute = this.#clock.now() < 60_000;
+    const waitMs = isStray ? 1000 : this.#count();
+    this.#note(isFirstMinute, waitMs > 0);
     await this.#travel();
     if (waitMs === 0) return Response.json(body);
-    this.throttled += 1;
     const retryAfter = { "Retry-After": String(Math.ceil(waitMs / 1000)) };
-    const headers = this.#options.saysWhen ? retryAfter : {};
+    const headers = isStray || saysWhen ? retryAfter : {};
     return Response.json({ error: { message: "Too many." } }, { status: 429, headers });
+  }
+
+  /** How many requests the limit allows until now. */
+  get allowed(): number {
+    const { limit, windowMs, later } = this.#options;
+    const nowMs = this.#clock.now();
+    const changedAtMs = Math.min(nowMs, later?.fromMs ?? nowMs);
+    return (changedAtMs * limit + (nowMs - changedAtMs) * (later?.limit ?? 0)) / windowMs;
+  }
+
+  #note(isFirstMinute: boolean, isThrottled: boolean): void {
+    this.requests += 1;
+    if (isFirstMinute) this.firstMinute.requests += 1;
+    if (!isThrottled) return;
+    this.throttled += 1;
+    if (isFirstMinute) this.firstMinute.throttled += 1;
   }
 
   /** Takes one from the limit: 0, or how long until there is one. */
   #count(): number {
-    const { limit, windowMs, kind } = this.#options;
+    const { windowMs, kind, later } = this.#options;
     const nowMs = this.#clock.now();
-    this.requests += 1;
+    const isLater = later !== undefined && nowMs >= later.fromMs;
+    const limit = isLater ? later.limit : this.#options.limit;
+    if (kind === "none") return 0;
+    if (kind === "sliding") return this.#countSliding(limit, nowMs);
     if (kind === "bucket") {
       this.#level = Math.min(limit, this.#level + ((nowMs - this.#countedAtMs) * limit) / windowMs);
       this.#countedAtMs = nowMs;
@@ -54,6 +91,16 @@ export class LimitedService {
         : this.#countedAtMs + windowMs - nowMs;
     }
     this.#level -= 1;
+    return 0;
+  }
+
+  #countSliding(limit: number, nowMs: number): number {
+    const { windowMs } = this.#options;
+    const sinceMs = nowMs - windowMs;
+    this.#takenAtMs = this.#takenAtMs.filter((atMs) => atMs > sinceMs);
+    const [oldest] = this.#takenAtMs;
+    if (oldest !== undefined && this.#takenAtMs.length >= limit) return oldest - sinceMs;
+    this.#takenAtMs.push(nowMs);
     return 0;
   }
 

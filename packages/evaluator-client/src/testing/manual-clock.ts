@@ -4,7 +4,7 @@ import type { Clock } from "../retry/clock.ts";
 /** A clock that stands still until a test moves it. */
 export class ManualClock implements Clock {
   #nowMs = 0;
-  readonly #timers = new Set<{ atMs: number; callback: () => void }>();
+  readonly #timers = new Set<Timer>();
 
   now(): number {
     return this.#nowMs;
@@ -30,12 +30,36 @@ export class ManualClock implements Clock {
     const endMs = this.#nowMs + ms;
     for (;;) {
       await setImmediate();
-      const next = [...this.#timers].toSorted((a, b) => a.atMs - b.atMs)[0];
+      const next = this.#earliest();
       if (next === undefined || next.atMs > endMs) break;
-      this.#timers.delete(next);
-      this.#nowMs = next.atMs;
-      next.callback();
+      this.#run(next);
     }
     this.#nowMs = endMs;
   }
+
+  /** Moves on to the next timer, runs it and lets promises settle. */
+  async next(): Promise<void> {
+    const next = this.#earliest();
+    if (next !== undefined) this.#run(next);
+    await setImmediate();
+  }
+
+  #earliest(): Timer | undefined {
+    let earliest: Timer | undefined;
+    for (const timer of this.#timers) {
+      if (earliest === undefined || timer.atMs < earliest.atMs) earliest = timer;
+    }
+    return earliest;
+  }
+
+  #run(timer: Timer): void {
+    this.#timers.delete(timer);
+    this.#nowMs = timer.atMs;
+    timer.callback();
+  }
+}
+
+interface Timer {
+  readonly atMs: number;
+  readonly callback: () => void;
 }

@@ -8,7 +8,7 @@ export interface Waiter extends PacedCall {
 }
 
 /** The calls that wait to be sent, in order; each leaves it by its signal or deadline as well. */
-export class WaitingLine {
+export class CallQueue {
   readonly #waiters: Waiter[] = [];
   readonly #clock: Clock;
   readonly #onLeave: () => void;
