@@ -51,8 +51,8 @@ export async function simulatePlainLoop(
 }
 
 async function untilDone(clock: ManualClock, run: () => Promise<unknown>): Promise<void> {
-  let isOver = false;
-  const done = run().finally(() => (isOver = true));
-  while (!isOver) await clock.next();
+  const state = { isOver: false };
+  const done = run().finally(() => (state.isOver = true));
+  while (!state.isOver) await clock.next();
   await done;
 }
