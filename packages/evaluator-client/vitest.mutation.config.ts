@@ -6,9 +6,12 @@ export default defineConfig({
     include: [
       "src/{pacing,questions,retry,transports}/**/*.test.ts",
       "src/failures/{before-sending,deadlines,printing}.test.ts",
-      "src/{create-evaluator,watching/watch}.test.ts",
+      "src/{create-evaluator,hooks}.test.ts",
     ],
-    exclude: ["src/pacing/simulation.test.ts", "src/transports/{contract,emulator}.test.ts"],
+    exclude: [
+      "src/pacing/{,stray-}simulation.test.ts",
+      "src/transports/{contract,emulator}.test.ts",
+    ],
     isolate: false,
     setupFiles: ["evaluator-fixtures/vitest-setup"],
     restoreMocks: true,

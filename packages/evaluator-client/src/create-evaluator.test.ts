@@ -17,9 +17,9 @@ async function failureOf(transport: EvaluatorOptions["transport"]): Promise<unkn
 }
 
 test("gives the contract's body and what a caller would otherwise dig for", async () => {
-  const surroundings = { clock: new ManualClock() };
+  const runtime = { clock: new ManualClock() };
   const options = { transport: gatewayAnswering(gatewayBody) };
-  const evaluation = await createEvaluator(options, surroundings).evaluate(emailRequest);
+  const evaluation = await createEvaluator(options, runtime).evaluate(emailRequest);
   expect(evaluation).toEqual({
     ...gatewayBody,
     confidence: { category: 0.82, importance: 0.4 },
@@ -39,8 +39,8 @@ test("gives the direct answer in the gateway's form", async () => {
     vendor: "acme",
     fetch: async () => Response.json(directBody, { headers }),
   });
-  const surroundings = { clock: new ManualClock() };
-  const evaluation = await createEvaluator({ transport }, surroundings).evaluate(emailRequest);
+  const runtime = { clock: new ManualClock() };
+  const evaluation = await createEvaluator({ transport }, runtime).evaluate(emailRequest);
   expect(evaluation).toEqual({
     answers: gatewayBody.answers,
     rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
@@ -190,5 +190,30 @@ test("never shows a key that cannot be sent", () => {
   const create = () => gatewayTransport({ apiKey: "planted\r\nsecret" });
   expect(create).toThrow(
     expect.not.objectContaining({ message: expect.stringContaining("planted") }),
+  );
+});
+
+test.each<[string, unknown]>([
+  ["transport", "gateway"],
+  ["transport", {}],
+  ["pacer", { admit: true }],
+  ["env", "AI_GATEWAY_API_KEY=k"],
+  ["logger", "console"],
+  ["logger", {}],
+  ["logger", { warn: "loudly" }],
+  ["tracing", {}],
+  ["onAttempt", "print"],
+  ["onWait", 5],
+  ["limits.requestsPerMinute", { limits: { requestsPerMinute: 0 } }],
+  ["questionLimits.maxOptions", { questionLimits: { maxOptions: 0.5 } }],
+])("names the option %s when it is wrong", (option, wrong) => {
+  const options = option.includes(".") ? (wrong as object) : { [option]: wrong };
+  const create = () => createEvaluator({ env: { AI_GATEWAY_API_KEY: "k" }, ...options });
+  expect(create).toThrow(
+    expect.objectContaining({
+      name: "ConfigurationError",
+      option,
+      message: expect.stringContaining(`"${option}"`),
+    }),
   );
 });

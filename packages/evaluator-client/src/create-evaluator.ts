@@ -1,22 +1,25 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { EvaluationBatch, RequestSource } from "./batch/batch.ts";
 import { type BatchLimits, runBatch } from "./batch/run-batch.ts";
-import type { Evaluation, EvaluationRequest } from "./evaluation.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { ConfigurationError } from "./errors.ts";
+import type { Evaluation } from "./evaluation.ts";
 import {
   type CallLimits,
   type EvaluatorOptions,
   readCallLimits,
-  readPacer,
-  readQuestionLimits,
-  readTransport,
+  readOptions,
 } from "./evaluator-options.ts";
-import { requestParser } from "./questions/request-parser.ts";
-import { estimateTokens } from "./questions/estimate-tokens.ts";
+import { type Hooks, joinHooks } from "./hooks.ts";
+import { CallLog, type CallLines } from "./logger.ts";
+import { estimateTokens, isSurelyTooLong } from "./questions/estimate-tokens.ts";
+import type { StateOf } from "./questions/json.ts";
 import type { Questions } from "./questions/question.ts";
-import { type Clock, systemClock } from "./retry/clock.ts";
+import { type EvaluationRequest, requestParser } from "./questions/request.ts";
 import { type RetryPolicy, withRetries } from "./retry/with-retries.ts";
 import { checkReply, toEvaluation } from "./to-evaluation.ts";
 import type { AttemptContext } from "./transports/transport.ts";
-import { joinWatches, type Watch } from "./watching/watch.ts";
+import { warnOfLongState } from "./warn-of-long-state.ts";
 
 /** Options of one call. */
 export interface EvaluateOptions extends CallLimits {
@@ -28,7 +31,7 @@ export interface EvaluateOptions extends CallLimits {
 export interface EvaluateManyOptions extends EvaluateOptions, BatchLimits {}
 
 /** Asks typed questions about a state. */
-export interface Evaluator {
+export interface Evaluator extends AsyncDisposable {
   /**
    * Asks all questions about one state in one request, and checks every answer.
    *
@@ -38,14 +41,15 @@ export interface Evaluator {
    * @throws {InvalidResponseError} when the answers break the contract.
    * @throws {RefusalError} when the model declines to answer.
    */
-  evaluate<const TQuestions extends Questions>(
-    request: EvaluationRequest<TQuestions>,
+  evaluate<const TQuestions extends Questions, TState extends string | object>(
+    request: EvaluationRequest<TQuestions, TState & StateOf<TState>>,
     options?: EvaluateOptions,
   ): Promise<Evaluation<TQuestions>>;
 
   /**
-   * Asks many requests, a few at once, and gives each outcome in input order; one failure never
-   * ends the batch. The input is read only as far as needed, so it may be longer than memory.
+   * Asks many requests, a few at once, and gives each outcome, in input order unless told otherwise;
+   * one failure never ends the batch. The input is read only as far as needed, so it may be longer
+   * than memory.
    *
    * @throws {ConfigurationError} when an option is wrong.
    * @example
@@ -56,14 +60,20 @@ export interface Evaluator {
    * }
    * ```
    */
-  evaluateMany<const TQuestions extends Questions>(
-    requests: RequestSource<TQuestions>,
+  evaluateMany<const TQuestions extends Questions, TState extends string | object>(
+    requests: RequestSource<TQuestions, TState & StateOf<TState>>,
     options?: EvaluateManyOptions,
   ): EvaluationBatch<TQuestions>;
+
+  /**
+   * Waits for the calls in flight, then closes the connections of its transport. From then on a call
+   * is refused with a `ConfigurationError`, and a batch ends with one.
+   */
+  close(): Promise<void>;
 }
 
-/** What an evaluator takes from its surroundings; tests pass their own. */
-export interface EvaluatorSurroundings {
+/** Time and chance as an evaluator sees them; tests pass their own. */
+export interface EvaluatorRuntime {
   /** @default the machine's own clock */
   clock?: Clock;
   /** Gives a number from 0 to 1. @default Math.random */
@@ -71,6 +81,8 @@ export interface EvaluatorSurroundings {
 }
 
 const defaults = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };
+// Of 10,000 calls that a service throttles at random, one in twenty, three retries lose none.
+const freeRetriesInBatch = 3;
 
 /**
  * Makes an evaluator.
@@ -88,43 +100,50 @@ const defaults = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 
  */
 export function createEvaluator(
   options: EvaluatorOptions = {},
-  { clock = systemClock, random = Math.random }: EvaluatorSurroundings = {},
+  { clock = systemClock, random = Math.random }: EvaluatorRuntime = {},
 ): Evaluator {
-  const transport = readTransport(options);
-  const pacer = readPacer(options, { transport, clock, random });
-  const parseRequest = requestParser(readQuestionLimits(options));
-  const { tracing } = options;
-  const ownLimits = readCallLimits(options);
-  const watch = joinWatches([options]);
-  const ownPolicy = { ...defaults, ...ownLimits, signal: undefined, pacer, watch, clock, random };
+  const { transport, pacer, questionLimits, callLimits } = readOptions(options, { clock, random });
+  const { tracing, logger } = options;
+  const parseRequest = requestParser(questionLimits);
+  const log = logger === undefined ? null : new CallLog(logger);
+  const ownHooks = joinHooks(options);
+  const runtime = { pacer, hooks: ownHooks, clock, random, signal: undefined };
+  const ownPolicy = { ...defaults, ...callLimits, ...runtime };
   // In a batch, waiting for the service's limit is the work.
-  const batchPolicy = {
-    ...ownPolicy,
-    deadlineMs: ownLimits.deadlineMs ?? Number.POSITIVE_INFINITY,
-    freeRetries: 3,
-  };
+  const deadlineMs = callLimits.deadlineMs ?? Number.POSITIVE_INFINITY;
+  const batchPolicy = { ...ownPolicy, deadlineMs, freeRetries: freeRetriesInBatch };
+  const calls = new OpenCalls(() => transport.close?.());
 
   const tokensOf = (request: EvaluationRequest) =>
     transport.estimate?.(request).inputTokens ?? estimateTokens(request);
 
-  async function evaluate<TQuestions extends Questions>(
-    given: EvaluationRequest<TQuestions>,
+  async function evaluate(
+    given: EvaluationRequest,
     basePolicy: RetryPolicy,
     callOptions?: EvaluateOptions,
-  ): Promise<Evaluation<TQuestions>> {
-    const policy = withOptions(basePolicy, callOptions);
-    policy.signal?.throwIfAborted();
-    const request = parseRequest(given) as EvaluationRequest<TQuestions>;
-    if (tracing === undefined) return await send(request, policy);
-    const run = (own: Watch) => send(request, { ...policy, watch: joinWatches([options, own]) });
-    const traced = await tracing({ request, transport }, run);
-    return traced as Evaluation<TQuestions>;
+  ): Promise<Evaluation> {
+    calls.begin();
+    try {
+      const policy = withOptions(basePolicy, callOptions);
+      if (log === null) return await ask(given, policy);
+      const lines = log.begin();
+      const hooks = joinHooks(policy.hooks, lines);
+      return await logged(lines, () => ask(given, { ...policy, hooks }));
+    } finally {
+      calls.end();
+    }
   }
 
-  async function send<TQuestions extends Questions>(
-    request: EvaluationRequest<TQuestions>,
-    policy: RetryPolicy,
-  ): Promise<Evaluation<TQuestions>> {
+  function ask(given: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
+    policy.signal?.throwIfAborted();
+    const request = parseRequest(given);
+    if (isSurelyTooLong(request.state)) warnOfLongState(logger);
+    if (tracing === undefined) return send(request, policy);
+    const run = (own: Hooks) => send(request, { ...policy, hooks: joinHooks(policy.hooks, own) });
+    return tracing({ request, transport }, run);
+  }
+
+  async function send(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
     const { questions } = request;
     const startedAtMs = clock.now();
     const attempt = async (context: AttemptContext) => {
@@ -139,26 +158,101 @@ export function createEvaluator(
     return toEvaluation(value.response, { reply: value.reply, questions, timing });
   }
 
-  return {
-    evaluate: (request, options) => evaluate(request, ownPolicy, options),
-    evaluateMany(requests, { concurrency, readAhead, order, ...options } = {}) {
-      const callPolicy = withOptions(batchPolicy, options);
+  const evaluator = {
+    evaluate: (request: EvaluationRequest, callOptions?: EvaluateOptions) =>
+      evaluate(request, ownPolicy, callOptions),
+    evaluateMany(requests: RequestSource, callOptions: EvaluateManyOptions = {}) {
+      calls.checkOpen();
+      const { concurrency, readAhead, order, ...others } = callOptions;
+      const waits = new WaitingTime(clock);
+      const policy = withOptions(batchPolicy, others);
+      const withWaits = { ...policy, hooks: joinHooks(policy.hooks, waits) };
       return runBatch({
         requests,
-        ...(concurrency !== undefined && { concurrency }),
-        ...(readAhead !== undefined && { readAhead }),
-        ...(order !== undefined && { order }),
-        signal: options.signal,
+        limits: { concurrency, readAhead, order },
+        signal: others.signal,
         evaluateUntil: (signal) => {
-          const untilSignal = { ...callPolicy, signal };
+          const untilSignal = { ...withWaits, signal };
           return (request) => evaluate(request, untilSignal);
         },
+        checkOpen: () => calls.checkOpen(),
+        waitMs: () => waits.leftMs,
       });
     },
+    close: () => calls.close(),
+    [Symbol.asyncDispose]: () => calls.close(),
   };
+  // The types of questions and answers exist only where it is called.
+  return evaluator as Evaluator;
 }
 
 function withOptions(policy: RetryPolicy, options?: EvaluateOptions): RetryPolicy {
   if (options === undefined) return policy;
   return { ...policy, ...readCallLimits(options), signal: options.signal };
+}
+
+async function logged<TValue>(lines: CallLines, call: () => Promise<TValue>): Promise<TValue> {
+  try {
+    return await call();
+  } catch (error) {
+    lines.onFailure(error);
+    throw error;
+  }
+}
+
+/** The calls in flight, until the evaluator is closed and they are over. */
+class OpenCalls {
+  readonly #closeTransport: () => Promise<void> | undefined;
+  #count = 0;
+  #closed: Promise<void> | null = null;
+  #onLast: () => void = () => undefined;
+
+  constructor(closeTransport: () => Promise<void> | undefined) {
+    this.#closeTransport = closeTransport;
+  }
+
+  /** @throws ConfigurationError when no call may begin any more. */
+  checkOpen(): void {
+    if (this.#closed === null) return;
+    const message = "The evaluator is closed; make another one with createEvaluator.";
+    throw new ConfigurationError(message, { option: "close" });
+  }
+
+  begin(): void {
+    this.checkOpen();
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count === 0) this.#onLast();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAfterLast();
+    return this.#closed;
+  }
+
+  async #closeAfterLast(): Promise<void> {
+    if (this.#count > 0) await new Promise<void>((resolve) => (this.#onLast = resolve));
+    await this.#closeTransport();
+  }
+}
+
+/** How long the longest wait of a batch's calls still lasts. */
+class WaitingTime implements Hooks {
+  readonly #clock: Clock;
+  #endsAtMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  onWait({ delayMs }: { delayMs: number | null }): void {
+    this.#endsAtMs = Math.max(this.#endsAtMs, this.#clock.now() + (delayMs ?? 0));
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.#endsAtMs - this.#clock.now());
+  }
 }

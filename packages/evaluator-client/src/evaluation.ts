@@ -2,28 +2,8 @@ import * as z from "zod";
 import type { ResponseHeaders } from "./http/http-client.ts";
 import type { AnswersFor, ConfidenceFor } from "./questions/answers-for.ts";
 import { answerSchema } from "./questions/answer.ts";
-import { type Questions, questionSchema } from "./questions/question.ts";
+import type { Questions } from "./questions/question.ts";
 import { recordOf } from "./questions/record-of.ts";
-
-/** A JSON value. */
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
-/** A JSON object. */
-export interface JsonObject {
-  readonly [key: string]: JsonValue | undefined;
-}
-
-/** The body of an evaluation request (contract section 2.1). */
-export const evaluationRequestSchema = z.strictObject({
-  state: z.union([z.string(), recordOf(z.json())]),
-  questions: recordOf(questionSchema),
-});
-/** What to ask: a state, and questions about it (contract section 2.1). */
-export interface EvaluationRequest<TQuestions extends Questions = Questions> {
-  /** Free text or a JSON object; key names are input to the model. At most 32k tokens. */
-  readonly state: string | JsonObject;
-  /** Question id to question; the model never sees the id. */
-  readonly questions: TQuestions;
-}
 
 /** Decimal places the service rounds to. */
 const roundingSchema = z.looseObject({

@@ -5,13 +5,13 @@ import { ConfigurationError } from "./errors.ts";
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
 import { type QuestionLimits, questionLimitsSchema } from "./questions/question-limits.ts";
-import type { Clock } from "./retry/clock.ts";
+import type { Clock } from "./clock.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
 import { logprobsTransport } from "./transports/logprobs/logprobs-transport.ts";
 import type { Transport } from "./transports/transport.ts";
-import type { Tracing } from "./watching/tracing.ts";
-import type { Watch } from "./watching/watch.ts";
+import type { Hooks, Tracing } from "./hooks.ts";
+import { type Logger, loggerSchema } from "./logger.ts";
 
 // The longest time a timer can hold.
 const millisecondsSchema = z
@@ -36,7 +36,7 @@ export interface CallLimits {
 }
 
 /** How an evaluator reaches the model, how long it tries, and who is told. */
-export interface EvaluatorOptions extends CallLimits, Watch {
+export interface EvaluatorOptions extends CallLimits, Hooks {
   /** The way to the model. @default the one EVALUATOR_TRANSPORT names, else the gateway */
   transport?: Transport;
   /** Environment variables for the options not given. @default the program's own */
@@ -47,6 +47,8 @@ export interface EvaluatorOptions extends CallLimits, Watch {
   questionLimits?: QuestionLimits;
   /** Runs around every call, such as `openTelemetryTracing()`. @default none */
   tracing?: Tracing;
+  /** Told of attempts, waits and failures in one line each, such as `console`. @default none */
+  logger?: Logger;
   /** Shares limits and pauses with other evaluators, instead of `limits`. @default one of its own */
   pacer?: Pacer;
 }
@@ -58,7 +60,7 @@ const transports = {
 };
 
 /** The transport in the options, or the one the environment names. */
-export function readTransport({ transport, env = programEnvironment() }: EvaluatorOptions) {
+function readTransport({ transport, env = programEnvironment() }: EvaluatorOptions) {
   if (transport !== undefined) return transport;
   const environmentVariable = environmentNames.transport;
   const name = env[environmentVariable]?.trim() || "gateway";
@@ -78,19 +80,45 @@ export function readCallLimits(options: CallLimits): CallLimits {
   };
 }
 
-/** The question limits in the options, checked. */
-export function readQuestionLimits({ questionLimits = {} }: EvaluatorOptions): QuestionLimits {
-  checkOptions(questionLimitsSchema, questionLimits);
-  return questionLimits;
+const anyObject = z.custom<object>((value) => typeof value === "object" && value !== null);
+const callback = z.custom(isFunction, "it is a function").optional();
+
+/** The options that are neither limits nor the transport's own. */
+const optionsSchema = z.object({
+  transport: z
+    .custom(hasMethods("send"), "it is a transport, such as gatewayTransport()")
+    .optional(),
+  pacer: z
+    .custom(hasMethods("admit", "admitNow"), "it is a pacer, such as createPacer()")
+    .optional(),
+  env: anyObject.optional(),
+  logger: loggerSchema.optional(),
+  tracing: callback,
+  onAttempt: callback,
+  onWait: callback,
+});
+
+/** Reads and checks the options of an evaluator. */
+export function readOptions(
+  options: EvaluatorOptions,
+  runtime: { clock: Clock; random: () => number },
+) {
+  checkOptions(optionsSchema, options);
+  const transport = readTransport(options);
+  const { questionLimits = {}, limits = transport.limits ?? {} } = options;
+  checkOptions(z.object({ questionLimits: questionLimitsSchema }), { questionLimits });
+  checkOptions(z.object({ limits: rateLimitsSchema }), { limits });
+  const pacer = options.pacer ?? createPacer(limits, runtime);
+  return { transport, pacer, questionLimits, callLimits: readCallLimits(options) };
 }
 
-/** The pacer in the options, or one for the limits of the options or the transport. */
-export function readPacer(
-  { pacer, limits }: EvaluatorOptions,
-  { transport, clock, random }: { transport: Transport; clock: Clock; random: () => number },
-): Pacer {
-  if (pacer !== undefined) return pacer;
-  const known = limits ?? transport.limits ?? {};
-  checkOptions(rateLimitsSchema, known);
-  return createPacer(known, { clock, random });
+function hasMethods(...names: readonly string[]): (value: unknown) => boolean {
+  return (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    names.every((name) => isFunction((value as Record<string, unknown>)[name]));
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
 }

@@ -4,9 +4,11 @@ export {
   type EvaluateManyOptions,
   type EvaluateOptions,
   type Evaluator,
-  type EvaluatorSurroundings,
+  type EvaluatorRuntime,
 } from "./create-evaluator.ts";
 export type { BatchItem, BatchTotals, EvaluationBatch, RequestSource } from "./batch/batch.ts";
+export type { BatchLimits } from "./batch/run-batch.ts";
+export type { Environment } from "./environment.ts";
 export type { CallLimits, EvaluatorOptions } from "./evaluator-options.ts";
 export { boolean, choice, score } from "./questions/question-builders.ts";
 
@@ -19,6 +21,7 @@ export {
   gatewayTransport,
   type GatewayTransportOptions,
 } from "./transports/gateway/gateway-transport.ts";
+export type { GatewayWire } from "./transports/gateway/gateway-wire.ts";
 export {
   logprobsTransport,
   type LogprobsTransportOptions,
@@ -36,8 +39,9 @@ export type { Fetch } from "./http/fetch-http-client.ts";
 export type { AnyDispatcher, ResponseHeaders } from "./http/http-client.ts";
 export type { TransportOptions } from "./transports/transport-options.ts";
 export { createPacer, type Pacer } from "./pacing/pacer.ts";
+export type { Admission, PacedCall } from "./pacing/paced-call.ts";
 export type { RateLimits } from "./pacing/rate-limits.ts";
-export type { Clock } from "./retry/clock.ts";
+export type { Clock } from "./clock.ts";
 
 // Models, prices, credits
 export type {
@@ -50,9 +54,9 @@ export type {
 export { type CatalogOptions, createCatalog } from "./catalog/create-catalog.ts";
 export { type CostEstimate, estimateCost } from "./catalog/estimate-cost.ts";
 
-// Watching
-export type { TracedCall, Tracing } from "./watching/tracing.ts";
-export type { AttemptEvent, WaitEvent, Watch } from "./watching/watch.ts";
+// Following
+export type { AttemptEvent, Hooks, TracedCall, Tracing, WaitEvent } from "./hooks.ts";
+export type { Logger } from "./logger.ts";
 
 // Questions, answers, bodies
 export {
@@ -81,16 +85,15 @@ export type { QuestionLimits } from "./questions/question-limits.ts";
 export type { AnswerFor, AnswersFor, ConfidenceFor } from "./questions/answers-for.ts";
 export {
   type Evaluation,
-  type EvaluationRequest,
-  evaluationRequestSchema,
   type EvaluationResponse,
   evaluationResponseSchema,
-  type JsonObject,
-  type JsonValue,
   type Rounding,
   type Timing,
   type Usage,
 } from "./evaluation.ts";
+export { type EvaluationRequest, evaluationRequestSchema } from "./questions/request.ts";
+export type { Json, JsonObject, JsonValue, NotJson, StateOf } from "./questions/json.ts";
+export { estimateTokens } from "./questions/estimate-tokens.ts";
 export { type AnswerRule, type AnswersToCheck, checkAnswers } from "./questions/check-answers.ts";
 
 // Failures
@@ -99,11 +102,14 @@ export {
   ConfigurationError,
   ConnectionError,
   EvaluatorError,
+  type EvaluatorErrorOptions,
   GatewayRateLimitError,
   InvalidRequestError,
   InvalidResponseError,
   RateLimitError,
   RefusalError,
   StatusError,
+  type StatusErrorDetails,
   TimeoutError,
+  type TimeoutErrorDetails,
 } from "./errors.ts";

@@ -1,6 +1,6 @@
 import type { Experimental_DecisionModel } from "ai";
 import { InvalidRequestError } from "../errors.ts";
-import type { EvaluationRequest } from "../evaluation.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
 import { isRecord } from "../questions/record-of.ts";
 import type { BooleanQuestion, Question, Questions } from "../questions/question.ts";
 import { quoteName } from "../questions/quote-name.ts";

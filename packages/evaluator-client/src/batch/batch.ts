@@ -1,4 +1,6 @@
-import type { Evaluation, EvaluationRequest } from "../evaluation.ts";
+import type { Evaluation } from "../evaluation.ts";
+import type { JsonObject } from "../questions/json.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
 import type { EvaluatorError } from "../errors.ts";
 import type { Questions } from "../questions/question.ts";
 
@@ -33,6 +35,6 @@ export interface EvaluationBatch<TQuestions extends Questions = Questions> exten
 }
 
 /** The requests of a batch; it may be endless, and is read only as far as needed. */
-export type RequestSource<TQuestions extends Questions = Questions> =
-  | Iterable<EvaluationRequest<TQuestions>>
-  | AsyncIterable<EvaluationRequest<TQuestions>>;
+export type RequestSource<TQuestions extends Questions = Questions, TState = string | JsonObject> =
+  | Iterable<EvaluationRequest<TQuestions, TState>>
+  | AsyncIterable<EvaluationRequest<TQuestions, TState>>;

@@ -1,61 +1,24 @@
-import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Evaluation, EvaluationRequest } from "../evaluation.ts";
 import { InvalidRequestError } from "../errors.ts";
-import { boolean } from "../questions/question-builders.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
+import {
+  answersByHand,
+  endlessly,
+  evaluationOf,
+  requestFor,
+  settled,
+} from "../testing/batch-by-hand.ts";
 import { runBatch } from "./run-batch.ts";
-
-const questions = { scam: boolean("scam?") };
-
-function requestFor(index: number): EvaluationRequest {
-  return { state: String(index), questions };
-}
-
-function textOf({ state }: EvaluationRequest): string {
-  return typeof state === "string" ? state : expect.unreachable();
-}
-
-function* endlessly(read: number[] = []) {
-  for (let index = 0; ; index += 1) {
-    read.push(index);
-    yield requestFor(index);
-  }
-}
-
-function evaluationOf({ state }: EvaluationRequest): Evaluation {
-  const usage = { inputTokens: 10, outputTokens: 1 };
-  return { raw: state, usage, costUsd: 0.5 } as Partial<Evaluation> as Evaluation;
-}
-
-/** Answers that a test gives by hand; notes how many were open at once. */
-function answersByHand() {
-  const open = new Map<string, { answer(): void; fail(error: Error): void }>();
-  const seen = { most: 0, aborted: 0 };
-  const evaluateUntil = (signal: AbortSignal) => (request: EvaluationRequest) =>
-    new Promise<Evaluation>((resolve, reject) => {
-      const state = textOf(request);
-      const close = () => open.delete(state);
-      open.set(state, {
-        answer: () => (close(), resolve(evaluationOf(request))),
-        fail: (error) => (close(), reject(error)),
-      });
-      seen.most = Math.max(seen.most, open.size);
-      signal.addEventListener("abort", () => {
-        seen.aborted += 1;
-        reject(signal.reason);
-      });
-    });
-  return { open, seen, evaluateUntil };
-}
-
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 5; turn += 1) await setImmediate();
-}
 
 test("gives outcomes in input order, whatever the order of the answers", async () => {
   const { open, evaluateUntil } = answersByHand();
   const requests = [requestFor(0), requestFor(1), requestFor(2)];
-  const batch = runBatch({ requests, concurrency: 3, signal: undefined, evaluateUntil });
+  const batch = runBatch({
+    requests,
+    limits: { concurrency: 3 },
+    signal: undefined,
+    evaluateUntil,
+  });
   const taken: unknown[] = [];
   const consumed = (async () => {
     for await (const item of batch) taken.push(item);
@@ -88,7 +51,7 @@ test("keeps to its concurrency, and reads no further than it may be ahead", asyn
   const read: number[] = [];
   const requests = endlessly(read);
   const limits = { concurrency: 3, readAhead: 6 };
-  const batch = runBatch({ requests, ...limits, signal: undefined, evaluateUntil });
+  const batch = runBatch({ requests, limits, signal: undefined, evaluateUntil });
   expect(read).toEqual([]);
   const first = batch.next();
   await settled();
@@ -114,7 +77,12 @@ test("cancels what is in flight and closes the input when the consumer leaves", 
       isClosed = true;
     }
   }
-  const batch = runBatch({ requests: source(), concurrency: 2, signal: undefined, evaluateUntil });
+  const batch = runBatch({
+    requests: source(),
+    limits: { concurrency: 2 },
+    signal: undefined,
+    evaluateUntil,
+  });
   const consumed = (async () => {
     for await (const item of batch) return item.index;
     return null;
@@ -137,12 +105,22 @@ test("throws the caller's reason at once, even while the input keeps it waiting"
   }
   const { evaluateUntil } = answersByHand();
   const { signal } = controller;
-  const batch = runBatch({ requests: hanging(), concurrency: 2, signal, evaluateUntil });
+  const batch = runBatch({
+    requests: hanging(),
+    limits: { concurrency: 2 },
+    signal,
+    evaluateUntil,
+  });
   const next = batch.next().catch((error: unknown) => error);
   await settled();
   controller.abort(reason);
   expect(await next).toBe(reason);
-  const late = runBatch({ requests: [requestFor(0)], concurrency: 1, signal, evaluateUntil });
+  const late = runBatch({
+    requests: [requestFor(0)],
+    limits: { concurrency: 1 },
+    signal,
+    evaluateUntil,
+  });
   await expect(late.next()).rejects.toBe(reason);
 });
 
@@ -153,14 +131,24 @@ test("gives what came before an input that breaks, then its error", async () => 
     throw broken;
   }
   const evaluateUntil = () => async (request: EvaluationRequest) => evaluationOf(request);
-  const batch = runBatch({ requests: source(), concurrency: 4, signal: undefined, evaluateUntil });
+  const batch = runBatch({
+    requests: source(),
+    limits: { concurrency: 4 },
+    signal: undefined,
+    evaluateUntil,
+  });
   expect(await batch.next()).toMatchObject({ value: { index: 0, status: "succeeded" } });
   await expect(batch.next()).rejects.toBe(broken);
 });
 
 test("ends at once on an empty input", async () => {
   const evaluateUntil = () => async () => expect.unreachable();
-  const batch = runBatch({ requests: [], concurrency: 4, signal: undefined, evaluateUntil });
+  const batch = runBatch({
+    requests: [],
+    limits: { concurrency: 4 },
+    signal: undefined,
+    evaluateUntil,
+  });
   expect(await batch.next()).toEqual({ done: true, value: undefined });
 });
 
@@ -168,84 +156,22 @@ test("reads 16 times its concurrency ahead when not told otherwise", async () =>
   const evaluateUntil = () => async (request: EvaluationRequest) => evaluationOf(request);
   const read: number[] = [];
   const requests = endlessly(read);
-  const batch = runBatch({ requests, concurrency: 3, signal: undefined, evaluateUntil });
+  const batch = runBatch({
+    requests,
+    limits: { concurrency: 3 },
+    signal: undefined,
+    evaluateUntil,
+  });
   await batch.next();
   await settled();
   expect(read).toHaveLength(48);
   await batch.return(undefined);
 });
 
-test("gives outcomes as they come when told so", async () => {
-  const { open, evaluateUntil } = answersByHand();
-  const requests = [requestFor(0), requestFor(1), requestFor(2), requestFor(3)];
-  const limits = { concurrency: 4, order: "completion" } as const;
-  const batch = runBatch({ requests, ...limits, signal: undefined, evaluateUntil });
-  const taken: number[] = [];
-  const consumed = (async () => {
-    for await (const { index } of batch) taken.push(index);
-  })();
-  for (const state of ["2", "0", "3", "1"]) {
-    await settled();
-    open.get(state)?.answer();
-  }
-  await consumed;
-  expect(taken).toEqual([2, 0, 3, 1]);
-});
-
-test("in the order of completion, one that waits holds up no other, and memory stays bounded", async () => {
-  const { open, evaluateUntil } = answersByHand();
-  const read: number[] = [];
-  const limits = { concurrency: 2, readAhead: 4, order: "completion" } as const;
-  const requests = endlessly(read);
-  const batch = runBatch({ requests, ...limits, signal: undefined, evaluateUntil });
-  const taken: (number | undefined)[] = [];
-  for (let index = 1; index <= 100; index += 1) {
-    const next = batch.next();
-    await settled();
-    open.get(String(index))?.answer();
-    taken.push((await next).value?.index);
-  }
-  expect(taken).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
-  expect(read.length).toBeLessThanOrEqual(104);
-  await batch.return(undefined);
-});
-
-test("in the order of completion, gives all that was asked before an input that breaks", async () => {
-  const broken = new Error("The file ends here.");
-  const { open, evaluateUntil } = answersByHand();
-  function* source() {
-    yield requestFor(0);
-    yield requestFor(1);
-    throw broken;
-  }
-  const options = { requests: source(), concurrency: 4, order: "completion" } as const;
-  const batch = runBatch({ ...options, signal: undefined, evaluateUntil });
-  const first = batch.next();
-  await settled();
-  open.get("1")?.answer();
-  expect(await first).toMatchObject({ value: { index: 1 } });
-  const second = batch.next();
-  await settled();
-  open.get("0")?.answer();
-  expect(await second).toMatchObject({ value: { index: 0 } });
-  await expect(batch.next()).rejects.toBe(broken);
-});
-
-test("in the order of completion, throws the caller's reason at once", async () => {
-  const controller = new AbortController();
-  const { evaluateUntil } = answersByHand();
-  const requests = [requestFor(0), requestFor(1)];
-  const { signal } = controller;
-  const batch = runBatch({ requests, order: "completion", signal, evaluateUntil });
-  const next = batch.next().catch((error: unknown) => error);
-  await settled();
-  controller.abort("enough");
-  expect(await next).toBe("enough");
-});
-
 test.each([0, 1.5, -1, Number.NaN, Infinity])("refuses a concurrency of %d", (concurrency) => {
   const evaluateUntil = () => async () => expect.unreachable();
-  const run = () => runBatch({ requests: [], concurrency, signal: undefined, evaluateUntil });
+  const run = () =>
+    runBatch({ requests: [], limits: { concurrency }, signal: undefined, evaluateUntil });
   expect(run).toThrow(expect.objectContaining({ option: "concurrency" }));
 });
 
@@ -255,6 +181,6 @@ test.each<[string, object]>([
   ["order", { order: "backwards" }],
 ])("refuses a wrong %s", (option, wrong) => {
   const evaluateUntil = () => async () => expect.unreachable();
-  const run = () => runBatch({ requests: [], signal: undefined, evaluateUntil, ...wrong });
+  const run = () => runBatch({ requests: [], limits: wrong, signal: undefined, evaluateUntil });
   expect(run).toThrow(expect.objectContaining({ name: "ConfigurationError", option }));
 });

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { checkOptions } from "../check-option.ts";
-import type { Evaluation, EvaluationRequest } from "../evaluation.ts";
+import type { Evaluation } from "../evaluation.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
 import { EvaluatorError } from "../errors.ts";
 import type { Questions } from "../questions/question.ts";
 import type { BatchItem, BatchTotals, EvaluationBatch, RequestSource } from "./batch.ts";
@@ -32,7 +33,8 @@ type Ask<TQuestions extends Questions> = (
 ) => Promise<Evaluation<TQuestions>>;
 
 /** What a batch asks, and how. */
-export interface RunBatchOptions<TQuestions extends Questions> extends BatchLimits {
+export interface RunBatchOptions<TQuestions extends Questions> {
+  readonly limits?: { [TOption in keyof BatchLimits]: BatchLimits[TOption] | undefined };
   readonly requests: RequestSource<TQuestions>;
   /** Ends the batch; its reason is thrown as it is. */
   readonly signal: AbortSignal | undefined;
@@ -52,8 +54,8 @@ export interface RunBatchOptions<TQuestions extends Questions> extends BatchLimi
 export function runBatch<TQuestions extends Questions>(
   options: RunBatchOptions<TQuestions>,
 ): EvaluationBatch<TQuestions> {
-  const { waitMs = () => 0, concurrency, readAhead, order } = options;
-  checkOptions(batchLimitsSchema, { concurrency, readAhead, order });
+  const { waitMs = () => 0, limits = {} } = options;
+  checkOptions(batchLimitsSchema, limits);
   const totals: BatchTotals = {
     succeeded: 0,
     failed: 0,
@@ -71,7 +73,8 @@ async function* giveOutcomes<TQuestions extends Questions>(
   options: RunBatchOptions<TQuestions>,
   totals: BatchTotals,
 ): AsyncGenerator<BatchItem<TQuestions>, undefined> {
-  const { requests, concurrency = 8, readAhead = 16 * concurrency, signal } = options;
+  const { requests, limits = {}, signal } = options;
+  const { concurrency = 8, readAhead = 16 * concurrency, order = "input" } = limits;
   signal?.throwIfAborted();
   const stop = new AbortController();
   const onAbort = () => stop.abort(signal?.reason);
@@ -82,7 +85,7 @@ async function* giveOutcomes<TQuestions extends Questions>(
   const { checkOpen } = options;
   const progress = { reader, semaphore, totals, ask, checkOpen, signal: stop.signal };
   const outcomes: Outcomes<BatchItem<TQuestions>> =
-    options.order === "completion" ? new CompletionOrder(stop.signal) : new InputOrder();
+    order === "completion" ? new CompletionOrder(stop.signal) : new InputOrder();
   try {
     for (;;) {
       while (!reader.isOver && outcomes.size < readAhead) outcomes.add(askNext(progress));

@@ -1,8 +1,8 @@
-import type { EvaluatorSurroundings } from "../create-evaluator.ts";
+import type { EvaluatorRuntime } from "../create-evaluator.ts";
 import { type CallLimits, callLimitsSchema, readCallLimits } from "../evaluator-options.ts";
 import { isSuccess, toJsonResponse } from "../http/http-client.ts";
 import { createPacer } from "../pacing/pacer.ts";
-import { systemClock } from "../retry/clock.ts";
+import { systemClock } from "../clock.ts";
 import { withRetries } from "../retry/with-retries.ts";
 import { toGatewayError } from "../transports/gateway/gateway-error.ts";
 import { readGatewayBaseUrl, readGatewayKey } from "../transports/gateway/gateway-transport.ts";
@@ -12,7 +12,6 @@ import {
   type TransportOptions,
 } from "../transports/transport-options.ts";
 import type { AttemptContext } from "../transports/transport.ts";
-import { joinWatches } from "../watching/watch.ts";
 import type { Catalog } from "./catalog.ts";
 import { fromCredits, fromEndpointList, fromModelList } from "./catalog-mapping.ts";
 import { catalogPaths, endpointsPath, keyHeaders } from "./catalog-wire.ts";
@@ -45,7 +44,7 @@ interface LookUp<TValue> {
  */
 export function createCatalog(
   options: CatalogOptions = {},
-  { clock = systemClock, random = Math.random }: EvaluatorSurroundings = {},
+  { clock = systemClock, random = Math.random }: EvaluatorRuntime = {},
 ): Catalog {
   const { origin } = new URL(readGatewayBaseUrl(options));
   const limits = callLimitsSchema.parse(readCallLimits(options));
@@ -53,7 +52,7 @@ export function createCatalog(
   const http = httpClientFor(options);
   const pacer = createPacer({}, { clock, random });
   const free = { ...limits, maybeBilled: false };
-  const surroundings = { pacer, watch: joinWatches([]), clock, random };
+  const runtime = { pacer, hooks: null, clock, random };
 
   async function lookUp<TValue>({ path, read, signal, apiKey }: LookUp<TValue>): Promise<TValue> {
     const own = apiKey === undefined ? {} : keyHeaders(apiKey);
@@ -66,7 +65,7 @@ export function createCatalog(
       if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
       throw toGatewayError({ response, apiKey: apiKey ?? null, clock }, null);
     };
-    const { value } = await withRetries(attempt, { ...free, ...surroundings, signal }, 0);
+    const { value } = await withRetries(attempt, { ...free, ...runtime, signal }, 0);
     return value;
   }
 

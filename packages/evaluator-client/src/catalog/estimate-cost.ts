@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
-import type { EvaluationRequest } from "../evaluation.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
 import { estimateTokens } from "../questions/estimate-tokens.ts";
 import type { Transport } from "../transports/transport.ts";
 

@@ -1,7 +1,7 @@
 import { type Span, SpanKind, SpanStatusCode, trace, type Tracer } from "@opentelemetry/api";
 import type { Evaluation } from "../evaluation.ts";
-import type { TracedCall, Tracing } from "../watching/tracing.ts";
-import type { AttemptEvent } from "../watching/watch.ts";
+import type { TracedCall, Tracing } from "../hooks.ts";
+import type { AttemptEvent } from "../hooks.ts";
 
 const OPERATION = "evaluate";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../retry/clock.ts";
+import type { Clock } from "../clock.ts";
 import { type Admission, type PacedCall, pastDeadline } from "./paced-call.ts";
 
 /** A call in the line, and how its waiting ends. */

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../retry/clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { type Waiter, CallQueue } from "./call-queue.ts";
 import { Gate, type ThrottledCall } from "./gate.ts";

@@ -1,5 +1,6 @@
 import { expectTypeOf } from "vitest";
-import type { Evaluation, EvaluationRequest } from "../evaluation.ts";
+import type { Evaluation } from "../evaluation.ts";
+import type { EvaluationRequest } from "./request.ts";
 import type { Evaluator } from "../create-evaluator.ts";
 import { boolean, choice, score } from "./question-builders.ts";
 

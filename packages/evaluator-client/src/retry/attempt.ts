@@ -1,5 +1,5 @@
 import type { AttemptContext } from "../transports/transport.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /**
  * One attempt, as a transport sees it. Its signal is made when somebody asks for it: an

@@ -1,6 +1,6 @@
 import type { AttemptContext } from "../transports/transport.ts";
 import { Attempt } from "./attempt.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** How one attempt may end before its answer. */
 export interface AttemptLimits {

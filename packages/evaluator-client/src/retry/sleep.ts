@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** Waits `delayMs`, or rejects with the signal's reason as soon as it aborts; leaves no listener. */
 export function sleep(

@@ -3,15 +3,13 @@ import { ConnectionError, RateLimitError, TimeoutError } from "../errors.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import type { AttemptContext } from "../transports/transport.ts";
-import { joinWatches } from "../watching/watch.ts";
 import { type RetryPolicy, withRetries } from "./with-retries.ts";
 
 function policyWith(clock: ManualClock, changes: Partial<RetryPolicy> = {}): RetryPolicy {
   const limits = { maxRetries: 2, deadlineMs: 60_000, attemptTimeoutMs: 10_000 };
   const random = () => 1;
   const pacer = createPacer({}, { clock, random });
-  const watch = joinWatches([]);
-  return { ...limits, pacer, watch, clock, random, ...changes };
+  return { ...limits, pacer, hooks: null, clock, random, ...changes };
 }
 
 function never() {

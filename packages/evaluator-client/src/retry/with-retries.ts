@@ -2,9 +2,9 @@ import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../er
 import type { Admission } from "../pacing/paced-call.ts";
 import type { Pacer } from "../pacing/pacer.ts";
 import type { AttemptContext } from "../transports/transport.ts";
-import type { AttemptEvent, Watch } from "../watching/watch.ts";
+import type { Hooks } from "../hooks.ts";
 import { classifyFailure } from "./classify-failure.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import { runAttempt } from "./run-attempt.ts";
 import { sleep } from "./sleep.ts";
@@ -24,7 +24,7 @@ export interface RetryPolicy {
   /** The caller's own signal. */
   readonly signal?: AbortSignal | undefined;
   readonly pacer: Pacer;
-  readonly watch: Required<Watch>;
+  readonly hooks: Hooks | null;
   readonly clock: Clock;
   /** A number from 0 to 1 at each call. */
   readonly random: () => number;
@@ -64,7 +64,8 @@ export async function withRetries<TValue>(
       const limits = attemptLimits(policy, deadlineAtMs - startedAtMs);
       const { value, status, tokensUsed } = await runAttempt(attempt, limits);
       admission.succeeded(tokensUsed);
-      tell(policy, { attempt: attempts, startedAtMs, status, error: null });
+      if (policy.hooks !== null)
+        tell(policy, { attempt: attempts, startedAtMs, status, error: null });
       return { value, attempts };
     } catch (error) {
       const failure = settle(admission, error);
@@ -83,11 +84,19 @@ export async function withRetries<TValue>(
   }
 }
 
+/** Calls the hook for an attempt that ended, where there is one. */
 function tell(
-  { watch, clock }: RetryPolicy,
-  { startedAtMs, ...ended }: Omit<AttemptEvent, "durationMs"> & { startedAtMs: number },
+  { hooks, clock }: RetryPolicy,
+  ended: {
+    attempt: number;
+    startedAtMs: number;
+    status: number | null;
+    error: EvaluatorError | null;
+  },
 ): void {
-  watch.onAttempt({ ...ended, durationMs: clock.now() - startedAtMs });
+  if (!hooks?.onAttempt) return;
+  const { startedAtMs, ...event } = ended;
+  hooks.onAttempt({ ...event, durationMs: clock.now() - startedAtMs });
 }
 
 async function waitForTurn(
@@ -102,7 +111,7 @@ async function waitForTurn(
 ): Promise<Admission> {
   const { tokens, attempts, retries, deadlineAtMs, lastError } = context;
   const onWait = (delayMs: number | null) =>
-    policy.watch.onWait({ attempt: attempts, reason: "rate-limit", delayMs });
+    policy.hooks?.onWait?.({ attempt: attempts, reason: "rate-limit", delayMs });
   try {
     return await policy.pacer.admit({
       ...policy,
@@ -163,7 +172,7 @@ async function backOff(
   if (clock.now() + delayMs >= deadlineAtMs) {
     giveUp(error, { attempts, note: deadlineNote(error, policy) });
   }
-  policy.watch.onWait({ attempt: attempts + 1, reason: "backoff", delayMs });
+  policy.hooks?.onWait?.({ attempt: attempts + 1, reason: "backoff", delayMs });
   await sleep(delayMs, { clock, signal });
 }
 

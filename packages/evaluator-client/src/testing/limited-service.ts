@@ -4,7 +4,7 @@ import type { ManualClock } from "./manual-clock.ts";
  * How a simulated service counts: a bucket that refills evenly, a window that starts anew, a window
  * that ends now, or not at all.
  */
-export type LimitKind = "bucket" | "window" | "sliding" | "none";
+type LimitKind = "bucket" | "window" | "sliding" | "none";
 
 /** The limit of a simulated service, and what else it does. */
 export interface ServiceLimit {

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../retry/clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** A clock that stands still until a test moves it. */
 export class ManualClock implements Clock {

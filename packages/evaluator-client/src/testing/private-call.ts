@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { expect } from "vitest";
 import { createEvaluator, type EvaluateOptions } from "../create-evaluator.ts";
 import type { EvaluatorError } from "../errors.ts";
-import type { Clock } from "../retry/clock.ts";
+import type { Clock } from "../clock.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import type { Transport } from "../transports/transport.ts";
@@ -50,8 +50,8 @@ export async function privateFailure(
   transport: Transport,
   { clock, ...options }: EvaluateOptions & { clock?: Clock } = {},
 ): Promise<EvaluatorError> {
-  const surroundings = { random: () => 0, ...(clock && { clock }) };
-  const error = await createEvaluator({ transport }, surroundings)
+  const runtime = { random: () => 0, ...(clock && { clock }) };
+  const error = await createEvaluator({ transport }, runtime)
     .evaluate(privateRequest, options)
     .then(
       () => expect.unreachable("the call fails"),

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { systemClock } from "../retry/clock.ts";
+import { systemClock } from "../clock.ts";
 import { directBody, emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
 import { httpResponse, listenOnSocket } from "../testing/socket-server.ts";
 import { directTransport } from "./direct/direct-transport.ts";

@@ -1,5 +1,5 @@
 import type { StatusError } from "../errors.ts";
-import type { EvaluationRequest } from "../evaluation.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
 import {
   type HttpClient,
   type HttpEndpoint,

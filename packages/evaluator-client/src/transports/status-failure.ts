@@ -1,7 +1,7 @@
 import type { StatusErrorDetails } from "../errors.ts";
 import { headerOf, type JsonResponse } from "../http/http-client.ts";
 import { isRetryableStatus } from "../retry/classify-failure.ts";
-import type { Clock } from "../retry/clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** A response with an error status, and what its error may and may not say. */
 export interface StatusFailure extends PrivateText {

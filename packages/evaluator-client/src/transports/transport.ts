@@ -1,7 +1,7 @@
-import type { EvaluationRequest } from "../evaluation.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
 import type { Abortable, ResponseHeaders } from "../http/http-client.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
-import type { Clock } from "../retry/clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** What one attempt may use: its end, and the time. */
 export interface AttemptContext extends Abortable {

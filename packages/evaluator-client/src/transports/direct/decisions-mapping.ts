@@ -1,7 +1,7 @@
-import type { EvaluationRequest } from "../../evaluation.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
 import { InvalidResponseError } from "../../errors.ts";
 import { headerOf } from "../../http/http-client.ts";
-import type { JsonResponse } from "../../http/json-response.ts";
+import type { JsonResponse } from "../../http/http-client.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";
 import type { Question, Questions } from "../../questions/question.ts";
 import { quoteName } from "../../questions/quote-name.ts";

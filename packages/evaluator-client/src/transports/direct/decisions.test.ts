@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
-import type { EvaluationRequest } from "../../evaluation.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
 import { boolean, choice, score } from "../../questions/question-builders.ts";
 import { directTransport, type DirectTransportOptions } from "./direct-transport.ts";
 

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { EvaluationRequest } from "../../evaluation.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
 import { InvalidResponseError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";

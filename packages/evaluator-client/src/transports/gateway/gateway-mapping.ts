@@ -1,4 +1,4 @@
-import type { EvaluationRequest } from "../../evaluation.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";
 import type { TransportReply } from "../transport.ts";

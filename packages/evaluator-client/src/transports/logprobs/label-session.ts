@@ -1,4 +1,4 @@
-import type { EvaluationRequest } from "../../evaluation.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
 import { quoteServerText } from "../status-failure.ts";
 import { whenAborted } from "../../http/http-client.ts";
 import type { AttemptContext } from "../transport.ts";

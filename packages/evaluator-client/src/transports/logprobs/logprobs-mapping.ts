@@ -1,4 +1,4 @@
-import type { EvaluationRequest } from "../../evaluation.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
 import { headerOf } from "../../http/http-client.ts";
 import type { Question } from "../../questions/question.ts";
 import { textAt } from "../../value-at.ts";

@@ -1,6 +1,6 @@
 import { ConfigurationError, InvalidRequestError } from "../../errors.ts";
 import { environmentNames } from "../../environment.ts";
-import type { EvaluationRequest } from "../../evaluation.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";
 import type { Question } from "../../questions/question.ts";
 import { quoteName } from "../../questions/quote-name.ts";

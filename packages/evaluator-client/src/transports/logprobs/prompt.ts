@@ -1,4 +1,4 @@
-import type { EvaluationRequest } from "../../evaluation.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
 
 /** The version of these prompts: it changes with every word of them, because the answers do. */
 export const promptFormat = "logprobs-1";

@@ -1,10 +1,27 @@
-import type { EvaluationRequest } from "../evaluation.ts";
+import * as z from "zod";
 import { InvalidRequestError } from "../errors.ts";
 import { constantQuestions, perQuestions, rememberQuestions } from "./constant-questions.ts";
+import type { JsonObject } from "./json.ts";
 import { type Question, type Questions, questionSchema } from "./question.ts";
 import type { QuestionLimits } from "./question-limits.ts";
 import { quoteName } from "./quote-name.ts";
-import { isRecord } from "./record-of.ts";
+import { isRecord, recordOf } from "./record-of.ts";
+
+/** The body of an evaluation request (contract section 2.1). */
+export const evaluationRequestSchema = z.strictObject({
+  state: z.union([z.string(), recordOf(z.json())]),
+  questions: recordOf(questionSchema),
+});
+/** What to ask: a state, and questions about it (contract section 2.1). */
+export interface EvaluationRequest<
+  TQuestions extends Questions = Questions,
+  TState = string | JsonObject,
+> {
+  /** Free text or a JSON object; key names are input to the model. At most 32k tokens. */
+  readonly state: TState;
+  /** Question id to question; the model never sees the id. */
+  readonly questions: TQuestions;
+}
 
 /**
  * Makes the check of a request before anything is sent: it refuses what no service could answer

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { createEvaluator } from "../create-evaluator.ts";
-import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
-import { ManualClock } from "../testing/manual-clock.ts";
-import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
-import type { Watch } from "./watch.ts";
+import { createEvaluator } from "./create-evaluator.ts";
+import { emailRequest, gatewayBody } from "./testing/email-evaluation.ts";
+import { ManualClock } from "./testing/manual-clock.ts";
+import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
+import type { Hooks } from "./hooks.ts";
 
 /** Runs one call that is throttled once, fails once and is then answered. */
-async function run(watch: Watch) {
+async function run(hooks: Hooks) {
   const responses = [
     Response.json({}, { status: 429, headers: { "Retry-After": "2" } }),
     Response.json({}, { status: 500 }),
@@ -15,7 +15,7 @@ async function run(watch: Watch) {
   const clock = new ManualClock();
   const fetch = async () => responses.shift() ?? Response.error();
   const transport = gatewayTransport({ apiKey: "a-key", fetch });
-  const evaluator = createEvaluator({ transport, ...watch }, { clock, random: () => 1 });
+  const evaluator = createEvaluator({ transport, ...hooks }, { clock, random: () => 1 });
   const evaluation = evaluator.evaluate(emailRequest);
   await clock.advance(60_000);
   return evaluation;

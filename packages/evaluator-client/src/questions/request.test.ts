@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { EvaluationRequest } from "../evaluation.ts";
+import type { EvaluationRequest } from "./request.ts";
 import { InvalidRequestError } from "../errors.ts";
-import { requestParser } from "./request-parser.ts";
+import { requestParser } from "./request.ts";
 import { boolean, choice, score } from "./question-builders.ts";
 
 const questions = { scam: boolean("scam?") };

@@ -1,0 +1,78 @@
+import type { EvaluatorError } from "./errors.ts";
+import type { Evaluation } from "./evaluation.ts";
+import type { EvaluationRequest } from "./questions/request.ts";
+import type { Transport } from "./transports/transport.ts";
+
+/** One attempt that has ended. */
+export interface AttemptEvent {
+  /** Which attempt of the call it was, from 1. */
+  readonly attempt: number;
+  /** From sending to the checked answer or the error, in milliseconds. */
+  readonly durationMs: number;
+  /** The HTTP status of the response, or null when there was none. */
+  readonly status: number | null;
+  /** Why it failed, or null when it succeeded. */
+  readonly error: EvaluatorError | null;
+}
+
+/** One wait that begins before an attempt. */
+export interface WaitEvent {
+  /** Which attempt of the call comes after it, from 1. */
+  readonly attempt: number;
+  /** Its own backoff after a failure, or its turn under the rate limit. */
+  readonly reason: "backoff" | "rate-limit";
+  /** How long it lasts, in milliseconds: at least the pause of all calls; null when not known. */
+  readonly delayMs: number | null;
+}
+
+/** Callbacks for what a call does; what they throw is ignored. */
+export interface Hooks {
+  /** Called after each attempt. */
+  onAttempt?(event: AttemptEvent): void;
+  /** Called when a wait begins. */
+  onWait?(event: WaitEvent): void;
+}
+
+/** A call that begins. */
+export interface TracedCall {
+  readonly request: EvaluationRequest;
+  /** The transport that sends it. */
+  readonly transport: Transport;
+}
+
+/**
+ * Runs around every call of an evaluator, batches included: it calls `run` once, with callbacks
+ * for what happens meanwhile, and returns its result or throws its error.
+ */
+export type Tracing = (
+  call: TracedCall,
+  run: (hooks: Hooks) => Promise<Evaluation>,
+) => Promise<Evaluation>;
+
+/**
+ * Joins hooks, so that each event reaches all of them, whatever one of them throws. Where nobody
+ * listens it returns null or leaves the callback out, so that nobody makes the event.
+ */
+export function joinHooks(...given: readonly (Hooks | null)[]): Hooks | null {
+  const hooks = given.filter((each) => each !== null);
+  const attempts = hooks.filter((each) => each.onAttempt !== undefined);
+  const waits = hooks.filter((each) => each.onWait !== undefined);
+  if (attempts.length + waits.length === 0) return null;
+  return {
+    ...(attempts.length > 0 && {
+      onAttempt: (event) => attempts.forEach((each) => quietly(() => each.onAttempt?.(event))),
+    }),
+    ...(waits.length > 0 && {
+      onWait: (event) => waits.forEach((each) => quietly(() => each.onWait?.(event))),
+    }),
+  };
+}
+
+/** Calls what is not ours: a broken display or logger must not cost an answer. */
+export function quietly(call: () => void): void {
+  try {
+    call();
+  } catch {
+    // Nobody to tell.
+  }
+}

@@ -1,0 +1,91 @@
+import * as z from "zod";
+import { EvaluatorError } from "./errors.ts";
+import { type Hooks, quietly } from "./hooks.ts";
+
+/** Where lines go: `console`, or any logger with some of its methods. */
+export interface Logger {
+  /** Attempts that succeeded. */
+  debug?(line: string): void;
+  /** Waits. */
+  info?(line: string): void;
+  /** Attempts that failed, and states that are too long. */
+  warn?(line: string): void;
+  /** Calls that failed for good. */
+  error?(line: string): void;
+}
+
+type Level = keyof Logger;
+
+const levels = ["debug", "info", "warn", "error"] as const;
+
+/** The option `logger`. */
+export const loggerSchema = z.custom<Logger>(
+  isLogger,
+  "it is an object with some of the functions debug, info, warn and error, such as console",
+);
+
+/** Writes what the calls of one evaluator do, one line for each event; it never holds key or state. */
+export class CallLog {
+  readonly #logger: Logger;
+  #calls = 0;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Numbers a call that begins. */
+  begin(): CallLines {
+    this.#calls += 1;
+    return new CallLines(this.#logger, this.#calls);
+  }
+}
+
+/** The lines of one call. */
+export class CallLines implements Hooks {
+  readonly #logger: Logger;
+  readonly #call: number;
+
+  constructor(logger: Logger, call: number) {
+    this.#logger = logger;
+    this.#call = call;
+  }
+
+  onAttempt({ attempt, durationMs, status, error }: Parameters<Required<Hooks>["onAttempt"]>[0]) {
+    const after = `after ${Math.round(durationMs)} ms`;
+    if (error === null)
+      this.#write("debug", `attempt ${attempt} answered ${status ?? ""} ${after}`);
+    else this.#write("warn", `attempt ${attempt} failed ${after}: ${describe(error)}`);
+  }
+
+  onWait({ attempt, reason, delayMs }: Parameters<Required<Hooks>["onWait"]>[0]) {
+    const time = delayMs === null ? "for its turn" : `${Math.ceil(delayMs)} ms`;
+    this.#write("info", `waits ${time} before attempt ${attempt} (${reason})`);
+  }
+
+  /** The call failed for good, or its caller aborted it. */
+  onFailure(error: unknown): void {
+    this.#write("error", `failed: ${describe(error)}`);
+  }
+
+  #write(level: Level, what: string): void {
+    writeLine(this.#logger, level, `call ${this.#call} ${what}`);
+  }
+}
+
+/** Writes one line, without anything that breaks it; what the logger throws is ignored. */
+export function writeLine(logger: Logger, level: Level, what: string): void {
+  const line = `evaluator: ${what.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim()}`;
+  quietly(() => logger[level]?.(line));
+}
+
+/** Our own messages hold no secret; an abort's reason or a bug may hold anything. */
+function describe(error: unknown): string {
+  if (error instanceof EvaluatorError) return `${error.name}: ${error.message}`;
+  return error instanceof Error ? `aborted or broken (${error.name})` : "aborted";
+}
+
+function isLogger(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const given = levels.filter((level) => (value as Logger)[level] !== undefined);
+  return given.length > 0 && given.every((level) => typeof (value as Logger)[level] === "function");
+}
