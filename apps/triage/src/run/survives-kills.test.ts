@@ -11,5 +11,6 @@ test(
     expect(report.differences).toEqual([]);
     expect(report.askedAgain).toBeLessThanOrEqual(report.bound);
     expect(report.rounds).toBeGreaterThan(0);
+    expect(report.killsWhileAsking).toBeGreaterThan(0);
   },
 );

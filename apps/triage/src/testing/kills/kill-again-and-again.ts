@@ -9,10 +9,14 @@ import { AnsweredCalls, startProgram } from "../start-program.ts";
 const MAILS = 250;
 const CONCURRENCY = 4;
 const LIFE_MS = 1200;
+const ANSWERS_AT_MOST = 40;
+const POLL_MS = 10;
 
 /** What killing a run over and over came to. */
 export interface KillReport {
   readonly kills: number;
+  /** How many of them came after an answer of the same run. */
+  readonly killsWhileAsking: number;
   /** How often the whole file was reached; each time all starts anew. */
   readonly rounds: number;
   /** What differs from an undisturbed run, in words. */
@@ -44,6 +48,7 @@ export async function killAgainAndAgain(folder: string, kills: number): Promise<
   const differences: string[] = [];
   const summaries: string[] = [];
   let rounds = 0;
+  let killsWhileAsking = 0;
   for (let killed = 0; ;) {
     const { child, ended } = startProgram(disturbed, {
       gatewayBaseUrl,
@@ -52,10 +57,12 @@ export async function killAgainAndAgain(folder: string, kills: number): Promise<
     const life = new AbortController();
     const end = ended.finally(() => life.abort());
     const isLast = killed === kills;
-    if (!isLast) await wait(Math.random() * LIFE_MS, null, life).catch(() => null);
+    const before = answered.total;
+    if (!isLast) await killMoment(killed, answered, life.signal).catch(() => null);
     if (!isLast && child.exitCode === null) {
       child.kill("SIGKILL");
       killed += 1;
+      killsWhileAsking += Number(answered.total > before);
     }
     const { exitCode, stderr } = await end;
     await answered.count();
@@ -72,7 +79,27 @@ export async function killAgainAndAgain(folder: string, kills: number): Promise<
   }
   await emulator.close();
   const askedAgain = answered.total - rounds * MAILS;
-  return { kills, rounds, differences, askedAgain, bound: kills * CONCURRENCY, summaries };
+  const bound = kills * CONCURRENCY;
+  return { kills, killsWhileAsking, rounds, differences, askedAgain, bound, summaries };
+}
+
+// By answers, since a slow machine has not even started when a short time is over; every fourth by
+// time, so that starts are hit as well.
+async function killMoment(
+  kill: number,
+  answered: AnsweredCalls,
+  signal: AbortSignal,
+): Promise<void> {
+  if (kill % 4 === 3) {
+    await wait(Math.random() * LIFE_MS, null, { signal });
+    return;
+  }
+  const enough = answered.total + Math.random() * ANSWERS_AT_MOST;
+  while (answered.total < enough) {
+    await wait(POLL_MS, null, { signal });
+    await answered.count();
+  }
+  await wait(Math.random() * POLL_MS, null, { signal });
 }
 
 async function undisturbedRun(folder: string): Promise<string> {
