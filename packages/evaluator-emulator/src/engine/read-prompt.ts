@@ -1,4 +1,5 @@
-import type { Content, EvaluationInput, QuestionInput } from "../questions/question.ts";
+import type { Content } from "../questions/content.ts";
+import type { EvaluationInput, QuestionInput } from "../questions/question.ts";
 
 /** A question as a chat prompt asks it, and how its options share out to labels. */
 interface AskedPrompt {
