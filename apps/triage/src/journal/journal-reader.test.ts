@@ -7,6 +7,20 @@ import { expect, onTestFinished, test } from "vitest";
 import { sampleMail, sampleResponse } from "../testing/samples.ts";
 import { startProgram } from "../testing/start-program.ts";
 import { folderWith, startTriage } from "../testing/start-triage.ts";
+import { readJournal } from "./journal-reader.ts";
+import { Journal } from "./journal.ts";
+
+const facts = {
+  finishedAt: "2026-11-21T12:00:00Z",
+  wire: "w",
+  modelId: "m",
+  mails: 2,
+  answered: 2,
+  failed: 0,
+  inputTokens: 600,
+  costUsd: 0,
+  elapsedMs: 0,
+};
 
 const mails = ["m-1", "m-2"].map((id) => sampleMail({ id, subject: `About ${id}` }));
 
@@ -116,4 +130,42 @@ test.each([
     });
   }
   expect(await contentsOf(cwd)).toEqual(before);
+});
+
+test("a journal that a run wrote meanwhile is read again", async () => {
+  const cwd = await folderWith(mails);
+  await startTriage(["inbox.json"], { cwd });
+  const path = join(cwd, "inbox.triage.sqlite");
+  let reads = 0;
+  const runs = await readJournal(path, (journal) => {
+    reads += 1;
+    if (reads === 1) {
+      using writer = Journal.open(path, { questions: {}, service: { wire: "w", modelId: "m" } });
+      writer.addRun({ ...facts, answered: 7 });
+    }
+    return journal.runs();
+  });
+  expect(reads).toBe(2);
+  expect(runs.map(({ answered }) => answered)).toEqual([2, 7]);
+});
+
+test.each([
+  ["answer", "evaluation = replace(evaluation, '0.12', '0.99')"],
+  ["state", "state = replace(state, 'About', 'Above')"],
+])("explain shows no answer when the %s is not as it was written", async (_, change) => {
+  const cwd = await folderWith(mails);
+  await startTriage(["inbox.json"], { cwd });
+  using database = new DatabaseSync(join(cwd, "inbox.triage.sqlite"));
+  database.exec(`UPDATE answers SET ${change}`);
+  const { stdout } = await startTriage(["explain", "m-1"], { cwd });
+  expect(stdout).toContain("answer  not there; run triage again\n");
+  expect(stdout).not.toContain("0.99");
+});
+
+test("a dry run beside a run reads its journal, and changes nothing", async () => {
+  const cwd = await folderWith(mails);
+  await runUnderWay(cwd);
+  const { exitCode, stdout } = await startTriage(["inbox.json", "--dry-run"], { cwd });
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^To ask: 2 mails, /);
 });
