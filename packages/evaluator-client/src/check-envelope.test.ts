@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { checkEnvelope } from "./check-envelope.ts";
+import { checkEnvelope } from "./to-evaluation.ts";
 import { evaluationResponseSchema } from "./evaluation.ts";
 import { gatewayBody } from "./testing/email-evaluation.ts";
 

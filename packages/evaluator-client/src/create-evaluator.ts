@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { EvaluationBatch, RequestSource } from "./batch/batch.ts";
+import type { EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
 import { type BatchLimits, runBatch } from "./batch/run-batch.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { ConfigurationError } from "./errors.ts";
@@ -11,15 +11,14 @@ import {
   readOptions,
 } from "./evaluator-options.ts";
 import { type Hooks, joinHooks } from "./hooks.ts";
-import { CallLog, type CallLines } from "./logger.ts";
+import { type CallLines, CallLog, warnOfLongState } from "./logger.ts";
 import { estimateTokens, isSurelyTooLong } from "./questions/estimate-tokens.ts";
 import type { StateOf } from "./questions/json.ts";
 import type { Questions } from "./questions/question.ts";
 import { type EvaluationRequest, requestParser } from "./questions/request.ts";
 import { type RetryPolicy, withRetries } from "./retry/with-retries.ts";
 import { checkReply, toEvaluation } from "./to-evaluation.ts";
-import type { AttemptContext } from "./transports/transport.ts";
-import { warnOfLongState } from "./warn-of-long-state.ts";
+import type { AttemptContext } from "./retry/attempt.ts";
 
 /** Options of one call. */
 export interface EvaluateOptions extends CallLimits {

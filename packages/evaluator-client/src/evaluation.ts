@@ -1,20 +1,14 @@
 import * as z from "zod";
 import type { ResponseHeaders } from "./http/http-client.ts";
-import type { AnswersFor, ConfidenceFor } from "./questions/answers-for.ts";
-import { answerSchema } from "./questions/answer.ts";
+import {
+  type AnswersFor,
+  answerSchema,
+  type ConfidenceFor,
+  type Rounding,
+  roundingSchema,
+} from "./questions/answer.ts";
 import type { Questions } from "./questions/question.ts";
 import { recordOf } from "./questions/record-of.ts";
-
-/** Decimal places the service rounds to. */
-const roundingSchema = z.looseObject({
-  probabilityDecimals: z.int().min(0).max(15),
-  scoreDecimals: z.int().min(0).max(15),
-});
-/** Decimal places the service rounds to (contract: 2 and 2). */
-export interface Rounding {
-  probabilityDecimals: number;
-  scoreDecimals: number;
-}
 
 /** Tokens of one evaluation. */
 const usageSchema = z.looseObject({

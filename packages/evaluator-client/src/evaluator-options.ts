@@ -4,13 +4,15 @@ import { type Environment, environmentNames, programEnvironment } from "./enviro
 import { ConfigurationError } from "./errors.ts";
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
-import { type QuestionLimits, questionLimitsSchema } from "./questions/question-limits.ts";
+import { type QuestionLimits, questionLimitsSchema } from "./questions/question.ts";
 import type { Clock } from "./clock.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
 import { logprobsTransport } from "./transports/logprobs/logprobs-transport.ts";
 import type { Transport } from "./transports/transport.ts";
-import type { Hooks, Tracing } from "./hooks.ts";
+import type { Evaluation } from "./evaluation.ts";
+import type { Hooks } from "./hooks.ts";
+import type { EvaluationRequest } from "./questions/request.ts";
 import { type Logger, loggerSchema } from "./logger.ts";
 
 // The longest time a timer can hold.
@@ -34,6 +36,22 @@ export interface CallLimits {
   /** Time for each attempt, headers and body, in milliseconds. @default 30000 */
   attemptTimeoutMs?: number;
 }
+
+/** A call that begins. */
+export interface TracedCall {
+  readonly request: EvaluationRequest;
+  /** The transport that sends it. */
+  readonly transport: Transport;
+}
+
+/**
+ * Runs around every call of an evaluator, batches included: it calls `run` once, with callbacks
+ * for what happens meanwhile, and returns its result or throws its error.
+ */
+export type Tracing = (
+  call: TracedCall,
+  run: (hooks: Hooks) => Promise<Evaluation>,
+) => Promise<Evaluation>;
 
 /** How an evaluator reaches the model, how long it tries, and who is told. */
 export interface EvaluatorOptions extends CallLimits, Hooks {

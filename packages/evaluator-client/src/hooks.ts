@@ -1,7 +1,4 @@
 import type { EvaluatorError } from "./errors.ts";
-import type { Evaluation } from "./evaluation.ts";
-import type { EvaluationRequest } from "./questions/request.ts";
-import type { Transport } from "./transports/transport.ts";
 
 /** One attempt that has ended. */
 export interface AttemptEvent {
@@ -32,22 +29,6 @@ export interface Hooks {
   /** Called when a wait begins. */
   onWait?(event: WaitEvent): void;
 }
-
-/** A call that begins. */
-export interface TracedCall {
-  readonly request: EvaluationRequest;
-  /** The transport that sends it. */
-  readonly transport: Transport;
-}
-
-/**
- * Runs around every call of an evaluator, batches included: it calls `run` once, with callbacks
- * for what happens meanwhile, and returns its result or throws its error.
- */
-export type Tracing = (
-  call: TracedCall,
-  run: (hooks: Hooks) => Promise<Evaluation>,
-) => Promise<Evaluation>;
 
 /**
  * Joins hooks, so that each event reaches all of them, whatever one of them throws. Where nobody

@@ -6,7 +6,7 @@ export {
   type Evaluator,
   type EvaluatorRuntime,
 } from "./create-evaluator.ts";
-export type { BatchItem, BatchTotals, EvaluationBatch, RequestSource } from "./batch/batch.ts";
+export type { BatchItem, BatchTotals, EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
 export type { BatchLimits } from "./batch/run-batch.ts";
 export type { Environment } from "./environment.ts";
 export type { CallLimits, EvaluatorOptions } from "./evaluator-options.ts";
@@ -55,7 +55,8 @@ export { type CatalogOptions, createCatalog } from "./catalog/create-catalog.ts"
 export { type CostEstimate, estimateCost } from "./catalog/estimate-cost.ts";
 
 // Following
-export type { AttemptEvent, Hooks, TracedCall, Tracing, WaitEvent } from "./hooks.ts";
+export type { AttemptEvent, Hooks, WaitEvent } from "./hooks.ts";
+export type { TracedCall, Tracing } from "./evaluator-options.ts";
 export type { Logger } from "./logger.ts";
 
 // Questions, answers, bodies
@@ -65,6 +66,7 @@ export {
   type ChoiceQuestion,
   choiceQuestionSchema,
   type Question,
+  type QuestionLimits,
   questionSchema,
   type Questions,
   type ScoreQuestion,
@@ -72,22 +74,23 @@ export {
 } from "./questions/question.ts";
 export {
   type Answer,
+  type AnswerFor,
   answerSchema,
+  type AnswersFor,
   type BooleanAnswer,
   booleanAnswerSchema,
   type ChoiceAnswer,
   choiceAnswerSchema,
+  type ConfidenceFor,
+  type Rounding,
   type ScoreAnswer,
   scoreAnswerSchema,
 } from "./questions/answer.ts";
 export { cutText } from "./questions/cut-text.ts";
-export type { QuestionLimits } from "./questions/question-limits.ts";
-export type { AnswerFor, AnswersFor, ConfidenceFor } from "./questions/answers-for.ts";
 export {
   type Evaluation,
   type EvaluationResponse,
   evaluationResponseSchema,
-  type Rounding,
   type Timing,
   type Usage,
 } from "./evaluation.ts";

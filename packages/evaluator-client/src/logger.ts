@@ -73,9 +73,22 @@ export class CallLines implements Hooks {
 }
 
 /** Writes one line, without anything that breaks it; what the logger throws is ignored. */
-export function writeLine(logger: Logger, level: Level, what: string): void {
+function writeLine(logger: Logger, level: Level, what: string): void {
   const line = `evaluator: ${what.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim()}`;
   quietly(() => logger[level]?.(line));
+}
+
+const longStateMessage =
+  "a state is surely over the 32k tokens that the service reads; shorten it, for example with cutText().";
+let hasWarnedOfLongState = false;
+
+/** Says that a state is too long: to the logger each time, else once as a warning of the process. */
+export function warnOfLongState(logger: Logger | undefined): void {
+  if (logger !== undefined) return writeLine(logger, "warn", longStateMessage);
+  if (hasWarnedOfLongState) return;
+  hasWarnedOfLongState = true;
+  const warning = { type: "EvaluatorWarning", code: "EVALUATOR_STATE_TOO_LONG" };
+  globalThis.process?.emitWarning?.(longStateMessage, warning);
 }
 
 /** Our own messages hold no secret; an abort's reason or a bug may hold anything. */

@@ -1,5 +1,3 @@
-import { untilAborted } from "../retry/until-aborted.ts";
-
 /** One item of a source, with its place from 0. */
 export interface ReadItem<TItem> {
   readonly index: number;
@@ -55,4 +53,16 @@ export class OrderedReader<TItem> {
       this.#pending -= 1;
     }
   }
+}
+
+/** Settles as the promise does, or rejects with the signal's reason once it aborts; leaves no listener. */
+export function untilAborted<TValue>(
+  promise: Promise<TValue>,
+  signal: AbortSignal,
+): Promise<TValue> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
 }

@@ -11,7 +11,7 @@ import {
   mergeHeaders,
   type TransportOptions,
 } from "../transports/transport-options.ts";
-import type { AttemptContext } from "../transports/transport.ts";
+import type { AttemptContext } from "../retry/attempt.ts";
 import type { Catalog } from "./catalog.ts";
 import { fromCredits, fromEndpointList, fromModelList } from "./catalog-mapping.ts";
 import { catalogPaths, endpointsPath, keyHeaders } from "./catalog-wire.ts";

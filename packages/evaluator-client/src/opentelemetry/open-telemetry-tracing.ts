@@ -1,6 +1,6 @@
 import { type Span, SpanKind, SpanStatusCode, trace, type Tracer } from "@opentelemetry/api";
 import type { Evaluation } from "../evaluation.ts";
-import type { TracedCall, Tracing } from "../hooks.ts";
+import type { TracedCall, Tracing } from "../evaluator-options.ts";
 import type { AttemptEvent } from "../hooks.ts";
 
 const OPERATION = "evaluate";

@@ -1,4 +1,4 @@
-import { retryDelayMs } from "../retry/retry-delay.ts";
+import { retryDelayMs } from "./retry-delay.ts";
 
 /**
  * Opens and closes for everyone who shares a limit: a throttled answer closes it for a while, then

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { BooleanQuestion, ChoiceQuestion, Question, ScoreQuestion } from "./question.ts";
 import { recordOf } from "./record-of.ts";
 
 const probabilitySchema = z.number().min(0).max(1);
@@ -53,3 +54,39 @@ export const answerSchema = z.discriminatedUnion("type", [
 ]);
 /** One answer in the gateway's form (contract section 2.4). */
 export type Answer = ChoiceAnswer | ScoreAnswer | BooleanAnswer;
+
+/** The level indexes of a list of levels as strings: `"0" | "1"` for two levels written in place. */
+type LevelIndex<TLevels extends readonly string[]> = number extends TLevels["length"]
+  ? string
+  : Extract<keyof TLevels, `${number}`>;
+
+/** The answer that belongs to one question. */
+export type AnswerFor<TQuestion extends Question> =
+  TQuestion extends ChoiceQuestion<infer TOption>
+    ? ChoiceAnswer<TOption>
+    : TQuestion extends ScoreQuestion<infer TLevels>
+      ? ScoreAnswer<LevelIndex<TLevels>>
+      : BooleanAnswer;
+
+/** One answer for each question, under the same id. */
+export type AnswersFor<TQuestions extends Readonly<Record<string, Question>>> = {
+  -readonly [TId in keyof TQuestions]: AnswerFor<TQuestions[TId]>;
+};
+
+/** Confidence, 0..1 or null when the service gave none, for choice and score questions only. */
+export type ConfidenceFor<TQuestions extends Readonly<Record<string, Question>>> = {
+  -readonly [TId in keyof TQuestions as TQuestions[TId] extends BooleanQuestion ? never : TId]:
+    | number
+    | null;
+};
+
+/** Decimal places the service rounds to. */
+export const roundingSchema = z.looseObject({
+  probabilityDecimals: z.int().min(0).max(15),
+  scoreDecimals: z.int().min(0).max(15),
+});
+/** Decimal places the service rounds to (contract: 2 and 2). */
+export interface Rounding {
+  probabilityDecimals: number;
+  scoreDecimals: number;
+}

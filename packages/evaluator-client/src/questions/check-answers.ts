@@ -1,5 +1,5 @@
-import type { Rounding } from "../evaluation.ts";
 import { InvalidResponseError, RefusalError } from "../errors.ts";
+import type { Rounding } from "./answer.ts";
 import { perQuestions } from "./constant-questions.ts";
 import type { Question, Questions } from "./question.ts";
 import { quoteName } from "./quote-name.ts";

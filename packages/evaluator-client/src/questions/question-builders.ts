@@ -1,4 +1,4 @@
-import { frozenCopy } from "./frozen-copy.ts";
+import { frozenCopy } from "./constant-questions.ts";
 import type { BooleanQuestion, ChoiceQuestion, ScoreQuestion } from "./question.ts";
 
 /**

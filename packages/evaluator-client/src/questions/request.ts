@@ -2,8 +2,7 @@ import * as z from "zod";
 import { InvalidRequestError } from "../errors.ts";
 import { constantQuestions, perQuestions, rememberQuestions } from "./constant-questions.ts";
 import type { JsonObject } from "./json.ts";
-import { type Question, type Questions, questionSchema } from "./question.ts";
-import type { QuestionLimits } from "./question-limits.ts";
+import { type Question, type QuestionLimits, type Questions, questionSchema } from "./question.ts";
 import { quoteName } from "./quote-name.ts";
 import { isRecord, recordOf } from "./record-of.ts";
 

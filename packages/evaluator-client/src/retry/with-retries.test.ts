@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ConnectionError, RateLimitError, TimeoutError } from "../errors.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
-import type { AttemptContext } from "../transports/transport.ts";
+import type { AttemptContext } from "./attempt.ts";
 import { type RetryPolicy, withRetries } from "./with-retries.ts";
 
 function policyWith(clock: ManualClock, changes: Partial<RetryPolicy> = {}): RetryPolicy {

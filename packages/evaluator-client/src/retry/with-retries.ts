@@ -1,13 +1,11 @@
 import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../errors.ts";
 import type { Admission } from "../pacing/paced-call.ts";
 import type { Pacer } from "../pacing/pacer.ts";
-import type { AttemptContext } from "../transports/transport.ts";
+import { type AttemptContext, runAttempt, sleep } from "./attempt.ts";
 import type { Hooks } from "../hooks.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import type { Clock } from "../clock.ts";
-import { retryDelayMs } from "./retry-delay.ts";
-import { runAttempt } from "./run-attempt.ts";
-import { sleep } from "./sleep.ts";
+import { retryDelayMs } from "../pacing/retry-delay.ts";
 
 /** How often, how long and at whose pace to try. */
 export interface RetryPolicy {

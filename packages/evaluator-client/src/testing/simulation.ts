@@ -1,5 +1,5 @@
 import { createEvaluator } from "../create-evaluator.ts";
-import { sleep } from "../retry/sleep.ts";
+import { sleep } from "../retry/attempt.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import { emailRequest, gatewayBody } from "./email-evaluation.ts";
 import { LimitedService, seededRandom, type ServiceLimit } from "./limited-service.ts";

@@ -1,13 +1,9 @@
 import type { EvaluationRequest } from "../questions/request.ts";
-import type { Abortable, ResponseHeaders } from "../http/http-client.ts";
+import type { ResponseHeaders } from "../http/http-client.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
-import type { Clock } from "../clock.ts";
+import type { AttemptContext } from "../retry/attempt.ts";
 
-/** What one attempt may use: its end, and the time. */
-export interface AttemptContext extends Abortable {
-  /** The clock for dates in response headers. */
-  readonly clock: Clock;
-}
+export type { AttemptContext };
 
 /** One whole response in the gateway's form; its answers are not yet checked. */
 export interface TransportReply {
