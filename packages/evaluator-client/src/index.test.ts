@@ -30,6 +30,7 @@ test("exports these names and no others", () => {
       "cutText",
       "directTransport",
       "estimateCost",
+      "estimateTokens",
       "evaluationRequestSchema",
       "evaluationResponseSchema",
       "gatewayTransport",
