@@ -1,5 +1,4 @@
 import type { Context } from "hono";
-import type { Trap } from "./faults/fault.ts";
 import { isJsonRecord } from "./json.ts";
 
 /**
@@ -10,6 +9,18 @@ export interface Delivery {
   ending: "whole" | "cut" | "reset" | "hang";
   hasResponse: boolean;
 }
+
+/** What the log-probabilities of a chat server may be instead of what was asked for. */
+export const trapKinds = [
+  "filler",
+  "probability-as-logprob",
+  "no-logprobs",
+  "low-label-mass",
+  "short-list",
+  "thinking-first",
+] as const;
+/** One of {@link trapKinds}. */
+export type Trap = (typeof trapKinds)[number];
 
 /** What comes in beside a request: how its response is to leave, which the faults may change. */
 export interface CallEnvironment {

@@ -1,6 +1,6 @@
 import type { Basis, JudgedAnswer, Judgement } from "../answers/judgement.ts";
 import type { EvaluationInput } from "../questions/question.ts";
-import type { Trap } from "../faults/fault.ts";
+import type { Trap } from "../call.ts";
 import { promptQuestion, readPrompt } from "./read-prompt.ts";
 
 /** A token that the played model might say first. */

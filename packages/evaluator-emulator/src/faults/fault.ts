@@ -1,5 +1,6 @@
 import { UsageError } from "evaluator-cli-kit";
 import { z } from "zod";
+import { type Trap, trapKinds } from "../call.ts";
 import { describeIssue } from "../json.ts";
 
 const condition = {
@@ -12,14 +13,6 @@ const statusSchema = z.int().min(300).max(599);
 const silentKinds = ["hang", "reset"] as const;
 const bodyKinds = ["reset-body", "cut-body", "malformed-json"] as const;
 const answerKinds = ["wrong-sums", "missing-answer", "refusal"] as const;
-const trapKinds = [
-  "filler",
-  "probability-as-logprob",
-  "no-logprobs",
-  "low-label-mass",
-  "short-list",
-  "thinking-first",
-] as const;
 
 /** One fault as it is asked for; `retryAfter` is in seconds. */
 const faultSchema = z.discriminatedUnion(
@@ -68,9 +61,6 @@ export type SilentFault = Extract<Fault, { kind: (typeof silentKinds)[number] }>
 
 /** A fault that spoils the answers of an evaluation. */
 export type AnswerFault = Extract<Fault, { kind: (typeof answerKinds)[number] }>;
-
-/** What the log-probabilities of a chat server may be instead of what was asked for. */
-export type Trap = (typeof trapKinds)[number];
 
 /** A fault of a chat server's log-probabilities. */
 type TrapFault = Extract<Fault, { kind: Trap }>;
