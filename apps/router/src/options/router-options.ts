@@ -8,18 +8,9 @@ import {
 } from "evaluator-cli-kit";
 import type { z } from "zod";
 import type { RoutingPolicy } from "../decision/decision.ts";
+import type { GatewayOptions } from "../services/services.ts";
 import type { Tier } from "../tier-question.ts";
 import { environmentSchema, secretNames } from "./environment-schema.ts";
-
-/** How to reach the gateway. */
-export interface GatewayOptions {
-  /** The gateway key. */
-  readonly apiKey: string;
-  /** Address in front of `/language-model`; the gateway's own when undefined. */
-  readonly baseUrl: string | undefined;
-  /** What `createEvaluator` reads its own options from. */
-  readonly env: Environment;
-}
 
 /** What a person can set. */
 export interface RouterOptions {

@@ -1,9 +1,8 @@
 import type { Handler } from "hono";
 import type { Metrics } from "../metrics.ts";
-import type { Page } from "../page/load-page.ts";
 
 /** `GET /`: the page. */
-export function pageRoute({ html }: Page): Handler {
+export function pageRoute({ html }: { readonly html: string }): Handler {
   return (c) => c.html(html, 200, { "Cache-Control": "no-store" });
 }
 

@@ -1,9 +1,14 @@
 import type { MiddlewareHandler } from "hono";
 import { secureHeaders } from "hono/secure-headers";
-import type { Page } from "../page/load-page.ts";
+
+/** Source expressions of the page's one style and its one script, such as `sha256-…`. */
+interface PageHashes {
+  readonly styleHash: string;
+  readonly scriptHash: string;
+}
 
 /** Allows the page its own style, script and origin, and nothing else; on every response. */
-export function securityHeaders({ styleHash, scriptHash }: Page): MiddlewareHandler {
+export function securityHeaders({ styleHash, scriptHash }: PageHashes): MiddlewareHandler {
   return secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],

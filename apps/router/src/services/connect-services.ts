@@ -1,10 +1,9 @@
 import { createGateway } from "ai";
 import { createCatalog, createEvaluator } from "evaluator-client";
-import type { GatewayOptions } from "../options/router-options.ts";
 import { replyFetch } from "../reply/reply-fetch.ts";
 import { redactor } from "../security/redactor.ts";
 import { emulatorServices } from "./emulator-services.ts";
-import type { Services } from "./services.ts";
+import type { GatewayOptions, Services } from "./services.ts";
 
 /** Returns the gateway's services, or the emulator's where there is no gateway. */
 export function connectServices(gateway: GatewayOptions | null): Services {

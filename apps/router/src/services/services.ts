@@ -1,4 +1,5 @@
 import type { LanguageModel } from "ai";
+import type { Environment } from "evaluator-cli-kit";
 import type { Catalog, Evaluator } from "evaluator-client";
 import type { ReplyListener } from "../reply/reply-fetch.ts";
 import type { Redact } from "../security/redactor.ts";
@@ -19,4 +20,14 @@ export interface Services {
   readonly isEmulated: boolean;
   /** Lets go of everything held open. */
   readonly close: () => Promise<void>;
+}
+
+/** How to reach the gateway. */
+export interface GatewayOptions {
+  /** The gateway key. */
+  readonly apiKey: string;
+  /** Address in front of `/language-model`; the gateway's own when undefined. */
+  readonly baseUrl: string | undefined;
+  /** What `createEvaluator` reads its own options from. */
+  readonly env: Environment;
 }

@@ -1,0 +1,78 @@
+// Makes the pictures of the README from the programs as they run, on the emulator's answers.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { launchBrowser } from "evaluator-fixtures/browser";
+
+const root = dirname(import.meta.dirname);
+const folder = await mkdtemp(join(tmpdir(), "screenshots-"));
+const browser = await launchBrowser();
+
+try {
+  await pictureRouter();
+  await pictureReport();
+} finally {
+  await browser.close();
+  await rm(folder, { recursive: true });
+}
+
+/** The router's page with an answer, as a person sees it. */
+async function pictureRouter(): Promise<void> {
+  const router = start("apps/router/src/main.ts", [], { PORT: "0", ROUTER_ACCESS_LOG: "off" });
+  try {
+    const page = await open(await firstMatch(router, /http:\S+/));
+    await page.getByLabel("Message").fill("Write a function that merges overlapping date ranges.");
+    await page.keyboard.press("Enter");
+    await page.getByRole("article").locator(".pending").waitFor({ state: "detached" });
+    await page.screenshot({ path: join(root, "docs/router.png") });
+  } finally {
+    router.kill("SIGTERM");
+    await once(router, "exit");
+  }
+}
+
+/** The report of a triage over the mails of the fixtures. */
+async function pictureReport(): Promise<void> {
+  const inbox = join(folder, "inbox.json");
+  await copyFile(join(root, "fixtures/mail/inbox.json"), inbox);
+  await finish(start("apps/triage/src/main.ts", [inbox, "--offline"]));
+  await finish(start("apps/triage/src/main.ts", ["report", inbox]));
+  const page = await open(pathToFileURL(join(folder, "inbox.triage.html")).href);
+  await page.screenshot({ path: join(root, "docs/triage-report.png") });
+}
+
+async function open(url: string) {
+  const page = await browser.newPage({ viewport: { width: 960, height: 860 } });
+  await page.goto(url);
+  return page;
+}
+
+function start(path: string, words: readonly string[], env: Record<string, string> = {}) {
+  const PATH = process.env["PATH"] ?? "";
+  return spawn(process.execPath, ["--import", "tsx", path, ...words], {
+    cwd: root,
+    env: { PATH, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+async function firstMatch(program: ChildProcess, pattern: RegExp): Promise<string> {
+  for await (const text of program.stdout ?? []) {
+    const match = pattern.exec(String(text));
+    if (match !== null) {
+      program.stdout?.resume();
+      return match[0];
+    }
+  }
+  throw new Error("The program ended before it said where it is.");
+}
+
+async function finish(program: ChildProcess): Promise<void> {
+  program.stdout?.resume();
+  const [code] = (await once(program, "exit")) as [number | null];
+  if (code !== 0) throw new Error(`A program ended with ${code}.`);
+}
