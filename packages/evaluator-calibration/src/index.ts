@@ -104,6 +104,7 @@ export { type InputRecord, type RecordSplitter, recordSplitter } from "./input/s
 // The report
 export { type ActionOptions, type ActionReport, actionRows } from "./report/action-report.ts";
 export type { BandedPoint, CurveReport, WrongRange } from "./report/curve-report.ts";
+export { isFairDraw } from "./report/fair-draw.ts";
 export type { GroupReport } from "./report/group-report.ts";
 export { type LabelledRows, toLabelledRows } from "./report/labelled-rows.ts";
 export {

@@ -114,3 +114,23 @@ test("drift: no change, change without labels, and worse with them", async () =>
   ]);
   expect(better.exitCode).toBe(0);
 });
+
+test("labels of the unsure records alone, without weights, promise nothing", async () => {
+  const folder = await folderWith(1200);
+  const text = await readFile(join(folder, "answers.ndjson"), "utf8");
+  const answers = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { id: string; probability: number });
+  const unsure = new Set(
+    answers
+      .filter(({ probability }) => probability < 0.92 && probability > 0.06)
+      .map(({ id }) => id),
+  );
+  const labels = (await readFile(join(folder, "labels.ndjson"), "utf8")).trimEnd().split("\n");
+  const kept = labels.filter((line) => unsure.has((JSON.parse(line) as { id: string }).id));
+  await writeFile(join(folder, "labels.ndjson"), kept.join("\n"));
+  const { exitCode, stdout } = await run(folder, [...calibrate, "--require", "5%"]);
+  expect(exitCode).toBe(3);
+  expect(stdout).toContain("differ from those of the others by more than chance");
+});

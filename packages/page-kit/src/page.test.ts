@@ -31,7 +31,7 @@ test("a plot has its axes, and puts values where they belong", () => {
       return null;
     }),
   );
-  expect(places).toEqual([56, 426, 264, 10]);
+  expect(places).toEqual([56, 418, 264, 10]);
   expect(picture).toContain('aria-label="A picture"');
   expect(picture).toContain(">10 rows</text>");
   expect(picture).toContain(">printed</text>");
@@ -61,11 +61,11 @@ test("marks are paths between the places of their values", () => {
       name("best", { x: 0, y: 0 }, scales),
     ]),
   );
-  expect(picture).toContain('class="band" d="M56,10L426,10L426,264L56,264Z"');
-  expect(picture).toContain('class="curve" d="M56,264L426,10"');
-  expect(picture).toContain('<rect class="bar" x="56" y="10" width="184.5" height="254" />');
+  expect(picture).toContain('class="band" d="M56,10L418,10L418,264L56,264Z"');
+  expect(picture).toContain('class="curve" d="M56,264L418,10"');
+  expect(picture).toContain('<rect class="bar" x="56" y="10" width="180.5" height="254" />');
   const [circle, triangle] =
-    picture.match(/class="dot[^/]*translate\(426 10\)" d="([^"]+)"/g) ?? [];
+    picture.match(/class="dot[^/]*translate\(418 10\)" d="([^"]+)"/g) ?? [];
   expect(circle).not.toBe(triangle);
   expect(triangle).toContain("dot outside");
 });

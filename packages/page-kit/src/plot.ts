@@ -29,7 +29,7 @@ export interface Scales {
   readonly y: (value: number) => number;
 }
 
-const margin = { top: 10, right: 14, bottom: 36, left: 56 };
+const margin = { top: 10, right: 22, bottom: 36, left: 56 };
 
 /** Returns a plot with its axes as an SVG picture; `draw` gives what stands in it. */
 export function plot(

@@ -174,7 +174,7 @@ export class AnswerTable {
     if (questions !== undefined && !questions.includes(answer.question)) return;
     checkValues(answer, place);
     const column = this.#columnOf(answer, place);
-    if (column.add(answer, { last })) return;
+    if (column.add(inOrderOf(column, answer), { last })) return;
     const record = `record ${quote(answer.ids[0])} has a second answer to ${quote(answer.question)}`;
     throw new CalibrationInputError(place, `${record}; --last takes the last of several`);
   }
@@ -201,10 +201,21 @@ function isOf({ question, kind, options, source }: AnswerColumn, answer: RecordA
     question === answer.question &&
     kind === answer.kind &&
     isSameSource(source, answer.source) &&
-    (options === answer.options ||
-      (options.length === answer.options.length &&
-        options.every((option, i) => option === answer.options[i])))
+    options.length === answer.options.length &&
+    (hasSameOrder(options, answer.options) ||
+      options.every((option) => answer.options.includes(option)))
   );
+}
+
+function hasSameOrder(options: readonly string[], others: readonly string[]): boolean {
+  return options === others || options.every((option, i) => option === others[i]);
+}
+
+/** The same answer with its probabilities in the order of the column's options. */
+function inOrderOf({ options }: AnswerColumn, answer: RecordAnswer): RecordAnswer {
+  if (hasSameOrder(options, answer.options)) return answer;
+  const values = options.map((option) => answer.values[answer.options.indexOf(option)] as number);
+  return { ...answer, options, values };
 }
 
 function isSameSource(one: AnswerSource, other: AnswerSource): boolean {

@@ -225,3 +225,18 @@ test("ids and options named as what objects inherit are names like others", () =
   const join = joinOf(table, [{ id: "toString", question: "__proto__", truth: "constructor" }]);
   expect(join.columns[0]?.truth).toEqual([1]);
 });
+
+test("options may come in any order, and others are refused", () => {
+  const rows = [
+    { nano: 0.6, fast: 0.4 },
+    { fast: 0.1, nano: 0.9 },
+    { nano: 0.5, slow: 0.5 },
+  ];
+  const answers = rows.map((probabilities, id) => ({ id, question: "tier", probabilities }));
+  expect([...(tableOf(answers.slice(0, 2)).columns[0]?.values ?? [])]).toEqual([
+    0.6, 0.4, 0.9, 0.1,
+  ]);
+  expect(() => tableOf(answers)).toThrow(
+    'answers line 3: question "tier" has the options "nano", "slow"',
+  );
+});

@@ -105,7 +105,7 @@ function readAnswer(fields: Fields, table: AnswerTable, place: Place): void {
     throw new CalibrationInputError(place, `${problem}; one of the two is needed`);
   }
   const source = sourceOf(fields, place);
-  addAnswers({ ids: [id], answers: { [question]: fields }, source }, { table, place });
+  addAnswer({ ids: [id], question, answer: fields, source }, { table, place });
 }
 
 /** A triage result has a probability for yes/no questions alone. */
@@ -139,41 +139,47 @@ interface Answered {
   readonly source: AnswerSource;
 }
 
-const YES_NO = ["no", "yes"] as const;
-const optionLists = new Map<string, readonly string[]>();
+interface Target {
+  readonly table: AnswerTable;
+  readonly place: Place;
+}
 
-function addAnswers(
-  { ids, answers, source }: Answered,
-  { table, place }: { readonly table: AnswerTable; readonly place: Place },
-): void {
+const YES_NO = ["no", "yes"] as const;
+
+function addAnswers({ ids, answers, source }: Answered, target: Target): void {
   for (const [question, answer] of Object.entries(answers)) {
     if (!isObject(answer)) {
-      throw new CalibrationInputError(place, `the answer to ${quote(question)} is no JSON object`);
+      const problem = `the answer to ${quote(question)} is no JSON object`;
+      throw new CalibrationInputError(target.place, problem);
     }
-    const { probability, probabilities, type } = answer;
-    if (probability !== undefined) {
-      const values = [probability as number];
-      table.add({ ids, question, kind: "boolean", options: YES_NO, values, source }, place);
-    } else if (isObject(probabilities) && Object.keys(probabilities).length > 0) {
-      const options = shared(Object.keys(probabilities));
-      const kind = type === "choice" || !isLevels(options) ? "choice" : "score";
-      const values = Object.values(probabilities) as number[];
-      table.add({ ids, question, kind, options, values, source }, place);
-    } else if (type === "refusal") {
-      for (const id of ids) table.addFailed(id);
-    } else {
-      const problem = `the answer to ${quote(question)} has no probability and no probabilities`;
-      throw new CalibrationInputError(place, problem);
-    }
+    addAnswer({ ids, question, answer, source }, target);
   }
 }
 
-/** One list for all rows that have the same options. */
-function shared(options: readonly string[]): readonly string[] {
-  const key = JSON.stringify(options);
-  const known = optionLists.get(key);
-  if (known === undefined) optionLists.set(key, options);
-  return known ?? options;
+function addAnswer(
+  {
+    ids,
+    question,
+    answer,
+    source,
+  }: Omit<Answered, "answers"> & { question: string; answer: Fields },
+  { table, place }: Target,
+): void {
+  const { probability, probabilities, type } = answer;
+  if (probability !== undefined) {
+    const values = [probability as number];
+    table.add({ ids, question, kind: "boolean", options: YES_NO, values, source }, place);
+  } else if (isObject(probabilities) && Object.keys(probabilities).length > 0) {
+    const options = Object.keys(probabilities);
+    const kind = type === "choice" || !isLevels(options) ? "choice" : "score";
+    const values = Object.values(probabilities) as number[];
+    table.add({ ids, question, kind, options, values, source }, place);
+  } else if (type === "refusal") {
+    for (const id of ids) table.addFailed(id);
+  } else {
+    const problem = `the answer to ${quote(question)} has no probability and no probabilities`;
+    throw new CalibrationInputError(place, problem);
+  }
 }
 
 function isLevels(options: readonly string[]): boolean {

@@ -97,14 +97,18 @@ function shareAt(name: string, shares: Numbers, index: number): number {
   return Math.max(share, LEAST_SHARE);
 }
 
-/** What the index of two samples comes to, and what it stays below in 95 % of cases when nothing changed. */
+/** What the index of two samples comes to, and what it stays below by chance when nothing changed. */
 export interface StabilityTest {
   readonly index: number;
   readonly cut: number;
 }
 
 /** Returns the stability index over the first sample's deciles, which never part equal values. */
-export function stabilityTest(before: Numbers, after: Numbers): StabilityTest {
+export function stabilityTest(
+  before: Numbers,
+  after: Numbers,
+  { byChance = 0.05 }: { readonly byChance?: number } = {},
+): StabilityTest {
   const counts = tally(before, after);
   const [allBefore, allAfter] = [before.length, after.length];
   const bins: { before: number; after: number }[] = [];
@@ -122,7 +126,7 @@ export function stabilityTest(before: Numbers, after: Numbers): StabilityTest {
     bins.map((bin) => Math.min(1, bin.after)),
   );
   const degrees = Math.max(1, bins.length - 1);
-  return { index, cut: chiSquareCut(0.05, degrees) * (1 / allBefore + 1 / allAfter) };
+  return { index, cut: chiSquareCut(byChance, degrees) * (1 / allBefore + 1 / allAfter) };
 }
 
 function sumOf(values: Float64Array): number {

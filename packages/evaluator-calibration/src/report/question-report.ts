@@ -63,6 +63,8 @@ export interface QuestionReportOptions extends Omit<ActionOptions, "noPromise"> 
   readonly groups: readonly string[] | null;
   /** The names of `labelerOf`. */
   readonly labelers: readonly string[];
+  /** Whether the labels look drawn by chance from the answers. @default true */
+  readonly isFairDraw?: boolean;
 }
 
 const WORST_ROWS = 20;
@@ -73,7 +75,7 @@ export function reportQuestion(rows: LabelledRows, options: QuestionReportOption
   const n = rows.ids.length;
   const isJudged = n >= LEAST_JUDGED;
   const labelers = countLabelers(rows, options.labelers);
-  const noPromise = reasonForNoPromise(rows, labelers);
+  const noPromise = reasonForNoPromise(rows, labelers, options);
   const scores = scoreRows(rows);
   return {
     question: rows.question,
@@ -131,7 +133,11 @@ function countLabelers({ labelerOf }: LabelledRows, names: readonly string[]) {
 function reasonForNoPromise(
   { source }: LabelledRows,
   labelers: readonly { readonly name: string }[],
+  { isFairDraw = true }: QuestionReportOptions,
 ): string | null {
+  if (!isFairDraw) {
+    return "The printed values of the labelled records differ from those of the others by more than chance, and the labels have no weights: nothing is promised from them. Draw with pick, and keep its column drawn.";
+  }
   const kin = labelers.find(({ name }) => isOfFamily(name, source.modelId));
   if (kin === undefined) return null;
   return `Labels made by ${kin.name} come from the answering model's own family: they share its mistakes, so nothing is promised from them.`;

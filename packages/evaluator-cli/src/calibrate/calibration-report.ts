@@ -1,5 +1,6 @@
 import {
   type CalibrationArtifact,
+  isFairDraw,
   type JoinCounts,
   type LabelJoin,
   type QuestionReport,
@@ -47,12 +48,15 @@ export function buildReport(input: ReportInput, options: CalibrateArguments): Ca
     ({ column, rows }) =>
       rows.length > 0 && (options.model === undefined || column.source.modelId === options.model),
   );
-  const reports = joined.map((column) => {
+  // The source with the most labels first; its questions stay in their order.
+  const most = joined.toSorted((one, other) => other.rows.length - one.rows.length);
+  const reports = most.map((column) => {
     const report = reportQuestion(toLabelledRows(column), {
       ...options,
       counts: join.countsOf(column.column.question),
       groups: options.byGroup ? join.groups.list : null,
       labelers: join.labelers.list,
+      isFairDraw: isFairDraw(column),
     });
     return Object.assign(report, { sentence: summarize(report, noun) });
   });

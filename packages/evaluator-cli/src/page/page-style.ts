@@ -1,7 +1,7 @@
 /** The look of the calibration page: one question on one sheet of A4. */
 export const pageStyle = `
 h1 { font-size: 1.15rem; letter-spacing: -0.01em; }
-h2 { font-size: 1.5rem; line-height: 1.3; font-weight: 650; letter-spacing: -0.015em; margin: 0.35rem 0 0.5rem; text-wrap: balance; }
+h2 { font-size: 1.35rem; line-height: 1.3; font-weight: 650; letter-spacing: -0.015em; margin: 0.35rem 0 0.5rem; text-wrap: balance; }
 h2 code { font-size: 0.95em; }
 h3 { font-size: 0.95rem; margin-bottom: 0.4rem; }
 .quiet, figcaption { color: var(--quiet); font-size: 0.87rem; }
@@ -30,7 +30,8 @@ tr:last-child td { border-bottom: 0; }
 footer { margin-top: 1.5rem; color: var(--quiet); font-size: 0.8rem; overflow-wrap: anywhere; }
 @media (max-width: 46rem) {
   body { padding: 1.25rem 0.8rem 2rem; }
-  h2 { font-size: 1.25rem; }
+  h2 { font-size: 1.15rem; }
+  svg text { font-size: 13px; }
   .tiles { grid-template-columns: repeat(2, 1fr); gap: 0.5rem; }
   .columns { grid-template-columns: minmax(0, 1fr); }
   .card .worst { columns: 1; }

@@ -188,6 +188,7 @@ function actionCard({ actions, noPromise }: Reported, report: CalibrationReport)
 /** A sentence with what stands between its backticks as names. */
 function withNames(sentence: string): readonly (Html | string)[] {
   return sentence
+    .replaceAll(" %", "\u00A0%")
     .split("`")
     .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
