@@ -60,6 +60,16 @@ test("answers near the base rate are worthless, although their calibration error
   expect(summarize(found, "mails")).toContain("look right on average does not make them useful");
 });
 
+test("a skill that two lucky rows make is not called useful", () => {
+  const rows = Array.from({ length: 40 }, (_, index) => {
+    return { id: `r${index}`, p: index < 2 ? 0.8 : 0.05, truth: index < 3 };
+  });
+  const found = report(rows);
+  expect(found.scores.skill.value).toBeGreaterThan(0.5);
+  expect(found.verdict).toBe("worthless");
+  expect(summarize(found, "mails")).toContain("worthless as far as your 40 labelled mails show: 6");
+});
+
 test("under 30 rows there are scores, and no curve, threshold or promise", () => {
   const found = report(world(29, (p) => p));
   expect(found).toMatchObject({ curve: null, actions: [], n: 29 });
