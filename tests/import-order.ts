@@ -34,9 +34,9 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
   ],
   "packages/evaluator-emulator": [
     "catalog json seeded",
-    "accounts faults/fault generations questions",
+    "accounts generations questions",
     "call judge",
-    "answers deliver request-log",
+    "answers deliver faults/fault request-log",
     "basis emulator-context rules serve",
     "engine gateway vendor",
     "arguments faults recordings",
