@@ -60,15 +60,16 @@ export async function createPage(
   const aside = banner === null ? "" : await html`<aside class="banner">${banner}</aside>`;
   return {
     html: source.replace("<!-- banner -->", () => aside),
-    styleHash: hashOf(source, /<style>(.*?)<\/style>/gs),
-    scriptHash: hashOf(source, /<script type="module">(.*?)<\/script>/gs),
+    styleHash: hashOf(source, "<style>", "</style>"),
+    scriptHash: hashOf(source, '<script type="module">', "</script>"),
   };
 }
 
-function hashOf(source: string, element: RegExp): string {
-  const [match, ...others] = source.matchAll(element);
-  if (match?.[1] === undefined || others.length > 0) {
-    throw new Error(`The page has not exactly one ${element.source}.`);
+function hashOf(source: string, opening: string, closing: string): string {
+  const [, element, ...others] = source.split(opening);
+  const end = element?.indexOf(closing) ?? -1;
+  if (element === undefined || end === -1 || others.length > 0) {
+    throw new Error(`The page has not exactly one ${opening}.`);
   }
-  return `sha256-${createHash("sha256").update(match[1]).digest("base64")}`;
+  return `sha256-${createHash("sha256").update(element.slice(0, end)).digest("base64")}`;
 }
