@@ -9,6 +9,7 @@ test(
   async () => {
     const report = await killAgainAndAgain(await temporaryFolder(), 5);
     expect(report.differences).toEqual([]);
+    expect(report.askedAgain).toBeGreaterThanOrEqual(0);
     expect(report.askedAgain).toBeLessThanOrEqual(report.bound);
     expect(report.rounds).toBeGreaterThan(0);
     expect(report.killsWhileAsking).toBeGreaterThan(0);

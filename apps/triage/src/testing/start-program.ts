@@ -65,22 +65,27 @@ const journalSchema = z.object({
 
 /** Counts the calls that an emulator has answered in full; what it has cut off costs nothing. */
 export class AnsweredCalls {
-  total = 0;
-  #seen = 0;
   readonly #emulator: Emulator;
+  // By number, since a call that is under way now may end before the next count.
+  readonly #answered = new Set<number>();
 
   constructor(emulator: Emulator) {
     this.#emulator = emulator;
+  }
+
+  /** How many there were at the last count. */
+  get total(): number {
+    return this.#answered.size;
   }
 
   /** Adds what was answered since the last time. */
   async count(): Promise<void> {
     const response = await this.#emulator.fetch("/_emulator/journal");
     const { requests } = journalSchema.parse(await response.json());
-    const calls = requests.filter(
-      ({ number, path }) => number > this.#seen && path.startsWith("/v4/"),
-    );
-    this.total += calls.filter(({ status, ending }) => status === 200 && ending === "whole").length;
-    this.#seen = Math.max(this.#seen, ...requests.map(({ number }) => number));
+    for (const { number, path, status, ending } of requests) {
+      if (path.startsWith("/v4/") && status === 200 && ending === "whole") {
+        this.#answered.add(number);
+      }
+    }
   }
 }
