@@ -34,9 +34,7 @@ export type {
   TransportReply,
   TransportTarget,
 } from "./transports/transport.ts";
-export type { Abortable } from "./http/http-client.ts";
-export type { Fetch } from "./http/fetch-http-client.ts";
-export type { AnyDispatcher, ResponseHeaders } from "./http/http-client.ts";
+export type { Abortable, AnyDispatcher, Fetch, ResponseHeaders } from "./http/http-client.ts";
 export type { TransportOptions } from "./transports/transport-options.ts";
 export { createPacer, type Pacer } from "./pacing/pacer.ts";
 export type { Admission, PacedCall } from "./pacing/paced-call.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConnectionError } from "../errors.ts";
-import type { Fetch } from "../http/fetch-http-client.ts";
+import type { Fetch } from "../http/http-client.ts";
 import {
   privateFailure,
   privateHeader,

@@ -2,15 +2,13 @@ import { ConfigurationError, EvaluatorError } from "../errors.ts";
 import {
   BodyCollector,
   decodeText,
+  type Fetch,
   type HttpClient,
   type HttpClientOptions,
   isSuccess,
   refuseClosed,
 } from "./http-client.ts";
 import { toConnectionError } from "./connection-failure.ts";
-
-/** The part of the global `fetch` that this package uses. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Makes an HTTP client over the given `fetch`, whose connections are not ours to close. */
 export function fetchHttpClient(fetch: Fetch): HttpClient {
@@ -43,8 +41,8 @@ export function fetchHttpClient(fetch: Fetch): HttpClient {
  *
  * @throws ConfigurationError when given a dispatcher, which only Node can use.
  */
-export function createHttpClient({ dispatcher }: HttpClientOptions): HttpClient {
-  if (dispatcher === undefined) return fetchHttpClient((url, init) => fetch(url, init));
+export function createHttpClient({ fetch: given, dispatcher }: HttpClientOptions): HttpClient {
+  if (dispatcher === undefined) return fetchHttpClient(given ?? ((url, init) => fetch(url, init)));
   const message = `The option "dispatcher" is for Node; in other runtimes pass the option "fetch".`;
   throw new ConfigurationError(message, { option: "dispatcher" });
 }

@@ -64,8 +64,13 @@ export interface AnyDispatcher {
   dispatch(options: never, handler: never): boolean;
 }
 
+/** The part of the global `fetch` that this package uses. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
 /** What the HTTP client of a runtime is made from. */
 export interface HttpClientOptions {
+  /** Sends through this `fetch` of the caller's. */
+  readonly fetch?: Fetch | undefined;
   /** Sends through this dispatcher of the caller's, who also closes it. */
   readonly dispatcher?: AnyDispatcher | undefined;
   /** The environment variables that name proxies. */

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
+import { Agent } from "undici";
 import { describe, expect, test } from "vitest";
 import { EvaluatorError } from "../errors.ts";
 import { trustedCertificate } from "../testing/self-signed-certificate.ts";
@@ -169,30 +170,41 @@ describe.each(ways)("%s", (_, http, listen) => {
   });
 });
 
-test.each<[string, readonly string[]]>([
+const interim: [string, readonly string[]][] = [
   ["at once with the answer", ["HTTP/1.1 100 Continue\r\n\r\n"]],
   ["twice, with a header", ["HTTP/1.1 100 Go on\r\nX-A: b\r\n\r\n", "HTTP/1.1 100 X\r\n\r\n"]],
   ["in two parts", ["HTTP/1.1 100 Cont", "inue\r\n\r\n"]],
-])("undici: passes over a Continue that comes %s", async (_, parts) => {
-  const body = httpResponse(200, '{"a":"HTTP/1.1 100 Continue"}');
-  const http = createHttpClient({ env: {} });
-  await using server = await listenOnSocket((socket) => void answer(socket));
-  const answer = async (socket: Socket) => {
-    for (const part of parts) {
-      socket.write(part);
-      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+];
+const waysPastContinue: [string, () => HttpClient][] = [
+  ["undici", () => createHttpClient({ env: {} })],
+  ["a dispatcher of the caller's", () => createHttpClient({ env: {}, dispatcher: new Agent() })],
+  ["fetch", () => createHttpClient({ env: {}, fetch: (url, init) => fetch(url, init) })],
+];
+
+describe.each(waysPastContinue)("%s", (_, create) => {
+  test.each(
+    servers.flatMap(([name, listen]) =>
+      interim.map(([when, parts]) => [name, when, parts, listen] as const),
+    ),
+  )("%s: passes over a Continue that comes %s", async (_server, _when, parts, listen) => {
+    const text = '{"a":"HTTP/1.1 100 Continue"}';
+    const body = httpResponse(200, text);
+    const http = create();
+    await using server = await listen((socket) => void answer(socket));
+    const answer = async (socket: Socket) => {
+      for (const part of parts) {
+        socket.write(part);
+        for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+      }
+      socket.write(body);
+    };
+    for (let call = 0; call < 3; call += 1) {
+      expect(await post(http, server)).toMatchObject({ status: 200, text });
+      await nextTurn();
     }
-    socket.write(body);
-  };
-  for (let call = 0; call < 3; call += 1) {
-    expect(await post(http, server)).toMatchObject({
-      status: 200,
-      text: '{"a":"HTTP/1.1 100 Continue"}',
-    });
-    await nextTurn();
-  }
-  expect(server.connections).toBe(1);
-  await http.close();
+    expect(server.connections).toBe(1);
+    await http.close();
+  });
 });
 
 test("undici: speaks HTTP/1.1 to a server that offers more", async () => {

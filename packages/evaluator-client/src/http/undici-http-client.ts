@@ -1,7 +1,7 @@
 // First, because it looks at what there is before undici is loaded, and refuses too old a Node.
 import { isFetchReplaced, programDispatcher } from "./interception.ts";
 import { Socket } from "node:net";
-import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { ConfigurationError } from "../errors.ts";
 import { fetchHttpClient } from "./fetch-http-client.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type HttpClientOptions,
   refuseClosed,
 } from "./http-client.ts";
+import { passOverContinueFrom } from "./pass-over-continue.ts";
 import { isInRange, type Proxies, proxiesInUse, unusedProxyHint } from "./proxies.ts";
 import { AnyUndiciExchange, UndiciExchange } from "./undici-exchange.ts";
 
@@ -19,12 +20,24 @@ const http1 = { allowH2: false };
 const noTimeouts = { headersTimeout: 0, bodyTimeout: 0 };
 
 /**
- * Makes the HTTP client on Node: over the caller's dispatcher, else over what the program has put
- * in place of the network, else through the proxies of the environment, else over a `Pool` of undici.
+ * Makes the HTTP client on Node: over the caller's `fetch` or dispatcher, else over what the program
+ * has put in place of the network, else through the proxies of the environment, else over a `Pool`
+ * of undici.
  *
  * @throws ConfigurationError when the dispatcher is none, or a proxy in use is no URL.
  */
-export function createHttpClient({ dispatcher, env }: HttpClientOptions): HttpClient {
+export function createHttpClient({ fetch: given, ...options }: HttpClientOptions): HttpClient {
+  const client = given === undefined ? undiciHttpClient(options) : fetchHttpClient(given);
+  return {
+    prepare(endpoint) {
+      passOverContinueFrom(endpoint.url);
+      return client.prepare(endpoint);
+    },
+    close: () => client.close(),
+  };
+}
+
+function undiciHttpClient({ dispatcher, env }: HttpClientOptions): HttpClient {
   const given = dispatcher === undefined ? null : checkDispatcher(dispatcher);
   const proxies = given === null ? proxiesInUse(env) : null;
   const overFetch = fetchHttpClient((url, init) => fetch(url, init));
@@ -91,9 +104,7 @@ const shared = new Map<string, { dispatcher: Dispatcher; users: Set<object> }>()
 let connectInUse = socketConnect();
 
 function pool(origin: string, user: object): Dispatcher {
-  return share(origin, user, () => {
-    return new Pool(origin, { ...http1, ...noTimeouts, connect: connectPassingOverContinue });
-  });
+  return share(origin, user, () => new Pool(origin, { ...http1, ...noTimeouts }));
 }
 
 function proxyAgent(proxies: Proxies, user: object): Dispatcher {
@@ -131,46 +142,4 @@ async function leaveAll(user: object): Promise<void> {
     closing.push(dispatcher.close());
   }
   await Promise.all(closing);
-}
-
-const connect = buildConnector({ allowH2: false });
-const CONTINUE = Buffer.from("HTTP/1.1 100 ");
-// Longer than any honest interim response, which has hardly a header.
-const LONGEST_INTERIM_BYTES = 16_384;
-
-/** Connects as undici does; what is read passes over `100 Continue`, at which undici gives up. */
-const connectPassingOverContinue: buildConnector.connector = (options, callback) =>
-  connect(options, (...[error, socket]) => {
-    if (error !== null) return callback(error, null);
-    passOverContinue(socket);
-    return callback(null, socket);
-  });
-
-function passOverContinue(socket: Socket): void {
-  const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
-  let held: Buffer | null = null;
-  socket.read = (size?: number): Buffer | null => {
-    for (let chunk = read(size); chunk !== null; chunk = read()) {
-      const rest: Buffer = afterContinue(held === null ? chunk : Buffer.concat([held, chunk]));
-      held = isContinue(rest) && rest.length < LONGEST_INTERIM_BYTES ? rest : null;
-      if (held === null && rest.length > 0) return rest;
-    }
-    return null;
-  };
-}
-
-/** What comes after the interim responses that are whole. */
-function afterContinue(bytes: Buffer): Buffer {
-  let rest = bytes;
-  while (isContinue(rest)) {
-    const end = rest.indexOf("\r\n\r\n");
-    if (end < 0) break;
-    rest = rest.subarray(end + 4);
-  }
-  return rest;
-}
-
-/** Whether bytes begin with a line that no JSON holds, so that they are not the middle of a body. */
-function isContinue(bytes: Buffer): boolean {
-  return bytes[9] === CONTINUE[9] && bytes.subarray(0, CONTINUE.length).equals(CONTINUE);
 }

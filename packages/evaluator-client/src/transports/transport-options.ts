@@ -1,7 +1,6 @@
 import { ConfigurationError } from "../errors.ts";
 import { type Environment, programEnvironment } from "../environment.ts";
-import { type Fetch, fetchHttpClient } from "../http/fetch-http-client.ts";
-import type { AnyDispatcher, HttpClient } from "../http/http-client.ts";
+import type { AnyDispatcher, Fetch, HttpClient } from "../http/http-client.ts";
 import { createHttpClient } from "#http-client";
 
 /** Options that every transport takes. */
@@ -73,9 +72,9 @@ export function mergeHeaders(
 
 /** Returns the HTTP client for the caller's `fetch` or `dispatcher`, or the platform's own. */
 export function httpClientFor({ fetch, dispatcher, env }: TransportOptions): HttpClient {
-  if (fetch === undefined)
-    return createHttpClient({ dispatcher, env: env ?? programEnvironment() });
-  if (typeof fetch === "function" && dispatcher === undefined) return fetchHttpClient(fetch);
+  const isAllowed =
+    fetch === undefined || (typeof fetch === "function" && dispatcher === undefined);
+  if (isAllowed) return createHttpClient({ fetch, dispatcher, env: env ?? programEnvironment() });
   const message =
     dispatcher === undefined
       ? 'The option "fetch" is no function, such as the global fetch.'
