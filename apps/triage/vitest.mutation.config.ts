@@ -4,10 +4,14 @@ export default defineConfig({
   test: {
     // No browser, no killed processes: each mutant runs what runs over it, in this process.
     include: [
-      "src/{journal,output}/**/*.test.ts",
+      "src/{journal,import,input,output}/**/*.test.ts",
       "src/explain.test.ts",
       "src/run/{resume,triage-file}.test.ts",
     ],
+    // These read or unpack hundreds of megabytes, or wait for another process, with each mutant.
+    exclude: ["src/input/changed-input.test.ts"],
+    testNamePattern:
+      /^(?!a record larger than any mail|a .* that grows as no mail does|a second process|.*run that is under way|.*what a killed run left|a dry run beside)/,
     isolate: false,
     testTimeout: 120_000,
     setupFiles: ["evaluator-fixtures/vitest-setup"],

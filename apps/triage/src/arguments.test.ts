@@ -13,6 +13,7 @@ test("a file alone means all of it, through the service, without raw output", ()
     concurrency: 1,
     dryRun: false,
     maxCostUsd: Number.POSITIVE_INFINITY,
+    priceUsd: null,
     yes: false,
     context: false,
     today: null,

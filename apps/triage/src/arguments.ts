@@ -39,6 +39,8 @@ export interface TriageRun {
   readonly dryRun: boolean;
   /** The most the run may cost, in US dollars; Infinity for no bound. */
   readonly maxCostUsd: number;
+  /** What a million input tokens cost, in US dollars; null for what lists say. */
+  readonly priceUsd: number | null;
   /** Whether a question about the cost is answered with yes. */
   readonly yes: boolean;
   /** Whether the state gets the recommended additions. */
@@ -110,6 +112,7 @@ const runOptions = {
   concurrency: { type: "string" },
   "dry-run": { type: "boolean", default: false },
   "max-cost": { type: "string" },
+  price: { type: "string" },
   yes: { type: "boolean", short: "y", default: false },
   context: { type: "boolean", default: false },
   today: { type: "string" },
@@ -134,7 +137,8 @@ function readRun(words: readonly string[]): TriageRun {
     offline,
     concurrency: readCount("--concurrency", values.concurrency, 1),
     dryRun: values["dry-run"],
-    maxCostUsd: readUsd("--max-cost", values["max-cost"]),
+    maxCostUsd: readUsd("--max-cost", values["max-cost"]) ?? Number.POSITIVE_INFINITY,
+    priceUsd: readUsd("--price", values.price),
     yes,
     ...readContext(values),
     questions,
@@ -149,9 +153,8 @@ function readCount(option: string, text: string | undefined, fallback: number): 
   return text === undefined ? fallback : readWholeNumber(option, text, { min: 1 });
 }
 
-function readUsd(option: string, text: string | undefined): number {
-  if (text === undefined) return Number.POSITIVE_INFINITY;
-  return readDecimal(option, text, { what: "US dollars" });
+function readUsd(option: string, text: string | undefined): number | null {
+  return text === undefined ? null : readDecimal(option, text, { what: "US dollars" });
 }
 
 function readContext(values: { context: boolean; today?: string; contacts?: string }) {

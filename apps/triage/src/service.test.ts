@@ -1,18 +1,24 @@
 import { createEvaluator } from "evaluator-client";
 import { expect, test, vi } from "vitest";
 import { triageQuestions } from "./questions/triage-questions.ts";
-import { openTransport, serviceOf } from "./service.ts";
+import { hasDocumentedPrice, openTransport, serviceOf } from "./service.ts";
 import { sampleMail } from "./testing/samples.ts";
 
 test.each([
   [{}, "AI_GATEWAY_API_KEY"],
   [{ EVALUATOR_TRANSPORT: "direct" }, "EVALUATOR_DIRECT_API_KEY"],
-])("without a key (%j) the ways on are to set it, or to go offline", async (env, variable) => {
-  const opening = openTransport({ offline: false, dryRun: false, env });
-  await expect(opening).rejects.toThrow(variable);
-  await expect(opening).rejects.toThrow(/\.env /);
-  await expect(opening).rejects.toThrow("--offline");
-});
+  [{ EVALUATOR_TRANSPORT: "logprobs" }, "EVALUATOR_MODEL_ID"],
+  [{ EVALUATOR_TRANSPORT: "logprobs", EVALUATOR_MODEL_ID: "m" }, "EVALUATOR_LOGPROBS_BASE_URL"],
+  [{ EVALUATOR_TRANSPORT: "pigeon" }, "EVALUATOR_TRANSPORT is none of gateway, direct, logprobs."],
+])(
+  "where something is missing (%j) the ways on are to set it, or to go offline",
+  async (env, variable) => {
+    const opening = openTransport({ offline: false, dryRun: false, env });
+    await expect(opening).rejects.toThrow(variable);
+    await expect(opening).rejects.toThrow(/\.env /);
+    await expect(opening).rejects.toThrow("--offline");
+  },
+);
 
 test("a run that sends nothing needs no key, and means the same service as one that does", async () => {
   const keyless = await openTransport({ offline: false, dryRun: true, env: {} });
@@ -26,6 +32,36 @@ test("the emulator never passes for the service", async () => {
   const online = serviceOf(await openTransport({ offline: false, dryRun: false, env }));
   const offline = serviceOf(await openTransport({ offline: true, dryRun: false, env }));
   expect(offline).not.toEqual(online);
+});
+
+test("other prompts of the same model are another service", () => {
+  const target = { url: "http://127.0.0.1:11434", modelId: "m" };
+  const wires = [undefined, "logprobs-1 raw", "logprobs-1 balanced"].map((format) => {
+    const transport = { name: "logprobs", target: { ...target, ...(format && { format }) } };
+    return serviceOf({ ...transport, send: () => Promise.reject(new Error("unused")) }).wire;
+  });
+  expect(wires).toEqual([
+    "logprobs http://127.0.0.1:11434/",
+    "logprobs http://127.0.0.1:11434/, prompts logprobs-1 raw",
+    "logprobs http://127.0.0.1:11434/, prompts logprobs-1 balanced",
+  ]);
+});
+
+const logprobs = {
+  EVALUATOR_TRANSPORT: "logprobs",
+  EVALUATOR_LOGPROBS_BASE_URL: "http://127.0.0.1:11434",
+  EVALUATOR_MODEL_ID: "qwen3:4b",
+};
+const direct = { EVALUATOR_TRANSPORT: "direct", EVALUATOR_DIRECT_API_KEY: "any" };
+
+test.each([
+  [{ AI_GATEWAY_API_KEY: "any" }, true],
+  [direct, true],
+  [{ ...direct, EVALUATOR_DIRECT_BASE_URL: "http://127.0.0.1:8000" }, false],
+  [logprobs, false],
+])("whether the contract says what %j costs: %s", async (env, isDocumented) => {
+  const transport = await openTransport({ offline: false, dryRun: false, env });
+  expect(hasDocumentedPrice(transport)).toBe(isDocumented);
 });
 
 test("offline, the emulator answers whatever the environment says", async () => {

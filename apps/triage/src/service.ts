@@ -1,10 +1,17 @@
-import { type CliContext, CliError, type Environment, toPrintable } from "evaluator-cli-kit";
+import {
+  type CliContext,
+  CliError,
+  type Environment,
+  printable,
+  toPrintable,
+} from "evaluator-cli-kit";
 import {
   type Catalog,
   ConfigurationError,
   createCatalog,
   directTransport,
   gatewayTransport,
+  logprobsTransport,
   type Transport,
 } from "evaluator-client";
 
@@ -27,7 +34,7 @@ export interface ServiceOptions {
 
 /** Who answers: two services never share an answer. */
 export interface Service {
-  /** The wire and the address behind it, without user name or password. */
+  /** The wire, the address behind it, without user name or password, and the prompts it writes, if any. */
   readonly wire: string;
   /** The model the requests name. */
   readonly modelId: string;
@@ -37,13 +44,40 @@ export interface Service {
 export function serviceOf({ name, target }: Transport): Service {
   if (target === undefined) return { wire: name, modelId: "unknown" };
   const { protocol, host, pathname } = new URL(target.url);
-  return { wire: `${name} ${protocol}//${host}${pathname}`, modelId: target.modelId };
+  const prompts = target.format === undefined ? "" : `, prompts ${target.format}`;
+  return { wire: `${name} ${protocol}//${host}${pathname}${prompts}`, modelId: target.modelId };
+}
+
+/** Returns in one line which engine answers. */
+export function describeEngine({ wire, modelId }: Service): string {
+  if (isEmulator(wire)) {
+    return "Offline: the emulator on this machine answers, from recordings or by matching words, not a model.\n";
+  }
+  return printable`Engine: ${modelId} through ${wire}.\n`;
+}
+
+/** Whether it is the emulator in this process that answers. */
+export function isEmulator(wire: string): boolean {
+  return wire.startsWith("emulator ");
+}
+
+const vendorHost = "api.typesafe.ai";
+
+/** Whether the contract names what an engine costs: not one's own server, nor another's model. */
+export function hasDocumentedPrice({ name, target }: Transport): boolean {
+  if (name === "logprobs") return false;
+  return name !== "direct" || target === undefined || new URL(target.url).host === vendorHost;
 }
 
 const nextSteps = `Either
   set it in the file .env (.env.example says how) and run the same command again, or
   add --offline, and the emulator on this machine answers without a key.`;
 
+const transports = {
+  gateway: gatewayTransport,
+  direct: directTransport,
+  logprobs: logprobsTransport,
+} as const;
 const noKeys = { AI_GATEWAY_API_KEY: "none", EVALUATOR_DIRECT_API_KEY: "none" };
 
 /**
@@ -64,10 +98,11 @@ export async function openTransport(options: ServiceOptions): Promise<Transport>
 
 function transportFrom(env: Environment): Transport {
   const name = transportName(env);
-  if (name === "gateway") return gatewayTransport({ env });
-  if (name === "direct") return directTransport({ env });
+  for (const [known, transport] of Object.entries(transports)) {
+    if (name === known) return transport({ env });
+  }
   const environmentVariable = "EVALUATOR_TRANSPORT";
-  const message = `${environmentVariable} is neither "gateway" nor "direct".`;
+  const message = `${environmentVariable} is none of ${Object.keys(transports).join(", ")}.`;
   throw new ConfigurationError(message, { option: "transport", environmentVariable });
 }
 

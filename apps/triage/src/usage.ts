@@ -10,11 +10,14 @@ export const usage = `Usage: npm run triage -- FILE [options]
   --limit N        only the first N records
   --raw            print the answers and providerMetadata of each call before the table
   --skip-invalid   leave out records that are wrong, and name them, instead of ending the run
-  --offline        let the emulator on this machine answer; needs no key
+  --offline        let the emulator on this machine answer; needs no key. Without it the engine
+                   is what .env names: the gateway, the vendor's own API or a server of its form,
+                   or a chat model that gives log-probabilities, such as Ollama's
   --concurrency N  ask N at once; 1 when not given
   --dry-run        say what a run would take, and send no mail; needs no key
   --max-cost USD   end before the run costs more; estimates take the gateway's listed price, or
                    the documented one when there is no list, and say which
+  --price USD      what a million input tokens cost, for an engine that no list has
   --yes            do not ask before a run above $1
   --context        add age_days, repeat_count and known_contact to what the model reads
   --today DAY      count ages to that day; today when not given, and then another day asks again

@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { dateHeader, importedMail, importOf } from "../testing/import-of.ts";
 
-const folder = new URL("../../../../fixtures/mail/", import.meta.url);
+const { resolve } = createRequire(import.meta.url);
 
 test.each([
   [
@@ -22,7 +23,8 @@ test.each([
   ["encrypted-inline", { snippet: "(This mail is encrypted; its text cannot be read here.)" }],
   ["encrypted-with-smime", { snippet: "(This mail is encrypted; its text cannot be read here.)" }],
 ])("of %s.eml the model reads what a person sees", async (name, expected) => {
-  const { mails } = await importOf({ "a.eml": await readFile(new URL(`${name}.eml`, folder)) });
+  const path = resolve(`evaluator-fixtures/mail/${name}.eml`);
+  const { mails } = await importOf({ "a.eml": await readFile(path) });
   expect(mails).toMatchObject([expected]);
 });
 

@@ -190,6 +190,8 @@ const runFactsSchema = z.object({
   inputTokens: z.number(),
   costUsd: z.number(),
   elapsedMs: z.number(),
+  /** Whether nobody said what the engine costs; `costUsd` is 0 then. */
+  isUnpriced: z.boolean().optional(),
   /** What the results were recalibrated with; the answers are kept as they came. */
   calibration: calibrationArtifactSchema.optional(),
 });

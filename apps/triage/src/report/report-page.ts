@@ -3,6 +3,7 @@ import { html, raw } from "hono/html";
 import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
 import type { RunFacts } from "../journal/journal-reader.ts";
 import type { TriageRecord } from "../output/write-records.ts";
+import { isEmulator } from "../service.ts";
 import { choicePlot, probabilityPlot, scorePlot, sendersPlot, timePlot } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
 import {
@@ -71,7 +72,7 @@ function figure(title: string, about: string, svg: string) {
 
 /** Shows how many mails there are, and what all runs over them came to. */
 function runFactsList(records: readonly TriageRecord[], runs: readonly RunFacts[]) {
-  const sum = (fact: "costUsd" | "inputTokens" | "elapsedMs" | "answered") =>
+  const sum = (fact: "inputTokens" | "elapsedMs" | "answered") =>
     runs.reduce((total, run) => total + run[fact], 0);
   const failed = records.filter((record) => typeof record["error"] === "string").length;
   const facts = [
@@ -79,7 +80,7 @@ function runFactsList(records: readonly TriageRecord[], runs: readonly RunFacts[
     ["Without answer", printCount(failed)],
     ["Calls", printCount(sum("answered"))],
     ["Input tokens", printCount(sum("inputTokens"))],
-    ["Cost", printUsd(sum("costUsd"))],
+    ["Cost", costOf(runs)],
     ["Time asking", printDuration(sum("elapsedMs"))],
   ];
   return html`<dl>
@@ -87,6 +88,13 @@ function runFactsList(records: readonly TriageRecord[], runs: readonly RunFacts[
     ${fact("Asked", askedOf(runs.at(-1)), "wide")}
     ${fact("Probabilities", calibrationOf(runs.at(-1)), "wide")}
   </dl>`;
+}
+
+// Where nobody says what an engine costs, the sum is of the other runs.
+function costOf(runs: readonly RunFacts[]): string {
+  const usd = runs.reduce((total, { costUsd }) => total + costUsd, 0);
+  if (!runs.some(({ isUnpriced }) => isUnpriced)) return printUsd(usd);
+  return usd === 0 ? "no known price" : `${printUsd(usd)} and what has no known price`;
 }
 
 function fact(name: string, value: string, className = "") {
@@ -99,12 +107,13 @@ function fact(name: string, value: string, className = "") {
 function askedOf(last: RunFacts | undefined): string {
   if (last === undefined) return "unknown: there is no journal beside the results";
   const day = last.finishedAt.slice(0, 16).replace("T", " ");
-  return `${last.modelId} through ${last.wire}; last run ${day} UTC`;
+  const what = isEmulator(last.wire) ? " (recordings or matching words, not a model)" : "";
+  return `${last.modelId} through ${last.wire}${what}; last run ${day} UTC`;
 }
 
 function calibrationOf(last: RunFacts | undefined): string {
   if (last?.calibration === undefined) {
-    return "as the service printed them; nobody has checked here whether they hold (triage label, evaluator calibrate)";
+    return "as the engine gave them; nobody has checked here whether they hold (triage label, evaluator calibrate)";
   }
   const { model, fittedOn } = last.calibration;
   const labels = `${printCount(fittedOn.n)} labels`;

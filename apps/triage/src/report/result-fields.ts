@@ -45,6 +45,8 @@ export function fieldTitle(field: string): string {
 const LOW_CONFIDENCE = 0.5;
 const UNDECIDED_WITHIN = 0.2;
 const LISTED = 50;
+// 0.7 - 0.5 is a little less than 0.2 for a computer, and not for a person.
+const EPSILON = 1e-9;
 
 /** When a mail is uncertain, as a person reads it. */
 export const uncertaintyRule = `Mails without an answer, with a confidence below ${LOW_CONFIDENCE}, or with a probability within ${UNDECIDED_WITHIN} of one half; the ${LISTED} with the most reasons.`;
@@ -70,7 +72,9 @@ export function findUncertain(
 function reasonsFor(record: TriageRecord, { confidences, booleans }: ResultFields): string[] {
   if (typeof record["error"] === "string") return ["no answer"];
   const low = confidences.filter((name) => isBelow(record[name], LOW_CONFIDENCE));
-  const open = booleans.filter((name) => isBelow(distance(record[name]), UNDECIDED_WITHIN));
+  const open = booleans.filter((name) =>
+    isBelow(distance(record[name]), UNDECIDED_WITHIN - EPSILON),
+  );
   return [...low, ...open].map(
     (name) => `${fieldTitle(name).toLowerCase()} ${Number(record[name]).toFixed(2)}`,
   );

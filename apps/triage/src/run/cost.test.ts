@@ -22,10 +22,11 @@ test("the estimate comes before the first call, the real totals after the last",
   const transport = recordingTransport();
   const stderr = { write: (text: string) => said.push(`${transport.requests.length}: ${text}`) };
   await startTriage(["inbox.json"], { cwd, transport, stderr });
-  expect(said[0]).toMatch(
+  expect(said[0]).toBe("0: Engine: unknown through recording.\n");
+  expect(said[1]).toMatch(
     /^0: To ask: 3 mails, about 1,\d\d\d tokens, \$0\.000\d\d\d \(\$0\.042 a million tokens: the documented price\), 1 s\.\n$/,
   );
-  expect(said[1]).toBe("3: Answered: 3; 900 tokens, $0.000038, 0 s.\n");
+  expect(said[2]).toBe("3: Answered: 3; 900 tokens, $0.000038, 0 s.\n");
 });
 
 test("a dry run prints the estimate, sends nothing and makes nothing", async () => {
@@ -76,7 +77,7 @@ test.each([
     questions.push(question);
     return answer;
   };
-  const estimate = { mails: 1, inputTokens: 1, costUsd: 1.2649, durationMs: 1, price };
+  const estimate = { mails: 1, calls: 1, inputTokens: 1, costUsd: 1.2649, durationMs: 1, price };
   const { signal } = new AbortController();
   const limits = { maxCostUsd: Number.POSITIVE_INFINITY, yes, confirm, signal };
   const checked = checkCost(estimate, limits).then(
@@ -99,7 +100,7 @@ test("an interruption in place of an answer ends with 130", async () => {
     interruption.abort();
     return false;
   };
-  const estimate = { mails: 1, inputTokens: 1, costUsd: 2, durationMs: 1, price };
+  const estimate = { mails: 1, calls: 1, inputTokens: 1, costUsd: 2, durationMs: 1, price };
   const { signal } = interruption;
   const limits = { maxCostUsd: 3, yes: false, confirm, signal };
   await expect(checkCost(estimate, limits)).rejects.toMatchObject({ exitCode: 130 });

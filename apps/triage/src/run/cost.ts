@@ -6,6 +6,7 @@ import {
   type EvaluationRequest,
   EvaluatorError,
   type RateLimits,
+  type Transport,
 } from "evaluator-client";
 import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
 import type { CallEnd } from "../journal/journal.ts";
@@ -13,7 +14,8 @@ import { interrupted } from "./interruption.ts";
 
 /** What input costs; output is free (contract section 1, rule 11). */
 export interface Price {
-  readonly inputUsdPerMillionTokens: number;
+  /** US dollars; null when nobody says. */
+  readonly inputUsdPerMillionTokens: number | null;
   /** Where that is from, as a person reads it. */
   readonly source: string;
 }
@@ -23,20 +25,33 @@ const contractPriceUsd = 0.042;
 
 /** Returns what an answer has cost in US dollars: what the service says, else by its tokens. */
 function evaluationUsd({ costUsd, usage }: Evaluation, price: Price): number {
-  return costUsd ?? (usage.inputTokens * price.inputUsdPerMillionTokens) / 1_000_000;
+  return costUsd ?? tokensUsd(usage.inputTokens, price);
 }
+
+function tokensUsd(tokens: number, { inputUsdPerMillionTokens }: Price): number {
+  return (tokens * (inputUsdPerMillionTokens ?? 0)) / 1_000_000;
+}
+
+const noKnownPrice = "no known price";
 
 /** Where a model's price can be looked up. */
 export interface PriceSource {
+  /** US dollars a million input tokens, as a person said; null when nobody did. */
+  readonly given: number | null;
   /** The gateway's price list; null when the model is not reached through it. */
   readonly catalog: Catalog | null;
+  /** Whether the contract says what the model costs. */
+  readonly isDocumented: boolean;
   readonly modelId: string;
   /** Ends the look-up. */
   readonly signal: AbortSignal;
 }
 
-/** Returns a model's price from the gateway's list, else the contract's, and says which it is. */
-export async function findPrice({ catalog, modelId, signal }: PriceSource): Promise<Price> {
+/** Returns a model's price: as given, from the gateway's list, else the contract's; says which it is. */
+export async function findPrice(from: PriceSource): Promise<Price> {
+  const { given, catalog, isDocumented, modelId, signal } = from;
+  if (given !== null) return { inputUsdPerMillionTokens: given, source: "--price" };
+  if (!isDocumented) return { inputUsdPerMillionTokens: null, source: "no list has this engine" };
   if (catalog === null) return contractPrice("the documented price");
   try {
     const models = await catalog.listModels({ signal });
@@ -59,6 +74,8 @@ const MS_PER_CALL = 300;
 /** What a run will take, before anything is sent. */
 export interface RunEstimate {
   readonly mails: number;
+  /** Calls of the model: some engines take several for a mail. */
+  readonly calls: number;
   readonly inputTokens: number;
   readonly costUsd: number;
   readonly durationMs: number;
@@ -67,25 +84,32 @@ export interface RunEstimate {
 
 /** Estimates what calls with so many input tokens will take. */
 export function estimateRun(
-  { mails, inputTokens }: Pick<RunEstimate, "mails" | "inputTokens">,
+  sent: Pick<RunEstimate, "mails" | "calls" | "inputTokens">,
   { concurrency, limits, price }: { concurrency: number; limits: RateLimits; price: Price },
 ): RunEstimate {
-  const costUsd = (inputTokens * price.inputUsdPerMillionTokens) / 1_000_000;
-  const underWayMs = (mails * MS_PER_CALL) / concurrency;
-  const limitedMs = (mails * 60_000) / (limits.requestsPerMinute ?? Number.POSITIVE_INFINITY);
-  return { mails, inputTokens, costUsd, durationMs: Math.max(underWayMs, limitedMs), price };
+  const costUsd = tokensUsd(sent.inputTokens, price);
+  const underWayMs = (sent.calls * MS_PER_CALL) / concurrency;
+  const limitedMs = (sent.calls * 60_000) / (limits.requestsPerMinute ?? Number.POSITIVE_INFINITY);
+  return { ...sent, costUsd, durationMs: Math.max(underWayMs, limitedMs), price };
 }
 
 /** Returns what a run will take, in one line. */
 export function describeEstimate(estimate: RunEstimate, kept: number): string {
-  const { mails, inputTokens, costUsd, durationMs, price } = estimate;
+  const { mails, calls, inputTokens, costUsd, durationMs, price } = estimate;
   const journal = kept === 0 ? "" : `; ${printCount(kept)} answered already`;
-  const perMillion = printUsd(price.inputUsdPerMillionTokens);
-  const basis = mails === 0 ? "" : ` (${perMillion} a million tokens: ${price.source})`;
+  const inCalls = calls === mails ? "" : ` in at most ${printCount(calls)} calls`;
+  const isUnpriced = mails > 0 && price.inputUsdPerMillionTokens === null;
+  const cost = isUnpriced ? noKnownPrice : printUsd(costUsd);
+  const basis = mails === 0 ? "" : ` (${describePrice(price)})`;
   return (
-    `To ask: ${printMails(mails)}, about ${printCount(inputTokens)} tokens, ` +
-    `${printUsd(costUsd)}${basis}, ${printDuration(durationMs)}${journal}.\n`
+    `To ask: ${printMails(mails)}, about ${printCount(inputTokens)} tokens${inCalls}, ` +
+    `${cost}${basis}, ${printDuration(durationMs)}${journal}.\n`
   );
+}
+
+function describePrice({ inputUsdPerMillionTokens, source }: Price): string {
+  if (inputUsdPerMillionTokens === null) return `${source}; --price names one`;
+  return `${printUsd(inputUsdPerMillionTokens)} a million tokens: ${source}`;
 }
 
 /** A run that is estimated above it needs a yes, when there is somebody to ask. */
@@ -108,8 +132,16 @@ export interface CostLimits {
  *
  * @throws CliError that says why.
  */
-export async function checkCost({ costUsd }: RunEstimate, limits: CostLimits): Promise<void> {
+export async function checkCost(estimate: RunEstimate, limits: CostLimits): Promise<void> {
+  const { mails, costUsd, price } = estimate;
   const { maxCostUsd, yes, confirm, signal } = limits;
+  const isBounded = maxCostUsd < Number.POSITIVE_INFINITY;
+  if (isBounded && mails > 0 && price.inputUsdPerMillionTokens === null) {
+    const problem = "--max-cost cannot be kept, since no list says what this engine costs";
+    throw new CliError(
+      `${problem}; nothing was sent. Name it with --price USD, for a million input tokens, or leave --max-cost out.`,
+    );
+  }
   if (costUsd > maxCostUsd) {
     const message = `The run would cost more than ${printUsd(maxCostUsd)} (--max-cost); nothing was sent.`;
     throw new CliError(`${message} Raise it, or take fewer mails with --limit.`);
@@ -134,6 +166,17 @@ export class RunTotals {
     this.#price = price;
   }
 
+  /** Whether there are answers of which nobody says what they cost. */
+  get isUnpriced(): boolean {
+    const { inputUsdPerMillionTokens } = this.#price;
+    return inputUsdPerMillionTokens === null && this.succeeded > 0 && this.costUsd === 0;
+  }
+
+  /** Returns what all of it has cost, as a person reads it. */
+  describeCost(): string {
+    return this.isUnpriced ? noKnownPrice : printUsd(this.costUsd);
+  }
+
   /** Counts a call that has ended. */
   add(end: CallEnd): void {
     if ("error" in end) {
@@ -150,6 +193,7 @@ export class RunTotals {
 export class Budget {
   readonly #maxUsd: number;
   readonly #price: Price;
+  readonly #transport: Transport;
   #inFlight = 0;
   #answered = 0;
   #spentUsd = 0;
@@ -157,15 +201,18 @@ export class Budget {
   isSpent = false;
 
   /** @param maxUsd - US dollars; Infinity for no bound. */
-  constructor(maxUsd: number, price: Price) {
+  constructor(maxUsd: number, { price, transport }: { price: Price; transport: Transport }) {
     this.#maxUsd = maxUsd;
     this.#price = price;
+    this.#transport = transport;
   }
 
   /** Whether one more request fits beside what is spent and what is in flight. */
   allows(nextRequest: () => EvaluationRequest): boolean {
     if (this.#maxUsd === Number.POSITIVE_INFINITY) return true;
-    const { costUsd } = estimateCost([nextRequest()], this.#price);
+    const { inputUsdPerMillionTokens } = this.#price;
+    const price = { inputUsdPerMillionTokens: inputUsdPerMillionTokens ?? 0 };
+    const { costUsd } = estimateCost([nextRequest()], { ...price, transport: this.#transport });
     const perCall = Math.max(costUsd, this.#spentUsd / Math.max(1, this.#answered));
     const fits = this.#spentUsd + (this.#inFlight + 1) * perCall <= this.#maxUsd;
     if (fits) this.#inFlight += 1;

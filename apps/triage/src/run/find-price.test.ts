@@ -8,6 +8,7 @@ import { findPrice } from "./cost.ts";
 const { signal } = new AbortController();
 const modelId = "typesafe-ai/jev";
 const documented = 0.042;
+const asked = { given: null, isDocumented: true, modelId, signal };
 
 function catalogOf(answer: () => Response) {
   return createCatalog({ fetch: async () => answer(), env: {}, maxRetries: 0 });
@@ -21,14 +22,14 @@ test("the gateway's list counts, per million tokens", async () => {
   const catalog = listing({ input: "0.00000005" });
   const source = "the gateway's price list";
   const price = { inputUsdPerMillionTokens: 0.05, source };
-  expect(await findPrice({ catalog, modelId, signal })).toEqual(price);
+  expect(await findPrice({ ...asked, catalog })).toEqual(price);
 });
 
 test("the emulator lists the model as the gateway does", async () => {
   const emulator = createEmulator();
   const fetch = (input: string | URL | Request, init?: RequestInit) => emulator.fetch(input, init);
   const catalog = createCatalog({ fetch, env: {} });
-  expect(await findPrice({ catalog, modelId, signal })).toMatchObject({
+  expect(await findPrice({ ...asked, catalog })).toMatchObject({
     inputUsdPerMillionTokens: documented,
     source: "the gateway's price list",
   });
@@ -45,7 +46,7 @@ test.each([
   ],
   ["the list is broken", catalogOf(() => Response.json([])), "; the gateway's list cannot be read"],
 ])("when %s, the contract's price counts and says so", async (_, catalog, source) => {
-  const price = await findPrice({ catalog, modelId, signal });
+  const price = await findPrice({ ...asked, catalog });
   expect(price.inputUsdPerMillionTokens).toBe(documented);
   expect(price.source).toBe(`the documented price${source.replace("the documented price", "")}`);
 });

@@ -1,4 +1,4 @@
-import { estimateCost, type EvaluationRequest } from "evaluator-client";
+import { type CostEstimate, estimateCost, type EvaluationRequest } from "evaluator-client";
 import { DigestTable, NumberList } from "../input/digest-table.ts";
 import { changedInput, type InputMail } from "../input/mail-file.ts";
 import type { Mail } from "../input/mail.ts";
@@ -57,7 +57,7 @@ export class CallPlan {
   readonly #repeats: NumberList;
   readonly #statuses: NumberList;
   readonly #counts = { unknown: 0, answered: 0, begun: 0, changed: 0 };
-  #missingTokens = 0;
+  #missing = { calls: 0, inputTokens: 0 };
 
   constructor(context: RunContext) {
     this.#context = context;
@@ -75,9 +75,9 @@ export class CallPlan {
     return this.#statuses.length;
   }
 
-  /** The input tokens of what is to be asked, estimated. */
-  get missingTokens(): number {
-    return this.#missingTokens;
+  /** What is to be asked, estimated: calls of the model, and their input tokens. */
+  get missing(): Readonly<Pick<CostEstimate, "calls" | "inputTokens">> {
+    return this.#missing;
   }
 
   /** Returns how many calls have a status. */
@@ -100,7 +100,11 @@ export class CallPlan {
     this.#statuses.push(allStatuses.indexOf(status));
     this.#counts[status] += 1;
     if (status === "answered") return;
-    this.#missingTokens += estimateCost([requestFor(this.#context, mail)], noPrice).inputTokens;
+    const { transport } = this.#context;
+    const request = requestFor(this.#context, mail);
+    const { calls, inputTokens } = estimateCost([request], { ...noPrice, transport });
+    this.#missing.calls += calls;
+    this.#missing.inputTokens += inputTokens;
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Clock } from "evaluator-cli-kit";
 import { expect, test } from "vitest";
 import { stoppedClock } from "../testing/start-triage.ts";
+import { RunTotals } from "./cost.ts";
 import { showProgress } from "./progress.ts";
 
 function watched(isTTY: boolean, columns?: number) {
@@ -16,7 +17,7 @@ function watched(isTTY: boolean, columns?: number) {
       };
     },
   };
-  const totals = { succeeded: 0, failed: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  const totals = new RunTotals({ inputUsdPerMillionTokens: 0.042, source: "here" });
   const written: string[] = [];
   const stderr = {
     isTTY,

@@ -1,5 +1,5 @@
 import { type Clock, type TextSink, truncateColumns } from "evaluator-cli-kit";
-import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
+import { printCount, printDuration, printMails } from "../amounts.ts";
 import type { RunTotals } from "./cost.ts";
 
 // A terminal is drawn over; a log gets a line every few seconds.
@@ -40,7 +40,7 @@ export interface Progress {
   /** Mails to ask about. */
   readonly total: number;
   readonly elapsedMs: number;
-  readonly totals: Readonly<Pick<RunTotals, "succeeded" | "failed" | "costUsd">>;
+  readonly totals: Readonly<Pick<RunTotals, "succeeded" | "failed" | "describeCost">>;
 }
 
 /** Returns how far a run is, in one line: done, rate, time left, cost, errors. */
@@ -53,7 +53,7 @@ function progressLine({ total, elapsedMs, totals }: Progress): string {
     `${printCount(done)} of ${printMails(total)}`,
     `${(perMs * 1000).toFixed(1)} a second`,
     left,
-    printUsd(totals.costUsd),
+    totals.describeCost(),
     `${printCount(failed)} failed`,
   ].join(" · ");
 }

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { CliError, printable, toPrintable } from "evaluator-cli-kit";
 import type { Answer } from "evaluator-client";
-import { printCount, printDuration, printUsd } from "../amounts.ts";
+import { printCount, printDuration } from "../amounts.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "../calibration.ts";
 import { type Mail, recordLabel } from "../input/mail.ts";
 import type { RunFacts } from "../journal/journal-reader.ts";
@@ -57,7 +57,7 @@ function describeRun(plan: CallPlan, { totals, elapsedMs }: AskOutcome): string 
   ].join("");
   return (
     `Answered: ${printCount(totals.succeeded)}${notes}; ${printCount(totals.inputTokens)} tokens, ` +
-    `${printUsd(totals.costUsd)}, ${printDuration(elapsedMs)}.\n`
+    `${totals.describeCost()}, ${printDuration(elapsedMs)}.\n`
   );
 }
 
@@ -149,6 +149,7 @@ function runFacts(plan: CallPlan, { context, outcome }: ResultsOptions): RunFact
     inputTokens: totals.inputTokens,
     costUsd: totals.costUsd,
     elapsedMs,
+    ...(totals.isUnpriced && { isUnpriced: true }),
     ...(context.calibration === null ? {} : { calibration: context.calibration }),
   };
 }

@@ -3,15 +3,12 @@ import type { TriageRun } from "../arguments.ts";
 import { type JournalReader, readJournal } from "../journal/journal-reader.ts";
 import { Journal } from "../journal/journal.ts";
 import { checkOutput } from "../output/check-output.ts";
-import type { TriageContext } from "../service.ts";
+import { describeEngine, hasDocumentedPrice, type TriageContext } from "../service.ts";
 import { askMissing } from "./ask-calls.ts";
 import { checkCost, describeEstimate, estimateRun, findPrice, type RunEstimate } from "./cost.ts";
 import { type CallPlan, planCalls } from "./plan-calls.ts";
 import { giveResults } from "./results.ts";
 import { readRunContext, type RunContext } from "./run-context.ts";
-
-const offlineNotice =
-  "Offline: the emulator on this machine answers, from recordings or by matching words, not a model.\n";
 
 /**
  * Triages one file: checks everything, asks what the journal has no answer to, writes the results,
@@ -22,6 +19,7 @@ const offlineNotice =
 export async function triageFile(run: TriageRun, program: TriageContext): Promise<number> {
   const context = await readRunContext(run, program);
   const { stdout, stderr, input } = context;
+  stderr.write(describeEngine(context.service));
   if (run.dryRun) {
     stdout.write(await dryRun(context));
     stderr.write(input.describeLeftOut());
@@ -31,7 +29,6 @@ export async function triageFile(run: TriageRun, program: TriageContext): Promis
   using journal = Journal.open(context.journalPath, context);
   const noteMails = journal.noteMails.bind(journal);
   const plan = await planCalls(context, { journal, noteMails });
-  if (run.offline) stderr.write(offlineNotice);
   const estimate = await estimateFor(plan, context);
   stderr.write(input.describeLeftOut() + describeEstimate(estimate, plan.count("answered")));
   await checkCost(estimate, { ...context, ...run });
@@ -54,8 +51,10 @@ async function estimateFor(plan: CallPlan, context: RunContext): Promise<RunEsti
   const { run, transport, service, signal } = context;
   const mails = plan.length - plan.count("answered");
   const catalog = mails === 0 ? null : context.catalog;
-  const price = await findPrice({ catalog, modelId: service.modelId, signal });
+  const { modelId } = service;
+  const isDocumented = hasDocumentedPrice(transport);
+  const price = await findPrice({ given: run.priceUsd, catalog, isDocumented, modelId, signal });
   const { concurrency } = run;
   const limits = transport.limits ?? {};
-  return estimateRun({ mails, inputTokens: plan.missingTokens }, { concurrency, price, limits });
+  return estimateRun({ mails, ...plan.missing }, { concurrency, price, limits });
 }

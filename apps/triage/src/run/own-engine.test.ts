@@ -1,0 +1,89 @@
+import { copyFile, mkdir } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { createEmulator } from "evaluator-emulator";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { openCatalog, openTransport } from "../service.ts";
+import { sampleMail } from "../testing/samples.ts";
+import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
+
+const { resolve } = createRequire(import.meta.url);
+const journalSchema = z.object({ requests: z.array(z.object({ path: z.string() })) });
+
+/** Starts a chat server with log-probabilities, and returns how triage runs on it. */
+async function startEngine() {
+  const emulator = createEmulator({ exchanges: [], engine: "ollama" });
+  const { origin } = await emulator.listen();
+  onTestFinished(() => emulator.close());
+  const env = {
+    EVALUATOR_TRANSPORT: "logprobs",
+    EVALUATOR_LOGPROBS_BASE_URL: origin,
+    EVALUATOR_MODEL_ID: "qwen3:4b",
+  };
+  const calls = async () => {
+    const journal = await emulator.fetch("/_emulator/journal?limit=10000");
+    const { requests } = journalSchema.parse(await journal.json());
+    return requests.filter(({ path }) => path === "/v1/chat/completions").length;
+  };
+  const triage = (cwd: string, ...words: string[]) =>
+    startTriage(["inbox.json", ...words], { cwd, env, openTransport, openCatalog });
+  return { origin, calls, triage };
+}
+
+test("the synthetic inbox is triaged by a chat model on this machine, and a rerun asks nothing", async () => {
+  const cwd = await temporaryFolder();
+  await mkdir(cwd, { recursive: true });
+  await copyFile(resolve("evaluator-fixtures/mail/inbox.json"), join(cwd, "inbox.json"));
+  const { origin, calls, triage } = await startEngine();
+  const first = await triage(cwd, "--concurrency", "4");
+  const [engine, estimate, summary] = first.stderr.split("\n");
+  expect(first.exitCode).toBe(0);
+  expect(engine).toBe(`Engine: qwen3:4b through logprobs ${origin}/, prompts logprobs-1 balanced.`);
+  expect(estimate).toMatch(
+    /^To ask: 42 mails, about [\d,]+ tokens in at most 546 calls, no known price \(no list has this engine; --price names one\), /,
+  );
+  expect(summary).toMatch(/^Answered: 42; [\d,]+ tokens, no known price, /);
+  const results = await readResults(cwd);
+  expect(results).toHaveLength(42);
+  for (const { scam, categoryConf, error } of results) {
+    expect({ scam, categoryConf, error }).toEqual({ scam: expect.any(Number), categoryConf: null });
+  }
+  const asked = await calls();
+  expect(asked).toBeGreaterThanOrEqual(42 * 4);
+
+  const again = await triage(cwd);
+  expect(again.stderr).toContain("Answered: 0, 42 answered already; 0 tokens, $0.00, ");
+  expect(again.stdout).toBe(first.stdout);
+  expect(await calls()).toBe(asked);
+
+  const { stdout } = await startTriage(["explain", "mail-001"], { cwd });
+  expect(stdout).toContain(`qwen3:4b through logprobs ${origin}/, prompts logprobs-1 balanced\n`);
+  expect(stdout).toContain("cost      not reported for ");
+});
+
+test("the answers of one engine are not those of another", async () => {
+  const cwd = await folderWith([sampleMail()]);
+  const { triage } = await startEngine();
+  await triage(cwd);
+  expect((await triage(cwd, "--offline")).stderr).toContain("Answered: 1; ");
+  expect((await triage(cwd)).stderr).toContain("Answered: 0, 1 answered already; ");
+});
+
+test("--max-cost needs a price, which --price names where no list does", async () => {
+  const cwd = await folderWith([sampleMail()]);
+  const { calls, triage } = await startEngine();
+  const refused = await triage(cwd, "--max-cost", "1");
+  expect(refused.exitCode).toBe(1);
+  expect(refused.stderr).toContain(
+    "--max-cost cannot be kept, since no list says what this engine",
+  );
+  expect(await calls()).toBe(0);
+  const dear = await triage(cwd, "--max-cost", "0.1", "--price", "1000");
+  expect(dear.stderr).toContain("The run would cost more than $0.10 (--max-cost)");
+  expect(await calls()).toBe(0);
+  const { exitCode, stderr } = await triage(cwd, "--max-cost", "0.1", "--price", "0.5");
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain("($0.50 a million tokens: --price)");
+});
