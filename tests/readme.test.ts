@@ -1,6 +1,7 @@
 import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
 import { readCodeBlocks } from "./read-readme.ts";
 import { runCommand, startUntil } from "./run-command.ts";
@@ -22,6 +23,8 @@ test("shows these commands", () => {
     "npm run triage -- fixtures/mail/inbox.json --offline",
     "npm run emulator -- --port 8787",
     "npm run self-check",
+    'npm run evaluator -- ask --state README.md --boolean "Is it about mail?" --engine gateway=http://127.0.0.1:8787/v4/ai',
+    "npm run evaluator -- compare --help",
   ]);
 });
 
@@ -63,4 +66,17 @@ test("npm run self-check passes on recordings", async () => {
   const { exitCode, stdout } = await runCommand("npm run self-check", { cwd: root });
   expect(stdout).toContain("3 of 3 prompts passed");
   expect(exitCode).toBe(0);
+});
+
+test("npm run evaluator asks the emulator, and tells how engines are compared", async () => {
+  const emulator = createEmulator();
+  onTestFinished(() => emulator.close());
+  const { gatewayBaseUrl } = await emulator.listen();
+  const ask = commands.find((command) => command.includes("evaluator -- ask")) ?? "";
+  const elsewhere = ask.replace("http://127.0.0.1:8787/v4/ai", gatewayBaseUrl);
+  const asked = await runCommand(elsewhere, { cwd: root });
+  expect(asked).toMatchObject({ exitCode: 0 });
+  expect(asked.stdout).toMatch(/^boolean {2}yes 0\.\d\d$/m);
+  const help = await runCommand("npm run evaluator -- compare --help", { cwd: root });
+  expect(help.stdout).toContain("Usage: evaluator compare");
 });

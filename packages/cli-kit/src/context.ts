@@ -18,6 +18,8 @@ export interface CliContext {
   readonly env: Environment;
   /** The folder that typed paths are relative to. */
   readonly cwd: string;
+  /** What is piped into the program. */
+  readonly stdin: AsyncIterable<string | Uint8Array>;
   /** Where results go. */
   readonly stdout: TextSink;
   /** Where everything said about the run goes. */
@@ -37,6 +39,7 @@ export function readContext(program: NodeJS.Process, interruption: AbortControll
     env,
     // npm runs scripts in the repository's folder and says here where the person stands.
     cwd: env["INIT_CWD"] ?? program.cwd(),
+    stdin,
     stdout,
     stderr,
     signal,

@@ -35,6 +35,9 @@ test.each([
   ["pick", "-h"],
   ["check", "--help"],
   ["drift", "--help"],
+  ["ask", "--help"],
+  ["doctor", "--help"],
+  ["compare", "--help"],
 ])("%s %s tells how it is typed", async (...words) => {
   const { exitCode, stdout } = await run("/", words);
   expect(exitCode).toBe(0);

@@ -3,10 +3,21 @@ import { CliError, type CliContext, toPrintablePath, UsageError } from "evaluato
 import { calibrateCommand } from "./calibrate/calibrate-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { type Command, endings, toUsageFailure } from "./command.ts";
+import { compareCommand } from "./compare/compare-command.ts";
 import { driftCommand } from "./drift-command.ts";
+import { askCommand } from "./engines/ask-command.ts";
+import { doctorCommand } from "./engines/doctor-command.ts";
 import { pickCommand } from "./pick-command.ts";
 
-const commands: readonly Command[] = [calibrateCommand, pickCommand, checkCommand, driftCommand];
+const commands: readonly Command[] = [
+  askCommand,
+  doctorCommand,
+  calibrateCommand,
+  pickCommand,
+  checkCommand,
+  driftCommand,
+  compareCommand,
+];
 
 const width = Math.max(...commands.map(({ name }) => name.length));
 const usage = [

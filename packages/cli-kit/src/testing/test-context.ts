@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { type CliContext, systemClock } from "../index.ts";
 
 /** A context whose streams are kept as text. */
@@ -12,6 +13,7 @@ export function createTestContext(given: Partial<CliContext> = {}): TestContext 
   return {
     env: {},
     cwd: "/",
+    stdin: Readable.from([]),
     stdout: { write: (text) => (printed.stdout += text) },
     stderr: { write: (text) => (printed.stderr += text) },
     signal: new AbortController().signal,

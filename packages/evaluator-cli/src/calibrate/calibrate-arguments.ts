@@ -102,7 +102,7 @@ export function readSeed(text: string | undefined): number {
 }
 
 /** Returns a share typed as `5%` or `0.05`. */
-function readShare(option: string, text: string): number {
+export function readShare(option: string, text: string): number {
   const match = /^(\d{1,3}(?:\.\d{1,9})?)\s?(%?)$/.exec(text.trim());
   const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === "%" ? 100 : 1);
   if (share > 0 && share < 1) return share;

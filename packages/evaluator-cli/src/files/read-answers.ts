@@ -67,7 +67,8 @@ function nounOf(value: unknown): string {
   return "subject" in value ? "mails" : "records";
 }
 
-async function isDatabaseFile(path: string): Promise<boolean> {
+/** Returns whether a file is a SQLite database. @throws CliError where it cannot be read. */
+export async function isDatabaseFile(path: string): Promise<boolean> {
   return await isDatabase(path).catch((error: unknown) => {
     throw toFileError(error, `read ${path}`, "Check its name and rights.");
   });

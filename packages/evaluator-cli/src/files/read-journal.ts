@@ -9,6 +9,7 @@ import {
   evaluationReader,
   type KeptAnswers,
 } from "evaluator-calibration";
+import type { Questions } from "evaluator-client";
 import { CliError, printable } from "evaluator-cli-kit";
 
 /** The journal of the triage: its mark and the version of its tables. */
@@ -65,6 +66,29 @@ export function readTexts(
     }
   });
   return texts;
+}
+
+const allStates = `
+SELECT mails.id, answers.state, setups.questions
+FROM mails JOIN answers USING (call) JOIN setups USING (setup)`;
+
+/** Returns what a journal asked: the states by id, and the questions. @throws CliError where these changed. */
+export function readStates(
+  name: string,
+  path: string,
+): { states: Map<string, string | object>; questions: Questions } {
+  const states = new Map<string, string | object>();
+  const wordings = new Set<string>();
+  withJournal(name, path, (database) => {
+    for (const row of database.prepare(allStates).iterate()) {
+      states.set(String(row["id"]), JSON.parse(String(row["state"])) as string | object);
+      wordings.add(String(row["questions"]));
+    }
+  });
+  const [wording = "{}", another] = wordings;
+  if (another === undefined) return { states, questions: JSON.parse(wording) as Questions };
+  const problem = printable`${name} holds answers to ${String(wordings.size)} wordings of the questions.`;
+  throw new CliError(`${problem} Run the triage again, so that all mails have the same.`);
 }
 
 function toText(state: string): string {

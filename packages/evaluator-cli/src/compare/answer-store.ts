@@ -1,0 +1,117 @@
+import { hash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import type { Basis } from "evaluator-calibration";
+import type { Questions, Transport } from "evaluator-client";
+import { CliError, printable } from "evaluator-cli-kit";
+import { isDatabase } from "../files/read-journal.ts";
+
+/** One engine's answers about one record, each with its probabilities in the order of the question. */
+export interface KeptEvaluation {
+  /** Of a boolean the probability of yes, else one of each option or level. */
+  readonly answers: Readonly<Record<string, readonly number[]>>;
+  readonly modelId: string | null;
+  readonly basis: Basis | null;
+  /** Where readings disagreed about the winner; null where there is one reading alone. */
+  readonly flips: Readonly<Record<string, boolean>> | null;
+  readonly costUsd: number | null;
+  readonly ms: number;
+}
+
+/** What became of one call: answers, or why there are none and never will be. */
+export type Outcome = { readonly evaluation: KeptEvaluation } | { readonly failure: string };
+
+/** "EVCP": the mark of the answers that a comparison keeps. */
+const APPLICATION_ID = 0x45564350;
+const VERSION = 1;
+
+const schema = `
+CREATE TABLE outcomes (
+  engine TEXT NOT NULL, call TEXT NOT NULL, evaluation TEXT, failure TEXT,
+  PRIMARY KEY (engine, call)
+) STRICT, WITHOUT ROWID;
+PRAGMA application_id = ${APPLICATION_ID};
+PRAGMA user_version = ${VERSION};`;
+
+/** The answers that were paid for, each on the disk before the next is counted. */
+export class AnswerStore implements Disposable {
+  readonly #database: DatabaseSync;
+  readonly #find;
+  readonly #keep;
+
+  private constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#find = database.prepare(
+      "SELECT evaluation, failure FROM outcomes WHERE engine = ? AND call = ?",
+    );
+    this.#keep = database.prepare("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)");
+  }
+
+  /** Opens or makes the file. @throws CliError where it is another's, or another run has it. */
+  static async open(path: string): Promise<AnswerStore> {
+    if (existsSync(path) && !(await isDatabase(path))) throw notOurs(path);
+    const database = new DatabaseSync(path);
+    try {
+      // Held until the end: two runs at once would pay for the same answers.
+      database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;");
+      database.exec("BEGIN EXCLUSIVE");
+      prepare(database, path);
+      database.exec("COMMIT");
+      return new AnswerStore(database);
+    } catch (error) {
+      database.close();
+      const isBusy = error instanceof Error && "errcode" in error && error.errcode === 5;
+      if (!isBusy) throw error;
+      const what = printable`Another run is writing ${path}.`;
+      throw new CliError(`${what} Wait for its end, or choose another folder with --out.`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** Returns what became of a call, or null where it has not been made. */
+  find(engine: string, call: string): Outcome | null {
+    const row = this.#find.get(engine, call);
+    if (row === undefined) return null;
+    if (row["evaluation"] === null) return { failure: String(row["failure"]) };
+    return { evaluation: JSON.parse(String(row["evaluation"])) as KeptEvaluation };
+  }
+
+  /** Writes what became of a call. */
+  keep(engine: string, call: string, outcome: Outcome): void {
+    const isAnswered = "evaluation" in outcome;
+    const evaluation = isAnswered ? JSON.stringify(outcome.evaluation) : null;
+    this.#keep.run(engine, call, evaluation, isAnswered ? null : outcome.failure);
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
+
+/** Returns the key of an engine: where it is, its model, and how it is read. */
+export function engineKey({ name, target }: Transport): string {
+  const { url = "", modelId = "", format = "" } = target ?? {};
+  return JSON.stringify([name, url, modelId, format]);
+}
+
+/** Returns the key of a call: another word of state or questions is another call. */
+export function callKey(state: string | object, questions: Questions): string {
+  return hash("sha256", JSON.stringify([Object.entries(questions), state]), "base64url");
+}
+
+function prepare(database: DatabaseSync, path: string): void {
+  const pragma = (key: string) => Object.values(database.prepare(`PRAGMA ${key}`).get() ?? {})[0];
+  const tables = database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"];
+  if (tables === 0) database.exec(schema);
+  else if (pragma("application_id") !== APPLICATION_ID) throw notOurs(path);
+  else if (pragma("user_version") !== VERSION) {
+    const what = printable`${path} was written by another release of this program.`;
+    throw new CliError(`${what} Choose another folder with --out.`);
+  }
+}
+
+function notOurs(path: string): CliError {
+  const what = printable`${path} is no file of kept answers.`;
+  return new CliError(`${what} Choose another folder with --out.`);
+}

@@ -1,0 +1,255 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { launchBrowser } from "evaluator-fixtures/browser";
+import { expect, test } from "vitest";
+import { chatReply, closedAddress, startEmulator, startServer } from "../testing/engines.ts";
+import { run } from "../testing/run.ts";
+import { AnswerStore } from "./answer-store.ts";
+import type { Comparison } from "./comparison.ts";
+
+const asked = {
+  scam: { type: "boolean", instructions: "Does it look like a scam?" },
+  kind: {
+    type: "choice",
+    instructions: "What kind of email is this?",
+    criteria: { receipt: "a payment receipt", newsletter: "news to many", other: "none of these" },
+  },
+};
+
+const texts = [
+  "You have won the lottery, send your bank password now",
+  "The receipt of your payment is attached",
+  "Our newsletter of the week, unsubscribe below",
+  "Shall we meet on Friday",
+];
+
+/** A folder with labels that hold their states, and the questions. */
+async function folderOf(n: number, truthOf = (index: number) => index % 4 === 0): Promise<string> {
+  const cwd = await temporaryFolder();
+  const labels = Array.from({ length: n }, (_, index) => {
+    const state = { subject: `${texts[index % 4]}, number ${index}` };
+    return { id: `m${index}`, question: "scam", truth: truthOf(index), state };
+  });
+  const lines = labels.map((label) => `${JSON.stringify(label)}\n`).join("");
+  await writeFile(join(cwd, "labels.ndjson"), lines);
+  await writeFile(join(cwd, "questions.json"), JSON.stringify(asked));
+  return cwd;
+}
+
+const plain = ["compare", "labels.ndjson", "--questions", "questions.json"];
+
+async function readComparison(cwd: string): Promise<Comparison> {
+  return JSON.parse(await readFile(join(cwd, "comparison", "report.json"), "utf8")) as Comparison;
+}
+
+test("two engines stand side by side, and the same command again asks for nothing", async () => {
+  const { gatewayBaseUrl, origin, paths } = await startEmulator({ engine: "vllm" });
+  const cwd = await folderOf(40);
+  const engines = [`gateway=${gatewayBaseUrl}`, `logprobs=${origin}@local/lexical-1`];
+  const words = [...plain, ...engines.flatMap((engine) => ["--engine", engine])];
+  const { exitCode, stdout, stderr } = await run(cwd, words);
+  expect(stderr).toContain(`${engines[0]}: 0 kept, 40 to ask.`);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain("equal decisions 100 % of 40");
+  const comparison = await readComparison(cwd);
+  expect(comparison.engines).toMatchObject([
+    { name: engines[0], answered: 40, failed: 0, costPer1000Usd: expect.any(Number) as number },
+    { name: engines[1], answered: 40, failed: 0, costPer1000Usd: null },
+  ]);
+  const [scam, kind] = comparison.questions;
+  expect(scam?.engines[0]?.report?.n).toBe(40);
+  expect(scam?.engines[1]).toMatchObject({ flips: 0, difference: { n: 40, pValue: 1 } });
+  expect(scam?.agreements[0]).toMatchObject({ n: 40, equalDecisions: 1 });
+  expect(kind?.engines[0]?.report).toBeNull();
+
+  const before = await paths();
+  const again = await run(cwd, words);
+  expect(again.stderr).toContain(`${engines[1]}: 40 kept, 0 to ask.`);
+  expect(await paths()).toEqual(before);
+  expect(again.stdout).toBe(stdout);
+});
+
+test("what a run was cut short of is asked for by the next one, and nothing twice", async () => {
+  const { gatewayBaseUrl, directBaseUrl, paths } = await startEmulator();
+  const cwd = await folderOf(12);
+  const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
+  const words = [...plain, ...engines, "--concurrency", "1"];
+  const stopped = await run(cwd, [...words, "--max-cost", "0.00001"]);
+  expect(stopped.exitCode).toBe(1);
+  expect(stopped.stderr).toContain("Stopped at --max-cost");
+  const asked = (await paths()).length;
+  expect(asked).toBeGreaterThan(0);
+  expect(asked).toBeLessThan(12);
+  expect(await run(cwd, words)).toMatchObject({ exitCode: 0 });
+  expect(await paths()).toHaveLength(24);
+});
+
+test("without labels it says how far engines agree, and where they do not", async () => {
+  const one = await startEmulator();
+  const rules = [{ match: "lottery", answers: { scam: 0.97 } }];
+  const other = await startEmulator({ rules });
+  const cwd = await folderOf(8);
+  const states = texts.map((subject, index) => ({ id: `s${index}`, state: subject }));
+  await writeFile(join(cwd, "states.json"), JSON.stringify(states));
+  const words = ["compare", "--states", "states.json", "--questions", "questions.json"];
+  const urls = [one.gatewayBaseUrl, other.gatewayBaseUrl];
+  const engines = urls.flatMap((url) => ["--engine", `gateway=${url}`]);
+  const { exitCode } = await run(cwd, [...words, ...engines, "--with-text"]);
+  expect(exitCode).toBe(0);
+  const { questions, texts: shown } = await readComparison(cwd);
+  expect(questions[0]?.engines.map(({ report }) => report)).toEqual([null, null]);
+  expect(questions[0]?.agreements).toHaveLength(1);
+  for (const id of Object.keys(shown ?? {})) expect(shown?.[id]).toContain(texts[Number(id[1])]);
+});
+
+test("as good as the first is said by the margin alone", async () => {
+  const { gatewayBaseUrl } = await startEmulator();
+  const wrong = { match: "lottery", answers: { scam: 0.02 } };
+  const worse = await startEmulator({ rules: [wrong, { answers: { scam: 0.98 } }] });
+  const cwd = await folderOf(60);
+  const words = (url: string) => {
+    const engines = [
+      "--engine",
+      `gateway=${gatewayBaseUrl}`,
+      "--engine",
+      `gateway=${url}@typesafe-ai/jev`,
+    ];
+    return [...plain, ...engines, "--margin", "0.02"];
+  };
+  const same = await run(cwd, words(gatewayBaseUrl));
+  expect(same.stdout).toContain("as good as the first within 0.02");
+  const bad = await run(cwd, words(worse.gatewayBaseUrl));
+  expect(bad.stdout).toContain("worse than the first by more than 0.02");
+  expect(bad.exitCode).toBe(1);
+  const few = await run(await folderOf(8), words(gatewayBaseUrl));
+  expect(few.stdout).toContain("not shown to be as good");
+  expect(few.exitCode).toBe(3);
+});
+
+test("with --calibrated the fit and the comparison have different labels", async () => {
+  const { gatewayBaseUrl, directBaseUrl } = await startEmulator();
+  const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
+  const few = await run(await folderOf(60), [...plain, ...engines, "--calibrated"]);
+  expect(few.exitCode).toBe(3);
+  expect(few.stderr).toContain("takes 100 labels there");
+  const cwd = await folderOf(260);
+  const questions = { scam: asked.scam };
+  await writeFile(join(cwd, "questions.json"), JSON.stringify(questions));
+  expect(await run(cwd, [...plain, ...engines, "--calibrated"])).toMatchObject({ exitCode: 0 });
+  const { isCalibrated, questions: compared } = await readComparison(cwd);
+  expect(isCalibrated).toBe(true);
+  const n = compared[0]?.engines[0]?.report?.n ?? 0;
+  expect(n).toBeGreaterThan(90);
+  expect(n).toBeLessThan(170);
+});
+
+test("an engine at fault is an error at its first call, and no answer is made up", async () => {
+  const { gatewayBaseUrl } = await startEmulator();
+  const broken = {
+    absent: `logprobs=${await closedAddress()}@m`,
+    thinking: `logprobs=${(await startEmulator({ engine: "ollama", faults: [{ kind: "thinking-first" }] })).origin}@m`,
+    silent: `logprobs=${(await startEmulator({ engine: "openai", faults: [{ kind: "no-logprobs" }] })).origin}@m`,
+    massless: `logprobs=${await startServer({
+      "/v1/models": { json: { data: [{ id: "m", owned_by: "library" }] } },
+      "/v1/chat/completions": {
+        json: chatReply([
+          ["The", -0.01],
+          ["yes", -6],
+        ]),
+      },
+    })}@m`,
+  };
+  const messages = {
+    absent: "Could not connect",
+    thinking: "Switch thinking off",
+    silent: "without log-probabilities",
+    massless: "rule label-mass",
+  };
+  const cwd = await folderOf(7);
+  for (const name of ["absent", "thinking", "silent", "massless"] as const) {
+    const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", broken[name]];
+    const { exitCode, stdout, stderr } = await run(cwd, [...plain, ...engines]);
+    expect(stderr).toContain(messages[name]);
+    expect(exitCode).toBe(1);
+    expect(stdout).toBe("");
+  }
+  await expect(readComparison(cwd)).rejects.toThrow("no such file");
+});
+
+test("a file that is another's is left as it is", async () => {
+  const { gatewayBaseUrl, directBaseUrl } = await startEmulator();
+  const cwd = await folderOf(4);
+  const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
+  await writeFile(join(cwd, "answers.sqlite"), "my own notes");
+  const { exitCode, stderr } = await run(cwd, [...plain, ...engines, "--out", "."]);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("is no file of kept answers. Choose another folder with --out.");
+  expect(await readFile(join(cwd, "answers.sqlite"), "utf8")).toBe("my own notes");
+});
+
+test("two runs at once do not pay for the same answers", async () => {
+  const path = join(await temporaryFolder(), "answers.sqlite");
+  {
+    using first = await AnswerStore.open(path);
+    first.keep("engine", "call", { failure: "It declined." });
+    await expect(AnswerStore.open(path)).rejects.toThrow("Another run is writing");
+  }
+  using later = await AnswerStore.open(path);
+  expect(later.find("engine", "call")).toEqual({ failure: "It declined." });
+});
+
+test.each([
+  [["--engine", "gateway"], 2, "--engine is wanted twice or more often"],
+  [["--engine", "direct", "--engine", "direct"], 2, "is given twice"],
+  [["--engine", "gateway=http://127.0.0.1:1", "--engine", "smoke"], 2, "an engine is one of"],
+])("the words %j end with %i: %s", async (words, expected, message) => {
+  const { exitCode, stderr } = await run(await folderOf(4), [...plain, ...words]);
+  expect(stderr).toContain(message);
+  expect(exitCode).toBe(expected);
+});
+
+test("bad input names file, line and what would be right, before anything is asked", async () => {
+  const { gatewayBaseUrl, directBaseUrl, paths } = await startEmulator();
+  const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
+  const cwd = await folderOf(4);
+  await writeFile(join(cwd, "states.ndjson"), '{"id":"a","state":"x"}\n{"state":"y"}\n');
+  const noId = await run(cwd, [...plain, "--states", "states.ndjson", ...engines]);
+  expect(noId.stderr).toContain("states.ndjson line 2: has no id");
+  await writeFile(join(cwd, "bare.ndjson"), '{"id":"m0","question":"scam","truth":true}\n');
+  const bare = await run(cwd, [
+    "compare",
+    "bare.ndjson",
+    "--questions",
+    "questions.json",
+    ...engines,
+  ]);
+  expect(bare.stderr).toContain("hold no state; name the file of the records with --states");
+  const none = await run(cwd, ["compare", "labels.ndjson", ...engines]);
+  expect(none.stderr).toContain("name a file of them with --questions");
+  expect([noId, bare, none].map(({ exitCode }) => exitCode)).toEqual([1, 1, 1]);
+  expect(await paths()).toEqual([]);
+});
+
+test("the page fits every width, light and dark, and runs nothing", async () => {
+  const { gatewayBaseUrl, directBaseUrl } = await startEmulator();
+  const cwd = await folderOf(40);
+  const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
+  await run(cwd, [...plain, ...engines, "--with-text"]);
+  const url = pathToFileURL(join(cwd, "comparison", "report.html")).href;
+  expect(await readFile(new URL(url), "utf8")).not.toMatch(/<script|<img|<link/);
+  const browser = await launchBrowser();
+  for (const [width, colorScheme] of [
+    [1280, "light"],
+    [380, "dark"],
+  ] as const) {
+    const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+    await page.goto(url);
+    const tooWide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    expect(await page.evaluate(tooWide)).toBe(0);
+    expect(await page.getByRole("img").count()).toBe(4);
+    await page.close();
+  }
+  await browser.close();
+});

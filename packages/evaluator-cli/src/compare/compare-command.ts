@@ -1,0 +1,91 @@
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import {
+  type CliContext,
+  CliError,
+  printable,
+  toFileError,
+  writeWholeFile,
+} from "evaluator-cli-kit";
+import { type Command, endings } from "../command.ts";
+import { readEngine } from "../engines/engine.ts";
+import { comparisonPage } from "../page/comparison-page.ts";
+import { AnswerStore } from "./answer-store.ts";
+import { askEngine, type AskedEngine, Budget } from "./ask-engines.ts";
+import { type CompareArguments, compareUsage, parseCompareArguments } from "./compare-arguments.ts";
+import { compareEngines, type Comparison } from "./comparison.ts";
+import { printComparison } from "./print-comparison.ts";
+import { type Asked, readAsked } from "./read-asked.ts";
+
+/** Asks several engines the same, and says how they compare. */
+export const compareCommand: Command = {
+  name: "compare",
+  summary: "ask several engines the same, and say how they agree, what each is worth and costs",
+  usage: compareUsage.trimStart(),
+  run: async (words, context) => await compare(parseCompareArguments(words), context),
+};
+
+async function compare(options: CompareArguments, context: CliContext): Promise<number> {
+  const engines = options.engines.map((text) => readEngine(text, context.env));
+  const asked = await readAsked(options, context);
+  const folder = resolve(context.cwd, options.out);
+  const advice = "Choose another folder with --out.";
+  const told = (error: unknown) => toFileError(error, `write into ${folder}`, advice);
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw told(error);
+  });
+  const answered = await askAll(engines, { asked, options, folder, context });
+  const comparison = compareEngines(answered, asked, options);
+  const json = JSON.stringify(comparison, null, 2);
+  try {
+    await writeWholeFile(join(folder, "report.json"), `${json}\n`);
+    await writeWholeFile(join(folder, "report.html"), comparisonPage(comparison));
+  } catch (error) {
+    throw told(error);
+  }
+  context.stdout.write(options.json ? `${json}\n` : printComparison(comparison));
+  const names = ["report.html", "report.json", "answers.sqlite"];
+  context.stderr.write(
+    printable`Wrote ${names.map((name) => join(options.out, name)).join(", ")}.` + "\n",
+  );
+  return endingOf(comparison);
+}
+
+/** Asks one engine after the other, so that none slows down another's answers. */
+async function askAll(
+  engines: readonly AskedEngine["engine"][],
+  {
+    asked,
+    options,
+    folder,
+    context,
+  }: {
+    readonly asked: Asked;
+    readonly options: CompareArguments;
+    readonly folder: string;
+    readonly context: CliContext;
+  },
+): Promise<AskedEngine[]> {
+  using store = await AnswerStore.open(join(folder, "answers.sqlite"));
+  const { concurrency, maxCostUsd } = options;
+  const budget = new Budget(maxCostUsd);
+  const answered: AskedEngine[] = [];
+  for (const engine of engines) {
+    const one = await askEngine(engine, asked, { store, budget, context, concurrency });
+    const [failure] = one.failures.values();
+    if (one.evaluations.size === 0 && failure !== undefined) {
+      throw new CliError(printable`${engine.name} answered nothing. ${failure}`);
+    }
+    answered.push(one);
+  }
+  return answered;
+}
+
+function endingOf({ questions, margin }: Comparison): number {
+  if (margin === null) return endings.holds;
+  const judgements = new Set(
+    questions.flatMap(({ engines }) => engines.map(({ judgement }) => judgement)),
+  );
+  if (judgements.has("worse")) return endings.broken;
+  return judgements.has("not shown") ? endings.notEnoughLabels : endings.holds;
+}

@@ -1,0 +1,246 @@
+import {
+  compareLabelled,
+  isFairDraw,
+  type LabelledComparison,
+  type QuestionKind,
+  type QuestionReport,
+  reportQuestion,
+} from "evaluator-calibration";
+import type { ReadFile } from "../files/read-records.ts";
+import { type Agreement, agreementsOf, type Disagreement, disagreementsOf } from "./agreement.ts";
+import type { AskedEngine } from "./ask-engines.ts";
+import type { CompareArguments } from "./compare-arguments.ts";
+import {
+  type EngineColumn,
+  joinEngine,
+  type JoinedEngine,
+  recalibrateEngine,
+  rowsOf,
+} from "./engine-columns.ts";
+import type { Asked } from "./read-asked.ts";
+
+/** What `report.json` of a comparison holds: the numbers of the page. */
+export interface Comparison {
+  readonly version: 1;
+  readonly labels: ReadFile | null;
+  readonly records: number;
+  readonly seed: number;
+  /** How much higher a Brier score may be and still be called as good. */
+  readonly margin: number | null;
+  readonly isCalibrated: boolean;
+  readonly maxRisk: number;
+  readonly confidence: number;
+  /** What is to be known before any figure. */
+  readonly notes: readonly string[];
+  readonly engines: readonly ComparedEngine[];
+  readonly questions: readonly ComparedQuestion[];
+  /** The states of the records that engines disagree about, where they were asked for. */
+  readonly texts: Readonly<Record<string, string>> | null;
+}
+
+/** What an engine took and cost. */
+export interface ComparedEngine {
+  readonly name: string;
+  /** The models that answered, the commonest first. */
+  readonly models: readonly string[];
+  readonly answered: number;
+  readonly failed: number;
+  /** Each reason of a failure, and how often. */
+  readonly failures: readonly { readonly message: string; readonly n: number }[];
+  /** Time of half of the calls, and of 95 in 100, in milliseconds; null without answers. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  /** US dollars; null where it does not say what a call costs. */
+  readonly costPer1000Usd: number | null;
+  readonly spentUsd: number | null;
+}
+
+/** Whether an engine is as good as the first, by the margin that was given beforehand. */
+type Judgement = "first" | "as good" | "worse" | "not shown" | "no margin";
+
+/** How one engine does on one question. */
+export interface EngineOnQuestion {
+  readonly name: string;
+  readonly answered: number;
+  /** Share of records in which readings disagreed about the winner; null where there is one reading. */
+  readonly flips: number | null;
+  /** Null without labels. */
+  readonly report: QuestionReport | null;
+  /** Against the first engine, on the labelled records of both. */
+  readonly difference: LabelledComparison | null;
+  readonly judgement: Judgement;
+}
+
+/** One question, and every engine on it. */
+export interface ComparedQuestion {
+  readonly question: string;
+  readonly kind: QuestionKind;
+  readonly engines: readonly EngineOnQuestion[];
+  readonly agreements: readonly Agreement[];
+  readonly disagreements: readonly Disagreement[];
+}
+
+/** Fewer labelled records of both show no difference worth a judgement. */
+const LEAST_JUDGED = 30;
+
+/** Returns how engines compare. */
+export function compareEngines(
+  engines: readonly AskedEngine[],
+  asked: Asked,
+  options: CompareArguments,
+): Comparison {
+  const printed = engines.map((engine) => joinEngine(engine, asked, options));
+  const joined = options.isCalibrated
+    ? printed.map((engine) => recalibrateEngine(engine, asked, options))
+    : printed;
+  const questions = Object.entries(asked.questions).map(([question, { type }]) =>
+    compareQuestion(question, type, { engines, joined, options }),
+  );
+  return {
+    version: 1,
+    labels: asked.labelsFile,
+    records: asked.states.size,
+    seed: options.seed,
+    margin: options.margin,
+    isCalibrated: options.isCalibrated,
+    maxRisk: options.maxRisk,
+    confidence: options.confidence,
+    notes: joined.flatMap(({ notes }, at) =>
+      notes.map((note) => `${engines[at]?.engine.name}: ${note}.`),
+    ),
+    engines: engines.map(measure),
+    questions,
+    texts: options.withText ? textsOf(questions, asked) : null,
+  };
+}
+
+function measure({ engine, evaluations, failures }: AskedEngine): ComparedEngine {
+  const all = [...evaluations.values()];
+  const times = Float64Array.from(all, ({ ms }) => ms).toSorted();
+  const costs = all.map(({ costUsd }) => costUsd);
+  const isPriced = all.length > 0 && costs.every((cost) => cost !== null);
+  const spentUsd = isPriced ? costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0) : null;
+  return {
+    name: engine.name,
+    models: ranked(all.map(({ modelId }) => modelId ?? "a model that is not named")).map(
+      ([name]) => name,
+    ),
+    answered: all.length,
+    failed: failures.size,
+    failures: ranked([...failures.values()]).map(([message, n]) => ({ message, n })),
+    p50Ms: times[Math.ceil(0.5 * times.length) - 1] ?? null,
+    p95Ms: times[Math.ceil(0.95 * times.length) - 1] ?? null,
+    costPer1000Usd: spentUsd === null ? null : (1000 * spentUsd) / all.length,
+    spentUsd,
+  };
+}
+
+function ranked(names: readonly string[]): [name: string, n: number][] {
+  const groups = Map.groupBy(names, (name) => name);
+  return [...groups]
+    .map(([name, { length }]): [string, number] => [name, length])
+    .toSorted(([, one], [, other]) => other - one);
+}
+
+interface Compared {
+  readonly engines: readonly AskedEngine[];
+  readonly joined: readonly JoinedEngine[];
+  readonly options: CompareArguments;
+}
+
+function compareQuestion(
+  question: string,
+  kind: QuestionKind,
+  { engines, joined, options }: Compared,
+): ComparedQuestion {
+  const columns = onSameRecords(joined.map((engine) => engine.columns.get(question) ?? null));
+  const names = engines.map(({ engine }) => engine.name);
+  const [first = null] = columns;
+  return {
+    question,
+    kind,
+    engines: columns.map((column, at) => ({
+      name: names[at] ?? "",
+      answered: column?.column.ids.length ?? 0,
+      flips: flipsOf(engines[at], question),
+      report: column === null ? null : reportOf(column, options),
+      ...judge(first, column, { isFirst: at === 0, options }),
+    })),
+    agreements: agreementsOf(columns, names),
+    disagreements: disagreementsOf(columns),
+  };
+}
+
+/** Leaves the labels of those records that every engine answered: figures of others do not compare. */
+function onSameRecords(columns: readonly (EngineColumn | null)[]): (EngineColumn | null)[] {
+  const isAnsweredByAll = (id: string) =>
+    columns.every((other) => other !== null && other.column.rowOf(id) !== undefined);
+  return columns.map((one) => {
+    if (one === null || one.rows === null) return one;
+    const { column, join } = one;
+    const rows = rowsOf(one.rows, isAnsweredByAll);
+    return { column, join, rows: rows.ids.length === 0 ? null : rows };
+  });
+}
+
+function flipsOf(engine: AskedEngine | undefined, question: string): number | null {
+  const flips = [...(engine?.evaluations.values() ?? [])].flatMap(
+    (evaluation) => evaluation.flips?.[question] ?? [],
+  );
+  return flips.length === 0 ? null : flips.filter(Boolean).length / flips.length;
+}
+
+function reportOf({ column, rows, join }: EngineColumn, options: CompareArguments) {
+  const joined = join.columns.find((candidate) => candidate.column === column);
+  if (rows === null || joined === undefined) return null;
+  return reportQuestion(rows, {
+    maxRisk: options.maxRisk,
+    confidence: options.confidence,
+    seed: options.seed,
+    onAverage: false,
+    costs: null,
+    counts: join.countsOf(column.question),
+    groups: null,
+    labelers: join.labelers.list,
+    isFairDraw: isFairDraw(joined),
+  });
+}
+
+function judge(
+  first: EngineColumn | null,
+  column: EngineColumn | null,
+  { isFirst, options }: { readonly isFirst: boolean; readonly options: CompareArguments },
+): Pick<EngineOnQuestion, "difference" | "judgement"> {
+  if (isFirst) return { difference: null, judgement: "first" };
+  const { seed, margin } = options;
+  const [one, other] = [first?.rows ?? null, column?.rows ?? null];
+  const difference =
+    one === null || other === null ? null : compareLabelled(one, other, { thresholds: [], seed });
+  if (margin === null) return { difference, judgement: "no margin" };
+  if (difference === null || difference.n < LEAST_JUDGED)
+    return { difference, judgement: "not shown" };
+  const { low, high } = difference.brierDifference;
+  return {
+    difference,
+    judgement: high <= margin ? "as good" : low > margin ? "worse" : "not shown",
+  };
+}
+
+function textsOf(
+  questions: readonly ComparedQuestion[],
+  { states }: Asked,
+): Record<string, string> {
+  const ids = new Set(questions.flatMap(({ disagreements }) => disagreements.map(({ id }) => id)));
+  return Object.fromEntries(
+    [...ids].map((id) => {
+      const state = states.get(id) ?? "";
+      const text =
+        typeof state === "string"
+          ? state
+          : Object.values(state)
+              .filter((part) => typeof part === "string")
+              .join(" · ");
+      return [id, text.slice(0, 200)];
+    }),
+  );
+}

@@ -1,0 +1,190 @@
+import { hash } from "node:crypto";
+import {
+  type AnswerColumn,
+  AnswerTable,
+  applyLogistic,
+  applyTemperature,
+  basisOf,
+  fitLogistic,
+  fitTemperature,
+  type LabelledRows,
+  LabelJoin,
+  questionHash,
+  type RecordAnswer,
+  toLabelledRows,
+} from "evaluator-calibration";
+import type { Question } from "evaluator-client";
+import { CliError, printable } from "evaluator-cli-kit";
+import { endings } from "../command.ts";
+import type { AskedEngine } from "./ask-engines.ts";
+import type { CompareArguments } from "./compare-arguments.ts";
+import type { Asked } from "./read-asked.ts";
+
+/** One engine's answers to one question: those of the source that gave most of them. */
+export interface EngineColumn {
+  readonly column: AnswerColumn;
+  /** Null where none of its records is labelled. */
+  readonly rows: LabelledRows | null;
+  readonly join: LabelJoin;
+}
+
+/** An engine's answers, joined with the labels. */
+export interface JoinedEngine {
+  /** By question; a question without answers is missing. */
+  readonly columns: ReadonlyMap<string, EngineColumn>;
+  /** What was left out. */
+  readonly notes: readonly string[];
+}
+
+/** Returns an engine's answers by question, joined with the labels. */
+export function joinEngine(
+  engine: AskedEngine,
+  asked: Asked,
+  options: CompareArguments,
+): JoinedEngine {
+  const table = tableOf(engine, asked);
+  for (const id of asked.states.keys()) {
+    if (!engine.evaluations.has(id)) table.addFailed(id);
+  }
+  return joinTable(table, asked.labels, { asked, options });
+}
+
+function joinTable(
+  table: AnswerTable,
+  labels: Asked["labels"],
+  { asked, options }: { readonly asked: Asked; readonly options: CompareArguments },
+): JoinedEngine {
+  const join = new LabelJoin(table, {
+    last: options.last,
+    allowUnknown: options.allowUnknown,
+    questions: Object.keys(asked.questions),
+  });
+  for (const record of labels) join.add(record, options.labels ?? "");
+  const columns = new Map<string, EngineColumn>();
+  const notes = new Set<string>();
+  for (const [question, found] of Map.groupBy(table.columns, (column) => column.question)) {
+    const [most, ...others] = found.toSorted((one, other) => other.ids.length - one.ids.length);
+    if (most === undefined) continue;
+    const joined = join.columns.find(({ column }) => column === most);
+    const rows = joined === undefined ? null : toLabelledRows(joined);
+    columns.set(question, { column: most, rows, join });
+    const left = others.reduce((sum, { ids }) => sum + ids.length, 0);
+    if (left > 0) notes.add(describeOthers(most, left));
+  }
+  return { columns, notes: [...notes] };
+}
+
+function describeOthers({ source }: AnswerColumn, left: number): string {
+  const { modelId, basis } = source;
+  const kept = `${modelId ?? "a model that is not named"} (${basis})`;
+  return `compared are the answers of ${kept}; ${left} of another source are left out, since sources are never mixed`;
+}
+
+function tableOf({ engine, evaluations }: AskedEngine, { questions }: Asked): AnswerTable {
+  const table = new AnswerTable();
+  const asked = questionHash(questions);
+  for (const [id, { answers, modelId, basis }] of evaluations) {
+    const wire = engine.name;
+    const source = { modelId, wire, basis: basis ?? basisOf(modelId, wire), questionHash: asked };
+    for (const [question, values] of Object.entries(answers)) {
+      const { type: kind, criteria } = questions[question] as Question;
+      const options = kind === "boolean" ? ["no", "yes"] : Object.keys(criteria);
+      table.add({ ids: [id], question, kind, options, values, source }, { file: wire, line: 0 });
+    }
+  }
+  return table;
+}
+
+/** Returns the labelled rows of some records. */
+export function rowsOf(rows: LabelledRows, isTaken: (id: string) => boolean): LabelledRows {
+  const { width, values } = rows.table;
+  const taken = (_: unknown, row: number) => isTaken(rows.ids[row] ?? "");
+  const ofTaken = (_: unknown, at: number) => taken(null, Math.floor(at / width));
+  return {
+    ...rows,
+    ids: rows.ids.filter(taken),
+    table: { width, values: values.filter(ofTaken) },
+    truth: rows.truth.filter(taken),
+    p: rows.p.filter(taken),
+    cameTrue: rows.cameTrue.filter(taken),
+    top: rows.top.filter(taken),
+    weights: rows.weights?.filter(taken),
+    groupOf: rows.groupOf.filter(taken),
+    labelerOf: rows.labelerOf.filter(taken),
+  };
+}
+
+/** A fit takes as many labels as an artifact does. */
+const LEAST_FITTED = 100;
+const LEAST_OF_EACH = 20;
+
+/** Returns which records every engine is fitted on: one half by their ids, the same for all. */
+function isFitted(id: string, seed: number): boolean {
+  return (Number.parseInt(hash("sha256", `${seed} ${id}`).slice(0, 2), 16) & 1) === 0;
+}
+
+/**
+ * Returns an engine's answers recalibrated by a fit on one half of the labelled records, joined with
+ * the labels of the other half.
+ *
+ * @throws CliError where the labels are too few for a fit.
+ */
+export function recalibrateEngine(
+  { columns, notes }: JoinedEngine,
+  asked: Asked,
+  options: CompareArguments,
+): JoinedEngine {
+  const table = new AnswerTable();
+  // Known, but not among the compared: the half of the fit, and what was not answered.
+  for (const id of asked.states.keys()) table.addFailed(id);
+  for (const { column, rows } of columns.values()) {
+    const recalibrate = fitTo(column.question, rows, options.seed);
+    for (const [row, id] of column.ids.entries()) {
+      if (isFitted(id, options.seed)) continue;
+      const printed = column.values.subarray(row * column.width, (row + 1) * column.width);
+      const { question, kind, options: names, source } = column;
+      const values = recalibrate(printed);
+      const answer: RecordAnswer = { ids: [id], question, kind, options: names, values, source };
+      table.add(answer, { file: column.source.wire ?? "", line: 0 });
+    }
+  }
+  const others = asked.labels.filter(({ value }) => {
+    const { id } = (typeof value === "object" && value !== null ? value : {}) as { id?: unknown };
+    return !isFitted(String(id), options.seed);
+  });
+  const joined = joinTable(table, others, { asked, options });
+  return { columns: joined.columns, notes };
+}
+
+function fitTo(
+  question: string,
+  rows: LabelledRows | null,
+  seed: number,
+): (values: Float64Array) => number[] {
+  const fitted =
+    rows === null ? [] : [...rows.ids.keys()].filter((row) => isFitted(rows.ids[row] ?? "", seed));
+  const truth = fitted.map((row) => rows?.truth[row] ?? 0);
+  const yes = truth.filter((one) => one === 1).length;
+  const isTooFew =
+    rows === null ||
+    fitted.length < LEAST_FITTED ||
+    (rows.kind === "boolean" && Math.min(yes, truth.length - yes) < LEAST_OF_EACH);
+  if (isTooFew) {
+    const wanted = `${LEAST_FITTED} labels there, of yes/no questions ${LEAST_OF_EACH} of each side`;
+    const what = printable`--calibrated fits on one half of the labels and takes ${wanted}; ${question} has ${String(fitted.length)}.`;
+    throw new CliError(`${what} Label more, or compare without --calibrated.`, {
+      exitCode: endings.notEnoughLabels,
+    });
+  }
+  if (rows.kind === "boolean") {
+    const fit = fitLogistic(
+      fitted.map((row) => rows.p[row] as number),
+      truth,
+    );
+    return ([p = 0]) => [applyLogistic(p, fit)];
+  }
+  const { width, values } = rows.table;
+  const P = fitted.map((row) => values.subarray(row * width, (row + 1) * width));
+  const { temperature } = fitTemperature(P, truth);
+  return (printed) => [...applyTemperature(printed, temperature)];
+}

@@ -1,0 +1,90 @@
+import { resolve } from "node:path";
+import { CalibrationInputError, type InputRecord } from "evaluator-calibration";
+import type { Questions } from "evaluator-client";
+import { type CliContext, CliError, printable } from "evaluator-cli-kit";
+import { readQuestionsFile } from "../engines/asked-questions.ts";
+import { isDatabaseFile } from "../files/read-answers.ts";
+import { readStates } from "../files/read-journal.ts";
+import { type ReadFile, readRecords } from "../files/read-records.ts";
+import type { CompareArguments } from "./compare-arguments.ts";
+
+/** What every engine is asked. */
+export interface Asked {
+  /** The state of each record, by its id. */
+  readonly states: ReadonlyMap<string, string | object>;
+  readonly questions: Questions;
+  /** The lines of the labels file, to be joined with each engine's answers. */
+  readonly labels: readonly InputRecord[];
+  readonly labelsFile: ReadFile | null;
+}
+
+/** Reads states, questions and labels. @throws an error that names file, line and what would be right. */
+export async function readAsked(options: CompareArguments, context: CliContext): Promise<Asked> {
+  const labels: InputRecord[] = [];
+  const labelsFile = options.labels === null ? null : await readLabels(options.labels);
+  const read = options.states === null ? null : await readStatesFile(options.states, context);
+  const states = read?.states ?? statesOf(labels, options.labels ?? "");
+  const questions =
+    options.questions === null
+      ? (read?.questions ?? null)
+      : await readQuestionsFile(options.questions, context);
+  if (questions === null || Object.keys(questions).length === 0) {
+    throw new CliError("There are no questions to ask; name a file of them with --questions.");
+  }
+  if (states.size === 0) throw new CliError("There are no records to ask about.");
+  return { states, questions, labels, labelsFile };
+
+  async function readLabels(name: string): Promise<ReadFile> {
+    const file = { name, path: resolve(context.cwd, name), csv: true };
+    return await readRecords(file, context, (record) => labels.push(record));
+  }
+}
+
+async function readStatesFile(
+  name: string,
+  context: CliContext,
+): Promise<{ states: Map<string, string | object>; questions: Questions | null }> {
+  const path = resolve(context.cwd, name);
+  if (await isDatabaseFile(path)) return readStates(name, path);
+  const states = new Map<string, string | object>();
+  await readRecords({ name, path, csv: true }, context, (record) => {
+    const { id, state } = toState(record, name);
+    if (states.has(id)) {
+      const problem = printable`id "${id}" stands there a second time`;
+      throw new CalibrationInputError({ file: name, line: record.line }, problem);
+    }
+    states.set(id, state);
+  });
+  return { states, questions: null };
+}
+
+function toState(
+  { line, value }: InputRecord,
+  file: string,
+): { id: string; state: string | object } {
+  const fields = typeof value === "object" && value !== null ? (value as { id?: unknown }) : {};
+  const { id, ...rest } = fields;
+  if (typeof id !== "string" && typeof id !== "number") {
+    throw new CalibrationInputError({ file, line }, "has no id; each record needs one of its own");
+  }
+  const state = "state" in rest ? rest.state : rest;
+  if (typeof state === "string" || (typeof state === "object" && state !== null)) {
+    return { id: String(id), state };
+  }
+  throw new CalibrationInputError({ file, line }, "state is neither text nor a JSON object");
+}
+
+/** The states that labels hold themselves; several labels of one record may repeat it. */
+function statesOf(labels: readonly InputRecord[], file: string): Map<string, string | object> {
+  const states = new Map<string, string | object>();
+  for (const record of labels) {
+    const { value } = record;
+    if (typeof value !== "object" || value === null || !("state" in value)) continue;
+    const { id, state } = toState(record, file);
+    if (!states.has(id)) states.set(id, state);
+  }
+  if (states.size > 0) return states;
+  throw new CliError(
+    printable`The labels of ${file} hold no state; name the file of the records with --states.`,
+  );
+}

@@ -1,0 +1,180 @@
+import {
+  CliError,
+  type CliContext,
+  parseWords,
+  printable,
+  readPositionals,
+  UsageError,
+} from "evaluator-cli-kit";
+import { type Command, endings } from "../command.ts";
+import {
+  listModels,
+  type LogprobsProbe,
+  type Probe,
+  type ProbedServer,
+  probeLogprobs,
+  probeNative,
+} from "./probe-server.ts";
+
+const usage = `
+Usage: evaluator doctor URL [--model MODEL] [--key VARIABLE] [--json]
+
+Says what a server can do for typed questions: native routes, log-probabilities and how many tokens
+it lists, its tokenizer, whether it thinks first, how much of the probability the labels hold, and
+how long a call takes. Ends with the lines to paste, or with what to change on the server. It asks
+two questions about one sentence, about twenty short calls in all.
+Ends with 0: it can be used. 1: not as it is. 2: usage.
+
+  --model MODEL    the model's name there [the first that it lists]
+  --key VARIABLE   the environment variable with its key [EVALUATOR_LOGPROBS_API_KEY, if set]
+  --json           prints what was found as JSON
+`;
+
+const options = {
+  model: { type: "string" },
+  key: { type: "string" },
+  json: { type: "boolean", default: false },
+} as const;
+
+/** What a server can do. */
+interface Findings {
+  readonly server: ProbedServer;
+  readonly models: readonly string[];
+  readonly systemone: Probe;
+  readonly decisions: Probe;
+  readonly logprobs: LogprobsProbe;
+}
+
+/** Says what a server can do. */
+export const doctorCommand: Command = {
+  name: "doctor",
+  summary: "say what a server can do for typed questions, and what to paste or change",
+  usage: usage.trimStart(),
+  run: examine,
+};
+
+async function examine(words: readonly string[], context: CliContext): Promise<number> {
+  const { values, positionals } = parseWords(words, options);
+  const [url = ""] = readPositionals(positionals, ["URL"]);
+  const address = { baseUrl: readUrl(url), apiKey: readKey(values.key, context) };
+  const models = await listModels(address, context);
+  const server = { ...address, model: chooseModel(models, values.model, address.baseUrl) };
+  const findings: Findings = {
+    server,
+    models,
+    systemone: await probeNative("systemone", server, context),
+    decisions: await probeNative("decisions", server, context),
+    logprobs: await probeLogprobs(server, context),
+  };
+  const { baseUrl, model } = server;
+  const { systemone, decisions, logprobs } = findings;
+  const paste = linesToPaste(findings);
+  const json = { url: baseUrl, model, models, systemone, decisions, logprobs, paste };
+  const text = values.json ? JSON.stringify(json, null, 2) : describe(findings, paste);
+  context.stdout.write(`${text}\n`);
+  return paste === null ? endings.broken : endings.holds;
+}
+
+function readUrl(typed: string): string {
+  const url = URL.parse(typed);
+  const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === "";
+  if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) {
+    // Most programs want the /v1 in their address, so people have it at hand.
+    return url.href.replace(/(?:\/v1)?\/?$/, "");
+  }
+  throw new UsageError(printable`"${typed}" is no address such as http://127.0.0.1:11434.`);
+}
+
+function readKey(variable: string | undefined, { env }: CliContext): string | null {
+  const key = env[variable ?? "EVALUATOR_LOGPROBS_API_KEY"]?.trim() || null;
+  if (key !== null || variable === undefined) return key;
+  throw new UsageError(printable`--key ${variable} names an environment variable that is not set.`);
+}
+
+function chooseModel(
+  models: readonly string[],
+  wanted: string | undefined,
+  baseUrl: string,
+): string {
+  const names = `${models.slice(0, 20).join(", ")}${models.length > 20 ? ", …" : ""}`;
+  if (wanted !== undefined) {
+    if (models.length === 0 || models.includes(wanted)) return wanted;
+    throw new CliError(
+      printable`${baseUrl} has no model "${wanted}". It has ${names}; choose one with --model.`,
+    );
+  }
+  const [first] = models;
+  if (first !== undefined) return first;
+  throw new CliError(
+    printable`${baseUrl} lists no models. Load one there, or name it with --model.`,
+  );
+}
+
+function describe(
+  { server, models, systemone, decisions, logprobs }: Findings,
+  paste: string | null,
+) {
+  const { model, baseUrl } = server;
+  const others = models.length > 1 ? ` (of ${models.length}; --model takes another)` : "";
+  const native = [systemone, decisions].find(({ isUsable }) => isUsable);
+  const lines: [string, string][] = [
+    ["model", `${model}${others}`],
+    ["POST /v1/systemone", systemone.found],
+    ["POST /v1/decisions", decisions.found],
+    ...describeLogprobs(logprobs),
+    ["known questions", describeRight(native?.right ?? logprobs.right)],
+  ];
+  const end = paste ?? printable`It cannot be used as it is. What to change: ${logprobs.found}`;
+  return [
+    baseUrl,
+    ...lines.map(([name, found]) => printable`  ${name.padEnd(20)}${found}`),
+    "",
+    end,
+  ].join("\n");
+}
+
+function describeLogprobs(probe: LogprobsProbe): [string, string][] {
+  const { isUsable, found, server, listedTokens, hasTokenizer, labelMass, flips, callMs } = probe;
+  const tokenizer = hasTokenizer ? "yes: labels are asked for by token" : "not needed, or none";
+  if (!isUsable)
+    return [
+      ["log-probabilities", `no: ${found}`],
+      ["tokenizer", tokenizer],
+    ];
+  return [
+    ["log-probabilities", `yes, ${listedTokens} tokens listed (asked as ${server ?? "a chat"})`],
+    ["tokenizer", tokenizer],
+    ["thinking", "off: the answer begins with a label"],
+    [
+      "label mass",
+      `${(labelMass ?? 0).toFixed(2)}${flips ? "; the order of the labels changed an answer" : ""}`,
+    ],
+    ["time for a call", callMs === null ? "not known" : `${Math.round(callMs)} ms`],
+  ];
+}
+
+function describeRight(right: number | null): string {
+  if (right === null) return "not answered";
+  const share = `${right.toFixed(2)} or more for the right answer`;
+  return right > 0.5
+    ? share
+    : `only ${right.toFixed(2)} for a right answer; a larger model reads better`;
+}
+
+/** Returns the lines that reach the server the best way it has, or null where it has none. */
+function linesToPaste({ server, systemone, decisions, logprobs }: Findings): string | null {
+  const { baseUrl, model, apiKey } = server;
+  const modelLine = `EVALUATOR_MODEL_ID=${model}`;
+  if (systemone.isUsable) {
+    const key = `EVALUATOR_DIRECT_API_KEY=${apiKey === null ? "none" : "…"}`;
+    return `EVALUATOR_TRANSPORT=direct\nEVALUATOR_DIRECT_BASE_URL=${baseUrl}\n${key}\n${modelLine}`;
+  }
+  if (decisions.isUsable) {
+    const address = `baseUrl: ${JSON.stringify(baseUrl)}, model: ${JSON.stringify(model)}`;
+    const key = apiKey === null ? ", apiKey: null" : "";
+    return `createEvaluator({ transport: directTransport({ wire: "decisions", ${address}${key} }), limits: {} })`;
+  }
+  if (!logprobs.isUsable) return null;
+  const key = apiKey === null ? "" : "\nEVALUATOR_LOGPROBS_API_KEY=…";
+  return `EVALUATOR_TRANSPORT=logprobs\nEVALUATOR_LOGPROBS_BASE_URL=${baseUrl}${key}\n${modelLine}`;
+}

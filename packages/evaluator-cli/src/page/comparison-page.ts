@@ -1,0 +1,172 @@
+import { count, describeBasis, percent } from "evaluator-calibration";
+import { html, type Html, page } from "evaluator-page-kit";
+import type { ComparedQuestion, Comparison, EngineOnQuestion } from "../compare/comparison.ts";
+import {
+  describeDifference,
+  describeFigures,
+  describeWork,
+  figureHead,
+} from "../compare/print-comparison.ts";
+import { pageStyle } from "./page-style.ts";
+import { curvePlot, histogramPlot } from "./report-plots.ts";
+
+const style = `${pageStyle}
+.scroll { margin-top: 0.5rem; }
+.scroll td:not(.number) { min-width: 9rem; }
+.figures { margin: 0.75rem 0; }
+.figures p { margin-top: 0.5rem; font-size: 0.9rem; overflow-wrap: anywhere; }
+h3, .notice { overflow-wrap: anywhere; }
+`;
+
+/** Returns a comparison as one page: the engines, then each question with all of them side by side. */
+export function comparisonPage(comparison: Comparison): string {
+  const { engines, records, notes, labels, questions, seed, isCalibrated } = comparison;
+  const title = "Which engine for which question?";
+  const body = html`<h1>${title}</h1>
+    <h2>${engines.length} engines on the same ${count(records)} records</h2>
+    ${notes.map((note) => html`<p class="notice">${note}</p>`)}
+    <div class="card">
+      <h3>What they took</h3>
+      ${table(
+        ["engine", "answered by", "answered", "failed", "half within", "95 % within", "per 1,000"],
+        engines.map((engine) => [
+          engine.name,
+          engine.models.join(", ") || "–",
+          ...describeWork(engine),
+        ]),
+        2,
+      )}
+      ${engines.flatMap(({ name, failures }) =>
+        failures
+          .slice(0, 3)
+          .map(({ message, n }) => html`<p class="notice">${name}: ${count(n)} × ${message}</p>`),
+      )}
+    </div>
+    <main>${questions.map((question) => section(question, comparison))}</main>
+    <footer>
+      <p>
+        How it was computed: the same states and questions to each engine, one engine after the
+        other; time is of whole calls, waits and retries included.
+        ${labels === null ? "Without labels, agreement is all that can be said." : `Labels ${labels.name} (SHA-256 ${labels.sha256}).`}
+        ${isCalibrated ? "Each engine was fitted on the same half of the labels and is compared on the other half." : "Probabilities are compared as printed."}
+        Skill is 1 − Brier score / that of always giving the base rate. Total variation is half the
+        sum of the differences of all probabilities. The interval of the Brier difference is paired;
+        right alone is compared by the exact McNemar test. Seed ${seed}. Nothing of this page is
+        uploaded; report.json beside it holds the same numbers.
+      </p>
+    </footer>`;
+  return page({ title, style, body });
+}
+
+function section(compared: ComparedQuestion, comparison: Comparison): Html {
+  const { question, engines } = compared;
+  const bases = [...new Set(engines.flatMap(({ report }) => report?.source.basis ?? []))];
+  const differences = engines.flatMap(
+    (engine) => describeDifference(engine, comparison.margin) ?? [],
+  );
+  const hasLabels = engines.some(({ report }) => report !== null);
+  return html`<section class="question">
+    <h2><code>${question}</code></h2>
+    ${bases.flatMap((basis) => describeBasis(basis) ?? []).map((line) => html`<p class="notice">${line}</p>`)}
+    ${
+      hasLabels
+        ? html`<div class="card figures">
+            <h3>What each is worth on the labels of records that all answered</h3>
+            ${table(
+              ["engine", ...figureHead],
+              engines.map((engine) => [engine.name, ...describeFigures(engine)]),
+              1,
+            )}
+            ${differences.map((line) => html`<p>${line}.</p>`)}
+          </div>`
+        : null
+    }
+    <div class="columns">${engines.map((engine) => engineCard(engine, question))}</div>
+    <div class="card figures">
+      <h3>How far they agree</h3>
+      <p class="quiet">Equal decisions, and the mean total variation of the probabilities.</p>
+      ${matrix(compared)} ${disagreements(compared, comparison)}
+    </div>
+  </section>`;
+}
+
+function matrix({ engines, agreements }: ComparedQuestion): Html {
+  const names = engines.map(({ name }) => name);
+  const rows = names.map((name, row) => [
+    `${row + 1} ${name}`,
+    ...names.map((other, column) => {
+      const [first, second] = row < column ? [name, other] : [other, name];
+      const found = agreements.find((pair) => pair.first === first && pair.second === second);
+      if (found === undefined) return "–";
+      const { equalDecisions, meanTotalVariation, n } = found;
+      return `${percent(equalDecisions)} of ${count(n)}, ${meanTotalVariation.toFixed(3)}`;
+    }),
+  ]);
+  return table(["", ...names.map((_, at) => `with ${at + 1}`)], rows, 1);
+}
+
+function engineCard({ name, report }: EngineOnQuestion, question: string): Html | null {
+  if (report === null) return null;
+  const { curve, n, verdict, scores } = report;
+  const worth =
+    verdict === "useful"
+      ? `Worth ${percent(scores.skill.value)} of the way from guessing to knowing.`
+      : verdict === "worthless"
+        ? "Worthless as far as these labels show."
+        : "The labels have one truth only.";
+  return html`<figure class="card">
+    <h3>${name}</h3>
+    ${curve === null ? html`<p>${count(n)} labels show no curve; from 30 on there is one.</p>` : html`${curvePlot(curve.points, `${question} of ${name}`)} ${histogramPlot(curve.points, `${question} of ${name}`)}`}
+    <figcaption>
+      ${worth} Skill ${percent(scores.skill.value)} (${percent(scores.skill.low)} to
+      ${percent(scores.skill.high)}).
+    </figcaption>
+  </figure>`;
+}
+
+function disagreements(
+  { disagreements: found, engines }: ComparedQuestion,
+  { texts }: Comparison,
+): Html {
+  if (found.length === 0) return html`<p class="quiet">They disagree about no record.</p>`;
+  const rows = found.map(({ id, answers, truth }) => {
+    const text = texts?.[id];
+    const given = answers.map((answer) =>
+      answer === null ? "–" : `${answer.answer} ${answer.probability.toFixed(2)}`,
+    );
+    return [
+      text === undefined ? id : html`${id}<br /><span class="quiet">${text}</span>`,
+      truth ?? "–",
+      ...given,
+    ];
+  });
+  const head = ["record", "is", ...engines.map(({ name }) => name)];
+  return html`<h3 style="margin-top:0.8rem">Where they disagree most</h3>
+    ${table(head, rows, head.length)}`;
+}
+
+/** A table whose columns from `numbers` on are numbers. */
+function table(
+  head: readonly string[],
+  rows: readonly (readonly (string | Html)[])[],
+  numbers: number,
+): Html {
+  const classOf = (at: number) => (at < numbers ? "" : "number");
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          ${head.map((name, at) => html`<th class="${classOf(at)}">${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr>
+              ${row.map((cell, at) => html`<td class="${classOf(at)}">${cell}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}

@@ -1,0 +1,63 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { createEmulator, type EmulatorOptions } from "evaluator-emulator";
+import { onTestFinished } from "vitest";
+
+/** Returns the address of an emulator that ends with the test. */
+export async function startEmulator(options: EmulatorOptions = {}) {
+  const emulator = createEmulator(options);
+  onTestFinished(() => emulator.close());
+  const address = await emulator.listen();
+  return {
+    ...address,
+    /** Returns the paths that were asked for, in order. */
+    paths: async (): Promise<string[]> => {
+      const log = await fetch(`${address.origin}/_emulator/journal`);
+      const { requests } = (await log.json()) as { requests: { path: string }[] };
+      return requests.map(({ path }) => path);
+    },
+  };
+}
+
+/** Returns the address of a server that gives one JSON body, or an HTML page, for each path; 404 for others. */
+export async function startServer(
+  replies: Readonly<Record<string, { status?: number; json?: object; html?: string }>>,
+): Promise<string> {
+  const server = createServer((request, response) => {
+    const reply = replies[request.url ?? ""] ?? { status: 404, json: { error: "no such path" } };
+    request.resume();
+    request.on("end", () => {
+      const isJson = reply.json !== undefined;
+      response.writeHead(reply.status ?? 200, {
+        "content-type": isJson ? "application/json" : "text/html",
+      });
+      response.end(isJson ? JSON.stringify(reply.json) : reply.html);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+}
+
+/** Returns an address of this machine at which nothing listens. */
+export async function closedAddress(): Promise<string> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+}
+
+/** A chat's answer whose first token has these log-probabilities. */
+export function chatReply(tokens: readonly (readonly [token: string, logprob: number])[]): object {
+  const listed = tokens.map(([token, logprob]) => ({ token, logprob }));
+  const content = [{ ...listed[0], top_logprobs: listed }];
+  return { model: "m", choices: [{ message: {}, logprobs: { content } }] };
+}
