@@ -37,7 +37,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "accounts generations questions",
     "call judge",
     "answers deliver faults/fault request-log",
-    "basis emulator-context rules serve",
+    "basis emulator-context gateway/text-reply rules serve",
     "engine gateway vendor",
     "arguments faults recordings",
     "control-routes",

@@ -37,7 +37,13 @@ export function createMetrics({ callsInFlight, logDropped }: MetricsSources): Me
   });
   const cost = new Counter({
     name: "router_cost_usd_total",
-    help: "US dollars spent on decisions and replies, and what the frontier tier would have cost.",
+    help: "US dollars spent on decisions and replies, and what the frontier tier would have cost, as far as prices are known.",
+    labelNames: ["part"],
+    registers,
+  });
+  const unpriced = new Counter({
+    name: "router_unpriced_total",
+    help: "Decisions and replies whose price nobody told; no cost counts them.",
     labelNames: ["part"],
     registers,
   });
@@ -78,9 +84,12 @@ export function createMetrics({ callsInFlight, logDropped }: MetricsSources): Me
   function observe(record: MessageRecord): void {
     const { endpoint, outcome, tierUsed, cause } = record;
     messages.inc({ endpoint, outcome, tier: tierUsed ?? "none", cause: cause ?? "none" });
-    cost.inc({ part: "decision" }, record.decisionCostUsd ?? 0);
-    cost.inc({ part: "reply" }, record.replyCostUsd ?? 0);
-    cost.inc({ part: "frontier" }, record.frontierCostUsd ?? 0);
+    const { decisionCostUsd, replyCostUsd, frontierCostUsd } = record;
+    if (decisionCostUsd !== null) cost.inc({ part: "decision" }, decisionCostUsd);
+    else if (record.wire !== null) unpriced.inc({ part: "decision" });
+    if (replyCostUsd !== null) cost.inc({ part: "reply" }, replyCostUsd);
+    else if (record.outputTokens !== null) unpriced.inc({ part: "reply" });
+    if (frontierCostUsd !== null) cost.inc({ part: "frontier" }, frontierCostUsd);
     if (record.isEstimate) estimated.inc(record.replyCostUsd ?? 0);
     if (record.decisionMs !== null) time.observe({ part: "decision" }, record.decisionMs / 1000);
     if (record.replyMs !== null) time.observe({ part: "reply" }, record.replyMs / 1000);

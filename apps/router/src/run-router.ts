@@ -1,5 +1,7 @@
 import { once } from "node:events";
-import { isLoopbackHost } from "evaluator-cli-kit";
+import type { CalibrationArtifact } from "evaluator-calibration";
+import { isLoopbackHost, toPrintable } from "evaluator-cli-kit";
+import { readCalibration } from "./decision/calibration.ts";
 import type { RouterOptions } from "./options/router-options.ts";
 import type { ModelPrice } from "./prices/model-price.ts";
 import { refreshPrices } from "./prices/refresh-prices.ts";
@@ -29,8 +31,9 @@ export interface RouterContext {
 export async function runRouter(options: RouterOptions, context: RouterContext): Promise<void> {
   const { signal, write, warn, reportDefect } = context;
   for (const line of options.warnings) warn(`${line}\n`);
-  const services = connectServices(options.gateway);
-  const { decisionLog } = options;
+  const services = connectServices(options.engines);
+  const { decisionLog, calibrationFile } = options;
+  const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const log = decisionLog === null ? null : await openDecisionLog(decisionLog, { warn });
   if (log !== null) context.onHangUp(() => void log.reopen());
   const prices = new Map<string, ModelPrice>();
@@ -38,6 +41,7 @@ export async function runRouter(options: RouterOptions, context: RouterContext):
   const router = await startRouter({
     options,
     services,
+    calibration,
     reportDefect,
     prices,
     pricesTried: pricesTried.promise,
@@ -45,13 +49,18 @@ export async function runRouter(options: RouterOptions, context: RouterContext):
     ...(options.hasAccessLog && { writeAccess: write }),
   });
   write(`The router is at ${router.origin}\n${services.notice}\n`);
+  if (calibration !== null) write(`${describeCalibration(calibration)}\n`);
   if (!isLoopbackHost(options.host)) warn(exposureNotice(options.host));
   const { tierModels, policy } = options;
   const models = { tierModels, fallbackModel: policy.fallbackModel };
-  const refreshed = refreshPrices(
-    { ...services, models, prices, onTried: pricesTried.resolve },
-    { signal, write, warn },
-  ).catch(reportDefect);
+  const { catalog, redact } = services;
+  const onTried = pricesTried.resolve;
+  const refresh = catalog && { catalog, redact, models, prices, onTried };
+  if (refresh === null) write(noPrices);
+  const refreshed =
+    refresh === null
+      ? onTried()
+      : refreshPrices(refresh, { signal, write, warn }).catch(reportDefect);
   await untilAborted(signal);
   await router.close();
   await refreshed;
@@ -60,6 +69,12 @@ export async function runRouter(options: RouterOptions, context: RouterContext):
 
 async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
+}
+
+const noPrices = "Replies have no price list, so what they cost and what is saved is not known.\n";
+
+function describeCalibration({ fittedOn, model }: CalibrationArtifact): string {
+  return `Decisions of ${toPrintable(model.id ?? "an unnamed model")} are calibrated on ${fittedOn.n} labels.`;
 }
 
 function exposureNotice(host: string): string {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
+import type { CalibrationArtifact } from "evaluator-calibration";
 import { listen } from "evaluator-cli-kit";
 import { createApp } from "./create-app.ts";
 import {
@@ -30,6 +31,8 @@ export interface RouterParts {
   readonly services: Services;
   /** Is told of an error nobody expected. */
   readonly reportDefect: (error: Error) => void;
+  /** Corrects the evaluation model's probabilities. @default null */
+  readonly calibration?: CalibrationArtifact | null;
   /** Prices by model id; may be filled later. @default none */
   readonly prices?: PriceList;
   /** Messages wait for it. @default nothing */
@@ -50,10 +53,10 @@ export interface RouterParts {
  * @throws CliError when its address cannot be listened on.
  */
 export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
-  const { options, services, prices = new Map(), ...rest } = parts;
+  const { options, services, prices = new Map(), calibration = null, ...rest } = parts;
   const { host, tierModels, policy } = options;
   const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...parts.limits };
-  const page = await loadPage({ banner: services.isEmulated ? services.notice : null });
+  const page = await loadPage(services);
   const server = createServer(limits);
   const connections = followConnections(server, options.stallMs);
   limitConnections(server, maxConnections);
@@ -69,7 +72,7 @@ export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
     page,
     hosts: allowedHosts({ host, port, names: options.allowedNames, addresses: ownAddresses() }), // known only now: port 0 takes any free one
     proxiedHosts: options.allowedNames,
-    routing: { services, tierModels, policy, prices },
+    routing: { services, tierModels, policy, prices, calibration },
     accessToken: options.accessToken,
     maxCallsInFlight: options.maxCallsInFlight,
     isStopping: () => isStopping,

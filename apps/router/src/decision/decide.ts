@@ -1,8 +1,14 @@
+import {
+  calibrate,
+  type CalibrationArtifact,
+  CalibrationMismatchError,
+} from "evaluator-calibration";
 import { type Evaluation, EvaluatorError, TimeoutError } from "evaluator-client";
 import type { PriceList } from "../prices/model-price.ts";
 import type { Services } from "../services/services.ts";
 import { type Tier, tierNames, tierQuestions } from "../tier-question.ts";
-import type { Cause, Decision, RoutingPolicy } from "./decision.ts";
+import { tierQuestionHash } from "./calibration.ts";
+import type { AskedEvaluation, Cause, Decision, RoutingPolicy } from "./decision.ts";
 
 /** What a message is routed with. */
 export interface Routing {
@@ -11,23 +17,44 @@ export interface Routing {
   readonly tierModels: Readonly<Record<Tier, string>>;
   readonly policy: RoutingPolicy;
   readonly prices: PriceList;
+  /** Corrects the evaluation model's probabilities. @default null: they stay as they are printed */
+  readonly calibration?: CalibrationArtifact | null;
   /** Monotonic time in milliseconds. @default performance.now */
   readonly now?: () => number;
 }
 
-const noChoice = {
-  tierChosen: null,
-  probabilities: null,
-  confidence: null,
+const noEvaluation: AskedEvaluation = {
   decisionMs: 0,
   costUsd: null,
   evaluationId: null,
+  evaluatorModelId: null,
+  questionHash: null,
+  wire: null,
 };
+
+const noChoice = {
+  tierChosen: null,
+  probabilities: null,
+  printedProbabilities: null,
+  confidence: null,
+};
+
+/** The evaluation came and was paid for, but the calibration was made for another model. */
+export class UnfitCalibrationError extends Error {
+  override readonly name = "UnfitCalibrationError";
+  readonly evaluation: AskedEvaluation;
+
+  constructor(evaluation: AskedEvaluation, cause: CalibrationMismatchError) {
+    super(`${cause.message} Until then, start this router without ROUTER_CALIBRATION.`, { cause });
+    this.evaluation = evaluation;
+  }
+}
 
 /**
  * Lets the evaluation model choose a tier for a message, and applies the policy to its choice.
  *
- * @throws EvaluatorError when there is no choice and no tier for that, or the signal's reason.
+ * @throws EvaluatorError or UnfitCalibrationError when there is no choice and no tier for that, or
+ * the signal's reason.
  */
 export async function decide(
   message: string,
@@ -42,16 +69,26 @@ export async function decide(
     return fromChoice(await services.evaluator.evaluate(request, { signal, ...limit }), routing);
   } catch (error) {
     signal.throwIfAborted();
-    if (policy.failureTier === null || !(error instanceof EvaluatorError)) throw error;
-    const cause = error instanceof TimeoutError ? "decision-timeout" : "evaluation-failed";
-    const decisionMs = Math.round(now() - startedAt);
-    return { ...decideTier(policy.failureTier, cause, routing), decisionMs };
+    const cause = causeOf(error);
+    if (policy.failureTier === null || cause === null) throw error;
+    const asked =
+      error instanceof UnfitCalibrationError
+        ? error.evaluation
+        : { decisionMs: Math.round(now() - startedAt) };
+    return { ...decideTier(policy.failureTier, cause, routing), ...asked };
   }
+}
+
+/** Why there is no choice; null for an error that nobody expected. */
+function causeOf(error: unknown): Cause | null {
+  if (error instanceof UnfitCalibrationError) return "calibration-mismatch";
+  if (error instanceof TimeoutError) return "decision-timeout";
+  return error instanceof EvaluatorError ? "evaluation-failed" : null;
 }
 
 /** Returns the decision for a tier that no evaluation chose. */
 export function decideTier(tierUsed: Tier, cause: Cause, routing: Routing): Decision {
-  return { ...noChoice, ...askTier(tierUsed, routing), cause };
+  return { ...noChoice, ...noEvaluation, ...askTier(tierUsed, routing), cause };
 }
 
 /** Returns the same decision with another model, as the one of the tier was refused. */
@@ -65,21 +102,62 @@ export function decideFallback(decision: Decision, model: string, { prices }: Ro
   };
 }
 
-function fromChoice(evaluation: Evaluation<typeof tierQuestions>, routing: Routing): Decision {
-  const { answers, confidence, timing, costUsd, requestId } = evaluation;
-  const { redact } = routing.services;
-  const { choice, probabilities } = answers.tier;
-  const { tierUsed, cause } = applyPolicy(choice, confidence.tier, routing.policy);
+function fromChoice(evaluation: TierEvaluation, routing: Routing): Decision {
+  const asked = askedEvaluation(evaluation, routing);
+  const { choice } = evaluation.answers.tier;
+  const shares = sharesOf(evaluation, { asked, calibration: routing.calibration ?? null });
+  const sureness = shares.confidence ?? shares.calibratedChoice;
+  const { tierUsed, cause } = applyPolicy(choice, sureness, routing.policy);
+  const { probabilities, printedProbabilities, confidence } = shares;
   return {
     tierChosen: choice,
     ...askTier(tierUsed, routing),
     cause,
     probabilities,
-    confidence: confidence.tier,
+    printedProbabilities,
+    confidence,
+    ...asked,
+  };
+}
+
+type TierEvaluation = Evaluation<typeof tierQuestions>;
+
+function askedEvaluation(evaluation: TierEvaluation, { services }: Routing): AskedEvaluation {
+  const { timing, costUsd, requestId, modelId } = evaluation;
+  const { redact, evaluatorWire } = services;
+  const clear = (words: string | null) => (words === null ? null : redact(words)); // the service's own
+  return {
     decisionMs: Math.round(timing.totalMs),
     costUsd,
-    evaluationId: requestId === null ? null : redact(requestId), // the service's own words
+    evaluationId: clear(requestId),
+    evaluatorModelId: clear(modelId),
+    questionHash: tierQuestionHash,
+    wire: evaluatorWire,
   };
+}
+
+interface SharesOptions {
+  readonly asked: AskedEvaluation;
+  readonly calibration: CalibrationArtifact | null;
+}
+
+/** Returns the probabilities to decide by, and the printed ones where they were replaced. */
+function sharesOf(evaluation: TierEvaluation, { asked, calibration }: SharesOptions) {
+  const { answers, confidence } = evaluation;
+  const printed = answers.tier.probabilities;
+  if (calibration === null) {
+    const given = { probabilities: printed, printedProbabilities: null, calibratedChoice: null };
+    return { ...given, confidence: confidence.tier };
+  }
+  try {
+    const { tier } = calibrate(evaluation, calibration, { questions: tierQuestions }).answers;
+    const { choice, probabilities } = tier;
+    const calibratedChoice = probabilities[choice];
+    return { probabilities, printedProbabilities: printed, calibratedChoice, confidence: null };
+  } catch (error) {
+    if (!(error instanceof CalibrationMismatchError)) throw error;
+    throw new UnfitCalibrationError(asked, error);
+  }
 }
 
 /** Returns the tier to use for a choice: the chosen one, or the next one up where confidence is too low. */

@@ -3,7 +3,10 @@ import type { Tier } from "../tier-question.ts";
 
 /** When the router does something else than the evaluation model chose; by default, never. */
 export interface RoutingPolicy {
-  /** Below this confidence, 0..1, the next tier up is taken; null for never. */
+  /**
+   * Below this confidence, 0..1, the next tier up is taken; null for never. With a calibration it is
+   * the chosen tier's calibrated probability that is compared, as there is no other confidence then.
+   */
   readonly minConfidence: number | null;
   /** The tier taken when the evaluation fails; null to answer with its error. */
   readonly failureTier: Tier | null;
@@ -30,11 +33,31 @@ export type Cause =
   | "low-confidence"
   | "evaluation-failed"
   | "decision-timeout"
+  | "calibration-mismatch"
   | "requested"
   | "model-refused";
 
+/** Probability of each tier, 0..1. */
+export type Shares = Readonly<Record<Tier, number>>;
+
+/** The evaluation behind a decision: what was asked of whom, and what it cost. */
+export interface AskedEvaluation {
+  /** Time of the evaluation call, in whole milliseconds. */
+  readonly decisionMs: number;
+  /** Price of the evaluation call in US dollars, or null when not said. */
+  readonly costUsd: number | null;
+  /** The service's id of the evaluation, or null. */
+  readonly evaluationId: string | null;
+  /** The evaluation model that answered, or null when not said. */
+  readonly evaluatorModelId: string | null;
+  /** The hash of the question that was asked, as calibrations name it; null when nothing answered. */
+  readonly questionHash: string | null;
+  /** How the evaluation model was reached, and where; null when nothing answered. */
+  readonly wire: string | null;
+}
+
 /** Which tier and model answer a message, and why. */
-export interface Decision {
+export interface Decision extends AskedEvaluation {
   /** The evaluation model's choice, or null when it made none. */
   readonly tierChosen: Tier | null;
   /** The tier whose model is asked. */
@@ -42,16 +65,12 @@ export interface Decision {
   readonly cause: Cause;
   /** The text model that is asked. */
   readonly model: string;
-  /** Probability of each tier, 0..1; null when there was no evaluation. */
-  readonly probabilities: Readonly<Record<Tier, number>> | null;
-  /** Confidence of the choice, 0..1, or null when not given. */
+  /** Probability of each tier, 0..1, calibrated where there is a calibration; null when there was no evaluation. */
+  readonly probabilities: Shares | null;
+  /** The probabilities as the service printed them, where a calibration replaced them; else null. */
+  readonly printedProbabilities: Shares | null;
+  /** Confidence of the choice, 0..1; null when not given, and for calibrated probabilities. */
   readonly confidence: number | null;
-  /** Time of the evaluation call, in whole milliseconds. */
-  readonly decisionMs: number;
-  /** Price of the evaluation call in US dollars, or null when not said. */
-  readonly costUsd: number | null;
-  /** The service's id of the evaluation, or null. */
-  readonly evaluationId: string | null;
   /** Prices of the model that is asked and of the frontier tier's, for a comparison. */
   readonly prices: { readonly model: ModelPrice | null; readonly frontier: ModelPrice | null };
 }

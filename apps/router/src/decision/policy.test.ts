@@ -1,3 +1,4 @@
+import { questionHash } from "evaluator-calibration";
 import { expect, test } from "vitest";
 import {
   hangingUpstream,
@@ -6,6 +7,7 @@ import {
 } from "../testing/upstreams.ts";
 import { nineFields } from "../testing/read-answers.ts";
 import { testRouter } from "../testing/test-router.ts";
+import { tierQuestions } from "../tier-question.ts";
 import { defaultPolicy, type RoutingPolicy } from "./decision.ts";
 
 const fails: UpstreamAnswer = () =>
@@ -129,6 +131,10 @@ test("POST /decide gives the decision, applies the policy, and asks no text mode
     decisionMs: expect.any(Number),
     costUsd: expect.any(Number),
     evaluationId: expect.anything(),
+    evaluatorModelId: "typesafe-ai/jev",
+    questionHash: questionHash(tierQuestions),
+    wire: "gateway http://gateway.invalid/v4/ai",
+    printedProbabilities: null,
     prices: { model: null, frontier: null },
   });
   expect(seen.map(({ path }) => path)).toEqual(["/v4/ai/evaluation-model"]);

@@ -14,6 +14,8 @@ export const defaultTierModels = {
 } as const satisfies Record<Tier, GatewayModelId>;
 
 const visibleAscii = /^[\x21-\x7e]+$/;
+const notReplyUrl =
+  "is not an http or https URL without user name, password, query and fragment, such as http://127.0.0.1:11434/v1";
 
 /** Every variable the router reads, each with what a person is told when it is wrong. */
 export const environmentSchema = z.object({
@@ -38,10 +40,16 @@ export const environmentSchema = z.object({
       "is not a list of host names, such as router.example.com,192.168.0.4:3000",
     )
     .optional(),
-  ROUTER_MODEL_NANO: modelId(defaultTierModels.nano).default(defaultTierModels.nano),
-  ROUTER_MODEL_FAST: modelId(defaultTierModels.fast).default(defaultTierModels.fast),
-  ROUTER_MODEL_BALANCED: modelId(defaultTierModels.balanced).default(defaultTierModels.balanced),
-  ROUTER_MODEL_FRONTIER: modelId(defaultTierModels.frontier).default(defaultTierModels.frontier),
+  ROUTER_MODEL_NANO: modelId().optional(),
+  ROUTER_MODEL_FAST: modelId().optional(),
+  ROUTER_MODEL_BALANCED: modelId().optional(),
+  ROUTER_MODEL_FRONTIER: modelId().optional(),
+  ROUTER_REPLY_BASE_URL: z
+    .url({ protocol: /^https?$/, error: notReplyUrl })
+    .refine(hasNothingSecret, notReplyUrl)
+    .transform(withVersion)
+    .optional(),
+  ROUTER_REPLY_API_KEY: key().optional(),
   ROUTER_MIN_CONFIDENCE: z.coerce
     .number("is not a number from 0 to 1, such as 0.6")
     .min(0, "is not a number from 0 to 1, such as 0.6")
@@ -52,7 +60,8 @@ export const environmentSchema = z.object({
     .optional(),
   ROUTER_DECISION_TIMEOUT_MS: milliseconds().optional(),
   ROUTER_DECISION_MS: milliseconds().optional(), // its name before it said that it is a limit
-  ROUTER_FALLBACK_MODEL: modelId(defaultTierModels.fast).optional(),
+  ROUTER_FALLBACK_MODEL: modelId().optional(),
+  ROUTER_CALIBRATION: z.string().optional(),
   ROUTER_MAX_CALLS: wholeNumber({
     fallback: 64,
     from: 1,
@@ -62,10 +71,11 @@ export const environmentSchema = z.object({
   ROUTER_STALL_TIMEOUT_MS: milliseconds(20_000),
   ROUTER_DECISION_LOG: z.string().optional(),
   ROUTER_ACCESS_LOG: z.enum(["on", "off"], "is neither on nor off").default("on"),
-  AI_GATEWAY_API_KEY: z
-    .string()
-    .regex(visibleAscii, "has a space, a line break or another character that no key has")
-    .optional(),
+  AI_GATEWAY_API_KEY: key().optional(),
+  EVALUATOR_TRANSPORT: z.string().optional(), // the engine's own code says what is wrong with it
+  EVALUATOR_MODEL_ID: z.string().optional(),
+  EVALUATOR_DIRECT_API_KEY: z.string().optional(),
+  EVALUATOR_LOGPROBS_API_KEY: z.string().optional(),
   EVALUATOR_BASE_URL: z
     .url({
       protocol: /^https?$/,
@@ -78,15 +88,29 @@ export const environmentSchema = z.object({
 export const secretNames: ReadonlySet<string> = new Set([
   "AI_GATEWAY_API_KEY",
   "ROUTER_ACCESS_TOKEN",
+  "ROUTER_REPLY_API_KEY",
+  "ROUTER_REPLY_BASE_URL", // people write user name and password into addresses
 ]);
 
-function modelId(example: string) {
-  return z
-    .string()
-    .refine(
-      (id) => visibleAscii.test(id) && id.includes("/"),
-      `is not a model id; write it as provider/model, such as ${example}`,
-    );
+function key() {
+  const error = "has a space, a line break or another character that no key has";
+  return z.string().regex(visibleAscii, error);
+}
+
+function modelId() {
+  const error = `is not a model id, such as ${defaultTierModels.fast}`;
+  return z.string().regex(visibleAscii, error);
+}
+
+function hasNothingSecret(url: string): boolean {
+  const { username, password, search, hash } = new URL(url);
+  return `${username}${password}${search}${hash}` === "";
+}
+
+/** People have a server's bare address at hand; OpenAI's API is under `/v1` there. */
+function withVersion(url: string): string {
+  const { href, pathname } = new URL(url);
+  return pathname === "/" ? `${href}v1` : href.replace(/(?<!\/)\/+$/, "");
 }
 
 interface WholeNumber {

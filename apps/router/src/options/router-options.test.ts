@@ -22,9 +22,10 @@ test("nothing set means the loopback address, port 3000, the default models and 
     },
     maxCallsInFlight: 64,
     stallMs: 20_000,
+    calibrationFile: null,
     decisionLog: null,
     hasAccessLog: true,
-    gateway: null,
+    engines: { evaluator: null, reply: null, secrets: [] },
     warnings: [],
   });
 });
@@ -45,6 +46,7 @@ test("everything can be set", () => {
     ROUTER_FALLBACK_MODEL: "a/fallback",
     ROUTER_MAX_CALLS: "2",
     ROUTER_STALL_TIMEOUT_MS: "500",
+    ROUTER_CALIBRATION: "calibration.json",
     ROUTER_DECISION_LOG: "decisions.jsonl",
     ROUTER_ACCESS_LOG: "off",
     AI_GATEWAY_API_KEY: " key\n",
@@ -64,9 +66,14 @@ test("everything can be set", () => {
     },
     maxCallsInFlight: 2,
     stallMs: 500,
+    calibrationFile: "calibration.json",
     decisionLog: "decisions.jsonl",
     hasAccessLog: false,
-    gateway: { apiKey: "key", baseUrl: "http://127.0.0.1:4000/v4/ai", env },
+    engines: {
+      evaluator: env,
+      reply: { kind: "gateway", apiKey: "key", baseUrl: "http://127.0.0.1:4000/v4/ai", env },
+      secrets: ["key"],
+    },
     warnings: [],
   });
 });

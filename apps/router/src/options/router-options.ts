@@ -8,9 +8,9 @@ import {
 } from "evaluator-cli-kit";
 import type { z } from "zod";
 import type { RoutingPolicy } from "../decision/decision.ts";
-import type { GatewayOptions } from "../services/services.ts";
-import type { Tier } from "../tier-question.ts";
-import { environmentSchema, secretNames } from "./environment-schema.ts";
+import type { EngineOptions, ReplyServer } from "../services/services.ts";
+import { type Tier, tierNames } from "../tier-question.ts";
+import { defaultTierModels, environmentSchema, secretNames } from "./environment-schema.ts";
 
 /** What a person can set. */
 export interface RouterOptions {
@@ -32,12 +32,14 @@ export interface RouterOptions {
    * of it, its slot is free and the model's call is ended. @default 20000
    */
   readonly stallMs: number;
+  /** The file of the calibration that corrects decisions, or null for none. */
+  readonly calibrationFile: string | null;
   /** The file each message's record is added to, or null for none. */
   readonly decisionLog: string | null;
   /** Whether each response is printed as one line. @default true */
   readonly hasAccessLog: boolean;
-  /** The gateway, or null when there is no key and the emulator answers. */
-  readonly gateway: GatewayOptions | null;
+  /** Who decides and who replies. */
+  readonly engines: EngineOptions;
   /** What a person should change in the settings, one line each. */
   readonly warnings: readonly string[];
 }
@@ -69,23 +71,23 @@ export function parseRouterOptions(env: Environment): RouterOptions {
     port: data.PORT,
     accessToken: data.ROUTER_ACCESS_TOKEN ?? null,
     allowedNames: data.ROUTER_ALLOWED_HOSTS ?? [],
-    tierModels: {
-      nano: data.ROUTER_MODEL_NANO,
-      fast: data.ROUTER_MODEL_FAST,
-      balanced: data.ROUTER_MODEL_BALANCED,
-      frontier: data.ROUTER_MODEL_FRONTIER,
-    },
+    tierModels: readTierModels(data),
     policy: {
       minConfidence: data.ROUTER_MIN_CONFIDENCE ?? null,
       failureTier: data.ROUTER_FAILURE_TIER ?? null,
       decisionTimeoutMs: data.ROUTER_DECISION_TIMEOUT_MS ?? data.ROUTER_DECISION_MS ?? null,
-      fallbackModel: data.ROUTER_FALLBACK_MODEL ?? null,
+      fallbackModel: readFallbackModel(data),
     },
     maxCallsInFlight: data.ROUTER_MAX_CALLS,
     stallMs: data.ROUTER_STALL_TIMEOUT_MS,
+    calibrationFile: data.ROUTER_CALIBRATION ?? null,
     decisionLog: data.ROUTER_DECISION_LOG ?? null,
     hasAccessLog: data.ROUTER_ACCESS_LOG === "on",
-    gateway: readGateway(data, env),
+    engines: {
+      evaluator: readsEvaluator(data) ? env : null,
+      reply: readReplyServer(data, env),
+      secrets: keyNames.flatMap((name) => data[name] ?? []),
+    },
     warnings: data.ROUTER_DECISION_MS === undefined ? [] : [renamed],
   };
 }
@@ -93,12 +95,63 @@ export function parseRouterOptions(env: Environment): RouterOptions {
 const renamed =
   "ROUTER_DECISION_MS is called ROUTER_DECISION_TIMEOUT_MS now; the old name is still read.";
 
-function readGateway(data: z.infer<typeof environmentSchema>, env: Environment) {
-  const { AI_GATEWAY_API_KEY: apiKey, EVALUATOR_BASE_URL: baseUrl } = data;
-  return apiKey === undefined ? null : { apiKey, baseUrl, env };
+type Settings = z.infer<typeof environmentSchema>;
+
+const keyNames = [
+  "AI_GATEWAY_API_KEY",
+  "EVALUATOR_DIRECT_API_KEY",
+  "EVALUATOR_LOGPROBS_API_KEY",
+  "ROUTER_REPLY_API_KEY",
+] as const;
+
+/** Without a key the gateway is not asked, and the emulator decides. */
+function readsEvaluator({ EVALUATOR_TRANSPORT, AI_GATEWAY_API_KEY }: Settings): boolean {
+  return (EVALUATOR_TRANSPORT ?? "gateway") !== "gateway" || AI_GATEWAY_API_KEY !== undefined;
 }
 
-function checkHost({ HOST, ROUTER_ACCESS_TOKEN }: z.infer<typeof environmentSchema>): void {
+function readReplyServer(data: Settings, env: Environment): ReplyServer | null {
+  const { ROUTER_REPLY_BASE_URL: own, AI_GATEWAY_API_KEY: apiKey, EVALUATOR_BASE_URL } = data;
+  if (own !== undefined) {
+    return { kind: "openai-compatible", apiKey: data.ROUTER_REPLY_API_KEY ?? null, baseUrl: own };
+  }
+  return apiKey === undefined
+    ? null
+    : { kind: "gateway", apiKey, baseUrl: EVALUATOR_BASE_URL, env };
+}
+
+/**
+ * Returns each tier's model. On a server of one's own a tier that names none takes the chat model
+ * that decides, where one does: one model is often all there is.
+ */
+function readTierModels(data: Settings): Record<Tier, string> {
+  const decider = data.EVALUATOR_TRANSPORT === "logprobs" ? data.EVALUATOR_MODEL_ID : undefined;
+  const models = tierNames.map((tier) => {
+    const name = `ROUTER_MODEL_${tier.toUpperCase() as Uppercase<Tier>}` as const;
+    if (data.ROUTER_REPLY_BASE_URL === undefined) {
+      return [tier, checkedForGateway(name, data[name] ?? defaultTierModels[tier])] as const;
+    }
+    const model = data[name] ?? decider;
+    if (model !== undefined) return [tier, model] as const;
+    throw new CliError(
+      `${name} is not set; ROUTER_REPLY_BASE_URL wants a model of its server for each tier, such as ${name}=qwen3:4b.`,
+    );
+  });
+  return Object.fromEntries(models) as Record<Tier, string>;
+}
+
+function readFallbackModel(data: Settings): string | null {
+  const { ROUTER_FALLBACK_MODEL: model = null, ROUTER_REPLY_BASE_URL } = data;
+  const isOwn = model === null || ROUTER_REPLY_BASE_URL !== undefined;
+  return isOwn ? model : checkedForGateway("ROUTER_FALLBACK_MODEL", model);
+}
+
+function checkedForGateway(name: string, model: string): string {
+  if (model.includes("/")) return model;
+  const advice = `write it as provider/model, such as ${defaultTierModels.fast}`;
+  throw new CliError(`${name}=${JSON.stringify(model)} is not a model id; ${advice}.`);
+}
+
+function checkHost({ HOST, ROUTER_ACCESS_TOKEN }: Settings): void {
   if (isLoopbackHost(HOST) || ROUTER_ACCESS_TOKEN !== undefined) return;
   throw new CliError(
     `HOST=${JSON.stringify(HOST)} is not a loopback address: other machines could spend your credits here. Set ROUTER_ACCESS_TOKEN to a secret of at least 16 characters, or HOST to 127.0.0.1.`,

@@ -14,8 +14,16 @@ export interface Page {
   readonly scriptHash: string;
 }
 
+/** What the page says of who answers. */
+export interface PageNotice {
+  /** Who decides and who replies. */
+  readonly notice: string;
+  /** Whether the emulator does, which no reader should miss. */
+  readonly isEmulated: boolean;
+}
+
 /** Puts the page together from the document, the style and the script beside this file. */
-export async function loadPage(options: { banner: string | null }): Promise<Page> {
+export async function loadPage(options: PageNotice): Promise<Page> {
   const [document, style, script] = await Promise.all([
     readFile(new URL("index.html", import.meta.url), "utf8"),
     readFile(new URL("style.css", import.meta.url), "utf8"),
@@ -51,15 +59,15 @@ async function bundle(): Promise<string> {
   return outputFiles.map(({ text }) => text).join("");
 }
 
-/** Puts the banner, when there is one, into the document as text, and hashes style and script. */
+/** Puts the notice into the document as text, and hashes style and script. */
 export async function createPage(
   document: string,
-  { banner }: { banner: string | null },
+  { notice, isEmulated }: PageNotice,
 ): Promise<Page> {
   const source = document.replaceAll("\r\n", "\n"); // a browser hashes what it parsed: \n
-  const aside = banner === null ? "" : await html`<aside class="banner">${banner}</aside>`;
+  const aside = await html`<aside class="${isEmulated ? "banner" : "engine"}">${notice}</aside>`;
   return {
-    html: source.replace("<!-- banner -->", () => aside),
+    html: source.replace("<!-- engine -->", () => aside),
     styleHash: hashOf(source, "<style>", "</style>"),
     scriptHash: hashOf(source, '<script type="module">', "</script>"),
   };

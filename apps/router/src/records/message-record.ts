@@ -1,5 +1,6 @@
 import type { BilledTokens, Reply } from "../reply/reply.ts";
-import type { Cause, Decision } from "../decision/decision.ts";
+import { UnfitCalibrationError } from "../decision/decide.ts";
+import type { AskedEvaluation, Cause, Decision } from "../decision/decision.ts";
 import { costOf } from "../prices/model-price.ts";
 import type { Tier } from "../tier-question.ts";
 
@@ -23,11 +24,15 @@ export interface MessageRecord extends CallOrigin {
   /** The kind of error that left no decision, such as `TimeoutError`, or null. */
   readonly failure: string | null;
   readonly evaluationId: string | null;
+  readonly evaluatorModelId: string | null;
+  readonly questionHash: string | null;
+  readonly wire: string | null;
   readonly tierChosen: Tier | null;
   readonly tierUsed: Tier | null;
   readonly cause: Cause | null;
   readonly model: string | null;
   readonly probabilities: Decision["probabilities"];
+  readonly printedProbabilities: Decision["printedProbabilities"];
   readonly confidence: number | null;
   readonly decisionMs: number | null;
   readonly replyMs: number | null;
@@ -54,6 +59,7 @@ export function recordOfFailure(origin: CallOrigin, outcome: Outcome, error: Err
     outcome,
     failure: error.name,
     ...decisionPart(null),
+    ...evaluationPart(error instanceof UnfitCalibrationError ? error.evaluation : null),
     ...replyPart(null, {}),
   };
 }
@@ -81,15 +87,25 @@ export function recordOf(origin: CallOrigin, decision: Decision, end: MessageEnd
 
 function decisionPart(decision: Decision | null) {
   return {
-    evaluationId: decision?.evaluationId ?? null,
+    ...evaluationPart(decision),
     tierChosen: decision?.tierChosen ?? null,
     tierUsed: decision?.tierUsed ?? null,
     cause: decision?.cause ?? null,
     model: decision?.model ?? null,
     probabilities: decision?.probabilities ?? null,
+    printedProbabilities: decision?.printedProbabilities ?? null,
     confidence: decision?.confidence ?? null,
-    decisionMs: decision?.decisionMs ?? null,
-    decisionCostUsd: decision?.costUsd ?? null,
+  };
+}
+
+function evaluationPart(asked: AskedEvaluation | null) {
+  return {
+    evaluationId: asked?.evaluationId ?? null,
+    evaluatorModelId: asked?.evaluatorModelId ?? null,
+    questionHash: asked?.questionHash ?? null,
+    wire: asked?.wire ?? null,
+    decisionMs: asked?.decisionMs ?? null,
+    decisionCostUsd: asked?.costUsd ?? null,
   };
 }
 

@@ -12,7 +12,8 @@ function replyFrom(fetch: typeof globalThis.fetch, options: Partial<ReplyOptions
   const gateway = { apiKey: plantedKey, baseURL: "http://gateway.invalid" };
   const { signal } = new AbortController();
   return generateReply("hello", {
-    model: (listener) => createGateway({ ...gateway, fetch: replyFetch(fetch, listener) })("a/b"),
+    model: (listener) =>
+      createGateway({ ...gateway, fetch: replyFetch(fetch, { listener }) })("a/b"),
     meter: createTokenMeter("hello"),
     signal,
     redact: redactor([plantedKey]),

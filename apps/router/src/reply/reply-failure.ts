@@ -12,6 +12,11 @@ export function describeReplyFailure(error: unknown): string {
   const broken = brokenIn(last);
   if (broken !== null) return toLine(broken.message);
   if (isRefusedKey(last)) return "The gateway refused the key; check AI_GATEWAY_API_KEY.";
+  if (APICallError.isInstance(last)) {
+    if (last.statusCode === 401) return "The server refused the key; check ROUTER_REPLY_API_KEY.";
+    if (last.statusCode === undefined)
+      return toLine(`${last.message}. Check ROUTER_REPLY_BASE_URL.`);
+  }
   if (last.name === "TimeoutError") return "The reply model took too long; try again later.";
   return toLine(wordsOf(last)) || `The reply model failed with ${last.name}.`;
 }

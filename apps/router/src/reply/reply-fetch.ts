@@ -1,13 +1,13 @@
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
-import { type TokenUsage, wireUsage } from "./reply.ts";
+import { openAiUsage, type TokenUsage, wireUsage } from "./reply.ts";
 
 /** Who is told of a streamed reply while it comes. */
 export interface ReplyListener {
   /** Is given the text, joined as far as it has come; nothing more is read until it is done. */
   readonly onText: (text: string) => void | Promise<void>;
-  /** Is given the tokens that the gateway tells. */
+  /** Is given the tokens that the service tells. */
   readonly onUsage: (usage: TokenUsage) => void;
 }
 
@@ -22,21 +22,29 @@ export class BrokenReplyError extends Error {
   override readonly name = "BrokenReplyError";
 }
 
+/** Who is told of a streamed reply, and how its events are read. */
+export interface ReplyFetchOptions {
+  /** Without one, a reply comes whole. */
+  readonly listener?: ReplyListener | undefined;
+  /** @default gatewayEvents */
+  readonly readEvent?: ReadEvent;
+}
+
 /**
- * Returns a `fetch` for the gateway's language models that ends a reply over {@link MAX_REPLY_BYTES}.
+ * Returns a `fetch` for language models that ends a reply over {@link MAX_REPLY_BYTES}.
  * Of a streamed one it gives the text to the listener, and only the rest to the `ai` package, whose
  * chain of web streams costs twice as much for each delta as all else (benchmark `stream`).
  */
 export function replyFetch(
   fetch: typeof globalThis.fetch,
-  listener?: ReplyListener,
+  { listener, readEvent = gatewayEvents }: ReplyFetchOptions = {},
 ): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     const { body, status, statusText, headers } = response;
     if (body === null) return response;
     const isStream = response.ok && listener !== undefined;
-    const read = isStream ? readEvents(body, listener) : readWhole(body);
+    const read = isStream ? readEvents(body, { listener, readEvent }) : readWhole(body);
     return new Response(ReadableStream.from(read), { status, statusText, headers: plain(headers) });
   };
 }
@@ -63,9 +71,15 @@ async function* readWhole(body: Body): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function* readEvents(body: Body, listener: ReplyListener): AsyncGenerator<Uint8Array> {
+interface EventReader {
+  readonly listener: ReplyListener;
+  readonly readEvent: ReadEvent;
+}
+
+async function* readEvents(body: Body, options: EventReader): AsyncGenerator<Uint8Array> {
+  const { listener } = options;
   const decoder = new StringDecoder("utf8"); // a third of a streaming TextDecoder's time
-  const events = createEventSorter(listener);
+  const events = createEventSorter(options);
   const reader = body.getReader();
   try {
     for (let chunk = await read(reader); chunk !== null; chunk = await read(reader)) {
@@ -84,20 +98,64 @@ async function* readEvents(body: Body, listener: ReplyListener): AsyncGenerator<
 }
 
 const brokenOff =
-  "The reply broke off: the connection to the gateway ended before the reply did. Send the message again for a whole one.";
-const notJson = "The reply broke off: the gateway sent an event that is not JSON.";
+  "The reply broke off: the connection to the model's service ended before the reply did. Send the message again for a whole one.";
+const notJson = "The reply broke off: the model's service sent an event that is not JSON.";
 const tooLarge = `The reply was ended: it is over ${MAX_REPLY_BYTES / 1024 / 1024} MiB, the most that the router passes on.`;
 
-/** What the router reads itself of one streamed event. */
-interface StreamPart {
-  readonly type?: unknown;
-  readonly delta?: unknown;
-  readonly usage?: unknown;
-  readonly error?: unknown;
+/** What the router takes itself from one streamed event; the `ai` package is given what is left. */
+interface ReadPart {
+  /** A piece of the reply; empty where it holds none. */
+  readonly text: string;
+  /** The data of the event for the `ai` package, or null when nothing is left for it. */
+  readonly rest: string | null;
+  readonly usage?: TokenUsage;
+  /** Whether it is the reply's own end. */
+  readonly isEnd?: boolean;
 }
 
-/** Collects the text of events apart from all others, which the `ai` package is given unchanged. */
-function createEventSorter({ onUsage }: ReplyListener) {
+/** Reads the data of one event. Throws a BrokenReplyError for one that is an error, or no JSON. */
+type ReadEvent = (data: string) => ReadPart;
+
+const nothing: ReadPart = { text: "", rest: null };
+
+/** Reads an event of the gateway's own stream. */
+const gatewayEvents: ReadEvent = (data) => {
+  if (data === "[DONE]") return { text: "", rest: data }; // the mark that some end theirs with
+  const part = parsePart(data);
+  if (part.type === "reasoning-delta") return nothing; // nobody is shown it
+  if (part.type === "text-delta" && typeof part.delta === "string") {
+    return { text: part.delta, rest: null };
+  }
+  if (part.type === "error") throw new BrokenReplyError(wordsOf(part.error));
+  if (part.type !== "finish") return { text: "", rest: data };
+  return { text: "", rest: data, usage: wireUsage(part.usage), isEnd: true };
+};
+
+/** Reads an event of OpenAI's chat API, as many servers speak it. */
+export const openAiEvents: ReadEvent = (data) => {
+  if (data === "[DONE]") return { text: "", rest: data, isEnd: true };
+  const part = parsePart(data);
+  if (part.error !== undefined && part.error !== null) {
+    throw new BrokenReplyError(wordsOf(part.error));
+  }
+  const choice = Array.isArray(part.choices) ? (part.choices[0] as OpenAiChoice | undefined) : null;
+  const content = choice?.delta?.content;
+  const text = typeof content === "string" ? content : "";
+  const isEnd = typeof choice?.finish_reason === "string";
+  const isTold = part.usage !== undefined && part.usage !== null;
+  if (!isEnd && !isTold) return text === "" ? nothing : { text, rest: null };
+  const choices = choice ? [{ ...choice, delta: {} }] : [];
+  const rest = JSON.stringify({ ...part, choices });
+  return { text, rest, isEnd, ...(isTold && { usage: openAiUsage(part.usage) }) };
+};
+
+interface OpenAiChoice {
+  readonly delta?: { readonly content?: unknown } | null;
+  readonly finish_reason?: unknown;
+}
+
+/** Collects the text of events apart from all that is left of them. */
+function createEventSorter({ listener, readEvent }: EventReader) {
   const size = createSizeLimit();
   let text = "";
   let rest = "";
@@ -108,17 +166,14 @@ function createEventSorter({ onUsage }: ReplyListener) {
       if (type === "max-buffer-size-exceeded") throw new BrokenReplyError(tooLarge);
     },
     onEvent({ data }) {
-      const part = parsePart(data);
-      if (part?.type === "reasoning-delta") return; // nobody is shown it
-      if (part?.type === "text-delta" && typeof part.delta === "string") {
-        size.add(Buffer.byteLength(part.delta));
-        text += part.delta;
-        return;
+      const part = readEvent(data);
+      if (part.text !== "") {
+        size.add(Buffer.byteLength(part.text));
+        text += part.text;
       }
-      if (part?.type === "error") throw new BrokenReplyError(wordsOf(part.error));
-      if (part?.type === "finish") onUsage(wireUsage(part.usage));
-      isFinished ||= part?.type === "finish";
-      rest += `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
+      if (part.usage !== undefined) listener.onUsage(part.usage);
+      isFinished ||= part.isEnd === true;
+      if (part.rest !== null) rest += `data: ${part.rest.replaceAll("\n", "\ndata: ")}\n\n`;
     },
   });
   return {
@@ -138,21 +193,28 @@ function createEventSorter({ onUsage }: ReplyListener) {
   };
 }
 
-/** What an event holds; null for the mark that some services end theirs with. */
-function parsePart(data: string): StreamPart | null {
-  if (data === "[DONE]") return null;
+/** What is looked at in an event, whoever sent it. */
+interface StreamPart {
+  readonly type?: unknown;
+  readonly delta?: unknown;
+  readonly choices?: unknown;
+  readonly usage?: unknown;
+  readonly error?: unknown;
+}
+
+function parsePart(data: string): StreamPart {
   try {
-    return JSON.parse(data) as StreamPart;
+    return (JSON.parse(data) ?? {}) as StreamPart;
   } catch (error) {
     throw new BrokenReplyError(notJson, { cause: error });
   }
 }
 
-/** What the gateway sends for an error is a text, or an object with a message. */
+/** What is sent for an error is a text, or an object with a message. */
 function wordsOf(error: unknown): string {
   const isObject = typeof error === "object" && error !== null && "message" in error;
   const told: unknown = isObject ? error.message : error;
-  const words = typeof told === "string" && told !== "" ? told : "the gateway did not say why.";
+  const words = typeof told === "string" && told !== "" ? told : "its service did not say why.";
   return `The reply broke off: ${words}`;
 }
 

@@ -28,7 +28,7 @@ export interface Reply {
 /** The tokens a reply has to be paid for, whole or not. */
 export interface BilledTokens {
   readonly usage: TokenUsage;
-  /** Whether the gateway told none, and they are estimated from the lengths of the texts. */
+  /** Whether the service told none, and they are estimated from the lengths of the texts. */
   readonly isEstimate: boolean;
 }
 
@@ -61,9 +61,19 @@ export function toTokenUsage(usage: LanguageModelUsage): TokenUsage {
 /** Returns the tokens as the last event of the gateway's own stream tells them. */
 export function wireUsage(usage: unknown): TokenUsage {
   const { inputTokens, outputTokens } = (usage ?? {}) as Record<string, { total?: unknown } | null>;
-  const [input, output] = [toCount(inputTokens?.total), toCount(outputTokens?.total)];
-  const total = input === null || output === null ? null : input + output;
-  return { inputTokens: input, outputTokens: output, totalTokens: total };
+  return tokenUsage(inputTokens?.total, outputTokens?.total);
+}
+
+/** Returns the tokens as a stream of OpenAI's chat API tells them. */
+export function openAiUsage(usage: unknown): TokenUsage {
+  const { prompt_tokens, completion_tokens } = (usage ?? {}) as Record<string, unknown>;
+  return tokenUsage(prompt_tokens, completion_tokens);
+}
+
+function tokenUsage(input: unknown, output: unknown): TokenUsage {
+  const [inputTokens, outputTokens] = [toCount(input), toCount(output)];
+  const isWhole = inputTokens !== null && outputTokens !== null;
+  return { inputTokens, outputTokens, totalTokens: isWhole ? inputTokens + outputTokens : null };
 }
 
 function toCount(value: unknown): number | null {
@@ -74,7 +84,7 @@ function toCount(value: unknown): number | null {
 export interface TokenMeter {
   readonly addText: (text: string) => void;
   readonly setTold: (usage: TokenUsage) => void;
-  /** Returns the tokens the gateway told, else an estimate. */
+  /** Returns the tokens the service told, else an estimate. */
   readonly billed: () => BilledTokens;
 }
 

@@ -5,6 +5,7 @@ import {
   TimeoutError,
 } from "evaluator-client";
 import type { Context, ErrorHandler, NotFoundHandler } from "hono";
+import { UnfitCalibrationError } from "../decision/decide.ts";
 import { HttpError } from "../http-error.ts";
 import type { Redact } from "../security/redactor.ts";
 import type { ClientEnv } from "./guards.ts";
@@ -20,6 +21,9 @@ export function failureRoute({ redact, reportDefect }: FailureParts): ErrorHandl
   return (thrown, c) => {
     if (c.var.clientSignal.aborted) return new Response(null, { status: 499 }); // nobody is left to read
     if (thrown instanceof HttpError) return sendHttpError(c, thrown);
+    if (thrown instanceof UnfitCalibrationError) {
+      return sendHttpError(c, new HttpError(502, redact(thrown.message), { headers: neverRetry }));
+    }
     if (thrown instanceof EvaluatorError) return sendHttpError(c, toHttpError(thrown, redact));
     reportDefect(thrown);
     return sendHttpError(c, new HttpError(500, defectMessage));

@@ -67,7 +67,7 @@ async function startOn(upstream: string) {
     EVALUATOR_BASE_URL: `${upstream}/v4/ai`,
     ROUTER_ACCESS_TOKEN: token,
   };
-  const services = connectServices(parseRouterOptions(env).gateway);
+  const services = connectServices(parseRouterOptions(env).engines);
   return startTestRouter({}, { env, services });
 }
 

@@ -30,6 +30,6 @@ test("--live without a key is one line and a 1", async () => {
   const { code, stdout, stderr } = await startProgram("self-check/main.ts", {}, ["--live"]).ended;
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toBe(
-    "--live asks the real service: set AI_GATEWAY_API_KEY, or leave out --live.\n",
+    "--live asks the configured services: set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out --live.\n",
   );
 });

@@ -1,6 +1,7 @@
 import { CliError, type Environment, parseWords, readPositionals } from "evaluator-cli-kit";
 import { createApp } from "../create-app.ts";
 import { defaultPolicy } from "../decision/decision.ts";
+import { defaultTierModels } from "../options/environment-schema.ts";
 import { parseRouterOptions, type RouterOptions } from "../options/router-options.ts";
 import { loadPage } from "../page/load-page.ts";
 import { connectServices } from "../services/connect-services.ts";
@@ -19,11 +20,11 @@ const recordedNotice =
 
 /** Checks the whole router, all but its port, and gives whether every prompt passed. */
 export async function runSelfCheck(
-  { gateway, tierModels }: RouterOptions,
+  { engines, tierModels }: RouterOptions,
   { write, reportDefect }: SelfCheckOutput,
 ): Promise<boolean> {
-  const services = connectServices(gateway);
-  const page = await loadPage({ banner: null });
+  const services = connectServices(engines);
+  const page = await loadPage(services);
   const hosts = new Set(["localhost"]);
   const routing = { services, tierModels, policy: defaultPolicy, prices: new Map() }; // the models are checked, not the policy
   const app = createApp({ page, hosts, routing, reportDefect });
@@ -47,13 +48,20 @@ async function askApp(app: ReturnType<typeof createApp>, message: string): Promi
  * Returns the router's options for a self-check: the emulator with its recordings, or with `--live` the
  * configured service.
  *
- * @throws UsageError when the words mean nothing, CliError when `--live` has no key.
+ * @throws UsageError when the words mean nothing, CliError when `--live` names no service.
  */
 export function selfCheckOptions(words: readonly string[], env: Environment): RouterOptions {
   const options = parseRouterOptions(env);
-  if (!isLive(words)) return { ...options, gateway: null };
-  if (options.gateway !== null) return options;
-  throw new CliError("--live asks the real service: set AI_GATEWAY_API_KEY, or leave out --live.");
+  const { evaluator, reply } = options.engines;
+  if (!isLive(words)) {
+    const ownModels = reply?.kind === "openai-compatible";
+    const tierModels = ownModels ? defaultTierModels : options.tierModels; // such as the emulator has
+    return { ...options, tierModels, engines: { evaluator: null, reply: null, secrets: [] } };
+  }
+  if (evaluator !== null && reply !== null) return options;
+  throw new CliError(
+    "--live asks the configured services: set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out --live.",
+  );
 }
 
 function isLive(words: readonly string[]): boolean {

@@ -13,7 +13,7 @@ const { signal } = new AbortController();
 
 async function ask(message: string, env: Environment) {
   const router = createMessageRouter({
-    services: connectServices(parseRouterOptions(env).gateway),
+    services: connectServices(parseRouterOptions(env).engines),
     tierModels: defaultTierModels,
     policy: defaultPolicy,
     prices: new Map(),
@@ -33,7 +33,7 @@ async function startEmulator() {
 }
 
 test("without a key the emulator answers, and says so", async () => {
-  const { notice, isEmulated } = connectServices(null);
+  const { notice, isEmulated } = connectServices(parseRouterOptions({}).engines);
   expect(isEmulated).toBe(true);
   expect(notice).toContain("set AI_GATEWAY_API_KEY to use the real service");
   expect(await ask("hi", {})).toMatchObject({ tier: "nano", replyError: null });

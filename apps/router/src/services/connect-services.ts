@@ -1,37 +1,52 @@
-import { createGateway } from "ai";
-import { createCatalog, createEvaluator } from "evaluator-client";
-import { replyFetch } from "../reply/reply-fetch.ts";
+import { createEmulator } from "evaluator-emulator";
 import { redactor } from "../security/redactor.ts";
-import { emulatorServices } from "./emulator-services.ts";
-import type { GatewayOptions, Services } from "./services.ts";
-
-/** Returns the gateway's services, or the emulator's where there is no gateway. */
-export function connectServices(gateway: GatewayOptions | null): Services {
-  globalThis.AI_SDK_LOG_WARNINGS = false; // the `ai` package would print them on the console
-  return gateway === null ? emulatorServices() : gatewayServices(gateway);
-}
+import { connectEvaluation, emulatedEvaluation } from "./evaluation-engine.ts";
+import { connectReplies, emulatedReplies } from "./reply-engine.ts";
+import type { EngineOptions, Services } from "./services.ts";
 
 /**
- * Returns the gateway for replies, and whatever the environment names for evaluations.
+ * Returns who decides and who replies; the emulator in this process, with no key and no network,
+ * stands in for whom the settings do not name.
  *
  * @throws ConfigurationError when the environment does not say how to reach the evaluation model.
  */
-function gatewayServices({ apiKey, baseUrl, env }: GatewayOptions): Services {
-  const address = baseUrl === undefined ? {} : { baseURL: baseUrl };
+export function connectServices({ evaluator: env, reply, secrets }: EngineOptions): Services {
+  globalThis.AI_SDK_LOG_WARNINGS = false; // the `ai` package would print them on the console
+  const emulator = createEmulator();
+  const { decider, ...evaluation } =
+    env === null ? emulatedEvaluation(emulator) : connectEvaluation(env);
+  const { replier, ...replies } =
+    reply === null ? emulatedReplies(emulator) : connectReplies(reply);
+  const missing = [env === null ? "Decisions" : "", reply === null ? "Replies" : ""];
+  const emulated = missing.filter((part) => part !== "");
   return {
-    evaluator: createEvaluator({ env }),
-    languageModel(modelId, listener) {
-      const fetch = replyFetch(fetchWithoutRedirects, listener);
-      return createGateway({ apiKey, ...address, fetch })(modelId);
+    ...evaluation,
+    ...replies,
+    redact: redactor(secrets),
+    notice: describeEngines({ decider, replier, emulated }),
+    isEmulated: emulated.length > 0,
+    close: async () => {
+      await evaluation.evaluator.close();
+      await emulator.close();
     },
-    catalog: createCatalog({ env, maxRetries: 0, deadlineMs: 5000 }),
-    redact: redactor([apiKey, env["EVALUATOR_DIRECT_API_KEY"]?.trim() ?? ""]),
-    notice: `Answers come from the gateway${baseUrl === undefined ? "" : ` at ${baseUrl}`}.`,
-    isEmulated: false,
-    close: async () => {},
   };
 }
 
-/** Another origin never sees the message: a redirect is an answer, and so a failure. */
-const fetchWithoutRedirects: typeof fetch = (input, init) =>
-  fetch(input, { ...init, redirect: "manual" });
+interface Engines {
+  readonly decider: string;
+  readonly replier: string;
+  /** What the emulator does. */
+  readonly emulated: readonly string[];
+}
+
+const ownServer = "EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL";
+
+function describeEngines({ decider, replier, emulated: [part, ...rest] }: Engines): string {
+  if (rest.length > 0) {
+    return `Answers come from the local emulator, not from a model: set AI_GATEWAY_API_KEY to use the real service, or ${ownServer} to use a server of your own.`;
+  }
+  const who = `Decisions come from ${decider}. Replies come from ${replier}`;
+  if (part === undefined) return `${who}.`;
+  const variable = part === "Replies" ? "ROUTER_REPLY_BASE_URL" : "EVALUATOR_TRANSPORT";
+  return `${who}. ${part} of the emulator are no model's: set AI_GATEWAY_API_KEY or ${variable}.`;
+}

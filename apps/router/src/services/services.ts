@@ -4,30 +4,61 @@ import type { Catalog, Evaluator } from "evaluator-client";
 import type { ReplyListener } from "../reply/reply-fetch.ts";
 import type { Redact } from "../security/redactor.ts";
 
-/** Everything outside the router: who decides, who replies, and what must not be told. */
-export interface Services {
+/** Who decides. */
+export interface EvaluationEngine {
   /** Chooses the tier. */
   readonly evaluator: Evaluator;
+  /** The transport and the address behind it, without user name or password. */
+  readonly evaluatorWire: string;
+}
+
+/** Who replies. */
+export interface ReplyEngine {
   /** Returns the text model with this id, whose streamed text goes to the listener. */
   readonly languageModel: (modelId: string, listener?: ReplyListener) => LanguageModel;
-  /** Lists models and prices. */
-  readonly catalog: Catalog;
+  /** Lists models and prices; null where nobody does. */
+  readonly catalog: Catalog | null;
+}
+
+/** Everything outside the router: who decides, who replies, and what must not be told. */
+export interface Services extends EvaluationEngine, ReplyEngine {
   /** Takes the keys in use out of a text. */
   readonly redact: Redact;
-  /** Who answers, as a sentence for a person. */
+  /** Who decides and who replies, in words for a person. */
   readonly notice: string;
-  /** Whether the emulator on this machine answers. */
+  /** Whether the emulator on this machine decides or replies. */
   readonly isEmulated: boolean;
   /** Lets go of everything held open. */
   readonly close: () => Promise<void>;
 }
 
-/** How to reach the gateway. */
-export interface GatewayOptions {
-  /** The gateway key. */
+/** The gateway, as replies come from it. */
+interface GatewayServer {
+  readonly kind: "gateway";
   readonly apiKey: string;
   /** Address in front of `/language-model`; the gateway's own when undefined. */
   readonly baseUrl: string | undefined;
-  /** What `createEvaluator` reads its own options from. */
+  /** What the price list's own options are read from. */
   readonly env: Environment;
+}
+
+/** A server that speaks OpenAI's chat API, such as one on this machine. */
+export interface OpenAiCompatibleServer {
+  readonly kind: "openai-compatible";
+  /** Null where it wants none. */
+  readonly apiKey: string | null;
+  /** Address in front of `/chat/completions`. */
+  readonly baseUrl: string;
+}
+
+/** Where replies come from. */
+export type ReplyServer = GatewayServer | OpenAiCompatibleServer;
+
+/** How to reach who decides and who replies; the emulator takes the part of whoever is null. */
+export interface EngineOptions {
+  /** What the evaluator's transport reads its own options from. */
+  readonly evaluator: Environment | null;
+  readonly reply: ReplyServer | null;
+  /** Every key in the settings, none of which is ever told. */
+  readonly secrets: readonly string[];
 }

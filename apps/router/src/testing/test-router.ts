@@ -25,8 +25,9 @@ function servicesOver(fetch: typeof globalThis.fetch): Services {
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
   return {
     evaluator: createEvaluator({ transport, maxRetries: 0 }),
+    evaluatorWire: "gateway http://gateway.invalid/v4/ai",
     languageModel: (modelId, listener) =>
-      createGateway({ apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, listener) })(modelId),
+      createGateway({ apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, { listener }) })(modelId),
     catalog: createCatalog({ baseUrl, fetch, env: {} }),
     redact: redactor([apiKey]),
     notice: "Answers come from a test.",
@@ -47,18 +48,19 @@ type PartDifferences = Partial<Omit<AppParts, "routing">> & Partial<Routing>;
  */
 export async function testRouter(
   differences: Differences = {},
-  { tierModels, policy, prices, ...parts }: PartDifferences = {},
+  { tierModels, policy, prices, calibration, ...parts }: PartDifferences = {},
 ) {
   const { fetch, seen } = testGateway(differences);
   const keep = keepTold();
   const app = createApp({
-    page: await loadPage({ banner: null }),
+    page: await loadPage({ notice: "Answers come from a test.", isEmulated: false }),
     hosts: new Set(["localhost:3000"]),
     routing: {
       services: servicesOver(fetch),
       tierModels: tierModels ?? defaultTierModels,
       policy: policy ?? defaultPolicy,
       prices: prices ?? new Map(),
+      calibration: calibration ?? null,
     },
     reportDefect: (error) => {
       throw error;
@@ -151,7 +153,7 @@ export async function scriptedGateway(reply: ReplyScript, env: Record<string, st
     EVALUATOR_BASE_URL: `${upstream}/v4/ai`,
     ...env,
   };
-  const services = connectServices(parseRouterOptions(settings).gateway);
+  const services = connectServices(parseRouterOptions(settings).engines);
   const records: MessageRecord[] = [];
   const router = await startTestRouter(
     {},

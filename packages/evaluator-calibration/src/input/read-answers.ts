@@ -67,7 +67,8 @@ export function readAnswerRecord(
 function readDecision(fields: Fields, table: AnswerTable, place: Place): void {
   table.noteDate(fields["time"]);
   const ids = [fields["requestId"], fields["evaluationId"]].filter((id) => typeof id === "string");
-  const { probabilities } = fields;
+  // Where a calibration changed a value, what the service printed stands beside it.
+  const probabilities = fields["printedProbabilities"] ?? fields["probabilities"];
   if (!isObject(probabilities)) {
     for (const id of ids) table.addFailed(id);
     return;

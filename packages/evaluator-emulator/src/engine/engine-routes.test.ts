@@ -143,3 +143,37 @@ test("without an engine, its addresses are the gateway's", async () => {
   const models = (await (await fetch("/v1/models")).json()) as { data: unknown[] };
   expect(models.data.length).toBeGreaterThan(1);
 });
+
+test.each(engineNames)(
+  "a chat without log-probabilities on %s gets a reply, whole and streamed",
+  async (engine) => {
+    const { fetch } = createEmulator({ engine });
+    const ask = (more: object) => {
+      const messages = [{ role: "user", content: "hi" }];
+      const body = JSON.stringify({ model: "m", messages, ...more });
+      return fetch("/v1/chat/completions", { method: "POST", body });
+    };
+    const whole = (await (await ask({})).json()) as WholeChat;
+    expect(whole.choices[0]?.message.content).toContain('You asked: "hi"');
+    const text = await (
+      await ask({ stream: true, stream_options: { include_usage: true } })
+    ).text();
+    const events = text.trimEnd().split("\n\n");
+    expect(events.at(-1)).toBe("data: [DONE]");
+    const chunks = events.slice(0, -1).map((event) => JSON.parse(event.slice(6)) as ChatChunk);
+    const words = chunks.map(({ choices }) => choices[0]?.delta.content ?? "");
+    expect(words.join("")).toBe(whole.choices[0]?.message.content);
+    expect(chunks.at(-1)?.usage).toEqual(whole.usage);
+    expect(await (await ask({ stream: true })).text()).not.toContain("usage");
+  },
+);
+
+interface WholeChat {
+  readonly choices: readonly { readonly message: { readonly content: string } }[];
+  readonly usage: unknown;
+}
+
+interface ChatChunk {
+  readonly choices: readonly { readonly delta: { readonly content?: string } }[];
+  readonly usage?: unknown;
+}

@@ -3,6 +3,7 @@ import { basisHeader, lexicalModel } from "../basis.ts";
 import { bearerKey, type Call, type CallEnvironment, readJson, UnreadableBody } from "../call.ts";
 import type { EmulatorContext } from "../emulator-context.ts";
 import { isJsonRecord } from "../json.ts";
+import { chatReply } from "./chat-reply.ts";
 import { decisionsBody, parseDecisions } from "./decisions.ts";
 import { type FirstToken, firstTokens, listTokens } from "./first-tokens.ts";
 import { packToken, tokenIds, tokenText } from "./tokenizer.ts";
@@ -104,6 +105,9 @@ async function chatRoute(
   { engine, context }: { engine: EngineName; context: EmulatorContext },
 ): Promise<Response> {
   const body = await readBody(call);
+  const id = `chatcmpl-${context.nextId()}`;
+  const reply = body["logprobs"] === true ? null : chatReply(body, id);
+  if (reply !== null) return reply;
   const prompt = messageIn(body);
   const trap = call.get("trap") ?? null;
   const { tokens, basis } = firstTokens(prompt, { answer: context.answer, trap });
@@ -117,7 +121,7 @@ async function chatRoute(
   const content = [{ ...said, top_logprobs: listed }];
   return Response.json(
     {
-      id: `chatcmpl-${context.nextId()}`,
+      id,
       object: "chat.completion",
       model: lexicalModel,
       choices: [

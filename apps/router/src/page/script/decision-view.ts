@@ -41,6 +41,8 @@ const reasons: Partial<Record<Cause, (decision: Decision) => string>> = {
     `The evaluation failed; ${tierUsed} replies, as the router is set up to do.`,
   "decision-timeout": ({ tierUsed }) =>
     `The decision took too long; ${tierUsed} replies, as the router is set up to do.`,
+  "calibration-mismatch": ({ tierUsed }) =>
+    `The calibration was made for another model; ${tierUsed} replies, as the router is set up to do.`,
   "model-refused": ({ tierUsed }) =>
     `The model of ${tierUsed} was refused; the fallback model replies.`,
 };
@@ -56,9 +58,13 @@ function shareOf(tier: Tier, { probabilities, tierChosen }: Decision): HTMLEleme
   return share;
 }
 
-function decisionFacts({ confidence, decisionMs }: Decision): Fact[] {
+function decisionFacts({ tierChosen, printedProbabilities, ...decision }: Decision): Fact[] {
+  const { confidence, decisionMs } = decision;
+  const printed = tierChosen === null ? undefined : printedProbabilities?.[tierChosen];
   return [
-    ["confidence", confidence === null ? "not given" : confidence.toFixed(2)],
+    printed === undefined
+      ? ["confidence", confidence === null ? "not given" : confidence.toFixed(2)]
+      : ["calibrated from", percent(printed)],
     ["decided in", duration(decisionMs)],
   ];
 }

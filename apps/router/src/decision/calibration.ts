@@ -1,0 +1,42 @@
+import { readFile } from "node:fs/promises";
+import {
+  type CalibrationArtifact,
+  parseCalibrationArtifact,
+  questionHash,
+  recalibrationOf,
+} from "evaluator-calibration";
+import { CliError, describeSystemError } from "evaluator-cli-kit";
+import { tierQuestions } from "../tier-question.ts";
+
+/** The hash of the question that every decision asks. */
+export const tierQuestionHash: string = questionHash(tierQuestions);
+
+/**
+ * Reads the calibration that `evaluator calibrate` wrote for the question that picks a tier.
+ *
+ * @throws CliError when it is none, was made for other questions, or holds nothing for this one.
+ */
+export async function readCalibration(path: string): Promise<CalibrationArtifact> {
+  const refuse = (problem: string, cause?: unknown) =>
+    new CliError(
+      `ROUTER_CALIBRATION=${JSON.stringify(path)} ${problem}. Name a calibration.json that evaluator calibrate wrote from this router's decision log.`,
+      { cause },
+    );
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw refuse(`cannot be read: ${describeSystemError(error) ?? "unknown error"}`, error);
+  });
+  const artifact = parsed(text, refuse);
+  if (artifact.questionHash !== null && artifact.questionHash !== tierQuestionHash) {
+    throw refuse("was made for other questions than the one that picks a tier");
+  }
+  if (recalibrationOf(artifact, "tier")?.kind === "temperature") return artifact;
+  throw refuse("corrects no choice of a tier");
+}
+
+function parsed(text: string, refuse: (problem: string, cause: unknown) => CliError) {
+  try {
+    return parseCalibrationArtifact(text);
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : "is wrong", error);
+  }
+}

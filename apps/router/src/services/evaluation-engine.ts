@@ -1,0 +1,66 @@
+import type { Environment } from "evaluator-cli-kit";
+import {
+  ConfigurationError,
+  createEvaluator,
+  directTransport,
+  gatewayTransport,
+  logprobsTransport,
+  type Transport,
+} from "evaluator-client";
+import type { Emulator } from "evaluator-emulator";
+import type { EvaluationEngine } from "./services.ts";
+
+/** Who decides, and how a person is told so. */
+interface NamedEvaluation extends EvaluationEngine {
+  readonly decider: string;
+}
+
+const transports = {
+  gateway: gatewayTransport,
+  direct: directTransport,
+  logprobs: logprobsTransport,
+};
+
+/**
+ * Returns what the environment names as who decides.
+ *
+ * @throws ConfigurationError when the environment does not say how to reach the evaluation model.
+ */
+export function connectEvaluation(env: Environment): NamedEvaluation {
+  const name = env["EVALUATOR_TRANSPORT"]?.trim() || "gateway";
+  if (!Object.hasOwn(transports, name)) {
+    const environmentVariable = "EVALUATOR_TRANSPORT";
+    const message = `${environmentVariable} is none of ${Object.keys(transports).join(", ")}.`;
+    throw new ConfigurationError(message, { option: "transport", environmentVariable });
+  }
+  const transport = transports[name as keyof typeof transports]({ env });
+  const address = addressOf(transport);
+  const how = name === "logprobs" ? ", read from its log-probabilities" : "";
+  return {
+    evaluator: createEvaluator({ transport, env }),
+    evaluatorWire: `${transport.name} ${address}`,
+    decider: `${transport.target?.modelId ?? "a model"} at ${address}${how}`,
+  };
+}
+
+/** Where a transport sends to; no user name or password is a part of it. */
+function addressOf({ target }: Transport): string {
+  if (target === undefined) return "an address of its own";
+  const { protocol, host, pathname } = new URL(target.url);
+  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+}
+
+/** Returns the emulator as who decides; its answers are never taken for those of a service. */
+export function emulatedEvaluation(emulator: Emulator): NamedEvaluation {
+  const transport = gatewayTransport({
+    apiKey: "local",
+    baseUrl: "http://emulator.invalid/v4/ai", // never resolves, should a request slip past
+    fetch: (input, init) => emulator.fetch(input, init),
+    env: {},
+  });
+  return {
+    evaluator: createEvaluator({ transport, env: {} }),
+    evaluatorWire: "emulator local:emulator",
+    decider: "the local emulator",
+  };
+}
