@@ -30,7 +30,9 @@ test("with a key it starts on the gateway, and says so", async () => {
   await firstOutput;
   child.kill("SIGTERM");
   const { stdout } = await ended;
-  expect(stdout).toContain("Answers come from the gateway at http://127.0.0.1:9/v4/ai.");
+  expect(stdout).toContain(
+    "\nDecisions come from typesafe-ai/jev at http://127.0.0.1:9/v4/ai/evaluation-model. Replies come from the gateway at http://127.0.0.1:9/v4/ai.\n",
+  );
 });
 
 test("at the start it names a model that does not exist", async () => {

@@ -7,7 +7,6 @@ const rows = [
   ["nano", 0.39, 0.4, "fast", "low-confidence"],
   ["balanced", 0, 0.5, "frontier", "low-confidence"],
   ["frontier", 0, 0.5, "frontier", "choice"],
-  ["fast", null, 0.5, "fast", "choice"],
 ] as const;
 
 test.each(rows)("%s at confidence %s with a minimum of %s uses %s: %s", (...row) => {

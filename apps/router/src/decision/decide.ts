@@ -106,9 +106,9 @@ function fromChoice(evaluation: TierEvaluation, routing: Routing): Decision {
   const asked = askedEvaluation(evaluation, routing);
   const { choice } = evaluation.answers.tier;
   const shares = sharesOf(evaluation, { asked, calibration: routing.calibration ?? null });
-  const sureness = shares.confidence ?? shares.calibratedChoice;
-  const { tierUsed, cause } = applyPolicy(choice, sureness, routing.policy);
   const { probabilities, printedProbabilities, confidence } = shares;
+  const sureness = confidence ?? probabilities[choice];
+  const { tierUsed, cause } = applyPolicy(choice, sureness, routing.policy);
   return {
     tierChosen: choice,
     ...askTier(tierUsed, routing),
@@ -146,14 +146,11 @@ function sharesOf(evaluation: TierEvaluation, { asked, calibration }: SharesOpti
   const { answers, confidence } = evaluation;
   const printed = answers.tier.probabilities;
   if (calibration === null) {
-    const given = { probabilities: printed, printedProbabilities: null, calibratedChoice: null };
-    return { ...given, confidence: confidence.tier };
+    return { probabilities: printed, printedProbabilities: null, confidence: confidence.tier };
   }
   try {
     const { tier } = calibrate(evaluation, calibration, { questions: tierQuestions }).answers;
-    const { choice, probabilities } = tier;
-    const calibratedChoice = probabilities[choice];
-    return { probabilities, printedProbabilities: printed, calibratedChoice, confidence: null };
+    return { probabilities: tier.probabilities, printedProbabilities: printed, confidence: null };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
     throw new UnfitCalibrationError(asked, error);
@@ -163,10 +160,10 @@ function sharesOf(evaluation: TierEvaluation, { asked, calibration }: SharesOpti
 /** Returns the tier to use for a choice: the chosen one, or the next one up where confidence is too low. */
 export function applyPolicy(
   chosen: Tier,
-  confidence: number | null,
+  confidence: number,
   { minConfidence }: Pick<RoutingPolicy, "minConfidence">,
 ): { readonly tierUsed: Tier; readonly cause: Cause } {
-  const isSure = minConfidence === null || confidence === null || confidence >= minConfidence;
+  const isSure = minConfidence === null || confidence >= minConfidence;
   const next = tierNames[tierNames.indexOf(chosen) + 1];
   if (isSure || next === undefined) return { tierUsed: chosen, cause: "choice" };
   return { tierUsed: next, cause: "low-confidence" };

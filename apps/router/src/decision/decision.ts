@@ -4,8 +4,8 @@ import type { Tier } from "../tier-question.ts";
 /** When the router does something else than the evaluation model chose; by default, never. */
 export interface RoutingPolicy {
   /**
-   * Below this confidence, 0..1, the next tier up is taken; null for never. With a calibration it is
-   * the chosen tier's calibrated probability that is compared, as there is no other confidence then.
+   * Below this confidence, 0..1, the next tier up is taken; null for never. Where the service tells
+   * none, and for calibrated answers, the chosen tier's probability is compared.
    */
   readonly minConfidence: number | null;
   /** The tier taken when the evaluation fails; null to answer with its error. */
@@ -38,7 +38,7 @@ export type Cause =
   | "model-refused";
 
 /** Probability of each tier, 0..1. */
-export type Shares = Readonly<Record<Tier, number>>;
+type Shares = Readonly<Record<Tier, number>>;
 
 /** The evaluation behind a decision: what was asked of whom, and what it cost. */
 export interface AskedEvaluation {

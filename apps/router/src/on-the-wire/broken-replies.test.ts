@@ -17,16 +17,20 @@ const cut: ReplyScript = (response) => {
 };
 
 const brokenStreams: [what: string, rest: ReplyScript, says: RegExp][] = [
-  ["a connection that is reset", cut, /^The reply broke off: the connection to the gateway ended /],
+  [
+    "a connection that is reset",
+    cut,
+    /^The reply broke off: the connection to the model's service ended /,
+  ],
   [
     "a stream that ends too early",
     (response) => response.end(deltaOf("half a ")),
-    /^The reply broke off: the connection to the gateway ended /,
+    /^The reply broke off: the connection to the model's service ended /,
   ],
   [
     "an event that is not JSON",
     (response) => response.end(`${deltaOf("half a ")}data: {"type":\n\n`),
-    /^The reply broke off: the gateway sent an event that is not JSON\.$/,
+    /^The reply broke off: the model's service sent an event that is not JSON\.$/,
   ],
   [
     "an error in the gateway's words",
@@ -37,7 +41,7 @@ const brokenStreams: [what: string, rest: ReplyScript, says: RegExp][] = [
   [
     "an error without words",
     (response) => response.end(deltaOf("half a ") + eventOf({ type: "error", error: {} })),
-    /^The reply broke off: the gateway did not say why\.$/,
+    /^The reply broke off: its service did not say why\.$/,
   ],
 ];
 
@@ -77,7 +81,9 @@ test("a whole reply whose connection is cut says so in the router's words", asyn
   expect(await (await post(origin, "/chat", { message: "hi" })).json()).toMatchObject({
     tier: "nano",
     reply: "",
-    replyError: expect.stringMatching(/^The reply broke off: the connection to the gateway ended /),
+    replyError: expect.stringMatching(
+      /^The reply broke off: the connection to the model's service ended /,
+    ),
   });
 });
 

@@ -45,7 +45,7 @@ export const environmentSchema = z.object({
   ROUTER_MODEL_BALANCED: modelId().optional(),
   ROUTER_MODEL_FRONTIER: modelId().optional(),
   ROUTER_REPLY_BASE_URL: z
-    .url({ protocol: /^https?$/, error: notReplyUrl })
+    .url({ protocol: /^https?$/, error: notReplyUrl, abort: true })
     .refine(hasNothingSecret, notReplyUrl)
     .transform(withVersion)
     .optional(),

@@ -111,6 +111,12 @@ const wrong: [env: Record<string, string>, message: string][] = [
   [{ ROUTER_ACCESS_LOG: "yes" }, 'ROUTER_ACCESS_LOG="yes" is neither on nor off'],
   [{ ROUTER_MODEL_FAST: "gpt" }, 'ROUTER_MODEL_FAST="gpt" is not a model id'],
   [{ ROUTER_MODEL_NANO: "a/b\nc: d" }, 'ROUTER_MODEL_NANO="a/b\\nc: d" is not a model id'],
+  [{ ROUTER_REPLY_BASE_URL: "127.0.0.1:80" }, "ROUTER_REPLY_BASE_URL is not an http or https URL"],
+  [
+    { ROUTER_REPLY_BASE_URL: "http://127.0.0.1:1" },
+    "ROUTER_MODEL_NANO is not set; ROUTER_REPLY_BASE_URL wants a model of its server for each tier",
+  ],
+  [{ ROUTER_FALLBACK_MODEL: "tiny" }, 'ROUTER_FALLBACK_MODEL="tiny" is not a model id'],
   [{ EVALUATOR_BASE_URL: "ftp://x" }, 'EVALUATOR_BASE_URL="ftp://x" is not an http or https URL'],
 ];
 
@@ -132,5 +138,31 @@ test("a short or broken access token is refused and not shown", () => {
     const parse = () => parseRouterOptions({ ROUTER_ACCESS_TOKEN: token });
     expect(parse).toThrow(/^ROUTER_ACCESS_TOKEN (is short|has a space)/);
     expect(parse).not.toThrow(token);
+  }
+});
+
+test("a reply server's key and address are not shown when they are wrong", () => {
+  for (const env of [
+    { ROUTER_REPLY_API_KEY: "planted key" },
+    { ROUTER_REPLY_BASE_URL: "http://me:planted@127.0.0.1/v1" },
+    { ROUTER_REPLY_BASE_URL: "http://127.0.0.1/v1?key=planted" },
+  ]) {
+    const parse = () => parseRouterOptions(env);
+    expect(parse).toThrow(/^ROUTER_REPLY_(API_KEY has a space|BASE_URL is not an http)/);
+    expect(parse).not.toThrow(/planted/);
+  }
+});
+
+test("a reply server's bare address is one of OpenAI's API, and its models need no provider", () => {
+  const addresses = { "http://127.0.0.1:1": "/v1", "http://127.0.0.1:1/": "/v1" };
+  const others = { "http://127.0.0.1:1/v1/": "/v1", "http://127.0.0.1:1/openai/v1": "/openai/v1" };
+  for (const [url, path] of Object.entries({ ...addresses, ...others })) {
+    const names = ["NANO", "FAST", "BALANCED", "FRONTIER"].map((tier) => `ROUTER_MODEL_${tier}`);
+    const models = Object.fromEntries(names.map((name) => [name, name.toLowerCase()]));
+    const env = { ...models, ROUTER_REPLY_BASE_URL: url, ROUTER_FALLBACK_MODEL: "spare" };
+    const { engines, tierModels, policy } = parseRouterOptions(env);
+    expect(engines.reply).toMatchObject({ baseUrl: `http://127.0.0.1:1${path}`, apiKey: null });
+    expect(tierModels.frontier).toBe("router_model_frontier");
+    expect(policy.fallbackModel).toBe("spare");
   }
 });

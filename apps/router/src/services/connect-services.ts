@@ -1,7 +1,7 @@
-import { createEmulator } from "evaluator-emulator";
 import { redactor } from "../security/redactor.ts";
-import { connectEvaluation, emulatedEvaluation } from "./evaluation-engine.ts";
-import { connectReplies, emulatedReplies } from "./reply-engine.ts";
+import { emulatedEngines } from "./emulator-services.ts";
+import { connectEvaluation } from "./evaluation-engine.ts";
+import { connectReplies } from "./reply-engine.ts";
 import type { EngineOptions, Services } from "./services.ts";
 
 /**
@@ -12,11 +12,9 @@ import type { EngineOptions, Services } from "./services.ts";
  */
 export function connectServices({ evaluator: env, reply, secrets }: EngineOptions): Services {
   globalThis.AI_SDK_LOG_WARNINGS = false; // the `ai` package would print them on the console
-  const emulator = createEmulator();
-  const { decider, ...evaluation } =
-    env === null ? emulatedEvaluation(emulator) : connectEvaluation(env);
-  const { replier, ...replies } =
-    reply === null ? emulatedReplies(emulator) : connectReplies(reply);
+  const emulator = emulatedEngines();
+  const { decider, ...evaluation } = env === null ? emulator.evaluation : connectEvaluation(env);
+  const { replier, ...replies } = reply === null ? emulator.replies : connectReplies(reply);
   const missing = [env === null ? "Decisions" : "", reply === null ? "Replies" : ""];
   const emulated = missing.filter((part) => part !== "");
   return {

@@ -7,13 +7,7 @@ import {
   logprobsTransport,
   type Transport,
 } from "evaluator-client";
-import type { Emulator } from "evaluator-emulator";
-import type { EvaluationEngine } from "./services.ts";
-
-/** Who decides, and how a person is told so. */
-interface NamedEvaluation extends EvaluationEngine {
-  readonly decider: string;
-}
+import type { NamedEvaluation } from "./services.ts";
 
 const transports = {
   gateway: gatewayTransport,
@@ -48,19 +42,4 @@ function addressOf({ target }: Transport): string {
   if (target === undefined) return "an address of its own";
   const { protocol, host, pathname } = new URL(target.url);
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
-}
-
-/** Returns the emulator as who decides; its answers are never taken for those of a service. */
-export function emulatedEvaluation(emulator: Emulator): NamedEvaluation {
-  const transport = gatewayTransport({
-    apiKey: "local",
-    baseUrl: "http://emulator.invalid/v4/ai", // never resolves, should a request slip past
-    fetch: (input, init) => emulator.fetch(input, init),
-    env: {},
-  });
-  return {
-    evaluator: createEvaluator({ transport, env: {} }),
-    evaluatorWire: "emulator local:emulator",
-    decider: "the local emulator",
-  };
 }

@@ -1,14 +1,8 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { createGateway } from "ai";
 import { createCatalog } from "evaluator-client";
-import type { Emulator } from "evaluator-emulator";
 import { openAiEvents, replyFetch } from "../reply/reply-fetch.ts";
-import type { OpenAiCompatibleServer, ReplyEngine, ReplyServer } from "./services.ts";
-
-/** Who replies, and how a person is told so. */
-interface NamedReplies extends ReplyEngine {
-  readonly replier: string;
-}
+import type { NamedReplies, OpenAiCompatibleServer, ReplyServer } from "./services.ts";
 
 /** Returns a server as who replies. */
 export function connectReplies(server: ReplyServer): NamedReplies {
@@ -41,17 +35,3 @@ function openAiCompatibleReplies({ baseUrl, apiKey }: OpenAiCompatibleServer): N
 /** Another origin never sees the message: a redirect is an answer, and so a failure. */
 const fetchWithoutRedirects: typeof fetch = (input, init) =>
   fetch(input, { ...init, redirect: "manual" });
-
-/** Returns the emulator as who replies. */
-export function emulatedReplies(emulator: Emulator): NamedReplies {
-  const baseUrl = "http://emulator.invalid/v4/ai"; // never resolves, should a request slip past
-  const fetch: typeof globalThis.fetch = (input, init) => emulator.fetch(input, init);
-  return {
-    languageModel(modelId, listener) {
-      const options = { apiKey: "local", baseURL: baseUrl, fetch: replyFetch(fetch, { listener }) };
-      return createGateway(options)(modelId);
-    },
-    catalog: createCatalog({ baseUrl, fetch, env: {} }),
-    replier: "the local emulator",
-  };
-}

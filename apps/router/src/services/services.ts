@@ -5,19 +5,29 @@ import type { ReplyListener } from "../reply/reply-fetch.ts";
 import type { Redact } from "../security/redactor.ts";
 
 /** Who decides. */
-export interface EvaluationEngine {
+interface EvaluationEngine {
   /** Chooses the tier. */
   readonly evaluator: Evaluator;
   /** The transport and the address behind it, without user name or password. */
   readonly evaluatorWire: string;
 }
 
+/** Who decides, with words for a person. */
+export interface NamedEvaluation extends EvaluationEngine {
+  readonly decider: string;
+}
+
 /** Who replies. */
-export interface ReplyEngine {
+interface ReplyEngine {
   /** Returns the text model with this id, whose streamed text goes to the listener. */
   readonly languageModel: (modelId: string, listener?: ReplyListener) => LanguageModel;
   /** Lists models and prices; null where nobody does. */
   readonly catalog: Catalog | null;
+}
+
+/** Who replies, with words for a person. */
+export interface NamedReplies extends ReplyEngine {
+  readonly replier: string;
 }
 
 /** Everything outside the router: who decides, who replies, and what must not be told. */
