@@ -14,7 +14,6 @@ export default defineConfig({
       /^(?!a record larger than any mail|a .* that grows as no mail does|a second process|.*run that is under way|.*what a killed run left|a dry run beside)/,
     isolate: false,
     testTimeout: 120_000,
-    setupFiles: ["evaluator-fixtures/vitest-setup"],
     restoreMocks: true,
     unstubEnvs: true,
   },

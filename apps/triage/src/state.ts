@@ -5,8 +5,7 @@ import { type CliContext, toFileError } from "evaluator-cli-kit";
 import type { JsonObject } from "evaluator-client";
 import { DigestTable, NumberList } from "./input/digest-table.ts";
 import type { MailFile } from "./input/mail-file.ts";
-import type { Mail } from "./input/mail.ts";
-import { addressesIn, senderAddress } from "./input/sender-address.ts";
+import { addressesIn, type Mail, senderAddress } from "./input/mail.ts";
 
 /** What is added to the state. */
 export interface StateOptions {

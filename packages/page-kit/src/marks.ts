@@ -1,3 +1,4 @@
+import { scaleLinear, scaleSqrt } from "d3-scale";
 import { area, line, symbol, symbolCircle, symbolTriangle } from "d3-shape";
 import { html, type Html } from "./html.ts";
 import type { Scales } from "./plot.ts";
@@ -60,6 +61,52 @@ export function bars(
       height="${y(0) - y(count)}"
     />`;
   });
+}
+
+/** Returns a dot for each of many points; where several are, it is darker. */
+export function points(places: readonly Point[], { x, y }: Scales): Html[] {
+  return places.map(
+    (point) => html`<circle class="point" cx="${x(point.x)}" cy="${y(point.y)}" r="3.5" />`,
+  );
+}
+
+/** Returns a cell for each count of an area, the darker the more there are. */
+export function cells(
+  counts: readonly { readonly from: Point; readonly to: Point; readonly count: number }[],
+  { x, y }: Scales,
+): Html[] {
+  const shade = scaleSqrt([0, Math.max(1, ...counts.map(({ count }) => count))], [0, 1]);
+  return counts.map(({ from, to, count }) => {
+    const [width, height] = [x(to.x) - x(from.x), y(from.y) - y(to.y)];
+    return html`<rect
+      class="cell"
+      x="${x(from.x)}"
+      y="${y(to.y)}"
+      width="${width.toFixed(1)}"
+      height="${height.toFixed(1)}"
+      fill-opacity="${shade(count).toFixed(2)}"
+    />`;
+  });
+}
+
+/** Returns named counts as a list of bars, which keeps its letters as large as the page's on any width. */
+export function barList(
+  counts: readonly { readonly name: string; readonly count: number }[],
+  format: (count: number) => string = String,
+): Html {
+  const share = scaleLinear([0, Math.max(1, ...counts.map(({ count }) => count))], [0, 100]);
+  const rows = counts.map(
+    ({ name, count }) =>
+      html`<li>
+        <span class="bar-name">${name}</span
+        ><span class="bar-track"
+          ><span class="bar-length" style="width:${share(count).toFixed(1)}%"></span></span
+        ><span class="bar-count">${format(count)}</span>
+      </li>`,
+  );
+  return html`<ol class="bar-list">
+    ${rows}
+  </ol>`;
 }
 
 /** Returns a name beside a point. */

@@ -1,5 +1,19 @@
 import { expect, test } from "vitest";
-import { band, bars, curve, dot, html, type Html, name, page, plot, trusted } from "./index.ts";
+import {
+  band,
+  barList,
+  bars,
+  cells,
+  curve,
+  dot,
+  html,
+  type Html,
+  name,
+  page,
+  plot,
+  points,
+  trusted,
+} from "./index.ts";
 
 test("what comes from outside is escaped, wherever it stands", () => {
   const hostile = `"><script>alert('x')</script>&\u202E\u0007`;
@@ -68,6 +82,46 @@ test("marks are paths between the places of their values", () => {
     picture.match(/class="dot[^/]*translate\(418 10\)" d="([^"]+)"/g) ?? [];
   expect(circle).not.toBe(triangle);
   expect(triangle).toContain("dot outside");
+});
+
+test("many points are dots, and counts of an area are cells, the darker the more there are", () => {
+  const from = { x: 0, y: 0 };
+  const picture = flat(
+    plot(axes, (scales) => [
+      points([{ x: 1, y: 10 }], scales),
+      cells(
+        [
+          { from, to: { x: 0.5, y: 5 }, count: 4 },
+          { from: { x: 0.5, y: 5 }, to: { x: 1, y: 10 }, count: 1 },
+        ],
+        scales,
+      ),
+    ]),
+  );
+  expect(picture).toContain('<circle class="point" cx="418" cy="10" r="3.5" />');
+  expect(picture).toContain('x="56" y="137" width="181.0" height="127.0" fill-opacity="1.00"');
+  expect(picture).toContain('x="237" y="10" width="181.0" height="127.0" fill-opacity="0.50"');
+});
+
+test("an axis of times has days as its ticks, in UTC wherever the reader is", () => {
+  const domain = [Date.UTC(2026, 2, 1), Date.UTC(2026, 2, 11)] as const;
+  const picture = flat(plot({ ...axes, x: { domain, label: "", isTime: true } }, () => null));
+  const ticks = [...picture.matchAll(/text-anchor="middle">([^<]+)</g)].map(([, text]) => text);
+  expect(ticks).toEqual(["Mon 02", "Wed 04", "Fri 06", "Mar 08", "Tue 10"]);
+});
+
+test("named counts are bars, the longest as long as there is room", () => {
+  const counts = [
+    { name: "<a>", count: 1200 },
+    { name: "b", count: 300 },
+  ];
+  const list = flat(barList(counts, (count) => count.toLocaleString("en")));
+  expect(list).toContain('<span class="bar-name">&lt;a&gt;</span');
+  expect([...list.matchAll(/width:([\d.]+%)/g)].map(([, width]) => width)).toEqual([
+    "100.0%",
+    "25.0%",
+  ]);
+  expect(list).toContain('<span class="bar-count">1,200</span>');
 });
 
 test("a style sheet passes as it is", () => {

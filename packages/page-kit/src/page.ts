@@ -38,6 +38,13 @@ svg .band { fill: var(--band); stroke: var(--accent); stroke-width: 0.5; stroke-
 svg .bar { fill: var(--accent); fill-opacity: 0.75; }
 svg .dot { fill: var(--card); stroke: var(--accent); stroke-width: 1.5; }
 svg .outside { fill: var(--warn); stroke: var(--warn); }
+svg .point { fill: var(--accent); fill-opacity: 0.55; }
+svg .cell { fill: var(--accent); }
+.bar-list { margin: 0; padding: 0; list-style: none; font-size: 0.85rem; }
+.bar-list li { display: grid; grid-template-columns: minmax(0, 14em) minmax(0, 1fr) 4.5em; gap: 0.6em; align-items: center; padding: 0.14rem 0; }
+.bar-name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: right; color: var(--quiet); }
+.bar-length { display: block; height: 1.05em; min-width: 1px; border-radius: 2px; background: var(--accent); opacity: 0.75; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.bar-count { font-variant-numeric: tabular-nums; }
 svg .name { fill: var(--text); font-weight: 600; }
 `;
 

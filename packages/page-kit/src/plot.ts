@@ -1,4 +1,4 @@
-import { scaleLinear } from "d3-scale";
+import { scaleLinear, scaleUtc } from "d3-scale";
 import { html, type Html, type HtmlValue } from "./html.ts";
 
 /** One axis of a plot. */
@@ -9,6 +9,8 @@ export interface Axis {
   readonly ticks?: number;
   /** @default as d3 writes them */
   readonly format?: (value: number) => string;
+  /** Whether values are times in milliseconds: ticks are then days, months or years. @default false */
+  readonly isTime?: boolean;
 }
 
 /** Where a plot stands in its picture, and how large that is. */
@@ -40,8 +42,7 @@ export function plot(
   const [top, bottom] = [margin.top, height - margin.bottom];
   const xs = scaleLinear(x.domain, [left, right]);
   const ys = scaleLinear(y.domain, [bottom, top]);
-  const xTicks = xs.ticks(x.ticks ?? 5).map((value) => {
-    const text = x.format?.(value) ?? String(value);
+  const xTicks = ticksOf(x).map(({ value, text }) => {
     return html`<line
         class="axis"
         x1="${xs(value)}"
@@ -50,8 +51,7 @@ export function plot(
         y2="${bottom + 4}"
       /><text x="${xs(value)}" y="${bottom + 16}" text-anchor="middle">${text}</text>`;
   });
-  const yTicks = ys.ticks(y.ticks ?? 5).map((value) => {
-    const text = y.format?.(value) ?? String(value);
+  const yTicks = ticksOf(y).map(({ value, text }) => {
     return html`<line
         class="axis"
         x1="${left}"
@@ -71,6 +71,18 @@ export function plot(
     </text>
     ${draw({ x: (value) => round(xs(value)), y: (value) => round(ys(value)) })}
   </svg>`;
+}
+
+function ticksOf({ domain, ticks = 5, format, isTime = false }: Axis) {
+  if (!isTime) {
+    const values = scaleLinear(domain, [0, 1]).ticks(ticks);
+    return values.map((value) => ({ value, text: format?.(value) ?? String(value) }));
+  }
+  const times = scaleUtc(domain, [0, 1]);
+  const name = times.tickFormat(ticks);
+  return times.ticks(ticks).map((day) => {
+    return { value: day.getTime(), text: format?.(day.getTime()) ?? name(day) };
+  });
 }
 
 // A tenth of a pixel is finer than any screen, and halves the file.

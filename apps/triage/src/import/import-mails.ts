@@ -9,7 +9,7 @@ import {
 import type { ImportCommand } from "../arguments.ts";
 import type { Mail } from "../input/mail.ts";
 import { checkOutput } from "../output/check-output.ts";
-import { toJsonArray } from "../output/to-json-array.ts";
+import { toJsonArray } from "../output/write-records.ts";
 import { type FoundMail, ImportProblem } from "./found-mail.ts";
 import { ImportCounts } from "./import-counts.ts";
 import { readSource } from "./read-source.ts";

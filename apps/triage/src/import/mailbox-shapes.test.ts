@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
-import { dateHeader, importOf, mailsOf, mbox } from "../testing/import-of.ts";
+import { dateHeader, importOf, mbox } from "../testing/import-of.ts";
+import { mailsOf } from "../testing/samples.ts";
 import { startTriage } from "../testing/start-triage.ts";
 
 const mail = (subject: string) => `${dateHeader}\nSubject: ${subject}\nFrom: a@b.example\n\nHi\n`;

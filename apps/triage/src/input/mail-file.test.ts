@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { CliError } from "evaluator-cli-kit";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
-import { mailsOf } from "../testing/import-of.ts";
-import { sampleMail } from "../testing/samples.ts";
+import { mailsOf, sampleMail } from "../testing/samples.ts";
 import { MailFile } from "./mail-file.ts";
 
 async function fileWith(content: string | Uint8Array): Promise<string> {
@@ -54,15 +53,6 @@ test.each([
     Buffer.from(text, "utf16le").swap16(),
   ]);
   for (const file of files) expect(await mailsOf(await fileWith(file))).toEqual(mails);
-});
-
-test("records that lie across many pieces of a file come whole", async () => {
-  const many = Array.from({ length: 3000 }, (_, index) =>
-    sampleMail({ id: `m-${index}`, snippet: 'é\\"]},'.repeat(index % 90) }),
-  );
-  expect(await read(many)).toEqual(many);
-  const lines = many.map((mail) => JSON.stringify(mail)).join("\n");
-  expect(await mailsOf(await fileWith(Buffer.from(lines, "utf16le")))).toEqual(many);
 });
 
 test.each([["[]"], [" [ \n ] "], ['{"mails":[]}']])("%s is no mails", async (text) => {
@@ -253,4 +243,13 @@ test("a reading that is interrupted ends", async () => {
   const path = await fileWith(`[${one}]`);
   const signal = AbortSignal.abort("enough");
   await expect(MailFile.open(path, { signal })).rejects.toBe("enough");
+});
+
+test("records that lie across many pieces of a file come whole", async () => {
+  const many = Array.from({ length: 3000 }, (_, index) =>
+    sampleMail({ id: `m-${index}`, snippet: 'é\\"]},'.repeat(index % 90) }),
+  );
+  expect(await read(many)).toEqual(many);
+  const lines = many.map((mail) => JSON.stringify(mail)).join("\n");
+  expect(await mailsOf(await fileWith(Buffer.from(lines, "utf16le")))).toEqual(many);
 });

@@ -1,7 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 import { type FileContent, toFileError, toPrintable, writeWholeFile } from "evaluator-cli-kit";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
-import { toJsonArray } from "./to-json-array.ts";
 
 /**
  * One output record; fields and their order are the contract's (section 4.7): id, date, from and
@@ -67,6 +66,18 @@ function* toCsv(records: readonly TriageRecord[]): Generator<string> {
 function toCell(text: string): string {
   const plain = toPrintable(text);
   return formulaStart.test(plain) ? `'${plain}` : plain;
+}
+
+/** Returns the text of a JSON array, one piece for each item, indented by two. */
+export async function* toJsonArray(
+  items: Iterable<unknown> | AsyncIterable<unknown>,
+): AsyncGenerator<string> {
+  let before = "[\n  ";
+  for await (const item of items) {
+    yield before + JSON.stringify(item, null, 2).replaceAll("\n", "\n  ");
+    before = ",\n  ";
+  }
+  yield before === ",\n  " ? "\n]\n" : "[]\n";
 }
 
 /** Returns the text of a file with one JSON value a line. */

@@ -1,5 +1,5 @@
 import { toPrintable } from "evaluator-cli-kit";
-import { html, raw } from "hono/html";
+import { html, type Html, page } from "evaluator-page-kit";
 import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
 import type { RunFacts } from "../journal/journal-reader.ts";
 import type { TriageRecord } from "../output/write-records.ts";
@@ -16,36 +16,16 @@ import {
 } from "./result-fields.ts";
 
 /** Returns one page about results: all in one file, and nothing that a browser would fetch or run. */
-export async function reportPage(
-  records: readonly TriageRecord[],
-  runs: readonly RunFacts[],
-): Promise<string> {
+export function reportPage(records: readonly TriageRecord[], runs: readonly RunFacts[]): string {
   const fields = findFields(records);
   const title = `Triage of ${printMails(records.length)}`;
-  const page = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta
-          http-equiv="Content-Security-Policy"
-          content="default-src 'none'; style-src 'unsafe-inline'"
-        />
-        <meta name="viewport" content="width=device-width" />
-        <title>${title}</title>
-        <style>
-          ${raw(reportStyle)}
-        </style>
-      </head>
-      <body>
-        <h1>${title}</h1>
-        ${runFactsList(records, runs)}
-        <main>${records.length === 0 ? html`<p>No mails.</p>` : figures(records, fields)}</main>
-        <h2>To review</h2>
-        <p>${uncertaintyRule}</p>
-        ${reviewList(findUncertain(records, fields))}
-      </body>
-    </html> `;
-  return String(await page);
+  const body = html`<h1>${title}</h1>
+    ${runFactsList(records, runs)}
+    <main>${records.length === 0 ? html`<p>No mails.</p>` : figures(records, fields)}</main>
+    <h2>To review</h2>
+    <p>${uncertaintyRule}</p>
+    ${reviewList(findUncertain(records, fields))}`;
+  return page({ title, style: reportStyle, body });
 }
 
 function figures(records: readonly TriageRecord[], fields: ResultFields) {
@@ -63,10 +43,10 @@ function figures(records: readonly TriageRecord[], fields: ResultFields) {
   ];
 }
 
-function figure(title: string, about: string, svg: string) {
+function figure(title: string, about: string, plot: Html) {
   return html`<figure>
     <figcaption>${fieldTitle(title)}<small>${about}</small></figcaption>
-    ${raw(svg)}
+    ${plot}
   </figure>`;
 }
 

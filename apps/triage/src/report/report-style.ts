@@ -1,22 +1,10 @@
-/** How the report looks, light or dark as the reader's system is, on any width and on paper. */
+/** What the report's look adds to that of every page. */
 export const reportStyle = `
-:root {
-  color-scheme: light dark;
-  --page: #f6f7f9; --card: #fff; --text: #1c2430; --quiet: #5d6878; --line: #e2e6ec;
-  --accent: #2f6fc4; --chip: #fdf0d8; --chip-text: #7a4a00;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #12161c; --card: #1b212a; --text: #e6eaf0; --quiet: #98a3b3; --line: #2d3642;
-    --accent: #6ea8f5; --chip: #3d2f14; --chip-text: #f2c879;
-  }
-}
-* { box-sizing: border-box; }
-body {
-  margin: 0 auto; padding: 2.5rem 1.25rem 4rem; max-width: 80rem;
-  font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page);
-}
-h1 { margin: 0; font-size: 1.75rem; letter-spacing: -0.01em; }
+:root { --chip: #fdf0d8; --chip-text: #7a4a00; }
+@media (prefers-color-scheme: dark) { :root { --chip: #3d2f14; --chip-text: #f2c879; } }
+@media print { :root { --chip: #fff; --chip-text: #000; } }
+body { max-width: 80rem; }
+h1 { font-size: 1.75rem; letter-spacing: -0.01em; }
 h2 { margin: 3rem 0 0.25rem; font-size: 1.25rem; }
 p { margin: 0.25rem 0 1rem; color: var(--quiet); }
 dl {
@@ -27,13 +15,12 @@ dl {
 dl div { padding: 0.7rem 1rem; background: var(--card); }
 dl .wide { grid-column: 1 / -1; }
 dt { color: var(--quiet); font-size: 0.8rem; }
-dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+dd { overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 dl div:not(.wide) dd { font-size: 1.2rem; font-weight: 600; }
 main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1.25rem; }
-figure, .review { margin: 0; padding: 1.1rem 1.25rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
+figure, .review { min-width: 0; padding: 1.1rem 1.25rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
 figcaption { margin-bottom: 0.75rem; font-weight: 600; }
 figcaption small { display: block; color: var(--quiet); font-size: 0.85rem; font-weight: 400; }
-svg { --plot-background: var(--card); display: block; width: 100%; max-width: 100%; height: auto; }
 .review { padding-block: 0.5rem; }
 table { border-collapse: collapse; width: 100%; }
 th { text-align: left; color: var(--quiet); font-size: 0.8rem; font-weight: 500; }
@@ -46,6 +33,8 @@ td:nth-child(2) { white-space: nowrap; font-variant-numeric: tabular-nums; }
   dl { grid-template-columns: repeat(2, 1fr); }
   body { padding-top: 1.5rem; }
   figure { padding: 1rem 0.75rem; }
+  svg text { font-size: 14px; }
+  .bar-list li { grid-template-columns: minmax(0, 9.5em) minmax(0, 1fr) 3em; }
   thead { display: none; }
   tr, td { display: block; }
   td { padding: 0; border: 0; }
@@ -55,7 +44,7 @@ td:nth-child(2) { white-space: nowrap; font-variant-numeric: tabular-nums; }
   tr + tr { border-top: 1px solid var(--line); }
 }
 @media print {
-  body { padding: 0; }
+  body { padding: 0; max-width: none; }
   figure, tr { break-inside: avoid; }
 }
 `;

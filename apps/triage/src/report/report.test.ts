@@ -46,7 +46,7 @@ test("shows every plot, the facts of the runs and the uncertain mails, from one 
     "Importance over timemails by day",
     "Top sendersmails by address",
   ]);
-  const bars = page.locator("figure svg :is(rect, circle)");
+  const bars = page.locator("figure svg :is(rect, circle), figure .bar-length");
   expect(await bars.count()).toBeGreaterThan(10);
   expect(await page.locator("dd").allTextContents()).toEqual(
     expect.arrayContaining([

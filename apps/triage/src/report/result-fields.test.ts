@@ -32,6 +32,11 @@ test.each([
   expect(reasonsFor(fields)).toEqual(reasons);
 });
 
+test("a probability that a calibration changed counts, and not the one that came", () => {
+  const record = { ...certain, scam: 0.02, scamPrinted: 0.5 };
+  expect(findUncertain([record], findFields([record]))).toEqual([]);
+});
+
 test("the page says the bounds by which it lists", () => {
   expect(uncertaintyRule).toContain("a confidence below 0.5, or with a probability within 0.2 of");
   expect(uncertaintyRule).toContain("the 50 with the most reasons");

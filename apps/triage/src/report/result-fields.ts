@@ -72,7 +72,11 @@ export function findUncertain(
 function reasonsFor(record: TriageRecord, { confidences, booleans }: ResultFields): string[] {
   if (typeof record["error"] === "string") return ["no answer"];
   const low = confidences.filter((name) => isBelow(record[name], LOW_CONFIDENCE));
-  const open = booleans.filter((name) =>
+  // What a calibration has changed counts, and not what came.
+  const counted = booleans.filter(
+    (name) => !booleans.includes(name.replace(/Printed$/, "")) || !name.endsWith("Printed"),
+  );
+  const open = counted.filter((name) =>
     isBelow(distance(record[name]), UNDECIDED_WITHIN - EPSILON),
   );
   return [...low, ...open].map(

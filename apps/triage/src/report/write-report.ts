@@ -27,7 +27,7 @@ export async function writeReport(
   const inputPath = resolve(cwd, file);
   const results = findResults(inputPath);
   const runs = await readRuns(toJournalPath(inputPath));
-  const page = await reportPage(await readResults(results), runs);
+  const page = reportPage(await readResults(results), runs);
   const path = toOutputPath(inputPath).replace(/\.json$/, ".html");
   await writeWholeFile(path, [page]).catch((error: unknown) => {
     throw toFileError(error, `write ${path}`, "Make room there and run again.");

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
-import { MailFile, type MailFileOptions } from "../input/mail-file.ts";
 import type { Mail } from "../input/mail.ts";
+import { mailsOf } from "./samples.ts";
 import { startTriage, type TriageOutcome } from "./start-triage.ts";
 
 /** A header that every mail needs. */
@@ -36,14 +36,6 @@ export async function importOf(
   const outcome = await startTriage(["import", source, "inbox.json", ...flags], { cwd });
   if (outcome.exitCode === 1) return { ...outcome, cwd, mails: null };
   return { ...outcome, cwd, mails: await mailsOf(join(cwd, "inbox.json")) };
-}
-
-/** Reads all mails of an input file. */
-export async function mailsOf(path: string, options?: MailFileOptions): Promise<Mail[]> {
-  const mails: Mail[] = [];
-  const file = await MailFile.open(path, options);
-  for await (const { mail } of file.mails()) mails.push(mail);
-  return mails;
 }
 
 /** Imports an mbox of one message, and gives its record. */

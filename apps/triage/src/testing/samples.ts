@@ -1,4 +1,5 @@
 import type { EvaluationRequest, Transport } from "evaluator-client";
+import { MailFile, type MailFileOptions } from "../input/mail-file.ts";
 import type { Mail } from "../input/mail.ts";
 
 /** Returns a mail that is fine in every field, apart from the fields given. */
@@ -77,4 +78,12 @@ export function recordingTransport(
       return { response: respond(index), modelId: null, requestId: null, raw: null };
     },
   };
+}
+
+/** Reads all mails of an input file. */
+export async function mailsOf(path: string, options?: MailFileOptions): Promise<Mail[]> {
+  const mails: Mail[] = [];
+  const file = await MailFile.open(path, options);
+  for await (const { mail } of file.mails()) mails.push(mail);
+  return mails;
 }
