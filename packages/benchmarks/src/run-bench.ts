@@ -1,15 +1,16 @@
 import { mkdir, writeFile } from "node:fs/promises";
+import { availableParallelism, cpus, totalmem } from "node:os";
 import { dirname } from "node:path";
-import type { BenchArguments } from "./arguments/bench-arguments.ts";
-import { buildClient, type BuiltClient } from "./client-build/build-client.ts";
-import { machineFacts } from "./machine-facts.ts";
-import { printTable } from "./report/print-table.ts";
-import { longScale, shortScale } from "./scale.ts";
+import process from "node:process";
+import type { BenchArguments } from "./bench-arguments.ts";
+import { buildClient, type BuiltClient } from "./client-build.ts";
+import { printTable } from "./figures.ts";
+import { longScale, shortScale } from "./section.ts";
 import { sections } from "./sections.ts";
 import { startServer } from "./server/start-server.ts";
 
 /** Where a run prints. */
-export interface BenchSurroundings {
+export interface BenchOutput {
   /** Takes the tables. */
   readonly write: (text: string) => void;
   /** Takes what is going on. */
@@ -23,7 +24,7 @@ export interface BenchSurroundings {
  */
 export async function runBench(
   { long, sections: names, targets, out, client: source, against, profile }: BenchArguments,
-  { write, tell }: BenchSurroundings,
+  { write, tell }: BenchOutput,
 ): Promise<void> {
   const machine = machineFacts(new Date());
   write(`${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${machine.date}\n\n`);
@@ -48,4 +49,26 @@ export async function runBench(
 async function writeFigures(path: string, figures: object): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, `${JSON.stringify(figures, null, 2)}\n`);
+}
+
+/** Where figures come from. */
+interface MachineFacts {
+  readonly node: string;
+  readonly platform: string;
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGb: number;
+  readonly date: string;
+}
+
+/** Gives what a reader of the figures must know about the machine. */
+function machineFacts(now: Date): MachineFacts {
+  return {
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    cpu: cpus()[0]?.model.trim() ?? "unknown",
+    cores: availableParallelism(),
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    date: now.toISOString(),
+  };
 }

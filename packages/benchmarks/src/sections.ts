@@ -1,6 +1,6 @@
 import { batchSection } from "./batch/batch-section.ts";
 import { callsSection } from "./calls/calls-section.ts";
-import { growthSection } from "./growth/growth-section.ts";
+import { growthSection } from "./growth-section.ts";
 import { importsSection } from "./imports/imports-section.ts";
 import { routerSection } from "./router/router-section.ts";
 import { streamSection } from "./stream/stream-section.ts";

@@ -1,9 +1,9 @@
-import { startChild } from "../process/start-child.ts";
-import { triageQuestions } from "../exchange/triage-questions.ts";
-import { printNumber } from "../report/print-number.ts";
-import type { SectionResult } from "../report/section.ts";
+import { startChild } from "../process/child.ts";
+import { triageQuestions } from "../exchange.ts";
+import { printNumber } from "../figures.ts";
+import type { SectionResult } from "../section.ts";
 import type { SectionContext } from "../section.ts";
-import type { BatchFigures, BatchService, MemorySample } from "./batch-process/main.ts";
+import type { BatchFigures, BatchService, MemorySample } from "./batch-process.ts";
 
 const CONCURRENCY = 32;
 const MB = 2 ** 20;
@@ -14,7 +14,7 @@ export async function batchSection(context: SectionContext): Promise<SectionResu
   const requests = scale.batchRequests;
   tell(`batch, ${requests} requests`);
   await server.answer(triageQuestions());
-  const child = startChild<BatchService>(new URL("batch-process/main.ts", import.meta.url), [
+  const child = startChild<BatchService>(new URL("batch-process.ts", import.meta.url), [
     "--expose-gc",
   ]);
   try {

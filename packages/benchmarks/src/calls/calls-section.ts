@@ -1,12 +1,12 @@
 import type { Questions } from "evaluator-client";
-import { triageQuestions } from "../exchange/triage-questions.ts";
-import { printNumber, printSummary } from "../report/print-number.ts";
-import type { ReportTable, SectionResult } from "../report/section.ts";
+import { triageQuestions } from "../exchange.ts";
+import { printNumber, printSummary } from "../figures.ts";
+import type { ReportTable, SectionResult } from "../section.ts";
 import type { SectionContext } from "../section.ts";
-import { compareRounds, type Summary, summarise } from "../statistics/summary.ts";
-import { type Contestant, startContestants } from "./contestant.ts";
-import { type Allocation, allocationFlags } from "./measure-allocation.ts";
-import { measureRounds, type RoundsByName } from "./measure-rounds.ts";
+import { compareRounds, type Summary, summarise } from "../figures.ts";
+import { type Contestant, startContestants } from "./contestants.ts";
+import { type Allocation, allocationFlags } from "./run-round.ts";
+import { measureRounds, type RoundsByName } from "./contestants.ts";
 import type { Round } from "./run-round.ts";
 import { references } from "./targets.ts";
 

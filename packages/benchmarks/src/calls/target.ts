@@ -1,5 +1,5 @@
 import type { Questions } from "evaluator-client";
-import type { MailState } from "../exchange/mail-state.ts";
+import type { MailState } from "../exchange.ts";
 import type { ServiceAddresses } from "../server/start-server.ts";
 
 /** What one call sends. */
@@ -15,11 +15,16 @@ export type GivenAnswers = Readonly<Record<string, object>>;
 export type Ask = (request: SampleRequest) => Promise<GivenAnswers>;
 
 /** Where a target sends its requests, and which build of this SDK it uses. */
-export interface TargetSurroundings {
+export interface TargetSetUp {
   readonly addresses: ServiceAddresses;
   /** The folder of the built client. */
   readonly clientFolder: string;
 }
 
 /** One way to ask. Each lives in a file of its own, so that a process loads nothing of the others. */
-export type OpenTarget = (surroundings: TargetSurroundings) => Ask | Promise<Ask>;
+export type OpenTarget = (setUp: TargetSetUp) => Ask | Promise<Ask>;
+
+/** The answers of a response body, taken at its word. */
+export function answersIn(body: unknown): GivenAnswers {
+  return (body as { answers: GivenAnswers }).answers;
+}

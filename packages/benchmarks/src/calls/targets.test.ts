@@ -2,18 +2,18 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Questions } from "evaluator-client";
 import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { buildClient, type BuiltClient, ownClient } from "../client-build/build-client.ts";
-import { mailState } from "../exchange/mail-state.ts";
-import { triageQuestions } from "../exchange/triage-questions.ts";
-import { type Child, startChild } from "../process/start-child.ts";
-import { cannedReplies } from "../server/canned-replies.ts";
+import { buildClient, type BuiltClient, ownClient } from "../client-build.ts";
+import { mailState } from "../exchange.ts";
+import { triageQuestions } from "../exchange.ts";
+import { type Child, startChild } from "../process/child.ts";
+import { cannedReplies } from "../server/replies.ts";
 import { createCannedServer } from "../server/canned-server.ts";
 import {
   type BenchmarkServer,
   type ServiceAddresses,
   startServer,
 } from "../server/start-server.ts";
-import type { AskingService } from "./asking-process/main.ts";
+import type { AskingService } from "./asking-process.ts";
 import { type TargetName, targetNames } from "./targets.ts";
 
 const questions = triageQuestions();
@@ -34,7 +34,7 @@ beforeEach(() => server.answer(questions));
 
 /** Lets a target ask a few times, in a process of its own as in a measurement. */
 async function askSome(target: TargetName, addresses: ServiceAddresses = server.addresses) {
-  const file = new URL("asking-process/main.ts", import.meta.url);
+  const file = new URL("asking-process.ts", import.meta.url);
   const child = children.get(target) ?? startChild<AskingService>(file);
   children.set(target, child);
   await child.ask("setUp", { target, questions, addresses, clientFolder: client.folder });

@@ -13,11 +13,11 @@ export interface TargetDescription {
 export const targets = {
   undici: {
     title: "undici `request` + `JSON.parse`",
-    load: async () => (await import("./targets/undici-request.ts")).openUndiciRequest,
+    load: async () => (await import("./targets/raw-undici.ts")).openUndiciRequest,
   },
   dispatch: {
     title: "undici `dispatch`, own handler",
-    load: async () => (await import("./targets/undici-dispatch.ts")).openUndiciDispatch,
+    load: async () => (await import("./targets/raw-undici.ts")).openUndiciDispatch,
   },
   fetch: {
     title: "global `fetch`",
@@ -25,27 +25,27 @@ export const targets = {
   },
   "sdk-gateway": {
     title: "this SDK, gateway, undici",
-    load: async () => (await import("./targets/own-gateway.ts")).openOwnGateway,
+    load: async () => (await import("./targets/own-client.ts")).openOwnGateway,
     isOwn: true,
   },
   "sdk-gateway-new-questions": {
     title: "this SDK, gateway, undici, questions built for each call",
-    load: async () => (await import("./targets/own-gateway.ts")).openOwnGatewayWithNewQuestions,
+    load: async () => (await import("./targets/own-client.ts")).openOwnGatewayWithNewQuestions,
     isOwn: true,
   },
   "sdk-gateway-fetch": {
     title: "this SDK, gateway, `fetch`",
-    load: async () => (await import("./targets/own-gateway.ts")).openOwnGatewayOverFetch,
+    load: async () => (await import("./targets/own-client.ts")).openOwnGatewayOverFetch,
     isOwn: true,
   },
   "sdk-direct": {
     title: "this SDK, direct, undici",
-    load: async () => (await import("./targets/own-direct.ts")).openOwnDirect,
+    load: async () => (await import("./targets/own-client.ts")).openOwnDirect,
     isOwn: true,
   },
   "sdk-direct-fetch": {
     title: "this SDK, direct, `fetch`",
-    load: async () => (await import("./targets/own-direct.ts")).openOwnDirectOverFetch,
+    load: async () => (await import("./targets/own-client.ts")).openOwnDirectOverFetch,
     isOwn: true,
   },
   vendor: {

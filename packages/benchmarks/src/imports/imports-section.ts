@@ -1,12 +1,12 @@
-import { startChild } from "../process/start-child.ts";
-import { printNumber, printSummary } from "../report/print-number.ts";
-import type { ReportTable, SectionResult } from "../report/section.ts";
-import type { SectionContext } from "../section.ts";
-import { rotate } from "../statistics/rotate.ts";
-import { type Summary, summarise } from "../statistics/summary.ts";
-import { type BundledSize, bundledSize } from "./bundled-size.ts";
-import type { ImportService } from "./import-process/main.ts";
-import { type ImportedEntry, importedEntries } from "./imported-entries.ts";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build, type Platform } from "esbuild";
+import { entryUrl } from "../client-build.ts";
+import { printNumber, printSummary, rotate, type Summary, summarise } from "../figures.ts";
+import { startChild } from "../process/child.ts";
+import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
+import type { ImportService } from "./import-process.ts";
 
 /** What one entry costs a program before it does anything. */
 interface EntryFigures {
@@ -39,7 +39,7 @@ async function timeImports(
   const times = new Map<string, number[]>(entries.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const { name, url } of rotate(entries, round)) {
-      const file = new URL("import-process/main.ts", import.meta.url);
+      const file = new URL("import-process.ts", import.meta.url);
       const child = startChild<ImportService>(file);
       times.get(name)?.push(await child.ask("importModule", url));
       await child.close();
@@ -65,4 +65,78 @@ function toTable(figures: readonly EntryFigures[]): ReportTable {
 function printSize(size: BundledSize | null): string[] {
   if (size === null) return ["-", "-"];
   return [printNumber(size.minifiedBytes / 1024), printNumber(size.gzippedBytes / 1024)];
+}
+
+/** An entry point that a program may import. */
+interface ImportedEntry {
+  readonly name: string;
+  /** Where it is. */
+  readonly url: string;
+  /** What a program takes from it; everything when not given. */
+  readonly names?: readonly string[];
+  /** Packages that it leaves to the program which imports it. */
+  readonly peers: readonly string[];
+  /** Whether it is meant for browsers too. */
+  readonly isForBrowsers: boolean;
+}
+
+/** The entries of the built client, and what else a program would import in their place. */
+function importedEntries(clientFolder: string): readonly ImportedEntry[] {
+  const own = (name: string, peers: readonly string[] = []) => ({
+    name,
+    url: entryUrl(clientFolder, name),
+    peers,
+    isForBrowsers: true,
+  });
+  const others = { peers: [], isForBrowsers: true };
+  return [
+    own("evaluator-client"),
+    own("evaluator-client/ai-sdk", ["ai"]),
+    own("evaluator-client/opentelemetry", ["@opentelemetry/api"]),
+    { ...others, name: "@typesafe-ai/sdk", url: import.meta.resolve("@typesafe-ai/sdk") },
+    {
+      ...others,
+      name: "ai",
+      url: import.meta.resolve("ai"),
+      names: ["experimental_decide", "createGateway"],
+    },
+    {
+      ...others,
+      name: "undici",
+      url: import.meta.resolve("undici"),
+      names: ["request"],
+      isForBrowsers: false,
+    },
+  ];
+}
+
+/** The size of a bundle, in bytes. */
+interface BundledSize {
+  readonly minifiedBytes: number;
+  readonly gzippedBytes: number;
+}
+
+/** Bundles an entry with all it needs, as a program that imports it would, and gives the size. */
+async function bundledSize(
+  { url, names, peers }: ImportedEntry,
+  platform: Platform,
+): Promise<BundledSize> {
+  const path = fileURLToPath(url);
+  const taken = names === undefined ? "*" : `{ ${names.join(", ")} }`;
+  const { outputFiles } = await build({
+    stdin: {
+      contents: `export ${taken} from ${JSON.stringify(path)};`,
+      resolveDir: dirname(path),
+    },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "esm",
+    platform,
+    target: "es2022",
+    external: [...peers],
+    logLevel: "silent",
+  });
+  const bytes = outputFiles[0]?.contents ?? new Uint8Array();
+  return { minifiedBytes: bytes.length, gzippedBytes: gzipSync(bytes, { level: 9 }).length };
 }

@@ -1,12 +1,12 @@
-import { measureRounds, type Runner, type RoundsByName } from "../calls/measure-rounds.ts";
-import { tierQuestions } from "../exchange/tier-exchange.ts";
-import { type Child, startChild } from "../process/start-child.ts";
-import { printNumber, printSummary } from "../report/print-number.ts";
-import type { ReportTable, SectionResult } from "../report/section.ts";
+import { measureRounds, type Runner, type RoundsByName } from "../calls/contestants.ts";
+import { tierQuestions } from "../exchange.ts";
+import { type Child, startChild } from "../process/child.ts";
+import { printNumber, printSummary } from "../figures.ts";
+import type { ReportTable, SectionResult } from "../section.ts";
 import type { SectionContext } from "../section.ts";
-import { type Summary, summarise } from "../statistics/summary.ts";
-import type { DriverService, RouteKind } from "./driver-process/main.ts";
-import { type StartedServer, startRouter } from "./start-router.ts";
+import { type Summary, summarise } from "../figures.ts";
+import type { DriverService, RouteKind } from "./driver-process.ts";
+import { type StartedServer, startRouter } from "../process/program.ts";
 
 const titles: Readonly<Record<RouteKind, string>> = {
   "upstream-by-hand": "the two upstream calls, raw undici",
@@ -55,7 +55,7 @@ async function startDriver(
   router: StartedServer,
   { server, clientFolder }: SectionContext,
 ): Promise<Driver> {
-  const file = new URL("driver-process/main.ts", import.meta.url);
+  const file = new URL("driver-process.ts", import.meta.url);
   const child = startChild<DriverService>(file);
   const { gateway } = server.addresses;
   await child.ask("setUp", { kind, router: router.origin, gateway, clientFolder });

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Questions } from "evaluator-client";
-import { serveParent } from "../process/child-service.ts";
-import { cannedReplies } from "./canned-replies.ts";
+import { serveParent } from "../process/child.ts";
+import { cannedReplies } from "./replies.ts";
 import { createCannedServer } from "./canned-server.ts";
 
 /** What a server answers. */

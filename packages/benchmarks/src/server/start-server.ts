@@ -1,5 +1,5 @@
 import type { Questions } from "evaluator-client";
-import { startChild } from "../process/start-child.ts";
+import { startChild } from "../process/child.ts";
 import type { ServerCounts, ServerService } from "./main.ts";
 
 /** Where the canned services are. */

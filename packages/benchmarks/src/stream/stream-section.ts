@@ -1,13 +1,13 @@
 import { loadavg } from "node:os";
-import { startChild, type Child } from "../process/start-child.ts";
-import { printNumber, printSummary } from "../report/print-number.ts";
-import type { ReportTable, SectionResult } from "../report/section.ts";
-import { type StartedServer, startRouter, startServerProgram } from "../router/start-router.ts";
+import { startChild, type Child } from "../process/child.ts";
+import { printNumber, printSummary } from "../figures.ts";
+import type { ReportTable, SectionResult } from "../section.ts";
+import { type StartedServer, startRouter, startServerProgram } from "../process/program.ts";
 import type { SectionContext } from "../section.ts";
-import { rotate } from "../statistics/rotate.ts";
-import { type Summary, summarise } from "../statistics/summary.ts";
-import type { ClientService } from "./client-process/main.ts";
-import type { UpstreamService } from "./upstream-process/main.ts";
+import { rotate } from "../figures.ts";
+import { type Summary, summarise } from "../figures.ts";
+import type { ClientService } from "./client-process.ts";
+import type { UpstreamService } from "./upstream-process.ts";
 
 /** Twenty models at a hundred tokens a second: deltas that come one by one. */
 const steady = { streams: 20, deltas: 400, deltaLength: 5, everyMs: 10 };
@@ -36,19 +36,16 @@ interface Bench {
   readonly prober: Child<ClientService>;
 }
 
-const startClient = () =>
-  startChild<ClientService>(new URL("client-process/main.ts", import.meta.url));
+const startClient = () => startChild<ClientService>(new URL("client-process.ts", import.meta.url));
 
 /** Measures what a streamed delta costs, and whether others are answered while long replies are read. */
 export async function streamSection({ scale, tell }: SectionContext): Promise<SectionResult> {
-  const upstream = startChild<UpstreamService>(
-    new URL("upstream-process/main.ts", import.meta.url),
-  );
+  const upstream = startChild<UpstreamService>(new URL("upstream-process.ts", import.meta.url));
   const [reader, prober] = [startClient(), startClient()];
   const gateway = await upstream.ask("listen");
   const servers = {
     router: await startRouter(gateway),
-    hono: await startServerProgram("packages/benchmarks/src/stream/pass-through/main.ts", {
+    hono: await startServerProgram("packages/benchmarks/src/stream/pass-through.ts", {
       GATEWAY: gateway,
     }),
   };

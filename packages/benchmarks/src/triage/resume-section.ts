@@ -1,12 +1,12 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { triageQuestions } from "../exchange/triage-questions.ts";
-import { printNumber } from "../report/print-number.ts";
-import type { SectionResult } from "../report/section.ts";
+import { triageQuestions } from "../exchange.ts";
+import { printNumber } from "../figures.ts";
+import type { SectionResult } from "../section.ts";
 import type { SectionContext } from "../section.ts";
-import { writeInbox } from "./inbox.ts";
+import { writeInbox } from "./run-triage.ts";
 import { inboxName, resumeTriage, runTriage } from "./run-triage.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { temporaryFolder } from "./run-triage.ts";
 
 /** Measures how long the triage takes when its journal holds every answer already. */
 export async function resumeSection(context: SectionContext): Promise<SectionResult> {

@@ -1,9 +1,11 @@
+import { readFile, writeFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { repository } from "../client-build/build-client.ts";
-import { timeProgram } from "../process/run-program.ts";
+import { repository } from "../client-build.ts";
+import { mailState } from "../exchange.ts";
+import { timeProgram } from "../process/program.ts";
 import type { ServerCounts } from "../server/main.ts";
 import type { BenchmarkServer } from "../server/start-server.ts";
-import { verifyResults } from "./inbox.ts";
 
 /** One run of the triage over an input file. */
 export interface TriageRun {
@@ -52,4 +54,40 @@ export async function resumeTriage(
   const figures = await runTriage(run, server);
   if (figures.requests === 0) return figures;
   throw new Error(`The triage asked ${figures.requests} times for answers that its journal holds.`);
+}
+
+/** Writes an input file of that many mails. */
+export async function writeInbox(path: string, mails: number): Promise<void> {
+  const records = Array.from({ length: mails }, (_, index) => ({
+    id: `mail-${index}`,
+    ...mailState(index),
+  }));
+  await writeFile(path, JSON.stringify(records));
+}
+
+/**
+ * Makes sure that the results of every mail are on disk.
+ *
+ * @throws Error when a record is missing or holds another answer than the server gave.
+ */
+export async function verifyResults(path: string, mails: number): Promise<void> {
+  const records = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>[];
+  const whole = records.filter(isWhole).length;
+  if (whole === mails && records.length === mails) return;
+  throw new Error(`${path} holds ${whole} whole records of ${records.length}, not ${mails}.`);
+}
+
+function isWhole({ id, category, scam }: Record<string, unknown>, index: number): boolean {
+  return id === `mail-${index}` && category === "security_alert" && scam === 0.31;
+}
+
+/** A folder that is gone when its use is over. */
+export interface TemporaryFolder extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** Makes a folder on the disk that programs use for passing things. */
+export async function temporaryFolder(): Promise<TemporaryFolder> {
+  const path = await mkdtemp(join(tmpdir(), "evaluator-benchmark-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

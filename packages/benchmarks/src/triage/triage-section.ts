@@ -1,13 +1,13 @@
 import { join } from "node:path";
-import { type Contestant, startContestants } from "../calls/contestant.ts";
-import { triageQuestions } from "../exchange/triage-questions.ts";
-import { printSummary } from "../report/print-number.ts";
-import type { ReportTable, SectionResult } from "../report/section.ts";
+import { type Contestant, startContestants } from "../calls/contestants.ts";
+import { triageQuestions } from "../exchange.ts";
+import { printSummary } from "../figures.ts";
+import type { ReportTable, SectionResult } from "../section.ts";
 import type { SectionContext } from "../section.ts";
-import { summarise } from "../statistics/summary.ts";
-import { writeInbox } from "./inbox.ts";
+import { summarise } from "../figures.ts";
+import { writeInbox } from "./run-triage.ts";
 import { inboxName, resumeTriage, runTriage, type TriageFigures } from "./run-triage.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { temporaryFolder } from "./run-triage.ts";
 
 const LATENCY_MS = 20;
 
@@ -36,7 +36,7 @@ export async function triageSection(context: SectionContext): Promise<SectionRes
 
 async function measureRate(concurrency: number, context: SectionContext): Promise<RateFigures> {
   const { scale, tell } = context;
-  const mails = scale.callsPerLane * concurrency;
+  const mails = scale.mailsPerCallInFlight * concurrency;
   const raw = await startRaw(context);
   const rounds: Round[] = [];
   try {
@@ -50,7 +50,7 @@ async function measureRate(concurrency: number, context: SectionContext): Promis
   } finally {
     await raw.process.close();
   }
-  return { concurrency, mails, boundMs: scale.callsPerLane * LATENCY_MS, rounds };
+  return { concurrency, mails, boundMs: scale.mailsPerCallInFlight * LATENCY_MS, rounds };
 }
 
 async function measureTriage(

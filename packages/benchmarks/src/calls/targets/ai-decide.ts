@@ -1,9 +1,9 @@
 import { createGateway, experimental_decide as decide } from "ai";
-import type { Ask, TargetSurroundings } from "../target.ts";
-import { apiKey } from "../../exchange/gateway-headers.ts";
+import type { Ask, TargetSetUp } from "../target.ts";
+import { apiKey } from "../../exchange.ts";
 
 /** The `ai` package on the gateway, with its own checks. */
-export function openAiDecide({ addresses }: TargetSurroundings): Ask {
+export function openAiDecide({ addresses }: TargetSetUp): Ask {
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const gateway = createGateway({ apiKey, baseURL: addresses.gateway });
   const model = gateway.decisionModel("typesafe-ai/jev");

@@ -1,9 +1,9 @@
-import type { Ask, TargetSurroundings } from "../target.ts";
-import { answersIn } from "./answers-in.ts";
-import { gatewayHeaders as headers } from "../../exchange/gateway-headers.ts";
+import type { Ask, TargetSetUp } from "../target.ts";
+import { answersIn } from "../target.ts";
+import { gatewayHeaders as headers } from "../../exchange.ts";
 
 /** Node's own `fetch`, as one writes it by hand. */
-export function openGlobalFetch({ addresses }: TargetSurroundings): Ask {
+export function openGlobalFetch({ addresses }: TargetSetUp): Ask {
   const url = `${addresses.gateway}/evaluation-model`;
   return async ({ state, questions }) => {
     const body = JSON.stringify({ state, questions });

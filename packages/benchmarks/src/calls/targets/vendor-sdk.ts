@@ -1,10 +1,10 @@
 import { type Questions as VendorQuestions, TypeSafeClient } from "@typesafe-ai/sdk";
 import type { Question, Questions } from "evaluator-client";
-import type { Ask, TargetSurroundings } from "../target.ts";
-import { apiKey } from "../../exchange/gateway-headers.ts";
+import type { Ask, TargetSetUp } from "../target.ts";
+import { apiKey } from "../../exchange.ts";
 
 /** The vendor's own SDK on the vendor's own API. */
-export function openVendorSdk({ addresses }: TargetSurroundings): Ask {
+export function openVendorSdk({ addresses }: TargetSetUp): Ask {
   const client = new TypeSafeClient({ apiKey, baseURL: addresses.direct, logLevel: "off" });
   const known = new Map<Questions, VendorQuestions>();
   return async ({ state, questions }) => {

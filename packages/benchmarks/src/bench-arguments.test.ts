@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { defaultOut, readBenchArguments } from "./bench-arguments.ts";
+import { targetNames } from "./calls/targets.ts";
+import { ownClient } from "./client-build.ts";
+import { sectionNames } from "./sections.ts";
+
+test("nothing given means a short run of everything", () => {
+  expect(readBenchArguments([], "/")).toEqual({
+    help: false,
+    long: false,
+    sections: sectionNames,
+    targets: targetNames,
+    out: defaultOut,
+    client: ownClient,
+    against: null,
+    profile: null,
+  });
+});
+
+test("parts and targets are run in their own order", () => {
+  const words = ["--only", "batch, calls", "--targets", "ai,undici"];
+  expect(readBenchArguments(words, "/")).toMatchObject({
+    sections: ["calls", "batch"],
+    targets: ["undici", "ai"],
+  });
+});
+
+test("paths are relative to where the person stands", () => {
+  const words = ["--out", "a.json", "--against", "../b", "--profile", "/c"];
+  const given = readBenchArguments(words, "/somewhere/here");
+  expect(given).toMatchObject({
+    out: "/somewhere/here/a.json",
+    against: "/somewhere/b",
+    profile: "/c",
+  });
+});
+
+test.each([
+  [["--only", "call"], /^--only takes one of calls, growth, .*, not "call"\.$/],
+  [["--targets", ""], /^--targets takes one of undici, dispatch, .*, not ""\.$/],
+  [["--fast"], /^Unknown option '--fast'/],
+  [["calls"], /^"calls" is too much/],
+])("refuses %j", (words, message) => {
+  expect(() => readBenchArguments(words, "/")).toThrow(message);
+});

@@ -1,0 +1,79 @@
+import { join, resolve } from "node:path";
+import { parseWords, readPositionals, readWordList } from "evaluator-cli-kit";
+import { targetNames, type TargetName } from "./calls/targets.ts";
+import { ownClient, repository } from "./client-build.ts";
+import { type SectionName, sectionNames } from "./sections.ts";
+
+/** What the command line asks for. */
+export interface BenchArguments {
+  readonly help: boolean;
+  readonly long: boolean;
+  readonly sections: readonly SectionName[];
+  readonly targets: readonly TargetName[];
+  /** Where the figures go as JSON. */
+  readonly out: string;
+  /** The client's workspace that is measured. */
+  readonly client: string;
+  /** The client's workspace in another checkout, to be measured as well, or null. */
+  readonly against: string | null;
+  /** Where CPU profiles go, or null. */
+  readonly profile: string | null;
+}
+
+/** Where the figures go when nothing else is said; not under version control. */
+export const defaultOut = join(repository, "packages/benchmarks/reports/benchmark.json");
+
+const options = {
+  help: { type: "boolean", short: "h", default: false },
+  long: { type: "boolean", default: false },
+  only: { type: "string" },
+  targets: { type: "string" },
+  out: { type: "string" },
+  client: { type: "string" },
+  against: { type: "string" },
+  profile: { type: "string" },
+} as const;
+
+/**
+ * Returns what the command line asks for.
+ *
+ * @param cwd - The folder that a relative path starts from.
+ * @throws UsageError that names the argument and what it may be.
+ */
+export function readBenchArguments(words: readonly string[], cwd: string): BenchArguments {
+  const { values, positionals } = parseWords(words, options);
+  readPositionals(positionals, []);
+  const some = <TName extends string>(
+    option: "only" | "targets",
+    known: readonly TName[],
+  ): readonly TName[] => {
+    const given = values[option];
+    return given === undefined ? known : readWordList(`--${option}`, given, known);
+  };
+  const path = (given: string | undefined) => (given === undefined ? null : resolve(cwd, given));
+  return {
+    help: values.help,
+    long: values.long,
+    sections: some("only", sectionNames),
+    targets: some("targets", targetNames),
+    out: path(values.out) ?? defaultOut,
+    client: path(values.client) ?? ownClient,
+    against: path(values.against),
+    profile: path(values.profile),
+  };
+}
+
+/** How the command is typed. */
+export const usage = `Usage: npm run bench -- [options]
+
+  --long            measure for long, for figures to quote; a short look when not given
+  --only A,B        only these parts: ${sectionNames.join(", ")}
+  --targets A,B     only these ways to ask, in calls:
+                    ${targetNames.join("\n                    ")}
+  --client FOLDER   measure the SDK of another checkout: its packages/evaluator-client
+  --against FOLDER  measure the SDK of another checkout as well, where calls are compared
+  --profile FOLDER  leave a CPU profile of each asking process there
+  --out FILE        write all figures there as JSON; packages/benchmarks/reports/benchmark.json
+                    when not given
+  --help            print this
+`;

@@ -1,0 +1,70 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import type * as client from "evaluator-client";
+
+/** The client as npm would publish it, in a folder of its own. */
+export interface BuiltClient extends AsyncDisposable {
+  /** Where its `package.json` and its compiled files are. */
+  readonly folder: string;
+}
+
+/** The root of this repository. */
+export const repository = join(import.meta.dirname, "../../..");
+
+/** The client's workspace in this repository. */
+export const ownClient = join(repository, "packages/evaluator-client");
+
+/**
+ * Builds the client as it is published, because compiled files are what its users run: in a copy,
+ * which may come from anywhere, inside `node_modules` for its dependencies.
+ *
+ * @param source - The client's workspace, in this checkout or another.
+ * @throws Error with what the build printed.
+ */
+export async function buildClient(source: string): Promise<BuiltClient> {
+  const cache = join(repository, "node_modules/.cache");
+  await mkdir(cache, { recursive: true });
+  const parent = await mkdtemp(join(cache, "benchmark-"));
+  const dispose = () => rm(parent, { recursive: true, force: true });
+  const folder = join(parent, "packages/evaluator-client");
+  try {
+    const isSource = (path: string) =>
+      !/^\/(node_modules|dist|\.turbo|\.stryker-tmp)/.test(path.slice(source.length));
+    await cp(source, folder, { recursive: true, filter: isSource });
+    await cp(join(repository, "tsconfig.base.json"), join(parent, "tsconfig.base.json"));
+    await build(folder);
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  return { folder: join(folder, "dist"), [Symbol.asyncDispose]: dispose };
+}
+
+async function build(folder: string): Promise<void> {
+  try {
+    const script = join(repository, "scripts/build-package.ts");
+    await promisify(execFile)(process.execPath, [script], { cwd: folder });
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+    throw new Error(`The client does not build.\n${stdout}${stderr}`, { cause: error });
+  }
+}
+
+/** The client's main entry, with the types of the sources it was built from. */
+export type Client = typeof client;
+
+/** Loads the built client, as a program that installed it does. */
+export async function loadClient(clientFolder: string): Promise<Client> {
+  return (await import(entryUrl(clientFolder, "evaluator-client"))) as Client;
+}
+
+/** The URL of an entry point such as `evaluator-client/ai-sdk` in the built client. */
+export function entryUrl(clientFolder: string, entry: string): string {
+  const path = createRequire(join(clientFolder, "package.json")).resolve(entry);
+  return pathToFileURL(path).href;
+}

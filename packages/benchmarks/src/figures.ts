@@ -1,0 +1,67 @@
+import { markdownTable } from "markdown-table";
+import { max, median, min, quantile } from "simple-statistics";
+import type { ReportTable } from "./section.ts";
+
+/** What many measurements of one thing amount to. */
+export interface Summary {
+  readonly median: number;
+  /** A quarter of the measurements is below it. */
+  readonly lowerQuartile: number;
+  /** A quarter of the measurements is above it. */
+  readonly upperQuartile: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Sums up measurements, of which there is at least one. */
+export function summarise(values: readonly number[]): Summary {
+  const numbers = [...values];
+  return {
+    median: median(numbers),
+    lowerQuartile: quantile(numbers, 0.25),
+    upperQuartile: quantile(numbers, 0.75),
+    min: min(numbers),
+    max: max(numbers),
+  };
+}
+
+/**
+ * Compares two series that were measured in turns: the ratio is taken round by round, so that what
+ * slowed a round down slowed both.
+ */
+export function compareRounds(values: readonly number[], reference: readonly number[]): Summary {
+  if (values.length !== reference.length) throw new Error("The series differ in length.");
+  return summarise(values.map((value, round) => value / (reference[round] ?? Number.NaN)));
+}
+
+/** Gives the items in their order, beginning with another one in each round. */
+export function rotate<TItem>(items: readonly TItem[], round: number): TItem[] {
+  const start = items.length === 0 ? 0 : round % items.length;
+  return [...items.slice(start), ...items.slice(0, start)];
+}
+
+/** A number with the two or three digits that matter, and a comma for thousands. */
+export function printNumber(value: number): string {
+  const digits = fractionDigits(Math.abs(value));
+  const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return value.toLocaleString("en", format);
+}
+
+/** A median with its quartiles, such as `96.0 (91.2–104)`. */
+export function printSummary(summary: Summary, unit = ""): string {
+  const { median, lowerQuartile, upperQuartile } = summary;
+  const spread = `${printNumber(lowerQuartile)}–${printNumber(upperQuartile)}`;
+  return `${printNumber(median)}${unit} (${spread})`;
+}
+
+function fractionDigits(size: number): number {
+  if (size >= 100) return 0;
+  return size >= 10 ? 1 : 2;
+}
+
+/** Prints a table as Markdown, so that it can go into a document as it is. */
+export function printTable({ title, columns, rows, note }: ReportTable): string {
+  const align = columns.map((_, column) => (column === 0 ? "left" : "right"));
+  const table = markdownTable([columns, ...rows], { align });
+  return `${title}\n\n${table}\n${note === undefined ? "" : `\n${note}\n`}\n`;
+}

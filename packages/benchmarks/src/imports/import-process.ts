@@ -1,0 +1,15 @@
+import { serveParent } from "../process/child.ts";
+
+const service = {
+  /** Imports a module that this process has not loaded, and gives the milliseconds it took. */
+  async importModule(url: string): Promise<number> {
+    const startedAt = performance.now();
+    await import(url);
+    return performance.now() - startedAt;
+  },
+};
+
+/** What an importing process does when asked. */
+export type ImportService = typeof service;
+
+serveParent(service);

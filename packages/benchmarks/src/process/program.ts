@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { repository } from "../client-build.ts";
+
+/** A program of this repository, started as its npm script starts it. */
+export interface ProgramOptions {
+  readonly args: readonly string[];
+  /** The whole environment: nothing of this process's own gets in. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Further flags for Node. */
+  readonly execArgv?: readonly string[];
+  /** The repository's root. */
+  readonly cwd: string;
+}
+
+/** Starts a program, with a channel for messages beside its output. */
+function startProgram(path: string, options: ProgramOptions): ChildProcess {
+  const { args, env = {}, execArgv = [], cwd } = options;
+  const words = ["--import", "tsx", ...execArgv, path, ...args];
+  return spawn(process.execPath, words, { cwd, env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
+}
+
+/**
+ * Runs a program to its end, and gives the milliseconds it took.
+ *
+ * @throws Error with what it printed, unless it ended well.
+ */
+export async function timeProgram(path: string, options: ProgramOptions): Promise<number> {
+  const startedAt = performance.now();
+  const child = startProgram(path, options);
+  const printed = [child.stdout, child.stderr].map((stream) =>
+    stream ? text(stream) : Promise.resolve(""),
+  );
+  await once(child, "exit");
+  const wallMs = performance.now() - startedAt;
+  const words = await Promise.all(printed);
+  if (child.exitCode === 0) return wallMs;
+  throw new Error(`${path} ${options.args.join(" ")} ended badly.\n${words.join("").slice(-2000)}`);
+}
+
+/** A server as people start it. */
+export interface StartedServer {
+  readonly origin: string;
+  /** The processor time it has used so far, in microseconds. */
+  readonly cpuUs: () => Promise<number>;
+  readonly stop: () => Promise<void>;
+}
+
+const probe = new URL("usage-probe.ts", import.meta.url).href;
+
+/**
+ * Starts the router in front of a gateway, on any free port, without a line for each response.
+ *
+ * @throws Error with what it printed when it does not start.
+ */
+export function startRouter(gatewayBaseUrl: string): Promise<StartedServer> {
+  return startServerProgram("apps/router/src/main.ts", {
+    AI_GATEWAY_API_KEY: "benchmark-key",
+    EVALUATOR_BASE_URL: gatewayBaseUrl,
+    ROUTER_ACCESS_LOG: "off",
+    PORT: "0",
+  });
+}
+
+/**
+ * Starts a program that prints its origin, and asks it for the processor time it uses.
+ *
+ * @throws Error with what it printed when it does not start.
+ */
+export async function startServerProgram(
+  path: string,
+  env: Readonly<Record<string, string>>,
+): Promise<StartedServer> {
+  const child = startProgram(path, {
+    args: [],
+    execArgv: ["--import", probe],
+    cwd: repository,
+    env,
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (text) => {
+      printed += String(text);
+      const origin = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0];
+      if (origin !== undefined) resolve(origin);
+    });
+  }
+  child.once("exit", () => reject(new Error(`${path} ended.\n${printed}`)));
+  return {
+    origin: await promise,
+    async cpuUs() {
+      child.send("cpu");
+      const [{ user, system }] = (await once(child, "message")) as [NodeJS.CpuUsage];
+      return user + system;
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      if (child.exitCode === null) await once(child, "exit");
+    },
+  };
+}

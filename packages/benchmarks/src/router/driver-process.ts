@@ -1,0 +1,93 @@
+import { createGateway, generateText } from "ai";
+import { request } from "undici";
+import { type RoundOptions, runRound, type VerifiedCall } from "../calls/run-round.ts";
+import { loadClient } from "../client-build.ts";
+import { apiKey, gatewayHeaders, replyText, tierQuestions } from "../exchange.ts";
+import { serveParent } from "../process/child.ts";
+
+/** How a message gets its reply: through the router, or by its two upstream calls alone. */
+export type RouteKind = "chat" | "upstream-by-hand" | "upstream-by-libraries";
+
+/** What a driver is set up with. */
+export interface DriverSetUp {
+  readonly kind: RouteKind;
+  /** The router's origin. */
+  readonly router: string;
+  /** The gateway's base URL. */
+  readonly gateway: string;
+  readonly clientFolder: string;
+}
+
+const model = "openai/gpt-5-nano";
+const json = { "content-type": "application/json" };
+
+async function post(url: string, headers: Record<string, string>, sent: object): Promise<unknown> {
+  const { statusCode, body } = await request(url, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(sent),
+  });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(`Status ${statusCode}: ${text}`);
+  return JSON.parse(text);
+}
+
+function verify(tier: unknown, reply: unknown): void {
+  if (tier === "nano" && reply === replyText) return;
+  throw new Error(`Not the tier and reply expected: ${JSON.stringify({ tier, reply })}.`);
+}
+
+const openers: Readonly<Record<RouteKind, (setUp: DriverSetUp) => Promise<VerifiedCall>>> = {
+  async chat({ router }) {
+    return async (number) => {
+      const body = await post(`${router}/chat`, json, { message: `hi ${number}` });
+      const { tier, reply } = body as { tier?: unknown; reply?: unknown };
+      verify(tier, reply);
+    };
+  },
+  async "upstream-by-hand"({ gateway }) {
+    const textHeaders = {
+      ...json,
+      Authorization: `Bearer ${apiKey}`,
+      "ai-language-model-id": model,
+      "ai-language-model-specification-version": "4",
+      "ai-language-model-streaming": "false",
+    };
+    return async (number) => {
+      const message = `hi ${number}`;
+      const asked = { state: { user_message: message }, questions: tierQuestions };
+      const decision = await post(`${gateway}/evaluation-model`, gatewayHeaders, asked);
+      const prompt = [{ role: "user", content: [{ type: "text", text: message }] }];
+      const reply = await post(`${gateway}/language-model`, textHeaders, { prompt });
+      const { answers } = decision as { answers: { tier: { choice: unknown } } };
+      verify(answers.tier.choice, (reply as { content: { text: unknown }[] }).content[0]?.text);
+    };
+  },
+  async "upstream-by-libraries"({ gateway, clientFolder }) {
+    globalThis.AI_SDK_LOG_WARNINGS = false;
+    const { createEvaluator, gatewayTransport } = await loadClient(clientFolder);
+    const transport = gatewayTransport({ apiKey, baseUrl: gateway, env: {} });
+    const evaluator = createEvaluator({ transport });
+    const textModel = createGateway({ apiKey, baseURL: gateway })(model);
+    return async (number) => {
+      const state = { user_message: `hi ${number}` };
+      const { answers } = await evaluator.evaluate({ state, questions: tierQuestions });
+      const { text } = await generateText({ model: textModel, prompt: state.user_message });
+      verify((answers["tier"] as { choice?: unknown }).choice, text);
+    };
+  },
+};
+
+let call: VerifiedCall = () => Promise.reject(new Error("No route is set up."));
+
+const service = {
+  async setUp(setUp: DriverSetUp): Promise<void> {
+    call = await openers[setUp.kind](setUp);
+  },
+  run: (options: RoundOptions) => runRound(call, options),
+};
+
+/** What a driving process does when asked. */
+export type DriverService = typeof service;
+
+serveParent(service);

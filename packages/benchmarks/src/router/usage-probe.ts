@@ -1,5 +1,0 @@
-// Loaded into the router's process: tells the parent how much processor time the process has used.
-import process from "node:process";
-
-process.on("message", () => process.send?.(process.cpuUsage()));
-process.channel?.unref(); // the router ends as it does without a parent

@@ -1,0 +1,30 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+import { getRequestListener } from "@hono/node-server";
+import { Hono } from "hono";
+
+// What the router is compared with: hono between the client and the gateway, and nothing else.
+
+const gateway = process.env["GATEWAY"] ?? "";
+const headers = { "content-type": "application/json" };
+
+const app = new Hono();
+app.post("/chat", async (c) => {
+  const body = await c.req.text();
+  const { signal } = c.req.raw;
+  const answer = await fetch(`${gateway}/language-model`, {
+    method: "POST",
+    headers,
+    body,
+    signal,
+  });
+  return new Response(answer.body, { headers: { "content-type": "text/event-stream" } });
+});
+app.get("/healthz", (c) => c.json({ status: "alive" }));
+
+const server = createServer(getRequestListener(app.fetch));
+server.listen(0, "127.0.0.1", () => {
+  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+});
+process.once("SIGTERM", () => process.exit());
