@@ -85,9 +85,11 @@ async function drift(words: readonly string[], context: CliContext): Promise<num
     calibration === undefined
       ? null
       : await readArtifact(resolve(context.cwd, calibration), calibration);
-  const comparisons = pairsOf(before.columns, after.columns).map(([one, other]) =>
-    compare(one, other, { joins, artifact, seed: readSeed(values.seed) }),
-  );
+  const comparisons = pairsOf(before.columns, after.columns).map(([one, other]) => {
+    const comparison = compare(one, other, { joins, artifact, seed: readSeed(values.seed) });
+    const leftAside = [...othersOf(before.columns, one), ...othersOf(after.columns, other)];
+    return Object.assign(comparison, { leftAside });
+  });
   context.stdout.write(
     values.json
       ? `${JSON.stringify(comparisons, null, 2)}\n`
@@ -133,6 +135,18 @@ function onlyOne(columns: readonly AnswerColumn[], question: string): AnswerColu
   return found.toSorted((one, other) => other.ids.length - one.ids.length)[0] ?? null;
 }
 
+/** Answers of other sources than the compared one, such as recordings among a model's answers. */
+function othersOf(columns: readonly AnswerColumn[], compared: AnswerColumn): LeftAside[] {
+  return columns
+    .filter((column) => column.question === compared.question && column !== compared)
+    .map(({ source, ids }) => ({ source, n: ids.length }));
+}
+
+interface LeftAside {
+  readonly source: AnswerColumn["source"];
+  readonly n: number;
+}
+
 interface CompareOptions {
   readonly joins: { readonly before: LabelJoin; readonly after: LabelJoin };
   readonly artifact: CalibrationArtifact | null;
@@ -163,12 +177,18 @@ function isBroken({ isChanged, labelled }: ReleaseComparison): boolean {
   return isWorse || isLessRight || labelled.thresholds.some(({ verdict }) => verdict === "broken");
 }
 
-function describe(comparison: ReleaseComparison): string {
+function describe(
+  comparison: ReleaseComparison & { readonly leftAside: readonly LeftAside[] },
+): string {
   const { question, before, after, stability, kolmogorovSmirnov, flips, labelled } = comparison;
   const lines = [
     `${question}: ${comparison.isChanged ? "changed" : "no change shown"}.`,
     `  before   ${nameSource(before.source)}, ${before.n} answers`,
     `  after    ${nameSource(after.source)}, ${after.n} answers`,
+    ...comparison.leftAside.map(
+      ({ source, n }) =>
+        `  left out ${nameSource(source)}, ${n} answers: sources are never mixed, and the largest of each release is compared`,
+    ),
     `  values   stability index ${stability.index.toFixed(4)} (by chance up to ${stability.cut.toFixed(4)}), largest distance ${kolmogorovSmirnov.distance.toFixed(3)} (p ${kolmogorovSmirnov.pValue.toFixed(3)})`,
     flips === null
       ? "  flipped  the releases share no record"

@@ -115,6 +115,33 @@ test("drift: no change, change without labels, and worse with them", async () =>
   expect(better.exitCode).toBe(0);
 });
 
+test("drift says which answers it leaves out, since sources are never mixed", async () => {
+  const folder = await folderWith(60);
+  const text = await readFile(join(folder, "answers.ndjson"), "utf8");
+  const recorded = { id: "other", question: "scam", probability: 0.5, modelId: "maker/judge-8" };
+  await writeFile(join(folder, "after.ndjson"), `${text}${JSON.stringify(recorded)}\n`);
+  const words = ["drift", "--before", "answers.ndjson", "--after", "after.ndjson"];
+  const { stdout } = await run(folder, words);
+  expect(stdout).toContain("left out maker/judge-8, 1 answers: sources are never mixed");
+  const json = JSON.parse((await run(folder, [...words, "--json"])).stdout) as object[];
+  expect(json[0]).toMatchObject({ leftAside: [{ source: { modelId: "maker/judge-8" }, n: 1 }] });
+});
+
+test("groups are of any column of the labels, and a column that none has is named", async () => {
+  const folder = await folderWith(120);
+  const rows = (await readFile(join(folder, "labels.ndjson"), "utf8")).trimEnd().split("\n");
+  const withSender = rows.map((line, index) => {
+    return JSON.stringify(Object.assign(JSON.parse(line) as object, { sender: `s${index % 3}` }));
+  });
+  await writeFile(join(folder, "labels.ndjson"), withSender.join("\n"));
+  expect((await run(folder, [...calibrate, "--by", "sender"])).exitCode).toBe(0);
+  const [report] = (await readReport(folder)).reports;
+  expect(report?.groups).toMatchObject([{ group: "s0" }, { group: "s1" }, { group: "s2" }]);
+  const { exitCode, stderr } = await run(folder, [...calibrate, "--by", "month"]);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('has anything in the column "month". Name another with --by');
+});
+
 test("labels of the unsure records alone, without weights, promise nothing", async () => {
   const folder = await folderWith(1200);
   const text = await readFile(join(folder, "answers.ndjson"), "utf8");

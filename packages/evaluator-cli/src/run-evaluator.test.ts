@@ -11,7 +11,7 @@ test.each([
     "--require takes a share above 0 and below 1, such as --require 5%.",
   ],
   [[...calibrate, "--cost", "falseAct=5"], "--cost takes two costs above 0"],
-  [[...calibrate, "--by", "sender"], '--by takes one of group, not "sender".'],
+  [[...calibrate, "--by", "truth"], "--by takes a column that groups labels"],
   [[...calibrate, "--requier", "5%"], "did you mean --require?"],
   [["pick", "--answers", "answers.ndjson"], "--budget is missing"],
   [

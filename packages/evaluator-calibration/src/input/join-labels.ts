@@ -39,6 +39,8 @@ export interface JoinOptions {
   readonly allowUnknown?: boolean;
   /** Leaves out labels of other questions than these. */
   readonly questions?: readonly string[] | undefined;
+  /** The field of a label that names its group. @default "group" */
+  readonly by?: string | undefined;
 }
 
 /** Joins labels with answers; nothing is dropped without being counted. */
@@ -82,7 +84,7 @@ export class LabelJoin {
 
   /** Adds one record of a labels file. @throws CalibrationInputError that names line, field and what would be right. */
   add(record: InputRecord, file: string): void {
-    const label = parseLabel(record, file);
+    const label = parseLabel(record, { file, by: this.#options.by ?? "group" });
     if (label === null) {
       this.blank += 1;
       return;

@@ -14,8 +14,11 @@ export interface Label {
   readonly labeler: string | null;
 }
 
-/** Returns the label of a record, or null where the sheet was not filled in there. */
-export function parseLabel({ line, value }: InputRecord, file: string): Label | null {
+/** Returns the label of a record, or null where the sheet was not filled in there; `by` names the field of its group. */
+export function parseLabel(
+  { line, value }: InputRecord,
+  { file, by }: { readonly file: string; readonly by: string },
+): Label | null {
   const place = { file, line };
   if (!isObject(value)) {
     throw new CalibrationInputError(
@@ -35,7 +38,7 @@ export function parseLabel({ line, value }: InputRecord, file: string): Label | 
     truth,
     question: textOrNull(value, "question", place),
     weight: numberOf(value, "weight", place) ?? (drawn === null ? null : 1 / drawn),
-    group: textOrNull(value, "group", place),
+    group: Object.hasOwn(value, by) ? textOrNull(value, by, place) : null,
     labeler: textOrNull(value, "labeler", place),
   };
 }

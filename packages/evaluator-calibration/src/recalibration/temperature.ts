@@ -23,17 +23,19 @@ export function fitTemperature(
   truth: Numbers,
   { weights }: Weighted = {},
 ): TemperatureFit {
-  return fitTemperatureToRows(checkTable(P, truth, { weights }), truth, { weights });
+  const table = checkTable(P, truth, { weights });
+  return fitTemperatureToRows(new PrintedTable(table), truth, { weights });
 }
 
 /** Which rows of a table a fit takes. */
 export interface RowChoice extends Weighted {
-  readonly isTaken?: (row: number) => boolean;
+  /** @default all */
+  readonly rows?: Uint32Array | undefined;
 }
 
 /** Returns the temperature of some rows of a table. */
 export function fitTemperatureToRows(
-  table: ProbabilityTable,
+  table: PrintedTable,
   truth: Numbers,
   choice: RowChoice,
 ): TemperatureFit {
@@ -43,16 +45,17 @@ export function fitTemperatureToRows(
   // The loss is convex in 1 / temperature: Newton's steps, kept within what is known.
   let beta = 1;
   for (let round = 0; round < 100; round += 1) {
-    const { slope, curve } = sums.at(beta);
+    const { slope, curve } = sums.slopesAt(beta);
     if (slope > 0) high = beta;
     else low = beta;
     const newton = beta - slope / curve;
     const next = newton > low && newton < high ? newton : edgeOrMiddle(newton, low, high);
     const moved = Math.abs(next - beta);
     beta = next;
-    if (moved < 1e-15 * beta) break;
+    // A step of Newton's doubles the digits that are right: the next would move the last one.
+    if (moved < 1e-10 * beta) break;
   }
-  return { temperature: 1 / beta, logLoss: sums.at(beta).loss };
+  return { temperature: 1 / beta, logLoss: sums.lossAt(beta) };
 }
 
 function edgeOrMiddle(newton: number, low: number, high: number): number {
@@ -69,54 +72,115 @@ export function applyTemperature(row: Numbers, temperature: number): number[] {
   return powers.map((power) => power / sum);
 }
 
-/** Loss and its slopes over 1 / temperature; a printed value's power is computed once for all rows. */
-class TemperatureSums {
-  readonly #width: number;
-  readonly #places: Uint32Array;
-  readonly #logs: Float64Array;
-  readonly #truth: Numbers;
-  readonly #choice: RowChoice;
+/** Printed rows by the place of each value among the distinct ones: a power is computed once a value. */
+export class PrintedTable {
+  readonly width: number;
+  readonly places: Uint32Array;
+  readonly logs: Float64Array;
 
-  constructor({ width, values }: ProbabilityTable, truth: Numbers, choice: RowChoice) {
-    const placeOf = new Map<number, number>();
-    this.#places = new Uint32Array(values.length);
-    for (let i = 0; i < values.length; i += 1) {
-      const value = values[i] as number;
-      let place = placeOf.get(value);
-      if (place === undefined) placeOf.set(value, (place = placeOf.size));
-      this.#places[i] = place;
-    }
-    this.#logs = Float64Array.from(placeOf.keys(), (p) =>
-      Math.log(Math.max(p, HALF_A_PRINTED_UNIT)),
-    );
-    this.#width = width;
-    this.#truth = truth;
-    this.#choice = choice;
+  constructor({ width, values }: ProbabilityTable) {
+    this.width = width;
+    this.places = new Uint32Array(values.length);
+    const printed = placeHundredths(values, this.places) ?? placeDistinct(values, this.places);
+    this.logs = Float64Array.from(printed, (p) => Math.log(Math.max(p, HALF_A_PRINTED_UNIT)));
   }
 
-  at(beta: number): { loss: number; slope: number; curve: number } {
-    const { weights, isTaken } = this.#choice;
-    const powers = this.#logs.map((log) => Math.exp(beta * log));
-    let [loss, slope, curve, total] = [0, 0, 0, 0];
-    for (let row = 0; row < this.#truth.length; row += 1) {
-      if (isTaken !== undefined && !isTaken(row)) continue;
-      const weight = weights === undefined ? 1 : (weights[row] as number);
-      let [sum, mean, square] = [0, 0, 0];
-      for (let i = row * this.#width; i < (row + 1) * this.#width; i += 1) {
-        const place = this.#places[i] as number;
-        const [power, log] = [powers[place] as number, this.#logs[place] as number];
-        sum += power;
-        mean += power * log;
-        square += power * log * log;
+  /** Returns what gives the probability of one option of a row at a temperature. */
+  sharesAt(temperature: number): (row: number, option: number) => number {
+    const powers = this.logs.map((log) => Math.exp(log / temperature));
+    const { width, places } = this;
+    return (row, option) => {
+      let sum = 0;
+      for (let i = row * width; i < (row + 1) * width; i += 1) {
+        sum += powers[places[i] as number] as number;
       }
-      const truePlace = this.#places[row * this.#width + (this.#truth[row] as number)] as number;
-      const trueLog = this.#logs[truePlace] as number;
-      mean /= sum;
-      loss += weight * (Math.log(sum) - beta * trueLog);
-      slope += weight * (mean - trueLog);
-      curve += weight * (square / sum - mean * mean);
-      total += weight;
+      return (powers[places[row * width + option] as number] as number) / sum;
+    };
+  }
+}
+
+/** Places values that are printed with two decimals without looking any up; null where one is not. */
+function placeHundredths(values: Numbers, places: Uint32Array): Float64Array | null {
+  for (let i = 0; i < values.length; i += 1) {
+    const hundredth = Math.round(100 * (values[i] as number));
+    if (hundredth / 100 !== values[i]) return null;
+    places[i] = hundredth;
+  }
+  return new Float64Array(101).map((_, hundredth) => hundredth / 100);
+}
+
+function placeDistinct(values: Numbers, places: Uint32Array): number[] {
+  const placeOf = new Map<number, number>();
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i] as number;
+    let place = placeOf.get(value);
+    if (place === undefined) placeOf.set(value, (place = placeOf.size));
+    places[i] = place;
+  }
+  return [...placeOf.keys()];
+}
+
+/** Loss and its slopes over 1 / temperature, of some rows. */
+class TemperatureSums {
+  readonly #table: PrintedTable;
+  readonly #truth: Numbers;
+  readonly #choice: RowChoice;
+  readonly #count: number;
+  /** The weight of all rows, and the mean log of what is true. */
+  #total = 0;
+  #trueLog = 0;
+
+  constructor(table: PrintedTable, truth: Numbers, choice: RowChoice) {
+    this.#table = table;
+    this.#truth = truth;
+    this.#choice = choice;
+    this.#count = choice.rows?.length ?? truth.length;
+    const { width, places, logs } = table;
+    for (let at = 0; at < this.#count; at += 1) {
+      const row = choice.rows === undefined ? at : (choice.rows[at] as number);
+      const weight = choice.weights === undefined ? 1 : (choice.weights[row] as number);
+      const place = places[row * width + (truth[row] as number)] as number;
+      this.#total += weight;
+      this.#trueLog += weight * (logs[place] as number);
     }
-    return { loss: loss / total, slope: slope / total, curve: curve / total };
+    this.#trueLog /= this.#total;
+  }
+
+  slopesAt(beta: number): { slope: number; curve: number } {
+    const { rows, weights } = this.#choice;
+    const { width, places, logs } = this.#table;
+    const powers = logs.map((log) => Math.exp(beta * log));
+    const firsts = powers.map((power, place) => power * (logs[place] as number));
+    const seconds = firsts.map((first, place) => first * (logs[place] as number));
+    let [slope, curve] = [0, 0];
+    for (let at = 0; at < this.#count; at += 1) {
+      const row = rows === undefined ? at : (rows[at] as number);
+      const weight = weights === undefined ? 1 : (weights[row] as number);
+      let sum = 0;
+      let mean = 0;
+      let square = 0;
+      for (let i = row * width; i < (row + 1) * width; i += 1) {
+        const place = places[i] as number;
+        sum += powers[place] as number;
+        mean += firsts[place] as number;
+        square += seconds[place] as number;
+      }
+      mean /= sum;
+      slope += weight * mean;
+      curve += weight * (square / sum - mean * mean);
+    }
+    return { slope: slope / this.#total - this.#trueLog, curve: curve / this.#total };
+  }
+
+  lossAt(beta: number): number {
+    const { rows, weights } = this.#choice;
+    const shareOf = this.#table.sharesAt(1 / beta);
+    let loss = 0;
+    for (let at = 0; at < this.#count; at += 1) {
+      const row = rows === undefined ? at : (rows[at] as number);
+      const weight = weights === undefined ? 1 : (weights[row] as number);
+      loss -= weight * Math.log(shareOf(row, this.#truth[row] as number));
+    }
+    return loss / this.#total;
   }
 }

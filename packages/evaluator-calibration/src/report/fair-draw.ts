@@ -14,12 +14,13 @@ const LEAST_ROWS = 30;
 export function isFairDraw({ column, rows, weights }: JoinedColumn): boolean {
   if (weights.some((weight) => weight !== weights[0])) return true;
   const { width, values } = column;
+  const all = column.ids.length;
+  if (rows.length < LEAST_ROWS || all - rows.length < LEAST_ROWS) return true;
   const p = topOptions({ width, values }).probability;
   const isLabelled = new Uint8Array(p.length);
   for (const row of rows) isLabelled[row] = 1;
   const labelled = p.filter((_, row) => isLabelled[row] === 1);
   const others = p.filter((_, row) => isLabelled[row] === 0);
-  if (labelled.length < LEAST_ROWS || others.length < LEAST_ROWS) return true;
   const { index, cut } = stabilityTest(others, labelled, { byChance: BY_CHANCE });
   return index <= cut;
 }

@@ -28,13 +28,21 @@ export interface LabelledRows {
 /** Returns the joined rows of a column as the report computes with them. */
 export function toLabelledRows({ column, rows, truth, ...joined }: JoinedColumn): LabelledRows {
   const { width, values, kind } = column;
-  const table = { width, values: new Float64Array(rows.length * width) };
-  for (const [at, row] of rows.entries()) {
-    table.values.set(values.subarray(row * width, (row + 1) * width), at * width);
+  const isBoolean = kind === "boolean";
+  const n = rows.length;
+  const table = { width, values: new Float64Array(n * width) };
+  for (let at = 0; at < n; at += 1) {
+    const from = (rows[at] as number) * width;
+    for (let i = 0; i < width; i += 1) table.values[at * width + i] = values[from + i] as number;
   }
   const truths = Uint32Array.from(truth);
-  const { option, probability } = topOptions(table);
-  const isBoolean = kind === "boolean";
+  // Of a boolean, yes where it is at least as probable as no.
+  const { option: top, probability } = topOptions(table);
+  const cameTrue = new Uint8Array(n);
+  for (let at = 0; at < n; at += 1) {
+    if (isBoolean) top[at] = (probability[at] as number) >= 0.5 ? 1 : 0;
+    cameTrue[at] = isBoolean ? (truths[at] as number) : Number(truths[at] === top[at]);
+  }
   const isWeighted = joined.weights.some((weight) => weight !== joined.weights[0]);
   return {
     question: column.question,
@@ -45,10 +53,8 @@ export function toLabelledRows({ column, rows, truth, ...joined }: JoinedColumn)
     table,
     truth: truths,
     p: probability,
-    cameTrue: Uint8Array.from(truths, (value, i) =>
-      isBoolean ? value : Number(value === option[i]),
-    ),
-    top: isBoolean ? Uint32Array.from(probability, (p) => (p >= 0.5 ? 1 : 0)) : option,
+    cameTrue,
+    top,
     weights: isWeighted ? Float64Array.from(joined.weights) : undefined,
     groupOf: Int32Array.from(joined.groupOf),
     labelerOf: Int32Array.from(joined.labelerOf),

@@ -159,9 +159,12 @@ function familyOf(id: string): { maker: string | null; name: string } {
 
 function worstRows(rows: LabelledRows): WorstRow[] {
   const { ids, truth, top, options } = rows;
-  const probability = Float64Array.from(truth, (isTrue, row) => probabilityOf(rows, row, isTrue));
+  const probability = new Float64Array(truth.length);
+  for (let row = 0; row < truth.length; row += 1) {
+    probability[row] = probabilityOf(rows, row, truth[row] as number);
+  }
   // Of a million rows only the lowest are put in order, equals by id: the same in any order of the rows.
-  const limit = probability.toSorted()[Math.min(WORST_ROWS, truth.length) - 1] ?? 0;
+  const limit = lowestOf(probability, WORST_ROWS).at(-1) ?? 0;
   const worst: number[] = [];
   for (let row = 0; row < truth.length; row += 1) {
     const printed = probability[row] as number;
@@ -180,4 +183,17 @@ function worstRows(rows: LabelledRows): WorstRow[] {
       answer: options[top[row] as number] ?? "",
       probability: probability[row] as number,
     }));
+}
+
+/** Returns the lowest values, ascending: of many values a few. */
+function lowestOf(values: Float64Array, count: number): number[] {
+  const lowest: number[] = [];
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i] as number;
+    if (lowest.length === count && value >= (lowest[count - 1] as number)) continue;
+    const at = lowest.findIndex((other) => value < other);
+    lowest.splice(at === -1 ? lowest.length : at, 0, value);
+    if (lowest.length > count) lowest.pop();
+  }
+  return lowest;
 }

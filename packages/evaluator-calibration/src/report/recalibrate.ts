@@ -3,8 +3,8 @@ import { hashToShare } from "../math/random.ts";
 import { applyIsotonic, fitIsotonicToPool } from "../recalibration/isotonic.ts";
 import { applyLogistic, fitLogisticToPool } from "../recalibration/logistic.ts";
 import {
-  applyTemperature,
   fitTemperatureToRows,
+  PrintedTable,
   TEMPERATURE_LIMITS,
 } from "../recalibration/temperature.ts";
 import { HALF_A_PRINTED_UNIT } from "../scores/boolean-scores.ts";
@@ -29,23 +29,24 @@ const LEAST_FOR_ISOTONIC = 1000;
 export function recalibrateRows(rows: LabelledRows, seed: number): RecalibrationReport {
   const reason = reasonForNone(rows);
   if (reason !== null) return { recalibration: null, heldOut: null, note: reason };
-  const folds = foldsOf(rows, seed);
+  const all = new RowSet(rows, undefined);
+  const parts = partsOf(all, foldsOf(rows, seed));
   const kinds: Recalibration["kind"][] =
     rows.kind !== "boolean"
       ? ["temperature"]
       : rows.truth.length < LEAST_FOR_ISOTONIC
         ? ["logistic"]
         : ["logistic", "isotonic"];
-  const tried = kinds.map((kind) => ({ kind, after: heldOutLoss(rows, folds, kind) }));
+  const tried = kinds.map((kind) => ({ kind, after: heldOutLoss(parts, kind) }));
   const best = tried.reduce((one, other) => (other.after < one.after ? other : one));
-  const printed = lossSums(rows, null, () => true);
+  const printed = lossSums(all, null);
   const before = printed.loss / printed.total;
   const heldOut = { before, after: best.after };
   if (best.after >= before) {
     const note = "Recalibrating did not lower the log loss on rows it had not seen.";
     return { recalibration: null, heldOut, note };
   }
-  const recalibration = fitRows(rows, best.kind, () => true);
+  const recalibration = fitRows(all, best.kind);
   return { recalibration, heldOut, note: noteOf(recalibration) };
 }
 
@@ -74,81 +75,157 @@ function foldsOf({ ids }: LabelledRows, seed: number): Uint8Array {
   return Uint8Array.from(ids, (id) => Math.floor(parts * hashToShare(id, seed)));
 }
 
+/** Some rows of a question; their pool, and the table of all of them, are made once. */
+class RowSet {
+  readonly rows: LabelledRows;
+  /** Undefined for all. */
+  readonly taken: Uint32Array | undefined;
+  readonly #tables: { printed: PrintedTable | null };
+  #pool: Pool | null = null;
+
+  constructor(
+    rows: LabelledRows,
+    taken: Uint32Array | undefined,
+    tables: { printed: PrintedTable | null } = { printed: null },
+  ) {
+    this.rows = rows;
+    this.taken = taken;
+    this.#tables = tables;
+  }
+
+  /** The same question with fewer rows. */
+  take(taken: Uint32Array): RowSet {
+    return new RowSet(this.rows, taken, this.#tables);
+  }
+
+  /** The rows of a yes/no question, pooled. */
+  get pool(): Pool {
+    const { p, cameTrue, weights } = this.rows;
+    const { taken } = this;
+    if (taken === undefined) this.#pool ??= poolRows(p, cameTrue, weights);
+    else {
+      this.#pool ??= poolRows(
+        gather(p, taken),
+        gather(cameTrue, taken),
+        weights === undefined ? undefined : gather(weights, taken),
+      );
+    }
+    return this.#pool;
+  }
+
+  /** The printed values of all rows. */
+  get printed(): PrintedTable {
+    this.#tables.printed ??= new PrintedTable(this.rows.table);
+    return this.#tables.printed;
+  }
+}
+
+function gather(values: ArrayLike<number>, taken: Uint32Array): Float64Array {
+  const gathered = new Float64Array(taken.length);
+  for (let at = 0; at < taken.length; at += 1) gathered[at] = values[taken[at] as number] as number;
+  return gathered;
+}
+
+/** One part of the rows, and all others. */
+interface Part {
+  readonly inside: RowSet;
+  readonly outside: RowSet;
+}
+
+function partsOf(all: RowSet, folds: Uint8Array): Part[] {
+  const parts = [...new Set(folds)];
+  const inside = parts.map((part) => all.take(rowsWhere(folds, (fold) => fold === part)));
+  const [one, other] = inside;
+  // Of two parts, each is all that the other is not.
+  if (one !== undefined && other !== undefined && parts.length === 2) {
+    return [
+      { inside: one, outside: other },
+      { inside: other, outside: one },
+    ];
+  }
+  return inside.map((set, at) => ({
+    inside: set,
+    outside: all.take(rowsWhere(folds, (fold) => fold !== parts[at])),
+  }));
+}
+
+function rowsWhere(folds: Uint8Array, isTaken: (fold: number) => boolean): Uint32Array {
+  const rows = new Uint32Array(folds.length);
+  let length = 0;
+  for (let row = 0; row < folds.length; row += 1) {
+    if (isTaken(folds[row] as number)) rows[length++] = row;
+  }
+  return rows.subarray(0, length);
+}
+
 /** The mean log loss of each part under a fit to all the others. */
-function heldOutLoss(rows: LabelledRows, folds: Uint8Array, kind: Recalibration["kind"]): number {
+function heldOutLoss(parts: readonly Part[], kind: Recalibration["kind"]): number {
   let [loss, total] = [0, 0];
-  for (const part of new Set(folds)) {
-    const fit = fitRows(rows, kind, (row) => folds[row] !== part);
-    const sums = lossSums(rows, fit, (row) => folds[row] === part);
+  for (const { inside, outside } of parts) {
+    const sums = lossSums(inside, fitRows(outside, kind));
     loss += sums.loss;
     total += sums.total;
   }
   return loss / total;
 }
 
-type RowFilter = (row: number) => boolean;
-
-function fitRows(
-  rows: LabelledRows,
-  kind: Recalibration["kind"],
-  isTaken: RowFilter,
-): Recalibration {
-  const { weights, table, truth } = rows;
+function fitRows(set: RowSet, kind: Recalibration["kind"]): Recalibration {
+  const { weights, truth } = set.rows;
   if (kind === "temperature") {
-    const { temperature } = fitTemperatureToRows(table, truth, { weights, isTaken });
+    const choice = { weights, rows: set.taken };
+    const { temperature } = fitTemperatureToRows(set.printed, truth, choice);
     return { kind, parameters: { temperature } };
   }
-  const pool = poolOf(rows, isTaken);
-  if (kind === "logistic") return { kind, parameters: { ...fitLogisticToPool(pool) } };
-  const { x, y } = fitIsotonicToPool(pool);
+  if (kind === "logistic") return { kind, parameters: { ...fitLogisticToPool(set.pool) } };
+  const { x, y } = fitIsotonicToPool(set.pool);
   return { kind, parameters: { x: [...x], y: [...y] } };
 }
 
-function poolOf({ p, cameTrue, weights }: LabelledRows, isTaken: RowFilter): Pool {
-  const taken = (_: number, row: number) => isTaken(row);
-  return poolRows(p.filter(taken), cameTrue.filter(taken), weights?.filter(taken));
+interface LossSums {
+  readonly loss: number;
+  readonly total: number;
 }
 
 /** The log losses of some rows and their weights, recalibrated or as printed. */
-function lossSums(
-  rows: LabelledRows,
+function lossSums(set: RowSet, recalibration: Recalibration | null): LossSums {
+  return set.rows.kind === "boolean"
+    ? lossOfPool(set.pool, recalibration)
+    : lossOfRows(set, recalibration);
+}
+
+function lossOfPool(
+  { values, weights, positives }: Pool,
   recalibration: Recalibration | null,
-  isTaken: RowFilter,
-): { loss: number; total: number } {
+): LossSums {
   let [loss, total] = [0, 0];
-  const add = (weight: number, trueSide: number) => {
-    loss -= weight * Math.log(clip(trueSide));
-    total += weight;
-  };
-  if (rows.kind === "boolean") {
-    const { values, weights, positives } = poolOf(rows, isTaken);
-    for (let i = 0; i < values.length; i += 1) {
-      const yes = recalibrated(values[i] as number, recalibration);
-      add(positives[i] as number, yes);
-      add((weights[i] as number) - (positives[i] as number), 1 - yes);
-    }
-    return { loss, total };
+  for (let i = 0; i < values.length; i += 1) {
+    const yes = recalibrated(values[i] as number, recalibration);
+    const [all, isYes] = [weights[i] as number, positives[i] as number];
+    loss -= isYes * Math.log(clip(yes)) + (all - isYes) * Math.log(clip(1 - yes));
+    total += all;
   }
-  for (let row = 0; row < rows.truth.length; row += 1) {
-    if (isTaken(row)) add(rows.weights?.[row] ?? 1, shareOfTruth(rows, row, recalibration));
+  return { loss, total };
+}
+
+function lossOfRows(set: RowSet, recalibration: Recalibration | null): LossSums {
+  const { truth, table, weights } = set.rows;
+  const shareOf =
+    recalibration?.kind === "temperature"
+      ? set.printed.sharesAt(recalibration.parameters.temperature)
+      : (row: number, option: number) => table.values[row * table.width + option] as number;
+  let [loss, total] = [0, 0];
+  const { taken } = set;
+  for (let at = 0; at < (taken ?? truth).length; at += 1) {
+    const row = taken === undefined ? at : (taken[at] as number);
+    const weight = weights === undefined ? 1 : (weights[row] as number);
+    loss -= weight * Math.log(clip(shareOf(row, truth[row] as number)));
+    total += weight;
   }
   return { loss, total };
 }
 
 function clip(probability: number): number {
   return Math.min(Math.max(probability, HALF_A_PRINTED_UNIT), 1 - HALF_A_PRINTED_UNIT);
-}
-
-/** The true option's probability, recalibrated or as printed. */
-function shareOfTruth(
-  { truth, table }: LabelledRows,
-  row: number,
-  recalibration: Recalibration | null,
-): number {
-  const values = table.values.subarray(row * table.width, (row + 1) * table.width);
-  const isTrue = truth[row] as number;
-  if (recalibration?.kind !== "temperature") return values[isTrue] as number;
-  return applyTemperature(values, recalibration.parameters.temperature)[isTrue] as number;
 }
 
 function recalibrated(p: number, recalibration: Recalibration | null): number {

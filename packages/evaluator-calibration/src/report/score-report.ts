@@ -58,7 +58,9 @@ export function scoreRows(rows: LabelledRows): ScoreReport {
   return {
     skill: skillOf(own, constant, weights),
     accuracy: { value: right, ...wilson(right * effective, effective) },
-    brier: weightedMean(n, weights, (i) => brierOf(rows, i)),
+    brier: weightedMean(n, weights, (i) =>
+      kind === "score" ? brierOf(rows, i) : (own[i] as number),
+    ),
     logLoss: clippedLogLoss(n, (i) => probabilityOf(rows, i, truth[i] as number), { weights }),
     auc: rocAuc(p, cameTrue, { weights }),
     spiegelhalter: kind === "boolean" && weights === undefined ? spiegelhalter(p, cameTrue) : null,
@@ -94,11 +96,24 @@ type Distances = readonly [own: Float64Array, constant: Float64Array];
 function brierDistances(rows: LabelledRows, shares: readonly number[]): Distances {
   const half = rows.kind === "boolean" ? 2 : 1;
   const squares = shares.reduce((sum, share) => sum + share ** 2, 0);
-  const constant = Float64Array.from(
-    rows.truth,
-    (truth) => (1 - 2 * (shares[truth] as number) + squares) / half,
-  );
-  return [Float64Array.from(rows.truth, (_, row) => brierOf(rows, row)), constant];
+  const constants = shares.map((share) => (1 - 2 * share + squares) / half);
+  return distancesOf(rows, (row) => brierOf(rows, row), constants);
+}
+
+/** Each row's own score, and that of always giving the base rate, which hangs on its truth alone. */
+function distancesOf(
+  { truth }: LabelledRows,
+  ownOf: (row: number, truth: number) => number,
+  constants: readonly number[],
+): Distances {
+  const n = truth.length;
+  const distances = [new Float64Array(n), new Float64Array(n)] as const;
+  for (let row = 0; row < n; row += 1) {
+    const isTrue = truth[row] as number;
+    distances[0][row] = ownOf(row, isTrue);
+    distances[1][row] = constants[isTrue] as number;
+  }
+  return distances;
 }
 
 function rankedDistances(rows: LabelledRows, shares: readonly number[]): Distances {
@@ -111,12 +126,9 @@ function rankedDistances(rows: LabelledRows, shares: readonly number[]): Distanc
     return sum;
   };
   const constants = shares.map((_, truth) => ranked(truth, (level) => shares[level] as number));
-  return [
-    Float64Array.from(rows.truth, (truth, row) =>
-      ranked(truth, (level) => probabilityOf(rows, row, level)),
-    ),
-    Float64Array.from(rows.truth, (truth) => constants[truth] as number),
-  ];
+  const ownOf = (row: number, truth: number) =>
+    ranked(truth, (level) => probabilityOf(rows, row, level));
+  return distancesOf(rows, ownOf, constants);
 }
 
 /** The interval is that of the mean difference of each row's own score and the constant's. */

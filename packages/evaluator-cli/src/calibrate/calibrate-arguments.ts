@@ -1,5 +1,5 @@
 import { type Costs, DEFAULT_SEED } from "evaluator-calibration";
-import { parseWords, readWholeNumber, readWord, UsageError } from "evaluator-cli-kit";
+import { parseWords, readWholeNumber, UsageError } from "evaluator-cli-kit";
 
 export const calibrateUsage = `
 Usage: evaluator calibrate LABELS --answers FILE... [options]
@@ -14,7 +14,7 @@ FILE     a triage journal (.triage.sqlite) or result file, the router's decision
   --confidence 95%   how sure a promise is [95%]
   --question ID      only this question; may be given again
   --model ID         only answers of this model
-  --by group         also each group of the labels
+  --by COLUMN        also each group of the labels, by a column of theirs such as group or labeler
   --cost falseAct=5,missedAct=1   also the threshold that costs least
   --on-average       also the weaker threshold that holds on average
   --with-text        the worst rows with their text, not with ids alone
@@ -34,7 +34,8 @@ export interface CalibrateArguments {
   readonly confidence: number;
   readonly questions: readonly string[] | undefined;
   readonly model: string | undefined;
-  readonly byGroup: boolean;
+  /** The column of the labels whose groups are wanted. */
+  readonly by: string | undefined;
   readonly costs: Costs | null;
   readonly onAverage: boolean;
   readonly withText: boolean;
@@ -66,7 +67,9 @@ export function parseCalibrateArguments(words: readonly string[]): CalibrateArgu
   const { values, positionals } = parseWords(words, options);
   const [labels, ...more] = positionals;
   if (labels === undefined) throw new UsageError("LABELS is missing: the file of what is so.");
-  if (values.by !== undefined) readWord("--by", values.by, ["group"]);
+  if (values.by === "id" || values.by === "truth") {
+    throw new UsageError("--by takes a column that groups labels, such as --by group.");
+  }
   return {
     labels,
     answers: readAnswerNames(values.answers, more),
@@ -76,7 +79,7 @@ export function parseCalibrateArguments(words: readonly string[]): CalibrateArgu
     confidence: readShare("--confidence", values.confidence),
     questions: values.question,
     model: values.model,
-    byGroup: values.by !== undefined,
+    by: values.by,
     costs: values.cost === undefined ? null : readCosts(values.cost),
     onAverage: values["on-average"],
     withText: values["with-text"],

@@ -1,7 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { LabelJoin } from "evaluator-calibration";
-import { type CliContext, CliError, toFileError, writeWholeFile } from "evaluator-cli-kit";
+import {
+  type CliContext,
+  CliError,
+  printable,
+  toFileError,
+  writeWholeFile,
+} from "evaluator-cli-kit";
 import { type Command, endings } from "../command.ts";
 import { readAnswers } from "../files/read-answers.ts";
 import { readRecords } from "../files/read-records.ts";
@@ -30,6 +36,10 @@ async function calibrate(options: CalibrateArguments, context: CliContext): Prom
   const labelsFile = await readRecords(file, context, (record) => {
     labels.add(record, options.labels);
   });
+  if (options.by !== undefined && labels.groups.list.length === 0) {
+    const what = printable`No label of ${options.labels} has anything in the column "${options.by}".`;
+    throw new CliError(`${what} Name another with --by, or leave it out.`);
+  }
   const report = buildReport({ answers, join: labels, labelsFile }, options);
   if (report.reports.length === 0) {
     throw new CliError(describeEmptyJoin(report), { exitCode: endings.notEnoughLabels });

@@ -54,7 +54,7 @@ export function buildReport(input: ReportInput, options: CalibrateArguments): Ca
     const report = reportQuestion(toLabelledRows(column), {
       ...options,
       counts: join.countsOf(column.column.question),
-      groups: options.byGroup ? join.groups.list : null,
+      groups: options.by === undefined ? null : join.groups.list,
       labelers: join.labelers.list,
       isFairDraw: isFairDraw(column),
     });
