@@ -87,7 +87,8 @@ async function* readEvents(body: Body, options: EventReader): AsyncGenerator<Uin
       const { text, rest, failure } = events.add(
         decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)),
       );
-      if (text !== "") await listener.onText(text);
+      const waiting = text === "" ? undefined : listener.onText(text);
+      if (waiting !== undefined) await waiting;
       if (failure !== null) throw failure;
       if (rest !== "") yield Buffer.from(rest);
     }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { Context } from "hono";
 import type { ClientEnv } from "./guards.ts";
 
@@ -12,7 +13,7 @@ export function sendEvents(
 ): Response {
   const { slot, clientSignal } = c.var;
   slot.hold();
-  const { body, send, end } = createEventBody();
+  const { body, send, end } = createEventBody(connectionOf(c));
   void (async () => {
     try {
       await run(send);
@@ -31,26 +32,47 @@ export function sendEvents(
   });
 }
 
-/** One stream between the sender and the connection; each further one costs every small event more. */
-function createEventBody() {
+/** The response of Node's server; null where the application is asked without one. */
+function connectionOf({ env }: Context): ServerResponse | null {
+  return (env as { readonly outgoing?: ServerResponse } | undefined)?.outgoing ?? null;
+}
+
+/**
+ * One stream between the sender and the connection. While the connection waits for more of it, an
+ * event is written past it: through it, each small event costs a fifth more (benchmark `stream`).
+ */
+function createEventBody(connection: ServerResponse | null) {
   let isOpen = true;
+  let isAwaited = false;
   let room = Promise.withResolvers<void>();
   let controller: ReadableStreamDefaultController<Uint8Array>;
-  const body = new ReadableStream<Uint8Array>({
-    start: (started) => void (controller = started),
-    pull: () => room.resolve(),
-    cancel() {
-      isOpen = false; // what is still sent goes nowhere
-      room.resolve();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (started) => void (controller = started),
+      pull() {
+        isAwaited = true; // whatever came before is written
+        room.resolve();
+      },
+      cancel() {
+        isOpen = false; // what is still sent goes nowhere
+        room.resolve();
+      },
     },
-  });
+    { highWaterMark: 0 }, // or it would be pulled before it is read
+  );
   const send: SendEvent = (data, event) => {
     if (!isOpen) return undefined;
-    const text = typeof data === "string" ? data : JSON.stringify(data);
-    const name = event === undefined ? "" : `event: ${event}\n`;
-    controller.enqueue(Buffer.from(`${name}data: ${text}\n\n`));
-    if ((controller.desiredSize ?? 0) > 0) return undefined;
+    const json = typeof data === "string" ? data : JSON.stringify(data);
+    const text = `${event === undefined ? "" : `event: ${event}\n`}data: ${json}\n\n`;
+    if (isAwaited && connection !== null) {
+      if (connection.write(text)) return undefined;
+      room = Promise.withResolvers();
+      connection.once("drain", room.resolve);
+      return room.promise;
+    }
+    isAwaited = false;
     room = Promise.withResolvers();
+    controller.enqueue(Buffer.from(text));
     return room.promise;
   };
   const end = () => {
