@@ -1,3 +1,4 @@
+import { questionHash } from "evaluator-calibration";
 import { choice } from "evaluator-client";
 
 /** The question that picks a tier, quoted from the contract (section 4.6, rule 2). */
@@ -10,6 +11,9 @@ export const tierQuestions = {
       "large multi-step or high-stakes work where a wrong answer is costly (a complete system, hard math, a long document)",
   }),
 };
+
+/** What calibrations and the decision log know the question by. */
+export const tierQuestionHash: string = questionHash(tierQuestions);
 
 /** A model tier, from the cheapest to the dearest. */
 export type Tier = keyof typeof tierQuestions.tier.criteria;

@@ -2,14 +2,10 @@ import { readFile } from "node:fs/promises";
 import {
   type CalibrationArtifact,
   parseCalibrationArtifact,
-  questionHash,
   recalibrationOf,
 } from "evaluator-calibration";
 import { CliError, describeSystemError } from "evaluator-cli-kit";
-import { tierQuestions } from "../tier-question.ts";
-
-/** The hash of the question that every decision asks. */
-export const tierQuestionHash: string = questionHash(tierQuestions);
+import { tierQuestionHash } from "../tier-question.ts";
 
 /**
  * Reads the calibration that `evaluator calibrate` wrote for the question that picks a tier.

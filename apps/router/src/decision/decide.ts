@@ -6,8 +6,7 @@ import {
 import { type Evaluation, EvaluatorError, TimeoutError } from "evaluator-client";
 import type { PriceList } from "../prices/model-price.ts";
 import type { Services } from "../services/services.ts";
-import { type Tier, tierNames, tierQuestions } from "../tier-question.ts";
-import { tierQuestionHash } from "./calibration.ts";
+import { type Tier, tierNames, tierQuestionHash, tierQuestions } from "../tier-question.ts";
 import type { AskedEvaluation, Cause, Decision, RoutingPolicy } from "./decision.ts";
 
 /** What a message is routed with. */

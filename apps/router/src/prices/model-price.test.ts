@@ -10,9 +10,10 @@ test("input and output have their own price per million tokens", () => {
 
 test("a cost that is not known is null, not nothing", () => {
   const usage = { inputTokens: 1, outputTokens: null, totalTokens: null };
-  expect([costOf(null, price), costOf(usage, price), costOf(usage, null)]).toEqual([
-    null,
-    null,
-    null,
-  ]);
+  const other = { inputTokens: null, outputTokens: 1, totalTokens: null };
+  const whole = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  for (const cost of [costOf(null, price), costOf(usage, price), costOf(other, price)]) {
+    expect(cost).toBeNull();
+  }
+  expect(costOf(whole, null)).toBeNull();
 });

@@ -93,3 +93,11 @@ test("a free model leaves no ratio rather than an endless one", () => {
     ratio: "Not every tier has a price, so there is no price ratio.",
   });
 });
+
+test.each([["input"], ["output"]])("a model without a price for its %s has none", async (side) => {
+  const pricing = { input: "0.000001", output: "0.000002", [side]: undefined };
+  const models = { data: [{ id: "a/b", object: "model", type: "language", pricing }] };
+  const fetch = async () => Response.json(models);
+  const catalog = createCatalog({ fetch, env: {}, maxRetries: 0 });
+  expect([...(await readPriceList(catalog, signal))]).toEqual([["a/b", null]]);
+});

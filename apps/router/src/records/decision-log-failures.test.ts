@@ -120,6 +120,36 @@ test("a line break that does not fit either is written with the next line", asyn
   expect(await readFile(path, "utf8")).toBe("torn\nthree\n");
 });
 
+test("a log that ends well is gone on with at once, without a blank line", async () => {
+  const path = await temporaryLog();
+  await writeFile(path, "one\n");
+  const file = await openLineFile(path);
+  await file.add(["two\n"]);
+  await file.close();
+  expect(await readFile(path, "utf8")).toBe("one\ntwo\n");
+});
+
+test("each time of a full disk tells its own losses", async () => {
+  const path = await temporaryLog();
+  const told: string[] = [];
+  const { disk, open } = smallDisk(0);
+  const log = await openDecisionLog(path, { warn: (line) => told.push(line), open });
+  for (const lost of [1, 2]) {
+    for (let record = 0; record < lost; record += 1) log.observe(recordWith("lost"));
+    await log.reopen();
+    disk.free = 100_000;
+    log.observe(recordWith("kept"));
+    await log.reopen();
+    disk.free = 0;
+  }
+  await log.close();
+  expect(log.dropped()).toBe(3);
+  expect(told.filter((line) => line.includes("again"))).toEqual([
+    "The decision log is written again; 1 records were dropped.\n",
+    "The decision log is written again; 2 records were dropped.\n",
+  ]);
+});
+
 test("a line torn before the start takes no neighbour with it", async () => {
   const path = await temporaryLog();
   await appendFile(path, `${JSON.stringify(recordWith("before"))}\n{"time":"2026-`);

@@ -141,8 +141,8 @@ test("a reply of which one price is missing is not compared, and its decision is
 
 test("a decision without a price is said, one that was never made is not", async () => {
   const unpriced = { ...record, decisionCostUsd: null };
-  const report = await reportOn(record, unpriced, { ...unpriced, tierChosen: null });
-  expect(report).toContain("  (1 decisions have no known price)\n");
+  const report = await reportOn(record, unpriced, unpriced, { ...unpriced, tierChosen: null });
+  expect(report).toContain("  (2 decisions have no known price)\n");
 });
 
 test("without a known price nothing is saved or lost", async () => {
