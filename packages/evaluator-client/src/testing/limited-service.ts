@@ -19,6 +19,9 @@ export interface ServiceLimit {
   readonly later?: { readonly fromMs: number; readonly limit: number };
 }
 
+const json = { headers: { "Content-Type": "application/json" } };
+const tooMany = JSON.stringify({ error: { message: "Too many." } });
+
 /** A simulated service with a limit and a latency of 50 to 150 ms. */
 export class LimitedService {
   requests = 0;
@@ -40,7 +43,7 @@ export class LimitedService {
   }
 
   /** Answers after a while, unless over the limit; headers say when to come back, if it says so. */
-  async answer(body: unknown): Promise<Response> {
+  async answer(body: string): Promise<Response> {
     await this.#travel();
     const { strays = 0, saysWhen } = this.#options;
     const isStray = strays > 0 && this.#random() < strays;
@@ -48,10 +51,10 @@ export class LimitedService {
     const waitMs = isStray ? 1000 : this.#count();
     this.#note(isFirstMinute, waitMs > 0);
     await this.#travel();
-    if (waitMs === 0) return Response.json(body);
+    if (waitMs === 0) return new Response(body, json);
     const retryAfter = { "Retry-After": String(Math.ceil(waitMs / 1000)) };
-    const headers = isStray || saysWhen ? retryAfter : {};
-    return Response.json({ error: { message: "Too many." } }, { status: 429, headers });
+    const headers = isStray || saysWhen ? { ...json.headers, ...retryAfter } : json.headers;
+    return new Response(tooMany, { status: 429, headers });
   }
 
   /** How many requests the limit allows until now. */

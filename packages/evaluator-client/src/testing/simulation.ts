@@ -1,7 +1,7 @@
 import { createEvaluator } from "../create-evaluator.ts";
+import { boolean } from "../questions/question-builders.ts";
 import { sleep } from "../retry/attempt.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
-import { emailRequest, gatewayBody } from "./email-evaluation.ts";
 import { LimitedService, seededRandom, type ServiceLimit } from "./limited-service.ts";
 import { ManualClock } from "./manual-clock.ts";
 
@@ -12,15 +12,25 @@ export interface Load {
   readonly seed?: number;
 }
 
+// As short as may be: what is simulated is time, and every call is checked as always.
+const request = { state: "A mail.", questions: { scam: boolean("Is it a scam?") } };
+const answer = JSON.stringify({
+  answers: { scam: { type: "boolean", probability: 0.04 } },
+  rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+  usage: { inputTokens: 336, outputTokens: 3 },
+  warnings: [],
+  providerMetadata: {},
+});
+
 /** Asks items of a service that limits, in one batch and in simulated time. */
 export async function simulateBatch(limit: ServiceLimit, { items, concurrency, seed = 7 }: Load) {
   const clock = new ManualClock();
   const random = seededRandom(seed);
   const service = new LimitedService(clock, random, limit);
-  const fetch = () => service.answer(gatewayBody);
+  const fetch = () => service.answer(answer);
   const transport = gatewayTransport({ apiKey: "a-key", fetch });
   const evaluator = createEvaluator({ transport }, { clock, random });
-  const requests = Array.from({ length: items }, () => emailRequest);
+  const requests = Array.from({ length: items }, () => request);
   const batch = evaluator.evaluateMany(requests, { concurrency });
   await untilDone(clock, async () => {
     while (!(await batch.next()).done);
@@ -40,9 +50,9 @@ export async function simulatePlainLoop(
   const work = async () => {
     for (; asked < items;) {
       asked += 1;
-      for (let response = await service.answer({}); response.status === 429;) {
+      for (let response = await service.answer("{}"); response.status === 429;) {
         await sleep(Number(response.headers.get("Retry-After")) * 1000, { clock });
-        response = await service.answer({});
+        response = await service.answer("{}");
       }
     }
   };
