@@ -1,35 +1,55 @@
 import { execFile } from "node:child_process";
-import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
+import {
+  inlinePrivate,
+  type Manifest,
+  type PrivatePackage,
+  readPrivatePackages,
+} from "./private-packages.ts";
 
 // node scripts/build-package.ts [OUT], in a package's folder: makes OUT (dist without it) the
 // package as it is published, compiled and with a manifest of its own. In the repository, exports
-// name the sources, so that nothing has to be built to work on it.
-
-interface Manifest {
-  readonly publishConfig?: { readonly dependencies?: Readonly<Record<string, string>> };
-  readonly [field: string]: unknown;
-}
+// name the sources, so that nothing has to be built to work on it. Workspaces that are private are
+// compiled into the package, since nobody can install them.
 
 // What is of use here only, or replaced below.
 const dropped = new Set(["scripts", "devDependencies", "publishConfig", "files", "private"]);
 
 /** Returns the manifest of the published package, relative to its own folder. */
-function toPublished({ publishConfig, ...manifest }: Manifest, addresses: object): object {
+function toPublished(
+  { publishConfig, ...manifest }: Manifest,
+  { addresses, inlined }: { addresses: object; inlined: readonly PrivatePackage[] },
+): object {
   const kept = Object.entries(manifest).filter(([field]) => !dropped.has(field));
   const published = Object.fromEntries(kept);
-  const { exports, imports, bin } = manifest;
+  const { exports, imports, bin, dependencies = {} } = manifest;
   return {
     ...published,
     ...addresses,
-    ...(publishConfig?.dependencies && { dependencies: publishConfig.dependencies }),
+    dependencies: publishConfig?.dependencies ?? toDependencies(dependencies, inlined),
     ...(imports !== undefined && { imports: compiled(imports) }),
     exports: { ...(compiled(exports) as object), "./package.json": "./package.json" },
     ...(bin !== undefined && { bin: mapStrings(bin, (path) => toCompiledPath(path, ".js")) }),
   };
+}
+
+/** The package's own dependencies and those of what is compiled into it; others' as a range. */
+function toDependencies(
+  own: Readonly<Record<string, string>>,
+  inlined: readonly PrivatePackage[],
+): Record<string, string> {
+  const names = new Set(inlined.map(({ name }) => name));
+  const all = inlined.flatMap(({ manifest }) => Object.entries(manifest.dependencies ?? {}));
+  const entries = [...Object.entries(own), ...all].filter(([name]) => !names.has(name));
+  const ranges = entries.map(([name, version]): [string, string] => [
+    name,
+    name.startsWith("evaluator-") ? version : `^${version}`,
+  ]);
+  return Object.fromEntries(ranges.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /**
@@ -68,10 +88,49 @@ function mapStrings(value: unknown, map: (text: string) => unknown): unknown {
   );
 }
 
+/** Returns the source files that a manifest's field names. */
+function sourcesIn(value: unknown): string[] {
+  const found: string[] = [];
+  mapStrings(value, (path) => (path.endsWith(".ts") ? found.push(path) : path));
+  return found;
+}
+
+/** Compiles what a package's entries reach; tests and their helpers are not among it. */
+async function compile(folder: string, entries: readonly string[], outDir: string): Promise<void> {
+  const cache = join(root, "node_modules", ".cache");
+  await mkdir(cache, { recursive: true });
+  const own = await mkdtemp(join(cache, "build-"));
+  const config = {
+    extends: join(folder, "tsconfig.json"),
+    compilerOptions: {
+      noEmit: false,
+      rootDir: join(folder, "src"),
+      outDir,
+      declaration: true,
+      declarationMap: true,
+      sourceMap: true,
+      inlineSources: true,
+    },
+    files: [...new Set(entries)].map((entry) => join(folder, entry)),
+    include: [],
+  };
+  const path = join(own, "tsconfig.json");
+  try {
+    await writeFile(path, JSON.stringify(config));
+    await promisify(execFile)(process.execPath, [compiler, "-p", path], { cwd: folder });
+  } catch (error) {
+    process.stderr.write(`${(error as { stdout?: string }).stdout ?? String(error)}\n`);
+    process.exit(1);
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
+}
+
 async function readManifest(path: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(path, "package.json"), "utf8")) as Manifest;
 }
 
+const root = dirname(import.meta.dirname);
 const folder = process.cwd();
 const out = resolve(folder, process.argv[2] ?? "dist");
 const compiler = join(
@@ -79,18 +138,19 @@ const compiler = join(
   "bin/tsc",
 );
 await rm(out, { recursive: true, force: true });
-try {
-  const words = ["-p", "tsconfig.build.json", "--outDir", relative(folder, out) || out];
-  await promisify(execFile)(process.execPath, [compiler, ...words], { cwd: folder });
-} catch (error) {
-  process.stderr.write(`${(error as { stdout?: string }).stdout ?? String(error)}\n`);
-  process.exit(1);
-}
-const root = dirname(import.meta.dirname);
 const manifest = await readManifest(folder);
+const inlined = await readPrivatePackages(manifest, root);
+const { exports, imports, bin } = manifest;
+await compile(folder, sourcesIn([exports, imports, bin]), out);
+for (const { name, path, entries, data } of inlined) {
+  const target = join(out, "private", name);
+  await compile(path, Object.values(entries), join(target, "src"));
+  for (const file of data) await cp(join(path, file), join(target, file), { recursive: true });
+}
+await inlinePrivate(out, inlined);
 const { repository } = await readManifest(root);
 const addresses = addressesFrom(repository, relative(root, folder).split("\\").join("/"));
-const published = toPublished(manifest, addresses);
+const published = toPublished(manifest, { addresses, inlined });
 await writeFile(join(out, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
 for (const name of ["README.md", "LICENSE"]) {
   // The repository's own where a package has none.

@@ -12,18 +12,30 @@ export interface PackedClient extends AsyncDisposable {
 
 /** Builds the client into a new folder, as `npm run build` does into `dist`, and packs that. */
 export async function packClient(): Promise<PackedClient> {
+  const { tarballs, ...packed } = await packPackages(["evaluator-client"]);
+  return { tarball: tarballs[0] ?? "", ...packed };
+}
+
+/** Packages as they would be published, in a folder of their own. */
+export interface PackedPackages extends AsyncDisposable {
+  readonly tarballs: readonly string[];
+}
+
+/** Builds and packs published packages, one after the other. */
+export async function packPackages(names: readonly string[]): Promise<PackedPackages> {
   const cache = `${root}/node_modules/.cache`;
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(`${cache}/packed-`);
-  const built = join(folder, "evaluator-client");
   const run = promisify(exec);
-  await run(`node ${root}/scripts/build-package.ts ${built}`, {
-    cwd: `${root}/packages/evaluator-client`,
-  });
-  await run(`npm pack --pack-destination ${folder}`, { cwd: built });
-  const name = (await readdir(folder)).find((file) => file.endsWith(".tgz")) ?? "";
+  for (const name of names) {
+    const built = join(folder, name);
+    const cwd = `${root}/packages/${name}`;
+    await run(`node ${root}/scripts/build-package.ts ${built}`, { cwd });
+    await run(`npm pack --pack-destination ${folder}`, { cwd: built });
+  }
+  const files = await readdir(folder);
   return {
-    tarball: join(folder, name),
+    tarballs: files.filter((file) => file.endsWith(".tgz")).map((file) => join(folder, file)),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -1,0 +1,86 @@
+import { globSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+
+/** What a package.json holds, as far as the build reads it. */
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly private?: boolean;
+  readonly files?: readonly string[];
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly publishConfig?: { readonly dependencies?: Readonly<Record<string, string>> };
+  readonly [field: string]: unknown;
+}
+
+/** A workspace that is not published, and is compiled into each package that needs it. */
+export interface PrivatePackage {
+  readonly name: string;
+  /** Its folder. */
+  readonly path: string;
+  readonly manifest: Manifest;
+  /** The source file of each specifier that is imported of it. */
+  readonly entries: Readonly<Record<string, string>>;
+  /** Files and folders beside its sources that it reads. */
+  readonly data: readonly string[];
+}
+
+/** Returns the private workspaces among a package's dependencies, and among theirs. */
+export async function readPrivatePackages(
+  { dependencies = {} }: Manifest,
+  root: string,
+): Promise<PrivatePackage[]> {
+  const workspaces = new Map<string, { path: string; manifest: Manifest }>();
+  for (const file of globSync(["packages/*/package.json", "fixtures/package.json"], {
+    cwd: root,
+  })) {
+    const manifest = JSON.parse(await readFile(join(root, file), "utf8")) as Manifest;
+    workspaces.set(manifest.name, { path: join(root, dirname(file)), manifest });
+  }
+  const found = new Map<string, PrivatePackage>();
+  const wanted = Object.keys(dependencies);
+  for (let name = wanted.shift(); name !== undefined; name = wanted.shift()) {
+    const workspace = workspaces.get(name);
+    if (workspace?.manifest.private !== true || found.has(name)) continue;
+    const { path, manifest } = workspace;
+    const entry = (manifest["exports"] as Record<string, string>)["."] ?? "";
+    found.set(name, {
+      name,
+      path,
+      manifest,
+      entries: { [name]: entry },
+      data: manifest.files ?? [],
+    });
+    wanted.push(...Object.keys(manifest.dependencies ?? {}));
+  }
+  return [...found.values()];
+}
+
+const specifierPattern = /(\bfrom |\bimport\(|\bimport )"([^"\n]+)"/g;
+
+/** Makes what was compiled import the private packages from beside it. */
+export async function inlinePrivate(
+  out: string,
+  packages: readonly PrivatePackage[],
+): Promise<void> {
+  const entries = new Map(
+    packages.flatMap(({ name, entries }) =>
+      Object.entries(entries).map(([specifier, source]) => {
+        const compiled = source.replace(/\.ts$/, ".js");
+        return [specifier, join(out, "private", name, compiled)] as const;
+      }),
+    ),
+  );
+  if (entries.size === 0) return;
+  for (const file of globSync("**/*.{js,d.ts}", { cwd: out })) {
+    const path = join(out, file);
+    const text = await readFile(path, "utf8");
+    const inlined = text.replace(specifierPattern, (whole, before: string, specifier: string) => {
+      const entry = entries.get(specifier);
+      if (entry === undefined) return whole;
+      const target = relative(dirname(path), entry).split("\\").join("/");
+      return `${before}"${target.startsWith(".") ? target : `./${target}`}"`;
+    });
+    if (inlined !== text) await writeFile(path, inlined);
+  }
+}

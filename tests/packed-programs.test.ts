@@ -1,0 +1,80 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { packPackages } from "./pack-client.ts";
+import { type CommandOptions, runCommand, startUntil } from "./run-command.ts";
+
+const root = dirname(import.meta.dirname);
+const names = ["evaluator-client", "evaluator-calibration", "evaluator-emulator", "evaluator-cli"];
+let tarballs: readonly string[] = [];
+let project = "";
+
+async function run(command: string, options: CommandOptions) {
+  const result = await runCommand(command, options);
+  expect(result, `${command}\n${result.stdout}${result.stderr}`).toMatchObject({ exitCode: 0 });
+  return result.stdout;
+}
+
+// Installed together in an empty folder, and nothing of the repository beside them.
+beforeAll(async () => {
+  const packed = await packPackages(names);
+  ({ tarballs } = packed);
+  project = await mkdtemp(join(tmpdir(), "empty-project-"));
+  const manifest = { name: "empty", private: true, type: "module" };
+  await writeFile(join(project, "package.json"), JSON.stringify(manifest));
+  const install = "npm install --prefer-offline --ignore-scripts --no-audit --no-fund";
+  await run(`${install} ${tarballs.join(" ")}`, { cwd: project });
+  return async () => {
+    await packed[Symbol.asyncDispose]();
+    await rm(project, { recursive: true, force: true });
+  };
+});
+
+test("publint finds nothing wrong with any of them", async () => {
+  expect(tarballs).toHaveLength(names.length);
+  for (const tarball of tarballs) {
+    expect(await run(`npx publint ${tarball} --strict`, { cwd: root })).toContain("All good!");
+  }
+});
+
+test("the programs say how they are typed", async () => {
+  const cli = await run("npx --no-install evaluator --help", { cwd: project });
+  expect(cli).toContain("Usage: evaluator COMMAND");
+  const emulator = await run("npx --no-install evaluator-emulator --help", { cwd: project });
+  expect(emulator).toContain("--engine openai|vllm");
+});
+
+test("the installed emulator answers the installed command, and its recordings came along", async () => {
+  const command = "npx --no-install evaluator-emulator --port 0 --engine ollama";
+  const printed = /gateway +(\S+)\n/;
+  const [, gateway = ""] = await startUntil(command, printed, { cwd: project });
+  await writeFile(join(project, "state.txt"), "You have won the lottery");
+  const words = `--state state.txt --boolean "Is it a scam?" --engine gateway=${gateway}`;
+  const asked = await run(`npx --no-install evaluator ask ${words}`, { cwd: project });
+  expect(asked).toMatch(/^boolean {2}yes 0\.\d\d$/m);
+  const doctor = `npx --no-install evaluator doctor ${new URL(gateway).origin}`;
+  expect(await run(doctor, { cwd: project })).toContain("EVALUATOR_TRANSPORT=logprobs");
+});
+
+test("a program in TypeScript compiles against their types and runs", async () => {
+  const program = `import { readFile } from "node:fs/promises";
+import { brierScore } from "evaluator-calibration";
+import { boolean, createEvaluator, gatewayTransport } from "evaluator-client";
+import { createEmulator, type EmulatorOptions } from "evaluator-emulator";
+const options: EmulatorOptions = { engine: "vllm" };
+const emulator = createEmulator(options);
+const transport = gatewayTransport({ apiKey: "local", fetch: emulator.fetch });
+const evaluator = createEvaluator({ transport });
+const state = "You have won the lottery";
+const { answers } = await evaluator.evaluate({ state, questions: { scam: boolean("A scam?") } });
+const own = await readFile("package.json", "utf8");
+console.log(brierScore([answers.scam.probability], [1]) < 1, own.length > 0);
+`;
+  await writeFile(join(project, "program.ts"), program);
+  const options =
+    "--noEmit --strict --module nodenext --target es2024 --lib es2024,dom --types node";
+  const types = `--typeRoots ${root}/node_modules/@types --ignoreConfig`;
+  await run(`${root}/node_modules/.bin/tsc ${options} ${types} program.ts`, { cwd: project });
+  expect(await run("node program.ts", { cwd: project })).toBe("true true\n");
+});
