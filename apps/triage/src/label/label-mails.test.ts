@@ -106,6 +106,7 @@ test("a person labels drawn mails by keyboard, and each label is saved at once",
 
   const { exitCode, said } = await stop();
   expect(exitCode).toBe(0);
+  expect(said).not.toContain("mails and not");
   expect(said).toContain(command);
 });
 
@@ -126,6 +127,12 @@ test("the page holds nothing of the model's answer, and the weights sum up to al
   expect(labels.map(({ truth }) => truth)).toEqual([3, 3, 3, 3, 3, 3]);
   const weights = labels.map(({ weight }) => Number(weight));
   expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(12, 9);
+});
+
+test("fewer mails than asked for are told", async () => {
+  const { stop } = await startLabelling(await triagedFolder(), "--count", "40");
+  const { said } = await stop();
+  expect(said).toContain("Of brand_deal there are 12 mails and not 40: one model has answered no");
 });
 
 test("what is no label of the page is refused and saves nothing", async () => {

@@ -46,11 +46,18 @@ export async function labelMails(command: LabelCommand, context: CliContext): Pr
   stderr.write(
     printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
   );
+  stderr.write(describeShortage(first, command.count));
   if (!signal.aborted) await once(signal, "abort");
   server.close();
   server.closeAllConnections();
   stderr.write(printable`\nNext: ${nextCommand}\n`);
   return 0;
+}
+
+// A calibration is of one model, so the mails that another answered are not drawn.
+function describeShortage({ id, mails }: LabelSheet, count: number): string {
+  if (mails.length >= count) return "";
+  return printable`Of ${id} there are ${String(mails.length)} mails and not ${String(count)}: one model has answered no more.\n`;
 }
 
 function chooseSheet(sheets: readonly LabelSheet[], question: string | null): LabelSheet {

@@ -17,10 +17,11 @@ dl .wide { grid-column: 1 / -1; }
 dt { color: var(--quiet); font-size: 0.8rem; }
 dd { overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 dl div:not(.wide) dd { font-size: 1.2rem; font-weight: 600; }
-main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1.25rem; }
+main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.25rem; }
 figure, .review { min-width: 0; padding: 1.1rem 1.25rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
 figcaption { margin-bottom: 0.75rem; font-weight: 600; }
 figcaption small { display: block; color: var(--quiet); font-size: 0.85rem; font-weight: 400; }
+figure svg { max-width: 44rem; margin: 0 auto; }
 .review { padding-block: 0.5rem; }
 table { border-collapse: collapse; width: 100%; }
 th { text-align: left; color: var(--quiet); font-size: 0.8rem; font-weight: 500; }
