@@ -14,18 +14,12 @@ const realAnswer = httpResponse(
     providerMetadata: {},
   }),
 );
-const orders = [
-  ["before the SDK is imported", "then: intercepted\n", 0],
-  ["after the SDK is imported", "then: intercepted\n", 0],
-  ["after a first real call", "first: real\nthen: intercepted\n", 1],
-] as const;
-const combinations = ["msw", "MockAgent", "fetch", "nock"].flatMap((interceptor) =>
-  orders.map(([order, printed, requests]) => ({ interceptor, order, printed, requests })),
-);
+// The other orders, before and after the SDK is imported, are tested with the packed client.
+const order = "after a first real call";
 
-test.each(combinations)(
-  "nothing leaves with $interceptor set up $order",
-  async ({ interceptor, order, printed, requests }) => {
+test.each(["msw", "MockAgent", "fetch", "nock"])(
+  `nothing leaves with %s set up ${order}`,
+  async (interceptor) => {
     await using server = await listenOnSocket((socket) => socket.write(realAnswer));
     const program = fileURLToPath(new URL("../testing/intercepted-program.ts", import.meta.url));
     const index = new URL("../index.ts", import.meta.url).href;
@@ -35,7 +29,7 @@ test.each(combinations)(
     let told = "";
     child.stdout.on("data", (text) => (told += String(text)));
     await once(child, "close");
-    expect(told).toBe(printed);
-    expect(server.requests).toHaveLength(requests);
+    expect(told).toBe("first: real\nthen: intercepted\n");
+    expect(server.requests).toHaveLength(1);
   },
 );
