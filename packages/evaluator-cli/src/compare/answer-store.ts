@@ -36,11 +36,13 @@ PRAGMA user_version = ${VERSION};`;
 /** The answers that were paid for, each on the disk before the next is counted. */
 export class AnswerStore implements Disposable {
   readonly #database: DatabaseSync;
+  readonly #path: string;
   readonly #find;
   readonly #keep;
 
-  private constructor(database: DatabaseSync) {
+  private constructor(database: DatabaseSync, path: string) {
     this.#database = database;
+    this.#path = path;
     this.#find = database.prepare(
       "SELECT evaluation, failure FROM outcomes WHERE engine = ? AND call = ?",
     );
@@ -50,22 +52,17 @@ export class AnswerStore implements Disposable {
   /** Opens or makes the file. @throws CliError where it is another's, or another run has it. */
   static async open(path: string): Promise<AnswerStore> {
     if (existsSync(path) && !(await isDatabase(path))) throw notOurs(path);
-    const database = new DatabaseSync(path);
+    const database = openDatabase(path);
     try {
       // Held until the end: two runs at once would pay for the same answers.
       database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;");
       database.exec("BEGIN EXCLUSIVE");
       prepare(database, path);
       database.exec("COMMIT");
-      return new AnswerStore(database);
+      return new AnswerStore(database, path);
     } catch (error) {
       database.close();
-      const isBusy = error instanceof Error && "errcode" in error && error.errcode === 5;
-      if (!isBusy) throw error;
-      const what = printable`Another run is writing ${path}.`;
-      throw new CliError(`${what} Wait for its end, or choose another folder with --out.`, {
-        cause: error,
-      });
+      throw toStoreError(error, path);
     }
   }
 
@@ -77,11 +74,15 @@ export class AnswerStore implements Disposable {
     return { evaluation: JSON.parse(String(row["evaluation"])) as KeptEvaluation };
   }
 
-  /** Writes what became of a call. */
+  /** Writes what became of a call. @throws CliError where the disk does not take it. */
   keep(engine: string, call: string, outcome: Outcome): void {
     const isAnswered = "evaluation" in outcome;
     const evaluation = isAnswered ? JSON.stringify(outcome.evaluation) : null;
-    this.#keep.run(engine, call, evaluation, isAnswered ? null : outcome.failure);
+    try {
+      this.#keep.run(engine, call, evaluation, isAnswered ? null : outcome.failure);
+    } catch (error) {
+      throw toStoreError(error, this.#path);
+    }
   }
 
   [Symbol.dispose](): void {
@@ -98,6 +99,24 @@ export function engineKey({ name, target }: Transport): string {
 /** Returns the key of a call: another word of state or questions is another call. */
 export function callKey(state: string | object, questions: Questions): string {
   return hash("sha256", JSON.stringify([Object.entries(questions), state]), "base64url");
+}
+
+function openDatabase(path: string): DatabaseSync {
+  try {
+    return new DatabaseSync(path);
+  } catch (error) {
+    throw toStoreError(error, path);
+  }
+}
+
+/** Returns what SQLite said as a person is told of it; any other error as it is. */
+function toStoreError(error: unknown, path: string): unknown {
+  if (!(error instanceof Error && "errcode" in error)) return error;
+  const isBusy = error.errcode === 5;
+  const what = isBusy
+    ? printable`Another run is writing ${path}. Wait for its end,`
+    : printable`${path} cannot be used: ${error.message}. Make room or remove it,`;
+  return new CliError(`${what} or choose another folder with --out.`, { cause: error });
 }
 
 function prepare(database: DatabaseSync, path: string): void {

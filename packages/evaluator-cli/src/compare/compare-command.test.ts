@@ -178,6 +178,17 @@ test("an engine at fault is an error at its first call, and no answer is made up
   await expect(readComparison(cwd)).rejects.toThrow("no such file");
 });
 
+test("a damaged file of answers is named, and nothing is asked", async () => {
+  const { gatewayBaseUrl, directBaseUrl, paths } = await startEmulator();
+  const cwd = await folderOf(4);
+  const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
+  await writeFile(join(cwd, "answers.sqlite"), `SQLite format 3\u0000${"x".repeat(5000)}`);
+  const { exitCode, stderr } = await run(cwd, [...plain, ...engines, "--out", "."]);
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/answers\.sqlite cannot be used: .*choose another folder with --out/);
+  expect(await paths()).toEqual([]);
+});
+
 test("a file that is another's is left as it is", async () => {
   const { gatewayBaseUrl, directBaseUrl } = await startEmulator();
   const cwd = await folderOf(4);
