@@ -1,11 +1,10 @@
-import { StrayNoise } from "./stray-noise.ts";
-import { Throughput } from "./throughput.ts";
+import { RateComparison, StrayNoise } from "./limit-detector.ts";
+import { LongWindow, Throughput } from "./throughput.ts";
 
 // These figures come from the simulations beside this file: buckets, fixed and sliding windows of a
 // second and of a minute, 10 a minute to 200 a second, with and without Retry-After, and noise.
 const DECREASE = 0.7;
-const DECREASE_AT_MOST_EVERY_MS = 1000;
-const SUCCESSES_BETWEEN_DECREASES = 5;
+const BETWEEN_DECREASES = { ms: 1000, successes: 5 };
 const INCREASES_TO_TARGET = 3;
 const SHARE_OF_GAP = 0.3;
 const CLOSE_ENOUGH = 0.95;
@@ -13,28 +12,14 @@ const JUST_BELOW = 0.99;
 const FIRST_GROWTH = 0.15;
 const EXPLORE_GROWTH = 0.01;
 const MOST_GROWTH = 0.5;
+const NEAR = 1.3;
 // A rate that was measured from few successes says little, so it doubles soon.
-const FEW_SUCCESSES = 20;
-const FEW = { growth: 1, successesToStep: 8 };
-const SUCCESSES_TO_STEP = 50;
-const STEP_AT_LEAST_MS = 1000;
-const SUCCESSES_TO_EXPLORE = 1000;
-const EXPLORE_AT_LEAST_MS = 30_000;
-const SUCCESSES_TO_EXPLORE_SLOWLY = 500;
-const EXPLORE_SLOWLY_MS = 200_000;
-const SUCCESSES_TO_END_COMPARISON = 120;
-const STRAYS_TO_END_COMPARISON = 2;
+const FEW = { successes: 20, growth: 1, successesToStep: 8 };
+const STEP = { afterMs: 1000, successes: 50 };
+const EXPLORE = { afterMs: 15_000, successes: 300 };
+const EXPLORE_SLOWLY = { afterMs: 200_000, successes: 500 };
 // A bucket with a second's worth lets through that much more than its rate before it throttles.
 const BURST_MS = 1000;
-const BURST_SPAN_MS = 2000;
-
-/** An unlimited or settled rate that a lower one is compared with. */
-interface Comparison {
-  readonly perMs: number;
-  readonly sinceMs: number;
-  successes: number;
-  strays: number;
-}
 
 /**
  * Finds the rate of a service that does not say its limit: additive increase, multiplicative
@@ -54,14 +39,16 @@ export class AdaptiveRate {
   #isHeldProven = false;
   #throttled = Number.POSITIVE_INFINITY;
   #growth = EXPLORE_GROWTH;
-  #successesToStep = SUCCESSES_TO_STEP;
+  #successesToStep = STEP.successes;
   #atTarget = { successes: 0, sinceMs: 0 };
   #decreasedAtMs = Number.NEGATIVE_INFINITY;
-  #successesSinceDecrease = SUCCESSES_BETWEEN_DECREASES;
+  #successesSinceDecrease = BETWEEN_DECREASES.successes;
+  #overshotAtMs = Number.NEGATIVE_INFINITY;
   #pausedAtMs = Number.NEGATIVE_INFINITY;
-  #comparison: Comparison | null = null;
+  #comparison: RateComparison | null = null;
   readonly #noise = new StrayNoise();
   readonly #throughput = new Throughput();
+  readonly #window = new LongWindow();
 
   /** The least time between two requests, in milliseconds; 0 while no limit is known. */
   get intervalMs(): number {
@@ -84,6 +71,19 @@ export class AdaptiveRate {
     return this.#target > this.#held;
   }
 
+  /**
+   * Takes in a throttled answer; returns whether it only shows that the rate that is tried is a
+   * little above the limit. It falls then, and what was sent before is no news.
+   */
+  overshot(passedAtMs: number, nowMs: number): boolean {
+    if (passedAtMs <= this.#overshotAtMs) return true;
+    const isNear = this.isTrying && this.#target <= this.#held * NEAR;
+    if (!isNear || !this.#mayDecrease(nowMs)) return false;
+    this.#overshotAtMs = nowMs;
+    this.#countStray(nowMs);
+    return true;
+  }
+
   /** A request succeeded. */
   succeeded(passedAtMs: number, nowMs: number): void {
     this.#throughput.add(nowMs);
@@ -99,7 +99,7 @@ export class AdaptiveRate {
   /** A throttled answer does not show a limit by itself. */
   strayed(passedAtMs: number, nowMs: number): void {
     if (this.isNoisy || !this.#noise.standsAlone()) return;
-    if (this.#comparison !== null && passedAtMs < this.#comparison.sinceMs) return;
+    if (this.#comparison?.concerns(passedAtMs) === false) return;
     this.#countStray(nowMs);
   }
 
@@ -118,9 +118,11 @@ export class AdaptiveRate {
     const { count } = this.#throughput;
     const deliveredPerMs = this.#throughput.perMs(nowMs, { fromMs: this.#pausedAtMs });
     this.#throughput.reset();
+    this.#window.reopened(nowMs, { pausedAtMs: this.#pausedAtMs, deliveredPerMs });
     if (deliveredPerMs >= this.#perMs * DECREASE) return;
+    const isFew = count < FEW.successes;
+    if (this.#window.lengthMs > 0) return this.#startFrom(deliveredPerMs, isFew);
     const isFirst = this.#perMs === Number.POSITIVE_INFINITY;
-    const isFew = count < FEW_SUCCESSES;
     if (!isFirst && !isFew && deliveredPerMs > this.#held / 2) return;
     const lowest = isFirst ? 0 : this.#perMs / (isFew ? 4 : 2);
     this.#startFrom(Math.max(deliveredPerMs, lowest), isFew);
@@ -133,7 +135,7 @@ export class AdaptiveRate {
     this.#isHeldProven = false;
     this.#throttled = Number.POSITIVE_INFINITY;
     this.#growth = isFew ? FEW.growth : FIRST_GROWTH;
-    this.#successesToStep = isFew ? FEW.successesToStep : SUCCESSES_TO_STEP;
+    this.#successesToStep = isFew ? FEW.successesToStep : STEP.successes;
     this.#atTarget.successes = 0;
   }
 
@@ -150,17 +152,17 @@ export class AdaptiveRate {
 
   #hasLasted(successes: number, lastedMs: number): boolean {
     if (!this.#isSettled()) {
-      return successes >= this.#successesToStep && lastedMs >= STEP_AT_LEAST_MS;
+      const stepMs = Math.max(STEP.afterMs, this.#window.lengthMs);
+      return successes >= this.#successesToStep && lastedMs >= stepMs;
     }
-    const enough =
-      lastedMs < EXPLORE_SLOWLY_MS ? SUCCESSES_TO_EXPLORE : SUCCESSES_TO_EXPLORE_SLOWLY;
-    return successes >= enough && lastedMs >= EXPLORE_AT_LEAST_MS;
+    const { afterMs, successes: enough } =
+      lastedMs < EXPLORE_SLOWLY.afterMs ? EXPLORE : EXPLORE_SLOWLY;
+    return successes >= enough && lastedMs >= afterMs;
   }
 
   #countStray(nowMs: number): void {
     if (this.#comparison !== null) {
-      this.#comparison.strays += 1;
-      if (this.#comparison.strays >= STRAYS_TO_END_COMPARISON) this.#takeForNoise(nowMs);
+      if (this.#comparison.strayed()) this.#takeForNoise(nowMs);
     } else if (this.#noise.isDoubtful()) {
       this.#compare(nowMs);
     } else {
@@ -173,20 +175,18 @@ export class AdaptiveRate {
     const perMs = Number.isFinite(this.#target)
       ? this.#target
       : this.#throughput.perMs(nowMs, { fromMs: nowMs - BURST_MS / 2 });
-    this.#comparison = { perMs, sinceMs: nowMs, successes: 0, strays: 0 };
+    this.#comparison = new RateComparison(perMs, nowMs);
     this.#perMs = perMs * DECREASE;
     this.#held = this.#perMs;
     this.#target = this.#perMs;
   }
 
-  #compareSuccess(comparison: Comparison, passedAtMs: number): void {
-    if (passedAtMs < comparison.sinceMs) return;
-    comparison.successes += 1;
-    if (comparison.successes >= SUCCESSES_TO_END_COMPARISON) this.#takeForLimit(comparison);
+  #compareSuccess(comparison: RateComparison, passedAtMs: number): void {
+    if (comparison.concerns(passedAtMs) && comparison.succeeded()) this.#takeForLimit(comparison);
   }
 
   /** At the lower rate the strays ended. */
-  #takeForLimit({ perMs }: Comparison): void {
+  #takeForLimit({ perMs }: RateComparison): void {
     this.#comparison = null;
     this.#throttled = perMs;
     this.#isHeldProven = true;
@@ -204,12 +204,11 @@ export class AdaptiveRate {
 
   #decrease(nowMs: number): void {
     if (!Number.isFinite(this.#perMs)) return;
-    if (nowMs - this.#decreasedAtMs < DECREASE_AT_MOST_EVERY_MS) return;
-    if (this.#successesSinceDecrease < SUCCESSES_BETWEEN_DECREASES) return;
+    if (!this.#mayDecrease(nowMs)) return;
     this.#decreasedAtMs = nowMs;
     this.#successesSinceDecrease = 0;
     this.#throttled = this.#perMs;
-    const span = { fromMs: nowMs - BURST_SPAN_MS, extraMs: BURST_MS };
+    const span = { fromMs: nowMs - 2 * BURST_MS, extraMs: BURST_MS };
     const atLeast = this.#throughput.perMs(nowMs, span);
     this.#held = Math.max(Math.min(this.#held, this.#throttled * DECREASE), atLeast);
     if (this.#held > this.#throttled * JUST_BELOW) {
@@ -217,9 +216,14 @@ export class AdaptiveRate {
       this.#isHeldProven = false;
     }
     this.#growth = EXPLORE_GROWTH;
-    this.#successesToStep = SUCCESSES_TO_STEP;
+    this.#successesToStep = STEP.successes;
     this.#perMs *= DECREASE;
     this.#aim();
+  }
+
+  #mayDecrease(nowMs: number): boolean {
+    const isLongAgo = nowMs - this.#decreasedAtMs >= BETWEEN_DECREASES.ms;
+    return isLongAgo && this.#successesSinceDecrease >= BETWEEN_DECREASES.successes;
   }
 
   #isSettled(): boolean {

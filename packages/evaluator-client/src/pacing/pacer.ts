@@ -12,6 +12,8 @@ const FIRST_WINDOW = 4;
 // Doubling with each round trip, twice; then slower, so that a limit throttles few at the start.
 const EARLY_WINDOW = 8;
 const LATER_GROWTH = 0.25;
+// A window of a second asks for one or two; who asks for more means a longer one.
+const SHORT_RETRY_AFTER_MS = 2000;
 
 /** Decides when requests may be sent, for everyone who shares a limit. */
 export interface Pacer {
@@ -163,8 +165,11 @@ class LocalPacer implements Pacer {
     const wasOpen = this.#gate.isOpen;
     if (wasOpen) {
       if (this.#gate.closedSince(call.passedAtMs)) return "stray";
+      const [passedAtMs, nowMs] = [call.passedAtMs - this.#idledMs, call.nowMs - this.#idledMs];
+      const isShort = (call.retryAfterMs ?? 0) <= SHORT_RETRY_AFTER_MS;
+      if (isShort && this.#rate.overshot(passedAtMs, nowMs)) return "stray";
       if (!this.#detector.throttled(this.#rate.isNoisy) && !this.#rate.isTrying) {
-        this.#rate.strayed(call.passedAtMs - this.#idledMs, call.nowMs - this.#idledMs);
+        this.#rate.strayed(passedAtMs, nowMs);
         return "stray";
       }
     }

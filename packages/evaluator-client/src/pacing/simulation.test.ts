@@ -25,6 +25,7 @@ test.each<Scenario>([
   { ...aMinute, kind: "window", saysWhen: false, used: 0.9 },
   { ...aMinute, kind: "sliding", saysWhen: true, used: 0.9 },
   { ...aMinute, kind: "sliding", saysWhen: false, used: 0.9 },
+  { ...aSecond, kind: "sliding", saysWhen: true, used: 0.9 },
 ])("loses nothing under $limit in $windowMs ms ($kind, says when: $saysWhen)", async (scenario) => {
   const { service, totals } = await simulateBatch(scenario, { ...scenario, concurrency: 32 });
   expect(totals).toMatchObject({ succeeded: scenario.items, failed: 0 });
@@ -32,12 +33,24 @@ test.each<Scenario>([
   expect(scenario.items / service.allowed).toBeGreaterThan(scenario.used);
 });
 
+const twoHundred = { limit: 200, windowMs: 1000, items: 12_500 };
+const twenty = { limit: 20, windowMs: 1000, items: 1250 };
+
 test.each<Scenario>([
-  { limit: 200, windowMs: 1000, items: 12_500, kind: "bucket", saysWhen: true, used: 0.95 },
-  { limit: 200, windowMs: 1000, items: 12_500, kind: "bucket", saysWhen: false, used: 0.95 },
-  { limit: 20, windowMs: 1000, items: 1250, kind: "bucket", saysWhen: true, used: 0.95 },
-  { limit: 20, windowMs: 1000, items: 1250, kind: "bucket", saysWhen: false, used: 0.95 },
-])("finds $limit a second in a minute (says when: $saysWhen)", async (scenario) => {
+  { ...twoHundred, kind: "bucket", saysWhen: true, used: 0.95 },
+  { ...twoHundred, kind: "bucket", saysWhen: false, used: 0.95 },
+  { ...twenty, kind: "bucket", saysWhen: true, used: 0.95 },
+  { ...twenty, kind: "bucket", saysWhen: false, used: 0.95 },
+  { ...twoHundred, kind: "window", saysWhen: true, used: 0.9 },
+  { ...twoHundred, kind: "window", saysWhen: false, used: 0.9 },
+  { ...twenty, kind: "window", saysWhen: true, used: 0.9 },
+  { ...twenty, kind: "window", saysWhen: false, used: 0.9 },
+  // A sliding window counts its own pauses longest: 90 % of it are used from the second minute on.
+  { ...twoHundred, items: 25_000, kind: "sliding", saysWhen: true, used: 0.9 },
+  { ...twoHundred, kind: "sliding", saysWhen: false, used: 0.9 },
+  { ...twenty, kind: "sliding", saysWhen: true, used: 0.9 },
+  { ...twenty, kind: "sliding", saysWhen: false, used: 0.9 },
+])("finds $limit a second in a minute ($kind, says when: $saysWhen)", async (scenario) => {
   const { service, totals } = await simulateBatch(scenario, { ...scenario, concurrency: 64 });
   const { throttled, requests } = service.firstMinute;
   expect(totals.failed).toBe(0);
@@ -45,14 +58,30 @@ test.each<Scenario>([
   expect(scenario.items / service.allowed).toBeGreaterThan(scenario.used);
 });
 
+// Of those in flight when a window of a minute is used up, each is throttled once.
+test.each<ServiceLimit & { share: number }>([
+  { limit: 1200, windowMs: 60_000, kind: "window", saysWhen: true, share: 0.02 },
+  { limit: 1200, windowMs: 60_000, kind: "window", saysWhen: false, share: 0.03 },
+  { limit: 1200, windowMs: 60_000, kind: "sliding", saysWhen: true, share: 0.02 },
+  { limit: 1200, windowMs: 60_000, kind: "sliding", saysWhen: false, share: 0.03 },
+])("learns the length of a minute's window ($kind, says when: $saysWhen)", async (scenario) => {
+  const { service, totals } = await simulateBatch(scenario, { items: 5000, concurrency: 32 });
+  expect(totals).toMatchObject({ succeeded: 5000, failed: 0 });
+  expect(service.throttled / service.requests).toBeLessThan(scenario.share);
+  expect(5000 / service.allowed).toBeGreaterThan(0.9);
+});
+
 test.each([
-  { limit: 10, used: 0.9 },
-  { limit: 60, used: 0.7 },
-])("follows a limit of 20 a second that becomes $limit", async ({ limit, used }) => {
+  { limit: 10, saysWhen: true, used: 0.95 },
+  { limit: 10, saysWhen: false, used: 0.95 },
+  { limit: 60, saysWhen: true, used: 0.88 },
+  { limit: 60, saysWhen: false, used: 0.95 },
+])("follows a limit of 20 a second that becomes $limit (says when: $saysWhen)", async (change) => {
+  const { limit, saysWhen, used } = change;
   const later = { fromMs: 60_000, limit };
-  const service = { limit: 20, windowMs: 1000, kind: "bucket", saysWhen: true, later } as const;
-  const run = await simulateBatch(service, { items: 5000, concurrency: 32 });
-  expect(run.totals).toMatchObject({ succeeded: 5000, failed: 0 });
+  const service = { limit: 20, windowMs: 1000, kind: "bucket", saysWhen, later } as const;
+  const run = await simulateBatch(service, { items: 10_000, concurrency: 32 });
+  expect(run.totals).toMatchObject({ succeeded: 10_000, failed: 0 });
   expect(run.service.throttled / run.service.requests).toBeLessThan(0.02);
-  expect(5000 / run.service.allowed).toBeGreaterThan(used);
+  expect(10_000 / run.service.allowed).toBeGreaterThan(used);
 });

@@ -36,3 +36,29 @@ export class Throughput {
     return best;
   }
 }
+
+const LONG_PAUSE_MS = 10_000;
+const LIKE = 0.8;
+
+/** Tells a long window that starts anew: as much goes through before each of its long pauses. */
+export class LongWindow {
+  #beforePausePerMs = 0;
+  #startedAtMs = 0;
+  #lengthMs = 0;
+
+  /** How long it is, in milliseconds; 0 while none is known. */
+  get lengthMs(): number {
+    return this.#lengthMs;
+  }
+
+  /** A pause is over, and so much went through since the one before. */
+  reopened(nowMs: number, span: { pausedAtMs: number; deliveredPerMs: number }): void {
+    const { pausedAtMs, deliveredPerMs } = span;
+    const isLong = nowMs - pausedAtMs >= LONG_PAUSE_MS;
+    const likeness = deliveredPerMs / this.#beforePausePerMs;
+    const isWindow = isLong && likeness > LIKE && likeness < 1 / LIKE;
+    this.#lengthMs = isWindow ? nowMs - this.#startedAtMs : 0;
+    this.#beforePausePerMs = isLong ? deliveredPerMs : 0;
+    this.#startedAtMs = nowMs;
+  }
+}
