@@ -113,8 +113,12 @@ export function createEvaluator(
   const batchPolicy = { ...ownPolicy, deadlineMs, freeRetries: freeRetriesInBatch };
   const calls = new OpenCalls(() => transport.close?.());
 
-  const tokensOf = (request: EvaluationRequest) =>
-    transport.estimate?.(request).inputTokens ?? estimateTokens(request);
+  const tokensOf = (request: EvaluationRequest) => {
+    const sent = transport.estimate?.(request);
+    return sent === undefined
+      ? estimateTokens(request)
+      : sent.inputTokens / Math.max(1, sent.calls);
+  };
 
   async function evaluate(
     given: EvaluationRequest,

@@ -17,8 +17,8 @@ export interface PacedCall {
 
 /** Leave to send one request; exactly one of its methods is called when the request ends. */
 export interface Admission {
-  /** An answer came. */
-  succeeded(tokensUsed: number): void;
+  /** An answer came; null where it does not say how many tokens it took. */
+  succeeded(tokensUsed: number | null): void;
   /**
    * The service said that it is over its limit; returns whether the pacer takes it for one and makes
    * everyone wait, or for a stray answer, after which only this call waits, by itself.

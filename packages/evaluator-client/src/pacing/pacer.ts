@@ -138,7 +138,7 @@ class LocalPacer implements Pacer {
     return {
       succeeded: (tokensUsed) =>
         settle((nowMs) => {
-          this.#tokens?.take(tokensUsed - tokens, nowMs);
+          this.#tokens?.take((tokensUsed ?? tokens) - tokens, nowMs);
           this.#succeeded({ isFirst, passedAtMs, nowMs });
         }),
       throttled: (retryAfterMs) =>

@@ -1,10 +1,16 @@
 import type { Clock } from "../clock.ts";
 import type { Abortable } from "../http/http-client.ts";
+import type { Admission } from "../pacing/paced-call.ts";
 
 /** What one attempt may use: its end, and the time. */
 export interface AttemptContext extends Abortable {
   /** The clock for dates in response headers. */
   readonly clock: Clock;
+  /**
+   * Waits for leave to send one request, for a transport that sends several: it asks before each,
+   * and ends each admission when that request ends. Waiting takes nothing of the attempt's own time.
+   */
+  nextTurn?(signal: AbortSignal): Promise<Admission>;
 }
 
 /** How one attempt may end before its answer. */
@@ -16,6 +22,8 @@ export interface AttemptLimits {
   readonly timeoutMs: number;
   /** Makes the error thrown when that time passes. */
   readonly createTimeoutError: () => Error;
+  /** Gives leave to send each of several requests. @default none: it sends one */
+  readonly turns?: { next(signal: AbortSignal): Promise<Admission> };
 }
 
 /**
@@ -24,11 +32,12 @@ export interface AttemptLimits {
  */
 export function runAttempt<TValue>(
   send: (context: AttemptContext) => Promise<TValue>,
-  { clock, signal, timeoutMs, createTimeoutError }: AttemptLimits,
+  limits: AttemptLimits,
 ): Promise<TValue> {
+  const { clock, signal, timeoutMs, createTimeoutError } = limits;
   if (signal?.aborted) return Promise.reject(signal.reason);
   return new Promise<TValue>((resolve, reject) => {
-    const attempt = new Attempt(clock);
+    const attempt = new Attempt(clock, limits.turns);
     const release = () => {
       cancelTimeout();
       signal?.removeEventListener("abort", onAbort);
@@ -42,7 +51,13 @@ export function runAttempt<TValue>(
       attempt.abort(reason);
     };
     const onAbort = () => end(signal?.reason);
-    const cancelTimeout = clock.schedule(timeoutMs, () => end(createTimeoutError()));
+    const startedAtMs = clock.now();
+    const onTime = () => {
+      const leftMs = timeoutMs + attempt.waitedMs - (clock.now() - startedAtMs);
+      if (leftMs > 0) cancelTimeout = clock.schedule(leftMs, onTime);
+      else end(createTimeoutError());
+    };
+    let cancelTimeout = clock.schedule(timeoutMs, onTime);
     signal?.addEventListener("abort", onAbort);
     send(attempt).then((value) => {
       release();
@@ -50,6 +65,15 @@ export function runAttempt<TValue>(
     }, fail);
   });
 }
+
+/** Turns where nobody counts requests. */
+const freeTurns = {
+  next: async (): Promise<Admission> => ({
+    succeeded: () => undefined,
+    throttled: () => "stray",
+    ended: () => undefined,
+  }),
+};
 
 /**
  * One attempt, as a transport sees it. Its signal is made when somebody asks for it: an
@@ -61,8 +85,31 @@ export class Attempt implements AttemptContext {
   #controller: AbortController | null = null;
   #aborted: { readonly reason: unknown } | null = null;
 
-  constructor(clock: Clock) {
+  readonly #turns: AttemptLimits["turns"];
+  #waiting = 0;
+  #waitingSinceMs = 0;
+  #waitedMs = 0;
+
+  constructor(clock: Clock, turns?: AttemptLimits["turns"]) {
     this.clock = clock;
+    this.#turns = turns;
+  }
+
+  /** How long it has waited for its turns, in milliseconds. */
+  get waitedMs(): number {
+    return this.#waitedMs + (this.#waiting > 0 ? this.clock.now() - this.#waitingSinceMs : 0);
+  }
+
+  async nextTurn(signal: AbortSignal): Promise<Admission> {
+    if (this.#waiting === 0) this.#waitingSinceMs = this.clock.now();
+    this.#waiting += 1;
+    try {
+      return await (this.#turns ?? freeTurns).next(signal);
+    } finally {
+      const waitedMs = this.waitedMs;
+      this.#waiting -= 1;
+      if (this.#waiting === 0) this.#waitedMs = waitedMs;
+    }
   }
 
   get signal(): AbortSignal {

@@ -19,3 +19,8 @@ export function classifyFailure(error: EvaluatorError): FailureClass {
     error instanceof RateLimitError || (error instanceof StatusError && error.status === 503);
   return isThrottled ? "throttled" : "retryable";
 }
+
+/** How long the service asks to wait, in milliseconds, or null where it does not say. */
+export function retryAfterMsOf(error: unknown): number | null {
+  return error instanceof StatusError ? error.retryAfterMs : null;
+}

@@ -1,9 +1,9 @@
 import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../errors.ts";
 import type { Admission } from "../pacing/paced-call.ts";
 import type { Pacer } from "../pacing/pacer.ts";
-import { type AttemptContext, runAttempt, sleep } from "./attempt.ts";
+import { type AttemptContext, type AttemptLimits, runAttempt, sleep } from "./attempt.ts";
 import type { Hooks } from "../hooks.ts";
-import { classifyFailure } from "./classify-failure.ts";
+import { classifyFailure, retryAfterMsOf } from "./classify-failure.ts";
 import type { Clock } from "../clock.ts";
 import { retryDelayMs } from "../pacing/retry-delay.ts";
 
@@ -58,15 +58,19 @@ export async function withRetries<TValue>(
       pacer.admitNow(tokens) ??
       (await waitForTurn(policy, { tokens, attempts, retries, deadlineAtMs, lastError }));
     const startedAtMs = clock.now();
+    const turns = new Turns(admission, (own) => {
+      const context = { tokens, attempts, retries, deadlineAtMs, lastError: null };
+      return waitForTurn({ ...policy, signal: own }, context);
+    });
     try {
-      const limits = attemptLimits(policy, deadlineAtMs - startedAtMs);
+      const limits = attemptLimits(policy, { leftMs: deadlineAtMs - startedAtMs, turns });
       const { value, status, tokensUsed } = await runAttempt(attempt, limits);
-      admission.succeeded(tokensUsed);
+      turns.succeeded(tokensUsed);
       if (policy.hooks !== null)
         tell(policy, { attempt: attempts, startedAtMs, status, error: null });
       return { value, attempts };
     } catch (error) {
-      const failure = settle(admission, error);
+      const failure = turns.failed(error);
       signal?.throwIfAborted();
       if (!(error instanceof EvaluatorError)) throw error;
       const status = error instanceof StatusError ? error.status : null;
@@ -124,11 +128,20 @@ async function waitForTurn(
   }
 }
 
-function attemptLimits(policy: RetryPolicy, left: number) {
+function attemptLimits(
+  policy: RetryPolicy,
+  { leftMs, turns }: { leftMs: number; turns: Turns },
+): AttemptLimits {
   const { clock, signal, attemptTimeoutMs } = policy;
-  const limit = left < attemptTimeoutMs ? "deadline" : "attempt";
+  const limit = leftMs < attemptTimeoutMs ? "deadline" : "attempt";
   const createTimeoutError = () => timeoutError(limit, policy);
-  return { clock, signal, timeoutMs: Math.min(left, attemptTimeoutMs), createTimeoutError };
+  return {
+    clock,
+    signal,
+    timeoutMs: Math.min(leftMs, attemptTimeoutMs),
+    createTimeoutError,
+    turns,
+  };
 }
 
 function timeoutError(limit: "attempt" | "deadline", policy: RetryPolicy): TimeoutError {
@@ -139,12 +152,51 @@ function timeoutError(limit: "attempt" | "deadline", policy: RetryPolicy): Timeo
   return new TimeoutError(message, { timeoutMs, limit, maybeBilled });
 }
 
-/** Ends the admission; returns how the failed attempt goes on. */
-function settle(admission: Admission, error: unknown): "final" | "retryable" | "limit" | "stray" {
-  const failure = error instanceof EvaluatorError ? classifyFailure(error) : "final";
-  if (failure === "throttled") return admission.throttled(retryAfterMsOf(error));
-  admission.ended();
-  return failure;
+/** The turns of one attempt: its own, and those of a transport that sends several requests. */
+class Turns {
+  readonly #own: Admission;
+  readonly #wait: (signal: AbortSignal) => Promise<Admission>;
+  #isTaken = false;
+  #shown: "limit" | "stray" | null = null;
+
+  constructor(own: Admission, wait: (signal: AbortSignal) => Promise<Admission>) {
+    this.#own = own;
+    this.#wait = wait;
+  }
+
+  /** Returns leave to send one more request; the first has the attempt's own. */
+  async next(signal: AbortSignal): Promise<Admission> {
+    const admission = this.#isTaken ? this.#wait(signal) : this.#own;
+    this.#isTaken = true;
+    return this.#noting(await admission);
+  }
+
+  /** The attempt gave its answer. */
+  succeeded(tokensUsed: number): void {
+    if (!this.#isTaken) this.#own.succeeded(tokensUsed);
+  }
+
+  /** The attempt failed; returns how it goes on. */
+  failed(error: unknown): "final" | "retryable" | "limit" | "stray" {
+    const failure = error instanceof EvaluatorError ? classifyFailure(error) : "final";
+    if (failure === "throttled") {
+      return this.#isTaken ? (this.#shown ?? "stray") : this.#own.throttled(retryAfterMsOf(error));
+    }
+    if (!this.#isTaken) this.#own.ended();
+    return failure;
+  }
+
+  #noting(admission: Admission): Admission {
+    return {
+      succeeded: (tokensUsed) => admission.succeeded(tokensUsed),
+      ended: () => admission.ended(),
+      throttled: (retryAfterMs) => {
+        const shown = admission.throttled(retryAfterMs);
+        if (this.#shown !== "limit") this.#shown = shown;
+        return shown;
+      },
+    };
+  }
 }
 
 async function backOff(
@@ -183,8 +235,4 @@ function deadlineNote(error: EvaluatorError, { deadlineMs }: RetryPolicy): strin
   const retryAfterMs = retryAfterMsOf(error);
   const asked = retryAfterMs === null ? "" : ` The service asks to wait ${retryAfterMs} ms.`;
   return `${asked} The next attempt would start past the deadline of ${deadlineMs} ms (deadlineMs).`;
-}
-
-function retryAfterMsOf(error: unknown): number | null {
-  return error instanceof StatusError ? error.retryAfterMs : null;
 }

@@ -1,4 +1,5 @@
-import { StatusError } from "../../errors.ts";
+import { EvaluatorError, StatusError } from "../../errors.ts";
+import { classifyFailure, retryAfterMsOf } from "../../retry/classify-failure.ts";
 import type { JsonResponse } from "../../http/http-client.ts";
 import type { PrivateText } from "../status-failure.ts";
 import { listAt } from "../../value-at.ts";
@@ -51,6 +52,22 @@ export class LabelConnection {
     const send = this.#prepare(method, path);
     const text = body === null ? null : JSON.stringify(body);
     return this.#inTurn(call, () => send(text, call, call.state));
+  }
+
+  /** Sends one request to the model, when it may be sent under the service's limits as well. */
+  async post(path: string, body: object, call: LabelCall): Promise<JsonResponse> {
+    // Before its place among the few in flight: whoever holds one of those is under way.
+    const admission = await call.nextTurn?.(call.signal);
+    try {
+      const response = await this.send({ method: "POST", path, body }, call);
+      admission?.succeeded(null);
+      return response;
+    } catch (error) {
+      const isThrottled = error instanceof EvaluatorError && classifyFailure(error) === "throttled";
+      if (isThrottled) admission?.throttled(retryAfterMsOf(error));
+      else admission?.ended();
+      throw error;
+    }
   }
 
   /** Returns the ids of a text's tokens, asked once; null where the server has no such route. */

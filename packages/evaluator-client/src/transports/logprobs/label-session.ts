@@ -95,14 +95,15 @@ export class LabelSession implements LabelModel {
     return quoteServerText(text.slice(0, 40), secrets) ?? (text === "" ? '""' : null);
   }
 
-  readonly #post = (path: string, body: object) =>
-    this.#connection.send({ method: "POST", path, body }, this.#call());
+  readonly #post = (path: string, body: object) => this.#connection.post(path, body, this.#call());
 
   readonly #tokenize = (text: string) => this.#connection.tokenize(text, this.#call());
 
   #call() {
     const { signal } = this.#controller;
-    return { signal, clock: this.#context.clock, state: this.#request.state };
+    const { clock } = this.#context;
+    const nextTurn = this.#context.nextTurn?.bind(this.#context);
+    return { signal, clock, state: this.#request.state, ...(nextTurn && { nextTurn }) };
   }
 
   #afterFirst<TValue>(ask: () => Promise<TValue>): Promise<TValue> {
