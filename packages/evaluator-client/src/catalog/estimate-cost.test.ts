@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
 import { emailRequest } from "../testing/email-evaluation.ts";
+import { estimateTokens } from "../questions/estimate-tokens.ts";
+import { choice } from "../questions/question-builders.ts";
+import { manyOptions, ownServer } from "../testing/played-chat.ts";
+import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
 import { estimateCost } from "./estimate-cost.ts";
 
 test("counts requests and tokens, and says that it is an estimate", () => {
@@ -14,6 +18,18 @@ test("counts requests and tokens, and says that it is an estimate", () => {
     },
   );
   expect(ten).toMatchObject({ requests: 10, inputTokens: 10 * one.inputTokens });
+});
+
+test("counts each call of a chat model, and the one token that it writes", () => {
+  const transport = logprobsTransport(ownServer);
+  const request = { state: "text", questions: { which: choice("Which?", manyOptions(8)) } };
+  const price = { inputUsdPerMillionTokens: 1, outputUsdPerMillionTokens: 1000 };
+  const { calls, inputTokens, costUsd } = estimateCost([request, request], { ...price, transport });
+  expect(calls).toBe(16);
+  expect(inputTokens).toBeGreaterThan(2 * 8 * estimateTokens({ ...request, questions: {} }));
+  expect(costUsd).toBeCloseTo((inputTokens + 16 * 1000) / 1e6, 12);
+  const input = estimateCost([request], { inputUsdPerMillionTokens: 1, transport });
+  expect(input.costUsd).toBeCloseTo((input.inputTokens + 8) / 1e6, 12);
 });
 
 test("takes any iterable, an empty one and a price of 0 included", () => {
@@ -32,6 +48,11 @@ test("takes any iterable, an empty one and a price of 0 included", () => {
     costUsd: 0,
     isEstimate: true,
   });
+});
+
+test("refuses a price of output that is none", () => {
+  const price = { inputUsdPerMillionTokens: 1, outputUsdPerMillionTokens: -1 };
+  expect(() => estimateCost([], price)).toThrow(/option "outputUsdPerMillionTokens"/);
 });
 
 test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("refuses a price of %d", (price) => {

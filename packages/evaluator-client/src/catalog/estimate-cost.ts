@@ -19,8 +19,8 @@ export interface CostEstimate {
 
 /**
  * Estimates what requests will cost: a token for every four characters, at the price of the list.
- * Output tokens are not counted; the evaluation model's price is for input (contract section 1).
- * A transport that makes several calls for one request says how many when it is given.
+ * The evaluation model's price is for input (contract section 1); output is counted where a given
+ * transport says that it pays for it. A transport also says how many calls a request takes.
  *
  * @throws {ConfigurationError} when the price is not a number from 0 up.
  * @example
@@ -32,26 +32,35 @@ export function estimateCost(
   requests: Iterable<EvaluationRequest>,
   {
     inputUsdPerMillionTokens,
+    outputUsdPerMillionTokens = inputUsdPerMillionTokens,
     transport,
-  }: { readonly inputUsdPerMillionTokens: number; readonly transport?: Transport },
+  }: {
+    readonly inputUsdPerMillionTokens: number;
+    /** @default the price of input */
+    readonly outputUsdPerMillionTokens?: number;
+    readonly transport?: Transport;
+  },
 ): CostEstimate {
-  checkPrice(inputUsdPerMillionTokens);
+  checkPrice("inputUsdPerMillionTokens", inputUsdPerMillionTokens);
+  checkPrice("outputUsdPerMillionTokens", outputUsdPerMillionTokens);
   let count = 0;
   let calls = 0;
   let inputTokens = 0;
+  let outputTokens = 0;
   for (const request of requests) {
     const sent = transport?.estimate?.(request);
     count += 1;
     calls += sent?.calls ?? 1;
     inputTokens += sent?.inputTokens ?? estimateTokens(request);
+    outputTokens += sent?.outputTokens ?? 0;
   }
-  const costUsd = (inputTokens * inputUsdPerMillionTokens) / 1_000_000;
+  const costUsd =
+    (inputTokens * inputUsdPerMillionTokens + outputTokens * outputUsdPerMillionTokens) / 1_000_000;
   return { requests: count, calls, inputTokens, costUsd, isEstimate: true };
 }
 
-function checkPrice(price: number): void {
+function checkPrice(option: string, price: number): void {
   if (Number.isFinite(price) && price >= 0) return;
-  const option = "inputUsdPerMillionTokens";
   const message = `The option "${option}" is not a price in US dollars; listModels gives it for each model.`;
   throw new ConfigurationError(message, { option });
 }

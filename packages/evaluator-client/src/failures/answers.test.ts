@@ -58,7 +58,10 @@ function rule(rule: string, questionId: string | null) {
   return { name: "InvalidResponseError", rule, questionId };
 }
 
-describe.each(Object.entries(transportsTo))("%s", (way, transportTo) => {
+// What a chat server answers is read by its transport, whose own tests break it.
+const answering = Object.entries(transportsTo).filter(([way]) => !way.startsWith("logprobs"));
+
+describe.each(answering)("%s", (way, transportTo) => {
   const isGateway = way.startsWith("gateway");
   const body = isGateway ? gatewayBody : directBody;
 

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { MAX_BODY_BYTES } from "../http/http-client.ts";
-import { gatewaysAndServers, privateFailure } from "../testing/private-call.ts";
+import { waysAndServers, privateFailure } from "../testing/private-call.ts";
 import { httpResponse, type Respond } from "../testing/socket-server.ts";
 
 const unreadable = { name: "ConnectionError", isRetryable: true, maybeBilled: true, attempts: 3 };
@@ -54,7 +54,7 @@ function bodyOf(request: string): string {
   return request.slice(request.indexOf("\r\n\r\n") + 4);
 }
 
-describe.each(gatewaysAndServers)("%s", (_, transportTo, listen) => {
+describe.each(waysAndServers)("%s", (_, transportTo, listen) => {
   test.each(unreadableBodies)("asks again after %s", async (_name, respond) => {
     await using server = await listen(respond);
     expect(await privateFailure(transportTo(server.origin))).toMatchObject(unreadable);

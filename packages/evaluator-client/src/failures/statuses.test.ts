@@ -1,7 +1,7 @@
 import { loadExchanges } from "evaluator-fixtures";
 import { replayExchanges } from "evaluator-fixtures/network";
 import { describe, expect, test } from "vitest";
-import { plannedExchange, plannedOrigin } from "../testing/planned-exchange.ts";
+import { plannedExchange, plannedOrigin, type ServiceName } from "../testing/planned-exchange.ts";
 import {
   privateFailure,
   privateKey,
@@ -52,11 +52,12 @@ const bodies = {
     error: { message: `No: ${privateKey}`, type: privateKey },
     state: privateRequest.state,
   },
+  logprobs: { error: { message: `No: ${privateRequest.state.subject}`, type: privateKey } },
   direct: { detail: [{ loc: ["body"], msg: privateRequest.state.subject, input: privateKey }] },
 };
 
 describe.each(Object.entries(transportsTo))("%s", (way, transportTo) => {
-  const service = way.startsWith("gateway") ? "gateway" : "direct";
+  const service = way.split(" ")[0] as ServiceName;
 
   test.each(rows)("$status ($headers): $name, retried: $isRetryable", async (row) => {
     const { status, headers = {}, name, isRetryable, fields } = row;

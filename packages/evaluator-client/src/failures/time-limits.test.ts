@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
-import { gatewaysAndServers, privateFailure } from "../testing/private-call.ts";
+import { waysAndServers, privateFailure } from "../testing/private-call.ts";
 
 const head = "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n";
 
@@ -14,7 +14,7 @@ async function drip(socket: Socket, { first, clock }: { first: string; clock: Ma
   }
 }
 
-describe.each(gatewaysAndServers)("%s", (_, transportTo, listen) => {
+describe.each(waysAndServers)("%s", (_, transportTo, listen) => {
   test.each([
     ["the head", "HTTP/1.1 200 OK\r\nX-Slow: "],
     ["the body", head],

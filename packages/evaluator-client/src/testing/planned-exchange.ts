@@ -1,12 +1,30 @@
 import type { Exchange } from "evaluator-fixtures";
-import { privateRequest } from "./private-call.ts";
+import { systemClock } from "../clock.ts";
+import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
+import { oneReading, privateRequest } from "./private-call.ts";
 
 /** The origin that {@link plannedExchange} answers at; nothing reaches the real network. */
 export const plannedOrigin = "https://service.example";
 
 const { state, questions } = JSON.parse(JSON.stringify(privateRequest));
 const scam = { ...questions.scam, type: "noul" };
+/** The first request of a logprobs transport, which {@link transportsTo} sends as well. */
+async function firstPrompt(): Promise<object> {
+  const { promise, resolve } = Promise.withResolvers<object>();
+  const fetch = async (_: string, { body }: RequestInit) => {
+    resolve(JSON.parse(body as string));
+    return new Response(null, { status: 500 });
+  };
+  const options = { ...oneReading, baseUrl: plannedOrigin, env: {}, fetch };
+  const context = { signal: new AbortController().signal, clock: systemClock };
+  logprobsTransport(options)
+    .send(privateRequest, context)
+    .catch(() => undefined);
+  return promise;
+}
+
 const requests = {
+  logprobs: { path: "/v1/chat/completions", body: await firstPrompt() },
   gateway: { path: "/evaluation-model", body: { state, questions } },
   direct: {
     path: "/v1/systemone",
@@ -14,9 +32,12 @@ const requests = {
   },
 };
 
+/** A service that transports send to. */
+export type ServiceName = keyof typeof requests;
+
 /** An exchange that answers the private request, sent by the transport of that name, as planned. */
 export function plannedExchange(
-  transport: "gateway" | "direct",
+  transport: ServiceName,
   {
     status = 200,
     headers = {},
@@ -28,7 +49,7 @@ export function plannedExchange(
     name: `${transport} answers ${status}`,
     description: "planned by a test",
     provenance: { source: "contract", section: "none" },
-    request: { method: "POST", path, headers: {}, body: asked },
+    request: { method: "POST", path, headers: {}, body: asked as Exchange["request"]["body"] },
     response: {
       status,
       headers: { "content-type": "application/json", ...headers },

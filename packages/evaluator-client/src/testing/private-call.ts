@@ -5,6 +5,7 @@ import type { EvaluatorError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
 import type { Transport } from "../transports/transport.ts";
 import { emailRequest } from "./email-evaluation.ts";
 import { type Listen, servers } from "./socket-server.ts";
@@ -23,13 +24,18 @@ export const privateRequest = {
 
 const secrets = { apiKey: privateKey, headers: { "x-tenant": privateHeader }, env: {} };
 const overFetch = { ...secrets, fetch: (url: string, init: RequestInit) => fetch(url, init) };
+/** A chat server that is asked once for each question. */
+export const oneReading = { server: "openai", model: "a-model", debias: "raw" } as const;
 
-/** Both transports over both HTTP clients, to a base URL. */
+/** Each transport over both HTTP clients, to a base URL. */
 export const transportsTo: Record<string, (baseUrl: string) => Transport> = {
   "gateway over undici": (baseUrl) => gatewayTransport({ ...secrets, baseUrl }),
   "gateway over fetch": (baseUrl) => gatewayTransport({ ...overFetch, baseUrl }),
   "direct over undici": (baseUrl) => directTransport({ ...secrets, baseUrl }),
   "direct over fetch": (baseUrl) => directTransport({ ...overFetch, baseUrl }),
+  // One reading of each question, the first alone: where it fails, no other is sent.
+  "logprobs over undici": (baseUrl) => logprobsTransport({ ...secrets, ...oneReading, baseUrl }),
+  "logprobs over fetch": (baseUrl) => logprobsTransport({ ...overFetch, ...oneReading, baseUrl }),
 };
 /** The gateway over both HTTP clients, to a base URL. */
 const gatewaysTo = Object.entries(transportsTo).slice(0, 2);
@@ -41,6 +47,16 @@ export const gatewaysAndServers = gatewaysTo.flatMap(([way, transportTo]) =>
     listen,
   ]),
 );
+
+/** The same, and a chat server read by its log-probabilities. */
+export const waysAndServers = [
+  ...gatewaysAndServers,
+  ...servers.map(([kind, listen]): (typeof gatewaysAndServers)[number] => [
+    `logprobs over undici, ${kind}`,
+    (baseUrl) => logprobsTransport({ ...secrets, ...oneReading, baseUrl }),
+    listen,
+  ]),
+];
 
 /**
  * Asks {@link privateRequest} with up to two retries and waits of 0 ms, and gives the error, after

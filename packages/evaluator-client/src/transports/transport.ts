@@ -39,6 +39,8 @@ export interface CallEstimate {
   readonly calls: number;
   /** Input tokens of all calls together. */
   readonly inputTokens: number;
+  /** Output tokens of all calls together, where they are paid for. @default 0 */
+  readonly outputTokens?: number;
 }
 
 /**

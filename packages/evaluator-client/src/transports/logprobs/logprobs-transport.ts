@@ -121,7 +121,8 @@ function estimate({ state }: EvaluationRequest, plans: readonly PlannedId[]) {
   });
   const own = prompts.reduce((sum, { prompt }) => sum + prompt.length, 0);
   const characters = own + prompts.length * statePrompt(state).length;
-  return { calls: prompts.length, inputTokens: Math.ceil(characters / 4) };
+  const calls = prompts.length;
+  return { calls, inputTokens: Math.ceil(characters / 4), outputTokens: calls };
 }
 
 function readOptions(options: LogprobsTransportOptions) {
