@@ -19,7 +19,7 @@ function serve(limit: ServiceLimit) {
   const chat = playChat(byNumber);
   const fetch = async (url: string, init: RequestInit): Promise<Response> => {
     sentAtMs.push(clock.now());
-    const answer = await service.answer({});
+    const answer = await service.answer("{}");
     return answer.ok ? chat.fetch(url, init) : answer;
   };
   const transport = logprobsTransport({ ...ownServer, server: "openai", fetch, concurrency: 16 });
