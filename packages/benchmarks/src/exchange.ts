@@ -119,3 +119,6 @@ export const gatewayHeaders = {
   "ai-gateway-auth-method": "api-key",
   "Content-Type": "application/json",
 };
+
+/** The answers as a library gives them, read to the end: question id to answer. */
+export type GivenAnswers = Readonly<Record<string, object>>;

@@ -1,5 +1,5 @@
 import type { Questions } from "evaluator-client";
-import type { MailState } from "../exchange.ts";
+import type { GivenAnswers, MailState } from "../exchange.ts";
 import type { ServiceAddresses } from "../server/start-server.ts";
 
 /** What one call sends. */
@@ -7,9 +7,6 @@ interface SampleRequest {
   readonly state: MailState;
   readonly questions: Questions;
 }
-
-/** The answers as a library gives them, read to the end: question id to answer. */
-export type GivenAnswers = Readonly<Record<string, object>>;
 
 /** Sends one request and gives its answers. */
 export type Ask = (request: SampleRequest) => Promise<GivenAnswers>;

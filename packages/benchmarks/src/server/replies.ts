@@ -1,6 +1,5 @@
 import type { Questions, Answer, Question } from "evaluator-client";
-import type { GivenAnswers } from "../calls/target.ts";
-import { replyBody } from "../exchange.ts";
+import { type GivenAnswers, replyBody } from "../exchange.ts";
 import { type CannedReply, toReply } from "./canned-server.ts";
 
 /** The replies of both services to the same questions, by method and path. */
