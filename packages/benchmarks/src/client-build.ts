@@ -21,15 +21,16 @@ export const ownClient = join(repository, "packages/evaluator-client");
 
 /**
  * Builds the client as it is published, because compiled files are what its users run: in a copy,
- * which may come from anywhere, inside `node_modules` for its dependencies.
+ * which may come from anywhere, beside this repository's `node_modules` for its dependencies; inside
+ * it the compiler would take the sources for a library's, and write none of them.
  *
  * @param source - The client's workspace, in this checkout or another.
  * @throws Error with what the build printed.
  */
 export async function buildClient(source: string): Promise<BuiltClient> {
-  const cache = join(repository, "node_modules/.cache");
-  await mkdir(cache, { recursive: true });
-  const parent = await mkdtemp(join(cache, "benchmark-"));
+  const builds = join(repository, "packages/benchmarks/dist");
+  await mkdir(builds, { recursive: true });
+  const parent = await mkdtemp(join(builds, "client-"));
   const dispose = () => rm(parent, { recursive: true, force: true });
   const folder = join(parent, "packages/evaluator-client");
   try {
