@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { packPackages } from "./pack-client.ts";
-import { type CommandOptions, runCommand, startUntil } from "./run-command.ts";
+import { packPackages } from "../pack-client.ts";
+import { type CommandOptions, runCommand, startUntil } from "../run-command.ts";
 
-const root = dirname(import.meta.dirname);
+const root = join(import.meta.dirname, "../..");
 const names = ["evaluator-client", "evaluator-calibration", "evaluator-emulator", "evaluator-cli"];
 let tarballs: readonly string[] = [];
 let project = "";
