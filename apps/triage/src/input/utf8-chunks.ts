@@ -42,8 +42,7 @@ function utf16Decoder(encoding: string): (chunk: Buffer | null) => Buffer {
   };
 }
 
+// The decoder of UTF-16 takes its own mark away.
 function markLength(head: Buffer): number {
-  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return 3;
-  const mark = head.readUInt16BE();
-  return mark === 0xfeff || mark === 0xfffe ? 2 : 0;
+  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
 }
