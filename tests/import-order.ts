@@ -12,14 +12,14 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
   ],
   "packages/evaluator-client": [
     "clock environment errors",
-    "check-option http pacing questions retry/classify-failure",
-    "evaluation retry/attempt value-at",
+    "http pacing questions",
+    "evaluation retry/attempt",
     "questions/check-answers transports",
     "hooks to-evaluation",
     "logger retry",
     "batch evaluator-options",
-    "create-evaluator opentelemetry",
-    "ai-sdk catalog",
+    "catalog create-evaluator opentelemetry",
+    "ai-sdk",
     "index",
   ],
   "packages/evaluator-calibration": [

@@ -20,3 +20,11 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Time and chance as an evaluator sees them; tests pass their own. */
+export interface EvaluatorRuntime {
+  /** @default the machine's own clock */
+  clock?: Clock;
+  /** Gives a number from 0 to 1. @default Math.random */
+  random?: () => number;
+}

@@ -1,7 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
-import { type BatchLimits, runBatch } from "./batch/run-batch.ts";
-import { type Clock, systemClock } from "./clock.ts";
+import {
+  type EvaluationBatch,
+  type RequestSource,
+  type BatchLimits,
+  runBatch,
+} from "./batch/run-batch.ts";
+import { type Clock, type EvaluatorRuntime, systemClock } from "./clock.ts";
 import { ConfigurationError } from "./errors.ts";
 import type { Evaluation } from "./evaluation.ts";
 import {
@@ -12,10 +16,14 @@ import {
 } from "./evaluator-options.ts";
 import { type Hooks, joinHooks } from "./hooks.ts";
 import { type CallLines, CallLog, warnOfLongState } from "./logger.ts";
-import { estimateTokens, isSurelyTooLong } from "./questions/estimate-tokens.ts";
+import {
+  estimateTokens,
+  isSurelyTooLong,
+  type EvaluationRequest,
+  requestParser,
+} from "./questions/request.ts";
 import type { StateOf } from "./questions/json.ts";
 import type { Questions } from "./questions/question.ts";
-import { type EvaluationRequest, requestParser } from "./questions/request.ts";
 import { type RetryPolicy, withRetries } from "./retry/with-retries.ts";
 import { checkReply, toEvaluation } from "./to-evaluation.ts";
 import type { AttemptContext } from "./retry/attempt.ts";
@@ -69,14 +77,6 @@ export interface Evaluator extends AsyncDisposable {
    * is refused with a `ConfigurationError`, and a batch ends with one.
    */
   close(): Promise<void>;
-}
-
-/** Time and chance as an evaluator sees them; tests pass their own. */
-export interface EvaluatorRuntime {
-  /** @default the machine's own clock */
-  clock?: Clock;
-  /** Gives a number from 0 to 1. @default Math.random */
-  random?: () => number;
 }
 
 const defaults = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };

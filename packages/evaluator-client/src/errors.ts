@@ -1,3 +1,5 @@
+import type * as z from "zod";
+
 /** What every error of this package can be told when it is made. */
 export interface EvaluatorErrorOptions {
   /** The lower-level error, when showing it leaks neither key nor state. */
@@ -165,4 +167,12 @@ export function recordAttempts(error: EvaluatorError, attempts: number, note = "
   // V8 froze the message into the stack when the error was made.
   if (error.stack !== undefined) error.stack = error.stack.replace(error.message, () => message);
   error.message = message;
+}
+
+/** Throws a `ConfigurationError` that names the first option at fault. */
+export function checkOptions(schema: z.ZodType, options: unknown): void {
+  const issue = schema.safeParse(options).error?.issues[0];
+  if (issue === undefined) return;
+  const option = issue.path.map(String).join(".");
+  throw new ConfigurationError(`The option "${option}" is wrong: ${issue.message}.`, { option });
 }

@@ -8,7 +8,7 @@ import {
   roundingSchema,
 } from "./questions/answer.ts";
 import type { Questions } from "./questions/question.ts";
-import { recordOf } from "./questions/record-of.ts";
+import { recordOf } from "./questions/json.ts";
 
 /** Tokens of one evaluation. */
 const usageSchema = z.looseObject({

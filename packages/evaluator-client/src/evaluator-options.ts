@@ -1,7 +1,6 @@
 import * as z from "zod";
-import { checkOptions } from "./check-option.ts";
+import { checkOptions, ConfigurationError } from "./errors.ts";
 import { type Environment, environmentNames, programEnvironment } from "./environment.ts";
-import { ConfigurationError } from "./errors.ts";
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
 import { type QuestionLimits, questionLimitsSchema } from "./questions/question.ts";

@@ -4,13 +4,12 @@ export {
   type EvaluateManyOptions,
   type EvaluateOptions,
   type Evaluator,
-  type EvaluatorRuntime,
 } from "./create-evaluator.ts";
 export type { BatchItem, BatchTotals, EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
 export type { BatchLimits } from "./batch/run-batch.ts";
 export type { Environment } from "./environment.ts";
 export type { CallLimits, EvaluatorOptions } from "./evaluator-options.ts";
-export { boolean, choice, score } from "./questions/question-builders.ts";
+export { boolean, choice, score } from "./questions/question.ts";
 
 // Reaching the model
 export {
@@ -39,7 +38,7 @@ export type { TransportOptions } from "./transports/transport-options.ts";
 export { createPacer, type Pacer } from "./pacing/pacer.ts";
 export type { Admission, PacedCall } from "./pacing/paced-call.ts";
 export type { RateLimits } from "./pacing/rate-limits.ts";
-export type { Clock } from "./clock.ts";
+export type { Clock, EvaluatorRuntime } from "./clock.ts";
 
 // Models, prices, credits
 export type {
@@ -84,7 +83,7 @@ export {
   type ScoreAnswer,
   scoreAnswerSchema,
 } from "./questions/answer.ts";
-export { cutText } from "./questions/cut-text.ts";
+export { cutText } from "./questions/request.ts";
 export {
   type Evaluation,
   type EvaluationResponse,
@@ -94,7 +93,7 @@ export {
 } from "./evaluation.ts";
 export { type EvaluationRequest, evaluationRequestSchema } from "./questions/request.ts";
 export type { Json, JsonObject, JsonValue, NotJson, StateOf } from "./questions/json.ts";
-export { estimateTokens } from "./questions/estimate-tokens.ts";
+export { estimateTokens } from "./questions/request.ts";
 export { type AnswerRule, type AnswersToCheck, checkAnswers } from "./questions/check-answers.ts";
 
 // Failures

@@ -10,9 +10,8 @@ import { checkAnswers } from "./questions/check-answers.ts";
 import { perQuestions } from "./questions/constant-questions.ts";
 import type { ConfidenceFor } from "./questions/answer.ts";
 import type { Questions } from "./questions/question.ts";
-import { isRecord } from "./questions/record-of.ts";
+import { isRecord, listAt, textAt, valueAt } from "./questions/json.ts";
 import type { TransportReply } from "./transports/transport.ts";
-import { listAt, textAt, valueAt } from "./value-at.ts";
 
 /**
  * Checks a reply against the questions asked.

@@ -1,8 +1,7 @@
 import { startChild } from "../process/child.ts";
 import { triageQuestions } from "../exchange.ts";
 import { printNumber } from "../figures.ts";
-import type { SectionResult } from "../section.ts";
-import type { SectionContext } from "../section.ts";
+import type { SectionResult, SectionContext } from "../section.ts";
 import type { BatchFigures, BatchService, MemorySample } from "./batch-process.ts";
 
 const CONCURRENCY = 32;

@@ -1,13 +1,14 @@
 import type { Questions } from "evaluator-client";
 import { triageQuestions } from "../exchange.ts";
-import { printNumber, printSummary } from "../figures.ts";
-import type { ReportTable, SectionResult } from "../section.ts";
-import type { SectionContext } from "../section.ts";
-import { compareRounds, type Summary, summarise } from "../figures.ts";
-import { type Contestant, startContestants } from "./contestants.ts";
-import { type Allocation, allocationFlags } from "./run-round.ts";
-import { measureRounds, type RoundsByName } from "./contestants.ts";
-import type { Round } from "./run-round.ts";
+import { printNumber, printSummary, compareRounds, type Summary, summarise } from "../figures.ts";
+import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
+import {
+  type Contestant,
+  startContestants,
+  measureRounds,
+  type RoundsByName,
+} from "./contestants.ts";
+import { type Allocation, allocationFlags, type Round } from "./run-round.ts";
 import { references } from "./targets.ts";
 
 /** What was found about one target at one number of calls in flight. */

@@ -1,10 +1,8 @@
 import { measureRounds, type Runner, type RoundsByName } from "../calls/contestants.ts";
 import { tierQuestions } from "../exchange.ts";
 import { type Child, startChild } from "../process/child.ts";
-import { printNumber, printSummary } from "../figures.ts";
-import type { ReportTable, SectionResult } from "../section.ts";
-import type { SectionContext } from "../section.ts";
-import { type Summary, summarise } from "../figures.ts";
+import { printNumber, printSummary, type Summary, summarise } from "../figures.ts";
+import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
 import type { DriverService, RouteKind } from "./driver-process.ts";
 import { type StartedServer, startRouter } from "../process/program.ts";
 

@@ -1,11 +1,8 @@
 import { loadavg } from "node:os";
 import { startChild, type Child } from "../process/child.ts";
-import { printNumber, printSummary } from "../figures.ts";
-import type { ReportTable, SectionResult } from "../section.ts";
+import { printNumber, printSummary, rotate, type Summary, summarise } from "../figures.ts";
+import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
 import { type StartedServer, startRouter, startServerProgram } from "../process/program.ts";
-import type { SectionContext } from "../section.ts";
-import { rotate } from "../figures.ts";
-import { type Summary, summarise } from "../figures.ts";
 import type { ClientService } from "./client-process.ts";
 import type { UpstreamService } from "./upstream-process.ts";
 

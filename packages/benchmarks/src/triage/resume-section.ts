@@ -2,11 +2,8 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { triageQuestions } from "../exchange.ts";
 import { printNumber } from "../figures.ts";
-import type { SectionResult } from "../section.ts";
-import type { SectionContext } from "../section.ts";
-import { writeInbox } from "./run-triage.ts";
-import { inboxName, resumeTriage, runTriage } from "./run-triage.ts";
-import { temporaryFolder } from "./run-triage.ts";
+import type { SectionResult, SectionContext } from "../section.ts";
+import { writeInbox, inboxName, resumeTriage, runTriage, temporaryFolder } from "./run-triage.ts";
 
 /** Measures how long the triage takes when its journal holds every answer already. */
 export async function resumeSection(context: SectionContext): Promise<SectionResult> {

@@ -1,13 +1,16 @@
 import { join } from "node:path";
 import { type Contestant, startContestants } from "../calls/contestants.ts";
 import { triageQuestions } from "../exchange.ts";
-import { printSummary } from "../figures.ts";
-import type { ReportTable, SectionResult } from "../section.ts";
-import type { SectionContext } from "../section.ts";
-import { summarise } from "../figures.ts";
-import { writeInbox } from "./run-triage.ts";
-import { inboxName, resumeTriage, runTriage, type TriageFigures } from "./run-triage.ts";
-import { temporaryFolder } from "./run-triage.ts";
+import { printSummary, summarise } from "../figures.ts";
+import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
+import {
+  writeInbox,
+  inboxName,
+  resumeTriage,
+  runTriage,
+  type TriageFigures,
+  temporaryFolder,
+} from "./run-triage.ts";
 
 const LATENCY_MS = 20;
 

@@ -1,9 +1,13 @@
 import type { Experimental_DecisionModel } from "ai";
 import { InvalidRequestError } from "../errors.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import { isRecord } from "../questions/record-of.ts";
-import type { BooleanQuestion, Question, Questions } from "../questions/question.ts";
-import { quoteName } from "../questions/quote-name.ts";
+import { isRecord } from "../questions/json.ts";
+import {
+  type BooleanQuestion,
+  type Question,
+  type Questions,
+  quoteName,
+} from "../questions/question.ts";
 
 /** A decision model as the `ai` package takes it; experimental there, so its version is pinned. */
 export type DecisionModel = Extract<Experimental_DecisionModel, { doDecide: unknown }>;

@@ -8,7 +8,7 @@ import {
   fromDecisionState,
 } from "./from-decision-call.ts";
 import type { Evaluation } from "../evaluation.ts";
-import { isRecord } from "../questions/record-of.ts";
+import { isRecord } from "../questions/json.ts";
 
 /** How the model is called where the `ai` package shows it. */
 export interface DecisionModelOptions {

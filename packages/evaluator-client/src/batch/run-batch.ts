@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { checkOptions } from "../check-option.ts";
+import { checkOptions, EvaluatorError } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import { EvaluatorError } from "../errors.ts";
 import type { JsonObject } from "../questions/json.ts";
 import type { Questions } from "../questions/question.ts";
 import { OrderedReader } from "./ordered-reader.ts";

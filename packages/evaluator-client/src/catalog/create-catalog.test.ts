@@ -1,5 +1,5 @@
-import { replayExchanges } from "evaluator-fixtures/network";
 import { inspect } from "node:util";
+import { replayExchanges } from "evaluator-fixtures/network";
 import { expect, test } from "vitest";
 import { answeringCatalog, catalogKey } from "../testing/answering-catalog.ts";
 import { type CatalogOptions, createCatalog } from "./create-catalog.ts";

@@ -1,10 +1,9 @@
-import type { EvaluatorRuntime } from "../create-evaluator.ts";
 import { type CallLimits, callLimitsSchema, readCallLimits } from "../evaluator-options.ts";
 import { isSuccess, toJsonResponse } from "../http/http-client.ts";
 import { createPacer } from "../pacing/pacer.ts";
-import { systemClock } from "../clock.ts";
+import { type EvaluatorRuntime, systemClock } from "../clock.ts";
 import { withRetries } from "../retry/with-retries.ts";
-import { toGatewayError } from "../transports/gateway/gateway-error.ts";
+import { toGatewayError } from "../transports/gateway/gateway-wire.ts";
 import { readGatewayBaseUrl, readGatewayKey } from "../transports/gateway/gateway-transport.ts";
 import {
   httpClientFor,
@@ -13,8 +12,14 @@ import {
 } from "../transports/transport-options.ts";
 import type { AttemptContext } from "../retry/attempt.ts";
 import type { Catalog } from "./catalog.ts";
-import { fromCredits, fromEndpointList, fromModelList } from "./catalog-mapping.ts";
-import { catalogPaths, endpointsPath, keyHeaders } from "./catalog-wire.ts";
+import {
+  fromCredits,
+  fromEndpointList,
+  fromModelList,
+  catalogPaths,
+  endpointsPath,
+  keyHeaders,
+} from "./catalog-wire.ts";
 
 /** How to reach the gateway's catalog, and how long to try. */
 export interface CatalogOptions extends TransportOptions, CallLimits {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { emailRequest } from "../testing/email-evaluation.ts";
-import { estimateTokens } from "../questions/estimate-tokens.ts";
-import { choice } from "../questions/question-builders.ts";
+import { estimateTokens } from "../questions/request.ts";
+import { choice } from "../questions/question.ts";
 import { manyOptions, ownServer } from "../testing/played-chat.ts";
 import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
 import { estimateCost } from "./estimate-cost.ts";

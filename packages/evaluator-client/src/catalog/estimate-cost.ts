@@ -1,6 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
-import type { EvaluationRequest } from "../questions/request.ts";
-import { estimateTokens } from "../questions/estimate-tokens.ts";
+import { type EvaluationRequest, estimateTokens } from "../questions/request.ts";
 import type { Transport } from "../transports/transport.ts";
 
 /** What requests will cost, before they are sent. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { usdPerMillionTokens } from "./catalog-mapping.ts";
+import { usdPerMillionTokens } from "./catalog-wire.ts";
 
 test.each([
   ["0.000000042", 0.042],

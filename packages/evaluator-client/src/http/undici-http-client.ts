@@ -10,9 +10,8 @@ import {
   type HttpClientOptions,
   refuseClosed,
 } from "./http-client.ts";
-import { passOverContinueFrom } from "./pass-over-continue.ts";
+import { passOverContinueFrom, AnyUndiciExchange, UndiciExchange } from "./undici-exchange.ts";
 import { isInRange, type Proxies, proxiesInUse, unusedProxyHint } from "./proxies.ts";
-import { AnyUndiciExchange, UndiciExchange } from "./undici-exchange.ts";
 
 // Over HTTP/2, undici 8.12 spins in native code for ever once two requests are aborted together.
 const http1 = { allowH2: false };

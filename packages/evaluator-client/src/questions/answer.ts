@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { BooleanQuestion, ChoiceQuestion, Question, ScoreQuestion } from "./question.ts";
-import { recordOf } from "./record-of.ts";
+import { recordOf } from "./json.ts";
 
 const probabilitySchema = z.number().min(0).max(1);
 

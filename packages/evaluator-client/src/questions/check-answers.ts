@@ -1,9 +1,8 @@
 import { InvalidResponseError, RefusalError } from "../errors.ts";
 import type { Rounding } from "./answer.ts";
 import { perQuestions } from "./constant-questions.ts";
-import type { Question, Questions } from "./question.ts";
-import { quoteName } from "./quote-name.ts";
-import { isRecord } from "./record-of.ts";
+import { type Question, type Questions, quoteName } from "./question.ts";
+import { isRecord } from "./json.ts";
 
 const TOLERANCE = 1e-6;
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { constantQuestions, perQuestions, rememberQuestions } from "./constant-questions.ts";
-import { boolean, choice } from "./question-builders.ts";
-import type { Questions } from "./question.ts";
+import { boolean, choice, type Questions } from "./question.ts";
 
 /** Asks the questions, as a call does, and gives what it goes on with. */
 function ask(questions: Questions): Questions {

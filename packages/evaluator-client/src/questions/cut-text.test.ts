@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cutText } from "./cut-text.ts";
+import { cutText } from "./request.ts";
 
 test.each([
   ["short", 10, "short"],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { emailRequest } from "../testing/email-evaluation.ts";
-import { estimateTokens, isSurelyTooLong } from "./estimate-tokens.ts";
+import { estimateTokens, isSurelyTooLong } from "./request.ts";
 
 test("estimates a quarter of the JSON's characters", () => {
   const characters = JSON.stringify(emailRequest).length;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { frozenCopy } from "./constant-questions.ts";
+import { frozenCopy } from "./json.ts";
 
 test("copies and freezes all the way down", () => {
   const data = { list: ["a", { deep: "b" }], text: "c", nothing: undefined };

@@ -1,6 +1,6 @@
 import { expectTypeOf } from "vitest";
 import type { Evaluator } from "../create-evaluator.ts";
-import { boolean, choice, score } from "./question-builders.ts";
+import { boolean, choice, score } from "./question.ts";
 
 declare const evaluator: Evaluator;
 

@@ -1,3 +1,5 @@
+import * as z from "zod";
+
 /** A JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 /** A JSON object. */
@@ -39,3 +41,58 @@ export type Json<TValue> = [TValue] extends [JsonValue | undefined]
 export type StateOf<TState> = TState extends readonly unknown[]
   ? NotJson<"a list: put it under a key of an object">
   : Json<TState>;
+
+/**
+ * A schema for a plain object whose keys are data, whatever their name, and whose values match.
+ * `z.record` drops an own `__proto__` key; here every own key is checked and the input is returned.
+ */
+export function recordOf<TValue>(valueSchema: z.ZodType<TValue>) {
+  return z
+    .custom<Record<string, TValue>>(isRecord, { error: "expected an object" })
+    .superRefine((record, context) => {
+      for (const [key, value] of Object.entries(record)) {
+        const parsed = valueSchema.safeParse(value);
+        for (const issue of parsed.error?.issues ?? []) {
+          context.addIssue({ code: "custom", message: issue.message, path: [key, ...issue.path] });
+        }
+      }
+    });
+}
+
+/** Whether a value is an object with string keys: not null, not an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What stands at a path in parsed JSON, or undefined. */
+export function valueAt(json: unknown, ...path: readonly string[]): unknown {
+  let value = json;
+  for (const key of path) value = isRecord(value) ? value[key] : undefined;
+  return value;
+}
+
+/** The text at a path in parsed JSON, or null. */
+export function textAt(json: unknown, ...path: readonly string[]): string | null {
+  const value = valueAt(json, ...path);
+  return typeof value === "string" ? value : null;
+}
+
+/** The list at a path in parsed JSON, or an empty one. */
+export function listAt(json: unknown, ...path: readonly string[]): readonly unknown[] {
+  const value = valueAt(json, ...path);
+  return Array.isArray(value) ? value : [];
+}
+
+/** A copy of plain data that cannot change, or the data itself when it cannot either. */
+export function frozenCopy<TData>(data: TData): TData {
+  if (isFrozen(data)) return data;
+  if (Array.isArray(data)) return Object.freeze(data.map(frozenCopy)) as TData;
+  if (!isRecord(data)) return data;
+  const entries = Object.entries(data).map(([key, item]) => [key, frozenCopy(item)]);
+  return Object.freeze(Object.fromEntries(entries)) as TData;
+}
+
+function isFrozen(data: unknown): boolean {
+  if (typeof data !== "object" || data === null) return true;
+  return Object.isFrozen(data) && Object.values(data).every(isFrozen);
+}

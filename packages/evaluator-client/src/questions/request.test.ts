@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import type { EvaluationRequest } from "./request.ts";
+import { type EvaluationRequest, requestParser } from "./request.ts";
 import { InvalidRequestError } from "../errors.ts";
-import { requestParser } from "./request.ts";
-import { boolean, choice, score } from "./question-builders.ts";
+import { boolean, choice, score } from "./question.ts";
 
 const questions = { scam: boolean("scam?") };
 

@@ -1,10 +1,14 @@
 import * as z from "zod";
 import { InvalidRequestError } from "../errors.ts";
 import { constantQuestions, perQuestions, rememberQuestions } from "./constant-questions.ts";
-import type { JsonObject } from "./json.ts";
-import { type Question, type QuestionLimits, type Questions, questionSchema } from "./question.ts";
-import { quoteName } from "./quote-name.ts";
-import { isRecord, recordOf } from "./record-of.ts";
+import { type JsonObject, isRecord, recordOf } from "./json.ts";
+import {
+  type Question,
+  type QuestionLimits,
+  type Questions,
+  questionSchema,
+  quoteName,
+} from "./question.ts";
 
 /** The body of an evaluation request (contract section 2.1). */
 export const evaluationRequestSchema = z.strictObject({
@@ -132,4 +136,72 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (!isRecord(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+const FRAME = '{"state": , "questions": }'.length;
+
+/** An estimate of a request's input tokens: a quarter of its JSON's characters, not the service's count. */
+export function estimateTokens(request: EvaluationRequest): number {
+  const characters = FRAME + charactersIn(request.state) + charactersInQuestions(request.questions);
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+const charactersInQuestions = perQuestions(charactersIn);
+
+function charactersIn(value: unknown): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return 4;
+  let characters = 2;
+  for (const [key, item] of Object.entries(value))
+    characters += key.length + 4 + charactersIn(item);
+  return characters;
+}
+
+// Text of any language has fewer characters to a token; a word is at least one.
+const MOST_CHARACTERS_PER_TOKEN = 8;
+const FEWEST_CHARACTERS_PER_WORD = 2;
+const MOST_TOKENS = 32_000;
+
+/** Returns whether a state is over the service's 32k tokens (contract section 8), however it counts. */
+export function isSurelyTooLong(state: unknown): boolean {
+  const characters = typeof state === "string" ? state.length : textIn(state);
+  if (characters < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
+  if (characters > MOST_TOKENS * MOST_CHARACTERS_PER_TOKEN) return true;
+  return wordsIn(state) > MOST_TOKENS;
+}
+
+function textIn(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  let characters = 0;
+  for (const key in value) characters += textIn((value as Record<string, unknown>)[key]);
+  return characters;
+}
+
+function wordsIn(value: unknown): number {
+  if (typeof value === "string") return value.match(/\p{L}+/gu)?.length ?? 0;
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce((words: number, item) => words + wordsIn(item), 0);
+}
+
+const graphemes = /* @__PURE__ */ new Intl.Segmenter("en", { granularity: "grapheme" });
+const LONGEST_CHARACTER = 64;
+
+/**
+ * Cuts text to at most `maxCharacters` UTF-16 code units, without splitting what a reader sees as
+ * one character; for texts that may be longer than the model reads (contract section 8).
+ *
+ * @example
+ * ```ts
+ * const state = { user_message: cutText(message, 20_000) };
+ * ```
+ */
+export function cutText(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  const start = graphemes.segment(text).containing(maxCharacters)?.index ?? 0;
+  if (maxCharacters - start <= LONGEST_CHARACTER) return text.slice(0, start);
+  // A pile of combining marks counts as one character, however long; only pairs stay whole in it.
+  const splitsPair = (text.codePointAt(maxCharacters - 1) ?? 0) > 0xffff;
+  return text.slice(0, splitsPair ? maxCharacters - 1 : maxCharacters);
 }

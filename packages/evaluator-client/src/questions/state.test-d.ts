@@ -1,7 +1,7 @@
 import { expectTypeOf } from "vitest";
 import type { Evaluator } from "../create-evaluator.ts";
 import type { JsonObject } from "./json.ts";
-import { boolean, choice } from "./question-builders.ts";
+import { boolean, choice } from "./question.ts";
 import type { EvaluationRequest } from "./request.ts";
 
 declare const evaluator: Evaluator;

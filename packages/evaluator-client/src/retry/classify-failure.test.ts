@@ -6,7 +6,7 @@ import {
   RefusalError,
   StatusError,
 } from "../errors.ts";
-import { classifyFailure, isRetryableStatus } from "./classify-failure.ts";
+import { classifyFailure, isRetryableStatus } from "./attempt.ts";
 
 test.each([408, 425, 429, 500, 502, 503, 504, 520, 523, 527, 529])("retries %d", (status) => {
   expect(isRetryableStatus(status, null)).toBe(true);

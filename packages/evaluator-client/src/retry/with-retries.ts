@@ -1,9 +1,15 @@
 import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../errors.ts";
 import type { Admission } from "../pacing/paced-call.ts";
 import type { Pacer } from "../pacing/pacer.ts";
-import { type AttemptContext, type AttemptLimits, runAttempt, sleep } from "./attempt.ts";
+import {
+  type AttemptContext,
+  type AttemptLimits,
+  runAttempt,
+  sleep,
+  classifyFailure,
+  retryAfterMsOf,
+} from "./attempt.ts";
 import type { Hooks } from "../hooks.ts";
-import { classifyFailure, retryAfterMsOf } from "./classify-failure.ts";
 import type { Clock } from "../clock.ts";
 import { retryDelayMs } from "../pacing/retry-delay.ts";
 

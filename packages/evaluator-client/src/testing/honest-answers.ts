@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
-import type { Question } from "../questions/question.ts";
-import { boolean, choice, score } from "../questions/question-builders.ts";
+import { type Question, boolean, choice, score } from "../questions/question.ts";
 
 /** A question and an answer to it. */
 export interface Asked {

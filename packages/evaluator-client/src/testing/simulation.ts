@@ -1,5 +1,5 @@
 import { createEvaluator } from "../create-evaluator.ts";
-import { boolean } from "../questions/question-builders.ts";
+import { boolean } from "../questions/question.ts";
 import { sleep } from "../retry/attempt.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import { LimitedService, seededRandom, type ServiceLimit } from "./limited-service.ts";

@@ -1,7 +1,7 @@
 import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
-import { boolean, choice, score } from "../questions/question-builders.ts";
+import { boolean, choice, score } from "../questions/question.ts";
 import { directTransport } from "./direct/direct-transport.ts";
 import { gatewayTransport } from "./gateway/gateway-transport.ts";
 

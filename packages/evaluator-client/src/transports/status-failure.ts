@@ -1,6 +1,6 @@
 import type { StatusErrorDetails } from "../errors.ts";
 import { headerOf, type JsonResponse } from "../http/http-client.ts";
-import { isRetryableStatus } from "../retry/classify-failure.ts";
+import { isRetryableStatus } from "../retry/attempt.ts";
 import type { Clock } from "../clock.ts";
 
 /** A response with an error status, and what its error may and may not say. */

@@ -1,5 +1,4 @@
-import type { Ask, TargetSetUp } from "../target.ts";
-import { answersIn } from "../target.ts";
+import { type Ask, type TargetSetUp, answersIn } from "../target.ts";
 import { gatewayHeaders as headers } from "../../exchange.ts";
 
 /** Node's own `fetch`, as one writes it by hand. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JsonResponse } from "../../http/http-client.ts";
-import { boolean, choice, score } from "../../questions/question-builders.ts";
-import { fromDirectResponse, toDirectBody } from "./direct-mapping.ts";
+import { boolean, choice, score } from "../../questions/question.ts";
+import { fromDirectResponse, toDirectBody } from "./direct-wire.ts";
 
 function replied(json: unknown, headers: Record<string, string> = {}): JsonResponse {
   return { status: 200, json, text: "", headers };

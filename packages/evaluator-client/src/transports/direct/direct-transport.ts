@@ -9,11 +9,15 @@ import {
   readOption,
   type TransportOptions,
 } from "../transport-options.ts";
-import { fromDecisionsResponse, toDecisionsBody } from "./decisions-mapping.ts";
-import { decisionsPath } from "./decisions-wire.ts";
-import { toDirectError } from "./direct-error.ts";
-import { fromDirectResponse, toDirectBody } from "./direct-mapping.ts";
-import { directHeaders, directLimits, directPath } from "./direct-wire.ts";
+import { fromDecisionsResponse, toDecisionsBody, decisionsPath } from "./decisions-wire.ts";
+import {
+  toDirectError,
+  fromDirectResponse,
+  toDirectBody,
+  directHeaders,
+  directLimits,
+  directPath,
+} from "./direct-wire.ts";
 
 const wires = {
   systemone: { path: directPath, baseUrl: "https://api.typesafe.ai", modelId: "jev-latest" },

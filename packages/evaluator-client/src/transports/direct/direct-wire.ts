@@ -1,5 +1,25 @@
 import * as z from "zod";
-import { isRecord, recordOf } from "../../questions/record-of.ts";
+import {
+  InvalidResponseError,
+  AuthenticationError,
+  RateLimitError,
+  StatusError,
+  type StatusErrorDetails,
+} from "../../errors.ts";
+import { headerOf, type JsonResponse } from "../../http/http-client.ts";
+import { perQuestions } from "../../questions/constant-questions.ts";
+import { isRecord, recordOf, textAt } from "../../questions/json.ts";
+import type { Question } from "../../questions/question.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
+import {
+  commonStatusDetails,
+  nextStep,
+  passOnName,
+  quoteServerText,
+  type StatusFailure,
+  statusMessage,
+} from "../status-failure.ts";
+import type { TransportReply } from "../transport.ts";
 
 /** The path of an evaluation under the vendor's base URL (contract section 4.5). */
 export const directPath = "/v1/systemone";
@@ -22,7 +42,7 @@ export const directResponseSchema = z.looseObject({
 /** See {@link directResponseSchema}. */
 export type DirectResponse = z.infer<typeof directResponseSchema>;
 /** One answer as the vendor gives it. */
-export type DirectAnswer = DirectResponse["answers"][string];
+type DirectAnswer = DirectResponse["answers"][string];
 
 /** What {@link directResponseSchema} says, at a tenth of its cost (benchmark: calls). */
 export function isDirectResponse(json: unknown): json is DirectResponse {
@@ -41,10 +61,140 @@ export function isDirectResponse(json: unknown): json is DirectResponse {
 }
 
 /** The vendor's three error bodies: words, a named error, or a list of field errors (field facts). */
-export const directErrorBodySchema = z.looseObject({
+const directErrorBodySchema = z.looseObject({
   detail: z.union([
     z.string(),
     z.looseObject({ error_type: z.string(), message: z.string().nullish() }),
     z.array(z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() })),
   ]),
 });
+
+const toQuestionsJson = perQuestions((questions) =>
+  JSON.stringify(mapRecord(questions, toDirectQuestion)),
+);
+
+/** The request body of the vendor's API as JSON: the model in it, and `boolean` named `noul`. */
+export function toDirectBody({ state, questions }: EvaluationRequest, model: string): string {
+  return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${toQuestionsJson(questions)}}`;
+}
+
+/** Moves the vendor's response into the gateway's form (contract section 2.6). */
+export function fromDirectResponse(
+  response: JsonResponse,
+  vendor: string,
+): Pick<TransportReply, "response" | "modelId" | "requestId"> {
+  const { json } = response;
+  if (!isDirectResponse(json)) throw invalidBody(json);
+  const { answers, usage, model = null } = json;
+  const vendorMetadata = {
+    confidence: pick(answers, "confidence"),
+    legend: pick(answers, "legend"),
+  };
+  return {
+    response: {
+      answers: mapRecord(answers, toGatewayAnswer),
+      rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+      usage: { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens },
+      warnings: [],
+      providerMetadata: { [vendor]: vendorMetadata },
+    },
+    modelId: model,
+    requestId: directRequestId(response),
+  };
+}
+
+/** Returns the vendor's id of a request from the headers of its response, or null. */
+function directRequestId(response: JsonResponse): string | null {
+  return headerOf(response, "x-typesafe-request-id") ?? headerOf(response, "x-request-id");
+}
+
+function toDirectQuestion(question: Question): object {
+  return question.type === "boolean" ? { ...question, type: "noul" } : question;
+}
+
+function toGatewayAnswer(answer: DirectAnswer): object {
+  if (answer.type === "noul") return { type: "boolean", probability: answer["noul"] };
+  // The gateway keeps these two elsewhere.
+  const { confidence: _confidence, legend: _legend, ...rest } = answer;
+  return rest;
+}
+
+/** One field of every answer that has it, by question id. */
+function pick(answers: DirectResponse["answers"], field: "confidence" | "legend"): object {
+  const picked: [string, unknown][] = [];
+  for (const id of Object.keys(answers)) {
+    const answer = answers[id] as DirectAnswer;
+    if (Object.hasOwn(answer, field)) picked.push([id, answer[field]]);
+  }
+  return Object.fromEntries(picked);
+}
+
+function mapRecord<TValue>(
+  record: Readonly<Record<string, TValue>>,
+  map: (value: TValue) => object,
+): object {
+  // Object.fromEntries keeps an id such as __proto__ as data.
+  return Object.fromEntries(Object.entries(record).map(([id, value]) => [id, map(value)]));
+}
+
+function invalidBody(json: unknown): InvalidResponseError {
+  const { issues } = directResponseSchema.safeParse(json).error as z.ZodError;
+  // Below `answers` the names are the server's own, and may repeat anything.
+  const [place] = issues.map(({ path }) => (path[0] === "answers" ? "answers" : path.join(".")));
+  const where = place ? `at ${place}` : "as a whole";
+  const message = `The response body does not have the vendor's shape ${where}; check the base URL.`;
+  return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
+}
+
+/** Turns an error status of the vendor's API into the error to throw (field facts). */
+export function toDirectError(failure: StatusFailure): StatusError {
+  const { status, json } = failure.response;
+  const { type, said } = readDetail(json);
+  const details: StatusErrorDetails = {
+    ...commonStatusDetails(failure),
+    type: passOnName(type, failure),
+    requestId: directRequestId(failure.response),
+    generationId: null,
+    needsPaidCredits: status === 402,
+  };
+  const words = quoteServerText(said, failure);
+  const advice = type === "max_tokens_exceeded" ? tooManyTokens : ownAdvice(status, said);
+  const message = statusMessage("The vendor's API", details, { words, advice });
+  return new (classFor(status))(message, details);
+}
+
+const tooManyTokens =
+  "The state and its questions are too long: at most 32k tokens for the state with the longest question, 64k in all. Cut the state or ask fewer questions.";
+
+/** What to do where servers that speak the wire differ from the vendor. */
+function ownAdvice(status: number, said: string | null): string {
+  if (status === 501) {
+    return "This server runs a model that is no decision model: load one there, or read a chat model with logprobsTransport.";
+  }
+  const isAboutOptions = /option|choice|criteria|label/i.test((said ?? "").slice(0, 2000));
+  if ((status === 400 || status === 422) && isAboutOptions) {
+    return "Where it is about how many: Ollama takes 2 to 26 options, vLLM 26 and some hosted servers 208, while the vendor takes 255. Ask with fewer, or set questionLimits.maxOptions so that more are refused before sending.";
+  }
+  return nextStep(status);
+}
+
+function classFor(status: number): typeof StatusError {
+  if (status === 401 || status === 403) return AuthenticationError;
+  return status === 429 || status === 529 ? RateLimitError : StatusError;
+}
+
+function readDetail(json: unknown): { type: string | null; said: string | null } {
+  const detail = directErrorBodySchema.safeParse(json).data?.detail;
+  // Other servers that speak the wire answer as their chat does.
+  if (detail === undefined) {
+    const said = textAt(json, "error", "message") ?? textAt(json, "error");
+    return { type: textAt(json, "error", "type"), said };
+  }
+  if (typeof detail === "string") return { type: null, said: detail };
+  if (!Array.isArray(detail)) {
+    return { type: detail.error_type, said: detail.message ?? null };
+  }
+  // A field error also echoes the input, which must not be repeated.
+  const said = detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
+  return { type: null, said };
+}

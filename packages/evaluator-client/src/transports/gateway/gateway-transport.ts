@@ -8,9 +8,7 @@ import {
   readHeaderOption,
   type TransportOptions,
 } from "../transport-options.ts";
-import { toGatewayError } from "./gateway-error.ts";
-import { fromGatewayResponse, toGatewayBody } from "./gateway-mapping.ts";
-import { gatewayHeaders, type GatewayWire, gatewayWires } from "./gateway-wire.ts";
+import { gatewayHeaders, gatewayService, type GatewayWire, gatewayWires } from "./gateway-wire.ts";
 
 /** How to reach the model through the gateway. */
 export interface GatewayTransportOptions extends TransportOptions {
@@ -35,16 +33,7 @@ export interface GatewayTransportOptions extends TransportOptions {
  */
 export function gatewayTransport(options: GatewayTransportOptions = {}): Transport {
   const { wire, ...service } = readOptions(options);
-  return postTransport(
-    {
-      ...service,
-      name: "gateway",
-      toBody: (request) => toGatewayBody(request, wire),
-      toReply: fromGatewayResponse,
-      toError: (failure) => toGatewayError(failure, wire),
-    },
-    options,
-  );
+  return postTransport({ ...service, ...gatewayService(wire) }, options);
 }
 
 function readOptions(options: GatewayTransportOptions) {

@@ -1,4 +1,25 @@
 import * as z from "zod";
+import {
+  AuthenticationError,
+  GatewayRateLimitError,
+  RateLimitError,
+  StatusError,
+  type StatusErrorDetails,
+} from "../../errors.ts";
+import { headerOf, type JsonResponse } from "../../http/http-client.ts";
+import { perQuestions } from "../../questions/constant-questions.ts";
+import { textAt, valueAt } from "../../questions/json.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
+import {
+  commonStatusDetails,
+  nextStep,
+  passOnName,
+  quoteServerText,
+  type StatusFailure,
+  statusMessage,
+} from "../status-failure.ts";
+import type { PostedService } from "../post-transport.ts";
+import type { TransportReply } from "../transport.ts";
 
 /** Names and values of the gateway's wire (contract sections 4.1 and 9; field facts for the successor). */
 export const gatewayWires = {
@@ -36,7 +57,90 @@ export function gatewayHeaders({
 }
 
 /** The gateway's error body (field facts). */
-export const gatewayErrorBodySchema = z.looseObject({
+const gatewayErrorBodySchema = z.looseObject({
   error: z.looseObject({ message: z.string(), type: z.string().nullish() }),
   generationId: z.string().nullish(),
 });
+
+const toQuestionsJson = perQuestions((questions) => JSON.stringify(questions));
+
+/** The request body of one generation of the wire as JSON; the contract's is the request itself. */
+export function toGatewayBody(request: EvaluationRequest, wire: GatewayWire): string {
+  const state = JSON.stringify(request.state);
+  const questions = toQuestionsJson(request.questions);
+  if (wire === "evaluation-model") return `{"state":${state},"questions":${questions}}`;
+  const part =
+    typeof request.state === "string"
+      ? `{"type":"text","text":${state}}`
+      : `{"type":"json","value":${state}}`;
+  return `{"stateParts":[${part}],"questions":${questions}}`;
+}
+
+/** The gateway's response is already in the gateway's form; only who answered is looked up. */
+export function fromGatewayResponse(
+  response: JsonResponse,
+): Pick<TransportReply, "response" | "modelId" | "requestId"> {
+  const { json } = response;
+  const gateway = valueAt(json, "providerMetadata", "gateway");
+  return {
+    response: json,
+    modelId: textAt(json, "model") ?? textAt(gateway, "routing", "canonicalSlug"),
+    requestId: gatewayRequestId(response) ?? textAt(gateway, "generationId"),
+  };
+}
+
+/** Returns the gateway's id of a request from the headers of its response, or null. */
+function gatewayRequestId(response: JsonResponse): string | null {
+  return headerOf(response, "x-request-id") ?? headerOf(response, "x-vercel-id");
+}
+
+/**
+ * Turns an error status of the gateway into the error to throw (contract section 7, field facts).
+ *
+ * @param wire - The generation that was spoken, or null where there is only one.
+ */
+export function toGatewayError(failure: StatusFailure, wire: GatewayWire | null): StatusError {
+  const { status, json } = failure.response;
+  const body = gatewayErrorBodySchema.safeParse(json).data;
+  const details: StatusErrorDetails = {
+    ...commonStatusDetails(failure),
+    type: passOnName(body?.error.type, failure),
+    requestId: gatewayRequestId(failure.response),
+    generationId: passOnName(body?.generationId, failure),
+    needsPaidCredits: status === 402 || /free[ -]tier/i.test(body?.error.message ?? ""),
+  };
+  const words = quoteServerText(body?.error.message, failure);
+  const message = statusMessage("The gateway", details, { words, advice: advice(details, wire) });
+  return new (classFor(details))(message, details);
+}
+
+function classFor({ status, type }: StatusErrorDetails): typeof StatusError {
+  if (type === "rate_limit_exceeded" || status === 429) return GatewayRateLimitError;
+  if (type === "authentication_error") return AuthenticationError;
+  if (type === "invalid_request_error" || type === "model_not_found") return StatusError;
+  if (status === 529) return RateLimitError;
+  return status === 401 || status === 403 ? AuthenticationError : StatusError;
+}
+
+function advice(
+  { status, needsPaidCredits }: StatusErrorDetails,
+  wire: GatewayWire | null,
+): string {
+  if (needsPaidCredits) return "Buy credits for the account to go on.";
+  if (wire === null || (status !== 400 && status !== 404)) return nextStep(status);
+  const other = wire === "evaluation-model" ? "decision-model" : "evaluation-model";
+  const hint = `If the gateway speaks the other generation, set the option wire: "${other}".`;
+  return `${nextStep(status)} ${hint}`;
+}
+
+/** Returns what the gateway adds to posting: the body, the reply and the errors of one generation. */
+export function gatewayService(
+  wire: GatewayWire,
+): Pick<PostedService, "name" | "toBody" | "toReply" | "toError"> {
+  return {
+    name: "gateway",
+    toBody: (request) => toGatewayBody(request, wire),
+    toReply: fromGatewayResponse,
+    toError: (failure) => toGatewayError(failure, wire),
+  };
+}

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Questions } from "../../questions/question.ts";
-import { boolean, choice } from "../../questions/question-builders.ts";
+import { type Questions, boolean, choice } from "../../questions/question.ts";
 import {
   byNumber,
   chatBody,

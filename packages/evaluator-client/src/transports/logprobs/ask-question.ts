@@ -1,8 +1,7 @@
 import { InvalidResponseError } from "../../errors.ts";
-import { quoteName } from "../../questions/quote-name.ts";
-import { combineReadings } from "./combine-readings.ts";
+import { quoteName } from "../../questions/question.ts";
+import { combineReadings, type LabelReading, readLabels } from "./read-labels.ts";
 import type { Block, QuestionPlan, Reading, ReadingSet } from "./question-plan.ts";
-import { type LabelReading, readLabels } from "./read-labels.ts";
 import type { FirstToken, LabelToken } from "./servers/server.ts";
 
 /** The model behind a server, as one question sees it. */

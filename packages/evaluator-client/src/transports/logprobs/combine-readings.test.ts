@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { choice, score } from "../../questions/question-builders.ts";
-import { combineReadings } from "./combine-readings.ts";
+import { choice, score } from "../../questions/question.ts";
+import { combineReadings } from "./read-labels.ts";
 import { type Debias, planQuestion, type Reading } from "./question-plan.ts";
 
 const weight = fc.double({ min: 0.01, max: 1, noNaN: true });

@@ -1,6 +1,6 @@
 import { StatusError } from "../../errors.ts";
 import type { JsonResponse } from "../../http/http-client.ts";
-import { listAt, textAt } from "../../value-at.ts";
+import { listAt, textAt } from "../../questions/json.ts";
 import { ollamaServer, openAiServer, vllmServer } from "./servers/chat.ts";
 import { llamaCppServer } from "./servers/llama-cpp.ts";
 import type { LabelCall, LabelConnection } from "./label-connection.ts";

@@ -1,8 +1,8 @@
 import { EvaluatorError, StatusError } from "../../errors.ts";
-import { classifyFailure, retryAfterMsOf } from "../../retry/classify-failure.ts";
+import { classifyFailure, retryAfterMsOf } from "../../retry/attempt.ts";
 import type { JsonResponse } from "../../http/http-client.ts";
 import type { PrivateText } from "../status-failure.ts";
-import { listAt } from "../../value-at.ts";
+import { listAt } from "../../questions/json.ts";
 import { type JsonService, prepareJson } from "../post-transport.ts";
 import type { AttemptContext } from "../transport.ts";
 import { httpClientFor, type TransportOptions } from "../transport-options.ts";

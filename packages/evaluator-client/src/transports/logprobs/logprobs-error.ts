@@ -13,7 +13,7 @@ import {
   type StatusFailure,
   statusMessage,
 } from "../status-failure.ts";
-import { textAt } from "../../value-at.ts";
+import { textAt } from "../../questions/json.ts";
 
 /** Turns an error status of any chat server into the error to throw. */
 export function toLogprobsError(failure: StatusFailure): StatusError {

@@ -1,10 +1,10 @@
 import type { EvaluationRequest } from "../../questions/request.ts";
 import { headerOf } from "../../http/http-client.ts";
 import type { Question } from "../../questions/question.ts";
-import { textAt } from "../../value-at.ts";
+import { textAt } from "../../questions/json.ts";
 import type { TransportReply } from "../transport.ts";
 import type { ReadAnswer } from "./ask-question.ts";
-import { indexOfHighest } from "./combine-readings.ts";
+import { indexOfHighest } from "./read-labels.ts";
 import { promptFormat } from "./prompt.ts";
 import type { FirstToken } from "./servers/server.ts";
 

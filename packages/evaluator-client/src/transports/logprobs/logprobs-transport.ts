@@ -2,8 +2,7 @@ import { ConfigurationError, InvalidRequestError } from "../../errors.ts";
 import { environmentNames } from "../../environment.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";
-import type { Question } from "../../questions/question.ts";
-import { quoteName } from "../../questions/quote-name.ts";
+import { type Question, quoteName } from "../../questions/question.ts";
 import type { Transport } from "../transport.ts";
 import {
   mergeHeaders,

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { boolean, choice, score } from "../../questions/question-builders.ts";
+import { boolean, choice, score, type Question } from "../../questions/question.ts";
 import { promptFormat, statePrompt } from "./prompt.ts";
 import { planQuestion } from "./question-plan.ts";
-import type { Question } from "../../questions/question.ts";
 
 function promptsOf(question: Question) {
   return planQuestion(question, "balanced").whole?.readings.map(({ prompt }) => prompt) ?? [];

@@ -1,5 +1,5 @@
 import { InvalidResponseError } from "../../errors.ts";
-import { quoteName } from "../../questions/quote-name.ts";
+import { quoteName } from "../../questions/question.ts";
 import type { Reading } from "./question-plan.ts";
 
 /** One token the model might have begun its answer with. */
@@ -92,4 +92,47 @@ function checkLogprobs(listed: readonly TokenLogprob[], questionId: string): voi
 function refuse(questionId: string, { rule, what }: { rule: string; what: string }): never {
   const message = `The answer ${quoteName(questionId)} ${what} (rule ${rule}); it is not used. Update the server, or name it in the option "server".`;
   throw new InvalidResponseError(message, { questionId, rule });
+}
+
+/** What several readings of the same options say together. */
+export interface Distribution {
+  /** Probability of each option, by its position; their sum is 1. */
+  readonly probabilities: readonly number[];
+  /** Whether the readings disagreed about the likeliest option. */
+  readonly flips: boolean;
+}
+
+/**
+ * Returns the normalised geometric mean of readings: what a label multiplies to its option's
+ * probability in one reading, it multiplies to another option's in the next, and so it cancels.
+ */
+export function combineReadings(
+  read: readonly { readonly reading: Reading; readonly labels: LabelReading }[],
+): Distribution {
+  const byOption = read.map(({ reading, labels }) => {
+    const weights = Array.from<number>({ length: reading.optionOf.length });
+    for (const [label, option] of reading.optionOf.entries()) {
+      weights[option] = labels.logWeights[label] as number;
+    }
+    return weights;
+  });
+  const [first = []] = byOption;
+  // The normalisation of each reading is the same for all its options, so it cancels as well.
+  const means = first.map((_, option) => {
+    return byOption.reduce((sum, weights) => sum + (weights[option] as number), 0) / read.length;
+  });
+  const winners = byOption.map(indexOfHighest);
+  return { probabilities: softmax(means), flips: new Set(winners).size > 1 };
+}
+
+/** Returns the position of the highest value; of equal ones, the first. */
+export function indexOfHighest(values: readonly number[]): number {
+  return values.indexOf(Math.max(...values));
+}
+
+function softmax(logWeights: readonly number[]): number[] {
+  const highest = Math.max(...logWeights);
+  const weights = logWeights.map((weight) => Math.exp(weight - highest));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => weight / sum);
 }

@@ -1,5 +1,5 @@
 import type { JsonResponse } from "../../../http/http-client.ts";
-import { listAt, textAt, valueAt } from "../../../value-at.ts";
+import { listAt, textAt, valueAt } from "../../../questions/json.ts";
 import { countAt, type FirstToken, type LabelServer, noLogprobs, toToken } from "./server.ts";
 
 const PATH = "/v1/chat/completions";

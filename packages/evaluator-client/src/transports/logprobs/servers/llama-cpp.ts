@@ -1,4 +1,4 @@
-import { listAt, textAt, valueAt } from "../../../value-at.ts";
+import { listAt, textAt, valueAt } from "../../../questions/json.ts";
 import { countAt, type FirstToken, type LabelServer, noLogprobs, toToken } from "./server.ts";
 import { InvalidResponseError } from "../../../errors.ts";
 import type { JsonResponse } from "../../../http/http-client.ts";

@@ -1,6 +1,6 @@
 import type { JsonResponse } from "../../../http/http-client.ts";
 import { ConfigurationError } from "../../../errors.ts";
-import { textAt, valueAt } from "../../../value-at.ts";
+import { textAt, valueAt } from "../../../questions/json.ts";
 import type { TokenLogprob } from "../read-labels.ts";
 
 /** One prompt whose first answered token is asked for. */

@@ -1,6 +1,6 @@
 import { InvalidResponseError } from "../../../errors.ts";
 import type { JsonResponse } from "../../../http/http-client.ts";
-import { listAt } from "../../../value-at.ts";
+import { listAt } from "../../../questions/json.ts";
 import {
   countAt,
   type FirstToken,

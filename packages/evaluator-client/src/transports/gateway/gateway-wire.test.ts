@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JsonResponse } from "../../http/http-client.ts";
-import { boolean } from "../../questions/question-builders.ts";
-import { fromGatewayResponse, toGatewayBody } from "./gateway-mapping.ts";
+import { boolean } from "../../questions/question.ts";
+import { fromGatewayResponse, toGatewayBody } from "./gateway-wire.ts";
 
 const questions = { sure: boolean("sure?") };
 

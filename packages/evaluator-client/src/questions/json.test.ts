@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listAt, textAt, valueAt } from "./value-at.ts";
+import { listAt, textAt, valueAt } from "./json.ts";
 
 const json = { a: { text: "t", list: [1], number: 0 }, nothing: null };
 
