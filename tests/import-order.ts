@@ -84,6 +84,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "create-app",
     "self-check start-router",
     "run-router",
+    "router-program",
     "main",
   ],
   "apps/triage": [

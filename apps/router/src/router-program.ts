@@ -1,0 +1,42 @@
+import process from "node:process";
+import { describeDefect, exitCodes, type Program, type ProgramOptions } from "evaluator-cli-kit";
+import { ConfigurationError } from "evaluator-client";
+import { parseRouterOptions, readArguments } from "./options/router-options.ts";
+import { runRouter } from "./run-router.ts";
+
+const name = "The router";
+
+/** What the program is called, how it is typed, and whose messages are for a person. */
+export const routerProgramOptions: ProgramOptions = {
+  name,
+  usage: "Usage: npm start -- [--host <address>] [--port <number>]",
+  isForPerson: (error) => error instanceof ConfigurationError,
+};
+
+/** Runs the router until it is interrupted, and returns its exit code. */
+export const routerProgram: Program = async (words, { env, stdout, stderr, signal }) => {
+  const options = parseRouterOptions({ ...env, ...readArguments(words) });
+  await runRouter(options, {
+    signal: AbortSignal.any([signal, endOfNpm(env["npm_lifecycle_event"])]),
+    write: (text) => void stdout.write(text),
+    warn: (text) => void stderr.write(text),
+    reportDefect: (error) => void stderr.write(describeDefect(error, name)),
+    onHangUp(listener) {
+      if (stdout.isTTY !== true) process.on("SIGHUP", listener); // there it says that the terminal is gone
+    },
+  });
+  return exitCodes.done;
+};
+
+/**
+ * Aborts when npm is gone that started this process. A SIGTERM to `npm start` ends npm and its shell,
+ * which passes it on to nobody: all that happens here is that another process becomes the parent.
+ */
+function endOfNpm(script: string | undefined): AbortSignal {
+  const end = new AbortController();
+  const parent = process.ppid;
+  if (script !== undefined) {
+    setInterval(() => process.ppid === parent || end.abort(), 250).unref();
+  }
+  return end.signal;
+}
