@@ -79,7 +79,11 @@ test("every figure is the same after a shuffle", () => {
   );
   fc.assert(
     fc.property(shuffled, ([rows, others]) => {
-      expect(figuresOf(others)).toEqual(figuresOf(rows));
+      const [one, other] = [figuresOf(rows), figuresOf(others)];
+      expect(other.shape).toBe(one.shape);
+      const differences = one.numbers.map((value, i) => Math.abs(value - (other.numbers[i] ?? 0)));
+      // Sums in another order may differ in the last of 53 bits, and in nothing that a person reads.
+      expect(Math.max(...differences)).toBeLessThan(1e-8);
     }),
   );
 });
@@ -106,12 +110,11 @@ function figuresOf(rows: readonly (readonly [number, number, number])[]) {
       truth,
     ),
   };
-  // Sums in another order may differ in the last of 53 bits, and in nothing that a person reads.
-  return JSON.parse(
-    JSON.stringify(all, (_, value) =>
-      typeof value === "number" ? Number(value.toPrecision(9)) : value,
-    ),
-  ) as unknown;
+  const numbers: number[] = [];
+  const shape = JSON.stringify(all, (_, value: unknown) =>
+    typeof value === "number" ? numbers.push(value) : value,
+  );
+  return { shape, numbers: numbers.map((value) => (Number.isFinite(value) ? value : 0)) };
 }
 
 test("a weight is as good as so many rows", () => {
