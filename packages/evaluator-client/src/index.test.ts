@@ -35,10 +35,12 @@ test("exports these names and no others", () => {
       "evaluationResponseSchema",
       "gatewayTransport",
       "logprobsTransport",
+      "memoryLimits",
       "questionSchema",
       "score",
       "scoreAnswerSchema",
       "scoreQuestionSchema",
+      "sharedPacer",
     ]
   `);
 });

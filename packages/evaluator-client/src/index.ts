@@ -36,6 +36,13 @@ export type {
 export type { Abortable, AnyDispatcher, Fetch, ResponseHeaders } from "./http/http-client.ts";
 export type { TransportOptions } from "./transports/transport-options.ts";
 export { createPacer, type Pacer } from "./pacing/pacer.ts";
+export { type SharedPacerOptions, sharedPacer } from "./pacing/shared-pacer.ts";
+export {
+  type Lease,
+  type LeaseRequest,
+  type LimitStore,
+  memoryLimits,
+} from "./pacing/limit-store.ts";
 export type { Admission, PacedCall } from "./pacing/paced-call.ts";
 export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock, EvaluatorRuntime } from "./clock.ts";

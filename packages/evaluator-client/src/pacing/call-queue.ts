@@ -59,6 +59,11 @@ export class CallQueue {
     return this.#waiters[0];
   }
 
+  /** Those from that place in line on. */
+  from(index: number): readonly Waiter[] {
+    return this.#waiters.slice(index);
+  }
+
   /** The first among those with the most retries left. */
   freshest(): Waiter | undefined {
     return this.#waiters.reduce<Waiter | undefined>(

@@ -7,7 +7,8 @@ import type { Admission, PacedCall } from "./paced-call.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
-const SHARE_OF_LIMIT = 0.95;
+/** The share of a known limit that is used. */
+export const SHARE_OF_LIMIT = 0.95;
 const FIRST_WINDOW = 4;
 // Doubling with each round trip, twice; then slower, so that a limit throttles few at the start.
 const EARLY_WINDOW = 8;

@@ -1,81 +1,153 @@
 import { expect, test } from "vitest";
-import { createEvaluator } from "../create-evaluator.ts";
-import { directBody, emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
-import { sleep } from "../retry/attempt.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
-import { directTransport } from "../transports/direct/direct-transport.ts";
-import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
-import { createPacer } from "./pacer.ts";
+import { type LeaseRequest, type LimitStore, memoryLimits } from "./limit-store.ts";
+import type { Admission } from "./paced-call.ts";
+import { sharedPacer, type SharedPacerOptions } from "./shared-pacer.ts";
 
-const limited = { status: 429, headers: { "Retry-After": "5" } };
+// 95 % of it is one request in 50 ms.
+const limits = { requestsPerMinute: 1200 / 0.95 };
 
-/** A service that takes 100 ms to answer, throttled first, and notes when it is asked. */
-function throttledOnce(clock: ManualClock, body: object) {
-  const askedAtMs: number[] = [];
-  const fetch = async () => {
-    const isFirst = askedAtMs.push(clock.now()) === 1;
-    await sleep(100, { clock });
-    return isFirst ? Response.json({}, limited) : Response.json(body);
+/** Pacers that share a store, and when they let calls go. */
+function sharing(changes: Partial<SharedPacerOptions> = {}) {
+  const clock = new ManualClock();
+  const store = memoryLimits({ clock });
+  const sent: [name: string, atMs: number][] = [];
+  const admissions = new Map<string, Admission>();
+  const pacerOf = () => {
+    const runtime = { clock, random: () => 1 };
+    const pacer = sharedPacer({ store, key: "a", limits, ...changes }, runtime);
+    const ask = (name: string, tokens = 1) => {
+      const deadline = { deadlineAtMs: Infinity, deadlineMs: Infinity };
+      return pacer.admit({ tokens, retries: 0, ...deadline }).then((admission) => {
+        sent.push([name, Math.round(clock.now())]);
+        admissions.set(name, admission);
+      });
+    };
+    return { pacer, ask };
   };
-  return { askedAtMs, fetch };
+  return { clock, store, sent, admissions, pacerOf };
 }
 
-test("one throttled call pauses every call of its evaluator", async () => {
-  const clock = new ManualClock();
-  const { askedAtMs, fetch } = throttledOnce(clock, gatewayBody);
-  const transport = gatewayTransport({ apiKey: "a-key", fetch });
-  const evaluator = createEvaluator({ transport }, { clock, random: () => 0 });
-  const calls = [evaluator.evaluate(emailRequest)];
-  await clock.advance(100);
-  for (let call = 0; call < 10; call += 1) calls.push(evaluator.evaluate(emailRequest));
-  await clock.advance(4999);
-  expect(askedAtMs).toEqual([0]);
-  await clock.advance(60_000);
-  const evaluations = await Promise.all(calls);
-  // One goes first, and not the one that was throttled: it has fewer retries left.
-  expect(evaluations.map(({ timing }) => timing.attempts)).toEqual([2, ...Array(10).fill(1)]);
-  expect(askedAtMs.filter((atMs) => atMs < 5200)).toEqual([0, 5100]);
-  expect(askedAtMs).toHaveLength(12);
+const broken: LimitStore = {
+  lease: () => Promise.reject(new Error("The store is down.")),
+  pause: () => Promise.reject(new Error("The store is down.")),
+  onPause: () => () => undefined,
+};
+
+test("sends at the instants that the store leases, in turn with others", async () => {
+  const { clock, sent, pacerOf } = sharing();
+  const [one, other] = [pacerOf(), pacerOf()];
+  for (const name of ["a", "b", "c"]) void one.ask(name);
+  for (const name of ["x", "y", "z"]) void other.ask(name);
+  await clock.advance(1000);
+  expect(sent.map(([, atMs]) => atMs)).toEqual([0, 50, 100, 150, 200, 250]);
+  expect(sent.map(([name]) => name).join("")).toBe("axbcyz");
+  expect(clock.waiting).toBe(0);
 });
 
-test("evaluators that share a pacer pause together", async () => {
+test("leases the tokens of the calls, and corrects them by what the answers say", async () => {
+  const asked: LeaseRequest[] = [];
   const clock = new ManualClock();
-  const random = () => 0;
-  const pacer = createPacer({}, { clock, random });
-  const first = throttledOnce(clock, gatewayBody);
-  const second = throttledOnce(clock, directBody);
-  second.askedAtMs.push(-1);
-  const one = createEvaluator(
-    { transport: gatewayTransport({ apiKey: "a-key", fetch: first.fetch }), pacer },
-    { clock, random },
-  );
-  const other = createEvaluator(
-    { transport: directTransport({ apiKey: "a-key", fetch: second.fetch }), pacer },
-    { clock, random },
-  );
-  const asked = one.evaluate(emailRequest);
-  await clock.advance(100);
-  const alsoAsked = other.evaluate(emailRequest);
-  await clock.advance(4999);
-  expect([first.askedAtMs, second.askedAtMs]).toEqual([[0], [-1]]);
-  await clock.advance(60_000);
-  expect(await asked).toMatchObject({ timing: { attempts: 2 } });
-  expect(await alsoAsked).toMatchObject({ timing: { attempts: 1 } });
-  expect(second.askedAtMs).toEqual([-1, 5100]);
-  expect(first.askedAtMs).toEqual([0, 5200]);
+  const inner = memoryLimits({ clock });
+  const store = { ...inner, lease: (ask: LeaseRequest) => (asked.push(ask), inner.lease(ask)) };
+  const { pacerOf, admissions } = sharing({ store, limits: { tokensPerSecond: 1000 } });
+  const { ask } = pacerOf();
+  await ask("a", 300);
+  admissions.get("a")?.succeeded(500);
+  await ask("b", 300);
+  expect(asked.map(({ tokens }) => tokens)).toEqual([300, 500]);
 });
 
-test("an evaluator of its own does not pause for another", async () => {
-  const clock = new ManualClock();
-  const { askedAtMs, fetch } = throttledOnce(clock, gatewayBody);
-  const transport = gatewayTransport({ apiKey: "a-key", fetch });
-  const evaluators = [0, 1].map(() => createEvaluator({ transport }, { clock, random: () => 0 }));
-  const calls = [];
-  for (const evaluator of evaluators) {
-    calls.push(evaluator.evaluate(emailRequest));
-    await clock.advance(0);
+test("a throttled answer pauses every pacer of the limit, and slows all of them", async () => {
+  const { clock, sent, admissions, pacerOf } = sharing();
+  const [one, other] = [pacerOf(), pacerOf()];
+  void one.ask("a");
+  await clock.advance(0);
+  expect(admissions.get("a")?.throttled(1000)).toBe("limit");
+  for (const name of ["x", "y", "z"]) void other.ask(name);
+  await clock.advance(1099);
+  expect(sent).toEqual([["a", 0]]);
+  await clock.advance(1000);
+  const atMs = sent.slice(1).map(([, ms]) => ms);
+  expect(atMs[0]).toBe(1100);
+  // 0.8 of the rate, and 1 % more after a second.
+  expect(atMs.map((ms) => ms - 1100)).toEqual([0, 63, 124]);
+});
+
+test("a throttled answer that stands alone among successes delays nobody else", async () => {
+  const { clock, admissions, pacerOf } = sharing();
+  const { ask } = pacerOf();
+  for (let index = 0; index < 20; index += 1) {
+    void ask(`${index}`);
+    await clock.advance(50);
+    admissions.get(`${index}`)?.succeeded(null);
   }
-  expect(askedAtMs).toEqual([0, 0]);
-  await clock.advance(60_000);
-  await Promise.all(calls);
+  void ask("stray");
+  await clock.advance(50);
+  expect(admissions.get("stray")?.throttled(5000)).toBe("stray");
+  void ask("next");
+  await clock.advance(50);
+  expect(admissions.has("next")).toBe(true);
+});
+
+test("goes on with nine tenths of the limit when the store never answered", async () => {
+  const { clock, sent, pacerOf } = sharing({ store: broken });
+  const { ask } = pacerOf();
+  for (let index = 0; index < 100; index += 1) void ask(`${index}`);
+  await clock.advance(2000);
+  expect(sent.length).toBeGreaterThanOrEqual(35);
+  expect(sent.length).toBeLessThanOrEqual(37);
+});
+
+test.each([null, {}, { waitMs: Number.NaN, gapMs: 0, members: 1, pausedMs: 0 }])(
+  "takes the lease %j for none",
+  async (lease) => {
+    const store = { ...broken, lease: async () => lease as never };
+    const { clock, sent, pacerOf } = sharing({ store, whenStoreIsDown: "closed" });
+    void pacerOf()
+      .ask("a")
+      .catch(() => undefined);
+    await clock.advance(10_000);
+    expect(sent).toEqual([]);
+  },
+);
+
+test("sends nothing without the store where it is told so, and goes on once it is back", async () => {
+  const clock = new ManualClock();
+  const inner = memoryLimits({ clock });
+  let isUp = false;
+  const store = { ...inner, lease: (ask: LeaseRequest) => (isUp ? inner : broken).lease(ask) };
+  const shared = sharing({ store, whenStoreIsDown: "closed" });
+  void shared.pacerOf().ask("a");
+  await shared.clock.advance(5500);
+  isUp = true;
+  expect(shared.sent).toEqual([]);
+  await shared.clock.advance(1000);
+  expect(shared.sent).toEqual([["a", 6000]]);
+});
+
+test("a closed one lets no call wait", async () => {
+  const { clock, pacerOf } = sharing({ store: broken, whenStoreIsDown: "closed" });
+  const { pacer, ask } = pacerOf();
+  const waiting = ask("a").catch((error: unknown) => error);
+  await pacer[Symbol.asyncDispose]();
+  const closed = { name: "ConfigurationError", option: "pacer" };
+  expect(await waiting).toMatchObject(closed);
+  await expect(ask("b")).rejects.toMatchObject(closed);
+  await clock.advance(0);
+  expect(clock.waiting).toBe(0);
+});
+
+test.each([
+  ["store", { store: {} }],
+  ["key", { key: "" }],
+  ["limits", { limits: {} }],
+  ["limits.requestsPerMinute", { limits: { requestsPerMinute: 0 } }],
+  ["whenStoreIsDown", { whenStoreIsDown: "open" }],
+  ["leaseMs", { leaseMs: -1 }],
+])("names the wrong option %s", (option, changes) => {
+  const options = { store: memoryLimits(), key: "a", limits, ...changes } as SharedPacerOptions;
+  expect(() => sharedPacer(options)).toThrow(
+    expect.objectContaining({ name: "ConfigurationError", option }),
+  );
 });

@@ -1,5 +1,7 @@
 import { createEvaluator } from "../create-evaluator.ts";
 import { boolean } from "../questions/question.ts";
+import { type LeaseRequest, type LimitStore, memoryLimits } from "../pacing/limit-store.ts";
+import { sharedPacer } from "../pacing/shared-pacer.ts";
 import { sleep } from "../retry/attempt.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import { LimitedService, seededRandom, type ServiceLimit } from "./limited-service.ts";
@@ -58,6 +60,94 @@ export async function simulatePlainLoop(
   };
   await untilDone(clock, () => Promise.all(Array.from({ length: concurrency }, work)));
   return { service, elapsedMs: clock.now() };
+}
+
+/** How many processes share a limit, for how long, and how far away their store is. */
+export interface SharedRun {
+  readonly processes: number;
+  readonly forMs: number;
+  /** How long one answer of the store takes. */
+  readonly storeMs: number;
+  /** When the store cannot be reached, and how that shows. */
+  readonly down?: {
+    readonly fromMs: number;
+    readonly untilMs: number;
+    readonly isSilent?: boolean;
+  };
+  readonly whenStoreIsDown?: "own-share" | "closed";
+}
+
+/** Asks endlessly in several processes that share a limit through a store, in simulated time. */
+export async function simulateProcesses(limit: ServiceLimit, run: SharedRun) {
+  const clock = new ManualClock();
+  const random = seededRandom(7);
+  const service = new LimitedService(clock, random, limit);
+  const transport = gatewayTransport({ apiKey: "a-key", fetch: () => service.answer(answer) });
+  const store = distantStore(memoryLimits({ clock }), { clock, run });
+  const limits = { requestsPerMinute: (limit.limit * 60_000) / limit.windowMs };
+  const { whenStoreIsDown = "own-share" } = run;
+  const leaving = new AbortController();
+  const batches = Array.from({ length: run.processes }, () => {
+    const shared = { store, key: "a-key", limits, whenStoreIsDown };
+    const pacer = sharedPacer(shared, { clock, random });
+    const evaluator = createEvaluator({ transport, pacer }, { clock, random });
+    return evaluator.evaluateMany(endlessly(), { concurrency: 32, signal: leaving.signal });
+  });
+  const done = batches.map(async (batch) => {
+    while (!(await batch.next()).done);
+  });
+  const until = async (ms: number) => {
+    while (clock.now() < ms) await clock.next();
+    return { answered: service.requests - service.throttled, allowed: service.allowed };
+  };
+  const before = await until(run.down?.fromMs ?? 0);
+  const after = await until(run.down?.untilMs ?? 0);
+  const { allowed } = await until(run.forMs);
+  const succeeded = batches.map(({ totals }) => totals.succeeded);
+  const failed = batches.reduce((sum, { totals }) => sum + totals.failed, 0);
+  const { requests, throttled } = service;
+  leaving.abort();
+  await Promise.allSettled(done);
+  return {
+    failed,
+    requests,
+    throttled,
+    leases: store.leases,
+    used: succeeded.reduce((sum, count) => sum + count, 0) / allowed,
+    usedWhileDown: (after.answered - before.answered) / (after.allowed - before.allowed),
+    hungriest: Math.max(...succeeded),
+    slowest: Math.min(...succeeded),
+  };
+}
+
+function* endlessly() {
+  for (;;) yield request;
+}
+
+/** A store some way off, which cannot be reached for a while. */
+function distantStore(store: LimitStore, { clock, run }: { clock: ManualClock; run: SharedRun }) {
+  const reach = async () => {
+    await sleep(run.storeMs / 2, { clock });
+    const { fromMs = Infinity, untilMs = Infinity, isSilent } = run.down ?? {};
+    if (clock.now() < fromMs || clock.now() >= untilMs) return;
+    if (isSilent) await new Promise(() => undefined);
+    throw new Error("The store is down.");
+  };
+  return {
+    leases: 0,
+    async lease(ask: LeaseRequest) {
+      await reach();
+      this.leases += 1;
+      const lease = await store.lease(ask);
+      await sleep(run.storeMs / 2, { clock });
+      return lease;
+    },
+    async pause(key: string, ms: number) {
+      await reach();
+      await store.pause(key, ms);
+    },
+    onPause: store.onPause.bind(store),
+  };
 }
 
 async function untilDone(clock: ManualClock, run: () => Promise<unknown>): Promise<void> {

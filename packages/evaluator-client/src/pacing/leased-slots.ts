@@ -1,0 +1,194 @@
+import type { Clock } from "../clock.ts";
+import { type Lease, type LimitStore, memoryLimits } from "./limit-store.ts";
+import type { RateLimits } from "./rate-limits.ts";
+
+// Less than an equal share, as leases of the store may still be in use.
+const OWN_SHARE = 0.9;
+const STORE_TIMEOUT_MS = 250;
+const STORE_RETRY_MS = 1000;
+
+/** An instant at which one request may be sent, and the tokens that were leased with it. */
+interface Slot {
+  readonly atMs: number;
+  readonly tokens: number;
+}
+
+/** Whom to lease from, and how much at once. */
+export interface LeaseOptions {
+  readonly store: LimitStore;
+  readonly key: string;
+  /** What all members together may use. */
+  readonly limits: RateLimits;
+  readonly whenStoreIsDown: "own-share" | "closed";
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  /** Told when slots came, or when the store was lost or found again. */
+  onChange(): void;
+  /** Told when nobody may send for a while. */
+  onPause(ms: number): void;
+}
+
+/** The instants that were leased of a store, or while it is down, of a share of one's own. */
+export class LeasedSlots {
+  readonly #options: LeaseOptions;
+  readonly #member = crypto.randomUUID();
+  readonly #ownStore: LimitStore;
+  readonly #stopListening: () => void;
+  #slots: Slot[] = [];
+  #endAtMs = Number.NEGATIVE_INFINITY;
+  #tokensOwed = 0;
+  #members = 1;
+  #roundTripMs = 0;
+  #asked: object | null = null;
+  #isAskingOwn = false;
+  #isDown = false;
+  #retryAtMs = 0;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.#ownStore = memoryLimits(options);
+    this.#stopListening = options.store.onPause(options.key, (ms) => options.onPause(ms));
+  }
+
+  /** How many slots there are. */
+  get count(): number {
+    return this.#slots.length;
+  }
+
+  /** When the first slot may be used; infinite without one. */
+  get firstAtMs(): number {
+    return this.#slots[0]?.atMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** How many requests one lease is for: those of `leaseMs`, one at least. */
+  get requestsAtOnce(): number {
+    const { limits, leaseMs } = this.#options;
+    const { requestsPerMinute = Infinity } = limits;
+    return Math.max(1, Math.ceil((requestsPerMinute / 60_000) * leaseMs));
+  }
+
+  /** How many tokens one lease is for, at the least. */
+  get tokensAtOnce(): number {
+    const { limits, leaseMs } = this.#options;
+    return ((limits.tokensPerSecond ?? Infinity) / 1000) * leaseMs;
+  }
+
+  /** When to ask for more; infinite while an answer is awaited. */
+  get askAtMs(): number {
+    const { leaseMs, whenStoreIsDown } = this.#options;
+    const endsSoonAtMs = this.#endAtMs - Math.max(leaseMs, 2 * this.#roundTripMs);
+    const isOwn = this.#isDown && whenStoreIsDown === "own-share";
+    if (isOwn ? this.#isAskingOwn : this.#asked !== null) return Number.POSITIVE_INFINITY;
+    return this.#isDown && !isOwn ? this.#retryAtMs : endsSoonAtMs;
+  }
+
+  /** Takes the first slot for a request of that many tokens; returns whether there was one. */
+  take(tokens: number, nowMs: number): boolean {
+    if (this.firstAtMs > nowMs) return false;
+    const slot = this.#slots.shift();
+    this.correct(tokens - (slot?.tokens ?? 0));
+    return true;
+  }
+
+  /** Counts tokens that were used and not leased; negative for those leased and not used. */
+  correct(tokens: number): void {
+    this.#tokensOwed += tokens;
+  }
+
+  /** Gives up the slots from before that time. */
+  dropBefore(ms: number): void {
+    for (const { tokens } of this.#slots.filter(({ atMs }) => atMs < ms)) this.correct(-tokens);
+    this.#slots = this.#slots.filter(({ atMs }) => atMs >= ms);
+    if (this.#slots.length === 0) this.#endAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Asks for more slots, of the store, and while it is down, of the own share as well. */
+  ask(requests: number, tokens: number): void {
+    const { clock, whenStoreIsDown } = this.#options;
+    const wanted = { requests, tokens: Math.max(0, Math.round(tokens + this.#tokensOwed)) };
+    const isTimeToTry = !this.#isDown || clock.now() >= this.#retryAtMs;
+    if (this.#asked === null && isTimeToTry) void this.#askStore(wanted);
+    if (this.#isDown && whenStoreIsDown === "own-share") void this.#askOwn(wanted);
+  }
+
+  /** Pauses everyone. */
+  pause(ms: number): void {
+    const { store, key } = this.#options;
+    void this.#ownStore.pause(key, ms);
+    store.pause(key, ms).catch(() => this.#lost());
+  }
+
+  /** Listens no longer. */
+  close(): void {
+    this.#stopListening();
+  }
+
+  async #askStore(wanted: { requests: number; tokens: number }): Promise<void> {
+    const { store, key, limits, clock } = this.#options;
+    const asked = {};
+    this.#asked = asked;
+    const askedAtMs = clock.now();
+    const cancelTimeout = clock.schedule(STORE_TIMEOUT_MS, () => this.#lost());
+    try {
+      const lease = checkLease(await store.lease({ key, member: this.#member, limits, ...wanted }));
+      this.#roundTripMs = clock.now() - askedAtMs;
+      this.#members = lease.members;
+      this.#isDown = false;
+      this.#hold(lease, wanted);
+    } catch {
+      this.#lost();
+    }
+    cancelTimeout();
+    if (this.#asked === asked) this.#asked = null;
+    this.#options.onChange();
+  }
+
+  async #askOwn(wanted: { requests: number; tokens: number }): Promise<void> {
+    const { key, limits } = this.#options;
+    this.#isAskingOwn = true;
+    const share = OWN_SHARE / this.#members;
+    // As long ahead as a lease of the store, so that few are left over when it is back.
+    const requests = Math.max(1, Math.floor(wanted.requests * share));
+    const own = { requests, tokens: (wanted.tokens * requests) / wanted.requests };
+    const asked = { key, member: this.#member, limits: scaleLimits(limits, share), ...own };
+    this.#hold(await this.#ownStore.lease(asked), own);
+    this.#isAskingOwn = false;
+    this.#options.onChange();
+  }
+
+  /** The store does not answer; it is tried again in a while, even if its answer still comes. */
+  #lost(): void {
+    this.#isDown = true;
+    this.#asked = null;
+    this.#retryAtMs = this.#options.clock.now() + STORE_RETRY_MS;
+    this.#options.onChange();
+  }
+
+  #hold({ waitMs, gapMs, pausedMs }: Lease, wanted: { requests: number; tokens: number }): void {
+    if (pausedMs > 0) this.#options.onPause(pausedMs);
+    const startMs = this.#options.clock.now() + waitMs;
+    const tokens = wanted.tokens / wanted.requests;
+    for (let index = 0; index < wanted.requests; index += 1) {
+      this.#slots.push({ atMs: startMs + index * gapMs, tokens });
+    }
+    this.#slots.sort((one, other) => one.atMs - other.atMs);
+    this.#endAtMs = Math.max(this.#endAtMs, startMs + wanted.requests * gapMs);
+  }
+}
+
+/** Returns limits of which only a share is used. */
+export function scaleLimits(limits: RateLimits, share: number): RateLimits {
+  const { requestsPerMinute, tokensPerSecond } = limits;
+  return {
+    ...(requestsPerMinute !== undefined && { requestsPerMinute: requestsPerMinute * share }),
+    ...(tokensPerSecond !== undefined && { tokensPerSecond: tokensPerSecond * share }),
+  };
+}
+
+/** Throws at a lease that is none: a row that vanished in a crash must not open the limit. */
+function checkLease(lease: Lease): Lease {
+  const { waitMs, gapMs, pausedMs, members } = lease;
+  const isLease = [waitMs, gapMs, pausedMs, members - 1].every((ms) => ms >= 0 && ms < Infinity);
+  if (!isLease) throw new TypeError("The store gave no lease.");
+  return lease;
+}

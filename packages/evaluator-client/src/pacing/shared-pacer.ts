@@ -1,0 +1,227 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import * as z from "zod";
+import { checkOptions } from "../errors.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import { ConfigurationError } from "../errors.ts";
+import { CallQueue, type Waiter } from "./call-queue.ts";
+import { LimitDetector } from "./limit-detector.ts";
+import { LeasedSlots, scaleLimits } from "./leased-slots.ts";
+import type { LimitStore } from "./limit-store.ts";
+import type { Admission, PacedCall } from "./paced-call.ts";
+import { type Pacer, SHARE_OF_LIMIT } from "./pacer.ts";
+import { type RateLimits, rateLimitsSchema } from "./rate-limits.ts";
+import { retryDelayMs } from "./retry-delay.ts";
+
+// With one call to a lease, a store that takes 50 ms leaves a fifth of 1,200 a minute unused.
+const LEASE_MS = 100;
+
+/** Which limit is shared, through which store, and what happens without it. */
+export interface SharedPacerOptions {
+  /** Where the processes agree, such as `memoryLimits()`. */
+  store: LimitStore;
+  /** What the limit is of, the same in all processes: a name, not the API key. */
+  key: string;
+  /** The limits of all processes together; 95 % of each is used. */
+  limits: RateLimits;
+  /**
+   * While the store cannot be reached: go on with an equal share of the limit, or send nothing.
+   *
+   * @default "own-share"
+   */
+  whenStoreIsDown?: "own-share" | "closed";
+  /** How much of the rate is leased at once, in milliseconds. @default 100 */
+  leaseMs?: number;
+}
+
+const optionsSchema = z.object({
+  store: z.custom(isStore, "it is a limit store, such as memoryLimits()"),
+  key: z.string().min(1),
+  limits: rateLimitsSchema.refine(
+    ({ requestsPerMinute, tokensPerSecond }) =>
+      (requestsPerMinute ?? tokensPerSecond) !== undefined,
+    "it has requestsPerMinute or tokensPerSecond",
+  ),
+  whenStoreIsDown: z.enum(["own-share", "closed"]).optional(),
+  leaseMs: z.number().positive().max(60_000).optional(),
+});
+
+/**
+ * Makes a pacer for a limit that several processes share.
+ *
+ * @throws {ConfigurationError} when an option is wrong.
+ * @example
+ * ```ts
+ * const limits = { requestsPerMinute: 1200 };
+ * await using pacer = sharedPacer({ store, key: "team-a", limits });
+ * const evaluator = createEvaluator({ pacer });
+ * ```
+ */
+export function sharedPacer(
+  options: SharedPacerOptions,
+  { clock = systemClock, random = Math.random }: { clock?: Clock; random?: () => number } = {},
+): Pacer & AsyncDisposable {
+  checkOptions(optionsSchema, options);
+  return new SharedPacer(options, { clock, random });
+}
+
+/**
+ * Sends at the instants that are leased, asks for the next ones shortly before they are used up, and
+ * pauses with everyone when {@link LimitDetector} sees a limit.
+ */
+class SharedPacer implements Pacer, AsyncDisposable {
+  readonly countsTokens: boolean;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #leaseMs: number;
+  readonly #slots: LeasedSlots;
+  readonly #queue: CallQueue;
+  readonly #detector = new LimitDetector();
+  #pausedAtMs = Number.NEGATIVE_INFINITY;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+  #throttledInARow = 0;
+  #isClosed = false;
+  #cancelWake: (() => void) | null = null;
+
+  constructor(
+    { leaseMs = LEASE_MS, whenStoreIsDown = "own-share", ...options }: SharedPacerOptions,
+    { clock, random }: { clock: Clock; random: () => number },
+  ) {
+    this.countsTokens = options.limits.tokensPerSecond !== undefined;
+    this.#clock = clock;
+    this.#random = random;
+    this.#leaseMs = leaseMs;
+    this.#queue = new CallQueue(clock, () => this.#wake());
+    this.#slots = new LeasedSlots({
+      ...options,
+      limits: scaleLimits(options.limits, SHARE_OF_LIMIT),
+      leaseMs,
+      whenStoreIsDown,
+      clock,
+      onChange: () => this.#wake(),
+      onPause: (ms) => this.#pause(ms),
+    });
+  }
+
+  admit(call: PacedCall): Promise<Admission> {
+    if (this.#isClosed) return Promise.reject(closedError());
+    if (call.signal?.aborted) return Promise.reject(call.signal.reason);
+    const admitted = this.admitNow(call.tokens);
+    if (admitted !== null) return Promise.resolve(admitted);
+    const admission = this.#queue.join(call);
+    const pausedMs = this.#pausedMs();
+    call.onWait?.(pausedMs > 0 ? pausedMs : null);
+    this.#queue.refuseHopeless(pausedMs);
+    this.#wake();
+    return admission;
+  }
+
+  admitNow(tokens: number): Admission | null {
+    if (this.#isClosed || this.#queue.length > 0) return null;
+    const nowMs = this.#clock.now();
+    // Nobody wanted them; used later, they would come on top of those of others.
+    this.#slots.dropBefore(nowMs - this.#leaseMs);
+    return this.#slots.take(tokens, nowMs) ? this.#pass(tokens, nowMs) : null;
+  }
+
+  /** Ends the waiting of calls; the store is left as it is. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelWake?.();
+    this.#slots.close();
+    for (let next = this.#queue.first(); next !== undefined; next = this.#queue.first()) {
+      this.#queue.leave(next).refuse(closedError());
+    }
+  }
+
+  /** Admits whoever may go now, asks for more slots, and comes back when something may change. */
+  #wake(): void {
+    this.#cancelWake?.();
+    this.#cancelWake = null;
+    const nowMs = this.#clock.now();
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      if (!this.#slots.take(next.tokens, nowMs)) break;
+      this.#queue.leave(next).admit(this.#pass(next.tokens, nowMs));
+    }
+    if (this.#queue.length === 0) return;
+    if (this.#queue.length > this.#slots.count && this.#slots.askAtMs <= nowMs) this.#ask();
+    const askAtMs =
+      this.#queue.length > this.#slots.count ? this.#slots.askAtMs : Number.POSITIVE_INFINITY;
+    const nextAtMs = Math.min(this.#slots.firstAtMs, askAtMs);
+    if (nextAtMs === Number.POSITIVE_INFINITY) return;
+    this.#cancelWake = this.#clock.schedule(Math.max(0, nextAtMs - nowMs), () => this.#wake());
+  }
+
+  /** After a throttled answer, those go first who lose the least by another. */
+  #next(): Waiter | undefined {
+    return this.#throttledInARow > 0 ? this.#queue.freshest() : this.#queue.first();
+  }
+
+  /** Asks for those who have no slot yet, up to what is leased at once. */
+  #ask(): void {
+    const { count, requestsAtOnce, tokensAtOnce } = this.#slots;
+    let [requests, tokens] = [0, 0];
+    for (const waiter of this.#queue.from(count)) {
+      if (requests === requestsAtOnce || tokens >= tokensAtOnce) break;
+      requests += 1;
+      tokens += waiter.tokens;
+    }
+    this.#slots.ask(requests, tokens);
+  }
+
+  #pass(tokens: number, passedAtMs: number): Admission {
+    return {
+      succeeded: (tokensUsed) => {
+        this.#throttledInARow = 0;
+        this.#detector.succeeded();
+        this.#slots.correct((tokensUsed ?? tokens) - tokens);
+      },
+      throttled: (retryAfterMs) => this.#throttled(passedAtMs, retryAfterMs),
+      ended: () => undefined,
+    };
+  }
+
+  #throttled(passedAtMs: number, retryAfterMs: number | null): "limit" | "stray" {
+    // An answer to a call from before the pause is old news.
+    if (passedAtMs < this.#pausedAtMs) {
+      if (this.#pausedMs() === 0) return "stray";
+      if ((retryAfterMs ?? 0) > this.#pausedMs()) this.#pauseAll(retryAfterMs ?? 0);
+      return "limit";
+    }
+    if (!this.#detector.throttled(false)) return "stray";
+    const [retries, random] = [this.#throttledInARow, this.#random()];
+    this.#throttledInARow += 1;
+    this.#pauseAll(retryDelayMs({ retries, isThrottled: true, retryAfterMs, random }));
+    return "limit";
+  }
+
+  #pauseAll(ms: number): void {
+    this.#pause(ms);
+    this.#slots.pause(ms);
+  }
+
+  #pause(ms: number): void {
+    const nowMs = this.#clock.now();
+    if (this.#pausedMs() === 0) {
+      this.#pausedAtMs = nowMs;
+      this.#detector.reopened(false);
+    }
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + ms);
+    this.#slots.dropBefore(this.#pausedUntilMs);
+    this.#queue.refuseHopeless(this.#pausedMs());
+    this.#wake();
+  }
+
+  #pausedMs(): number {
+    return Math.max(0, this.#pausedUntilMs - this.#clock.now());
+  }
+}
+
+function closedError(): ConfigurationError {
+  const message = "The shared pacer is closed; make another one with sharedPacer.";
+  return new ConfigurationError(message, { option: "pacer" });
+}
+
+function isStore(value: unknown): boolean {
+  const { lease, pause, onPause } = Object(value) as Partial<LimitStore>;
+  return [lease, pause, onPause].every((method) => typeof method === "function");
+}
