@@ -169,7 +169,8 @@ export function createEvaluator(
       const { concurrency, readAhead, order, ...others } = callOptions;
       const waits = new WaitingTime(clock);
       const policy = withOptions(batchPolicy, others);
-      const withWaits = { ...policy, hooks: joinHooks(policy.hooks, waits) };
+      const answered = { count: 0 };
+      const withWaits = { ...policy, answered, hooks: joinHooks(policy.hooks, waits) };
       return runBatch({
         requests,
         limits: { concurrency, readAhead, order },

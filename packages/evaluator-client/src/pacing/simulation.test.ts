@@ -85,3 +85,16 @@ test.each([
   expect(run.service.throttled / run.service.requests).toBeLessThan(0.02);
   expect(10_000 / run.service.allowed).toBeGreaterThan(used);
 });
+
+test("loses nothing when the burst of a minute's bucket is used up with 64 in flight", async () => {
+  const bucket = { limit: 1200, windowMs: 60_000, kind: "bucket", saysWhen: false } as const;
+  const { totals } = await simulateBatch(bucket, { items: 2500, concurrency: 64 });
+  expect(totals).toMatchObject({ succeeded: 2500, failed: 0 });
+});
+
+test("fails every call of a service that throttles all, as often as they may be retried", async () => {
+  const none = { limit: 1, windowMs: 1000, kind: "none", saysWhen: true, strays: 1 } as const;
+  const { service, totals } = await simulateBatch(none, { items: 20, concurrency: 4 });
+  expect(totals).toMatchObject({ succeeded: 0, failed: 20 });
+  expect(service.requests).toBeLessThanOrEqual(20 * 6);
+});

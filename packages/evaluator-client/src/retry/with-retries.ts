@@ -19,6 +19,11 @@ export interface RetryPolicy {
   readonly maxRetries: number;
   /** Stray throttled answers of a call that do not count as retries. @default 0 */
   readonly freeRetries?: number;
+  /**
+   * The answers that the calls of a batch got: while they come, a limit is no failure of the call
+   * that meets it, and does not count as a retry either.
+   */
+  readonly answered?: { count: number };
   /** Time over all attempts and waits, in milliseconds; infinite for none. */
   readonly deadlineMs: number;
   /** Time for each attempt, headers and body, in milliseconds. */
@@ -64,6 +69,7 @@ export async function withRetries<TValue>(
       pacer.admitNow(tokens) ??
       (await waitForTurn(policy, { tokens, attempts, retries, deadlineAtMs, lastError }));
     const startedAtMs = clock.now();
+    const answeredBefore = policy.answered?.count ?? 0;
     const turns = new Turns(admission, (own) => {
       const context = { tokens, attempts, retries, deadlineAtMs, lastError: null };
       return waitForTurn({ ...policy, signal: own }, context);
@@ -72,6 +78,7 @@ export async function withRetries<TValue>(
       const limits = attemptLimits(policy, { leftMs: deadlineAtMs - startedAtMs, turns });
       const { value, status, tokensUsed } = await runAttempt(attempt, limits);
       turns.succeeded(tokensUsed);
+      if (policy.answered !== undefined) policy.answered.count += 1;
       if (policy.hooks !== null)
         tell(policy, { attempt: attempts, startedAtMs, status, error: null });
       return { value, attempts };
@@ -81,8 +88,9 @@ export async function withRetries<TValue>(
       if (!(error instanceof EvaluatorError)) throw error;
       const status = error instanceof StatusError ? error.status : null;
       tell(policy, { attempt: attempts, startedAtMs, status, error });
+      const isPaced = failure === "limit" && (policy.answered?.count ?? 0) > answeredBefore;
       if (failure === "stray" && free > 0) free -= 1;
-      else retries += 1;
+      else if (!isPaced || policy.maxRetries === 0) retries += 1;
       if (failure === "final" || retries > policy.maxRetries) return giveUp(error, { attempts });
       lastError = error;
       if (failure === "limit") continue;
