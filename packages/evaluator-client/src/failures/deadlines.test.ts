@@ -1,8 +1,88 @@
-import { expect, test } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
 import { createEvaluator, type EvaluateOptions } from "../create-evaluator.ts";
 import { emailRequest } from "../testing/email-evaluation.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
+import { gatewaysAndServers } from "../testing/private-call.ts";
+import { httpResponse } from "../testing/socket-server.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+
+const throttled = (headers: Record<string, string> = {}) =>
+  httpResponse(429, JSON.stringify({ error: { message: "Too many." } }), headers);
+
+describe.each(gatewaysAndServers)("%s", (_, transportTo, listen) => {
+  /**
+   * One call to a server that gives these answers in turn, "reset" for a reset connection; after them
+   * it is silent. Time moves on when the call waits, or its request has met silence.
+   */
+  async function callOver(answers: (Uint8Array | "reset")[], options: EvaluateOptions) {
+    const clock = new ManualClock();
+    const sentAtMs: number[] = [];
+    await using server = await listen((socket) => {
+      const answer = answers[sentAtMs.push(clock.now()) - 1];
+      if (answer === "reset") socket.resetAndDestroy();
+      else if (answer === undefined) void clock.next();
+      else socket.write(answer);
+    });
+    const onWait = () => void setImmediate().then(() => clock.next());
+    const transport = transportTo(server.origin);
+    const evaluator = createEvaluator({ transport, onWait }, { clock, random: () => 1 });
+    const asked = evaluator.evaluate(emailRequest, options);
+    const error = await asked.catch((thrown: unknown) => thrown);
+    return { clock, sentAtMs, error };
+  }
+
+  test("spends the deadline over all attempts, the last one cut short", async () => {
+    const options = { deadlineMs: 10_000, attemptTimeoutMs: 4000, maxRetries: 5 };
+    const { clock, sentAtMs, error } = await callOver([], options);
+    const fields = { name: "TimeoutError", limit: "deadline", timeoutMs: 10_000, attempts: 3 };
+    expect(error).toMatchObject(fields);
+    expect(sentAtMs).toEqual([0, 4250, 8750]);
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("does not back off past the deadline", async () => {
+    const { clock, sentAtMs, error } = await callOver(["reset", "reset"], { deadlineMs: 750 });
+    expect(error).toMatchObject({ name: "ConnectionError", attempts: 2 });
+    const note = "The next attempt would start past the deadline of 750 ms (deadlineMs).";
+    expect(error).toHaveProperty("message", expect.stringContaining(note));
+    expect(sentAtMs).toEqual([0, 250]);
+    expect(clock.waiting).toBe(0);
+  });
+
+  test.each([
+    [{ "retry-after": "7" }, 7000],
+    [{ "retry-after-ms": "6500" }, 6500],
+    [{ "retry-after": "Sat, 21 Nov 2026 00:00:30 GMT" }, 30_000],
+  ])("does not wait past the deadline after %j", async (headers, retryAfterMs) => {
+    const answers = [throttled(headers)];
+    const { clock, sentAtMs, error } = await callOver(answers, { deadlineMs: 6000 });
+    expect(error).toMatchObject({ name: "GatewayRateLimitError", retryAfterMs, attempts: 1 });
+    const note = `The service asks to wait ${retryAfterMs} ms.`;
+    expect(error).toHaveProperty("message", expect.stringContaining(note));
+    expect(sentAtMs).toEqual([0]);
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("waits as long as Retry-After says when the deadline allows it", async () => {
+    const answers = [throttled({ "retry-after": "7" }), throttled(), throttled()];
+    const { clock, sentAtMs, error } = await callOver(answers, {});
+    expect(error).toMatchObject({ name: "GatewayRateLimitError", attempts: 3 });
+    expect(sentAtMs).toEqual([0, 7700, 9700]);
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("calls the limit the attempt's when the deadline is as long", async () => {
+    const { error } = await callOver([], { deadlineMs: 4000, attemptTimeoutMs: 4000 });
+    expect(error).toMatchObject({
+      limit: "attempt",
+      timeoutMs: 4000,
+      attempts: 1,
+      message:
+        "No whole response arrived within 4000 ms (attemptTimeoutMs); raise that option or try again later. The next attempt would start past the deadline of 4000 ms (deadlineMs).",
+    });
+  });
+});
 
 /** An evaluator over a `fetch` that gives these answers in turn; null never answers. */
 function evaluatorOver(answers: (Response | Error | null)[]) {
@@ -18,62 +98,6 @@ function evaluatorOver(answers: (Response | Error | null)[]) {
   return { clock, sentAtMs, evaluator };
 }
 
-/** One call over these answers. */
-function callOver(answers: (Response | Error | null)[], options: EvaluateOptions) {
-  const { clock, sentAtMs, evaluator } = evaluatorOver(answers);
-  const outcome = evaluator.evaluate(emailRequest, options).catch((thrown: unknown) => thrown);
-  return { clock, sentAtMs, outcome };
-}
-
-function throttled(headers: Record<string, string> = {}): Response {
-  return Response.json({ error: { message: "Too many." } }, { status: 429, headers });
-}
-
-test("spends the deadline over all attempts, the last one cut short", async () => {
-  const options = { deadlineMs: 10_000, attemptTimeoutMs: 4000, maxRetries: 5 };
-  const { clock, sentAtMs, outcome } = callOver([], options);
-  await clock.advance(10_000);
-  const fields = { name: "TimeoutError", limit: "deadline", timeoutMs: 10_000, attempts: 3 };
-  expect(await outcome).toMatchObject(fields);
-  expect(sentAtMs).toEqual([0, 4250, 8750]);
-  expect(clock.waiting).toBe(0);
-});
-
-test("does not back off past the deadline", async () => {
-  const reset = Object.assign(new Error("reset"), { code: "ECONNRESET" });
-  const { clock, sentAtMs, outcome } = callOver([reset, reset], { deadlineMs: 750 });
-  await clock.advance(250);
-  const error = await outcome;
-  expect(error).toMatchObject({ name: "ConnectionError", attempts: 2 });
-  const note = "The next attempt would start past the deadline of 750 ms (deadlineMs).";
-  expect(error).toHaveProperty("message", expect.stringContaining(note));
-  expect(sentAtMs).toEqual([0, 250]);
-  expect(clock.waiting).toBe(0);
-});
-
-test.each([
-  [{ "retry-after": "7" }, 7000],
-  [{ "retry-after-ms": "6500" }, 6500],
-  [{ "retry-after": "Sat, 21 Nov 2026 00:00:30 GMT" }, 30_000],
-])("does not wait past the deadline after %j", async (headers, retryAfterMs) => {
-  const { clock, sentAtMs, outcome } = callOver([throttled(headers)], { deadlineMs: 6000 });
-  const error = await outcome;
-  expect(error).toMatchObject({ name: "GatewayRateLimitError", retryAfterMs, attempts: 1 });
-  const note = `The service asks to wait ${retryAfterMs} ms.`;
-  expect(error).toHaveProperty("message", expect.stringContaining(note));
-  expect(sentAtMs).toEqual([0]);
-  expect(clock.waiting).toBe(0);
-});
-
-test("waits as long as Retry-After says when the deadline allows it", async () => {
-  const answers = [throttled({ "retry-after": "7" }), throttled(), throttled()];
-  const { clock, sentAtMs, outcome } = callOver(answers, {});
-  await clock.advance(60_000);
-  expect(await outcome).toMatchObject({ name: "GatewayRateLimitError", attempts: 3 });
-  expect(sentAtMs).toEqual([0, 7700, 9700]);
-  expect(clock.waiting).toBe(0);
-});
-
 test("says that its turn did not come when the deadline passes before the first attempt", async () => {
   const { clock, evaluator, sentAtMs } = evaluatorOver([]);
   for (let call = 0; call < 4; call += 1) evaluator.evaluate(emailRequest).catch(() => undefined);
@@ -88,19 +112,6 @@ test("says that its turn did not come when the deadline passes before the first 
     attempts: 0,
   });
   expect(sentAtMs).toHaveLength(4);
-});
-
-test("calls the limit the attempt's when the deadline is as long", async () => {
-  const options = { deadlineMs: 4000, attemptTimeoutMs: 4000 };
-  const { clock, outcome } = callOver([], options);
-  await clock.advance(4000);
-  expect(await outcome).toMatchObject({
-    limit: "attempt",
-    timeoutMs: 4000,
-    attempts: 1,
-    message:
-      "No whole response arrived within 4000 ms (attemptTimeoutMs); raise that option or try again later. The next attempt would start past the deadline of 4000 ms (deadlineMs).",
-  });
 });
 
 test("a failed attempt gives its place to the next call", async () => {
