@@ -90,7 +90,8 @@ function lockFile(path: string): () => void {
   for (;;) {
     const inode = inodeOf(path) ?? createdInode(path);
     const lock = new DatabaseSync(path, { timeout: 0 });
-    closedOnError(lock, () => lock.exec("PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE"));
+    // No log on the disk: SQLite makes one with the rights of the file, which may be gone by now.
+    closedOnError(lock, () => lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"));
     const unlock = () => {
       if (process.platform !== "win32") rmSync(path, { force: true }); // no open file goes there
       lock.close();

@@ -1,6 +1,7 @@
-import type { EvaluationRequest, Transport } from "evaluator-client";
+import type { Evaluation, EvaluationRequest, Questions, Transport } from "evaluator-client";
 import { MailFile, type MailFileOptions } from "../input/mail-file.ts";
 import type { Mail } from "../input/mail.ts";
+import type { CallSetup } from "../journal/kept-answer.ts";
 
 /** Returns a mail that is fine in every field, apart from the fields given. */
 export function sampleMail(fields: Partial<Mail> = {}): Mail {
@@ -48,6 +49,34 @@ export function sampleResponse({
     usage: { inputTokens: 300, outputTokens: 4 },
     warnings: [],
     providerMetadata: { typesafe: { confidence }, gateway: { marketCost: "0.0000126" } },
+  };
+}
+
+const oneQuestion = {
+  scam: { type: "boolean", instructions: "Is it a scam?" },
+} as const satisfies Questions;
+
+/** One question, and who answers it. */
+export const sampleSetup: CallSetup = {
+  questions: oneQuestion,
+  service: { wire: "w", modelId: "m" },
+};
+
+/** Returns an answer to the question of the sample setup, as a transport brings it. */
+export function sampleEvaluation(probability = 0.12): Evaluation<typeof oneQuestion> {
+  return {
+    answers: { scam: { type: "boolean", probability } },
+    confidence: {},
+    rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+    usage: { inputTokens: 300, outputTokens: 4 },
+    warnings: [],
+    providerMetadata: {},
+    costUsd: null,
+    modelId: "m",
+    requestId: null,
+    headers: {},
+    timing: { totalMs: 20, providerMs: null, attempts: 1 },
+    raw: { body: "as it came" },
   };
 }
 
