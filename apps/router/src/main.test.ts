@@ -15,7 +15,9 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     child.kill(signal);
     const { code, stdout, stderr } = await ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^The router is at http:\/\/127\.0\.0\.1:\d+\n/);
+    expect(stdout).toMatch(
+      /^The router is at http:\/\/127\.0\.0\.1:\d+ \(decides: the local emulator; replies: the local emulator\)\n/,
+    );
     expect(stdout).toContain("Answers come from the local emulator");
   },
 );

@@ -48,7 +48,7 @@ export async function runRouter(options: RouterOptions, context: RouterContext):
     ...(log !== null && { observe: log.observe, logDropped: log.dropped }),
     ...(options.hasAccessLog && { writeAccess: write }),
   });
-  write(`The router is at ${router.origin}\n${services.notice}\n`);
+  write(`The router is at ${router.origin} (${services.engines})\n${services.notice}\n`);
   if (calibration !== null) write(`${describeCalibration(calibration)}\n`);
   if (!isLoopbackHost(options.host)) warn(exposureNotice(options.host));
   const { tierModels, policy } = options;

@@ -21,6 +21,7 @@ export function connectServices({ evaluator: env, reply, secrets }: EngineOption
     ...evaluation,
     ...replies,
     redact: redactor(secrets),
+    engines: `decides: ${decider}; replies: ${replier}`,
     notice: describeEngines({ decider, replier, emulated }),
     isEmulated: emulated.length > 0,
     close: async () => {

@@ -34,6 +34,8 @@ export interface NamedReplies extends ReplyEngine {
 export interface Services extends EvaluationEngine, ReplyEngine {
   /** Takes the keys in use out of a text. */
   readonly redact: Redact;
+  /** Who decides and who replies, in half a line. */
+  readonly engines: string;
   /** Who decides and who replies, in words for a person. */
   readonly notice: string;
   /** Whether the emulator on this machine decides or replies. */

@@ -30,6 +30,7 @@ function servicesOver(fetch: typeof globalThis.fetch): Services {
       createGateway({ apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, { listener }) })(modelId),
     catalog: createCatalog({ baseUrl, fetch, env: {} }),
     redact: redactor([apiKey]),
+    engines: "decides: a test; replies: a test",
     notice: "Answers come from a test.",
     isEmulated: false,
     close: async () => {},
