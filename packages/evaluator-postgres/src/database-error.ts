@@ -1,0 +1,82 @@
+import { EvaluatorError } from "evaluator-client";
+
+/** Why the database did not do what it was asked, where a caller would act differently. */
+export type DatabaseFailure =
+  | "unreachable"
+  | "busy"
+  | "denied"
+  | "read-only"
+  | "full"
+  | "too-old"
+  | "newer-schema"
+  | "connection-options"
+  | "other";
+
+/** PostgreSQL did not do what it was asked; never names the connection's URL, host or user. */
+export class DatabaseError extends EvaluatorError {
+  /** What is wrong with the database. */
+  readonly failure: DatabaseFailure;
+  /** PostgreSQL's own code (SQLSTATE) or the system's (`ECONNREFUSED`), or null. */
+  readonly code: string | null;
+
+  constructor(
+    message: string,
+    { failure, code = null }: { failure: DatabaseFailure; code?: string | null },
+  ) {
+    super(message, { isRetryable: failure === "unreachable" || failure === "busy" });
+    this.failure = failure;
+    this.code = code;
+  }
+}
+
+const advice: Readonly<Record<DatabaseFailure, string>> = {
+  unreachable:
+    "PostgreSQL cannot be reached. Check that it runs, and host, port and TLS of the connection.",
+  busy: "PostgreSQL takes no more connections. Raise max_connections, or lower max in the connection options.",
+  denied:
+    "PostgreSQL refused this user. Check user, password and database of the connection, and the user's grants on the schema evaluator.",
+  "read-only":
+    "PostgreSQL is read-only. Connect to the primary instead of a replica, or unset default_transaction_read_only.",
+  full: "PostgreSQL's disk is full. Make room on the server, then try again.",
+  "too-old": "PostgreSQL is too old.",
+  "newer-schema": "The schema evaluator is newer than this program.",
+  "connection-options":
+    "The connection options for PostgreSQL cannot be read. Write them as postgres://user:password@host:5432/database, with reserved characters percent-encoded, or as an object.",
+  other: "PostgreSQL refused a statement. Check that nobody changed the schema evaluator.",
+};
+
+// SQLSTATE codes and classes; appendix A of PostgreSQL's manual lists them.
+const failureOfState: Readonly<Record<string, DatabaseFailure>> = {
+  "08": "unreachable",
+  "25006": "read-only",
+  "28": "denied",
+  "3D000": "denied",
+  "42501": "denied",
+  "53100": "full",
+  "53300": "busy",
+  "57P": "unreachable",
+};
+
+/**
+ * Returns the error to throw for what `pg` threw. Nothing of the original is kept but its code:
+ * its text and its fields hold host, user or, after a misread URL, parts of the password.
+ */
+export function toDatabaseError(error: unknown): DatabaseError {
+  if (error instanceof DatabaseError) return error;
+  const code = codeOf(error);
+  const failure = toFailure(error, code);
+  const note = code === null ? "" : ` (code ${code})`;
+  return new DatabaseError(`${advice[failure]}${note}`, { failure, code });
+}
+
+function codeOf(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" && /^[A-Z0-9_]{3,60}$/.test(code) ? code : null;
+}
+
+function toFailure(error: unknown, code: string | null): DatabaseFailure {
+  const isState = code !== null && /^[0-9A-Z]{5}$/.test(code) && "severity" in Object(error);
+  if (!isState) return code?.startsWith("ERR_INVALID") ? "connection-options" : "unreachable";
+  const names = [code, code.slice(0, 3), code.slice(0, 2)];
+  return names.map((name) => failureOfState[name]).find((failure) => failure) ?? "other";
+}

@@ -1,0 +1,34 @@
+import { PGlite } from "@electric-sql/pglite";
+import { dataDir } from "@electric-sql/pglite-prepopulatedfs";
+import type { Database, Query } from "../database.ts";
+import { toDatabaseError } from "../database-error.ts";
+
+/** A real PostgreSQL inside this process, with one session. */
+export interface PgliteDatabase extends Database {
+  readonly pglite: PGlite;
+}
+
+/** Starts an empty PostgreSQL in memory. */
+export async function openPglite(): Promise<PgliteDatabase> {
+  // A prepared cluster: making one takes 8 s of processor time, loading it 2 s.
+  const pglite = await PGlite.create({ loadDataDir: await dataDir() });
+  return {
+    pglite,
+    query: toQuery(pglite),
+    transaction: (run) => pglite.transaction((inside) => run(toQuery(inside))),
+    listen: async (channel, heard) => void (await pglite.listen(channel, heard)),
+    close: () => pglite.close(),
+  };
+}
+
+function toQuery(session: Pick<PGlite, "query" | "exec">): Query {
+  return async <TRow extends object>(text: string, values?: unknown[]) => {
+    try {
+      // Without values, as with pg, there may be several statements.
+      if (values !== undefined) return (await session.query<TRow>(text, values)).rows;
+      return ((await session.exec(text)).at(-1)?.rows ?? []) as TRow[];
+    } catch (error) {
+      throw toDatabaseError(error);
+    }
+  };
+}

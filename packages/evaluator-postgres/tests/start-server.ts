@@ -1,0 +1,81 @@
+import { execFile } from "node:child_process";
+import { chownSync, globSync, mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** A superuser's URL, or null where no PostgreSQL was found. */
+    postgresUrl: string | null;
+  }
+}
+
+// PostgreSQL refuses to run as root; 65534 is nobody everywhere.
+const NOBODY = 65_534;
+const run = promisify(execFile);
+
+/** Names the server of TEST_POSTGRES_URL, or makes one from what is installed and stops it. */
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const { TEST_POSTGRES_URL: url, REQUIRE_POSTGRES: isRequired } = process.env;
+  if (url) {
+    project.provide("postgresUrl", url);
+    return undefined;
+  }
+  const initdb = findInitdb();
+  if (initdb === undefined) {
+    const missing =
+      "No PostgreSQL found: install it (apt-get install postgresql), or set TEST_POSTGRES_URL to a superuser's URL of a server for tests.";
+    if (isRequired === "1") throw new Error(missing);
+    process.stderr.write(`Skipped. ${missing}\n`);
+    project.provide("postgresUrl", null);
+    return undefined;
+  }
+  const server = await startServer(dirname(initdb));
+  project.provide("postgresUrl", server.url);
+  return server.stop;
+}
+
+function findInitdb(): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(":").map((folder) => join(folder, "initdb"));
+  const versions = globSync("/usr/lib/postgresql/*/bin/initdb");
+  const numeric = new Intl.Collator("en", { numeric: true });
+  return [...globSync(folders), ...versions.toSorted(numeric.compare).toReversed()][0];
+}
+
+async function startServer(binaries: string): Promise<{ url: string; stop: () => Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), "evaluator-postgres-"));
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) chownSync(folder, NOBODY, NOBODY);
+  const own = async (program: string, ...words: string[]): Promise<void> => {
+    const command = [join(binaries, program), ...words];
+    const asNobody = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+    const [file = "", ...rest] = isRoot ? [...asNobody, ...command] : command;
+    await run(file, rest, { cwd: folder });
+  };
+  const data = join(folder, "data");
+  const port = await freePort();
+  await own("initdb", "-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8");
+  const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=${folder}`;
+  // With a log of its own: a server that keeps this process's output open never lets it end.
+  await own("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    async stop() {
+      await own("pg_ctl", "stop", "-D", data, "-m", "immediate");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as { port: number };
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
