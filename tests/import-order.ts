@@ -32,6 +32,13 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "releases",
     "index",
   ],
+  "packages/evaluator-postgres": [
+    "database-error schema",
+    "database",
+    "migrate",
+    "postgres-limits",
+    "index",
+  ],
   "packages/evaluator-emulator": [
     "catalog json seeded",
     "accounts generations questions",

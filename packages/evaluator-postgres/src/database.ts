@@ -1,8 +1,8 @@
-import pg from "pg";
+import { Client, escapeIdentifier, Pool, type PoolClient, type PoolConfig } from "pg";
 import { DatabaseError, toDatabaseError } from "./database-error.ts";
 
 /** Where PostgreSQL is: a URL, or the options of `pg`, TLS among them. */
-export type Connection = string | pg.PoolConfig;
+export type Connection = string | PoolConfig;
 
 /** Runs one statement and returns its rows. */
 export type Query = <TRow extends object>(text: string, values?: unknown[]) => Promise<TRow[]>;
@@ -17,7 +17,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-const defaults: pg.PoolConfig = {
+const defaults: PoolConfig = {
   application_name: "evaluator",
   // A process asks for one lease of a key at a time.
   max: 4,
@@ -39,7 +39,7 @@ const TRANSACTION_STATEMENT_MS = 60_000;
  */
 export function openDatabase(connection: Connection): Database {
   const options = { ...defaults, ...toOptions(connection) };
-  const pool = new pg.Pool(options);
+  const pool = new Pool(options);
   // An idle connection that breaks is replaced by the pool; the next statement tells the rest.
   pool.on("error", () => {});
   const listeners = new Set<ChannelListener>();
@@ -58,13 +58,13 @@ export function openDatabase(connection: Connection): Database {
   };
 }
 
-function toOptions(connection: Connection): pg.PoolConfig {
+function toOptions(connection: Connection): PoolConfig {
   const options = typeof connection === "string" ? { connectionString: connection } : connection;
   const url = options.connectionString;
   if (url !== undefined && !/^(?:postgres(?:ql)?:\/\/|socket:|\/)/.test(url)) throw misread();
   try {
     // Reads the URL and the files it names, and connects to nothing.
-    void new pg.Client(options);
+    void new Client(options);
   } catch {
     throw misread();
   }
@@ -78,7 +78,7 @@ function misread(): DatabaseError {
   );
 }
 
-function toQuery(client: pg.Pool | pg.PoolClient, limits: { query_timeout?: number } = {}): Query {
+function toQuery(client: Pool | PoolClient, limits: { query_timeout?: number } = {}): Query {
   return async <TRow extends object>(text: string, values?: unknown[]) => {
     try {
       const { rows } = await client.query<TRow>({
@@ -94,7 +94,7 @@ function toQuery(client: pg.Pool | pg.PoolClient, limits: { query_timeout?: numb
 }
 
 async function runTransaction<TResult>(
-  pool: pg.Pool,
+  pool: Pool,
   run: (query: Query) => Promise<TResult>,
 ): Promise<TResult> {
   const client = await pool.connect().catch((error: unknown) => {
@@ -116,14 +116,14 @@ async function runTransaction<TResult>(
 
 /** Listens on a connection of its own, and on another one when that breaks. */
 class ChannelListener {
-  readonly #options: pg.PoolConfig;
+  readonly #options: PoolConfig;
   readonly #channel: string;
   readonly #heard: (payload: string) => void;
-  #client: pg.Client | null = null;
+  #client: Client | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(options: pg.PoolConfig, channel: string, heard: (payload: string) => void) {
+  constructor(options: PoolConfig, channel: string, heard: (payload: string) => void) {
     this.#options = options;
     this.#channel = channel;
     this.#heard = heard;
@@ -131,7 +131,7 @@ class ChannelListener {
 
   /** Never rejects: without it, a pause is heard with the next lease. */
   async connect(): Promise<void> {
-    const client = new pg.Client(this.#options);
+    const client = new Client(this.#options);
     this.#client = client;
     client.on("error", () => {});
     client.on("end", () => this.#connectAgain(client));
@@ -139,8 +139,8 @@ class ChannelListener {
     try {
       await client.connect();
       // The types of pg leave out that a client has it.
-      (client as pg.Client & { unref(): void }).unref();
-      await client.query(`listen ${pg.escapeIdentifier(this.#channel)}`);
+      (client as Client & { unref(): void }).unref();
+      await client.query(`listen ${escapeIdentifier(this.#channel)}`);
     } catch {
       await client.end().catch(() => {});
       this.#connectAgain(client);
@@ -153,7 +153,7 @@ class ChannelListener {
     await this.#client?.end().catch(() => {});
   }
 
-  #connectAgain(ended: pg.Client): void {
+  #connectAgain(ended: Client): void {
     clearTimeout(this.#timer);
     if (this.#isStopped || ended !== this.#client) return;
     this.#timer = setTimeout(() => void this.connect(), LISTEN_AGAIN_MS).unref();

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { createHash } from "node:crypto";
 import type { Lease, LimitStore } from "evaluator-client";
 import { DatabaseError } from "./database-error.ts";

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { randomUUID } from "node:crypto";
 import { migrate, postgresLimits } from "evaluator-postgres";
-import pg from "pg";
+import { Client, Pool, type PoolConfig } from "pg";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 
 const url = inject("postgresUrl");
@@ -11,7 +11,7 @@ const limits = { requestsPerMinute: 0.5 };
 const ask = { key: "team-a", member: "one", requests: 1, tokens: 0, limits };
 
 describe.skipIf(url === null)("a limit on a real server", () => {
-  const admin = new pg.Pool({ connectionString: url ?? "", max: 2 });
+  const admin = new Pool({ connectionString: url ?? "", max: 2 });
   admin.on("error", () => {});
   const databases: string[] = [];
   const roles: string[] = [];
@@ -22,11 +22,11 @@ describe.skipIf(url === null)("a limit on a real server", () => {
   });
 
   /** Makes an empty database and returns how to connect to it. */
-  async function makeDatabase(): Promise<{ name: string; at: (user?: string) => pg.PoolConfig }> {
+  async function makeDatabase(): Promise<{ name: string; at: (user?: string) => PoolConfig }> {
     const name = `evaluator_test_${randomUUID().replaceAll("-", "")}`;
     databases.push(name);
     await admin.query(`create database ${name}`);
-    const at = (user?: string): pg.PoolConfig => {
+    const at = (user?: string): PoolConfig => {
       const own = new URL(url ?? "");
       own.pathname = `/${name}`;
       if (user !== undefined) [own.username, own.password] = [user, "passw0rd"];
@@ -35,7 +35,7 @@ describe.skipIf(url === null)("a limit on a real server", () => {
     return { name, at };
   }
 
-  async function open(connection: pg.PoolConfig) {
+  async function open(connection: PoolConfig) {
     const store = await postgresLimits(connection);
     let isOpen = true;
     const close = async (): Promise<void> => {
@@ -104,7 +104,7 @@ describe.skipIf(url === null)("a limit on a real server", () => {
     expect(denied).toMatchObject({ failure: "denied", code: "42501" });
     await admin.query(`grant create on database ${name} to ${owner}`);
     await migrate(at(owner));
-    const client = new pg.Client(at(owner));
+    const client = new Client(at(owner));
     await client.connect();
     await client.query(`grant usage on schema evaluator to ${worker}`);
     await client.query(
