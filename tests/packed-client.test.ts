@@ -32,9 +32,9 @@ beforeAll(async () => {
 async function fillProject(): Promise<void> {
   const manifest = { name: "empty", private: true, type: "module" };
   await writeFile(join(project, "package.json"), JSON.stringify(manifest));
-  const interceptors = "msw@3.0.5 nock@15.0.6 undici@8.12.4";
+  const others = "msw@3.0.5 nock@15.0.6 undici@8.12.4 typescript@5.9.3";
   const install = `npm install --prefer-offline --ignore-scripts --no-audit --no-fund`;
-  await run(`${install} ${tarball} ${interceptors}`, { cwd: project });
+  await run(`${install} ${tarball} ${others}`, { cwd: project });
 }
 
 test("publint and attw find nothing wrong", async () => {
@@ -56,6 +56,38 @@ test("the README's snippet compiles and runs in an empty project", async () => {
   const env = { AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL: gatewayBaseUrl };
   const stdout = await run("node snippet.ts", { cwd: project, env });
   expect(stdout).toMatch(/^(receipt|other)\n[\d.]+ [\d.]+\n[\d.]+ [\d.e-]+\n$/);
+});
+
+const strictProgram = `
+import { boolean, choice, createEvaluator, memoryLimits, score, sharedPacer } from "evaluator-client";
+
+await using pacer = sharedPacer({ store: memoryLimits(), key: "a", limits: { requestsPerMinute: 1200 } });
+await using evaluator = createEvaluator({ pacer });
+const questions = { who: choice("Who?", { a: "A", b: "B" }), how: score("How?", ["low", "high"]), is: boolean("Is it?") };
+const { answers } = await evaluator.evaluate({ state: "text", questions });
+export const option: "a" | "b" = answers.who.choice;
+export const level: number = answers.how.probabilities["1"];
+for await (const item of evaluator.evaluateMany([{ state: { a: 1 }, questions }])) {
+  if (item.status === "succeeded") item.evaluation.answers.is.probability.toFixed(2);
+}
+`;
+
+test("a strict project of TypeScript 5.9 compiles, the declarations of all it installs included", async () => {
+  await writeFile(join(project, "strict.ts"), strictProgram);
+  const strict = "--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess";
+  const target = "--module nodenext --target es2024";
+  const tsc = `node node_modules/typescript/bin/tsc --noEmit`;
+  const stdout = await run(`${tsc} ${strict} --skipLibCheck false ${target} strict.ts`, {
+    cwd: project,
+  });
+  expect(stdout).toBe("");
+});
+
+test("every type that an exported type names is itself exported", async () => {
+  await cp(`${root}/tests/unexported-types.mjs`, join(project, "unexported-types.mjs"));
+  const command = "node unexported-types.mjs node_modules/evaluator-client";
+  const stdout = await run(command, { cwd: project });
+  expect(stdout).toMatch(/^\d{2,} exports$/);
 });
 
 const orders = [

@@ -15,6 +15,7 @@ export { boolean, choice, score } from "./questions/question.ts";
 export {
   directTransport,
   type DirectTransportOptions,
+  type DirectWire,
 } from "./transports/direct/direct-transport.ts";
 export {
   gatewayTransport,
@@ -25,6 +26,8 @@ export {
   logprobsTransport,
   type LogprobsTransportOptions,
 } from "./transports/logprobs/logprobs-transport.ts";
+export type { LabelServerName } from "./transports/logprobs/detect-server.ts";
+export type { Debias } from "./transports/logprobs/question-plan.ts";
 export type { TokenPrice } from "./transports/logprobs/logprobs-mapping.ts";
 export type {
   AttemptContext,
@@ -86,6 +89,7 @@ export {
   type ChoiceAnswer,
   choiceAnswerSchema,
   type ConfidenceFor,
+  type LevelIndex,
   type Rounding,
   type ScoreAnswer,
   scoreAnswerSchema,

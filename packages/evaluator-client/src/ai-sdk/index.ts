@@ -1,1 +1,2 @@
+export type { DecisionModel } from "./from-decision-call.ts";
 export { toDecisionModel, type DecisionModelOptions } from "./to-decision-model.ts";

@@ -56,7 +56,7 @@ export const answerSchema = z.discriminatedUnion("type", [
 export type Answer = ChoiceAnswer | ScoreAnswer | BooleanAnswer;
 
 /** The level indexes of a list of levels as strings: `"0" | "1"` for two levels written in place. */
-type LevelIndex<TLevels extends readonly string[]> = number extends TLevels["length"]
+export type LevelIndex<TLevels extends readonly string[]> = number extends TLevels["length"]
   ? string
   : Extract<keyof TLevels, `${number}`>;
 

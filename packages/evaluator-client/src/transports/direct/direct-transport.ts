@@ -25,7 +25,7 @@ const wires = {
 } as const;
 
 /** The form of the direct wire. */
-type DirectWire = keyof typeof wires;
+export type DirectWire = keyof typeof wires;
 
 /** How to reach the vendor's own API, or a server that speaks it. */
 export interface DirectTransportOptions extends TransportOptions {
