@@ -1,84 +1,113 @@
 import { expect, test } from "vitest";
-import { dateHeader, importedMail, importOf } from "../testing/import-of.ts";
+import { parseDate, parseMessage } from "./parse-message.ts";
+
+const parse = async (message: string) => await parseMessage(Buffer.from(message, "latin1"));
 
 test.each([
-  [
-    "folded headers",
-    `${dateHeader}\nSubject: one\n two\n\tthree\nFrom: a@b.example\n\nHi`,
-    { subject: "one two three" },
-  ],
-  [
-    "RFC 2047 words, split inside a character's neighbours",
-    `${dateHeader}\nSubject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?= =?UTF-8?B?IGF1cw==?= =?iso-8859-1?q?_K=F6ln?=\nFrom: =?utf-8?B?5pel5pys?= <n@b.example>\n\nHi`,
-    { subject: "Grüße aus Köln", from: "日本 <n@b.example>" },
-  ],
-  ["no From", `${dateHeader}\nSubject: s\n\nHi`, { from: "", snippet: "Hi" }],
-  ["no Subject", `${dateHeader}\nFrom: a@b.example\n\nHi`, { subject: "", from: "a@b.example" }],
-  ["no Date", `From: a@b.example\nSubject: s\n\nHi`, { date: "2026-11-02" }],
-  ["a date in another zone", "Date: Mon, 02 Nov 2026 23:30:00 -0500\n\nHi", { date: "2026-11-03" }],
-  [
-    "HTML only",
-    `${dateHeader}\nContent-Type: text/html; charset=utf-8\n\n<style>p{}</style><p>Tom &amp; Ann&nbsp;meet <a href="http://x.example">here</a></p><script>x</script>`,
-    { snippet: "Tom & Ann meet here" },
-  ],
-  ["entities in plain text", `${dateHeader}\n\nTom &amp; Ann&#39;s`, { snippet: "Tom & Ann's" }],
-  [">From lines", `${dateHeader}\n\n>From me\n>>From you`, { snippet: "From me >From you" }],
-  [
-    "a From line in the text",
-    `${dateHeader}\n\nHello.\nFrom bob@b.example Mon Nov  2 10:00:00 2026\n\nFrom there too.`,
-    { snippet: "Hello. From bob@b.example Mon Nov 2 10:00:00 2026 From there too." },
-  ],
-  [
-    "Windows line ends",
-    `${dateHeader}\r\nSubject: s\r\n\r\nHi\r\nyou`,
-    { subject: "s", snippet: "Hi you" },
-  ],
-  [
-    "nested multipart with an attachment and a mail inside",
-    [
-      dateHeader,
-      "Content-Type: multipart/mixed; boundary=a",
-      "",
-      "--a",
-      "Content-Type: multipart/alternative; boundary=b",
-      "",
-      "--b",
-      "Content-Type: text/plain; charset=utf-8",
-      "Content-Transfer-Encoding: quoted-printable",
-      "",
-      "Caf=C3=A9 at=",
-      " noon",
-      "--b",
-      "Content-Type: text/html",
-      "",
-      "<b>other</b>",
-      "--b--",
-      "--a",
-      'Content-Type: text/plain; name="notes.txt"',
-      "Content-Disposition: attachment",
-      "",
-      "secret notes",
-      "--a",
-      "Content-Type: message/rfc822",
-      "",
-      "Subject: inner",
-      "",
-      "inner text",
-      "--a--",
-    ].join("\n"),
-    { snippet: "Café at noon" },
-  ],
-  ["terminal escapes", `${dateHeader}\nSubject: a\u001b[2Jb\u202e\n\nHi`, { subject: "ab" }],
-])("reads a mail with %s", async (_, message, expected) => {
-  expect(await importedMail(message)).toMatchObject(expected);
+  ["Mon, 02 Nov 2026 09:00:00 +0100", "2026-11-02T08:00:00.000Z"],
+  ["Mon, 2 Nov 2026 09:05:07 Mitteleuropa", "2026-11-02T09:05:07.000Z"],
+  ["Mon, 2 Nov 2026  09:05 Mitteleuropa", "2026-11-02T09:05:00.000Z"],
+  ["Montag, 12-Nov-2026 19:05:07 Uhr MEZ", "2026-11-12T19:05:07.000Z"],
+  ["sent on 12 November 2026, in the evening", "2026-11-12T00:00:00.000Z"],
+])("the date %j is read", (text, date) => {
+  expect(parseDate(text)?.toISOString()).toBe(date);
 });
 
-test("reads old charsets", async () => {
-  const head = `${dateHeader}\nContent-Type: text/plain; charset=windows-1251\nContent-Transfer-Encoding: 8bit\n\n`;
-  const message = Buffer.concat([
-    Buffer.from(head),
-    Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]),
-  ]);
-  const folder = await importOf({ "mails/a.eml": message }, "mails");
-  expect(folder.mails).toMatchObject([{ snippet: "Привет" }]);
+test.each([
+  "",
+  "soon",
+  "Mon, 02 Nov 12026 09:00:00 +0000",
+  "Mon, 99 Nov 2026 25:00 Uhr",
+  `${"x".repeat(200)} 2 Nov 2026`,
+])("the date %j is none", (text) => {
+  expect(parseDate(text)).toBeNull();
 });
+
+const received = (...dates: string[]) =>
+  dates.map((date) => `Received: from a (b; c) by d; ${date}\n`).join("");
+const [earlier, later] = ["Sun, 01 Nov 2026 09:00:00 +0000", "Mon, 02 Nov 2026 10:00:00 +0000"];
+
+test.each([
+  ["its Date", `${received(later)}Date: ${earlier}`, { basis: "header", at: new Date(earlier) }],
+  [
+    "the last Received",
+    `Date: soon\n${received(later, earlier)}Subject: s`,
+    { basis: "received", at: new Date(later) },
+  ],
+  ["nothing", "Received: by a\nSubject: s", null],
+])("a mail is dated by %s", async (_, head, date) => {
+  expect((await parse(`${head}\n\nHi`)).date).toEqual(date);
+});
+
+test.each([
+  ["From: Ada <a@b.example>", "Ada <a@b.example>"],
+  ["From: a@b.example", "a@b.example"],
+  ["From: The team: a@b.example, c@d.example;", "The team"],
+  ["Subject: s", ""],
+])("%s is from %j", async (head, from) => {
+  expect((await parse(`${head}\n\nHi`)).from).toBe(from);
+});
+
+test("an id has no brackets and spaces; without one it is a hash of the whole mail", async () => {
+  expect((await parse("Message-ID: <a\n b@c.example>\n\nHi")).id).toBe("ab@c.example");
+  for (const head of ["Subject: s", "Message-ID: <>"]) {
+    const { id } = await parse(`${head}\n\nHi`);
+    expect(id).toMatch(/^mail-[0-9a-f]{24}$/);
+    expect((await parse(`${head}\n\nHi`)).id).toBe(id);
+    expect((await parse(`${head}\n\nHo`)).id).not.toBe(id);
+  }
+});
+
+test("reads the labels of Takeout, and tells a mail without them", async () => {
+  const head = 'X-Gmail-Labels: =?UTF-8?Q?Ge=C3=B6ffnet?=,"Inbox", My "own"';
+  expect((await parse(`${head}\n\nHi`)).labels).toEqual(["Geöffnet", "Inbox", "My own"]);
+  expect((await parse("Subject: s\n\nHi")).labels).toBeNull();
+});
+
+const encrypted = "(This mail is encrypted; its text cannot be read here.)";
+const sealed = "(This mail is sealed in its signature; its text cannot be read here.)";
+const part = "Content-Type: multipart/mixed; boundary=q\n\n--q\n";
+
+test.each([
+  ["Content-Type: Multipart/Encrypted; boundary=q\n\nx", encrypted],
+  ["Content-Type: application/pkcs7-mime\n\nMIAG", encrypted],
+  ["Content-Type: application/x-pkcs7-mime; smime-type=enveloped-data\n\nMIAG", encrypted],
+  ["Content-Type: application/x-pkcs7-mime; smime-type=signed-data\n\nMIAG", sealed],
+  [`${part}Content-Type: application/pgp-encrypted\n\nVersion: 1\n--q--`, encrypted],
+  ["Subject: s\n\n  -----BEGIN PGP MESSAGE-----\nabc", encrypted],
+  [
+    "Subject: s\n\nIt begins so:\n-----BEGIN PGP MESSAGE-----",
+    "It begins so:\n-----BEGIN PGP MESSAGE-----",
+  ],
+  ["Content-Type: text/plain; name=multipart/encrypted\n\nHi", "Hi"],
+  ["Content-Type: text/plain; name=application/pkcs7-mime\n\nHi", "Hi"],
+  [`${part}Content-Type: text/plain\n\nHi\n--q\nContent-Type: image/png\n\nx\n--q--`, "Hi"],
+])("of %j the text is %s", async (message, text) => {
+  expect((await parse(message)).text).toBe(text);
+});
+
+test.each(["\n", "\r\n"])("raw bytes in a mail with line ends %j are windows-1252", async (end) => {
+  const lines = ["From: M\xfcller <m@b.example>", "Subject: 20 \x80", "", "Gr\xfc\xdfe", "K\xf6ln"];
+  const { from, subject, text } = await parse(lines.join(end));
+  expect({ from, subject }).toEqual({ from: "Müller <m@b.example>", subject: "20 €" });
+  expect(text.split(/\r?\n/)).toEqual(["Grüße", "Köln"]);
+});
+
+test.each(["charset", "CHARSET"])("a text that names its %s is read in it", async (word) => {
+  const head = `Subject: M\xfcll\nContent-Type: text/plain; ${word}=windows-1251`;
+  const { subject, text } = await parse(`${head}\n\n\xcf\xf0\xe8`);
+  expect({ subject, text }).toEqual({ subject: "Müll", text: "При" });
+});
+
+test("reads a mail of headers alone, and bytes that stand amid others", async () => {
+  const whole = Buffer.from("before Subject: M\xfcll\nFrom: a@b.example after", "latin1");
+  const { subject, from, text } = await parseMessage(whole.subarray(7, -6));
+  expect({ subject, from, text }).toEqual({ subject: "Müll", from: "a@b.example", text: "" });
+});
+
+test.each(["", "Hello there,\n\nthis is no mail.", ": no name\n\nHi"])(
+  "%j has no header, and is no mail",
+  async (text) => {
+    await expect(parse(text)).rejects.toThrow("it has no header");
+  },
+);

@@ -1,0 +1,124 @@
+import { expect, test } from "vitest";
+import { hasMarkup, htmlToVisibleText } from "./visible-text.ts";
+
+test.each([
+  "<!DOCTYPE html><title>x",
+  "<HTML lang=en>Hi",
+  '<?xml version="1.0"?>\n<html>',
+  "Hi<br>you<br />and <a href=x>me",
+  "<p class='x'>a</P><td>",
+])("%j is HTML", (text) => {
+  expect(hasMarkup(text)).toBe(true);
+});
+
+test.each([
+  "Write <html first",
+  "In <!doctype html> it begins",
+  '<?xml version="1.0"?> and words',
+  "Hi <br> and <b> you",
+  "<pre><article><abc>",
+  "< p>< p>< p>",
+  `${"x".repeat(10_000)}<p><p><p>`,
+])("%j is no HTML", (text) => {
+  expect(hasMarkup(text)).toBe(false);
+});
+
+test.each(["head", "noscript", "object", "script", "style", "svg", "template", "title"])(
+  "what stands in <%s> is not seen",
+  (name) => {
+    expect(htmlToVisibleText(`a<${name}>b</${name}>c`)).toBe("a c");
+  },
+);
+
+test.each(
+  "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup time tt u var".split(
+    " ",
+  ),
+)("<%s> stands in a word, and breaks none", (name) => {
+  expect(htmlToVisibleText(`on<${name}>l</${name}>y`)).toBe("only");
+});
+
+test("a break in a word breaks none, and any other element does", () => {
+  expect(htmlToVisibleText("long<wbr>word<br>next<p>one</p>two<td>three")).toBe(
+    "longword next one two three",
+  );
+});
+
+test.each([
+  "hidden",
+  "style='display:none'",
+  "style='color: red; DISPLAY : None !important'",
+  "style='visibility:hidden'",
+  "style='mso-hide:all'",
+  "style='opacity:0'",
+  "style='opacity: 0.0'",
+  "style='max-height:0px'",
+  "style='max-width:0'",
+  "style='overflow:hidden;height:0pt'",
+  "style='overflow:hidden; width:0%'",
+  "style='font-size:0'",
+  "style='font-size: 0em'",
+])("a reader does not see a <div %s>", (attribute) => {
+  expect(htmlToVisibleText(`a<div ${attribute}>b<i>c</i></div>d`)).toBe("a d");
+});
+
+test.each([
+  "",
+  "style='display:block'",
+  "style='visibility:visible'",
+  "style='mso-hide:none'",
+  "style='opacity:0.5'",
+  "style='opacity:10'",
+  "style='max-height:100px;max-width:10px'",
+  "style='overflow:hidden;height:10px;width:20px'",
+  "style='overflow:auto;height:0;width:0'",
+  "style='font-size:10px'",
+  "style='font-size:0.9em'",
+  "style='none:display'",
+  "style='none;display'",
+])("a reader sees a <div %s>", (attribute) => {
+  expect(htmlToVisibleText(`a<div ${attribute}>b<i>c</i></div>d`)).toBe("a bc d");
+});
+
+test("text in a hidden element stays hidden, and text without size may have one again", () => {
+  const inner = "<p style='display:block;font-size:9px'>b</p>";
+  expect(htmlToVisibleText(`a<div hidden>${inner}</div>c`)).toBe("a c");
+  expect(htmlToVisibleText(`a<div style='font-size:0'>x${inner}x</div>c`)).toBe("a b c");
+});
+
+test.each([
+  ["<img alt='Pay now'>", "Pay now"],
+  ["a<img alt='Pay now'>b", "a Pay now b"],
+  ["<img alt='Pay' width=100 height=10>", "Pay"],
+  ["<img alt='Pay' width=11px height=21px>", "Pay"],
+  ["<img alt='Pay' width=1>", ""],
+  ["<img alt='Pay' height=' 1px '>", ""],
+  ["<img alt='Pay' height=0>", ""],
+  ["<img alt='Pay' width=' 0px '>", ""],
+  ["<img alt='Pay' hidden>", ""],
+  ["<img>", "(This mail shows images alone.)"],
+  ["<img> \n", "(This mail shows images alone.)"],
+  ["<img>a", "a"],
+  ["<input alt='Pay'>", ""],
+  ["", ""],
+])("of %j a reader sees %j", (page, seen) => {
+  expect(htmlToVisibleText(page)).toBe(seen);
+});
+
+test("white space of any kind is one space, and entities are their characters", () => {
+  expect(htmlToVisibleText(" a\n\t b&nbsp;&amp;\u2003c ")).toBe("a b & c");
+});
+
+test("no more of a page is read than a model is given", () => {
+  const page = `${"word ".repeat(10_000)}end`;
+  expect(htmlToVisibleText(page).length).toBeGreaterThanOrEqual(10_000 - 1);
+  expect(htmlToVisibleText(page).length).toBeLessThan(13_000);
+  expect(htmlToVisibleText(`${"<p hidden>x</p>".repeat(40_000)}late`)).toBe("");
+});
+
+test("of a page that is deeper than any, all text is there, hidden text too", () => {
+  const deep = "<p><b>".repeat(300);
+  expect(htmlToVisibleText(`${deep}a<i hidden>b</i>  c`)).toBe("a b c");
+  const notSoDeep = "<b>".repeat(400);
+  expect(htmlToVisibleText(`${notSoDeep}a<i hidden>b</i>c`)).toBe("ac");
+});
