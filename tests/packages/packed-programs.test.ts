@@ -6,7 +6,13 @@ import { packPackages } from "../pack-client.ts";
 import { type CommandOptions, runCommand, startUntil } from "../run-command.ts";
 
 const root = join(import.meta.dirname, "../..");
-const names = ["evaluator-client", "evaluator-calibration", "evaluator-emulator", "evaluator-cli"];
+const names = [
+  "evaluator-client",
+  "evaluator-calibration",
+  "evaluator-postgres",
+  "evaluator-emulator",
+  "evaluator-cli",
+];
 let tarballs: readonly string[] = [];
 let project = "";
 
@@ -62,6 +68,7 @@ test("a program in TypeScript compiles against their types and runs", async () =
 import { brierScore } from "evaluator-calibration";
 import { boolean, createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator, type EmulatorOptions } from "evaluator-emulator";
+import { type Connection, DatabaseError, postgresLimits } from "evaluator-postgres";
 const options: EmulatorOptions = { engine: "vllm" };
 const emulator = createEmulator(options);
 const transport = gatewayTransport({ apiKey: "local", fetch: emulator.fetch });
@@ -69,12 +76,15 @@ const evaluator = createEvaluator({ transport });
 const state = "You have won the lottery";
 const { answers } = await evaluator.evaluate({ state, questions: { scam: boolean("A scam?") } });
 const own = await readFile("package.json", "utf8");
+const nowhere: Connection = { host: "127.0.0.1", port: 1 };
+const refused = await postgresLimits(nowhere).catch((error: unknown) => error);
 console.log(brierScore([answers.scam.probability], [1]) < 1, own.length > 0);
+console.log(refused instanceof DatabaseError && refused.failure);
 `;
   await writeFile(join(project, "program.ts"), program);
   const options =
     "--noEmit --strict --module nodenext --target es2024 --lib es2024,dom --types node";
   const types = `--typeRoots ${root}/node_modules/@types --ignoreConfig`;
   await run(`${root}/node_modules/.bin/tsc ${options} ${types} program.ts`, { cwd: project });
-  expect(await run("node program.ts", { cwd: project })).toBe("true true\n");
+  expect(await run("node program.ts", { cwd: project })).toBe("true true\nunreachable\n");
 });

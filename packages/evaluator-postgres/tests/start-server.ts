@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { chownSync, globSync, mkdtempSync } from "node:fs";
+import { chownSync, existsSync, globSync, mkdtempSync, realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
@@ -40,11 +40,14 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   return server.stop;
 }
 
+/** The newest of Debian's, which are in no PATH, else the one of the PATH. */
 function findInitdb(): string | undefined {
-  const folders = (process.env["PATH"] ?? "").split(":").map((folder) => join(folder, "initdb"));
-  const versions = globSync("/usr/lib/postgresql/*/bin/initdb");
   const numeric = new Intl.Collator("en", { numeric: true });
-  return [...globSync(folders), ...versions.toSorted(numeric.compare).toReversed()][0];
+  const debian = globSync("/usr/lib/postgresql/*/bin/initdb").toSorted(numeric.compare);
+  const folders = (process.env["PATH"] ?? "").split(":").filter(isAbsolute);
+  const found = [...debian.toReversed(), ...folders.map((folder) => join(folder, "initdb"))];
+  // A link may lead to where the other programs are, or nowhere.
+  return found.filter((path) => existsSync(path)).map((path) => realpathSync(path))[0];
 }
 
 async function startServer(binaries: string): Promise<{ url: string; stop: () => Promise<void> }> {
