@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Gate, type ThrottledCall } from "./gate.ts";
+import { Gate, retryDelayMs, type ThrottledCall } from "./gate.ts";
 
 function throttled(changes: Partial<ThrottledCall> = {}): ThrottledCall {
   return { passedAtMs: 0, nowMs: 0, retryAfterMs: null, random: 1, ...changes };
@@ -100,4 +100,18 @@ test("lets old news extend the pause, and nothing shorten it", () => {
   expect(gate.delayMs(300)).toBe(7900);
   gate.close(throttled({ passedAtMs: 300, nowMs: 400, retryAfterMs: 1000 }));
   expect(gate.delayMs(400)).toBe(7800);
+});
+
+test.each([
+  { retries: 0, isThrottled: false, retryAfterMs: null, random: 1, delayMs: 250 },
+  { retries: 0, isThrottled: false, retryAfterMs: null, random: 0, delayMs: 0 },
+  { retries: 3, isThrottled: false, retryAfterMs: null, random: 0.5, delayMs: 1000 },
+  { retries: 9, isThrottled: false, retryAfterMs: null, random: 1, delayMs: 8000 },
+  { retries: 0, isThrottled: true, retryAfterMs: null, random: 1, delayMs: 1000 },
+  { retries: 9, isThrottled: true, retryAfterMs: null, random: 1, delayMs: 8000 },
+  { retries: 2, isThrottled: true, retryAfterMs: 0, random: 1, delayMs: 0 },
+  { retries: 0, isThrottled: true, retryAfterMs: 2000, random: 0.5, delayMs: 2100 },
+  { retries: 0, isThrottled: true, retryAfterMs: 60_000, random: 1, delayMs: 61_000 },
+])("waits $delayMs ms after $retries retries", ({ delayMs, ...input }) => {
+  expect(retryDelayMs(input)).toBe(delayMs);
 });

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { type Lease, type LimitStore, memoryLimits } from "./limit-store.ts";
-import type { RateLimits } from "./rate-limits.ts";
+import { type RateLimits, scaleLimits } from "./rate-limits.ts";
 
 // Less than an equal share, as leases of the store may still be in use.
 const OWN_SHARE = 0.9;
@@ -174,15 +174,6 @@ export class LeasedSlots {
     this.#slots.sort((one, other) => one.atMs - other.atMs);
     this.#endAtMs = Math.max(this.#endAtMs, startMs + wanted.requests * gapMs);
   }
-}
-
-/** Returns limits of which only a share is used. */
-export function scaleLimits(limits: RateLimits, share: number): RateLimits {
-  const { requestsPerMinute, tokensPerSecond } = limits;
-  return {
-    ...(requestsPerMinute !== undefined && { requestsPerMinute: requestsPerMinute * share }),
-    ...(tokensPerSecond !== undefined && { tokensPerSecond: tokensPerSecond * share }),
-  };
 }
 
 /** Throws at a lease that is none: a row that vanished in a crash must not open the limit. */

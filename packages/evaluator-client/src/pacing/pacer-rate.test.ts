@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pacedCalls } from "../testing/paced-calls.ts";
-import type { Admission } from "./paced-call.ts";
+import type { Admission } from "./call-queue.ts";
 import { createPacer } from "./pacer.ts";
 
 const success = (admission: Admission) => admission.succeeded(1);

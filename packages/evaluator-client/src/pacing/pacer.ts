@@ -1,11 +1,9 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
-import { type Waiter, CallQueue } from "./call-queue.ts";
+import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
 import { Gate, type ThrottledCall } from "./gate.ts";
 import { LimitDetector } from "./limit-detector.ts";
-import type { Admission, PacedCall } from "./paced-call.ts";
-import type { RateLimits } from "./rate-limits.ts";
-import { TokenBucket } from "./token-bucket.ts";
+import { type RateLimits, TokenBucket } from "./rate-limits.ts";
 
 /** The share of a known limit that is used. */
 export const SHARE_OF_LIMIT = 0.95;

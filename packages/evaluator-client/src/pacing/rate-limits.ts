@@ -12,3 +12,47 @@ export interface RateLimits {
   /** Input tokens per second, over everyone who shares the key. */
   readonly tokensPerSecond?: number;
 }
+
+/** Returns limits of which only a share is used. */
+export function scaleLimits(limits: RateLimits, share: number): RateLimits {
+  const { requestsPerMinute, tokensPerSecond } = limits;
+  return {
+    ...(requestsPerMinute !== undefined && { requestsPerMinute: requestsPerMinute * share }),
+    ...(tokensPerSecond !== undefined && { tokensPerSecond: tokensPerSecond * share }),
+  };
+}
+
+/**
+ * A budget that refills evenly. It may go into debt, so that an amount larger than the capacity
+ * still passes once the bucket is full, and is paid back by later ones.
+ */
+export class TokenBucket {
+  readonly #perMs: number;
+  readonly #capacity: number;
+  #level: number;
+  #filledAtMs: number | null = null;
+
+  /** @param perSecond - The refill rate; the capacity is one second's worth, at least 1. */
+  constructor(perSecond: number) {
+    this.#perMs = perSecond / 1000;
+    this.#capacity = Math.max(1, perSecond);
+    this.#level = this.#capacity;
+  }
+
+  /** How long until `amount` may be taken, in milliseconds; 0 when it may be now. */
+  delayMs(amount: number, nowMs: number): number {
+    const missing = Math.min(amount, this.#capacity) - this.#levelAt(nowMs);
+    return missing <= 1e-9 ? 0 : missing / this.#perMs;
+  }
+
+  /** Takes `amount`; a negative amount gives back. */
+  take(amount: number, nowMs: number): void {
+    this.#level = Math.min(this.#capacity, this.#levelAt(nowMs) - amount);
+    this.#filledAtMs = nowMs;
+  }
+
+  #levelAt(nowMs: number): number {
+    const refilled = (nowMs - (this.#filledAtMs ?? nowMs)) * this.#perMs;
+    return Math.min(this.#capacity, this.#level + refilled);
+  }
+}

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { type LeaseRequest, type LimitStore, memoryLimits } from "./limit-store.ts";
-import type { Admission } from "./paced-call.ts";
+import type { Admission } from "./call-queue.ts";
 import { sharedPacer, type SharedPacerOptions } from "./shared-pacer.ts";
 
 // 95 % of it is one request in 50 ms.

@@ -1,16 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import * as z from "zod";
-import { checkOptions } from "../errors.ts";
 import { type Clock, systemClock } from "../clock.ts";
-import { ConfigurationError } from "../errors.ts";
-import { CallQueue, type Waiter } from "./call-queue.ts";
+import { checkOptions, ConfigurationError } from "../errors.ts";
+import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
 import { LimitDetector } from "./limit-detector.ts";
-import { LeasedSlots, scaleLimits } from "./leased-slots.ts";
+import { LeasedSlots } from "./leased-slots.ts";
 import type { LimitStore } from "./limit-store.ts";
-import type { Admission, PacedCall } from "./paced-call.ts";
 import { type Pacer, SHARE_OF_LIMIT } from "./pacer.ts";
-import { type RateLimits, rateLimitsSchema } from "./rate-limits.ts";
-import { retryDelayMs } from "./retry-delay.ts";
+import { type RateLimits, rateLimitsSchema, scaleLimits } from "./rate-limits.ts";
+import { retryDelayMs } from "./gate.ts";
 
 // With one call to a lease, a store that takes 50 ms leaves a fifth of 1,200 a minute unused.
 const LEASE_MS = 100;

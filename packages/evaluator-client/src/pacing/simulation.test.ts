@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ServiceLimit } from "../testing/limited-service.ts";
-import { simulateBatch } from "../testing/simulation.ts";
+import { simulateBatch, simulatePlainLoop } from "../testing/simulation.ts";
 
 interface Scenario extends ServiceLimit {
   /** How many requests are asked. */
@@ -97,4 +97,25 @@ test("fails every call of a service that throttles all, as often as they may be 
   const { service, totals } = await simulateBatch(none, { items: 20, concurrency: 4 });
   expect(totals).toMatchObject({ succeeded: 0, failed: 20 });
   expect(service.requests).toBeLessThanOrEqual(20 * 6);
+});
+
+const strays: ServiceLimit = {
+  limit: 1,
+  windowMs: 1000,
+  kind: "none",
+  saysWhen: true,
+  strays: 0.05,
+};
+
+test.each([
+  { concurrency: 8, seed: 1 },
+  { concurrency: 16, seed: 2 },
+  { concurrency: 16, seed: 3 },
+  { concurrency: 32, seed: 4 },
+])("a batch is hardly held up by 5 % of stray 429s ($concurrency at once)", async (load) => {
+  const items = 5000;
+  const plain = await simulatePlainLoop(strays, { items, ...load });
+  const { totals, elapsedMs } = await simulateBatch(strays, { items, ...load });
+  expect(totals).toMatchObject({ succeeded: items, failed: 0 });
+  expect(plain.elapsedMs / elapsedMs).toBeGreaterThan(0.8);
 });

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { type EvaluatorError, RateLimitError, StatusError } from "../errors.ts";
 import type { Abortable } from "../http/http-client.ts";
-import type { Admission } from "../pacing/paced-call.ts";
+import type { Admission } from "../pacing/call-queue.ts";
 
 /** What one attempt may use: its end, and the time. */
 export interface AttemptContext extends Abortable {

@@ -1,5 +1,5 @@
 import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../errors.ts";
-import type { Admission } from "../pacing/paced-call.ts";
+import type { Admission } from "../pacing/call-queue.ts";
 import type { Pacer } from "../pacing/pacer.ts";
 import {
   type AttemptContext,
@@ -11,7 +11,7 @@ import {
 } from "./attempt.ts";
 import type { Hooks } from "../hooks.ts";
 import type { Clock } from "../clock.ts";
-import { retryDelayMs } from "../pacing/retry-delay.ts";
+import { retryDelayMs } from "../pacing/gate.ts";
 
 /** How often, how long and at whose pace to try. */
 export interface RetryPolicy {

@@ -1,4 +1,4 @@
-import type { Admission, PacedCall } from "../pacing/paced-call.ts";
+import type { Admission, PacedCall } from "../pacing/call-queue.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import { ManualClock } from "./manual-clock.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TokenBucket } from "./token-bucket.ts";
+import { TokenBucket } from "./rate-limits.ts";
 
 test("gives one second's worth at once, then refills evenly", () => {
   const bucket = new TokenBucket(10);
