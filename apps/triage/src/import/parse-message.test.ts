@@ -93,10 +93,15 @@ test.each(["\n", "\r\n"])("raw bytes in a mail with line ends %j are windows-125
   expect(text.split(/\r?\n/)).toEqual(["Grüße", "Köln"]);
 });
 
-test.each(["charset", "CHARSET"])("a text that names its %s is read in it", async (word) => {
-  const head = `Subject: M\xfcll\nContent-Type: text/plain; ${word}=windows-1251`;
-  const { subject, text } = await parse(`${head}\n\n\xcf\xf0\xe8`);
-  expect({ subject, text }).toEqual({ subject: "Müll", text: "При" });
+test.each([
+  ["charset", "\n"],
+  ["CHARSET", "\r\n"],
+])("a text that names its %s is read in it, and raw headers above are not", async (word, end) => {
+  const type = `Content-Type: text/plain; ${word}=windows-1251`;
+  const lines = [type, "Subject: M\xfcll", "From: M\xfcller <m@b.example>", "", "\xcf\xf0\xe8", ""];
+  const { subject, from, text } = await parse([...lines, "\xcf"].join(end));
+  expect({ subject, from }).toEqual({ subject: "Müll", from: "Müller <m@b.example>" });
+  expect(text.split(/\s+/)).toEqual(["При", "П"]);
 });
 
 test("reads a mail of headers alone, and bytes that stand amid others", async () => {
