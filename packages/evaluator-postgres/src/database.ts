@@ -25,8 +25,6 @@ const defaults: PoolConfig = {
   connectionTimeoutMillis: 3000,
   query_timeout: 3000,
   keepAlive: true,
-  // A store that nobody closed keeps no process alive.
-  allowExitOnIdle: true,
 };
 const LISTEN_AGAIN_MS = 1000;
 // A migration may wait for another process that migrates.
@@ -138,8 +136,7 @@ class ChannelListener {
     client.on("notification", ({ payload = "" }) => this.#heard(payload));
     try {
       await client.connect();
-      // The types of pg leave out that a client has it.
-      (client as Client & { unref(): void }).unref();
+      setReferenced(client, false);
       await client.query(`listen ${escapeIdentifier(this.#channel)}`);
     } catch {
       await client.end().catch(() => {});
@@ -150,7 +147,9 @@ class ChannelListener {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    await this.#client?.end().catch(() => {});
+    if (this.#client === null) return;
+    setReferenced(this.#client, true);
+    await this.#client.end().catch(() => {});
   }
 
   #connectAgain(ended: Client): void {
@@ -158,4 +157,12 @@ class ChannelListener {
     if (this.#isStopped || ended !== this.#client) return;
     this.#timer = setTimeout(() => void this.connect(), LISTEN_AGAIN_MS).unref();
   }
+}
+
+/** Sets whether a connection keeps the process alive; while it ends it has to, or nobody sees the end. */
+function setReferenced(client: Client, isReferenced: boolean): void {
+  // The types of pg leave these out.
+  const { connection } = client as Client & { connection: { ref(): void; unref(): void } };
+  if (isReferenced) connection.ref();
+  else connection.unref();
 }

@@ -1,4 +1,6 @@
-import { inspect } from "node:util";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { inspect, promisify } from "node:util";
 import { randomUUID } from "node:crypto";
 import { migrate, postgresLimits } from "evaluator-postgres";
 import { Client, Pool, type PoolConfig } from "pg";
@@ -131,6 +133,14 @@ describe.skipIf(url === null)("a limit on a real server", () => {
     const { store } = await open(shared.at());
     expect(inspect(store, { depth: 20, showHidden: true })).not.toContain("postgres:");
     expect(process.title).not.toContain("postgres:");
+  });
+
+  test("lets a program end that closes it last", async () => {
+    const program = join(import.meta.dirname, "open-and-close.ts");
+    const { connectionString = "" } = shared.at();
+    const words = ["--import", "tsx", program, connectionString];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, words);
+    expect([stdout, stderr]).toEqual(["1\n", ""]);
   });
 
   test("goes on after connections were cut", async () => {
