@@ -31,7 +31,9 @@ const evaluator = fileURLToPath(
 async function calibrate(cwd: string, ...words: string[]) {
   const args = [evaluator, "calibrate", "labels.ndjson", "--answers", "decisions.jsonl", ...words];
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, args, { cwd }, (error, stdout, stderr) => {
+    // Under `npm test` INIT_CWD is where the test was typed, and paths are relative to that.
+    const env = { INIT_CWD: cwd };
+    execFile(process.execPath, args, { cwd, env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });
