@@ -9,10 +9,9 @@ import {
   type Catalog,
   ConfigurationError,
   createCatalog,
-  directTransport,
   gatewayTransport,
-  logprobsTransport,
   type Transport,
+  transportFromEnvironment,
 } from "evaluator-client";
 
 /** What the program runs with: what it takes from the machine, and how a service is reached. */
@@ -73,11 +72,6 @@ const nextSteps = `Either
   set it in the file .env (.env.example says how) and run the same command again, or
   add --offline, and the emulator on this machine answers without a key.`;
 
-const transports = {
-  gateway: gatewayTransport,
-  direct: directTransport,
-  logprobs: logprobsTransport,
-} as const;
 const noKeys = { AI_GATEWAY_API_KEY: "none", EVALUATOR_DIRECT_API_KEY: "none" };
 
 /**
@@ -89,21 +83,11 @@ export async function openTransport(options: ServiceOptions): Promise<Transport>
   const { offline, dryRun, env } = options;
   if (offline) return await offlineTransport();
   try {
-    return transportFrom(dryRun ? { ...env, ...noKeys } : env);
+    return transportFromEnvironment(dryRun ? { ...env, ...noKeys } : env);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     throw new CliError(`${toPrintable(error.message)}\n${nextSteps}`, { cause: error });
   }
-}
-
-function transportFrom(env: Environment): Transport {
-  const name = transportName(env);
-  for (const [known, transport] of Object.entries(transports)) {
-    if (name === known) return transport({ env });
-  }
-  const environmentVariable = "EVALUATOR_TRANSPORT";
-  const message = `${environmentVariable} is none of ${Object.keys(transports).join(", ")}.`;
-  throw new ConfigurationError(message, { option: "transport", environmentVariable });
 }
 
 // The emulator in this process: no key, no network.
@@ -126,10 +110,6 @@ const limits = { maxRetries: 0, deadlineMs: 3000 };
 
 /** Returns the gateway's price list, which needs no key; null when the gateway is not asked. */
 export function openCatalog({ offline, env }: ServiceOptions): Catalog | null {
-  return offline || transportName(env) !== "gateway" ? null : createCatalog({ env, ...limits });
-}
-
-/** Returns the name of the transport that `env` asks for. */
-function transportName(env: Environment): string {
-  return env["EVALUATOR_TRANSPORT"]?.trim() || "gateway";
+  const name = env["EVALUATOR_TRANSPORT"]?.trim() || "gateway";
+  return offline || name !== "gateway" ? null : createCatalog({ env, ...limits });
 }

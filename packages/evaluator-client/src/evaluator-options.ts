@@ -76,9 +76,14 @@ const transports = {
   logprobs: logprobsTransport,
 };
 
-/** The transport in the options, or the one the environment names. */
-function readTransport({ transport, env = programEnvironment() }: EvaluatorOptions) {
-  if (transport !== undefined) return transport;
+/**
+ * Returns the transport that `EVALUATOR_TRANSPORT` names, else the gateway's; what each is to reach,
+ * and with which key, is read from the same environment.
+ *
+ * @param env - @default the program's own
+ * @throws {ConfigurationError} when it names no transport, or the transport lacks something.
+ */
+export function transportFromEnvironment(env: Environment = programEnvironment()): Transport {
   const environmentVariable = environmentNames.transport;
   const name = env[environmentVariable]?.trim() || "gateway";
   if (Object.hasOwn(transports, name)) return transports[name as keyof typeof transports]({ env });
@@ -121,7 +126,7 @@ export function readOptions(
   runtime: { clock: Clock; random: () => number },
 ) {
   checkOptions(optionsSchema, options);
-  const transport = readTransport(options);
+  const transport = options.transport ?? transportFromEnvironment(options.env);
   const { questionLimits = {}, limits = transport.limits ?? {} } = options;
   checkOptions(z.object({ questionLimits: questionLimitsSchema }), { questionLimits });
   checkOptions(z.object({ limits: rateLimitsSchema }), { limits });

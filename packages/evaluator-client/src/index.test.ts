@@ -41,6 +41,7 @@ test("exports these names and no others", () => {
       "scoreAnswerSchema",
       "scoreQuestionSchema",
       "sharedPacer",
+      "transportFromEnvironment",
     ]
   `);
 });

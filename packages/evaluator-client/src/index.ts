@@ -5,10 +5,21 @@ export {
   type EvaluateOptions,
   type Evaluator,
 } from "./create-evaluator.ts";
-export type { BatchItem, BatchTotals, EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
-export type { BatchLimits } from "./batch/run-batch.ts";
+export type {
+  BatchItem,
+  BatchLimits,
+  BatchTotals,
+  EvaluationBatch,
+  RequestSource,
+} from "./batch/run-batch.ts";
 export type { Environment } from "./environment.ts";
-export type { CallLimits, EvaluatorOptions } from "./evaluator-options.ts";
+export {
+  type CallLimits,
+  type EvaluatorOptions,
+  type TracedCall,
+  type Tracing,
+  transportFromEnvironment,
+} from "./evaluator-options.ts";
 export { boolean, choice, score } from "./questions/question.ts";
 
 // Reaching the model
@@ -63,7 +74,6 @@ export { type CostEstimate, estimateCost } from "./catalog/estimate-cost.ts";
 
 // Following
 export type { AttemptEvent, Hooks, WaitEvent } from "./hooks.ts";
-export type { TracedCall, Tracing } from "./evaluator-options.ts";
 export type { Logger } from "./logger.ts";
 
 // Questions, answers, bodies
