@@ -48,19 +48,21 @@ export async function runRouter(options: RouterOptions, context: RouterContext):
     ...(log !== null && { observe: log.observe, logDropped: log.dropped }),
     ...(options.hasAccessLog && { writeAccess: write }),
   });
-  write(`The router is at ${router.origin} (${services.engines})\n${services.notice}\n`);
+  const { catalog, redact, decider, replier, notice } = services;
+  write(
+    `The router is at ${router.origin} (decides: ${decider}; replies: ${replier})\n${notice}\n`,
+  );
   if (calibration !== null) write(`${describeCalibration(calibration)}\n`);
   if (!isLoopbackHost(options.host)) warn(exposureNotice(options.host));
   const { tierModels, policy } = options;
   const models = { tierModels, fallbackModel: policy.fallbackModel };
-  const { catalog, redact } = services;
   const onTried = pricesTried.resolve;
+  if (catalog === null) {
+    write(noPrices);
+    onTried();
+  }
   const refresh = catalog && { catalog, redact, models, prices, onTried };
-  if (refresh === null) write(noPrices);
-  const refreshed =
-    refresh === null
-      ? onTried()
-      : refreshPrices(refresh, { signal, write, warn }).catch(reportDefect);
+  const refreshed = refresh && refreshPrices(refresh, { signal, write, warn }).catch(reportDefect);
   await untilAborted(signal);
   await router.close();
   await refreshed;

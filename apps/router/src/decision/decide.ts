@@ -148,7 +148,8 @@ function sharesOf(evaluation: TierEvaluation, { asked, calibration }: SharesOpti
     return { probabilities: printed, printedProbabilities: null, confidence: confidence.tier };
   }
   try {
-    const { tier } = calibrate(evaluation, calibration, { questions: tierQuestions }).answers;
+    const printedEvaluation = { ...evaluation, questionHash: tierQuestionHash };
+    const { tier } = calibrate(printedEvaluation, calibration).answers;
     return { probabilities: tier.probabilities, printedProbabilities: printed, confidence: null };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;

@@ -13,21 +13,19 @@ import type { EngineOptions, Services } from "./services.ts";
 export function connectServices({ evaluator: env, reply, secrets }: EngineOptions): Services {
   globalThis.AI_SDK_LOG_WARNINGS = false; // the `ai` package would print them on the console
   const emulator = emulatedEngines();
-  const { decider, ...evaluation } = env === null ? emulator.evaluation : connectEvaluation(env);
-  const { replier, ...replies } = reply === null ? emulator.replies : connectReplies(reply);
+  const evaluation = env === null ? emulator.evaluation : connectEvaluation(env);
+  const replies = reply === null ? emulator.replies : connectReplies(reply);
+  const { decider } = evaluation;
+  const { replier } = replies;
   const missing = [env === null ? "Decisions" : "", reply === null ? "Replies" : ""];
   const emulated = missing.filter((part) => part !== "");
   return {
     ...evaluation,
     ...replies,
     redact: redactor(secrets),
-    engines: `decides: ${decider}; replies: ${replier}`,
     notice: describeEngines({ decider, replier, emulated }),
     isEmulated: emulated.length > 0,
-    close: async () => {
-      await evaluation.evaluator.close();
-      await emulator.close();
-    },
+    close: () => evaluation.evaluator.close(),
   };
 }
 

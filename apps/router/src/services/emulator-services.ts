@@ -1,8 +1,8 @@
 import { createGateway } from "ai";
 import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
-import { createEmulator } from "evaluator-emulator";
+import { createEmulator, type Emulator } from "evaluator-emulator";
 import { replyFetch } from "../reply/reply-fetch.ts";
-import type { NamedEvaluation, NamedReplies } from "./services.ts";
+import type { EvaluationEngine, ReplyEngine } from "./services.ts";
 
 const apiKey = "local";
 const baseUrl = "http://emulator.invalid/v4/ai"; // never resolves, should a request slip past
@@ -10,15 +10,15 @@ const name = "the local emulator";
 
 /** The emulator in this process, with no key and no network, as who decides and who replies. */
 export interface EmulatedEngines {
-  readonly evaluation: NamedEvaluation;
-  readonly replies: NamedReplies;
-  readonly close: () => Promise<void>;
+  readonly evaluation: EvaluationEngine;
+  readonly replies: ReplyEngine;
 }
 
 /** Returns the emulator's engines; its answers are never taken for those of a service. */
 export function emulatedEngines(): EmulatedEngines {
-  const emulator = createEmulator();
-  const fetch: typeof globalThis.fetch = (input, init) => emulator.fetch(input, init);
+  let emulator: Emulator | null = null; // made when it is first asked: it reads all its recordings
+  const fetch: typeof globalThis.fetch = (input, init) =>
+    (emulator ??= createEmulator()).fetch(input, init);
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
   return {
     evaluation: {
@@ -34,6 +34,5 @@ export function emulatedEngines(): EmulatedEngines {
       catalog: createCatalog({ baseUrl, fetch, env: {} }),
       replier: name,
     },
-    close: () => emulator.close(),
   };
 }

@@ -2,10 +2,10 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { createGateway } from "ai";
 import { createCatalog } from "evaluator-client";
 import { openAiEvents, replyFetch } from "../reply/reply-fetch.ts";
-import type { NamedReplies, OpenAiCompatibleServer, ReplyServer } from "./services.ts";
+import type { OpenAiCompatibleServer, ReplyEngine, ReplyServer } from "./services.ts";
 
 /** Returns a server as who replies. */
-export function connectReplies(server: ReplyServer): NamedReplies {
+export function connectReplies(server: ReplyServer): ReplyEngine {
   if (server.kind === "openai-compatible") return openAiCompatibleReplies(server);
   const { apiKey, baseUrl, env } = server;
   const address = baseUrl === undefined ? {} : { baseURL: baseUrl };
@@ -19,7 +19,7 @@ export function connectReplies(server: ReplyServer): NamedReplies {
   };
 }
 
-function openAiCompatibleReplies({ baseUrl, apiKey }: OpenAiCompatibleServer): NamedReplies {
+function openAiCompatibleReplies({ baseUrl, apiKey }: OpenAiCompatibleServer): ReplyEngine {
   return {
     languageModel(modelId, listener) {
       const fetch = replyFetch(fetchWithoutRedirects, { listener, readEvent: openAiEvents });

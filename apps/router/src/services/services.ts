@@ -5,28 +5,22 @@ import type { ReplyListener } from "../reply/reply-fetch.ts";
 import type { Redact } from "../security/redactor.ts";
 
 /** Who decides. */
-interface EvaluationEngine {
+export interface EvaluationEngine {
   /** Chooses the tier. */
   readonly evaluator: Evaluator;
   /** The transport and the address behind it, without user name or password. */
   readonly evaluatorWire: string;
-}
-
-/** Who decides, with words for a person. */
-export interface NamedEvaluation extends EvaluationEngine {
+  /** In words for a person. */
   readonly decider: string;
 }
 
 /** Who replies. */
-interface ReplyEngine {
+export interface ReplyEngine {
   /** Returns the text model with this id, whose streamed text goes to the listener. */
   readonly languageModel: (modelId: string, listener?: ReplyListener) => LanguageModel;
   /** Lists models and prices; null where nobody does. */
   readonly catalog: Catalog | null;
-}
-
-/** Who replies, with words for a person. */
-export interface NamedReplies extends ReplyEngine {
+  /** In words for a person. */
   readonly replier: string;
 }
 
@@ -34,8 +28,6 @@ export interface NamedReplies extends ReplyEngine {
 export interface Services extends EvaluationEngine, ReplyEngine {
   /** Takes the keys in use out of a text. */
   readonly redact: Redact;
-  /** Who decides and who replies, in half a line. */
-  readonly engines: string;
   /** Who decides and who replies, in words for a person. */
   readonly notice: string;
   /** Whether the emulator on this machine decides or replies. */
