@@ -60,23 +60,26 @@ export interface UncertainMail {
 /** Finds the mails with a low confidence, an undecided probability or no answer; most reasons first. */
 export function findUncertain(
   records: readonly TriageRecord[],
-  fields: ResultFields,
+  { booleans, confidences }: ResultFields,
 ): UncertainMail[] {
+  // What a calibration has changed counts, and not what came.
+  const isReplaced = (name: string) =>
+    name.endsWith("Printed") && booleans.includes(name.slice(0, -"Printed".length));
+  const decided = booleans.filter((name) => !isReplaced(name));
   return records
-    .map((record) => ({ record, reasons: reasonsFor(record, fields) }))
+    .map((record) => ({ record, reasons: reasonsFor(record, { confidences, decided }) }))
     .filter(({ reasons }) => reasons.length > 0)
     .toSorted((one, other) => other.reasons.length - one.reasons.length)
     .slice(0, LISTED);
 }
 
-function reasonsFor(record: TriageRecord, { confidences, booleans }: ResultFields): string[] {
+function reasonsFor(
+  record: TriageRecord,
+  { confidences, decided }: Record<"confidences" | "decided", readonly string[]>,
+): string[] {
   if (typeof record["error"] === "string") return ["no answer"];
   const low = confidences.filter((name) => isBelow(record[name], LOW_CONFIDENCE));
-  // What a calibration has changed counts, and not what came.
-  const counted = booleans.filter(
-    (name) => !booleans.includes(name.replace(/Printed$/, "")) || !name.endsWith("Printed"),
-  );
-  const open = counted.filter((name) =>
+  const open = decided.filter((name) =>
     isBelow(distance(record[name]), UNDECIDED_WITHIN - EPSILON),
   );
   return [...low, ...open].map(
