@@ -1,5 +1,5 @@
 import { basisHeader, echoModel } from "../basis.ts";
-import { composeReply } from "../gateway/text-reply.ts";
+import { composeReply, eventStream, wordsOf } from "../gateway/text-reply.ts";
 
 /** Returns the reply of a chat server to a conversation, whole or as events; null for no conversation. */
 export function chatReply(body: Record<string, unknown>, id: string): Response | null {
@@ -23,21 +23,14 @@ export function chatReply(body: Record<string, unknown>, id: string): Response |
     object: "chat.completion.chunk",
     choices: [{ index: 0, delta, logprobs: null, finish_reason }],
   });
-  const words = text.match(/\S+\s*/gu) ?? [];
   const last = { ...head, object: "chat.completion.chunk", choices: [], usage };
   const chunks = [
     chunk({ role: "assistant", content: "" }, null),
-    ...words.map((content) => chunk({ content }, null)),
+    ...wordsOf(reply).map((content) => chunk({ content }, null)),
     chunk({}, "stop"),
     ...(wantsUsage(body) ? [last] : []),
   ];
-  const events = [...chunks.map((part) => JSON.stringify(part)), "[DONE]"];
-  return new Response(
-    ReadableStream.from(events.map((event) => Buffer.from(`data: ${event}\n\n`))),
-    {
-      headers: { "content-type": "text/event-stream", "cache-control": "no-cache", ...headers },
-    },
-  );
+  return eventStream(chunks, headers);
 }
 
 /** Servers tell a stream's tokens to whoever asks for them. */

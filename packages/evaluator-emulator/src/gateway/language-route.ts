@@ -3,7 +3,7 @@ import type { EmulatorContext } from "../emulator-context.ts";
 import { type Call, readJson } from "../call.ts";
 import { admitCall, checkGatewayCall, settleCall } from "./gateway-call.ts";
 import { invalidRequest } from "./gateway-error.ts";
-import { composeReply, replyParts, wholeReply } from "./text-reply.ts";
+import { composeReply, eventStream, replyParts, wholeReply } from "./text-reply.ts";
 
 const endpoint = {
   specificationHeader: "ai-language-model-specification-version",
@@ -38,13 +38,4 @@ function readStreaming({ req }: Call): boolean {
   const streaming = req.header("ai-language-model-streaming");
   if (streaming === "true" || streaming === "false") return streaming === "true";
   throw invalidRequest("The header ai-language-model-streaming must be true or false.");
-}
-
-/** Returns a response that sends each part as one server-sent event, then `[DONE]`. */
-function eventStream(parts: readonly object[], headers: Record<string, string>): Response {
-  const events = [...parts.map((part) => JSON.stringify(part)), "[DONE]"];
-  const chunks = events.map((event) => Buffer.from(`data: ${event}\n\n`));
-  return new Response(ReadableStream.from(chunks), {
-    headers: { "content-type": "text/event-stream", "cache-control": "no-cache", ...headers },
-  });
 }

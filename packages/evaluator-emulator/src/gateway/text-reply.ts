@@ -102,12 +102,11 @@ export function wholeReply(reply: Reply, response: ReplyMetadata, gatewayMetadat
 /** Returns the stream parts of a reply, word by word (language model specification v4). */
 export function replyParts(reply: Reply, metadata: ReplyMetadata, gatewayMetadata: object) {
   const id = "0";
-  const words = reply.text.match(/\S+\s*/gu) ?? [];
   return [
     { type: "stream-start", warnings: reply.warnings },
     { type: "response-metadata", ...metadata },
     { type: "text-start", id },
-    ...words.map((delta) => ({ type: "text-delta", id, delta })),
+    ...wordsOf(reply).map((delta) => ({ type: "text-delta", id, delta })),
     { type: "text-end", id },
     { type: "finish", ...replyEnd(reply, gatewayMetadata) },
   ];
@@ -122,4 +121,18 @@ function replyEnd({ inputTokens, outputTokens }: Reply, gatewayMetadata: object)
     },
     providerMetadata: { gateway: gatewayMetadata },
   };
+}
+
+/** Returns the pieces that a reply is streamed in. */
+export function wordsOf({ text }: Pick<Reply, "text">): readonly string[] {
+  return text.match(/\S+\s*/gu) ?? [];
+}
+
+/** Returns a response that sends each part as one server-sent event, then `[DONE]`. */
+export function eventStream(parts: readonly object[], headers: Record<string, string>): Response {
+  const events = [...parts.map((part) => JSON.stringify(part)), "[DONE]"];
+  const chunks = events.map((event) => Buffer.from(`data: ${event}\n\n`));
+  return new Response(ReadableStream.from(chunks), {
+    headers: { "content-type": "text/event-stream", "cache-control": "no-cache", ...headers },
+  });
 }
