@@ -1,9 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { createHash } from "node:crypto";
+import { EventEmitter } from "node:events";
 import type { Lease, LimitStore } from "evaluator-client";
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
-
 import { migrateDatabase } from "./migrate.ts";
 
 /**
@@ -38,8 +38,11 @@ interface LeaseRow {
 
 /** Returns a limit store on a database whose schema is up to date; disposing of it closes both. */
 export async function toLimitStore(database: Database): Promise<LimitStore & AsyncDisposable> {
-  const pauses = new Pauses();
-  await database.listen("evaluator_pause", (payload) => pauses.tell(payload));
+  const pauses = new EventEmitter<Record<string, [ms: number]>>().setMaxListeners(0);
+  await database.listen("evaluator_pause", (payload) => {
+    const [key = "", ms] = payload.split(" ");
+    if (Number(ms) > 0) pauses.emit(key, Number(ms));
+  });
   return {
     async lease({ key, member, requests, tokens, limits }) {
       const { requestsPerMinute, tokensPerSecond } = limits;
@@ -59,7 +62,11 @@ export async function toLimitStore(database: Database): Promise<LimitStore & Asy
     async pause(key, ms) {
       await database.query("select evaluator.limiter_pause($1, $2)", [hashOf(key), ms]);
     },
-    onPause: (key, listener) => pauses.listen(hashOf(key), listener),
+    onPause(key, listener) {
+      const own = (ms: number): void => listener(ms);
+      pauses.on(hashOf(key), own);
+      return () => void pauses.off(hashOf(key), own);
+    },
     [Symbol.asyncDispose]: () => database.close(),
   };
 }
@@ -78,23 +85,4 @@ function toLease(row: LeaseRow | undefined): Lease {
     "PostgreSQL answered a lease without its numbers. Check that nobody changed the schema evaluator.",
     { failure: "other" },
   );
-}
-
-/** Tells pauses to those who listen for their key. */
-class Pauses {
-  readonly #listeners = new Map<string, Set<(ms: number) => void>>();
-
-  listen(key: string, listener: (ms: number) => void): () => void {
-    const ofKey = this.#listeners.get(key) ?? new Set();
-    const own = (ms: number): void => listener(ms);
-    this.#listeners.set(key, ofKey.add(own));
-    return () => void ofKey.delete(own);
-  }
-
-  tell(payload: string): void {
-    const [key = "", ms] = payload.split(" ");
-    const pauseMs = Number(ms);
-    if (!(pauseMs > 0)) return;
-    for (const listener of this.#listeners.get(key) ?? []) listener(pauseMs);
-  }
 }

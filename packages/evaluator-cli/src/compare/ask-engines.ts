@@ -12,8 +12,7 @@ import {
   StatusError,
 } from "evaluator-client";
 import { CliError, type CliContext, printable } from "evaluator-cli-kit";
-import { emulatedBasis } from "../engines/emulated-basis.ts";
-import { type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
+import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
 import {
   type AnswerStore,
   callKey,

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { text as readText } from "node:stream/consumers";
 import { describeBasis } from "evaluator-calibration";
 import type { Answer, Evaluation, Questions } from "evaluator-client";
 import {
@@ -14,8 +15,14 @@ import {
 } from "evaluator-cli-kit";
 import { type Command, endings } from "../command.ts";
 import { readQuestionsFile, takeQuestions } from "./asked-questions.ts";
-import { emulatedBasis } from "./emulated-basis.ts";
-import { type Engine, engineUsage, evaluatorOf, readEngine, toEngineError } from "./engine.ts";
+import {
+  emulatedBasis,
+  type Engine,
+  engineUsage,
+  evaluatorOf,
+  readEngine,
+  toEngineError,
+} from "./engine.ts";
 
 const usage = `
 Usage: evaluator ask --state FILE|- --boolean TEXT [--choice TEXT A,B,C] [--score TEXT LOW,HIGH] [options]
@@ -85,7 +92,7 @@ function join(read: Questions, typed: Questions): Questions {
 }
 
 async function readState(name: string, context: CliContext): Promise<string | object> {
-  const text = await (name === "-" ? readAll(context.stdin) : readStateFile(name, context));
+  const text = await (name === "-" ? readText(context.stdin) : readStateFile(name, context));
   if (text.trim() === "") throw new CliError(printable`The state (${name}) is empty.`);
   try {
     const json: unknown = JSON.parse(text);
@@ -104,12 +111,6 @@ async function readStateFile(name: string, { cwd }: CliContext): Promise<string>
     throw toFileError(error, `read ${path}`, "Check the path after --state.");
   });
   return text.replace(/^\uFEFF/, "");
-}
-
-async function readAll(input: AsyncIterable<string | Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of input) pieces.push(Buffer.from(piece));
-  return Buffer.concat(pieces).toString("utf8");
 }
 
 function describe(evaluation: Evaluation, engine: Engine): string {

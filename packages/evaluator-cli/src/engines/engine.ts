@@ -1,7 +1,9 @@
+import type { Basis } from "evaluator-calibration";
 import {
   ConfigurationError,
   createEvaluator,
   directTransport,
+  type Evaluation,
   type Evaluator,
   EvaluatorError,
   gatewayTransport,
@@ -82,6 +84,15 @@ export function evaluatorOf({ transport, isOwn }: Engine, env: Environment): Eva
 export function toEngineError(error: unknown, { name }: Engine): unknown {
   if (!(error instanceof EvaluatorError)) return error;
   return new CliError(printable`${name}: ${error.message}`, { cause: error });
+}
+
+/** Returns what the emulator's answer rests on, by its own header; null for any other server. */
+export function emulatedBasis(headers: Evaluation["headers"]): Basis | null {
+  const header = String(headers["x-evaluator-emulator"] ?? "");
+  const basis = /basis=(\w+)/.exec(header)?.[1];
+  if (basis === undefined) return null;
+  // What rests on nothing is the word matcher's as well: it found no word.
+  return basis === "recorded" || basis === "rule" ? basis : "lexical";
 }
 
 function parseEngine(text: string, env: Environment): Typed {
