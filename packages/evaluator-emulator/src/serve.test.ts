@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:net";
+import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import { createEmulator, type Emulator } from "./create-emulator.ts";
 
@@ -97,4 +99,20 @@ test("Node's own Request and Response stay in place", async () => {
   const { origin } = await open().listen();
   await fetch(`${origin}/v1/models`);
   expect([globalThis.Request, globalThis.Response]).toEqual(nodeOwn);
+});
+
+test("answers once in a program whose other server was there first", async () => {
+  const program = `
+    import { getRequestListener } from "@hono/node-server";
+    getRequestListener(() => new Response()); // puts this library's Response into the globals
+    const { createEmulator } = await import("evaluator-emulator");
+    const emulator = createEmulator();
+    const { origin } = await emulator.listen();
+    const response = await fetch(origin + "/v1/models");
+    console.log(response.status, Array.isArray((await response.json()).data));
+    await emulator.close();
+  `;
+  const words = ["--import", "tsx", "--input-type=module", "--eval", program];
+  const run = promisify(execFile)(process.execPath, words, { cwd: import.meta.dirname });
+  expect(await run).toEqual({ stdout: "200 true\n", stderr: "" });
 });

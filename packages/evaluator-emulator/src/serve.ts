@@ -62,7 +62,9 @@ function requestListener(
         // The caller left while its call was held up.
         outgoing.destroy();
       }
-      return RESPONSE_ALREADY_SENT;
+      // A clone, because the constant sends itself once more where another server of this library
+      // had put its own Response into the globals before this file was loaded.
+      return RESPONSE_ALREADY_SENT.clone();
     },
     { overrideGlobalObjects: false },
   );
