@@ -4,12 +4,14 @@ import {
   type RequestSource,
   type BatchLimits,
   runBatch,
+  WaitingTime,
 } from "./batch/run-batch.ts";
-import { type Clock, type EvaluatorRuntime, systemClock } from "./clock.ts";
+import { type EvaluatorRuntime, systemClock } from "./clock.ts";
 import { ConfigurationError } from "./errors.ts";
 import type { Evaluation } from "./evaluation.ts";
 import {
   type CallLimits,
+  callLimitsSchema,
   type EvaluatorOptions,
   readCallLimits,
   readOptions,
@@ -79,7 +81,7 @@ export interface Evaluator extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const defaults = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };
+const defaults = callLimitsSchema.parse({});
 // Of 10,000 calls that a service throttles at random, one in twenty, three retries lose none.
 const freeRetriesInBatch = 3;
 
@@ -240,23 +242,5 @@ class OpenCalls {
   async #closeAfterLast(): Promise<void> {
     if (this.#count > 0) await new Promise<void>((resolve) => (this.#onLast = resolve));
     await this.#closeTransport();
-  }
-}
-
-/** How long the longest wait of a batch's calls still lasts. */
-class WaitingTime implements Hooks {
-  readonly #clock: Clock;
-  #endsAtMs = 0;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  onWait({ delayMs }: { delayMs: number | null }): void {
-    this.#endsAtMs = Math.max(this.#endsAtMs, this.#clock.now() + (delayMs ?? 0));
-  }
-
-  get leftMs(): number {
-    return Math.max(0, this.#endsAtMs - this.#clock.now());
   }
 }

@@ -176,3 +176,11 @@ export function checkOptions(schema: z.ZodType, options: unknown): void {
   const option = issue.path.map(String).join(".");
   throw new ConfigurationError(`The option "${option}" is wrong: ${issue.message}.`, { option });
 }
+
+/** Returns a check, for an option's schema, of whether a value is an object with these methods. */
+export function hasMethods(...names: readonly string[]): (value: unknown) => boolean {
+  return (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    names.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
+}

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { checkOptions, ConfigurationError } from "./errors.ts";
+import { checkOptions, ConfigurationError, hasMethods } from "./errors.ts";
 import { type Environment, environmentNames, programEnvironment } from "./environment.ts";
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
@@ -103,7 +103,7 @@ export function readCallLimits(options: CallLimits): CallLimits {
 }
 
 const anyObject = z.custom<object>((value) => typeof value === "object" && value !== null);
-const callback = z.custom(isFunction, "it is a function").optional();
+const callback = z.custom((value) => typeof value === "function", "it is a function").optional();
 
 /** The options that are neither limits nor the transport's own. */
 const optionsSchema = z.object({
@@ -132,15 +132,4 @@ export function readOptions(
   checkOptions(z.object({ limits: rateLimitsSchema }), { limits });
   const pacer = options.pacer ?? createPacer(limits, runtime);
   return { transport, pacer, questionLimits, callLimits: readCallLimits(options) };
-}
-
-function hasMethods(...names: readonly string[]): (value: unknown) => boolean {
-  return (value) =>
-    typeof value === "object" &&
-    value !== null &&
-    names.every((name) => isFunction((value as Record<string, unknown>)[name]));
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === "function";
 }

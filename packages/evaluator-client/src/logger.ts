@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { EvaluatorError } from "./errors.ts";
-import { type Hooks, quietly } from "./hooks.ts";
+import { type AttemptEvent, type Hooks, quietly, type WaitEvent } from "./hooks.ts";
 
 /** Where lines go: `console`, or any logger with some of its methods. */
 export interface Logger {
@@ -50,14 +50,14 @@ export class CallLines implements Hooks {
     this.#call = call;
   }
 
-  onAttempt({ attempt, durationMs, status, error }: Parameters<Required<Hooks>["onAttempt"]>[0]) {
+  onAttempt({ attempt, durationMs, status, error }: AttemptEvent) {
     const after = `after ${Math.round(durationMs)} ms`;
     if (error === null)
       this.#write("debug", `attempt ${attempt} answered ${status ?? ""} ${after}`);
     else this.#write("warn", `attempt ${attempt} failed ${after}: ${describe(error)}`);
   }
 
-  onWait({ attempt, reason, delayMs }: Parameters<Required<Hooks>["onWait"]>[0]) {
+  onWait({ attempt, reason, delayMs }: WaitEvent) {
     const time = delayMs === null ? "for its turn" : `${Math.ceil(delayMs)} ms`;
     this.#write("info", `waits ${time} before attempt ${attempt} (${reason})`);
   }

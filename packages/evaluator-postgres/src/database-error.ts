@@ -29,7 +29,10 @@ export class DatabaseError extends EvaluatorError {
   }
 }
 
-const advice: Readonly<Record<DatabaseFailure, string>> = {
+/** What `pg` tells of; what is too old or too new is found by looking. */
+type ToldFailure = Exclude<DatabaseFailure, "too-old" | "newer-schema">;
+
+const advice: Readonly<Record<ToldFailure, string>> = {
   unreachable:
     "PostgreSQL cannot be reached. Check that it runs, and host, port and TLS of the connection.",
   busy: "PostgreSQL takes no more connections. Raise max_connections, or lower max in the connection options.",
@@ -38,15 +41,13 @@ const advice: Readonly<Record<DatabaseFailure, string>> = {
   "read-only":
     "PostgreSQL is read-only. Connect to the primary instead of a replica, or unset default_transaction_read_only.",
   full: "PostgreSQL's disk is full. Make room on the server, then try again.",
-  "too-old": "PostgreSQL is too old.",
-  "newer-schema": "The schema evaluator is newer than this program.",
   "connection-options":
     "The connection options for PostgreSQL cannot be read. Write them as postgres://user:password@host:5432/database, with reserved characters percent-encoded, or as an object.",
   other: "PostgreSQL refused a statement. Check that nobody changed the schema evaluator.",
 };
 
 // SQLSTATE codes and classes; appendix A of PostgreSQL's manual lists them.
-const failureOfState: Readonly<Record<string, DatabaseFailure>> = {
+const failureOfState: Readonly<Record<string, ToldFailure>> = {
   "08": "unreachable",
   "25006": "read-only",
   "28": "denied",
@@ -62,7 +63,6 @@ const failureOfState: Readonly<Record<string, DatabaseFailure>> = {
  * its text and its fields hold host, user or, after a misread URL, parts of the password.
  */
 export function toDatabaseError(error: unknown): DatabaseError {
-  if (error instanceof DatabaseError) return error;
   const code = codeOf(error);
   const failure = toFailure(error, code);
   const note = code === null ? "" : ` (code ${code})`;
@@ -74,7 +74,7 @@ function codeOf(error: unknown): string | null {
   return typeof code === "string" && /^[A-Z0-9_]{3,60}$/.test(code) ? code : null;
 }
 
-function toFailure(error: unknown, code: string | null): DatabaseFailure {
+function toFailure(error: unknown, code: string | null): ToldFailure {
   const isState = code !== null && /^[0-9A-Z]{5}$/.test(code) && "severity" in Object(error);
   if (!isState) return code?.startsWith("ERR_INVALID") ? "connection-options" : "unreachable";
   const names = [code, code.slice(0, 3), code.slice(0, 2)];

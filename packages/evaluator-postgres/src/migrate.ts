@@ -30,10 +30,7 @@ export async function migrateDatabase(database: Database): Promise<void> {
     await query(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     const version = await readVersion(query);
     if (version === null) await makeSchema(query);
-    for (const [index, migration] of migrations.entries()) {
-      if (index < (version ?? 0)) continue;
-      await query(migration);
-    }
+    for (const migration of migrations.slice(version ?? 0)) await query(migration);
     await query(`update evaluator.schema_version set version = ${migrations.length}`);
   });
 }

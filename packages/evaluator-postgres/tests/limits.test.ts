@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { inspect, promisify } from "node:util";
 import { randomUUID } from "node:crypto";
 import { migrate, postgresLimits } from "evaluator-postgres";
@@ -39,13 +38,8 @@ describe.skipIf(url === null)("a limit on a real server", () => {
 
   async function open(connection: PoolConfig) {
     const store = await postgresLimits(connection);
-    let isOpen = true;
-    const close = async (): Promise<void> => {
-      if (isOpen) await store[Symbol.asyncDispose]();
-      isOpen = false;
-    };
-    onTestFinished(close);
-    return { store, close };
+    onTestFinished(() => store[Symbol.asyncDispose]());
+    return { store };
   }
 
   let shared: Awaited<ReturnType<typeof makeDatabase>>;
@@ -136,10 +130,18 @@ describe.skipIf(url === null)("a limit on a real server", () => {
   });
 
   test("lets a program end that closes it last", async () => {
-    const program = join(import.meta.dirname, "open-and-close.ts");
+    const program = `
+      import { postgresLimits } from "evaluator-postgres";
+      const store = await postgresLimits(process.argv[1]);
+      const limits = { requestsPerMinute: 60 };
+      const ask = { key: "program", member: "program", requests: 1, tokens: 0, limits };
+      console.log((await store.lease(ask)).members);
+      await store[Symbol.asyncDispose]();
+    `;
     const { connectionString = "" } = shared.at();
-    const words = ["--import", "tsx", program, connectionString];
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, words);
+    const words = ["--import", "tsx", "--input-type=module", "--eval", program, connectionString];
+    const cwd = import.meta.dirname;
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, words, { cwd });
     expect([stdout, stderr]).toEqual(["1\n", ""]);
   });
 

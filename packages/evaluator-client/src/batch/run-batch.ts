@@ -1,6 +1,8 @@
 import * as z from "zod";
+import type { Clock } from "../clock.ts";
 import { checkOptions, EvaluatorError } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
+import type { Hooks } from "../hooks.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import type { JsonObject } from "../questions/json.ts";
 import type { Questions } from "../questions/question.ts";
@@ -208,5 +210,23 @@ class Semaphore {
     const next = this.#queue.shift();
     if (next) next();
     else this.#free += 1;
+  }
+}
+
+/** How long the longest wait of a batch's calls still lasts. */
+export class WaitingTime implements Hooks {
+  readonly #clock: Clock;
+  #endsAtMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  onWait({ delayMs }: { delayMs: number | null }): void {
+    this.#endsAtMs = Math.max(this.#endsAtMs, this.#clock.now() + (delayMs ?? 0));
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.#endsAtMs - this.#clock.now());
   }
 }

@@ -34,7 +34,8 @@ export class LeasedSlots {
   readonly #member = crypto.randomUUID();
   readonly #ownStore: LimitStore;
   readonly #stopListening: () => void;
-  #slots: Slot[] = [];
+  /** The earliest first. */
+  readonly #slots: Slot[] = [];
   #endAtMs = Number.NEGATIVE_INFINITY;
   #tokensOwed = 0;
   #members = 1;
@@ -97,8 +98,7 @@ export class LeasedSlots {
 
   /** Gives up the slots from before that time. */
   dropBefore(ms: number): void {
-    for (const { tokens } of this.#slots.filter(({ atMs }) => atMs < ms)) this.correct(-tokens);
-    this.#slots = this.#slots.filter(({ atMs }) => atMs >= ms);
+    while (this.firstAtMs < ms) this.correct(-(this.#slots.shift()?.tokens ?? 0));
     if (this.#slots.length === 0) this.#endAtMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -179,7 +179,9 @@ export class LeasedSlots {
 /** Throws at a lease that is none: a row that vanished in a crash must not open the limit. */
 function checkLease(lease: Lease): Lease {
   const { waitMs, gapMs, pausedMs, members } = lease;
-  const isLease = [waitMs, gapMs, pausedMs, members - 1].every((ms) => ms >= 0 && ms < Infinity);
+  const isLease = [waitMs, gapMs, pausedMs, members - 1].every(
+    (ms) => Number.isFinite(ms) && ms >= 0,
+  );
   if (!isLease) throw new TypeError("The store gave no lease.");
   return lease;
 }

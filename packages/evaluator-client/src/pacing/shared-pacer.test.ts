@@ -99,18 +99,20 @@ test("goes on with nine tenths of the limit when the store never answered", asyn
   expect(sent.length).toBeLessThanOrEqual(37);
 });
 
-test.each([null, {}, { waitMs: Number.NaN, gapMs: 0, members: 1, pausedMs: 0 }])(
-  "takes the lease %j for none",
-  async (lease) => {
-    const store = { ...broken, lease: async () => lease as never };
-    const { clock, sent, pacerOf } = sharing({ store, whenStoreIsDown: "closed" });
-    void pacerOf()
-      .ask("a")
-      .catch(() => undefined);
-    await clock.advance(10_000);
-    expect(sent).toEqual([]);
-  },
-);
+test.each([
+  null,
+  {},
+  { waitMs: Number.NaN, gapMs: 0, members: 1, pausedMs: 0 },
+  { waitMs: null, gapMs: 0, members: 1, pausedMs: 0 },
+])("takes the lease %j for none", async (lease) => {
+  const store = { ...broken, lease: async () => lease as never };
+  const { clock, sent, pacerOf } = sharing({ store, whenStoreIsDown: "closed" });
+  void pacerOf()
+    .ask("a")
+    .catch(() => undefined);
+  await clock.advance(10_000);
+  expect(sent).toEqual([]);
+});
 
 test("sends nothing without the store where it is told so, and goes on once it is back", async () => {
   const clock = new ManualClock();

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import * as z from "zod";
 import { type Clock, systemClock } from "../clock.ts";
-import { checkOptions, ConfigurationError } from "../errors.ts";
+import { checkOptions, ConfigurationError, hasMethods } from "../errors.ts";
 import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
 import { LimitDetector } from "./limit-detector.ts";
 import { LeasedSlots } from "./leased-slots.ts";
@@ -32,7 +32,10 @@ export interface SharedPacerOptions {
 }
 
 const optionsSchema = z.object({
-  store: z.custom(isStore, "it is a limit store, such as memoryLimits()"),
+  store: z.custom(
+    hasMethods("lease", "pause", "onPause"),
+    "it is a limit store, such as memoryLimits()",
+  ),
   key: z.string().min(1),
   limits: rateLimitsSchema.refine(
     ({ requestsPerMinute, tokensPerSecond }) =>
@@ -141,9 +144,9 @@ class SharedPacer implements Pacer, AsyncDisposable {
       this.#queue.leave(next).admit(this.#pass(next.tokens, nowMs));
     }
     if (this.#queue.length === 0) return;
-    if (this.#queue.length > this.#slots.count && this.#slots.askAtMs <= nowMs) this.#ask();
-    const askAtMs =
-      this.#queue.length > this.#slots.count ? this.#slots.askAtMs : Number.POSITIVE_INFINITY;
+    const wantsMore = this.#queue.length > this.#slots.count;
+    if (wantsMore && this.#slots.askAtMs <= nowMs) this.#ask();
+    const askAtMs = wantsMore ? this.#slots.askAtMs : Number.POSITIVE_INFINITY;
     const nextAtMs = Math.min(this.#slots.firstAtMs, askAtMs);
     if (nextAtMs === Number.POSITIVE_INFINITY) return;
     this.#cancelWake = this.#clock.schedule(Math.max(0, nextAtMs - nowMs), () => this.#wake());
@@ -217,9 +220,4 @@ class SharedPacer implements Pacer, AsyncDisposable {
 function closedError(): ConfigurationError {
   const message = "The shared pacer is closed; make another one with sharedPacer.";
   return new ConfigurationError(message, { option: "pacer" });
-}
-
-function isStore(value: unknown): boolean {
-  const { lease, pause, onPause } = Object(value) as Partial<LimitStore>;
-  return [lease, pause, onPause].every((method) => typeof method === "function");
 }

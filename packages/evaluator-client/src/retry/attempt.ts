@@ -156,15 +156,6 @@ export function sleep(
 /** What to do about a failed attempt; `throttled` also slows everyone who shares the limit. */
 export type FailureClass = "final" | "retryable" | "throttled";
 
-const retryableStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
-
-/** Whether a status is worth another attempt, given the `x-should-retry` header. */
-export function isRetryableStatus(status: number, shouldRetry: string | null): boolean {
-  if (shouldRetry === "false") return false;
-  if (status === 409) return shouldRetry === "true";
-  return retryableStatuses.has(status) || (status >= 520 && status <= 527);
-}
-
 /** Sorts the error of a failed attempt. */
 export function classifyFailure(error: EvaluatorError): FailureClass {
   if (!error.isRetryable) return "final";

@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
-import { nextStep, passOnName, type StatusFailure, statusMessage } from "./status-failure.ts";
+import {
+  isRetryableStatus,
+  nextStep,
+  passOnName,
+  type StatusFailure,
+  statusMessage,
+} from "./status-failure.ts";
 
 const redirect = "Redirects are not followed; set the base URL to the final address.";
 const key = "Check the key, and that it may use this model.";
@@ -56,4 +62,21 @@ test.each<[unknown, string | null]>([
 ])("passes %j on as %j", (name, passed) => {
   const failure = { apiKey: "a_key_of_letters", state: "text", clock: new ManualClock() };
   expect(passOnName(name as string, failure as unknown as StatusFailure)).toBe(passed);
+});
+
+test.each([408, 425, 429, 500, 502, 503, 504, 520, 523, 527, 529])("retries %d", (status) => {
+  expect(isRetryableStatus(status, null)).toBe(true);
+  expect(isRetryableStatus(status, "false")).toBe(false);
+});
+
+test.each([0, 301, 307, 400, 401, 402, 403, 404, 409, 413, 422, 501, 505, 519, 528])(
+  "does not retry %d",
+  (status) => {
+    expect(isRetryableStatus(status, null)).toBe(false);
+  },
+);
+
+test("retries 409 only when the service says so", () => {
+  expect(isRetryableStatus(409, "true")).toBe(true);
+  expect(isRetryableStatus(400, "true")).toBe(false);
 });

@@ -1,6 +1,5 @@
 import type { StatusErrorDetails } from "../errors.ts";
 import { headerOf, type JsonResponse } from "../http/http-client.ts";
-import { isRetryableStatus } from "../retry/attempt.ts";
 import type { Clock } from "../clock.ts";
 
 /** A response with an error status, and what its error may and may not say. */
@@ -18,6 +17,15 @@ export function commonStatusDetails({ response, clock }: StatusFailure) {
     isRetryable: isRetryableStatus(status, header("x-should-retry")),
     retryAfterMs: parseRetryAfterMs(header, clock.epochNow()),
   } satisfies Partial<StatusErrorDetails>;
+}
+
+const retryableStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
+
+/** Whether a status is worth another attempt, given the `x-should-retry` header. */
+export function isRetryableStatus(status: number, shouldRetry: string | null): boolean {
+  if (shouldRetry === "false") return false;
+  if (status === 409) return shouldRetry === "true";
+  return retryableStatuses.has(status) || (status >= 520 && status <= 527);
 }
 
 /** A server's name or id for something: passed on when it looks like one and repeats nothing private. */

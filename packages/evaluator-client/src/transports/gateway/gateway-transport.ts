@@ -8,7 +8,14 @@ import {
   readHeaderOption,
   type TransportOptions,
 } from "../transport-options.ts";
-import { gatewayHeaders, gatewayService, type GatewayWire, gatewayWires } from "./gateway-wire.ts";
+import {
+  fromGatewayResponse,
+  gatewayHeaders,
+  type GatewayWire,
+  gatewayWires,
+  toGatewayBody,
+  toGatewayError,
+} from "./gateway-wire.ts";
 
 /** How to reach the model through the gateway. */
 export interface GatewayTransportOptions extends TransportOptions {
@@ -33,7 +40,16 @@ export interface GatewayTransportOptions extends TransportOptions {
  */
 export function gatewayTransport(options: GatewayTransportOptions = {}): Transport {
   const { wire, ...service } = readOptions(options);
-  return postTransport({ ...service, ...gatewayService(wire) }, options);
+  return postTransport(
+    {
+      ...service,
+      name: "gateway",
+      toBody: (request) => toGatewayBody(request, wire),
+      toReply: fromGatewayResponse,
+      toError: (failure) => toGatewayError(failure, wire),
+    },
+    options,
+  );
 }
 
 function readOptions(options: GatewayTransportOptions) {

@@ -18,7 +18,6 @@ import {
   type StatusFailure,
   statusMessage,
 } from "../status-failure.ts";
-import type { PostedService } from "../post-transport.ts";
 import type { TransportReply } from "../transport.ts";
 
 /** Names and values of the gateway's wire (contract sections 4.1 and 9; field facts for the successor). */
@@ -131,16 +130,4 @@ function advice(
   const other = wire === "evaluation-model" ? "decision-model" : "evaluation-model";
   const hint = `If the gateway speaks the other generation, set the option wire: "${other}".`;
   return `${nextStep(status)} ${hint}`;
-}
-
-/** Returns what the gateway adds to posting: the body, the reply and the errors of one generation. */
-export function gatewayService(
-  wire: GatewayWire,
-): Pick<PostedService, "name" | "toBody" | "toReply" | "toError"> {
-  return {
-    name: "gateway",
-    toBody: (request) => toGatewayBody(request, wire),
-    toReply: fromGatewayResponse,
-    toError: (failure) => toGatewayError(failure, wire),
-  };
 }
