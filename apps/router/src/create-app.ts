@@ -29,6 +29,8 @@ export interface AppParts extends AnsweredHosts {
   readonly routing: Routing;
   /** Is told of an error nobody expected. */
   readonly reportDefect: (error: Error) => void;
+  /** What the records call this process. @default "router" */
+  readonly instance?: string;
   /** What a client must show, or null. @default null */
   readonly accessToken?: string | null;
   /** Calls that ask a model at once, at most. @default 64 */
@@ -48,11 +50,12 @@ export interface AppParts extends AnsweredHosts {
 /** Returns the router as a web application: every endpoint, and what every request passes first. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
   const { page, routing, reportDefect, accessToken = null, logDropped = null } = parts;
+  const { instance = "router" } = parts;
   const { observe, isStopping = () => false, pricesTried = Promise.resolve() } = parts;
   const slots = createCallSlots(parts.maxCallsInFlight ?? 64);
   const metrics = createMetrics({ callsInFlight: slots.inUse, logDropped });
   const observers = [metrics.observe, ...(observe === undefined ? [] : [observe])];
-  const router = createMessageRouter({ ...routing, observers });
+  const router = createMessageRouter({ ...routing, instance, observers });
   const app = new Hono<ClientEnv>();
   app.use(requestId(), accessLog({ metrics, write: parts.writeAccess ?? null }));
   app.use(keepClientSignal, securityHeaders(page), sameOriginOnly(parts));

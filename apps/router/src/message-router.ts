@@ -16,7 +16,7 @@ import {
 import type { Tier } from "./tier-question.ts";
 
 /** Who asked, and what ends the asking. */
-export interface Call extends CallOrigin {
+export interface Call extends Omit<CallOrigin, "instance"> {
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
 }
@@ -49,17 +49,21 @@ export interface MessageRouter {
 
 /** Returns what decides and replies for every endpoint. */
 export function createMessageRouter(
-  routing: Routing & { observers: readonly Observe[] },
+  routing: Routing & { instance: string; observers: readonly Observe[] },
 ): MessageRouter {
-  const { services, policy, observers } = routing;
+  const { services, policy, instance, observers } = routing;
   const observe: Observe = (record) => {
     for (const tell of observers) tell(record);
   };
 
-  async function decideFor(message: string, { signal, ...origin }: Call): Promise<Decision> {
+  async function decideFor(
+    message: string,
+    { signal, requestId, endpoint }: Call,
+  ): Promise<Decision> {
     try {
       return await decide(message, routing, signal);
     } catch (thrown) {
+      const origin = { instance, requestId, endpoint };
       const error = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
       observe(recordOfFailure(origin, signal.aborted ? "stopped" : "no-decision", error));
       throw thrown;
@@ -75,7 +79,7 @@ export function createMessageRouter(
     async decideOnly(message, call) {
       const decision = await decideFor(message, call);
       const { requestId, endpoint } = call;
-      observe(recordOf({ requestId, endpoint }, decision, { outcome: "decided" }));
+      observe(recordOf({ instance, requestId, endpoint }, decision, { outcome: "decided" }));
       return decision;
     },
     decideTier: (tier) => decideTier(tier, "requested", routing),
@@ -87,7 +91,7 @@ export function createMessageRouter(
         onFallback?.(decision);
         return open(model);
       };
-      const origin = { requestId, endpoint };
+      const origin = { instance, requestId, endpoint };
       const meter = createTokenMeter(prompt);
       try {
         const reply = await generateReply(prompt, {

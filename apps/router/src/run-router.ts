@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { hostname } from "node:os";
+import process from "node:process";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { isLoopbackHost, toPrintable } from "evaluator-cli-kit";
 import { readCalibration } from "./decision/calibration.ts";
@@ -7,6 +9,8 @@ import type { ModelPrice } from "./prices/model-price.ts";
 import { refreshPrices } from "./prices/refresh-prices.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
 import { connectServices } from "./services/connect-services.ts";
+import type { Services } from "./services/services.ts";
+import { openSharedLimit } from "./services/shared-limit.ts";
 import { startRouter } from "./start-router.ts";
 
 /** Where a running router tells of itself, and what stops it. */
@@ -29,9 +33,19 @@ export interface RouterContext {
  * @throws CliError or ConfigurationError when it cannot start as it is set up.
  */
 export async function runRouter(options: RouterOptions, context: RouterContext): Promise<void> {
-  const { signal, write, warn, reportDefect } = context;
+  const { sharedLimit } = options;
+  const { warn } = context;
   for (const line of options.warnings) warn(`${line}\n`);
-  const services = connectServices(options.engines);
+  const limit = sharedLimit === null ? null : await openSharedLimit(sharedLimit, { warn });
+  try {
+    await serve(connectServices(options.engines, limit), options, context);
+  } finally {
+    await limit?.[Symbol.asyncDispose](); // its connections would keep the process alive
+  }
+}
+
+async function serve(services: Services, options: RouterOptions, context: RouterContext) {
+  const { signal, write, warn, reportDefect } = context;
   const { decisionLog, calibrationFile } = options;
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const log = decisionLog === null ? null : await openDecisionLog(decisionLog, { warn });
@@ -41,6 +55,7 @@ export async function runRouter(options: RouterOptions, context: RouterContext):
   const router = await startRouter({
     options,
     services,
+    instance: options.instance ?? `${hostname()}-${process.pid}`,
     calibration,
     reportDefect,
     prices,

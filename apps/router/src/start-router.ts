@@ -31,6 +31,8 @@ export interface RouterParts {
   readonly services: Services;
   /** Is told of an error nobody expected. */
   readonly reportDefect: (error: Error) => void;
+  /** What the records call this process. @default "router" */
+  readonly instance?: string;
   /** Corrects the evaluation model's probabilities. @default null */
   readonly calibration?: CalibrationArtifact | null;
   /** Prices by model id; may be filled later. @default none */

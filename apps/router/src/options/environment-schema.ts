@@ -69,6 +69,25 @@ export const environmentSchema = z.object({
     error: "is not a number of calls; set it to a whole number from 1 to 10000, such as 64",
   }),
   ROUTER_STALL_TIMEOUT_MS: milliseconds(20_000),
+  ROUTER_LIMITS: z
+    .string()
+    .regex(
+      /^postgres(?:ql)?:\/\//,
+      "is not the address of a PostgreSQL database, such as postgres://user:password@host:5432/database",
+    )
+    .optional(),
+  ROUTER_REQUESTS_PER_MINUTE: wholeNumber({
+    from: 1,
+    to: 999_999,
+    error: "is not a number of requests; set it to a whole number from 1, such as 1200",
+  }).optional(),
+  ROUTER_INSTANCE: z
+    .string()
+    .regex(
+      /^[\w.:-]{1,64}$/,
+      "is not a name of up to 64 letters, digits and the signs . : _ -, such as router-1",
+    )
+    .optional(),
   ROUTER_DECISION_LOG: z.string().optional(),
   ROUTER_ACCESS_LOG: z.enum(["on", "off"], "is neither on nor off").default("on"),
   AI_GATEWAY_API_KEY: key().optional(),
@@ -88,6 +107,7 @@ export const environmentSchema = z.object({
 export const secretNames: ReadonlySet<string> = new Set([
   "AI_GATEWAY_API_KEY",
   "ROUTER_ACCESS_TOKEN",
+  "ROUTER_LIMITS",
   "ROUTER_REPLY_API_KEY",
   "ROUTER_REPLY_BASE_URL", // people write user name and password into addresses
 ]);

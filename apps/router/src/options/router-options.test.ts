@@ -25,6 +25,8 @@ test("nothing set means the loopback address, port 3000, the default models and 
     calibrationFile: null,
     decisionLog: null,
     hasAccessLog: true,
+    sharedLimit: null,
+    instance: null,
     engines: { evaluator: null, reply: null, secrets: [] },
     warnings: [],
   });
@@ -69,6 +71,8 @@ test("everything can be set", () => {
     calibrationFile: "calibration.json",
     decisionLog: "decisions.jsonl",
     hasAccessLog: false,
+    sharedLimit: null,
+    instance: null,
     engines: {
       evaluator: env,
       reply: { kind: "gateway", apiKey: "key", baseUrl: "http://127.0.0.1:4000/v4/ai", env },

@@ -8,7 +8,7 @@ import {
 } from "evaluator-cli-kit";
 import type { z } from "zod";
 import type { RoutingPolicy } from "../decision/decision.ts";
-import type { EngineOptions, ReplyServer } from "../services/services.ts";
+import type { EngineOptions, ReplyServer, SharedLimitOptions } from "../services/services.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
 import { defaultTierModels, environmentSchema, secretNames } from "./environment-schema.ts";
 
@@ -40,6 +40,10 @@ export interface RouterOptions {
   readonly hasAccessLog: boolean;
   /** Who decides and who replies. */
   readonly engines: EngineOptions;
+  /** The limit that several routers share, or null where this one has a key to itself. */
+  readonly sharedLimit: SharedLimitOptions | null;
+  /** What the decision log calls this process; null for the machine's name and the process id. */
+  readonly instance: string | null;
   /** What a person should change in the settings, one line each. */
   readonly warnings: readonly string[];
 }
@@ -86,8 +90,13 @@ export function parseRouterOptions(env: Environment): RouterOptions {
     engines: {
       evaluator: readsEvaluator(data) ? env : null,
       reply: readReplyServer(data, env),
-      secrets: keyNames.flatMap((name) => data[name] ?? []),
+      secrets: [
+        ...keyNames.flatMap((name) => data[name] ?? []),
+        ...addressSecrets(data.ROUTER_LIMITS),
+      ],
     },
+    sharedLimit: readSharedLimit(data),
+    instance: data.ROUTER_INSTANCE ?? null,
     warnings: data.ROUTER_DECISION_MS === undefined ? [] : [renamed],
   };
 }
@@ -103,6 +112,17 @@ const keyNames = [
   "EVALUATOR_LOGPROBS_API_KEY",
   "ROUTER_REPLY_API_KEY",
 ] as const;
+
+function readSharedLimit(data: Settings): SharedLimitOptions | null {
+  const { ROUTER_LIMITS: url, ROUTER_REQUESTS_PER_MINUTE: requestsPerMinute = null } = data;
+  return url === undefined ? null : { url, requestsPerMinute };
+}
+
+/** What of a database's address must not be told: all of it, and its password alone. */
+function addressSecrets(address: string | undefined): string[] {
+  const password = /^\w+:\/\/[^:@/]*:([^@]*)@/.exec(address ?? "")?.[1];
+  return [address, password].filter((secret) => secret !== undefined);
+}
 
 /** Without a key the gateway is not asked, and the emulator decides. */
 function readsEvaluator({ EVALUATOR_TRANSPORT, AI_GATEWAY_API_KEY }: Settings): boolean {

@@ -23,7 +23,11 @@ async function temporaryLog(): Promise<string> {
 }
 
 function recordWith(requestId: string) {
-  return recordOfFailure({ requestId, endpoint: "chat" }, "no-decision", new Error("no"));
+  return recordOfFailure(
+    { instance: "one", requestId, endpoint: "chat" },
+    "no-decision",
+    new Error("no"),
+  );
 }
 
 /** The ids of the whole records in a log, and how many lines are no records. */

@@ -12,6 +12,8 @@ export type Outcome = "replied" | "decided" | "reply-failed" | "no-decision" | "
 
 /** Who asked, and where. */
 export interface CallOrigin {
+  /** Which router answered, where several share a limit. */
+  readonly instance: string;
   readonly requestId: string;
   readonly endpoint: Endpoint;
 }

@@ -17,6 +17,7 @@ async function ask(message: string, env: Environment) {
     tierModels: defaultTierModels,
     policy: defaultPolicy,
     prices: new Map(),
+    instance: "one",
     observers: [],
   });
   const call = { signal, requestId: "test", endpoint: "chat" } as const;

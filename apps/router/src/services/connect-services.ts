@@ -3,6 +3,7 @@ import { emulatedEngines } from "./emulator-services.ts";
 import { connectEvaluation } from "./evaluation-engine.ts";
 import { connectReplies } from "./reply-engine.ts";
 import type { EngineOptions, Services } from "./services.ts";
+import type { SharedLimit } from "./shared-limit.ts";
 
 /**
  * Returns who decides and who replies; the emulator in this process, with no key and no network,
@@ -10,10 +11,13 @@ import type { EngineOptions, Services } from "./services.ts";
  *
  * @throws ConfigurationError when the environment does not say how to reach the evaluation model.
  */
-export function connectServices({ evaluator: env, reply, secrets }: EngineOptions): Services {
+export function connectServices(
+  { evaluator: env, reply, secrets }: EngineOptions,
+  sharedLimit: SharedLimit | null = null,
+): Services {
   globalThis.AI_SDK_LOG_WARNINGS = false; // the `ai` package would print them on the console
   const emulator = emulatedEngines();
-  const evaluation = env === null ? emulator.evaluation : connectEvaluation(env);
+  const evaluation = env === null ? emulator.evaluation : connectEvaluation(env, sharedLimit);
   const replies = reply === null ? emulator.replies : connectReplies(reply);
   const { decider } = evaluation;
   const { replier } = replies;
@@ -25,7 +29,6 @@ export function connectServices({ evaluator: env, reply, secrets }: EngineOption
     redact: redactor(secrets),
     notice: describeEngines({ decider, replier, emulated }),
     isEmulated: emulated.length > 0,
-    close: () => evaluation.evaluator.close(),
   };
 }
 

@@ -20,9 +20,11 @@ export function emulatedEngines(): EmulatedEngines {
   const fetch: typeof globalThis.fetch = (input, init) =>
     (emulator ??= createEmulator()).fetch(input, init);
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
+  const evaluator = createEvaluator({ transport, env: {} });
   return {
     evaluation: {
-      evaluator: createEvaluator({ transport, env: {} }),
+      evaluator,
+      close: () => evaluator.close(),
       evaluatorWire: "emulator local:emulator",
       decider: name,
     },

@@ -1,18 +1,28 @@
 import type { Environment } from "evaluator-cli-kit";
 import { createEvaluator, type Transport, transportFromEnvironment } from "evaluator-client";
 import type { EvaluationEngine } from "./services.ts";
+import { type SharedLimit, sharedLimitPacer } from "./shared-limit.ts";
 
 /**
  * Returns what the environment names as who decides.
  *
  * @throws ConfigurationError when the environment does not say how to reach the evaluation model.
  */
-export function connectEvaluation(env: Environment): EvaluationEngine {
+export function connectEvaluation(
+  env: Environment,
+  sharedLimit: SharedLimit | null,
+): EvaluationEngine {
   const transport = transportFromEnvironment(env);
+  const pacer = sharedLimit === null ? null : sharedLimitPacer(sharedLimit, { transport, env });
+  const evaluator = createEvaluator({ transport, env, ...(pacer !== null && { pacer }) });
   const address = addressOf(transport);
   const how = transport.name === "logprobs" ? ", read from its log-probabilities" : "";
   return {
-    evaluator: createEvaluator({ transport, env }),
+    evaluator,
+    async close() {
+      await evaluator.close();
+      await pacer?.[Symbol.asyncDispose]();
+    },
     evaluatorWire: `${transport.name} ${address}`,
     decider: `${transport.target?.modelId ?? "a model"} at ${address}${how}`,
   };

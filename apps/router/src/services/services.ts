@@ -12,6 +12,8 @@ export interface EvaluationEngine {
   readonly evaluatorWire: string;
   /** In words for a person. */
   readonly decider: string;
+  /** Lets go of everything held open. */
+  readonly close: () => Promise<void>;
 }
 
 /** Who replies. */
@@ -32,8 +34,6 @@ export interface Services extends EvaluationEngine, ReplyEngine {
   readonly notice: string;
   /** Whether the emulator on this machine decides or replies. */
   readonly isEmulated: boolean;
-  /** Lets go of everything held open. */
-  readonly close: () => Promise<void>;
 }
 
 /** The gateway, as replies come from it. */
@@ -65,4 +65,12 @@ export interface EngineOptions {
   readonly reply: ReplyServer | null;
   /** Every key in the settings, none of which is ever told. */
   readonly secrets: readonly string[];
+}
+
+/** Which limit several routers share, and where they agree on it. */
+export interface SharedLimitOptions {
+  /** Address of the database; never told. */
+  readonly url: string;
+  /** Requests a minute of all of them together; null for the engine's own limit, else 1,200. */
+  readonly requestsPerMinute: number | null;
 }

@@ -1,0 +1,121 @@
+import { createEmulator } from "evaluator-emulator";
+import { type LimitStore, memoryLimits } from "evaluator-client";
+import { DatabaseError } from "evaluator-postgres";
+import { expect, onTestFinished, test } from "vitest";
+import { parseRouterOptions } from "../options/router-options.ts";
+import type { MessageRecord } from "../records/message-record.ts";
+import { plantedKey } from "../testing/keep-told.ts";
+import { startTestRouter } from "../testing/test-router.ts";
+import { connectServices } from "./connect-services.ts";
+import { openSharedLimit } from "./shared-limit.ts";
+
+const url = "postgres://worker:dont-tell-this@127.0.0.1:1/limits";
+const disposable = (store: LimitStore) => ({ ...store, [Symbol.asyncDispose]: async () => {} });
+
+/** A store in this process that tells whose leases it gave. */
+function recordingStore() {
+  const store = memoryLimits();
+  const asked: { key: string; member: string; members: number; limits: object }[] = [];
+  const lease: LimitStore["lease"] = async (ask) => {
+    const given = await store.lease(ask);
+    const { key, member, limits } = ask;
+    asked.push({ key, member, members: given.members, limits });
+    return given;
+  };
+  return { asked, store: { ...store, lease } };
+}
+
+async function startGateway(): Promise<string> {
+  const emulator = createEmulator();
+  onTestFinished(() => emulator.close());
+  return (await emulator.listen()).gatewayBaseUrl;
+}
+
+interface Instance {
+  readonly name: string;
+  readonly gateway: string;
+  readonly open: () => Promise<LimitStore & AsyncDisposable>;
+}
+
+/** A router that takes its turns from a store, and answers one message. */
+async function startInstance({ name, gateway, open }: Instance) {
+  const env = {
+    AI_GATEWAY_API_KEY: plantedKey,
+    EVALUATOR_BASE_URL: gateway,
+    ROUTER_LIMITS: url,
+    ROUTER_REQUESTS_PER_MINUTE: "60000",
+  };
+  const { engines, sharedLimit } = parseRouterOptions(env);
+  if (sharedLimit === null) throw new Error("There is no shared limit.");
+  const warned: string[] = [];
+  const warn = (line: string) => void warned.push(line);
+  const services = connectServices(engines, await openSharedLimit(sharedLimit, { warn, open }));
+  const records: MessageRecord[] = [];
+  const observe = (record: MessageRecord) => void records.push(record);
+  const router = await startTestRouter({}, { env, services, instance: name, observe });
+  const decide = async () => {
+    const headers = { "content-type": "application/json" };
+    const body = '{"message":"hi"}';
+    return (await fetch(`${router.origin}/decide`, { method: "POST", headers, body })).status;
+  };
+  return { decide, records, warned, services };
+}
+
+test("two routers take their turns from one store, and the log says which of them answered", async () => {
+  const { asked, store } = recordingStore();
+  const gateway = await startGateway();
+  const open = async () => disposable(store);
+  const one = await startInstance({ name: "one", gateway, open });
+  const two = await startInstance({ name: "two", gateway, open });
+  expect([await one.decide(), await two.decide()]).toEqual([200, 200]);
+  const [first, second] = asked;
+  expect(first?.key).toBe(second?.key);
+  expect(first?.key).toMatch(/^[0-9a-f]{64}$/); // a hash: the key stands nowhere
+  expect(first?.member).not.toBe(second?.member);
+  expect([first?.members, second?.members]).toEqual([1, 2]);
+  expect([...one.records, ...two.records].map(({ instance }) => instance)).toEqual(["one", "two"]);
+});
+
+test("a store that is down at the start, and one that goes away, stop no message", async () => {
+  const { store, asked } = recordingStore();
+  const gateway = await startGateway();
+  let isUp = false;
+  const failure = () =>
+    new DatabaseError("PostgreSQL cannot be reached.", { failure: "unreachable" });
+  const open = async () => {
+    if (!isUp) throw failure();
+    return disposable({
+      ...store,
+      lease: (ask) => (isUp ? store.lease(ask) : Promise.reject(failure())),
+    });
+  };
+  const { decide, warned } = await startInstance({ name: "one", gateway, open });
+  expect(await decide()).toBe(200);
+  expect(asked).toEqual([]);
+  expect(warned).toEqual([
+    "ROUTER_LIMITS: PostgreSQL cannot be reached. This router goes on with its own share of the limit until it can.\n",
+  ]);
+  isUp = true;
+  expect(await decide()).toBe(200);
+});
+
+test.each([
+  ["denied", "PostgreSQL refused this user."],
+  ["newer-schema", "Upgrade this one."],
+] as const)("a start ends at what no waiting would help (%s)", async (failure, message) => {
+  const open = () => Promise.reject(new DatabaseError(message, { failure }));
+  const opened = openSharedLimit({ url, requestsPerMinute: null }, { warn: () => {}, open });
+  await expect(opened).rejects.toThrow(`ROUTER_LIMITS: ${message}`);
+});
+
+test("nothing that fails tells the database's address", async () => {
+  const problem = "connect to postgres://worker:dont-tell-this@127.0.0.1:1/limits failed";
+  const open = () => Promise.reject(new TypeError(problem));
+  const opened = openSharedLimit({ url, requestsPerMinute: null }, { warn: () => {}, open });
+  await expect(opened).rejects.toThrow(/^ROUTER_LIMITS: The package .* failed \(TypeError\)\.$/);
+  expect(() => parseRouterOptions({ ROUTER_LIMITS: "mysql://worker:dont-tell-this@db" })).toThrow(
+    /^ROUTER_LIMITS is not the address of a PostgreSQL database/,
+  );
+  const { secrets } = parseRouterOptions({ ROUTER_LIMITS: url }).engines;
+  expect(secrets).toEqual([url, "dont-tell-this"]);
+});

@@ -1,0 +1,171 @@
+import { createHash } from "node:crypto";
+import { CliError, type Environment } from "evaluator-cli-kit";
+import {
+  EvaluatorError,
+  type LimitStore,
+  type Pacer,
+  sharedPacer,
+  type Transport,
+} from "evaluator-client";
+import type { DatabaseFailure } from "evaluator-postgres";
+import type { SharedLimitOptions } from "./services.ts";
+
+/** A limit whose store is open, or is opened as soon as it can be. */
+export interface SharedLimit extends Pick<SharedLimitOptions, "requestsPerMinute"> {
+  readonly store: LimitStore;
+}
+
+/** A shared limit, and what lets go of its store. */
+export interface OpenedLimit extends SharedLimit, AsyncDisposable {}
+
+/** Who is told of the store's failures, and how it is opened. */
+export interface SharedLimitContext {
+  /** Prints a line that a person should look at. */
+  readonly warn: (line: string) => void;
+  /** @default `postgresLimits`, whose package is loaded only now */
+  readonly open?: (url: string) => Promise<OpenStore>;
+}
+
+type OpenStore = LimitStore & AsyncDisposable;
+
+/** The vendor's own limit (contract section 8), where neither the settings nor the engine name one. */
+const REQUESTS_PER_MINUTE = 1200;
+
+const lost = "goes on with its own share of the limit until it can";
+
+/**
+ * Opens the limit that several routers share. A database that is out of reach stops nothing: the
+ * router goes on with its own share, and opens it as soon as it can.
+ *
+ * @throws CliError when the settings are wrong: no waiting would help.
+ */
+export async function openSharedLimit(
+  { url, requestsPerMinute }: SharedLimitOptions,
+  { warn, open = openPostgres }: SharedLimitContext,
+): Promise<OpenedLimit> {
+  let isLost = false;
+  const onFailure = (error: unknown) => {
+    if (!isLost) warn(`ROUTER_LIMITS: ${describe(error)} This router ${lost}.\n`);
+    isLost = true;
+  };
+  const store = createReopeningStore(() => open(url), {
+    onFailure,
+    onSuccess() {
+      if (isLost) warn("ROUTER_LIMITS: the database answers again; the limit is shared.\n");
+      isLost = false;
+    },
+  });
+  try {
+    await store.reach();
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure === null || lastingFailures.has(failure)) {
+      throw new CliError(`ROUTER_LIMITS: ${describe(error)}`, { cause: error });
+    }
+    onFailure(error);
+  }
+  return { requestsPerMinute, store, [Symbol.asyncDispose]: () => store.close() };
+}
+
+const lastingFailures: ReadonlySet<DatabaseFailure> = new Set([
+  "connection-options",
+  "denied",
+  "too-old",
+  "newer-schema",
+]);
+
+function failureOf(error: unknown): DatabaseFailure | null {
+  const isTold = error instanceof EvaluatorError && "failure" in error;
+  return isTold ? (error.failure as DatabaseFailure) : null;
+}
+
+/** A database's error never holds its address; of any other only the kind is told. */
+function describe(error: unknown): string {
+  if (failureOf(error) !== null) return (error as Error).message;
+  return `The package evaluator-postgres failed (${error instanceof Error ? error.name : "unknown error"}).`;
+}
+
+async function openPostgres(url: string): Promise<OpenStore> {
+  const { postgresLimits } = await import("evaluator-postgres");
+  return postgresLimits(url);
+}
+
+interface StoreObserver {
+  readonly onFailure: (error: unknown) => void;
+  readonly onSuccess: () => void;
+}
+
+/** A listener of pauses, which outlives a store that is not open yet. */
+interface PauseListener {
+  readonly key: string;
+  readonly listener: (ms: number) => void;
+  end: () => void;
+}
+
+/** Returns a store that opens another one with whatever is asked of it, until that is open. */
+function createReopeningStore(open: () => Promise<OpenStore>, observer: StoreObserver) {
+  let opened: OpenStore | null = null;
+  let opening: Promise<OpenStore> | null = null;
+  const listeners = new Set<PauseListener>();
+  async function openOnce(): Promise<OpenStore> {
+    const store = await open();
+    for (const each of listeners) each.end = store.onPause(each.key, each.listener);
+    return (opened = store);
+  }
+  async function reach(): Promise<OpenStore> {
+    opening ??= openOnce().finally(() => (opening = null));
+    return opened ?? opening;
+  }
+  async function told<TResult>(use: (store: OpenStore) => Promise<TResult>): Promise<TResult> {
+    try {
+      const result = await use(opened ?? (await reach()));
+      observer.onSuccess();
+      return result;
+    } catch (error) {
+      observer.onFailure(error);
+      throw error;
+    }
+  }
+  return {
+    reach,
+    lease: (ask) => told((store) => store.lease(ask)),
+    pause: (key, ms) => told((store) => store.pause(key, ms)),
+    onPause(key, listener) {
+      const own: PauseListener = { key, listener, end: () => undefined };
+      if (opened !== null) own.end = opened.onPause(key, listener);
+      listeners.add(own);
+      return () => {
+        listeners.delete(own);
+        own.end();
+      };
+    },
+    async close() {
+      const store = opened ?? (await opening?.catch(() => null)) ?? null;
+      await store?.[Symbol.asyncDispose]();
+    },
+  } satisfies LimitStore & { reach: () => Promise<OpenStore>; close: () => Promise<void> };
+}
+
+const keyNames: Readonly<Record<string, string>> = {
+  gateway: "AI_GATEWAY_API_KEY",
+  direct: "EVALUATOR_DIRECT_API_KEY",
+  logprobs: "EVALUATOR_LOGPROBS_API_KEY",
+};
+
+interface Evaluated {
+  readonly transport: Transport;
+  readonly env: Environment;
+}
+
+/** Returns the pacer of every router that asks the same service with the same key. */
+export function sharedLimitPacer(
+  { store, requestsPerMinute }: SharedLimit,
+  { transport, env }: Evaluated,
+): Pacer & AsyncDisposable {
+  const own = transport.limits ?? {};
+  const most = requestsPerMinute ?? own.requestsPerMinute ?? REQUESTS_PER_MINUTE;
+  const secret = env[keyNames[transport.name] ?? ""]?.trim() ?? "";
+  const key = createHash("sha256").update(`${transport.target?.url ?? ""}\n${secret}`);
+  const limits = { ...own, requestsPerMinute: most };
+  return sharedPacer({ store, key: key.digest("hex"), limits });
+}
