@@ -5,6 +5,8 @@ import { Attempt, type AttemptContext, runAttempt, sleep } from "./attempt.ts";
 
 const timedOut = new Error("It took too long.");
 
+const nextTurn = () => Promise.reject(new Error("nobody sends several requests here"));
+
 /** Runs an attempt of at most a second, and gives what is left to watch. */
 function run(
   attempt: (context: AttemptContext) => Promise<unknown>,
@@ -12,7 +14,7 @@ function run(
 ) {
   const clock = new ManualClock();
   const { signal } = controller;
-  const limits = { clock, signal, timeoutMs: 1000, createTimeoutError: () => timedOut };
+  const limits = { clock, signal, timeoutMs: 1000, createTimeoutError: () => timedOut, nextTurn };
   const outcome = runAttempt(attempt, limits);
   const expectNothingLeft = () => {
     expect(clock.waiting).toBe(0);
@@ -74,7 +76,13 @@ test("attempts nothing for a caller that has aborted", async () => {
 
 test("needs no signal of a caller", async () => {
   const clock = new ManualClock();
-  const limits = { clock, signal: undefined, timeoutMs: 1, createTimeoutError: () => timedOut };
+  const limits = {
+    clock,
+    signal: undefined,
+    timeoutMs: 1,
+    createTimeoutError: () => timedOut,
+    nextTurn,
+  };
   const never = runAttempt(() => new Promise(() => undefined), limits);
   const thrown = never.catch((error: unknown) => error);
   await clock.advance(1);
@@ -82,7 +90,7 @@ test("needs no signal of a caller", async () => {
 });
 
 test("aborts its signal and tells its listeners why", () => {
-  const attempt = new Attempt(new ManualClock());
+  const attempt = new Attempt(new ManualClock(), nextTurn);
   const told: unknown[] = [];
   const { signal } = attempt;
   attempt.onAbort((reason) => told.push(reason));
@@ -94,12 +102,12 @@ test("aborts its signal and tells its listeners why", () => {
 });
 
 test("always gives the same signal", () => {
-  const attempt = new Attempt(new ManualClock());
+  const attempt = new Attempt(new ManualClock(), nextTurn);
   expect(attempt.signal).toBe(attempt.signal);
 });
 
 test("tells those who ask after the abort at once", () => {
-  const attempt = new Attempt(new ManualClock());
+  const attempt = new Attempt(new ManualClock(), nextTurn);
   attempt.abort(undefined);
   const told: unknown[] = [];
   attempt.onAbort((reason) => told.push(reason));

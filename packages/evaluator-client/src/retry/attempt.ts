@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { type EvaluatorError, RateLimitError, StatusError } from "../errors.ts";
+import { EvaluatorError, RateLimitError, StatusError } from "../errors.ts";
 import type { Abortable } from "../http/http-client.ts";
 import type { Admission } from "../pacing/call-queue.ts";
 
@@ -8,10 +8,10 @@ export interface AttemptContext extends Abortable {
   /** The clock for dates in response headers. */
   readonly clock: Clock;
   /**
-   * Waits for leave to send one request, for a transport that sends several: it asks before each,
-   * and ends each admission when that request ends. Waiting takes nothing of the attempt's own time.
+   * Sends one request of a transport that sends several, as soon as the service's limits let it.
+   * Waiting takes nothing of the attempt's own time.
    */
-  nextTurn?(signal: AbortSignal): Promise<Admission>;
+  inTurn?<TValue>(signal: AbortSignal, send: () => Promise<TValue>): Promise<TValue>;
 }
 
 /** How one attempt may end before its answer. */
@@ -23,9 +23,12 @@ export interface AttemptLimits {
   readonly timeoutMs: number;
   /** Makes the error thrown when that time passes. */
   readonly createTimeoutError: () => Error;
-  /** Gives leave to send each of several requests. @default none: it sends one */
-  readonly turns?: { next(signal: AbortSignal): Promise<Admission> };
+  /** Waits until one of several requests may go; what it returns sends that request. */
+  readonly nextTurn: (signal: AbortSignal) => Promise<Turn>;
 }
+
+/** Leave to send one request; how that ends is told to the pacer. */
+export type Turn = <TValue>(send: () => Promise<TValue>) => Promise<TValue>;
 
 /**
  * Runs one attempt under a time limit and the caller's signal. It settles as soon as either ends
@@ -38,7 +41,7 @@ export function runAttempt<TValue>(
   const { clock, signal, timeoutMs, createTimeoutError } = limits;
   if (signal?.aborted) return Promise.reject(signal.reason);
   return new Promise<TValue>((resolve, reject) => {
-    const attempt = new Attempt(clock, limits.turns);
+    const attempt = new Attempt(clock, limits.nextTurn);
     const release = () => {
       cancelTimeout();
       signal?.removeEventListener("abort", onAbort);
@@ -67,15 +70,6 @@ export function runAttempt<TValue>(
   });
 }
 
-/** Turns where nobody counts requests. */
-const freeTurns = {
-  next: async (): Promise<Admission> => ({
-    succeeded: () => undefined,
-    throttled: () => "stray",
-    ended: () => undefined,
-  }),
-};
-
 /**
  * One attempt, as a transport sees it. Its signal is made when somebody asks for it: an
  * `AbortController` costs a fifth of a call (benchmark: calls).
@@ -86,14 +80,14 @@ export class Attempt implements AttemptContext {
   #controller: AbortController | null = null;
   #aborted: { readonly reason: unknown } | null = null;
 
-  readonly #turns: AttemptLimits["turns"];
+  readonly #nextTurn: AttemptLimits["nextTurn"];
   #waiting = 0;
   #waitingSinceMs = 0;
   #waitedMs = 0;
 
-  constructor(clock: Clock, turns?: AttemptLimits["turns"]) {
+  constructor(clock: Clock, nextTurn: AttemptLimits["nextTurn"]) {
     this.clock = clock;
-    this.#turns = turns;
+    this.#nextTurn = nextTurn;
   }
 
   /** How long it has waited for its turns, in milliseconds. */
@@ -101,16 +95,9 @@ export class Attempt implements AttemptContext {
     return this.#waitedMs + (this.#waiting > 0 ? this.clock.now() - this.#waitingSinceMs : 0);
   }
 
-  async nextTurn(signal: AbortSignal): Promise<Admission> {
-    if (this.#waiting === 0) this.#waitingSinceMs = this.clock.now();
-    this.#waiting += 1;
-    try {
-      return await (this.#turns ?? freeTurns).next(signal);
-    } finally {
-      const waitedMs = this.waitedMs;
-      this.#waiting -= 1;
-      if (this.#waiting === 0) this.#waitedMs = waitedMs;
-    }
+  async inTurn<TValue>(signal: AbortSignal, send: () => Promise<TValue>): Promise<TValue> {
+    const turn = await this.#waitForTurn(signal);
+    return turn(send);
   }
 
   get signal(): AbortSignal {
@@ -132,6 +119,73 @@ export class Attempt implements AttemptContext {
     this.#aborted = { reason };
     for (const listener of this.#listeners) listener(reason);
   }
+
+  async #waitForTurn(signal: AbortSignal): Promise<Turn> {
+    if (this.#waiting === 0) this.#waitingSinceMs = this.clock.now();
+    this.#waiting += 1;
+    try {
+      return await this.#nextTurn(signal);
+    } finally {
+      const waitedMs = this.waitedMs;
+      this.#waiting -= 1;
+      if (this.#waiting === 0) this.#waitedMs = waitedMs;
+    }
+  }
+}
+
+/** How a call goes on after a failed attempt. */
+type Failure = "final" | "retryable" | "limit" | "stray";
+
+/** The turns of one attempt: its own, and those of a transport that sends several requests. */
+export class Turns {
+  readonly #own: Admission;
+  readonly #wait: (signal: AbortSignal) => Promise<Admission>;
+  #isTaken = false;
+  #showsLimit = false;
+
+  constructor(own: Admission, wait: (signal: AbortSignal) => Promise<Admission>) {
+    this.#own = own;
+    this.#wait = wait;
+  }
+
+  /** Waits for one more request's turn; the first has the attempt's own. */
+  async next(signal: AbortSignal): Promise<Turn> {
+    const waiting = this.#isTaken ? this.#wait(signal) : this.#own;
+    this.#isTaken = true;
+    const admission = await waiting;
+    return async (send) => {
+      try {
+        const value = await send();
+        admission.succeeded(null);
+        return value;
+      } catch (error) {
+        const failure = endFailed(admission, error);
+        this.#showsLimit ||= failure === "limit";
+        throw error;
+      }
+    };
+  }
+
+  /** The attempt gave its answer. */
+  succeeded(tokensUsed: number): void {
+    if (!this.#isTaken) this.#own.succeeded(tokensUsed);
+  }
+
+  /** The attempt failed; returns how it goes on. */
+  failed(error: unknown): Failure {
+    if (!this.#isTaken) return endFailed(this.#own, error);
+    const failure = classifyFailure(error);
+    if (failure !== "throttled") return failure;
+    return this.#showsLimit ? "limit" : "stray";
+  }
+}
+
+/** Tells the pacer that a request failed; returns how the call goes on. */
+function endFailed(admission: Admission, error: unknown): Failure {
+  const failure = classifyFailure(error);
+  if (failure === "throttled") return admission.throttled(retryAfterMsOf(error));
+  admission.ended();
+  return failure;
 }
 
 /** Waits `delayMs`, or rejects with the signal's reason as soon as it aborts; leaves no listener. */
@@ -157,8 +211,8 @@ export function sleep(
 export type FailureClass = "final" | "retryable" | "throttled";
 
 /** Sorts the error of a failed attempt. */
-export function classifyFailure(error: EvaluatorError): FailureClass {
-  if (!error.isRetryable) return "final";
+export function classifyFailure(error: unknown): FailureClass {
+  if (!(error instanceof EvaluatorError) || !error.isRetryable) return "final";
   const isThrottled =
     error instanceof RateLimitError || (error instanceof StatusError && error.status === 503);
   return isThrottled ? "throttled" : "retryable";

@@ -4,10 +4,10 @@ import type { Pacer } from "../pacing/pacer.ts";
 import {
   type AttemptContext,
   type AttemptLimits,
+  retryAfterMsOf,
   runAttempt,
   sleep,
-  classifyFailure,
-  retryAfterMsOf,
+  Turns,
 } from "./attempt.ts";
 import type { Hooks } from "../hooks.ts";
 import type { Clock } from "../clock.ts";
@@ -154,7 +154,7 @@ function attemptLimits(
     signal,
     timeoutMs: Math.min(leftMs, attemptTimeoutMs),
     createTimeoutError,
-    turns,
+    nextTurn: (own) => turns.next(own),
   };
 }
 
@@ -164,53 +164,6 @@ function timeoutError(limit: "attempt" | "deadline", policy: RetryPolicy): Timeo
   const timeoutMs = policy[option];
   const message = `No whole response arrived within ${timeoutMs} ms (${option}); raise that option or try again later.`;
   return new TimeoutError(message, { timeoutMs, limit, maybeBilled });
-}
-
-/** The turns of one attempt: its own, and those of a transport that sends several requests. */
-class Turns {
-  readonly #own: Admission;
-  readonly #wait: (signal: AbortSignal) => Promise<Admission>;
-  #isTaken = false;
-  #shown: "limit" | "stray" | null = null;
-
-  constructor(own: Admission, wait: (signal: AbortSignal) => Promise<Admission>) {
-    this.#own = own;
-    this.#wait = wait;
-  }
-
-  /** Returns leave to send one more request; the first has the attempt's own. */
-  async next(signal: AbortSignal): Promise<Admission> {
-    const admission = this.#isTaken ? this.#wait(signal) : this.#own;
-    this.#isTaken = true;
-    return this.#noting(await admission);
-  }
-
-  /** The attempt gave its answer. */
-  succeeded(tokensUsed: number): void {
-    if (!this.#isTaken) this.#own.succeeded(tokensUsed);
-  }
-
-  /** The attempt failed; returns how it goes on. */
-  failed(error: unknown): "final" | "retryable" | "limit" | "stray" {
-    const failure = error instanceof EvaluatorError ? classifyFailure(error) : "final";
-    if (failure === "throttled") {
-      return this.#isTaken ? (this.#shown ?? "stray") : this.#own.throttled(retryAfterMsOf(error));
-    }
-    if (!this.#isTaken) this.#own.ended();
-    return failure;
-  }
-
-  #noting(admission: Admission): Admission {
-    return {
-      succeeded: (tokensUsed) => admission.succeeded(tokensUsed),
-      ended: () => admission.ended(),
-      throttled: (retryAfterMs) => {
-        const shown = admission.throttled(retryAfterMs);
-        if (this.#shown !== "limit") this.#shown = shown;
-        return shown;
-      },
-    };
-  }
 }
 
 async function backOff(

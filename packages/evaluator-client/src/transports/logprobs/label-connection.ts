@@ -1,5 +1,4 @@
-import { EvaluatorError, StatusError } from "../../errors.ts";
-import { classifyFailure, retryAfterMsOf } from "../../retry/attempt.ts";
+import { StatusError } from "../../errors.ts";
 import type { JsonResponse } from "../../http/http-client.ts";
 import type { PrivateText } from "../status-failure.ts";
 import { listAt } from "../../questions/json.ts";
@@ -51,23 +50,14 @@ export class LabelConnection {
   ): Promise<JsonResponse> {
     const send = this.#prepare(method, path);
     const text = body === null ? null : JSON.stringify(body);
-    return this.#inTurn(call, () => send(text, call, call.state));
+    return this.#inSlot(call, () => send(text, call, call.state));
   }
 
   /** Sends one request to the model, when it may be sent under the service's limits as well. */
   async post(path: string, body: object, call: LabelCall): Promise<JsonResponse> {
-    // Before its place among the few in flight: whoever holds one of those is under way.
-    const admission = await call.nextTurn?.(call.signal);
-    try {
-      const response = await this.send({ method: "POST", path, body }, call);
-      admission?.succeeded(null);
-      return response;
-    } catch (error) {
-      const isThrottled = error instanceof EvaluatorError && classifyFailure(error) === "throttled";
-      if (isThrottled) admission?.throttled(retryAfterMsOf(error));
-      else admission?.ended();
-      throw error;
-    }
+    const send = () => this.send({ method: "POST", path, body }, call);
+    // Its turn comes before its slot: whoever holds one of those is under way.
+    return call.inTurn ? call.inTurn(call.signal, send) : send();
   }
 
   /** Returns the ids of a text's tokens, asked once; null where the server has no such route. */
@@ -111,7 +101,7 @@ export class LabelConnection {
     return prepared;
   }
 
-  async #inTurn<TValue>({ signal }: LabelCall, run: () => Promise<TValue>): Promise<TValue> {
+  async #inSlot<TValue>({ signal }: LabelCall, run: () => Promise<TValue>): Promise<TValue> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {

@@ -102,8 +102,8 @@ export class LabelSession implements LabelModel {
   #call() {
     const { signal } = this.#controller;
     const { clock } = this.#context;
-    const nextTurn = this.#context.nextTurn?.bind(this.#context);
-    return { signal, clock, state: this.#request.state, ...(nextTurn && { nextTurn }) };
+    const inTurn = this.#context.inTurn?.bind(this.#context);
+    return { signal, clock, state: this.#request.state, ...(inTurn && { inTurn }) };
   }
 
   #afterFirst<TValue>(ask: () => Promise<TValue>): Promise<TValue> {
