@@ -44,6 +44,15 @@ export class LimitedService {
 
   /** Answers after a while, unless over the limit; headers say when to come back, if it says so. */
   async answer(body: string): Promise<Response> {
+    const throttled = await this.ask();
+    if (throttled === null) return new Response(body, json);
+    const { retryAfterS } = throttled;
+    const retryAfter = retryAfterS === null ? {} : { "Retry-After": String(retryAfterS) };
+    return new Response(tooMany, { status: 429, headers: { ...json.headers, ...retryAfter } });
+  }
+
+  /** Returns null for an answer, or for a throttled one the whole seconds it asks to wait, if it says so. */
+  async ask(): Promise<{ retryAfterS: number | null } | null> {
     await this.#travel();
     const { strays = 0, saysWhen } = this.#options;
     const isStray = strays > 0 && this.#random() < strays;
@@ -51,10 +60,8 @@ export class LimitedService {
     const waitMs = isStray ? 1000 : this.#count();
     this.#note(isFirstMinute, waitMs > 0);
     await this.#travel();
-    if (waitMs === 0) return new Response(body, json);
-    const retryAfter = { "Retry-After": String(Math.ceil(waitMs / 1000)) };
-    const headers = isStray || saysWhen ? { ...json.headers, ...retryAfter } : json.headers;
-    return new Response(tooMany, { status: 429, headers });
+    if (waitMs === 0) return null;
+    return { retryAfterS: isStray || saysWhen ? Math.ceil(waitMs / 1000) : null };
   }
 
   /** How many requests the limit allows until now. */

@@ -1,9 +1,10 @@
 import { createEvaluator } from "../create-evaluator.ts";
+import { RateLimitError } from "../errors.ts";
 import { boolean } from "../questions/question.ts";
 import { type LeaseRequest, type LimitStore, memoryLimits } from "../pacing/limit-store.ts";
 import { sharedPacer } from "../pacing/shared-pacer.ts";
 import { sleep } from "../retry/attempt.ts";
-import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+import type { Transport, TransportReply } from "../transports/transport.ts";
 import { LimitedService, seededRandom, type ServiceLimit } from "./limited-service.ts";
 import { ManualClock } from "./manual-clock.ts";
 
@@ -14,23 +15,50 @@ export interface Load {
   readonly seed?: number;
 }
 
-// As short as may be: what is simulated is time, and every call is checked as always.
+// As short as may be, and without HTTP: what is simulated is time. Every answer is checked as always.
 const request = { state: "A mail.", questions: { scam: boolean("Is it a scam?") } };
-const answer = JSON.stringify({
+const response = {
   answers: { scam: { type: "boolean", probability: 0.04 } },
   rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
   usage: { inputTokens: 336, outputTokens: 3 },
   warnings: [],
   providerMetadata: {},
-});
+};
+const reply: TransportReply = {
+  response,
+  status: 200,
+  modelId: null,
+  requestId: null,
+  raw: response,
+};
+const tooMany = {
+  status: 429,
+  type: "rate_limit_exceeded",
+  requestId: null,
+  generationId: null,
+  isRetryable: true,
+  needsPaidCredits: false,
+};
+
+function transportTo(service: LimitedService): Transport {
+  return {
+    name: "simulated",
+    async send() {
+      const throttled = await service.ask();
+      if (throttled === null) return reply;
+      const { retryAfterS } = throttled;
+      const retryAfterMs = retryAfterS === null ? null : retryAfterS * 1000;
+      throw new RateLimitError("Too many.", { ...tooMany, retryAfterMs });
+    },
+  };
+}
 
 /** Asks items of a service that limits, in one batch and in simulated time. */
 export async function simulateBatch(limit: ServiceLimit, { items, concurrency, seed = 7 }: Load) {
   const clock = new ManualClock();
   const random = seededRandom(seed);
   const service = new LimitedService(clock, random, limit);
-  const fetch = () => service.answer(answer);
-  const transport = gatewayTransport({ apiKey: "a-key", fetch });
+  const transport = transportTo(service);
   const evaluator = createEvaluator({ transport }, { clock, random });
   const requests = Array.from({ length: items }, () => request);
   const batch = evaluator.evaluateMany(requests, { concurrency });
@@ -52,9 +80,9 @@ export async function simulatePlainLoop(
   const work = async () => {
     for (; asked < items;) {
       asked += 1;
-      for (let response = await service.answer("{}"); response.status === 429;) {
-        await sleep(Number(response.headers.get("Retry-After")) * 1000, { clock });
-        response = await service.answer("{}");
+      for (let throttled = await service.ask(); throttled !== null;) {
+        await sleep((throttled.retryAfterS ?? 0) * 1000, { clock });
+        throttled = await service.ask();
       }
     }
   };
@@ -82,7 +110,7 @@ export async function simulateProcesses(limit: ServiceLimit, run: SharedRun) {
   const clock = new ManualClock();
   const random = seededRandom(7);
   const service = new LimitedService(clock, random, limit);
-  const transport = gatewayTransport({ apiKey: "a-key", fetch: () => service.answer(answer) });
+  const transport = transportTo(service);
   const store = distantStore(memoryLimits({ clock }), { clock, run });
   const limits = { requestsPerMinute: (limit.limit * 60_000) / limit.windowMs };
   const { whenStoreIsDown = "own-share" } = run;
