@@ -1,4 +1,9 @@
+import { env } from "node:process";
 import { defineConfig } from "vitest/config";
+import { compileCache } from "./packages/cli-kit/src/testing/compile-cache.ts";
+
+// For the workers, and for the programs that tests start with the whole environment.
+Object.assign(env, compileCache);
 
 export default defineConfig({
   test: {

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { compileCache, temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -19,8 +19,8 @@ async function folderWithInbox(): Promise<string> {
 
 // As npm does it: the program runs in the repository, the person stands elsewhere.
 function runProgram(argv: readonly string[], env: { INIT_CWD: string; [name: string]: string }) {
-  const program = ["--import", "tsx", "apps/triage/src/main.ts", ...argv];
-  return promisify(execFile)(process.execPath, program, { cwd: root, env });
+  const program = ["apps/triage/src/main.ts", ...argv];
+  return promisify(execFile)(process.execPath, program, { cwd: root, env: { ...compileCache, ...env } });
 }
 
 test("the whole inbox is triaged offline, from the folder the person stands in", async () => {

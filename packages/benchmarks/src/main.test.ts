@@ -6,8 +6,7 @@ import { targetNames } from "./calls/targets.ts";
 import { sectionNames } from "./sections.ts";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
-const run = (...words: string[]) =>
-  promisify(execFile)(process.execPath, ["--import", "tsx", main, ...words]);
+const run = (...words: string[]) => promisify(execFile)(process.execPath, [main, ...words]);
 
 test("--help names every part and every target", async () => {
   const { stdout } = await run("--help");

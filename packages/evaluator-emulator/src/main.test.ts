@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { compileCache } from "evaluator-cli-kit/testing";
 import { afterAll, expect, test } from "vitest";
 import { evaluationHeaders } from "./testing/requests.ts";
 
@@ -11,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 function start(...args: string[]) {
   const child = spawn(process.execPath, [join(import.meta.dirname, "main.ts"), ...args], {
-    env: { INIT_CWD: folder },
+    env: { ...compileCache, INIT_CWD: folder },
   });
   child.stdout.setEncoding("utf8");
   child.stderr.setEncoding("utf8");

@@ -112,7 +112,7 @@ test("answers once in a program whose other server was there first", async () =>
     console.log(response.status, Array.isArray((await response.json()).data));
     await emulator.close();
   `;
-  const words = ["--import", "tsx", "--input-type=module", "--eval", program];
+  const words = ["--input-type=module", "--eval", program];
   const run = promisify(execFile)(process.execPath, words, { cwd: import.meta.dirname });
   expect(await run).toEqual({ stdout: "200 true\n", stderr: "" });
 });

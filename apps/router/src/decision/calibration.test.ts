@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { compileCache, temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
 import type { MessageRecord } from "../records/message-record.ts";
 import { calibrationOf } from "../testing/calibration-of.ts";
@@ -32,7 +32,7 @@ async function calibrate(cwd: string, ...words: string[]) {
   const args = [evaluator, "calibrate", "labels.ndjson", "--answers", "decisions.jsonl", ...words];
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
     // Under `npm test` INIT_CWD is where the test was typed, and paths are relative to that.
-    const env = { INIT_CWD: cwd };
+    const env = { ...compileCache, INIT_CWD: cwd };
     execFile(process.execPath, args, { cwd, env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });

@@ -48,7 +48,7 @@ const markdown = [
 /** What a checker of accessibility finds on the page as it is shown now. */
 async function violationsOn(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
-  const { violations } = (await page.evaluate("axe.run()")) as axe.AxeResults;
+  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { compileCache } from "evaluator-cli-kit/testing";
 import { keepTold, plantedKey } from "./keep-told.ts";
 
 /** What a program printed, and how it ended. */
@@ -18,7 +19,7 @@ export interface ProgramEnd {
 export function startProgram(path: string, env: Record<string, string>, args: string[] = []) {
   const file = fileURLToPath(new URL(`../${path}`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {
-    env: { EVALUATOR_DIRECT_API_KEY: plantedKey, ...env },
+    env: { ...compileCache, EVALUATOR_DIRECT_API_KEY: plantedKey, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const keep = keepTold();

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compileCache } from "evaluator-cli-kit/testing";
 import type { Emulator } from "evaluator-emulator";
 import { z } from "zod";
 
@@ -32,7 +31,7 @@ export function startProgram(
   const env = {
     AI_GATEWAY_API_KEY: "any",
     EVALUATOR_BASE_URL: gatewayBaseUrl,
-    NODE_COMPILE_CACHE: join(tmpdir(), "triage-compile-cache"),
+    ...compileCache,
   };
   const words = [process.execPath, main, "inbox.json", "--concurrency", String(concurrency)];
   const [command = "", ...rest] =

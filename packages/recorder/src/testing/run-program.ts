@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { compileCache } from "evaluator-cli-kit/testing";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
@@ -10,6 +11,9 @@ export function runProgram(
   argv: readonly string[],
   env: Readonly<Record<string, string>>,
 ) {
-  const words = ["--import", "tsx", `packages/recorder/src/${program}/main.ts`, ...argv];
-  return promisify(execFile)(process.execPath, words, { cwd: root, env });
+  const words = [`packages/recorder/src/${program}/main.ts`, ...argv];
+  return promisify(execFile)(process.execPath, words, {
+    cwd: root,
+    env: { ...compileCache, ...env },
+  });
 }
