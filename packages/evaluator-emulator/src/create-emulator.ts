@@ -3,6 +3,7 @@ import { type Exchange, loadExchanges } from "evaluator-fixtures";
 import { Hono } from "hono";
 import { createAccountBook, type KeySetup, type Tier } from "./accounts.ts";
 import { answerRequest } from "./answers/answer-request.ts";
+import type { AnswerSource } from "./answers/judgement.ts";
 import type { CallEnvironment, Delivery } from "./call.ts";
 import { controlRoutes } from "./control-routes.ts";
 import { deliverByFetch } from "./deliver.ts";
@@ -107,6 +108,13 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   };
 }
 
+let answersOfOwn: AnswerSource | null = null;
+
+/** The answers of the exchanges that come with the emulator, read once. */
+function ownAnswers(): AnswerSource {
+  return (answersOfOwn ??= recordedAnswers(loadExchanges()));
+}
+
 /** Puts the parts together: the controls, then the request log, the faults and both sides. */
 function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset: () => void } {
   const { tier = "paid", seed = 1, clock = Date.now, sleep = sleepUntilAborted } = options;
@@ -115,7 +123,7 @@ function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset
   const faults = createFaultBook(checkFaults(options.faults ?? []), seed);
   const requests = createRequestLog();
   const sources = [
-    recordedAnswers(options.exchanges ?? loadExchanges()),
+    options.exchanges === undefined ? ownAnswers() : recordedAnswers(options.exchanges),
     ruleAnswers(checkRules(options.rules ?? [])),
   ];
   let nextId = createIds(seed);
