@@ -20,7 +20,10 @@ async function folderWithInbox(): Promise<string> {
 // As npm does it: the program runs in the repository, the person stands elsewhere.
 function runProgram(argv: readonly string[], env: { INIT_CWD: string; [name: string]: string }) {
   const program = ["apps/triage/src/main.ts", ...argv];
-  return promisify(execFile)(process.execPath, program, { cwd: root, env: { ...compileCache, ...env } });
+  return promisify(execFile)(process.execPath, program, {
+    cwd: root,
+    env: { ...compileCache, ...env },
+  });
 }
 
 test("the whole inbox is triaged offline, from the folder the person stands in", async () => {
