@@ -33,10 +33,12 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "packages/evaluator-postgres": [
-    "database-error schema",
-    "database",
-    "migrate",
-    "postgres-limits",
+    "database-error run-tables",
+    "database schema",
+    "answers migrate",
+    "answer-writer chunk-queue",
+    "chunk-records load-run postgres-limits run-info run-rows",
+    "postgres-runs",
     "index",
   ],
   "packages/evaluator-emulator": [

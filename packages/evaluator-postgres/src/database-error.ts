@@ -10,6 +10,7 @@ export type DatabaseFailure =
   | "too-old"
   | "newer-schema"
   | "connection-options"
+  | "no-run"
   | "other";
 
 /** PostgreSQL did not do what it was asked; never names the connection's URL, host or user. */
@@ -30,7 +31,7 @@ export class DatabaseError extends EvaluatorError {
 }
 
 /** What `pg` tells of; what is too old or too new is found by looking. */
-type ToldFailure = Exclude<DatabaseFailure, "too-old" | "newer-schema">;
+type ToldFailure = Exclude<DatabaseFailure, "too-old" | "newer-schema" | "no-run">;
 
 const advice: Readonly<Record<ToldFailure, string>> = {
   unreachable:

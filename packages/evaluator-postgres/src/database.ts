@@ -1,17 +1,35 @@
-import { Client, escapeIdentifier, Pool, type PoolClient, type PoolConfig } from "pg";
+import { pipeline } from "node:stream/promises";
+import {
+  Client,
+  escapeIdentifier,
+  Pool,
+  type PoolClient,
+  type PoolConfig,
+  type QueryResult,
+} from "pg";
+import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 import { DatabaseError, toDatabaseError } from "./database-error.ts";
 
 /** Where PostgreSQL is: a URL, or the options of `pg`, TLS among them. */
 export type Connection = string | PoolConfig;
 
-/** Runs one statement and returns its rows. */
+/** Runs one statement, or without values several, and returns all rows. */
 export type Query = <TRow extends object>(text: string, values?: unknown[]) => Promise<TRow[]>;
+
+/** One connection, inside a transaction. */
+export interface Session {
+  readonly query: Query;
+  /** Feeds lines to a `copy … from stdin`; no more of them is held than fits on the way. */
+  readonly copyIn: (text: string, lines: AsyncIterable<string>) => Promise<void>;
+  /** Returns the lines of a `copy … to stdout` in pieces, as fast as they are taken. */
+  readonly copyOut: (text: string) => AsyncIterable<Uint8Array>;
+}
 
 /** The few things that are asked of PostgreSQL, whoever speaks to it. */
 export interface Database {
   readonly query: Query;
   /** Runs statements that are kept together or not at all. */
-  transaction<TResult>(run: (query: Query) => Promise<TResult>): Promise<TResult>;
+  transaction<TResult>(run: (session: Session) => Promise<TResult>): Promise<TResult>;
   /** Calls back with each payload of a channel until it is closed; listens again after a cut. */
   listen(channel: string, heard: (payload: string) => void): Promise<void>;
   close(): Promise<void>;
@@ -35,8 +53,8 @@ const TRANSACTION_STATEMENT_MS = 60_000;
  *
  * @throws DatabaseError when the options cannot be read; it holds nothing of them.
  */
-export function openDatabase(connection: Connection): Database {
-  const options = { ...defaults, ...toOptions(connection) };
+export function openDatabase(connection: Connection, ownDefaults: PoolConfig = {}): Database {
+  const options = { ...defaults, ...ownDefaults, ...toOptions(connection) };
   const pool = new Pool(options);
   // An idle connection that breaks is replaced by the pool; the next statement tells the rest.
   pool.on("error", () => {});
@@ -79,35 +97,71 @@ function misread(): DatabaseError {
 function toQuery(client: Pool | PoolClient, limits: { query_timeout?: number } = {}): Query {
   return async <TRow extends object>(text: string, values?: unknown[]) => {
     try {
-      const { rows } = await client.query<TRow>({
+      const result: QueryResult<TRow> | QueryResult<TRow>[] = await client.query<TRow>({
         ...limits,
         text,
         ...(values !== undefined && { values }),
       });
-      return rows;
+      return [result].flat().flatMap(({ rows }) => rows);
     } catch (error) {
       throw toDatabaseError(error);
     }
   };
 }
 
+const ignore = (): void => {};
+
 async function runTransaction<TResult>(
   pool: Pool,
-  run: (query: Query) => Promise<TResult>,
+  run: (session: Session) => Promise<TResult>,
 ): Promise<TResult> {
   const client = await pool.connect().catch((error: unknown) => {
     throw toDatabaseError(error);
   });
+  // A cut connection is told by the statement that it breaks, and once more to the connection.
+  client.on("error", ignore);
   const query = toQuery(client, { query_timeout: TRANSACTION_STATEMENT_MS });
   try {
     await query("begin");
-    const result = await run(query);
+    const result = await run({ query, ...toCopies(client) });
     await query("commit");
+    client.off("error", ignore);
     client.release();
     return result;
   } catch (error) {
     // Closing the connection rolls back, and works after a cut too.
     client.release(true);
+    throw error;
+  }
+}
+
+function toCopies(client: PoolClient): Pick<Session, "copyIn" | "copyOut"> {
+  return {
+    async copyIn(text, lines) {
+      const input = { failed: null as unknown };
+      try {
+        await pipeline(noting(lines, input), client.query(copyFrom(text)));
+      } catch (error) {
+        // What the lines throw is the caller's own.
+        throw input.failed ?? toDatabaseError(error);
+      }
+    },
+    async *copyOut(text) {
+      const pieces = client.query(copyTo(text));
+      try {
+        for await (const piece of pieces) yield piece as Uint8Array;
+      } catch (error) {
+        throw toDatabaseError(error);
+      }
+    },
+  };
+}
+
+async function* noting(lines: AsyncIterable<string>, input: { failed: unknown }) {
+  try {
+    yield* lines;
+  } catch (error) {
+    input.failed = error;
     throw error;
   }
 }

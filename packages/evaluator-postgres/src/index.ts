@@ -1,4 +1,12 @@
+export type { AnswerWriter, RecordEnd, WriterOptions } from "./answer-writer.ts";
+export type { AnswerStatus, KeptAnswer } from "./answers.ts";
+export { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
+export type { ChunkRecord } from "./chunk-records.ts";
 export { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 export type { Connection } from "./database.ts";
+export type { RunRecord } from "./load-run.ts";
 export { migrate } from "./migrate.ts";
 export { postgresLimits } from "./postgres-limits.ts";
+export { type NewRun, PostgresRuns, postgresRuns, type WorkerReport } from "./postgres-runs.ts";
+export type { RunInfo, RunSetup, RunState, WorkerInfo } from "./run-info.ts";
+export type { RunRow } from "./run-rows.ts";

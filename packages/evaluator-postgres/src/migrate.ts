@@ -26,7 +26,7 @@ export async function migrate(connection: Connection): Promise<void> {
 export async function migrateDatabase(database: Database): Promise<void> {
   await checkServer(database.query);
   if ((await readVersion(database.query)) === migrations.length) return;
-  await database.transaction(async (query) => {
+  await database.transaction(async ({ query }) => {
     await query(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     const version = await readVersion(query);
     if (version === null) await makeSchema(query);

@@ -1,6 +1,6 @@
-/** The schema's migrations, in order; the first makes version 1. What was published never changes. */
-export const migrations: readonly string[] = [
-  `
+import { runTables } from "./run-tables.ts";
+
+const limiter = `
   create table evaluator.limiter (
     key text primary key,
     -- The instants from which the next lease may send, by each of the two limits.
@@ -122,5 +122,7 @@ export const migrations: readonly string[] = [
     perform pg_notify('evaluator_pause', of_key || ' ' || ms);
   end
   $$;
-  `,
-];
+  `;
+
+/** The schema's migrations, in order; the first makes version 1. What was published never changes. */
+export const migrations: readonly string[] = [limiter, runTables];

@@ -1,6 +1,6 @@
 import { PGlite } from "@electric-sql/pglite";
 import { dataDir } from "@electric-sql/pglite-prepopulatedfs";
-import type { Database, Query } from "../database.ts";
+import type { Database, Query, Session } from "../database.ts";
 import { toDatabaseError } from "../database-error.ts";
 
 /** A real PostgreSQL inside this process, with one session. */
@@ -15,9 +15,25 @@ export async function openPglite(): Promise<PgliteDatabase> {
   return {
     pglite,
     query: toQuery(pglite),
-    transaction: (run) => pglite.transaction((inside) => run(toQuery(inside))),
+    transaction: (run) => pglite.transaction((inside) => run(toSession(inside))),
     listen: async (channel, heard) => void (await pglite.listen(channel, heard)),
     close: () => pglite.close(),
+  };
+}
+
+function toSession(inside: Pick<PGlite, "query" | "exec">): Session {
+  return {
+    query: toQuery(inside),
+    async copyIn(text, lines) {
+      const parts: string[] = [];
+      for await (const line of lines) parts.push(line);
+      const blob = new Blob(parts);
+      await inside.query(text.replace("from stdin", "from '/dev/blob'"), [], { blob });
+    },
+    async *copyOut(text) {
+      const { blob } = await inside.query(text.replace("to stdout", "to '/dev/blob'"));
+      yield new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0));
+    },
   };
 }
 
@@ -25,8 +41,9 @@ function toQuery(session: Pick<PGlite, "query" | "exec">): Query {
   return async <TRow extends object>(text: string, values?: unknown[]) => {
     try {
       // Without values, as with pg, there may be several statements.
-      if (values !== undefined) return (await session.query<TRow>(text, values)).rows;
-      return ((await session.exec(text)).at(-1)?.rows ?? []) as TRow[];
+      const isOne = values !== undefined && values.length > 0;
+      if (isOne) return (await session.query<TRow>(text, values)).rows;
+      return (await session.exec(text)).flatMap(({ rows }) => rows as TRow[]);
     } catch (error) {
       throw toDatabaseError(error);
     }

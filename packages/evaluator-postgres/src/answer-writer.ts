@@ -1,0 +1,149 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { digestsOf, type KeptAnswer } from "./answers.ts";
+import { DatabaseError, type DatabaseFailure } from "./database-error.ts";
+import type { Query } from "./database.ts";
+
+// As measured: 0.12 statements a record at 64 in flight, and no call waits longer than it must.
+const GROUP_SIZE = 200;
+const GROUP_MS = 5;
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 5000;
+/** So many failures in a row, of all workers, mean that the service is down. */
+const FAILURES_IN_A_ROW = 20;
+const healing: ReadonlySet<DatabaseFailure> = new Set(["unreachable", "busy", "full", "read-only"]);
+
+/** How the call about a record ended. */
+export type RecordEnd =
+  | KeptAnswer
+  | {
+      /** The record's index in its run. */
+      readonly idx: number;
+      readonly error: string;
+      /** Whether the same call may succeed later. */
+      readonly isRetryable: boolean;
+      /** Whether every further call would fail for the same reason. */
+      readonly isFinal: boolean;
+    };
+
+/** What a writer needs. */
+export interface WriterOptions {
+  readonly query: Query;
+  readonly run: number;
+  /** Told when the database does not take answers, and with null when it does again. */
+  readonly onTrouble?: ((trouble: DatabaseError | null) => void) | undefined;
+  /** Ends the trying again. */
+  readonly signal: AbortSignal;
+}
+
+interface Waiting extends PromiseWithResolvers<void> {
+  readonly end: RecordEnd;
+}
+
+/**
+ * Commits how calls ended, several in one statement. While the database cannot be reached it tries
+ * again: what is paid for is kept in memory, and whoever waits for it begins nothing else.
+ */
+export class AnswerWriter {
+  readonly #options: WriterOptions;
+  #waiting: Waiting[] = [];
+  #isWriting = false;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the end of a call is committed.
+   *
+   * @throws DatabaseError when that cannot be, or the signal's reason.
+   */
+  async keep(end: RecordEnd): Promise<void> {
+    const waiting = { end, ...Promise.withResolvers<void>() };
+    this.#waiting.push(waiting);
+    if (!this.#isWriting) void this.#writeAll();
+    await waiting.promise;
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    await wait(GROUP_MS);
+    for (let group = this.#take(); group.length > 0; group = this.#take()) {
+      try {
+        await this.#write(group.map(({ end }) => end));
+        for (const { resolve } of group) resolve();
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  #take(): Waiting[] {
+    return this.#waiting.splice(0, GROUP_SIZE);
+  }
+
+  async #write(ends: readonly RecordEnd[]): Promise<void> {
+    const { query, run, onTrouble, signal } = this.#options;
+    const values = toValues(run, ends);
+    for (let retryMs = FIRST_RETRY_MS, isLate = false; ; isLate = true) {
+      try {
+        await query(keepStatement, values);
+        if (isLate) onTrouble?.(null);
+        return;
+      } catch (error) {
+        if (!(error instanceof DatabaseError) || !healing.has(error.failure)) throw error;
+        signal.throwIfAborted();
+        onTrouble?.(error);
+        await wait(retryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+        retryMs = Math.min(LAST_RETRY_MS, retryMs * 2);
+      }
+    }
+  }
+}
+
+// One statement is one transaction and one round trip.
+const keepStatement = `
+  with kept as (
+    insert into evaluator.answers
+        (key, run, state_digest, evaluation, digest, input_tokens, cost_usd)
+      select key, $1, state_digest, evaluation, digest, input_tokens, cost_usd
+      from unnest($2::text[], $3::bytea[], $4::text[], $5::bytea[], $6::integer[], $7::float8[])
+        as given (key, state_digest, evaluation, digest, input_tokens, cost_usd)
+      on conflict do nothing
+  ), failed as (
+    insert into evaluator.failures (run, idx, error)
+      select $1, idx, error from unnest($8::integer[], $9::text[]) as given (idx, error)
+      on conflict (run, idx) do update set error = excluded.error
+  )
+  update evaluator.runs set
+    failed_in_a_row = case when $10 then 0 else failed_in_a_row end + $11,
+    state = case when state = 'open' and ($12::text is not null or $13::text is not null and
+      case when $10 then 0 else failed_in_a_row end + $11 >= ${FAILURES_IN_A_ROW})
+      then 'stopped' else state end,
+    stopped_by = coalesce(stopped_by, $12, case when
+      case when $10 then 0 else failed_in_a_row end + $11 >= ${FAILURES_IN_A_ROW} then $13 end)
+  where run = $1 and ($10 and failed_in_a_row > 0 or $11 > 0)
+`;
+
+function toValues(run: number, ends: readonly RecordEnd[]): unknown[] {
+  const answers = ends.filter((end) => "key" in end);
+  const failures = ends.filter((end) => "error" in end);
+  const digests = answers.map(digestsOf);
+  const lastAnswer = ends.findLastIndex((end) => "key" in end);
+  const last = failures.at(-1);
+  return [
+    run,
+    answers.map(({ key }) => key),
+    digests.map(([stateDigest]) => stateDigest),
+    answers.map(({ evaluation }) => evaluation),
+    digests.map(([, digest]) => digest),
+    answers.map(({ inputTokens }) => inputTokens),
+    answers.map(({ costUsd }) => costUsd),
+    failures.map(({ idx }) => idx),
+    failures.map(({ error }) => error),
+    answers.length > 0,
+    ends.length - 1 - lastAnswer,
+    failures.find(({ isFinal }) => isFinal)?.error ?? null,
+    last?.isRetryable === true ? last.error : null,
+  ];
+}

@@ -1,0 +1,164 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { PgBoss, type Db } from "pg-boss";
+import { DatabaseError } from "./database-error.ts";
+import type { Database, Query } from "./database.ts";
+
+/** Where pg-boss keeps its tables, so that it meets no other use of it in the database. */
+export const queueSchema = "evaluator_jobs";
+/** So many records are one job: 0.01 jobs a record, and little to do again when a worker dies. */
+export const CHUNK_SIZE = 100;
+// The library's least. A dead worker's chunk is free again after it and one round of supervision.
+const HEARTBEAT_SECONDS = 10;
+const SUPERVISE_SECONDS = 2;
+const DAY_SECONDS = 86_400;
+// A run may take weeks, and workers may die as often as they like.
+const FOREVER_SECONDS = 3650 * DAY_SECONDS;
+const RETRIES = 1_000_000;
+const JOBS_AT_ONCE = 2000;
+const MIGRATION_TRIES = 3;
+const MIGRATION_RETRY_MS = 200;
+
+/** A chunk of a run that this worker has until it completes or releases it, or dies. */
+export interface LeasedChunk {
+  readonly run: number;
+  readonly chunk: number;
+  /** The job's id, and how often it was handed out before: an old lease completes nothing. */
+  readonly lease: { readonly id: string; readonly retryCount: number };
+}
+
+/** The chunks of runs, handed out to one worker at a time by pg-boss. */
+export class ChunkQueue {
+  readonly #boss: PgBoss;
+
+  private constructor(boss: PgBoss) {
+    this.#boss = boss;
+  }
+
+  /** Opens the queue; one that supervises also hands the chunks of dead workers out again. */
+  static async open(database: Database, { supervises }: { supervises: boolean }) {
+    const boss = new PgBoss({
+      ...bossOptions(database),
+      migrate: false,
+      createSchema: false,
+      supervise: supervises,
+      superviseIntervalSeconds: SUPERVISE_SECONDS,
+      monitorIntervalSeconds: 1,
+    });
+    // What fails in the background is tried again a moment later; what is called throws.
+    boss.on("error", () => {});
+    await telling(() => boss.start());
+    return new ChunkQueue(boss);
+  }
+
+  /** Makes the place for the chunks of a run. */
+  async prepare(run: number): Promise<void> {
+    await telling(() =>
+      this.#boss.createQueue(queueOf(run), {
+        retryLimit: RETRIES,
+        retryDelay: 0,
+        heartbeatSeconds: HEARTBEAT_SECONDS,
+        expireInSeconds: DAY_SECONDS,
+        retentionSeconds: FOREVER_SECONDS,
+      }),
+    );
+    // pg-boss looks a queue up once, and not on the connection of the transaction it adds jobs in.
+    await telling(() => this.#boss.insert(queueOf(run), []));
+  }
+
+  /** Adds chunks in order, in the caller's transaction. */
+  async add(query: Query, run: number, chunks: Iterable<number>): Promise<void> {
+    const db = toDb(query);
+    const all = [...chunks].map((chunk) => ({ data: { chunk } }));
+    for (let at = 0; at < all.length; at += JOBS_AT_ONCE) {
+      const some = all.slice(at, at + JOBS_AT_ONCE);
+      await telling(() => this.#boss.insert(queueOf(run), some, { db }));
+    }
+  }
+
+  /** Takes all chunks of a run back, those that workers have included. */
+  async clear(query: Query, run: number): Promise<void> {
+    await query(`delete from ${queueSchema}.job where name = $1`, [queueOf(run)]);
+  }
+
+  /** Returns the next chunk of a run that nobody has, or null. */
+  async fetch(run: number): Promise<LeasedChunk | null> {
+    const [job] = await telling(() =>
+      this.#boss.fetch<{ chunk: number }>(queueOf(run), { includeMetadata: true }),
+    );
+    if (job === undefined) return null;
+    const { id, retryCount, data } = job;
+    return { run, chunk: data.chunk, lease: { id, retryCount } };
+  }
+
+  /** Says that a worker is still at its chunk; returns whether it still has it. */
+  async touch({ run, lease }: LeasedChunk): Promise<boolean> {
+    const touched = await telling(() => this.#boss.touch(queueOf(run), lease));
+    // The types of pg-boss leave the count out.
+    return (touched as { affected: number }).affected > 0;
+  }
+
+  /** Ends a chunk whose records all have their end. */
+  async complete({ run, lease }: LeasedChunk): Promise<void> {
+    await telling(() => this.#boss.complete(queueOf(run), lease));
+  }
+
+  /** Gives a chunk back that is not finished; another worker gets it at once. */
+  async release({ run, lease }: LeasedChunk): Promise<void> {
+    await telling(() => this.#boss.fail(queueOf(run), lease));
+  }
+
+  /** Ends the supervision. */
+  async close(): Promise<void> {
+    await this.#boss.stop({ graceful: false, close: false }).catch(() => {});
+  }
+}
+
+/** Makes or upgrades the tables of pg-boss; writes nothing where they are up to date. */
+export async function migrateQueue(database: Database): Promise<void> {
+  // Of several that make them at once one wins, and the others find them made.
+  for (let left = MIGRATION_TRIES; ; left -= 1) {
+    const boss = new PgBoss({ ...bossOptions(database), migrate: true, supervise: false });
+    boss.on("error", () => {});
+    try {
+      await telling(() => boss.start());
+      return;
+    } catch (error) {
+      if (left === 1) throw error;
+      await wait(MIGRATION_RETRY_MS);
+    } finally {
+      await boss.stop({ graceful: false, close: false });
+    }
+  }
+}
+
+function bossOptions({ query }: Database) {
+  return {
+    db: toDb(query),
+    schema: queueSchema,
+    schedule: false,
+    // Both take the role that owns the tables.
+    reindex: false,
+    monitorVacuum: false,
+  };
+}
+
+function toDb(query: Query): Db {
+  return { executeSql: async (text, values) => ({ rows: await query<object>(text, values) }) };
+}
+
+function queueOf(run: number): string {
+  return `run-${run}`;
+}
+
+/** Errors of pg-boss's own checks quote statements and settings; only ours are told as they are. */
+async function telling<TResult>(call: () => Promise<TResult>): Promise<TResult> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof DatabaseError) throw error;
+    throw new DatabaseError(
+      "The job queue in the schema evaluator_jobs is not as this program wants it. Upgrade evaluator-postgres here, or run its migrate as the role that owns the schema.",
+      { failure: "newer-schema" },
+    );
+  }
+}

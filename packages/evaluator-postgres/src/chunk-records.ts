@@ -1,0 +1,58 @@
+import { type AnswerRow, forgetAnswers, isAsWritten } from "./answers.ts";
+import { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
+import type { Query } from "./database.ts";
+
+/** A record that is to be asked about. */
+export interface ChunkRecord {
+  /** Its index in the run. */
+  readonly idx: number;
+  readonly id: string;
+  readonly key: string;
+  /** What the model reads, as JSON. */
+  readonly state: string;
+}
+
+interface Row extends Partial<AnswerRow> {
+  readonly idx: number;
+  readonly id: string;
+  readonly key: string;
+  readonly state: string;
+  readonly cost_usd: number | null;
+}
+
+/**
+ * Returns the records of a chunk that have neither an answer as it was written nor a failure, so that
+ * a chunk that comes back repeats only what was in flight; and what the run has paid for the others.
+ */
+export async function readChunk(
+  query: Query,
+  { run, chunk }: LeasedChunk,
+): Promise<{ missing: ChunkRecord[]; costUsd: number }> {
+  const first = chunk * CHUNK_SIZE;
+  const rows = await query<Row>(
+    `select r.idx, r.id, r.key, r.state, a.evaluation, a.state_digest, a.digest,
+       case when a.run = r.run then a.cost_usd end as cost_usd
+     from evaluator.records r left join evaluator.answers a on a.key = r.key
+     where r.run = $1 and r.idx >= $2 and r.idx < $3 and not exists (
+       select from evaluator.failures f where f.run = r.run and f.idx = r.idx)
+     order by r.idx`,
+    [run, first, first + CHUNK_SIZE],
+  );
+  const isThere = (row: Row) => row.digest != null && isAsWritten(row as AnswerRow, row.state);
+  const missing = rows.filter((row) => !isThere(row));
+  const changed = missing.filter(({ digest }) => digest != null);
+  await forgetAnswers(
+    query,
+    changed.map(({ key }) => key),
+  );
+  const costUsd = rows.reduce((sum, row) => sum + (isThere(row) ? (row.cost_usd ?? 0) : 0), 0);
+  return {
+    missing: missing.map(({ idx, id, key, state }) => ({
+      idx,
+      id: JSON.parse(id) as string,
+      key,
+      state,
+    })),
+    costUsd,
+  };
+}

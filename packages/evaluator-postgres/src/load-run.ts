@@ -1,0 +1,143 @@
+import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
+import type { Database, Query, Session } from "./database.ts";
+
+/** A record of a run; its place in the input is its place in the order they come. */
+export interface RunRecord {
+  readonly id: string;
+  /** Where its answer is kept. */
+  readonly key: string;
+  /** What the model reads, as JSON. */
+  readonly state: string;
+}
+
+/** What loading a run needs. */
+export interface LoadOptions {
+  readonly run: number;
+  readonly maxCostUsd: number | null;
+  readonly records: () => AsyncIterable<RunRecord>;
+  readonly queue: ChunkQueue;
+}
+
+// Beside the number of a run in the locks of the database: "load" in ASCII.
+const LOAD_LOCK = 0x6c_6f_61_64;
+
+/**
+ * Loads a run and opens it, in one transaction: a process that dies leaves a run without a record,
+ * and the next one loads it. Returns "busy" while another process is at it.
+ */
+export async function loadRun(
+  database: Database,
+  { run, maxCostUsd, records, queue }: LoadOptions,
+): Promise<"loaded" | "joined" | "busy"> {
+  return await database.transaction(async (session) => {
+    const { query } = session;
+    const [lock] = await query<{ taken: boolean }>(
+      "select pg_try_advisory_xact_lock($1, $2) as taken",
+      [LOAD_LOCK, run],
+    );
+    if (lock?.taken !== true) return "busy";
+    const [row] = await query<{ state: string; chunks: number }>(
+      `select state, ceil(records / ${CHUNK_SIZE}::float8)::integer as chunks
+       from evaluator.runs where run = $1 for update`,
+      [run],
+    );
+    if (row?.state !== "loading") {
+      await reopen(query, { run, maxCostUsd, queue });
+      return "joined";
+    }
+    await copyRecords(session, run, records());
+    await queue.add(query, run, Array(row.chunks).keys());
+    await query(
+      `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
+         opened_at = clock_timestamp() where run = $1`,
+      [run],
+    );
+    return "loaded";
+  });
+}
+
+async function copyRecords(
+  { copyIn }: Session,
+  run: number,
+  records: AsyncIterable<RunRecord>,
+): Promise<void> {
+  const lines = async function* lines() {
+    let [idx, piece] = [0, ""];
+    for await (const { id, key, state } of records) {
+      const texts = [JSON.stringify(id), key, state].map(toCopyText);
+      piece += `${run}\t${idx}\t${texts.join("\t")}\n`;
+      idx += 1;
+      if (piece.length < COPY_PIECE) continue;
+      yield piece;
+      piece = "";
+    }
+    yield piece;
+  };
+  await copyIn("copy evaluator.records (run, idx, id, key, state) from stdin", lines());
+}
+
+const COPY_PIECE = 65_536;
+
+const copyEscapes: Readonly<Record<string, string>> = {
+  "\\": "\\\\",
+  "\t": "\\t",
+  "\n": "\\n",
+  "\r": "\\r",
+};
+
+/** Returns a text as COPY's text format writes it. */
+function toCopyText(text: string): string {
+  return text.replace(/[\\\t\n\r]/g, (character) => copyEscapes[character] ?? character);
+}
+
+/** Opens a run again that has ended: for what failed, for what was forgotten, for a larger budget. */
+async function reopen(
+  query: Query,
+  { run, maxCostUsd, queue }: Omit<LoadOptions, "records">,
+): Promise<void> {
+  await query("update evaluator.runs set max_cost_usd = $2 where run = $1", [run, maxCostUsd]);
+  const [ended] = await query<{ run: number }>(
+    "select run from evaluator.runs where run = $1 and state in ('stopped', 'done')",
+    [run],
+  );
+  if (ended === undefined) return;
+  await query("delete from evaluator.failures where run = $1", [run]);
+  const rows = await query<{ chunk: number }>(unfinishedStatement, [run]);
+  const chunks = rows.map(({ chunk }) => chunk);
+  if (chunks.length === 0) return;
+  await query(reopenStatement, [run, chunks]);
+  await queue.clear(query, run);
+  await queue.add(query, run, chunks);
+}
+
+// Chunks that no worker has finished, and those that lack an answer all the same.
+const unfinishedStatement = `
+  select n as chunk from evaluator.runs,
+    generate_series(0, ceil(records / ${CHUNK_SIZE}::float8)::integer - 1) as n
+  where run = $1 and not exists (
+    select from evaluator.chunks c where c.run = $1 and c.chunk = n and c.finished_at is not null)
+  union
+  select idx / ${CHUNK_SIZE} from evaluator.records r
+  where run = $1 and not exists (select from evaluator.answers a where a.key = r.key)
+  order by chunk
+`;
+
+// What was counted of a chunk when it was finished is taken back, and counted when it is again.
+const reopenStatement = `
+  with taken as (
+    select coalesce(sum(answered), 0) as answered, coalesce(sum(asked), 0) as asked,
+      coalesce(sum(failed), 0) as failed, coalesce(sum(input_tokens), 0) as input_tokens,
+      coalesce(sum(cost_usd), 0) as cost_usd
+    from evaluator.chunks
+    where run = $1 and chunk = any($2) and finished_at is not null
+  ), opened as (
+    update evaluator.chunks set finished_at = null, reserved_usd = 0
+    where run = $1 and chunk = any($2)
+  )
+  update evaluator.runs set
+    answered = runs.answered - taken.answered, asked = runs.asked - taken.asked,
+    failed = runs.failed - taken.failed, input_tokens = runs.input_tokens - taken.input_tokens,
+    cost_usd = runs.cost_usd - taken.cost_usd, chunks_left = cardinality($2::integer[]),
+    state = 'open', stopped_by = null, failed_in_a_row = 0, finished_at = null
+  from taken where run = $1
+`;

@@ -1,0 +1,262 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { setTimeout as wait } from "node:timers/promises";
+import { AnswerWriter, type WriterOptions } from "./answer-writer.ts";
+import { type AnswerStatus, forgetAnswers, statusesOf } from "./answers.ts";
+import { CHUNK_SIZE, ChunkQueue, type LeasedChunk, migrateQueue } from "./chunk-queue.ts";
+import { type ChunkRecord, readChunk } from "./chunk-records.ts";
+import { DatabaseError } from "./database-error.ts";
+import { type Connection, type Database, openDatabase } from "./database.ts";
+import { migrateDatabase } from "./migrate.ts";
+import { readRuns, readWorkers, type RunInfo, type RunSetup, type WorkerInfo } from "./run-info.ts";
+import { loadRun, type RunRecord } from "./load-run.ts";
+import { findRecord, type RunRow, runRows } from "./run-rows.ts";
+
+// Who plans a large run looks thousands of answers up at once.
+const STATEMENT_MS = 60_000;
+const CONNECTIONS = 8;
+const WORKER_IS_THERE_MS = 10_000;
+const LOADING_POLL_MS = 1000;
+
+/** A run to make, or to join where it is there already. */
+export interface NewRun {
+  /** A hash of the setup and of every record in order. */
+  readonly digest: string;
+  readonly setup: RunSetup;
+  /** The name of its input. */
+  readonly name: string;
+  /** What the caller notes, as JSON. */
+  readonly facts: string;
+  readonly records: number;
+  /** The most it may cost, in US dollars; null for no bound. */
+  readonly maxCostUsd: number | null;
+}
+
+/** What a worker says of itself. */
+export interface WorkerReport {
+  readonly worker: string;
+  readonly run: number;
+  readonly name: string;
+  readonly answered: number;
+  readonly failed: number;
+  readonly inFlight: number;
+  readonly perSecond: number;
+}
+
+/** Runs over many records, their answers, and the chunks that workers take, in PostgreSQL. */
+export class PostgresRuns implements AsyncDisposable {
+  readonly #database: Database;
+  readonly #queue: ChunkQueue;
+
+  private constructor(database: Database, queue: ChunkQueue) {
+    this.#database = database;
+    this.#queue = queue;
+  }
+
+  /** Opens the runs of a database; disposing of them closes it. */
+  static async open(
+    database: Database,
+    { supervises = false }: { supervises?: boolean } = {},
+  ): Promise<PostgresRuns> {
+    await migrateDatabase(database);
+    await migrateQueue(database);
+    return new PostgresRuns(database, await ChunkQueue.open(database, { supervises }));
+  }
+
+  /** Returns for each key whether its answer is there as it was written. */
+  async statusesOf(keys: readonly string[]): Promise<AnswerStatus[]> {
+    return await statusesOf(this.#database.query, keys);
+  }
+
+  /** Forgets answers that are not as they were written, so that they are asked for again. */
+  async forget(keys: readonly string[]): Promise<void> {
+    await forgetAnswers(this.#database.query, keys);
+  }
+
+  /**
+   * Makes a run with its records in one transaction, or joins the one with the same digest: waits
+   * while another process loads it, and loads it where that one has died. Opens it again where it
+   * had ended with records that have no answer.
+   *
+   * @param records - Called only when this process loads.
+   */
+  async join(
+    run: NewRun,
+    records: () => AsyncIterable<RunRecord>,
+    signal: AbortSignal,
+  ): Promise<RunInfo & { readonly isJoined: boolean }> {
+    const number = await this.#numberOf(run);
+    await this.#queue.prepare(number);
+    let isJoined = false;
+    for (;;) {
+      signal.throwIfAborted();
+      const outcome = await loadRun(this.#database, {
+        run: number,
+        maxCostUsd: run.maxCostUsd,
+        records,
+        queue: this.#queue,
+      });
+      if (outcome === "joined") isJoined = true;
+      if (outcome !== "busy") return { ...(await this.get(number)), isJoined };
+      await wait(LOADING_POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+
+  /** Returns all runs, the oldest first. */
+  async list(): Promise<RunInfo[]> {
+    return await readRuns(this.#database.query, CHUNK_SIZE);
+  }
+
+  /** Returns a run. @throws DatabaseError when there is none with the number. */
+  async get(run: number): Promise<RunInfo> {
+    const [found] = await readRuns(this.#database.query, CHUNK_SIZE, run);
+    if (found !== undefined) return found;
+    throw new DatabaseError(`There is no run ${run} in this database.`, { failure: "no-run" });
+  }
+
+  /** Returns the workers of a run that were there in the last ten seconds. */
+  async workers(run: number): Promise<WorkerInfo[]> {
+    return await readWorkers(this.#database.query, run, WORKER_IS_THERE_MS);
+  }
+
+  /** Notes that a worker is there, and returns its run's state and why it was stopped. */
+  async report(report: WorkerReport): Promise<Pick<RunInfo, "state" | "stoppedBy">> {
+    const { worker, run, name, answered, failed, inFlight, perSecond } = report;
+    const [row] = await this.#database.query<Pick<RunInfo, "state" | "stoppedBy">>(
+      `with seen as (
+         insert into evaluator.workers as one
+           (worker, run, name, answered, failed, in_flight, per_second)
+         values ($1, $2, $3, $4, $5, $6, $7)
+         on conflict (worker) do update set run = excluded.run, seen_at = clock_timestamp(),
+           answered = excluded.answered, failed = excluded.failed,
+           in_flight = excluded.in_flight, per_second = excluded.per_second
+       )
+       select state, stopped_by as "stoppedBy" from evaluator.runs where run = $2`,
+      [worker, run, name, answered, failed, inFlight, perSecond],
+    );
+    return row ?? { state: "stopped", stoppedBy: "The run was removed from the database." };
+  }
+
+  /** Forgets a worker that ends. */
+  async leave(worker: string): Promise<void> {
+    await this.#database.query("delete from evaluator.workers where worker = $1", [worker]);
+  }
+
+  /** Stops a run for all workers. */
+  async stop(run: number, why: string): Promise<void> {
+    await this.#database.query(
+      `update evaluator.runs set state = 'stopped', stopped_by = $2
+       where run = $1 and state = 'open'`,
+      [run, why],
+    );
+  }
+
+  /** Returns the next chunk of a run that nobody has, or null. */
+  async fetchChunk(run: number): Promise<LeasedChunk | null> {
+    return await this.#queue.fetch(run);
+  }
+
+  /** Returns the records of a chunk that have neither an answer as it was written nor a failure. */
+  async readChunk(chunk: LeasedChunk): Promise<{ missing: ChunkRecord[]; costUsd: number }> {
+    return await readChunk(this.#database.query, chunk);
+  }
+
+  /** Reserves what a chunk may cost, in US dollars, and returns how much of it is left. */
+  async reserve({ run, chunk }: LeasedChunk, wantedUsd: number): Promise<number> {
+    const [row] = await this.#database.query<{ granted: number }>(
+      "select evaluator.reserve_chunk($1, $2, $3) as granted",
+      [run, chunk, wantedUsd],
+    );
+    return row?.granted ?? 0;
+  }
+
+  /** Says that a worker is still at its chunk; returns whether it still has it. */
+  async touch(chunk: LeasedChunk): Promise<boolean> {
+    return await this.#queue.touch(chunk);
+  }
+
+  /** Ends a chunk when all its records have their end, else gives it back; returns which. */
+  async finish(chunk: LeasedChunk): Promise<boolean> {
+    const first = chunk.chunk * CHUNK_SIZE;
+    const [row] = await this.#database.query<{ whole: boolean }>(
+      "select evaluator.finish_chunk($1, $2, $3, $4) as whole",
+      [chunk.run, chunk.chunk, first, first + CHUNK_SIZE],
+    );
+    const isWhole = row?.whole === true;
+    if (isWhole) await this.#queue.complete(chunk);
+    else await this.#queue.release(chunk);
+    return isWhole;
+  }
+
+  /** Returns what commits the ends of calls. */
+  writer(options: Omit<WriterOptions, "query">): AnswerWriter {
+    return new AnswerWriter({ ...options, query: this.#database.query });
+  }
+
+  /** Returns the records of a run with their answers, in input order, from one snapshot. */
+  rows(run: number): AsyncGenerator<RunRow> {
+    return runRows(this.#database, run);
+  }
+
+  /** Returns a record by its id, of the newest run that has it or of one run; null without one. */
+  async find(id: string, run: number | null = null): Promise<(RunRow & { run: number }) | null> {
+    return await findRecord(this.#database.query, id, run);
+  }
+
+  /** Hands the chunks of dead workers out no longer. */
+  async stopSupervising(): Promise<void> {
+    await this.#queue.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#queue.close();
+    await this.#database.close();
+  }
+
+  /** Returns the number of a run, which it gets here when it is new. */
+  async #numberOf({ digest, setup, name, facts, records, maxCostUsd }: NewRun): Promise<number> {
+    return await this.#database.transaction(async ({ query }) => {
+      // One at a time, so that numbers have no gaps.
+      await query("lock table evaluator.setups in share row exclusive mode");
+      const [known] = await query<{ run: number }>(
+        "select run from evaluator.runs where digest = $1",
+        [digest],
+      );
+      if (known !== undefined) return known.run;
+      await query(
+        `insert into evaluator.setups (hash, wire, model, questions) values ($1, $2, $3, $4)
+         on conflict (hash) do nothing`,
+        [setup.hash, setup.wire, setup.modelId, setup.questions],
+      );
+      const [added] = await query<{ run: number }>(
+        `insert into evaluator.runs
+             (run, digest, setup, name, facts, records, chunks_left, max_cost_usd)
+           select coalesce((select max(run) from evaluator.runs), 0) + 1, $1, setup, $2, $3, $4, $5, $6
+           from evaluator.setups where hash = $7 returning run`,
+        [digest, name, facts, records, Math.ceil(records / CHUNK_SIZE), maxCostUsd, setup.hash],
+      );
+      return added?.run ?? 0;
+    });
+  }
+}
+
+/**
+ * Opens the runs of a database. Makes or upgrades the schemas `evaluator` and `evaluator_jobs` when
+ * it has to.
+ *
+ * @param connection - A URL, or the options of `pg`.
+ * @throws DatabaseError
+ */
+export async function postgresRuns(
+  connection: Connection,
+  options: {
+    /** Whether the chunks of dead workers are handed out again. @default false */ supervises?: boolean;
+  } = {},
+): Promise<PostgresRuns> {
+  const database = openDatabase(connection, { query_timeout: STATEMENT_MS, max: CONNECTIONS });
+  try {
+    return await PostgresRuns.open(database, options);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

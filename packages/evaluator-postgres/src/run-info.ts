@@ -1,0 +1,104 @@
+import type { Query } from "./database.ts";
+
+/** What all records of a run are asked, and of whom. */
+export interface RunSetup {
+  /** Of the three below: a worker that makes another one of them asks something else. */
+  readonly hash: string;
+  readonly wire: string;
+  readonly modelId: string;
+  /** The questions as JSON. */
+  readonly questions: string;
+}
+
+/** Whether a run is being loaded, asked about, ended before its time, or has all its answers. */
+export type RunState = "loading" | "open" | "stopped" | "done";
+
+/** A run, and what it has come to; the chunks that are under way are counted as far as they are. */
+export interface RunInfo {
+  /** Runs are numbered from 1. */
+  readonly run: number;
+  /** The name of its input. */
+  readonly name: string;
+  /** What the program that made it noted, as JSON. */
+  readonly facts: string;
+  readonly setup: RunSetup;
+  readonly state: RunState;
+  /** Why it was stopped, for a person, or null. */
+  readonly stoppedBy: string | null;
+  readonly records: number;
+  /** The most it may cost, in US dollars; null for no bound. */
+  readonly maxCostUsd: number | null;
+  /** Records that have an answer. */
+  readonly answered: number;
+  /** Of these, the ones that this run asked for. */
+  readonly asked: number;
+  readonly failed: number;
+  readonly inputTokens: number;
+  readonly costUsd: number;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+/** A worker that was there in the last seconds. */
+export interface WorkerInfo {
+  readonly worker: string;
+  /** Its machine and process. */
+  readonly name: string;
+  readonly answered: number;
+  readonly failed: number;
+  readonly inFlight: number;
+  /** Answers a second, lately. */
+  readonly perSecond: number;
+  /** How long ago it was last seen, in milliseconds. */
+  readonly seenMsAgo: number;
+}
+
+const columns = `
+  run, name, facts, state, stopped_by as "stoppedBy", runs.records, max_cost_usd as "maxCostUsd",
+  runs.answered + coalesce(part.answered, 0)::integer as answered,
+  runs.asked + coalesce(part.asked, 0)::integer as asked,
+  runs.failed + coalesce(part.failed, 0)::integer as failed,
+  (runs.input_tokens + coalesce(part.input_tokens, 0))::float8 as "inputTokens",
+  runs.cost_usd + coalesce(part.cost_usd, 0) as "costUsd",
+  created_at as "createdAt", finished_at as "finishedAt",
+  json_build_object('hash', hash, 'wire', wire, 'modelId', model, 'questions', questions) as setup
+`;
+
+const source = `
+  evaluator.runs join evaluator.setups using (setup) left join lateral (
+    select sum(counted.answered) as answered, sum(counted.asked) as asked,
+      sum(counted.failed) as failed, sum(counted.input_tokens) as input_tokens,
+      sum(counted.cost_usd) as cost_usd
+    from evaluator.chunks c,
+      evaluator.count_chunk(c.run, c.chunk * $1, (c.chunk + 1) * $1) as counted
+    where c.run = runs.run and c.finished_at is null
+  ) as part on true
+`;
+
+/** Returns all runs, the oldest first, or the one that is named. */
+export async function readRuns(
+  query: Query,
+  chunkSize: number,
+  run: number | null = null,
+): Promise<RunInfo[]> {
+  return await query<RunInfo>(
+    `select ${columns} from ${source} where $2::integer is null or run = $2 order by run`,
+    [chunkSize, run],
+  );
+}
+
+/** Returns the workers of a run that were seen in the last seconds. */
+export async function readWorkers(
+  query: Query,
+  run: number,
+  withinMs: number,
+): Promise<WorkerInfo[]> {
+  return await query<WorkerInfo>(
+    `select worker, name, answered, failed, in_flight as "inFlight", per_second as "perSecond",
+       (1000 * extract(epoch from clock_timestamp() - seen_at))::float8 as "seenMsAgo"
+     from evaluator.workers
+     where run = $1 and seen_at > clock_timestamp() - make_interval(secs => $2::float8 / 1000)
+     order by started_at`,
+    [run, withinMs],
+  );
+}
