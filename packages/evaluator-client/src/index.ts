@@ -40,8 +40,8 @@ export {
 export type { LabelServerName } from "./transports/logprobs/detect-server.ts";
 export type { Debias } from "./transports/logprobs/question-plan.ts";
 export type { TokenPrice } from "./transports/logprobs/logprobs-mapping.ts";
+export type { AttemptContext } from "./retry/attempt.ts";
 export type {
-  AttemptContext,
   CallEstimate,
   Transport,
   TransportReply,
@@ -104,7 +104,6 @@ export {
   type ScoreAnswer,
   scoreAnswerSchema,
 } from "./questions/answer.ts";
-export { cutText } from "./questions/request.ts";
 export {
   type Evaluation,
   type EvaluationResponse,
@@ -112,9 +111,13 @@ export {
   type Timing,
   type Usage,
 } from "./evaluation.ts";
-export { type EvaluationRequest, evaluationRequestSchema } from "./questions/request.ts";
+export {
+  cutText,
+  estimateTokens,
+  type EvaluationRequest,
+  evaluationRequestSchema,
+} from "./questions/request.ts";
 export type { Json, JsonObject, JsonValue, NotJson, StateOf } from "./questions/json.ts";
-export { estimateTokens } from "./questions/request.ts";
 export { type AnswerRule, type AnswersToCheck, checkAnswers } from "./questions/check-answers.ts";
 
 // Failures

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listAt, textAt, valueAt } from "./json.ts";
+import { listAt, textAt, valueAt, frozenCopy } from "./json.ts";
 
 const json = { a: { text: "t", list: [1], number: 0 }, nothing: null };
 
@@ -19,4 +19,31 @@ test("gives text and lists only where they are", () => {
   expect(textAt(json, "a", "number")).toBeNull();
   expect(listAt(json, "a", "list")).toEqual([1]);
   expect(listAt(json, "a", "text")).toEqual([]);
+});
+
+test("copies and freezes all the way down", () => {
+  const data = { list: ["a", { deep: "b" }], text: "c", nothing: undefined };
+  const copy = frozenCopy(data);
+  expect(copy).toEqual(data);
+  expect(copy).not.toBe(data);
+  expect(Object.isFrozen(data)).toBe(false);
+  expect([copy, copy.list, copy.list[1]].every((part) => Object.isFrozen(part))).toBe(true);
+});
+
+test("gives back what cannot change", () => {
+  const frozen = Object.freeze({ list: Object.freeze(["a"]) });
+  expect(frozenCopy(frozen)).toBe(frozen);
+  expect(frozenCopy("text")).toBe("text");
+});
+
+test("copies what can change below something frozen", () => {
+  const shallow = Object.freeze({ list: ["a"] });
+  const copy = frozenCopy(shallow);
+  shallow.list.push("b");
+  expect(copy).toEqual({ list: ["a"] });
+});
+
+test("keeps a key named __proto__", () => {
+  const copy = frozenCopy(JSON.parse('{"__proto__":{"a":"A"}}'));
+  expect(JSON.stringify(copy)).toBe('{"__proto__":{"a":"A"}}');
 });

@@ -1,7 +1,14 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
+import {
+  ConnectionError,
+  InvalidResponseError,
+  RateLimitError,
+  RefusalError,
+  StatusError,
+} from "../errors.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
-import { Attempt, type AttemptContext, runAttempt, sleep } from "./attempt.ts";
+import { Attempt, type AttemptContext, runAttempt, sleep, classifyFailure } from "./attempt.ts";
 
 const timedOut = new Error("It took too long.");
 
@@ -153,4 +160,21 @@ test("does not begin when the signal has aborted", async () => {
   await expect(sleep(500, { clock, signal })).rejects.toBe("enough");
   expect(clock.waiting).toBe(0);
   expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+function details(status: number, isRetryable = true) {
+  const ids = { type: null, requestId: null, generationId: null };
+  return { status, isRetryable, ...ids, retryAfterMs: null, needsPaidCredits: false };
+}
+
+test.each([
+  ["a rate limit", new RateLimitError("", details(429)), "throttled"],
+  ["an unavailable service", new StatusError("", details(503)), "throttled"],
+  ["a failing service", new StatusError("", details(500)), "retryable"],
+  ["a rate limit not to be retried", new RateLimitError("", details(429, false)), "final"],
+  ["a reset", new ConnectionError("", { isRetryable: true, maybeBilled: true }), "retryable"],
+  ["a broken answer", new InvalidResponseError("", { questionId: null, rule: "x" }), "final"],
+  ["a refusal", new RefusalError("", { questionIds: [] }), "final"],
+])("takes %s as %s", (_, error, expected) => {
+  expect(classifyFailure(error)).toBe(expected);
 });

@@ -9,7 +9,8 @@ import {
 } from "../http/http-client.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { StatusFailure } from "./status-failure.ts";
-import type { AttemptContext, Transport, TransportReply } from "./transport.ts";
+import type { AttemptContext } from "../retry/attempt.ts";
+import type { Transport, TransportReply } from "./transport.ts";
 import { httpClientFor, type TransportOptions } from "./transport-options.ts";
 
 /** What a service adds to posting, reading, redacting and classifying: its wire, mapping and error reading. */

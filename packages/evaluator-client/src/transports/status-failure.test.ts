@@ -6,6 +6,8 @@ import {
   passOnName,
   type StatusFailure,
   statusMessage,
+  quoteServerText,
+  parseRetryAfterMs,
 } from "./status-failure.ts";
 
 const redirect = "Redirects are not followed; set the base URL to the final address.";
@@ -79,4 +81,73 @@ test.each([0, 301, 307, 400, 401, 402, 403, 404, 409, 413, 422, 501, 505, 519, 5
 test("retries 409 only when the service says so", () => {
   expect(isRetryableStatus(409, "true")).toBe(true);
   expect(isRetryableStatus(400, "true")).toBe(false);
+});
+
+const none = {
+  apiKey: "planted-secret-key",
+  state: { note: "the quick brown fox jumps over the dog" },
+};
+
+test.each<[string, unknown, string | null]>([
+  ["words", "Model not found.", '"Model not found."'],
+  ["several lines with escapes", "a\r\n\u001b[31mb", '"a [31mb"'],
+  ["no text", { message: "x" }, null],
+  ["blank text", "  ", null],
+  ["the key", "Invalid key planted-secret-key", null],
+  ["a part of the key", "Invalid key planted-s…", null],
+  ["a value of the state", `bad input: ${none.state.note}`, null],
+  ["a long run of the state", "bad input: quick brown fox jumps over…", null],
+])("quotes %s as it may", (_, text, expected) => {
+  expect(quoteServerText(text, none)).toBe(expected);
+});
+
+test("cuts long text", () => {
+  expect(quoteServerText("word ".repeat(200), none)).toHaveLength(303);
+});
+
+test("looks into nested states and long keys", () => {
+  const state = { a: [{ "someone@example.com": { b: "deep value" } }] };
+  expect(quoteServerText("bad: deep value", { apiKey: null, state })).toBeNull();
+  expect(quoteServerText("bad: someone@example.com", { apiKey: null, state })).toBeNull();
+  expect(quoteServerText("bad", { apiKey: null, state })).toBe('"bad"');
+});
+
+const now = Date.UTC(1994, 10, 6, 8, 49, 7);
+
+test.each<[Record<string, string>, number | null]>([
+  [{}, null],
+  [{ "retry-after": "0" }, 0],
+  [{ "retry-after": "120" }, 120_000],
+  [{ "retry-after-ms": "1500.5" }, 1500.5],
+  [{ "retry-after-ms": "1500", "retry-after": "9" }, 1500],
+  [{ "retry-after-ms": "soon", "retry-after": "9" }, 9000],
+  [{ "retry-after": "Sun, 06 Nov 1994 08:49:37 GMT" }, 30_000],
+  [{ "retry-after": "Sunday, 06-Nov-94 08:49:37 GMT" }, 30_000],
+  [{ "retry-after": "Sun Nov  6 08:49:37 1994" }, 30_000],
+  [{ "retry-after": "Sun, 06 Nov 1994 08:00:00 GMT" }, 0],
+  [{ "retry-after": "Sun, 99 Nov 1994 08:00:00 GMT" }, null],
+  [{ "retry-after": " 7 " }, 7000],
+  [{ "retry-after-ms": " 1500.25 " }, 1500.25],
+  [{ "retry-after-ms": "x1500" }, null],
+  [{ "retry-after-ms": "1500x" }, null],
+  [{ "retry-after-ms": "1." }, null],
+  [{ "retry-after": "Sun Nov 16 08:49:07 1994" }, 864_000_000],
+  [{ "retry-after": "x Sun, 06 Nov 1994 08:49:37 GMT" }, null],
+  [{ "retry-after": "Sun, 06 Nov 1994 08:49:37 GMT+1" }, null],
+  [{ "retry-after": "x Sunday, 06-Nov-94 08:49:37 GMT" }, null],
+  [{ "retry-after": "Sunday, 06-Nov-94 08:49:37 GMT+1" }, null],
+  [{ "retry-after": "x Sun Nov  6 08:49:37 1994" }, null],
+  [{ "retry-after": "Sun Nov  6 08:49:37 1994+1" }, null],
+  [{ "retry-after": "7 s" }, null],
+  [{ "retry-after": "in 7" }, null],
+  [{ "retry-after": "1.5" }, 1500],
+  [{ "retry-after": "0.25" }, 250],
+  [{ "retry-after": ".5" }, null],
+  [{ "retry-after": "1.5.5" }, null],
+  [{ "retry-after": "1e3" }, null],
+  [{ "retry-after": "-1" }, null],
+  [{ "retry-after": "1994-11-06T08:49:37Z" }, null],
+  [{ "retry-after": "" }, null],
+])("reads %j as %s ms", (headers, expected) => {
+  expect(parseRetryAfterMs((name) => headers[name] ?? null, now)).toBe(expected);
 });

@@ -3,8 +3,6 @@ import type { ResponseHeaders } from "../http/http-client.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { AttemptContext } from "../retry/attempt.ts";
 
-export type { AttemptContext };
-
 /** One whole response in the gateway's form; its answers are not yet checked. */
 export interface TransportReply {
   /** The response body mapped to the gateway's form, shape not yet checked. */

@@ -1,6 +1,16 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { directResponseSchema, isDirectResponse } from "./direct-wire.ts";
+import { createEvaluator } from "../../create-evaluator.ts";
+import type { JsonResponse } from "../../http/http-client.ts";
+import { boolean, choice, score } from "../../questions/question.ts";
+import { emailRequest } from "../../testing/email-evaluation.ts";
+import { directTransport } from "./direct-transport.ts";
+import {
+  directResponseSchema,
+  isDirectResponse,
+  fromDirectResponse,
+  toDirectBody,
+} from "./direct-wire.ts";
 
 test("the cheap check takes what the schema takes, and nothing else", () => {
   const some = fc.oneof(fc.jsonValue(), fc.constantFrom(undefined, 1, -1, "text", Number.NaN));
@@ -20,4 +30,134 @@ test("the cheap check takes what the schema takes, and nothing else", () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+function replied(json: unknown, headers: Record<string, string> = {}): JsonResponse {
+  return { status: 200, json, text: "", headers };
+}
+
+const usage = { input_tokens: 3, output_tokens: 1 };
+
+test("puts the model into the body and names boolean noul, whatever the ids", () => {
+  const questions = Object.fromEntries([
+    ["__proto__", boolean("sure?", { true: "yes" })],
+    ["pick", choice("which?", { a: "A" })],
+    ["rate", score("how much?", ["none"])],
+  ]);
+  expect(toDirectBody({ state: "text", questions }, "jev-1")).toBe(
+    '{"model":"jev-1","state":"text","questions":{"__proto__":{"type":"noul","instructions":"sure?","criteria":{"true":"yes"}},"pick":{"type":"choice","instructions":"which?","criteria":{"a":"A"}},"rate":{"type":"score","instructions":"how much?","criteria":["none"]}}}',
+  );
+});
+
+test("moves confidence and legend, and keeps every other field", () => {
+  const answers = Object.fromEntries([
+    ["__proto__", { type: "choice", choice: "a", confidence: 0.5, note: "kept" }],
+    ["rate", { type: "score", score: 1, confidence: null, legend: { "0": "none" } }],
+    ["sure", { type: "noul", noul: 0.25, confidence: 1 }],
+    ["odd", { type: "refusal" }],
+  ]);
+  const json = { model: "jev-1", answers, usage };
+  const reply = fromDirectResponse(replied(json), "acme");
+  expect(reply).toMatchObject({ modelId: "jev-1", requestId: null });
+  expect(JSON.parse(JSON.stringify(reply.response))).toEqual(
+    JSON.parse(
+      `{"answers":{"__proto__":{"type":"choice","choice":"a","note":"kept"},"rate":{"type":"score","score":1},"sure":{"type":"boolean","probability":0.25},"odd":{"type":"refusal"}},
+      "rounding":{"probabilityDecimals":2,"scoreDecimals":2},"usage":{"inputTokens":3,"outputTokens":1},"warnings":[],
+      "providerMetadata":{"acme":{"confidence":{"__proto__":0.5,"rate":null,"sure":1},"legend":{"rate":{"0":"none"}}}}}`,
+    ),
+  );
+});
+
+test.each<[Record<string, string>, string | null]>([
+  [{ "x-typesafe-request-id": "r1", "x-request-id": "r2" }, "r1"],
+  [{ "x-request-id": "r2" }, "r2"],
+  [{}, null],
+])("takes the request id from %j as %j", (headers, requestId) => {
+  const reply = fromDirectResponse(replied({ answers: {}, usage }, headers), "acme");
+  expect(reply).toMatchObject({ requestId, modelId: null });
+});
+
+test.each<[unknown, string]>([
+  [[], "as a whole"],
+  [null, "as a whole"],
+  ["text", "as a whole"],
+  [{ answers: {} }, "at usage"],
+  [{ answers: {}, usage: { input_tokens: 1 } }, "at usage.output_tokens"],
+  [{ answers: {}, usage: { input_tokens: "1", output_tokens: 1 } }, "at usage.input_tokens"],
+  [{ answers: {}, usage, model: 7 }, "at model"],
+  [{ usage }, "at answers"],
+  [{ answers: [], usage }, "at answers"],
+  [{ answers: { a: 1 }, usage }, "at answers"],
+  [{ answers: { a: { type: 1 } }, usage }, "at answers"],
+])("refuses the body %j, wrong %s", (json, where) => {
+  expect(() => fromDirectResponse(replied(json), "acme")).toThrow(
+    expect.objectContaining({
+      name: "InvalidResponseError",
+      message: `The response body does not have the vendor's shape ${where}; check the base URL.`,
+      questionId: null,
+      rule: "body-shape",
+    }),
+  );
+});
+
+type Answer = [status: number, body: unknown, headers?: Record<string, string>];
+
+const check = "Check the request against the service's documentation.";
+
+test.each<[Answer, string, object]>([
+  [
+    [400, { detail: { error_type: "max_tokens_exceeded" } }],
+    "The vendor's API answered 400 (max_tokens_exceeded). The state and its questions are too long: at most 32k tokens for the state with the longest question, 64k in all. Cut the state or ask fewer questions.",
+    { name: "StatusError", type: "max_tokens_exceeded" },
+  ],
+  [
+    [
+      400,
+      { detail: { error_type: "unknown_model", message: "No such model." } },
+      { "x-request-id": "r1" },
+    ],
+    `The vendor's API answered 400 (unknown_model): "No such model." ${check}`,
+    { name: "StatusError", type: "unknown_model", requestId: "r1", generationId: null },
+  ],
+  [
+    [
+      422,
+      {
+        detail: [
+          { loc: ["body", 0, "a"], msg: "Missing" },
+          { loc: ["b"], msg: "Wrong" },
+        ],
+      },
+    ],
+    `The vendor's API answered 422: "body.0.a: Missing; b: Wrong" ${check}`,
+    { name: "StatusError", type: null },
+  ],
+  [
+    [402, { detail: "No credits." }],
+    'The vendor\'s API answered 402: "No credits." Add credits to the account.',
+    { name: "StatusError", needsPaidCredits: true },
+  ],
+  [
+    [429, { detail: "Slow down." }],
+    'The vendor\'s API answered 429: "Slow down." Wait, or send fewer requests at once.',
+    { name: "RateLimitError", needsPaidCredits: false },
+  ],
+  [
+    [403, {}],
+    "The vendor's API answered 403. Check the key, and that it may use this model.",
+    { name: "AuthenticationError", requestId: null },
+  ],
+  ...[{ error_type: 7 }, { message: "No." }, [{ msg: "No." }], [{ loc: ["a"] }], 7].map(
+    (detail): [Answer, string, object] => [
+      [400, { detail }],
+      `The vendor's API answered 400. ${check}`,
+      { name: "StatusError", type: null },
+    ],
+  ),
+])("tells of the vendor's %j", async (answer, message, fields) => {
+  const [status, body, headers = {}] = answer;
+  const fetch = async () => Response.json(body, { status, headers });
+  const transport = directTransport({ apiKey: "a-vendor-key", fetch });
+  const asked = createEvaluator({ transport, maxRetries: 0 }).evaluate(emailRequest);
+  await expect(asked).rejects.toMatchObject({ message, ...fields });
 });

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
+import { createEvaluator } from "../../create-evaluator.ts";
 import type { JsonResponse } from "../../http/http-client.ts";
 import { boolean } from "../../questions/question.ts";
-import { fromGatewayResponse, toGatewayBody } from "./gateway-wire.ts";
+import { emailRequest } from "../../testing/email-evaluation.ts";
+import { gatewayTransport } from "./gateway-transport.ts";
+import { fromGatewayResponse, toGatewayBody, type GatewayWire } from "./gateway-wire.ts";
 
 const questions = { sure: boolean("sure?") };
 
@@ -51,4 +54,86 @@ test.each<[Record<string, string>, string]>([
 ])("takes the request id from %j as %j", (headers, requestId) => {
   const json = { providerMetadata: { gateway: { generationId: "gen_1" } } };
   expect(fromGatewayResponse(replied(json, headers))).toMatchObject({ requestId });
+});
+
+type Answer = [status: number, body: unknown, headers?: Record<string, string>];
+
+const check = "Check the request against the service's documentation.";
+const otherWire = "If the gateway speaks the other generation, set the option wire:";
+
+test.each<[Answer, GatewayWire, string, object]>([
+  [
+    [400, { error: { message: "Bad.", type: "invalid_request_error" } }],
+    "evaluation-model",
+    `The gateway answered 400 (invalid_request_error): "Bad." ${check} ${otherWire} "decision-model".`,
+    { name: "StatusError", type: "invalid_request_error" },
+  ],
+  [
+    [404, { error: { message: "None.", type: "model_not_found" } }],
+    "decision-model",
+    `The gateway answered 404 (model_not_found): "None." Check the base URL and the model id. ${otherWire} "evaluation-model".`,
+    { name: "StatusError", type: "model_not_found" },
+  ],
+  [
+    [403, { error: { message: "None.", type: "model_not_found" } }],
+    "evaluation-model",
+    'The gateway answered 403 (model_not_found): "None." Check the key, and that it may use this model.',
+    { name: "StatusError" },
+  ],
+  [
+    [422, {}],
+    "evaluation-model",
+    `The gateway answered 422. ${check}`,
+    { name: "StatusError", type: null, needsPaidCredits: false },
+  ],
+  [
+    [402, {}],
+    "evaluation-model",
+    "The gateway answered 402. Buy credits for the account to go on.",
+    { name: "StatusError", needsPaidCredits: true },
+  ],
+  [
+    [400, { error: { message: "No access for free-tier users.", type: "forbidden" } }],
+    "evaluation-model",
+    'The gateway answered 400 (forbidden): "No access for free-tier users." Buy credits for the account to go on.',
+    { name: "StatusError", needsPaidCredits: true },
+  ],
+  [
+    [400, { error: { message: "Slow down.", type: "rate_limit_exceeded" } }],
+    "evaluation-model",
+    `The gateway answered 400 (rate_limit_exceeded): "Slow down." ${check} ${otherWire} "decision-model".`,
+    { name: "GatewayRateLimitError", needsPaidCredits: false },
+  ],
+  [
+    [400, { error: { message: "Who?", type: "authentication_error" } }],
+    "evaluation-model",
+    `The gateway answered 400 (authentication_error): "Who?" ${check} ${otherWire} "decision-model".`,
+    { name: "AuthenticationError" },
+  ],
+  [
+    [500, { error: { message: "Oh." }, generationId: "gen_9" }, { "x-vercel-id": "v1" }],
+    "evaluation-model",
+    'The gateway answered 500: "Oh." The service failed; try again later.',
+    { name: "StatusError", generationId: "gen_9", requestId: "v1", type: null },
+  ],
+  [
+    [500, { error: "Oh." }],
+    "evaluation-model",
+    "The gateway answered 500. The service failed; try again later.",
+    { generationId: null, requestId: null },
+  ],
+  ...[{ message: 7, type: "forbidden" }, { type: "forbidden" }, { message: "No.", type: 7 }].map(
+    (error): [Answer, GatewayWire, string, object] => [
+      [401, { error }],
+      "evaluation-model",
+      "The gateway answered 401. Check the key, and that it may use this model.",
+      { name: "AuthenticationError", type: null },
+    ],
+  ),
+])("tells of the gateway's %j over %s", async (answer, wire, message, fields) => {
+  const [status, body, headers = {}] = answer;
+  const fetch = async () => Response.json(body, { status, headers });
+  const transport = gatewayTransport({ apiKey: "a-gateway-key", wire, fetch });
+  const asked = createEvaluator({ transport, maxRetries: 0 }).evaluate(emailRequest);
+  await expect(asked).rejects.toMatchObject({ message, ...fields });
 });

@@ -3,7 +3,7 @@ import type { JsonResponse } from "../../http/http-client.ts";
 import type { PrivateText } from "../status-failure.ts";
 import { listAt } from "../../questions/json.ts";
 import { type JsonService, prepareJson } from "../post-transport.ts";
-import type { AttemptContext } from "../transport.ts";
+import type { AttemptContext } from "../../retry/attempt.ts";
 import { httpClientFor, type TransportOptions } from "../transport-options.ts";
 import { toLogprobsError } from "./logprobs-error.ts";
 

@@ -1,7 +1,7 @@
 import type { EvaluationRequest } from "../../questions/request.ts";
 import { quoteServerText } from "../status-failure.ts";
 import { whenAborted } from "../../http/http-client.ts";
-import type { AttemptContext } from "../transport.ts";
+import type { AttemptContext } from "../../retry/attempt.ts";
 import type { LabelModel } from "./ask-question.ts";
 import type { LabelConnection } from "./label-connection.ts";
 import { statePrompt } from "./prompt.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
-import type { EvaluationRequest } from "../../questions/request.ts";
 import { boolean, choice, score } from "../../questions/question.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
 import { directTransport, type DirectTransportOptions } from "./direct-transport.ts";
 
 const own = { apiKey: null, baseUrl: "http://127.0.0.1:8000/v1", model: "a-model", env: {} };
