@@ -5,7 +5,8 @@ import type { Routing } from "./decision/decide.ts";
 import { createMessageRouter } from "./message-router.ts";
 import { createMetrics } from "./metrics.ts";
 import { chatCompletionsRoute } from "./openai/chat-completions-route.ts";
-import { modelsRoute } from "./openai/models.ts";
+import { lastMessage } from "./openai/conversation.ts";
+import { modelRoute, modelsRoute } from "./openai/models.ts";
 import type { Page } from "./page/load-page.ts";
 import type { Observe } from "./records/message-record.ts";
 import { chatRoute, decideRoute } from "./routes/chat-route.ts";
@@ -16,6 +17,7 @@ import {
   type ClientEnv,
   createCallSlots,
   keepClientSignal,
+  MAX_CONVERSATION_BYTES,
   sameOriginOnly,
 } from "./routes/guards.ts";
 import { healthRoute, metricsRoute, pageRoute, readyRoute } from "./routes/status-routes.ts";
@@ -31,6 +33,8 @@ export interface AppParts extends AnsweredHosts {
   readonly reportDefect: (error: Error) => void;
   /** What the records call this process. @default "router" */
   readonly instance?: string;
+  /** Further names of models at the OpenAI endpoint. @default none */
+  readonly aliases?: ReadonlyMap<string, string>;
   /** What a client must show, or null. @default null */
   readonly accessToken?: string | null;
   /** Calls that ask a model at once, at most. @default 64 */
@@ -50,7 +54,7 @@ export interface AppParts extends AnsweredHosts {
 /** Returns the router as a web application: every endpoint, and what every request passes first. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
   const { page, routing, reportDefect, accessToken = null, logDropped = null } = parts;
-  const { instance = "router" } = parts;
+  const { instance = "router", aliases = new Map<string, string>() } = parts;
   const { observe, isStopping = () => false, pricesTried = Promise.resolve() } = parts;
   const slots = createCallSlots(parts.maxCallsInFlight ?? 64);
   const metrics = createMetrics({ callsInFlight: slots.inUse, logDropped });
@@ -62,11 +66,16 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   if (accessToken !== null) app.use(requireToken(accessToken));
   app.use(methodNotAllowed({ app, onMethodNotAllowed: throwMethodError }));
   const guards = askingGuards(slots, pricesTried);
+  const longGuards = askingGuards(slots, pricesTried, MAX_CONVERSATION_BYTES);
+  const { tierModels, prices, services } = routing;
+  const names = { aliases, tierModels, prices, takesOpenAi: services.takesOpenAi };
+  const completions = { router, names, readConversation: lastMessage, report: reportDefect };
   app.get("/", pageRoute(page));
   app.post("/chat", ...guards, chatRoute(router, reportDefect));
   app.post("/decide", ...guards, decideRoute(router));
-  app.get("/v1/models", modelsRoute);
-  app.post("/v1/chat/completions", ...guards, chatCompletionsRoute(router, reportDefect));
+  app.get("/v1/models", modelsRoute(names));
+  app.get("/v1/models/*", modelRoute(names));
+  app.post("/v1/chat/completions", ...longGuards, chatCompletionsRoute(completions));
   app.get("/healthz", healthRoute);
   app.get("/readyz", readyRoute({ isStopping, logDropped }));
   app.get("/metrics", metricsRoute(metrics));

@@ -1,5 +1,11 @@
-import { decide, decideFallback, decideTier, type Routing } from "./decision/decide.ts";
-import type { Decision } from "./decision/decision.ts";
+import {
+  decide,
+  decideFallback,
+  decideModel,
+  decideTier,
+  type Routing,
+} from "./decision/decide.ts";
+import type { Decision, TierState } from "./decision/decision.ts";
 import {
   type CallOrigin,
   type Observe,
@@ -7,12 +13,7 @@ import {
   recordOfFailure,
 } from "./records/message-record.ts";
 import { generateReply, type OpenModel, type ReplyOptions } from "./reply/generate-reply.ts";
-import {
-  createTokenMeter,
-  type GeneratedReply,
-  type ReplyPrompt,
-  type ReplySettings,
-} from "./reply/reply.ts";
+import { createTokenMeter, type GeneratedReply, type ReplyPrompt } from "./reply/reply.ts";
 import type { Tier } from "./tier-question.ts";
 
 /** Who asked, and what ends the asking. */
@@ -22,10 +23,13 @@ export interface Call extends Omit<CallOrigin, "instance"> {
 }
 
 /** What a reply is to be like, and who is told of it while it comes. */
-interface ReplyWishes {
-  readonly onDelta?: ReplyOptions["onDelta"];
-  readonly settings?: ReplySettings;
-  /** Is told of the new decision when the tier's model is refused and the fallback is asked. */
+export interface ReplyWishes extends Pick<
+  ReplyOptions,
+  "onDelta" | "onToolCalls" | "settings" | "form"
+> {
+  /** The client's own request, for a server that takes it as it came. */
+  readonly body?: Record<string, unknown>;
+  /** Is told of the new decision when another model of the chain is asked. */
   readonly onFallback?: (decision: Decision) => void;
 }
 
@@ -38,11 +42,13 @@ export interface Answer {
 /** Decides and replies, and tells of each message's end exactly once. */
 export interface MessageRouter {
   /** Lets the evaluation model choose, for a reply that follows. */
-  decide(message: string, call: Call): Promise<Decision>;
+  decide(state: TierState, call: Call): Promise<Decision>;
   /** Lets the evaluation model choose, and nothing more. */
-  decideOnly(message: string, call: Call): Promise<Decision>;
+  decideOnly(state: TierState, call: Call): Promise<Decision>;
   /** Takes the tier the client asks for. */
   decideTier(tier: Tier): Decision;
+  /** Takes the model the client asks for. */
+  decideModel(model: string): Decision;
   /** Asks the decision's model; a failure is data. */
   reply(decision: Decision, prompt: ReplyPrompt, wishes: ReplyWishes & Call): Promise<Answer>;
 }
@@ -56,12 +62,11 @@ export function createMessageRouter(
     for (const tell of observers) tell(record);
   };
 
-  async function decideFor(
-    message: string,
-    { signal, requestId, endpoint }: Call,
-  ): Promise<Decision> {
+  async function decideFor(state: TierState, { signal, requestId, endpoint }: Call) {
+    // The contract's endpoints take the choice as it is.
+    const own = endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
     try {
-      return await decide(message, routing, signal);
+      return await decide(state, { ...routing, policy: own }, signal);
     } catch (thrown) {
       const origin = { instance, requestId, endpoint };
       const error = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
@@ -70,27 +75,24 @@ export function createMessageRouter(
     }
   }
 
-  const open = (model: string): OpenModel => {
-    return (listener) => services.languageModel(model, listener);
-  };
-
   return {
     decide: decideFor,
-    async decideOnly(message, call) {
-      const decision = await decideFor(message, call);
+    async decideOnly(state, call) {
+      const decision = await decideFor(state, call);
       const { requestId, endpoint } = call;
       observe(recordOf({ instance, requestId, endpoint }, decision, { outcome: "decided" }));
       return decision;
     },
     decideTier: (tier) => decideTier(tier, "requested", routing),
-    async reply(first, prompt, { signal, requestId, endpoint, onFallback, ...wishes }) {
+    decideModel: (model) => decideModel(model, routing),
+    async reply(first, prompt, { signal, requestId, endpoint, onFallback, body, ...wishes }) {
       let decision = first;
-      const { fallbackModel } = policy;
-      const fallBack = (model: string) => {
-        decision = decideFallback(decision, model, routing);
-        onFallback?.(decision);
-        return open(model);
+      const open = (model: string): OpenModel => {
+        return (listener) => services.languageModel(model, { listener, body });
       };
+      // Who names a model wants that one.
+      const chain = first.tierUsed === null ? [] : policy.fallbackModels;
+      const models = chain.filter((model) => model !== first.model);
       const origin = { instance, requestId, endpoint };
       const meter = createTokenMeter(prompt);
       try {
@@ -100,7 +102,11 @@ export function createMessageRouter(
           meter,
           model: open(decision.model),
           redact: services.redact,
-          fallback: fallbackModel === null ? undefined : () => fallBack(fallbackModel),
+          chain: models.map(open),
+          onNext(index, cause) {
+            decision = decideFallback(decision, { model: models[index] ?? "", cause }, routing);
+            onFallback?.(decision);
+          },
         });
         const outcome = reply.replyError === null ? "replied" : "reply-failed";
         observe(recordOf(origin, decision, { outcome, reply, billed: reply.billed }));

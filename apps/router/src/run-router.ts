@@ -70,7 +70,7 @@ async function serve(services: Services, options: RouterOptions, context: Router
   if (calibration !== null) write(`${describeCalibration(calibration)}\n`);
   if (!isLoopbackHost(options.host)) warn(exposureNotice(options.host));
   const { tierModels, policy } = options;
-  const models = { tierModels, fallbackModel: policy.fallbackModel };
+  const models = { tierModels, fallbackModels: policy.fallbackModels };
   const onTried = pricesTried.resolve;
   if (catalog === null) {
     write(noPrices);

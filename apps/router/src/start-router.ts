@@ -75,6 +75,7 @@ export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
     hosts: allowedHosts({ host, port, names: options.allowedNames, addresses: ownAddresses() }), // known only now: port 0 takes any free one
     proxiedHosts: options.allowedNames,
     routing: { services, tierModels, policy, prices, calibration },
+    aliases: options.aliases,
     accessToken: options.accessToken,
     maxCallsInFlight: options.maxCallsInFlight,
     isStopping: () => isStopping,

@@ -7,7 +7,14 @@ import { type Evaluation, EvaluatorError, TimeoutError } from "evaluator-client"
 import type { PriceList } from "../prices/model-price.ts";
 import type { Services } from "../services/services.ts";
 import { type Tier, tierNames, tierQuestionHash, tierQuestions } from "../tier-question.ts";
-import type { AskedEvaluation, Cause, Decision, RoutingPolicy } from "./decision.ts";
+import type {
+  AskedEvaluation,
+  Cause,
+  Decision,
+  RoutingPolicy,
+  Shares,
+  TierState,
+} from "./decision.ts";
 
 /** What a message is routed with. */
 export interface Routing {
@@ -56,12 +63,12 @@ export class UnfitCalibrationError extends Error {
  * the signal's reason.
  */
 export async function decide(
-  message: string,
+  state: TierState,
   routing: Routing,
   signal: AbortSignal,
 ): Promise<Decision> {
   const { services, policy, now = () => performance.now() } = routing;
-  const request = { state: { user_message: message }, questions: tierQuestions };
+  const request = { state: { ...state }, questions: tierQuestions };
   const limit = policy.decisionTimeoutMs === null ? {} : { deadlineMs: policy.decisionTimeoutMs };
   const startedAt = now();
   try {
@@ -90,15 +97,21 @@ export function decideTier(tierUsed: Tier, cause: Cause, routing: Routing): Deci
   return { ...noChoice, ...noEvaluation, ...askTier(tierUsed, routing), cause };
 }
 
-/** Returns the same decision with another model, as the one of the tier was refused. */
-export function decideFallback(decision: Decision, model: string, { prices }: Routing): Decision {
+/** Returns the decision for a model that the client names itself: nothing is left to choose. */
+export function decideModel(model: string, { prices, tierModels }: Routing): Decision {
+  const frontier = prices.get(tierModels.frontier) ?? null;
+  const asked = { tierUsed: null, model, prices: { model: prices.get(model) ?? null, frontier } };
+  return { ...noChoice, ...noEvaluation, ...asked, cause: "requested" };
+}
+
+/** Returns the same decision with another model, as the one before was refused or failed. */
+export function decideFallback(
+  decision: Decision,
+  { model, cause }: { model: string; cause: "model-refused" | "model-failed" },
+  { prices }: Routing,
+): Decision {
   const price = prices.get(model) ?? null;
-  return {
-    ...decision,
-    model,
-    cause: "model-refused",
-    prices: { ...decision.prices, model: price },
-  };
+  return { ...decision, model, cause, prices: { ...decision.prices, model: price } };
 }
 
 function fromChoice(evaluation: TierEvaluation, routing: Routing): Decision {
@@ -106,8 +119,7 @@ function fromChoice(evaluation: TierEvaluation, routing: Routing): Decision {
   const { choice } = evaluation.answers.tier;
   const shares = sharesOf(evaluation, { asked, calibration: routing.calibration ?? null });
   const { probabilities, printedProbabilities, confidence } = shares;
-  const sureness = confidence ?? probabilities[choice];
-  const { tierUsed, cause } = applyPolicy(choice, sureness, routing.policy);
+  const { tierUsed, cause } = applyPolicy(choice, { probabilities, confidence }, routing.policy);
   return {
     tierChosen: choice,
     ...askTier(tierUsed, routing),
@@ -157,16 +169,38 @@ function sharesOf(evaluation: TierEvaluation, { asked, calibration }: SharesOpti
   }
 }
 
-/** Returns the tier to use for a choice: the chosen one, or the next one up where confidence is too low. */
+/** A confidence up to which a distribution is as good as flat. */
+const NO_CONFIDENCE = 0.05;
+
+/** Two shares that are printed alike, with two decimals, are equal. */
+const EQUAL_SHARES = 0.005;
+
+/**
+ * Returns the tier to use for a choice: the chosen one, or the next one up where confidence is too
+ * low, or where the shares are tied.
+ */
 export function applyPolicy(
   chosen: Tier,
-  confidence: number,
-  { minConfidence }: Pick<RoutingPolicy, "minConfidence">,
+  { probabilities, confidence }: { probabilities: Shares; confidence: number | null },
+  { minConfidence, ties }: Pick<RoutingPolicy, "minConfidence" | "ties">,
 ): { readonly tierUsed: Tier; readonly cause: Cause } {
-  const isSure = minConfidence === null || confidence >= minConfidence;
   const next = tierNames[tierNames.indexOf(chosen) + 1];
-  if (isSure || next === undefined) return { tierUsed: chosen, cause: "choice" };
-  return { tierUsed: next, cause: "low-confidence" };
+  if (next === undefined) return { tierUsed: chosen, cause: "choice" };
+  const sureness = confidence ?? probabilities[chosen];
+  if (minConfidence !== null && sureness < minConfidence) {
+    return { tierUsed: next, cause: "low-confidence" };
+  }
+  const isTied = ties === "up" && (isFlat(confidence) || hasEqual(probabilities, chosen));
+  return isTied ? { tierUsed: next, cause: "tie" } : { tierUsed: chosen, cause: "choice" };
+}
+
+function isFlat(confidence: number | null): boolean {
+  return confidence !== null && confidence <= NO_CONFIDENCE;
+}
+
+function hasEqual(probabilities: Shares, chosen: Tier): boolean {
+  const least = probabilities[chosen] - EQUAL_SHARES;
+  return tierNames.some((tier) => tier !== chosen && probabilities[tier] > least);
 }
 
 function askTier(tierUsed: Tier, { tierModels, prices }: Routing) {
@@ -178,7 +212,7 @@ function askTier(tierUsed: Tier, { tierModels, prices }: Routing) {
 /** Returns a decision as the `x-router-*` headers of every answer. */
 export function decisionHeaders(decision: Decision): Record<string, string> {
   return {
-    "x-router-tier": decision.tierUsed,
+    "x-router-tier": decision.tierUsed ?? "none",
     "x-router-tier-chosen": decision.tierChosen ?? "none",
     "x-router-model": decision.model,
     "x-router-cause": decision.cause,

@@ -12,8 +12,13 @@ export interface RoutingPolicy {
   readonly failureTier: Tier | null;
   /** Time for the decision, retries included, in milliseconds; null for the client's own limit. */
   readonly decisionTimeoutMs: number | null;
-  /** The text model asked when the tier's model is refused; null for none. */
-  readonly fallbackModel: string | null;
+  /** The text models asked in turn when the tier's model is refused or fails. */
+  readonly fallbackModels: readonly string[];
+  /**
+   * What equal shares, or a confidence near 0, lead to where the contract does not say: the next
+   * tier up, or the choice as it is. `/chat` and `/decide` always take the choice.
+   */
+  readonly ties: "up" | "choice";
 }
 
 /** The model's choice stands, and every failure is told. */
@@ -21,7 +26,8 @@ export const defaultPolicy: RoutingPolicy = {
   minConfidence: null,
   failureTier: null,
   decisionTimeoutMs: null,
-  fallbackModel: null,
+  fallbackModels: [],
+  ties: "up",
 };
 
 /**
@@ -31,14 +37,23 @@ export const defaultPolicy: RoutingPolicy = {
 export type Cause =
   | "choice"
   | "low-confidence"
+  | "tie"
   | "evaluation-failed"
   | "decision-timeout"
   | "calibration-mismatch"
   | "requested"
-  | "model-refused";
+  | "model-refused"
+  | "model-failed";
+
+/** What the evaluation model reads of a message; the contract's one key, and what came before. */
+export interface TierState {
+  readonly user_message: string;
+  /** The turns before, cut; only where the router is set up to send them. */
+  readonly earlier_turns?: string;
+}
 
 /** Probability of each tier, 0..1. */
-type Shares = Readonly<Record<Tier, number>>;
+export type Shares = Readonly<Record<Tier, number>>;
 
 /** The evaluation behind a decision: what was asked of whom, and what it cost. */
 export interface AskedEvaluation {
@@ -60,8 +75,8 @@ export interface AskedEvaluation {
 export interface Decision extends AskedEvaluation {
   /** The evaluation model's choice, or null when it made none. */
   readonly tierChosen: Tier | null;
-  /** The tier whose model is asked. */
-  readonly tierUsed: Tier;
+  /** The tier whose model is asked; null for a model that the client named itself. */
+  readonly tierUsed: Tier | null;
   readonly cause: Cause;
   /** The text model that is asked. */
   readonly model: string;

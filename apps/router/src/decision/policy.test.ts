@@ -70,7 +70,7 @@ const rows: [rule: string, row: Row][] = [
   [
     "a refused model is replaced by the fallback",
     {
-      policy: { fallbackModel: "a/fallback" },
+      policy: { fallbackModels: ["a/fallback"] },
       upstream: { reply: refusesFirstModel },
       headers: { tier: "nano", "tier-chosen": "nano", cause: "model-refused", model: "a/fallback" },
       body: { tier: "nano", model: "a/fallback", reply: "from the fallback" },
@@ -106,7 +106,7 @@ test("a reply that fails for another reason is not sent to the fallback", async 
       { status: 400 },
     );
   };
-  const policy = { ...defaultPolicy, fallbackModel: "a/fallback" };
+  const policy = { ...defaultPolicy, fallbackModels: ["a/fallback"] };
   const { chat } = await testRouter({ reply }, { policy });
   expect(await (await chat({ message: "hi" })).json()).toMatchObject({ reply: "", tier: "nano" });
   expect(asked).toEqual(["openai/gpt-5-nano"]);

@@ -1,36 +1,124 @@
-import type { ModelMessage } from "ai";
 import { z } from "zod";
 import { HttpError } from "../http-error.ts";
-import type { ReplySettings } from "../reply/reply.ts";
 
-const NOT_SUPPORTED = "not supported";
+const name = z.string().regex(/^[\w.-]{1,128}$/, "is not a name of letters, digits and _ . -");
 
 const textPartSchema = z.object({ type: z.literal("text"), text: z.string() });
+const refusalPartSchema = z.object({ type: z.literal("refusal"), refusal: z.string() });
 const imagePartSchema = z.object({
   type: z.literal("image_url"),
-  image_url: z.object({ url: z.string().regex(/^(https:|data:image\/)/, "is not https or data") }),
+  image_url: z.object({
+    url: z
+      .string()
+      .regex(/^(https:|data:image\/)/, "is not https or data; send an https or data: address"),
+    detail: z.enum(["auto", "low", "high", "original"]).nullish(),
+  }),
 });
+const audioPartSchema = z.object({
+  type: z.literal("input_audio"),
+  input_audio: z.object({
+    data: z.base64(),
+    format: z.enum(["wav", "mp3"], "is neither wav nor mp3; convert it"),
+  }),
+});
+const filePartSchema = z.object({
+  type: z.literal("file"),
+  file: z.object({
+    file_data: z
+      .string("missing; send the file itself as file_data, a data: address")
+      .regex(/^data:[\w.+-]+\/[\w.+-]+;base64,/, "is not a data: address with base64"),
+    filename: z.string().nullish(),
+    file_id: z.null("not supported; send the file itself as file_data").optional(),
+  }),
+});
+
 const textSchema = z.union(
   [z.string(), z.array(textPartSchema)],
   "neither text nor a list of text parts",
 );
 const userContentSchema = z.union(
-  [z.string(), z.array(z.discriminatedUnion("type", [textPartSchema, imagePartSchema]))],
-  "neither text nor a list of text and image parts",
+  [
+    z.string(),
+    z.array(
+      z.discriminatedUnion(
+        "type",
+        [textPartSchema, imagePartSchema, audioPartSchema, filePartSchema],
+        "none of text, image_url, input_audio and file",
+      ),
+    ),
+  ],
+  "neither text nor a list of text, image_url, input_audio and file parts",
 );
+const assistantContentSchema = z.union(
+  [z.string(), z.array(z.discriminatedUnion("type", [textPartSchema, refusalPartSchema]))],
+  "neither text nor a list of text parts",
+);
+const toolCallSchema = z.object({
+  id: z.string().min(1),
+  type: z.literal("function", "only function calls are supported"),
+  function: z.object({ name, arguments: z.string() }),
+});
 
 const messageSchema = z.discriminatedUnion(
   "role",
   [
     z.object({ role: z.enum(["system", "developer"]), content: textSchema }),
     z.object({ role: z.literal("user"), content: userContentSchema }),
-    z.object({ role: z.literal("assistant"), content: textSchema, tool_calls: nothing() }),
+    z.object({
+      role: z.literal("assistant"),
+      content: assistantContentSchema.nullish(),
+      refusal: z.string().nullish(),
+      tool_calls: z.array(toolCallSchema).nullish(),
+      audio: nothing("not supported; send its transcript as content"),
+      function_call: nothing("not supported; use tool_calls"),
+    }),
+    z.object({ role: z.literal("tool"), tool_call_id: z.string(), content: textSchema }),
   ],
-  "none of system, developer, user and assistant",
+  "none of system, developer, user, assistant and tool",
 );
 
+const jsonSchema = z.record(z.string(), z.unknown());
+const toolSchema = z.object({
+  type: z.literal("function", "not supported; only tools of the type function are"),
+  function: z.object({
+    name,
+    description: z.string().nullish(),
+    parameters: jsonSchema.nullish(),
+    strict: z.boolean().nullish(),
+  }),
+});
+const toolChoiceSchema = z.union(
+  [
+    z.enum(["none", "auto", "required"]),
+    z.object({
+      type: z.literal("function", "not supported; send only the tools that may be called"),
+      function: z.object({ name }),
+    }),
+  ],
+  "none of none, auto, required and a named function",
+);
+const responseFormatSchema = z.discriminatedUnion(
+  "type",
+  [
+    z.object({ type: z.literal("text") }),
+    z.object({ type: z.literal("json_object") }),
+    z.object({
+      type: z.literal("json_schema"),
+      json_schema: z.object({
+        name: z.string(),
+        description: z.string().nullish(),
+        schema: jsonSchema.nullish(),
+        strict: z.boolean().nullish(),
+      }),
+    }),
+  ],
+  "not supported; use text, json_object or json_schema",
+);
+
+const noLogprobs = "not supported, as replies carry no log-probabilities; leave it out";
+
 const chatCompletionRequestSchema = z.object({
-  model: z.string(),
+  model: z.string().min(1),
   messages: z.array(messageSchema).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
@@ -39,100 +127,151 @@ const chatCompletionRequestSchema = z.object({
   presence_penalty: z.number().nullish(),
   frequency_penalty: z.number().nullish(),
   seed: z.int().nullish(),
-  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  stop: z.union([z.string(), z.array(z.string())], "neither text nor a list of texts").nullish(),
   max_tokens: z.int().positive().nullish(),
   max_completion_tokens: z.int().positive().nullish(),
   reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).nullish(),
-  n: only(1),
-  logprobs: only(false),
-  verbosity: only("medium"),
-  tool_choice: only("none", "auto"),
-  function_call: only("none", "auto"),
-  modalities: z.array(z.literal("text", NOT_SUPPORTED)).nullish(),
-  response_format: z.object({ type: z.literal("text", NOT_SUPPORTED) }).nullish(),
-  audio: nothing(),
-  functions: nothing(),
-  logit_bias: nothing(),
-  tools: nothing(),
-  web_search_options: z.null(NOT_SUPPORTED).optional(), // an empty one asks for a search
+  tools: z.array(toolSchema).nullish(),
+  tool_choice: toolChoiceSchema.nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  response_format: responseFormatSchema.nullish(),
+  user: z.string().nullish(),
+  n: only([1], "only 1 is supported; send the request as often as you want replies"),
+  logprobs: only([false], noLogprobs),
+  top_logprobs: only([0], noLogprobs),
+  verbosity: only(["medium"], "not supported; say in a message how long the reply is to be"),
+  modalities: z.array(z.literal("text", "not supported; replies are text")).nullish(),
+  audio: nothing("not supported; replies are text"),
+  functions: nothing("not supported; use tools"),
+  function_call: only(["none", "auto"], "not supported; use tool_choice"),
+  logit_bias: nothing("not supported; say in a message what to avoid"),
+  web_search_options: z.null("not supported; define a tool of your own in tools").optional(), // an empty one asks for a search
 });
 
 /** One message of an OpenAI conversation. */
-type ChatCompletionMessage = z.infer<typeof messageSchema>;
+export type ChatCompletionMessage = z.infer<typeof messageSchema>;
 
 /** What `POST /v1/chat/completions` is sent, as far as the router can do it. */
 export type ChatCompletionRequest = z.infer<typeof chatCompletionRequestSchema>;
 
+/** A request, and what of it nothing is done with. */
+export interface ReadRequest {
+  readonly request: ChatCompletionRequest;
+  /** The whole of it as it came, for a server that takes it so. */
+  readonly body: Record<string, unknown>;
+  /** Names of the fields that are not known here, without the places of list items. */
+  readonly unknown: readonly string[];
+}
+
 /**
- * Reads a request in OpenAI's form. What would change the reply and cannot be done, such as
- * tools, is refused; what would not, such as `user`, is passed over.
+ * Reads a request in OpenAI's form. What would change the reply and cannot be done is refused; what
+ * would not, such as `store`, is named.
  *
- * @throws HttpError with status 400 that names the field.
+ * @throws HttpError with status 400 that names the field, and what to use instead.
  */
-export function parseChatCompletionRequest(body: unknown): ChatCompletionRequest {
+export function parseChatCompletionRequest(body: unknown): ReadRequest {
   const { data, error } = chatCompletionRequestSchema.safeParse(body);
-  if (data) return data;
-  const [issue] = error.issues;
-  const field = issue?.path.join(".") || "the body";
-  throw new HttpError(400, `This router cannot do this: ${field}: ${issue?.message}.`, {
-    param: field,
-  });
+  if (!data) throw refused(deepest(error.issues[0]));
+  checkToolMessages(data.messages);
+  return {
+    request: data,
+    body: body as Record<string, unknown>,
+    unknown: unreadFields(body, data),
+  };
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** The issue inside a union's branch that came closest, else the union's own. */
+function deepest(issue: z.core.$ZodIssue | undefined): Issue {
+  if (issue === undefined) return { path: [], message: "is not valid" };
+  if (issue.code !== "invalid_union") return issue;
+  const inner = issue.errors.flatMap((branch) => branch.slice(0, 1)).map(deepest);
+  const [best] = inner.toSorted((one, other) => other.path.length - one.path.length);
+  if (best === undefined || best.path.length === 0) return issue;
+  return { path: [...issue.path, ...best.path], message: best.message };
+}
+
+function refused({ path, message }: Issue): HttpError {
+  const field = path.map(String).join(".") || "the body";
+  return new HttpError(400, `This router cannot do this: ${field}: ${message}.`, { param: field });
+}
+
+/** A model is asked only where every tool call has its result, right after it. */
+function checkToolMessages(messages: readonly ChatCompletionMessage[]): void {
+  let open = new Map<string, number>();
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "tool") {
+      if (open.delete(message.tool_call_id)) continue;
+      const problem = "answers no tool call of the assistant message before it";
+      throw refused({ path: ["messages", index, "tool_call_id"], message: problem });
+    }
+    checkAnswered(open);
+    const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
+    open = new Map(calls.map(({ id }) => [id, index]));
+  }
+  checkAnswered(open);
+}
+
+function checkAnswered(open: ReadonlyMap<string, number>): void {
+  const [[, index] = [null, null]] = open;
+  if (index === null) return;
+  const message = "has a call without its result; send a message with the role tool for each";
+  throw refused({ path: ["messages", index, "tool_calls"], message });
 }
 
 /** A field whose other values would change the reply. */
-function only(...values: (string | number | boolean)[]) {
-  return z.literal(values, NOT_SUPPORTED).nullish();
+function only(values: readonly (string | number | boolean)[], instead: string) {
+  return z.literal([...values], instead).nullish();
 }
 
 /** A field that says nothing, or says it at length. */
-function nothing() {
-  return z.union([z.null(), z.tuple([]), z.strictObject({})], NOT_SUPPORTED).optional();
+function nothing(instead: string) {
+  return z.custom<object | null>(isEmpty, instead).optional();
 }
 
-/** Returns a conversation in OpenAI's form as the `ai` package takes it: the same messages, in order. */
-export function toModelMessages(messages: readonly ChatCompletionMessage[]): ModelMessage[] {
-  return messages.map(toModelMessage);
+/** Names told in one header, at most. */
+const MOST_NAMES = 20;
+
+/** Returns the names of fields that were sent and not read, such as `messages.name`. */
+function unreadFields(sent: unknown, read: unknown): string[] {
+  const names = new Set<string>();
+  collectUnread({ sent, read, path: "" }, names);
+  const [first, rest] = [[...names].slice(0, MOST_NAMES), names.size - MOST_NAMES];
+  return rest > 0 ? [...first, `and-${rest}-more`] : first;
 }
 
-/** Returns the text of the last user message, which decides; empty when there is none. */
-export function lastUserText(messages: readonly ChatCompletionMessage[]): string {
-  const last = messages.findLast(({ role }) => role === "user");
-  return last === undefined ? "" : textOf(last.content);
+interface Compared {
+  readonly sent: unknown;
+  readonly read: unknown;
+  readonly path: string;
 }
 
-function toModelMessage(message: ChatCompletionMessage): ModelMessage {
-  const { role, content } = message;
-  if (role === "assistant") return { role, content: textOf(content) };
-  if (role !== "user") return { role: "system", content: textOf(content) };
-  return { role, content: typeof content === "string" ? content : content.map(toPart) };
+function collectUnread({ sent, read, path }: Compared, names: Set<string>): void {
+  if (sent === read || typeof sent !== "object" || sent === null) return;
+  if (typeof read !== "object" || read === null) return;
+  for (const [key, value] of Object.entries(sent)) {
+    const own = /^[\w.-]{1,64}$/.test(key) ? key : "unprintable";
+    const inside = Array.isArray(sent) ? path : path === "" ? own : `${path}.${own}`;
+    if (!Object.hasOwn(read, key)) {
+      if (!saysNothing(value)) names.add(inside);
+    } else {
+      collectUnread(
+        { sent: value, read: (read as Record<string, unknown>)[key], path: inside },
+        names,
+      );
+    }
+  }
 }
 
-function toPart(part: Exclude<ChatCompletionMessage["content"], string>[number]) {
-  if (part.type === "text") return { type: "text" as const, text: part.text };
-  const url = new URL(part.image_url.url);
-  return { type: "file" as const, mediaType: "image/*", data: url };
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && saysNothing(value);
 }
 
-function textOf(content: ChatCompletionMessage["content"]): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-}
-
-/** Returns the settings of an OpenAI request in the words of the `ai` package; unset ones are left out. */
-export function toSettings(request: ChatCompletionRequest): ReplySettings {
-  const { stop } = request;
-  const settings = {
-    temperature: request.temperature,
-    topP: request.top_p,
-    presencePenalty: request.presence_penalty,
-    frequencyPenalty: request.frequency_penalty,
-    seed: request.seed,
-    reasoning: request.reasoning_effort,
-    maxOutputTokens: request.max_completion_tokens ?? request.max_tokens,
-    stopSequences: typeof stop === "string" ? [stop] : stop,
-  };
-  const given = Object.entries(settings).filter(
-    ([, value]) => value !== undefined && value !== null,
-  );
-  return Object.fromEntries(given);
+function saysNothing(value: unknown): boolean {
+  if (value === null || value === false) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
 }

@@ -74,7 +74,7 @@ test("the last user message decides, and the conversation goes to the model as s
     max_completion_tokens: 9,
     stop: "END",
   });
-  expect(seen[0]?.body).toMatchObject({ state: { user_message: "hi\n" } });
+  expect(seen[0]?.body).toMatchObject({ state: { user_message: "hi\n[image]" } });
   expect(seen[1]?.body).toMatchObject({
     temperature: 0.5,
     reasoning: "low",
@@ -113,4 +113,52 @@ test("the access token is the package's key", async () => {
   expect((await client.models.list()).data).toHaveLength(5);
   const stranger = new OpenAI({ apiKey: "another", baseURL: `${origin}/v1` });
   await expect(stranger.models.list()).rejects.toMatchObject({ status: 401 });
+});
+
+test("what changes no reply is passed on, or named in a header", async () => {
+  const { client, seen } = await openAiClient();
+  const call = client.chat.completions.create({
+    model: "nano",
+    messages: [{ role: "user", content: "hi", name: "Ann" }],
+    user: "team-a",
+    store: true,
+    metadata: { a: "b" },
+    service_tier: "flex",
+  });
+  const { response } = await call.withResponse();
+  expect(response.headers.get("x-router-ignored")).toBe(
+    "messages.name, store, metadata, service_tier",
+  );
+  expect(seen[0]?.body).toMatchObject({ providerOptions: { gateway: { user: "team-a" } } });
+});
+
+test("an image alone is decided by what it is, and reaches the model", async () => {
+  const { client, seen } = await openAiClient();
+  const url = "data:image/png;base64,aGk=";
+  await client.chat.completions.create({
+    model: "auto",
+    messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }],
+  });
+  expect(seen[0]?.body).toMatchObject({ state: { user_message: "[image]" } });
+  expect(seen[1]?.body).toMatchObject({ prompt: [{ content: [{ mediaType: "image/png" }] }] });
+});
+
+test("audio and files reach the model", async () => {
+  const { client, seen } = await openAiClient();
+  const file_data = "data:application/pdf;base64,aGk=";
+  await client.chat.completions.create({
+    model: "nano",
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "input_audio", input_audio: { data: "aGk=", format: "mp3" } },
+          { type: "file", file: { file_data, filename: "a.pdf" } },
+        ],
+      },
+    ],
+  });
+  const audio = { type: "file", mediaType: "audio/mpeg" };
+  const pdf = { type: "file", mediaType: "application/pdf", filename: "a.pdf" };
+  expect(seen[0]?.body).toMatchObject({ prompt: [{ content: [audio, pdf] }] });
 });

@@ -1,7 +1,8 @@
 import type { Context, Handler } from "hono";
 import { decisionHeaders } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
-import type { Answer, Call, MessageRouter } from "../message-router.ts";
+import type { Answer, Call, MessageRouter, ReplyWishes } from "../message-router.ts";
+import type { ReplyPrompt, ReplyRefusal } from "../reply/reply.ts";
 import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
 import { callOf, type ClientEnv } from "../routes/guards.ts";
 import { readJson } from "../routes/read-message.ts";
@@ -9,81 +10,98 @@ import { type SendEvent, sendEvents } from "../routes/send-events.ts";
 import {
   type ChatCompletionRequest,
   parseChatCompletionRequest,
-  toModelMessages,
-  toSettings,
 } from "./chat-completion-request.ts";
 import {
   chunkOf,
   type CompletionHead,
   finishOf,
+  toolCallsDelta,
   usageChunk,
   wholeCompletion,
 } from "./completion-forms.ts";
-import { chooseTier } from "./models.ts";
+import type { ReadConversation } from "./conversation.ts";
+import { chooseModel, type ModelNames } from "./models.ts";
+import { toModelMessages, toReplyWishes } from "./to-reply-request.ts";
 
-/** `POST /v1/chat/completions`: the conversation goes to the chosen tier's model as it was sent. */
-export function chatCompletionsRoute(
-  router: MessageRouter,
-  report: (error: Error) => void,
-): Handler<ClientEnv> {
+/** What completions are made with. */
+export interface CompletionParts {
+  readonly router: MessageRouter;
+  readonly names: ModelNames;
+  readonly readConversation: ReadConversation;
+  /** Is told of an error nobody expected. */
+  readonly report: (error: Error) => void;
+}
+
+/** `POST /v1/chat/completions`: the conversation goes to the chosen model as it was sent. */
+export function chatCompletionsRoute(parts: CompletionParts): Handler<ClientEnv> {
+  const { router, report } = parts;
   return async (c) => {
-    const request = parseChatCompletionRequest(await readJson(c.req));
+    const read = parseChatCompletionRequest(await readJson(c.req));
+    const { request } = read;
     const call = callOf(c, "openai");
-    const decision = await chooseTier(request, router, call);
-    if (request.stream === true) {
-      return sendStream(c, openReply(router, { decision, request, call }), { request, report });
+    const decision = await chooseModel(request, { ...parts, call });
+    if (!parts.names.takesOpenAi && read.unknown.length > 0) {
+      c.header("x-router-ignored", read.unknown.join(", "));
     }
-    const prompt = toModelMessages(request.messages);
-    const settings = toSettings(request);
-    return sendWhole(c, await router.reply(decision, prompt, { ...call, settings }));
+    const asked = { prompt: toModelMessages(request.messages), wishes: toReplyWishes(read), call };
+    if (request.stream === true) {
+      return sendStream(c, openReply(router, decision, asked), { request, report });
+    }
+    const { prompt, wishes } = asked;
+    return sendWhole(c, await router.reply(decision, prompt, { ...call, ...wishes }));
   };
 }
 
 function sendWhole(c: Context<ClientEnv>, { decision, reply }: Answer): Response {
   setHeaders(c, decisionHeaders(decision));
   c.header("x-router-reply-ms", String(reply.replyMs));
-  if (reply.replyError !== null) return sendFailure(c, reply);
+  if (reply.replyError !== null) return sendFailure(c, { decision, reply });
   return c.json(wholeCompletion(headOf(c, decision.model), reply));
 }
 
+type PassDelta = (delta: object) => Promise<void> | void;
+
 /** A streamed reply on its way. */
 interface OpenedReply {
-  /** Resolves with the reply's first text, or with its end where none comes. */
+  /** Resolves with the reply's first piece, or with its end where none comes. */
   readonly begun: Promise<Answer | void>;
   /** The decision that holds by now, the fallback's included. */
   readonly decision: () => Decision;
-  /** Gives the text to the client from now on; until then no more of it is read. */
-  readonly passTo: (onDelta: (text: string) => Promise<void> | void) => void;
+  /** Gives the pieces to the client from now on; until then no more of them is read. */
+  readonly passTo: (pass: PassDelta) => void;
   readonly answer: Promise<Answer>;
 }
 
-interface OpenReplyOptions {
-  readonly decision: Decision;
-  readonly request: ChatCompletionRequest;
+interface AskedReply {
+  readonly prompt: ReplyPrompt;
+  readonly wishes: ReplyWishes;
   readonly call: Call;
 }
 
 /**
- * Asks for a reply whose first text can be waited for: until it is there the status and the headers
+ * Asks for a reply whose first piece can be waited for: until it is there the status and the headers
  * are open, and a failure can still be a failed response.
  */
 function openReply(
   router: MessageRouter,
-  { decision, request, call }: OpenReplyOptions,
+  decision: Decision,
+  { prompt, wishes, call }: AskedReply,
 ): OpenedReply {
   const first = Promise.withResolvers<void>();
-  const reader = Promise.withResolvers<(text: string) => Promise<void> | void>();
+  const reader = Promise.withResolvers<PassDelta>();
   let current = decision;
-  const answer = router.reply(decision, toModelMessages(request.messages), {
+  const pass = async (delta: object) => {
+    first.resolve();
+    await (
+      await reader.promise
+    )(delta);
+  };
+  const answer = router.reply(decision, prompt, {
     ...call,
-    settings: toSettings(request),
+    ...wishes,
     onFallback: (changed) => (current = changed),
-    async onDelta(text) {
-      first.resolve();
-      await (
-        await reader.promise
-      )(text);
-    },
+    onDelta: (content) => pass({ content }),
+    onToolCalls: (deltas) => pass(toolCallsDelta(deltas)),
   });
   const begun = Promise.race([first.promise, answer]);
   return { begun, decision: () => current, passTo: reader.resolve, answer };
@@ -107,7 +125,7 @@ async function sendStream(
     c,
     async (send) => {
       await send(chunkOf(head, { role: "assistant", content: "" }));
-      passTo((content) => send(chunkOf(head, { content })));
+      passTo((delta) => send(chunkOf(head, delta)));
       await sendEnd(send, head, { answer: await answer, request });
     },
     (error, send) => {
@@ -128,10 +146,23 @@ async function sendEnd(
   await send("[DONE]");
 }
 
-function sendFailure(c: Context, { replyError, limit }: Answer["reply"]): Response {
-  const status = limit === null ? 502 : 429;
-  const headers = retryHeaders(limit?.retryAfter ?? null);
-  return c.json(openAiError(replyError ?? "", { status }), status, headers);
+function sendFailure(c: Context, { decision, reply }: Answer): Response {
+  const { refusal, replyError } = reply;
+  const status = statusFor(refusal, decision);
+  const headers = retryHeaders(status === 429 ? (refusal?.retryAfter ?? null) : null);
+  const code = status === 404 ? "model_not_found" : (refusal?.code ?? null);
+  const details = {
+    ...(status === 404 && { param: "model" }),
+    ...(code !== null && { code }),
+  };
+  return c.json(openAiError(replyError ?? "", { status, details }), status, headers);
+}
+
+/** What is wrong with the request is told as that; the rest is between the router and its models. */
+function statusFor(refusal: ReplyRefusal | null, { tierUsed }: Decision): 400 | 404 | 429 | 502 {
+  if (refusal?.status === 429) return 429;
+  if (refusal?.status === 404 && tierUsed === null) return 404;
+  return refusal !== null && [400, 413, 422].includes(refusal.status) ? 400 : 502;
 }
 
 function headOf({ var: { requestId } }: Context<ClientEnv>, model: string): CompletionHead {

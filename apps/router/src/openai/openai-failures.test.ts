@@ -30,6 +30,22 @@ test.each([true, false])(
   },
 );
 
+test.each([true, false])(
+  "a conversation over the model's context is told in the model's words, once (stream: %s)",
+  async (stream) => {
+    const message = "This model's maximum context length is 8 tokens.";
+    const reply = () =>
+      Response.json({ error: { message, type: "invalid_request_error" } }, { status: 400 });
+    const { client, seen } = await openAiClient({ reply }, { ROUTER_FALLBACK_MODELS: "a/b" });
+    const error = await failureOf(
+      client.chat.completions.create({ model: "auto", messages: greeting, stream }),
+    );
+    expect(error.status).toBe(400);
+    expect(error.message.split(message)).toHaveLength(2);
+    expect(seen).toHaveLength(2);
+  },
+);
+
 test("a stream that breaks off is an error, not an end", async () => {
   const { client } = await openAiClient({ reply: () => replyStream(["half "], { isCut: true }) });
   const stream = await client.chat.completions.create({
@@ -46,7 +62,9 @@ test("a model that is not here is the package's own error, and says which are", 
     client.chat.completions.create({ model: "gpt-99", messages: greeting }),
   );
   expect(error).toMatchObject({ status: 404, code: "model_not_found", param: "model" });
-  expect(error.message).toContain("use auto, nano, fast, balanced, frontier");
+  expect(error.message).toContain(
+    "use auto, nano, fast, balanced, frontier, a model of the gateway",
+  );
   expect(seen).toEqual([]);
 });
 

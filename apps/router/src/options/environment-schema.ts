@@ -60,7 +60,10 @@ export const environmentSchema = z.object({
     .optional(),
   ROUTER_DECISION_TIMEOUT_MS: milliseconds().optional(),
   ROUTER_DECISION_MS: milliseconds().optional(), // its name before it said that it is a limit
-  ROUTER_FALLBACK_MODEL: modelId().optional(),
+  ROUTER_FALLBACK_MODELS: modelIds().optional(),
+  ROUTER_FALLBACK_MODEL: modelId().optional(), // its name while it was only one
+  ROUTER_TIES: z.enum(["up", "choice"], "is neither up nor choice").default("up"),
+  ROUTER_MODEL_ALIASES: aliases().optional(),
   ROUTER_CALIBRATION: z.string().optional(),
   ROUTER_MAX_CALLS: wholeNumber({
     fallback: 64,
@@ -120,6 +123,35 @@ function key() {
 function modelId() {
   const error = `is not a model id, such as ${defaultTierModels.fast}`;
   return z.string().regex(visibleAscii, error);
+}
+
+function modelIds() {
+  const error = `is not a list of model ids, such as ${defaultTierModels.balanced},${defaultTierModels.fast}`;
+  return z
+    .string()
+    .transform((text) => text.split(",").map((id) => id.trim()))
+    .refine((ids) => ids.every((id) => visibleAscii.test(id)), error);
+}
+
+/** Reads `name=target,…`; a target is `auto`, a tier or a model. */
+function aliases() {
+  const error = `is not a list of names and what they stand for, such as gpt-4o=auto,gpt-4o-mini=fast`;
+  return z
+    .string()
+    .refine(
+      (text) =>
+        text.split(",").every((pair) => /^\s*[\x21-\x3c\x3e-\x7e]+=[\x21-\x7e]+\s*$/.test(pair)),
+      error,
+    )
+    .transform(
+      (text) =>
+        new Map(
+          text.split(",").map((pair) => {
+            const [name = "", target = ""] = pair.trim().split(/=(.*)/s, 2);
+            return [name, target] as const;
+          }),
+        ),
+    );
 }
 
 function hasNothingSecret(url: string): boolean {

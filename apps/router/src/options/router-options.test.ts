@@ -18,8 +18,10 @@ test("nothing set means the loopback address, port 3000, the default models and 
       minConfidence: null,
       failureTier: null,
       decisionTimeoutMs: null,
-      fallbackModel: null,
+      fallbackModels: [],
+      ties: "up",
     },
+    aliases: new Map(),
     maxCallsInFlight: 64,
     stallMs: 20_000,
     calibrationFile: null,
@@ -45,7 +47,9 @@ test("everything can be set", () => {
     ROUTER_MIN_CONFIDENCE: "0.6",
     ROUTER_FAILURE_TIER: "balanced",
     ROUTER_DECISION_TIMEOUT_MS: "2000",
-    ROUTER_FALLBACK_MODEL: "a/fallback",
+    ROUTER_FALLBACK_MODELS: "a/fallback, a/last",
+    ROUTER_TIES: "choice",
+    ROUTER_MODEL_ALIASES: "gpt-4o=auto, x/y=a/b=c",
     ROUTER_MAX_CALLS: "2",
     ROUTER_STALL_TIMEOUT_MS: "500",
     ROUTER_CALIBRATION: "calibration.json",
@@ -64,8 +68,13 @@ test("everything can be set", () => {
       minConfidence: 0.6,
       failureTier: "balanced",
       decisionTimeoutMs: 2000,
-      fallbackModel: "a/fallback",
+      fallbackModels: ["a/fallback", "a/last"],
+      ties: "choice",
     },
+    aliases: new Map([
+      ["gpt-4o", "auto"],
+      ["x/y", "a/b=c"],
+    ]),
     maxCallsInFlight: 2,
     stallMs: 500,
     calibrationFile: "calibration.json",
@@ -167,6 +176,6 @@ test("a reply server's bare address is one of OpenAI's API, and its models need 
     const { engines, tierModels, policy } = parseRouterOptions(env);
     expect(engines.reply).toMatchObject({ baseUrl: `http://127.0.0.1:1${path}`, apiKey: null });
     expect(tierModels.frontier).toBe("router_model_frontier");
-    expect(policy.fallbackModel).toBe("spare");
+    expect(policy.fallbackModels).toEqual(["spare"]);
   }
 });

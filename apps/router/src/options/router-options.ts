@@ -25,6 +25,8 @@ export interface RouterOptions {
   /** The text model id of each tier. */
   readonly tierModels: Readonly<Record<Tier, string>>;
   readonly policy: RoutingPolicy;
+  /** Further names of models, each with what it stands for: `auto`, a tier or a model. */
+  readonly aliases: ReadonlyMap<string, string>;
   /** Calls that ask a model at once, at most. @default 64 */
   readonly maxCallsInFlight: number;
   /**
@@ -80,8 +82,10 @@ export function parseRouterOptions(env: Environment): RouterOptions {
       minConfidence: data.ROUTER_MIN_CONFIDENCE ?? null,
       failureTier: data.ROUTER_FAILURE_TIER ?? null,
       decisionTimeoutMs: data.ROUTER_DECISION_TIMEOUT_MS ?? data.ROUTER_DECISION_MS ?? null,
-      fallbackModel: readFallbackModel(data),
+      fallbackModels: readFallbackModels(data),
+      ties: data.ROUTER_TIES,
     },
+    aliases: data.ROUTER_MODEL_ALIASES ?? new Map(),
     maxCallsInFlight: data.ROUTER_MAX_CALLS,
     stallMs: data.ROUTER_STALL_TIMEOUT_MS,
     calibrationFile: data.ROUTER_CALIBRATION ?? null,
@@ -159,10 +163,12 @@ function readTierModels(data: Settings): Record<Tier, string> {
   return Object.fromEntries(models) as Record<Tier, string>;
 }
 
-function readFallbackModel(data: Settings): string | null {
-  const { ROUTER_FALLBACK_MODEL: model = null, ROUTER_REPLY_BASE_URL } = data;
-  const isOwn = model === null || ROUTER_REPLY_BASE_URL !== undefined;
-  return isOwn ? model : checkedForGateway("ROUTER_FALLBACK_MODEL", model);
+function readFallbackModels(data: Settings): readonly string[] {
+  const { ROUTER_FALLBACK_MODEL: one, ROUTER_FALLBACK_MODELS: several } = data;
+  const name = several === undefined ? "ROUTER_FALLBACK_MODEL" : "ROUTER_FALLBACK_MODELS";
+  const models = several ?? (one === undefined ? [] : [one]);
+  if (data.ROUTER_REPLY_BASE_URL !== undefined) return models;
+  return models.map((model) => checkedForGateway(name, model));
 }
 
 function checkedForGateway(name: string, model: string): string {

@@ -13,7 +13,7 @@ async function refresh({ failures, signal }: { failures: number; signal?: AbortS
   const fetch: typeof globalThis.fetch = async (input, init) =>
     asked++ < failures ? new Response("", { status: 500 }) : emulator.fetch(input, init);
   const catalog = createCatalog({ fetch, env: {}, maxRetries: 0 });
-  const models = { tierModels: defaultTierModels, fallbackModel: null };
+  const models = { tierModels: defaultTierModels, fallbackModels: [] };
   const prices = new Map<string, ModelPrice>();
   const told: string[] = [];
   await refreshPrices(
@@ -65,7 +65,7 @@ function loadList() {
 }
 
 test("the default models are all listed, and the dearest input costs 200 times the cheapest", async () => {
-  const models = { tierModels: defaultTierModels, fallbackModel: null };
+  const models = { tierModels: defaultTierModels, fallbackModels: [] };
   expect(checkModels(models, await loadList())).toEqual({
     missing: [],
     ratio:
@@ -75,10 +75,10 @@ test("the default models are all listed, and the dearest input costs 200 times t
 
 test("a model that does not exist is named, with the variable to change", async () => {
   const tierModels = { ...defaultTierModels, fast: "google/gemini-99" };
-  expect(checkModels({ tierModels, fallbackModel: "a/none" }, await loadList())).toEqual({
+  expect(checkModels({ tierModels, fallbackModels: ["a/none"] }, await loadList())).toEqual({
     missing: [
       "ROUTER_MODEL_FAST: the gateway's price list has no model google/gemini-99.",
-      "ROUTER_FALLBACK_MODEL: the gateway's price list has no model a/none.",
+      "ROUTER_FALLBACK_MODELS: the gateway's price list has no model a/none.",
     ],
     ratio: "Not every tier has a price, so there is no price ratio.",
   });
@@ -87,7 +87,7 @@ test("a model that does not exist is named, with the variable to change", async 
 test("a free model leaves no ratio rather than an endless one", () => {
   const free = { inputUsdPerMillionTokens: 0, outputUsdPerMillionTokens: 0 };
   const list = new Map(Object.values(defaultTierModels).map((id) => [id, free]));
-  const models = { tierModels: defaultTierModels, fallbackModel: null };
+  const models = { tierModels: defaultTierModels, fallbackModels: [] };
   expect(checkModels(models, list)).toEqual({
     missing: [],
     ratio: "Not every tier has a price, so there is no price ratio.",

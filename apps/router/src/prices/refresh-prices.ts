@@ -7,7 +7,7 @@ import type { ModelPrice } from "./model-price.ts";
 /** The models a router is set up with. */
 export interface ConfiguredModels {
   readonly tierModels: Readonly<Record<Tier, string>>;
-  readonly fallbackModel: string | null;
+  readonly fallbackModels: readonly string[];
 }
 
 /** Where prices come from and go to. */
@@ -95,14 +95,14 @@ export interface ModelCheck {
 
 /** Compares the configured models with the price list. */
 export function checkModels(
-  { tierModels, fallbackModel }: ConfiguredModels,
+  { tierModels, fallbackModels }: ConfiguredModels,
   list: ListedPrices,
 ): ModelCheck {
   const configured: [variable: string, model: string][] = tierNames.map((tier) => [
     `ROUTER_MODEL_${tier.toUpperCase()}`,
     tierModels[tier],
   ]);
-  if (fallbackModel !== null) configured.push(["ROUTER_FALLBACK_MODEL", fallbackModel]);
+  for (const model of fallbackModels) configured.push(["ROUTER_FALLBACK_MODELS", model]);
   const missing = configured
     .filter(([, model]) => !list.has(model))
     .map(([name, model]) => `${name}: the gateway's price list has no model ${model}.`);

@@ -108,6 +108,7 @@ test("gives the text, the tokens and the time in whole milliseconds", async () =
     usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 },
     billed: { usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 }, isEstimate: false },
     finishReason: "stop",
-    limit: null,
+    refusal: null,
+    toolCalls: [],
   });
 });

@@ -8,13 +8,17 @@ import {
 import type { Redact } from "../security/redactor.ts";
 import {
   type GeneratedReply,
+  type ReplyForm,
   type ReplyPrompt,
   type ReplySettings,
   type TokenMeter,
+  type ToolCall,
+  type ToolCallDelta,
   toTokenUsage,
 } from "./reply.ts";
-import { describeReplyFailure, isRefusedModel, isUnbilled, limitOf } from "./reply-failure.ts";
+import { describeReplyFailure, failureOfModel, isUnbilled, refusalOf } from "./reply-failure.ts";
 import type { ReplyListener } from "./reply-fetch.ts";
+import { createToolCallStream, inForm } from "./tool-calls.ts";
 
 /** Returns the model to ask, which gives its text to the listener where there is one. */
 export type OpenModel = (listener: ReplyListener | undefined) => LanguageModel;
@@ -28,12 +32,18 @@ export interface ReplyOptions {
   readonly redact: Redact;
   /** Counts what has to be paid for, whether or not the reply comes to its end. */
   readonly meter: TokenMeter;
-  /** Returns the model to ask when the first one is refused; is called at most once. */
-  readonly fallback?: (() => OpenModel) | undefined;
+  /** The models to ask in turn when one is refused or fails before its first word. @default none */
+  readonly chain?: readonly OpenModel[];
+  /** Is told that the first or next of the chain is asked, and why. */
+  readonly onNext?: ((index: number, cause: "model-refused" | "model-failed") => void) | undefined;
   /** Is given the text as it comes; without it, the text comes whole. */
   readonly onDelta?: ((text: string) => void | Promise<void>) | undefined;
+  /** Is given pieces of tool calls as they come; without it, and `onDelta`, they come whole. */
+  readonly onToolCalls?: ((deltas: readonly ToolCallDelta[]) => void | Promise<void>) | undefined;
   /** Temperature, stop words and the like. @default {} */
   readonly settings?: ReplySettings;
+  /** Tools and the reply's form. @default text alone */
+  readonly form?: ReplyForm;
   /** Time for the whole call, retries included, in milliseconds. @default 300000 */
   readonly timeoutMs?: number;
   /** Monotonic time in milliseconds. @default performance.now */
@@ -50,54 +60,84 @@ export async function generateReply(
   const elapsedMs = () => Math.round(now() - startedAt);
   const deltas = redactDeltas(options);
   try {
-    const { text, usage, finishReason } = await askInTurn(prompt, options, deltas?.listener);
+    const given = await askInTurn(prompt, options, deltas);
     await deltas?.end();
-    const tokens = toTokenUsage(usage);
-    const given = { reply: redact(text), replyError: null, usage: tokens, limit: null };
+    const tokens = toTokenUsage(given.usage);
+    const toolCalls = given.toolCalls.map((call) => ({
+      ...call,
+      arguments: redact(call.arguments),
+    }));
+    const told = { reply: redact(given.text), toolCalls, finishReason: given.finishReason };
     const billed = { usage: tokens, isEstimate: false };
-    return { replyMs: elapsedMs(), ...given, billed, finishReason };
+    return {
+      replyMs: elapsedMs(),
+      ...told,
+      replyError: null,
+      usage: tokens,
+      refusal: null,
+      billed,
+    };
   } catch (error) {
     options.signal.throwIfAborted();
     const replyError = redact(describeReplyFailure(error));
     const billed = isUnbilled(error) ? null : meter.billed();
-    const failed = { reply: "", replyError, usage: null, finishReason: null };
-    return { replyMs: elapsedMs(), ...failed, billed, limit: limitOf(error) };
+    const failed = { reply: "", toolCalls: [], replyError, usage: null, finishReason: null };
+    return { replyMs: elapsedMs(), ...failed, billed, refusal: refusalOf(error) };
   }
 }
 
-/** Asks the model, and the fallback where the model is refused before its first word. */
+/** Asks the model, and the next of the chain where one is refused or fails before its first word. */
 async function askInTurn(
   prompt: ReplyPrompt,
-  { model, signal, fallback, settings = {}, timeoutMs = 300_000 }: ReplyOptions,
-  listener: ReplyListener | undefined,
-) {
-  const call = { prompt, signal, timeoutMs, settings, isStreamed: listener !== undefined };
-  try {
-    return await askForText({ ...call, model: model(listener) });
-  } catch (error) {
-    signal.throwIfAborted();
-    if (fallback === undefined || !isRefusedModel(error)) throw error;
-    return askForText({ ...call, model: fallback()(listener) });
+  { model, signal, chain = [], onNext, settings = {}, form, timeoutMs = 300_000 }: ReplyOptions,
+  deltas: Deltas | null,
+): Promise<GivenReply> {
+  const listener = deltas?.listener;
+  const call = { prompt, signal, timeoutMs, settings, form, isStreamed: listener !== undefined };
+  for (let index = -1; ; index += 1) {
+    const isLast = index + 1 >= chain.length;
+    try {
+      const open = chain[index] ?? model;
+      return await askForText({ ...call, model: open(listener), hasRetries: isLast });
+    } catch (error) {
+      signal.throwIfAborted();
+      const cause = failureOfModel(error);
+      if (isLast || cause === null || deltas?.hasBegun() === true) throw error;
+      onNext?.(index + 1, cause);
+    }
   }
 }
 
-/** Passes a reply's text on without secrets; `end` passes what was held back. */
-function redactDeltas({ onDelta, redact, meter }: ReplyOptions) {
+type Deltas = NonNullable<ReturnType<typeof redactDeltas>>;
+
+/** Passes a reply's pieces on without secrets; `end` passes what was held back. */
+function redactDeltas({ onDelta, onToolCalls, redact, meter }: ReplyOptions) {
   if (onDelta === undefined) return null;
   const pieces = redact.inPieces();
+  const calls = createToolCallStream(redact);
+  let hasBegun = false;
   const listener: ReplyListener = {
     onUsage: meter.setTold,
     onText(text) {
+      hasBegun = true;
       meter.addText(text);
       const clear = pieces.add(text);
       return clear === "" ? undefined : onDelta(clear);
+    },
+    onToolCalls(given) {
+      hasBegun = true;
+      for (const { text } of given) meter.addText(text);
+      const clear = calls.add(given);
+      return clear.length === 0 ? undefined : onToolCalls?.(clear);
     },
   };
   const end = async () => {
     const clear = pieces.end();
     if (clear !== "") await onDelta(clear);
+    const left = calls.end();
+    if (left.length > 0) await onToolCalls?.(left);
   };
-  return { listener, end };
+  return { listener, end, hasBegun: () => hasBegun };
 }
 
 /** One call of a text model. */
@@ -107,38 +147,55 @@ interface TextCall {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly settings: ReplySettings;
+  readonly form: ReplyForm | undefined;
+  /** Whether the same model is asked again after a passing failure; else the next one is. */
+  readonly hasRetries: boolean;
   /** Whether the model's own listener is given the text as it comes; else it comes whole. */
   readonly isStreamed: boolean;
 }
 
 /** What a text model gave. */
-interface GivenText {
+interface GivenReply {
   /** Empty where it was streamed. */
   readonly text: string;
+  /** None where they were streamed. */
+  readonly toolCalls: readonly ToolCall[];
   readonly usage: LanguageModelUsage;
   readonly finishReason: FinishReason;
 }
 
 /** Asks a text model, and throws what it threw. */
-async function askForText(call: TextCall): Promise<GivenText> {
-  const { model, prompt, signal, timeoutMs, settings, isStreamed } = call;
+async function askForText(call: TextCall): Promise<GivenReply> {
+  const { model, prompt, signal, timeoutMs, settings, form, isStreamed, hasRetries } = call;
   const input =
     typeof prompt === "string"
       ? { prompt }
       : { messages: [...prompt], allowSystemInMessages: true };
-  const options = { ...settings, ...input, model, abortSignal: signal, timeout: timeoutMs };
-  if (!isStreamed) return generateText(options);
-  return untilFinished(streamText({ ...options, onError: () => undefined }).fullStream);
+  const toolCalls: ToolCall[] = [];
+  const options = {
+    ...settings,
+    ...input,
+    model: form === undefined ? model : inForm(model, form, (called) => toolCalls.push(called)),
+    abortSignal: signal,
+    timeout: timeoutMs,
+    ...(!hasRetries && { maxRetries: 0 }),
+  };
+  if (isStreamed) {
+    return untilFinished(streamText({ ...options, onError: () => undefined }).fullStream);
+  }
+  const { text, usage, finishReason } = await generateText(options);
+  return { text, usage, finishReason, toolCalls };
 }
 
 async function untilFinished(
   parts: ReturnType<typeof streamText>["fullStream"],
-): Promise<GivenText> {
+): Promise<GivenReply> {
   for await (const part of parts) {
     if (part.type === "error") throw part.error;
     if (part.type === "abort") throw new DOMException("The reply was cut short.", "TimeoutError");
     if (part.type === "finish") {
-      return { text: "", usage: part.totalUsage, finishReason: part.finishReason };
+      const { totalUsage: usage, finishReason } = part;
+      return { text: "", toolCalls: [], usage, finishReason };
     }
   }
   throw new Error("The reply model's stream ended before its reply did.");

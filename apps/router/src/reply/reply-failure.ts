@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { APICallError, RetryError } from "ai";
-import type { ReplyLimit } from "./reply.ts";
-import { BrokenReplyError } from "./reply-fetch.ts";
+import type { ReplyRefusal } from "./reply.ts";
+import { BrokenReplyError } from "./reply-events.ts";
 
 const MAX_LENGTH = 1000;
 
@@ -24,9 +24,11 @@ export function describeReplyFailure(error: unknown): string {
 // Out of credits, not allowed, not there, over the limit; 401 would refuse any other model too.
 const refusals: ReadonlySet<unknown> = new Set([402, 403, 404, 429]);
 
-/** Whether the gateway refused this model, so that another one may be allowed. */
-export function isRefusedModel(error: unknown): boolean {
-  return refusals.has(statusOf(error));
+/** How a model failed so that another one may do better; null where it would fare the same. */
+export function failureOfModel(error: unknown): "model-refused" | "model-failed" | null {
+  const status = statusOf(error);
+  if (refusals.has(status)) return "model-refused";
+  return status !== null && status >= 500 ? "model-failed" : null;
 }
 
 /** Whether the gateway said no before any model was asked, so that nothing was billed. */
@@ -35,14 +37,29 @@ export function isUnbilled(error: unknown): boolean {
   return status !== null && status >= 400 && brokenIn(lastErrorOf(error)) === null;
 }
 
-/** The rate limit that refused the call, or null when it failed for another reason. */
-export function limitOf(error: unknown): ReplyLimit | null {
-  if (statusOf(error) !== 429) return null;
-  const headers = responseHeadersOf(lastErrorOf(error));
+/** Returns how the service refused the call, or null when the call failed for another reason. */
+export function refusalOf(error: unknown): ReplyRefusal | null {
+  const status = statusOf(error);
+  if (status === null) return null;
+  const last = lastErrorOf(error);
+  return { status, code: codeOf(last), retryAfter: retryAfterOf(responseHeadersOf(last)) };
+}
+
+function retryAfterOf(headers: Record<string, string>): string | null {
   const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN);
-  if (milliseconds >= 0) return { retryAfter: String(Math.ceil(milliseconds / 1000)) };
+  if (milliseconds >= 0) return String(Math.ceil(milliseconds / 1000));
   const told = headers["retry-after"] ?? "";
-  return { retryAfter: /^[\w ,:.+-]{1,40}$/.test(told) ? told : null }; // seconds, or a date
+  return /^[\w ,:.+-]{1,40}$/.test(told) ? told : null; // seconds, or a date
+}
+
+/** What OpenAI's own errors, and those of servers like it, say for programs. */
+function codeOf(error: unknown): string | null {
+  if (!APICallError.isInstance(error)) {
+    return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : null;
+  }
+  const body = error.data as { error?: { code?: unknown } | null } | null | undefined;
+  const code = body?.error?.code;
+  return typeof code === "string" && /^[a-z_]{1,60}$/.test(code) ? code : null;
 }
 
 function lastErrorOf(error: unknown): unknown {

@@ -1,12 +1,15 @@
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
-import { openAiUsage, type TokenUsage, wireUsage } from "./reply.ts";
+import type { TokenUsage } from "./reply.ts";
+import { BrokenReplyError, gatewayEvents, type ReadEvent, type ToolPiece } from "./reply-events.ts";
 
 /** Who is told of a streamed reply while it comes. */
 export interface ReplyListener {
   /** Is given the text, joined as far as it has come; nothing more is read until it is done. */
   readonly onText: (text: string) => void | Promise<void>;
+  /** Is given pieces of tool calls; nothing more is read until it is done. */
+  readonly onToolCalls: (pieces: readonly ToolPiece[]) => void | Promise<void>;
   /** Is given the tokens that the service tells. */
   readonly onUsage: (usage: TokenUsage) => void;
 }
@@ -16,11 +19,6 @@ const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
 /** A chunk from which on it waits for its turn; a few small deltas take no time worth a turn. */
 const LARGE_CHUNK_BYTES = 4096;
-
-/** A reply that broke off or grew too large; the message is the router's own. */
-export class BrokenReplyError extends Error {
-  override readonly name = "BrokenReplyError";
-}
 
 /** Who is told of a streamed reply, and how its events are read. */
 export interface ReplyFetchOptions {
@@ -84,11 +82,12 @@ async function* readEvents(body: Body, options: EventReader): AsyncGenerator<Uin
   try {
     for (let chunk = await read(reader); chunk !== null; chunk = await read(reader)) {
       if (chunk.length >= LARGE_CHUNK_BYTES) await turn();
-      const { text, rest, failure } = events.add(
+      const { text, tools, rest, failure } = events.add(
         decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)),
       );
       const waiting = text === "" ? undefined : listener.onText(text);
       if (waiting !== undefined) await waiting;
+      if (tools.length > 0) await listener.onToolCalls(tools);
       if (failure !== null) throw failure;
       if (rest !== "") yield Buffer.from(rest);
     }
@@ -100,66 +99,14 @@ async function* readEvents(body: Body, options: EventReader): AsyncGenerator<Uin
 
 const brokenOff =
   "The reply broke off: the connection to the model's service ended before the reply did. Send the message again for a whole one.";
-const notJson = "The reply broke off: the model's service sent an event that is not JSON.";
 const tooLarge = `The reply was ended: it is over ${MAX_REPLY_BYTES / 1024 / 1024} MiB, the most that the router passes on.`;
-
-/** What the router takes itself from one streamed event; the `ai` package is given what is left. */
-interface ReadPart {
-  /** A piece of the reply; empty where it holds none. */
-  readonly text: string;
-  /** The data of the event for the `ai` package, or null when nothing is left for it. */
-  readonly rest: string | null;
-  readonly usage?: TokenUsage;
-  /** Whether it is the reply's own end. */
-  readonly isEnd?: boolean;
-}
-
-/** Reads the data of one event. Throws a BrokenReplyError for one that is an error, or no JSON. */
-type ReadEvent = (data: string) => ReadPart;
-
-const nothing: ReadPart = { text: "", rest: null };
-
-/** Reads an event of the gateway's own stream. */
-const gatewayEvents: ReadEvent = (data) => {
-  if (data === "[DONE]") return { text: "", rest: data }; // the mark that some end theirs with
-  const part = parsePart(data);
-  if (part.type === "reasoning-delta") return nothing; // nobody is shown it
-  if (part.type === "text-delta" && typeof part.delta === "string") {
-    return { text: part.delta, rest: null };
-  }
-  if (part.type === "error") throw new BrokenReplyError(wordsOf(part.error));
-  if (part.type !== "finish") return { text: "", rest: data };
-  return { text: "", rest: data, usage: wireUsage(part.usage), isEnd: true };
-};
-
-/** Reads an event of OpenAI's chat API, as many servers speak it. */
-export const openAiEvents: ReadEvent = (data) => {
-  if (data === "[DONE]") return { text: "", rest: data, isEnd: true };
-  const part = parsePart(data);
-  if (part.error !== undefined && part.error !== null) {
-    throw new BrokenReplyError(wordsOf(part.error));
-  }
-  const choice = Array.isArray(part.choices) ? (part.choices[0] as OpenAiChoice | undefined) : null;
-  const content = choice?.delta?.content;
-  const text = typeof content === "string" ? content : "";
-  const isEnd = typeof choice?.finish_reason === "string";
-  const isTold = part.usage !== undefined && part.usage !== null;
-  if (!isEnd && !isTold) return text === "" ? nothing : { text, rest: null };
-  const choices = choice ? [{ ...choice, delta: {} }] : [];
-  const rest = JSON.stringify({ ...part, choices });
-  return { text, rest, isEnd, ...(isTold && { usage: openAiUsage(part.usage) }) };
-};
-
-interface OpenAiChoice {
-  readonly delta?: { readonly content?: unknown } | null;
-  readonly finish_reason?: unknown;
-}
 
 /** Collects the text of events apart from all that is left of them. */
 function createEventSorter({ listener, readEvent }: EventReader) {
   const size = createSizeLimit();
   let text = "";
   let rest = "";
+  let tools: ToolPiece[] = [];
   let isFinished = false;
   const parser = createParser({
     maxBufferSize: MAX_REPLY_BYTES,
@@ -172,6 +119,10 @@ function createEventSorter({ listener, readEvent }: EventReader) {
         size.add(Buffer.byteLength(part.text));
         text += part.text;
       }
+      for (const piece of part.tools ?? []) {
+        size.add(Buffer.byteLength(piece.text));
+        tools.push(piece);
+      }
       if (part.usage !== undefined) listener.onUsage(part.usage);
       isFinished ||= part.isEnd === true;
       if (part.rest !== null) rest += `data: ${part.rest.replaceAll("\n", "\ndata: ")}\n\n`;
@@ -182,41 +133,17 @@ function createEventSorter({ listener, readEvent }: EventReader) {
     add(chunk: string) {
       let failure: unknown = null;
       text = rest = "";
+      if (tools.length > 0) tools = [];
       try {
         parser.feed(chunk);
       } catch (error) {
         failure = error;
       }
-      return { text, rest, failure };
+      return { text, tools, rest, failure };
     },
     /** Whether the reply has come to its own end; the end of the connection is none. */
     isFinished: () => isFinished,
   };
-}
-
-/** What is looked at in an event, whoever sent it. */
-interface StreamPart {
-  readonly type?: unknown;
-  readonly delta?: unknown;
-  readonly choices?: unknown;
-  readonly usage?: unknown;
-  readonly error?: unknown;
-}
-
-function parsePart(data: string): StreamPart {
-  try {
-    return (JSON.parse(data) ?? {}) as StreamPart;
-  } catch (error) {
-    throw new BrokenReplyError(notJson, { cause: error });
-  }
-}
-
-/** What is sent for an error is a text, or an object with a message. */
-function wordsOf(error: unknown): string {
-  const isObject = typeof error === "object" && error !== null && "message" in error;
-  const told: unknown = isObject ? error.message : error;
-  const words = typeof told === "string" && told !== "" ? told : "its service did not say why.";
-  return `The reply broke off: ${words}`;
 }
 
 function createSizeLimit() {

@@ -1,10 +1,45 @@
-import type { FinishReason, LanguageModelCallOptions, LanguageModelUsage, ModelMessage } from "ai";
+import type {
+  FinishReason,
+  LanguageModelCallOptions,
+  LanguageModelMiddleware,
+  LanguageModelUsage,
+  ModelMessage,
+} from "ai";
 
 /** What a model is asked: one message alone, or a conversation as it was sent. */
 export type ReplyPrompt = string | readonly ModelMessage[];
 
 /** Temperature, stop words and the like; none means the model's own. */
 export type ReplySettings = Partial<LanguageModelCallOptions>;
+
+type TransformParams = NonNullable<LanguageModelMiddleware["transformParams"]>;
+type CallOptions = Parameters<TransformParams>[0]["params"];
+
+/** What a reply may be besides text, in the words of the language model specification. */
+export type ReplyForm = Pick<
+  CallOptions,
+  "tools" | "toolChoice" | "responseFormat" | "providerOptions"
+>;
+
+/** A call of one of the client's tools. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** The arguments as the model wrote them, JSON or not. */
+  readonly arguments: string;
+}
+
+/** A piece of a tool call while it comes. */
+export interface ToolCallDelta {
+  /** Which of the reply's tool calls, from 0. */
+  readonly index: number;
+  /** With the first piece only. */
+  readonly id?: string;
+  /** With the first piece only. */
+  readonly name?: string;
+  /** What is added to the arguments. */
+  readonly arguments: string;
+}
 
 /** Tokens of one reply; null where the model does not say. */
 export interface TokenUsage {
@@ -32,9 +67,13 @@ export interface BilledTokens {
   readonly isEstimate: boolean;
 }
 
-/** A rate limit of the reply model. */
-export interface ReplyLimit {
-  /** The service's `Retry-After`, or null where it says none. */
+/** How the reply model's service refused a call. */
+export interface ReplyRefusal {
+  /** The HTTP status that it answered. */
+  readonly status: number;
+  /** Its own word for programs, such as `context_length_exceeded`, or null. */
+  readonly code: string | null;
+  /** Its `Retry-After`, or null where it says none. */
   readonly retryAfter: string | null;
 }
 
@@ -44,8 +83,10 @@ export interface GeneratedReply extends Reply {
   readonly finishReason: FinishReason | null;
   /** Null when nothing was billed: the model refused the call. */
   readonly billed: BilledTokens | null;
-  /** The rate limit that refused the call, or null. */
-  readonly limit: ReplyLimit | null;
+  /** How the call was refused, or null. */
+  readonly refusal: ReplyRefusal | null;
+  /** Calls of the client's tools; none where they were streamed. */
+  readonly toolCalls: readonly ToolCall[];
 }
 
 /** Returns the tokens of a reply; the gateway's values come through the `ai` package unchecked. */

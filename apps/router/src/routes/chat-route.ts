@@ -21,7 +21,7 @@ export function chatRoute(
   return async (c) => {
     const message = await readMessage(c.req);
     const call = callOf(c, "chat");
-    const decision = await router.decide(message, call);
+    const decision = await router.decide({ user_message: message }, call);
     if (wantsEvents(c)) {
       return sendChatEvents(c, { router, report, message, call, decision });
     }
@@ -36,7 +36,7 @@ export function chatRoute(
 export function decideRoute(router: MessageRouter): Handler<ClientEnv> {
   return async (c) => {
     const message = await readMessage(c.req);
-    const decision = await router.decideOnly(message, callOf(c, "decide"));
+    const decision = await router.decideOnly({ user_message: message }, callOf(c, "decide"));
     return c.json(decision, 200, decisionHeaders(decision));
   };
 }
@@ -85,7 +85,7 @@ const noShares = { nano: 0, fast: 0, balanced: 0, frontier: 0 };
  */
 function toChatResponse({ decision, reply }: Answer): ChatResponse {
   return {
-    tier: decision.tierChosen ?? decision.tierUsed,
+    tier: decision.tierChosen ?? decision.tierUsed ?? "frontier", // one of the two is there
     model: decision.model,
     probabilities: decision.probabilities ?? noShares,
     confidence: decision.confidence,

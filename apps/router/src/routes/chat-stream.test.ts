@@ -75,7 +75,7 @@ test("a failed evaluation is a status and JSON, as nothing was sent yet", async 
 });
 
 test("when the fallback takes over, the new decision is sent before its words", async () => {
-  const policy = { ...defaultPolicy, fallbackModel: "a/fallback" };
+  const policy = { ...defaultPolicy, fallbackModels: ["a/fallback"] };
   let calls = 0;
   const reply = () =>
     ++calls === 1

@@ -119,8 +119,12 @@ export type AskingGuards = readonly [
 ];
 
 /** Returns what every request that asks a model passes. */
-export function askingGuards(slots: CallSlots, pricesTried: Promise<void>): AskingGuards {
-  return [jsonOnly, limitedBody, limitedCalls(slots), afterPrices(pricesTried)];
+export function askingGuards(
+  slots: CallSlots,
+  pricesTried: Promise<void>,
+  maxBodyBytes = MAX_BODY_BYTES,
+): AskingGuards {
+  return [jsonOnly, limitedBody(maxBodyBytes), limitedCalls(slots), afterPrices(pricesTried)];
 }
 
 /** Throws for a body that does not say it is JSON; a form of a foreign page cannot say so. */
@@ -133,13 +137,18 @@ const jsonOnly: MiddlewareHandler = async (c, next) => {
 /** The largest request body, in bytes: 1 MiB. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
+/** The largest conversation, which may hold images, audio and files, in bytes: 16 MiB. */
+export const MAX_CONVERSATION_BYTES = 16 * 1024 * 1024;
+
 /** Throws for a larger body, whether or not it says its length. */
-const limitedBody = bodyLimit({
-  maxSize: MAX_BODY_BYTES,
-  onError: () => {
-    throw new HttpError(413, `The body is over ${MAX_BODY_BYTES} bytes; send less.`);
-  },
-});
+function limitedBody(maxSize: number): MiddlewareHandler {
+  return bodyLimit({
+    maxSize,
+    onError: () => {
+      throw new HttpError(413, `The body is over ${maxSize} bytes; send less.`);
+    },
+  });
+}
 
 /** Throws a 503 when too many calls are in flight, which says when to come back. */
 function limitedCalls(slots: CallSlots): MiddlewareHandler<ClientEnv> {

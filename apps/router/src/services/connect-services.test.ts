@@ -21,7 +21,7 @@ async function ask(message: string, env: Environment) {
     observers: [],
   });
   const call = { signal, requestId: "test", endpoint: "chat" } as const;
-  const decision = await router.decide(message, call);
+  const decision = await router.decide({ user_message: message }, call);
   const { reply } = await router.reply(decision, message, call);
   keepTold()([decision, reply]);
   return { tier: decision.tierChosen, replyError: reply.replyError };

@@ -29,7 +29,8 @@ export function emulatedEngines(): EmulatedEngines {
       decider: name,
     },
     replies: {
-      languageModel(modelId, listener) {
+      takesOpenAi: false,
+      languageModel(modelId, { listener } = {}) {
         const options = { apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, { listener }) };
         return createGateway(options)(modelId);
       },

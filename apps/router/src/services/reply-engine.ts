@@ -1,7 +1,8 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { createGateway } from "ai";
 import { createCatalog } from "evaluator-client";
-import { openAiEvents, replyFetch } from "../reply/reply-fetch.ts";
+import { openAiEvents } from "../reply/reply-events.ts";
+import { replyFetch } from "../reply/reply-fetch.ts";
 import type { OpenAiCompatibleServer, ReplyEngine, ReplyServer } from "./services.ts";
 
 /** Returns a server as who replies. */
@@ -10,7 +11,8 @@ export function connectReplies(server: ReplyServer): ReplyEngine {
   const { apiKey, baseUrl, env } = server;
   const address = baseUrl === undefined ? {} : { baseURL: baseUrl };
   return {
-    languageModel(modelId, listener) {
+    takesOpenAi: false,
+    languageModel(modelId, { listener } = {}) {
       const fetch = replyFetch(fetchWithoutRedirects, { listener });
       return createGateway({ apiKey, ...address, fetch })(modelId);
     },
@@ -21,15 +23,32 @@ export function connectReplies(server: ReplyServer): ReplyEngine {
 
 function openAiCompatibleReplies({ baseUrl, apiKey }: OpenAiCompatibleServer): ReplyEngine {
   return {
-    languageModel(modelId, listener) {
+    takesOpenAi: true,
+    languageModel(modelId, { listener, body } = {}) {
       const fetch = replyFetch(fetchWithoutRedirects, { listener, readEvent: openAiEvents });
-      const key = apiKey === null ? {} : { apiKey };
-      const options = { name: "reply-server", baseURL: baseUrl, ...key, includeUsage: true, fetch };
-      return createOpenAICompatible(options)(modelId);
+      return createOpenAICompatible({
+        name: "reply-server",
+        baseURL: baseUrl,
+        ...(apiKey !== null && { apiKey }),
+        includeUsage: true,
+        fetch,
+        supportedUrls: anyUrl,
+        ...(body !== undefined && { transformRequestBody: (own) => asItCame(body, own) }),
+      })(modelId);
     },
     catalog: null,
     replier: `the models at ${baseUrl}`,
   };
+}
+
+/** Addresses go to the model's server as they are: the router fetches nothing for a client. */
+const anyUrl = () => ({ "*/*": [/.*/] });
+
+/** What the server is asked is what the client sent; only model and stream are the router's. */
+function asItCame(body: Record<string, unknown>, own: Record<string, unknown>) {
+  const { stream: _, stream_options: __, ...rest } = body;
+  const { model, stream, stream_options } = own;
+  return { ...rest, model, ...(stream === true && { stream, stream_options }) };
 }
 
 /** Another origin never sees the message: a redirect is an answer, and so a failure. */

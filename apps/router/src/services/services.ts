@@ -16,10 +16,20 @@ export interface EvaluationEngine {
   readonly close: () => Promise<void>;
 }
 
+/** What a text model is asked with, beside what the `ai` package gives it. */
+interface ModelCall {
+  /** Who is given the streamed reply. */
+  readonly listener?: ReplyListener | undefined;
+  /** The client's own request in OpenAI's form. */
+  readonly body?: Record<string, unknown> | undefined;
+}
+
 /** Who replies. */
 export interface ReplyEngine {
-  /** Returns the text model with this id, whose streamed text goes to the listener. */
-  readonly languageModel: (modelId: string, listener?: ReplyListener) => LanguageModel;
+  /** Returns the text model with this id. */
+  readonly languageModel: (modelId: string, call?: ModelCall) => LanguageModel;
+  /** Whether it takes a request in OpenAI's form as it came, and models of any name. */
+  readonly takesOpenAi: boolean;
   /** Lists models and prices; null where nobody does. */
   readonly catalog: Catalog | null;
   /** In words for a person. */

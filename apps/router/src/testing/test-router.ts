@@ -26,7 +26,8 @@ function servicesOver(fetch: typeof globalThis.fetch): Services {
   return {
     evaluator: createEvaluator({ transport, maxRetries: 0 }),
     evaluatorWire: "gateway http://gateway.invalid/v4/ai",
-    languageModel: (modelId, listener) =>
+    takesOpenAi: false,
+    languageModel: (modelId, { listener } = {}) =>
       createGateway({ apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, { listener }) })(modelId),
     catalog: createCatalog({ baseUrl, fetch, env: {} }),
     redact: redactor([apiKey]),
@@ -120,8 +121,13 @@ export async function startTestRouter(
 export async function openAiClient(
   differences: Differences = {},
   env: Record<string, string> = {},
+  { ownServices = false } = {},
 ) {
-  const router = await startTestRouter(differences, { env });
+  const services = ownServices ? connectServices(parseRouterOptions(env).engines) : null;
+  const router = await startTestRouter(differences, {
+    env,
+    ...(services !== null && { services }),
+  });
   const apiKey = env["ROUTER_ACCESS_TOKEN"] ?? "any";
   return { ...router, client: new OpenAI({ apiKey, baseURL: `${router.origin}/v1` }) };
 }

@@ -2,7 +2,9 @@ import {
   createGateway,
   experimental_decide as decide,
   generateText,
+  isStepCount,
   jsonSchema,
+  Output,
   streamText,
   tool,
 } from "ai";
@@ -81,13 +83,43 @@ test("streamText gets the same reply word by word", async () => {
   expect((await result.response).modelId).toBe("local/echo-1");
 });
 
-test("what an echo cannot do comes back as a warning", async () => {
-  const { warnings } = await generateText({
+const clock = tool({
+  description: "The time at a place",
+  inputSchema: jsonSchema<{ place: string }>({
+    type: "object",
+    properties: { place: { type: "string" } },
+    required: ["place"],
+  }),
+  execute: async ({ place }) => `noon in ${place}`,
+});
+
+test("a tool whose words are said is called, once for each name, and its answers are told", async () => {
+  const { steps, text } = await generateText({
     model: gateway("openai/gpt-5-nano"),
-    prompt: "hi",
-    tools: { clock: tool({ inputSchema: jsonSchema({ type: "object" }) }) },
+    prompt: "Which clock time is it in Oslo and Lima?",
+    tools: { clock },
+    stopWhen: isStepCount(3),
   });
-  expect(warnings).toEqual([{ type: "unsupported", feature: "tools" }]);
+  expect(steps[0]?.toolCalls.map(({ input }) => input)).toEqual([
+    { place: "Oslo" },
+    { place: "Lima" },
+  ]);
+  expect(text).toContain("noon in Oslo");
+  expect(text).toContain("not from a language model");
+});
+
+test("a schema is filled, and streamed as text", async () => {
+  const schema = jsonSchema<{ mood: string; stars: number }>({
+    type: "object",
+    properties: { mood: { enum: ["glad", "sad"] }, stars: { type: "integer", maximum: 5 } },
+    required: ["mood", "stars"],
+  });
+  const { output } = await generateText({
+    model: gateway("openai/gpt-5-nano"),
+    prompt: "A sad film, 9 points",
+    output: Output.object({ schema }),
+  });
+  expect(output).toEqual({ mood: "sad", stars: 5 });
 });
 
 test("models, credits and a generation can be looked up", async () => {

@@ -1,21 +1,74 @@
+import { z } from "zod";
 import { basisHeader, echoModel } from "../basis.ts";
+import { argumentPieces, type PlayedCall, type ReplyShape } from "../gateway/shaped-reply.ts";
 import { composeReply, eventStream, wordsOf } from "../gateway/text-reply.ts";
 
+const shapeSchema = z.object({
+  tools: z
+    .array(
+      z.object({
+        type: z.literal("function"),
+        function: z.object({
+          name: z.string(),
+          description: z.string().nullish(),
+          parameters: z.unknown(),
+        }),
+      }),
+    )
+    .nullish(),
+  tool_choice: z
+    .union([
+      z.enum(["none", "auto", "required"]),
+      z.object({ function: z.object({ name: z.string() }) }),
+    ])
+    .nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  response_format: z
+    .object({
+      type: z.string(),
+      json_schema: z.object({ schema: z.record(z.string(), z.unknown()).nullish() }).nullish(),
+    })
+    .nullish(),
+});
+
+/** Reads what is asked for beside text, in OpenAI's form. */
+function readShape(body: unknown): ReplyShape {
+  const { tools, tool_choice, parallel_tool_calls, response_format } =
+    shapeSchema.safeParse(body).data ?? {};
+  const isJson = ["json_object", "json_schema"].includes(response_format?.type ?? "");
+  return {
+    tools: (tools ?? []).map(({ function: { name, description, parameters } }) => ({
+      name,
+      description: description ?? "",
+      schema: parameters,
+    })),
+    toolChoice:
+      typeof tool_choice === "object" && tool_choice !== null
+        ? { name: tool_choice.function.name }
+        : (tool_choice ?? "auto"),
+    isParallel: parallel_tool_calls !== false,
+    json: isJson ? (response_format?.json_schema?.schema ?? {}) : null,
+  };
+}
+
 /** Returns the reply of a chat server to a conversation, whole or as events; null for no conversation. */
-export function chatReply(body: Record<string, unknown>, id: string): Response | null {
-  const reply = composeReply({ prompt: body["messages"] });
+export function chatReply(body: Record<string, unknown>, nextId: () => string): Response | null {
+  const reply = composeReply({ prompt: body["messages"], shape: readShape(body), nextId });
   if (reply === null) return null;
-  const { text, inputTokens, outputTokens } = reply;
+  const { text, calls, basis, inputTokens, outputTokens } = reply;
+  const id = `chatcmpl-${nextId()}`;
+  const end = calls.length > 0 ? "tool_calls" : "stop";
   const usage = {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
   };
-  const headers = basisHeader("none");
+  const headers = basisHeader(basis);
   const head = { id, created: 0, model: echoModel };
   if (body["stream"] !== true) {
-    const message = { role: "assistant", content: text };
-    const choices = [{ index: 0, message, logprobs: null, finish_reason: "stop" }];
+    const called = { content: null, tool_calls: calls.map(toToolCall) };
+    const message = { role: "assistant", ...(calls.length > 0 ? called : { content: text }) };
+    const choices = [{ index: 0, message, logprobs: null, finish_reason: end }];
     return Response.json({ ...head, object: "chat.completion", choices, usage }, { headers });
   }
   const chunk = (delta: object, finish_reason: string | null) => ({
@@ -27,10 +80,21 @@ export function chatReply(body: Record<string, unknown>, id: string): Response |
   const chunks = [
     chunk({ role: "assistant", content: "" }, null),
     ...wordsOf(reply).map((content) => chunk({ content }, null)),
-    chunk({}, "stop"),
+    ...calls.flatMap(callDeltas).map((delta) => chunk(delta, null)),
+    chunk({}, end),
     ...(wantsUsage(body) ? [last] : []),
   ];
   return eventStream(chunks, headers);
+}
+
+function toToolCall({ id, name, input }: PlayedCall) {
+  return { id, type: "function", function: { name, arguments: input } };
+}
+
+function callDeltas({ id, name, input }: PlayedCall, index: number): readonly object[] {
+  const head = { index, id, type: "function", function: { name, arguments: "" } };
+  const pieces = argumentPieces(input).map((text) => ({ index, function: { arguments: text } }));
+  return [head, ...pieces].map((call) => ({ tool_calls: [call] }));
 }
 
 /** Servers tell a stream's tokens to whoever asks for them. */

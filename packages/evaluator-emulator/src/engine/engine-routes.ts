@@ -105,9 +105,9 @@ async function chatRoute(
   { engine, context }: { engine: EngineName; context: EmulatorContext },
 ): Promise<Response> {
   const body = await readBody(call);
-  const id = `chatcmpl-${context.nextId()}`;
-  const reply = body["logprobs"] === true ? null : chatReply(body, id);
+  const reply = body["logprobs"] === true ? null : chatReply(body, context.nextId);
   if (reply !== null) return reply;
+  const id = `chatcmpl-${context.nextId()}`;
   const prompt = messageIn(body);
   const trap = call.get("trap") ?? null;
   const { tokens, basis } = firstTokens(prompt, { answer: context.answer, trap });

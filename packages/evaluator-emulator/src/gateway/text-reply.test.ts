@@ -26,10 +26,11 @@ test("the question is the last user message, its text parts only", () => {
   ];
   expect(promptText(prompt)).toEqual({
     lastUserText: "second",
+    toolText: null,
     allText: "Be brief.\nfirst\nreply\nsecond",
   });
 });
 
-test.each([[undefined], ["text"], [[]], [[{ role: "user" }]]])("%j is no prompt", (prompt) => {
+test.each([[undefined], ["text"], [[]], [[{ role: 1 }]]])("%j is no prompt", (prompt) => {
   expect(promptText(prompt)).toBeNull();
 });

@@ -10,7 +10,7 @@ const tiers: readonly Tier[] = ["nano", "fast", "balanced", "frontier"];
 /** Shows a decision in a card: the badge, why, the bars and the first facts. */
 export function showDecision(card: HTMLElement, decision: Decision): void {
   const view = reveal(card, ".decision");
-  view.dataset["tier"] = decision.tierUsed;
+  view.dataset["tier"] = decision.tierUsed ?? "none";
   partOf(view, ".badge").textContent = decision.tierUsed;
   partOf(view, ".model").textContent = decision.model;
   const reason = reasons[decision.cause]?.(decision) ?? null;

@@ -1,0 +1,179 @@
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { tool as langChainTool } from "@langchain/core/tools";
+import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { ChatOpenAI } from "@langchain/openai";
+import { generateText, isStepCount, jsonSchema, Output, streamText, tool } from "ai";
+import { createEmulator } from "evaluator-emulator";
+import OpenAI from "openai";
+import { zodResponseFormat } from "openai/helpers/zod";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { parseRouterOptions } from "../options/router-options.ts";
+import { connectServices } from "../services/connect-services.ts";
+import { collect } from "../testing/read-answers.ts";
+import { startTestRouter } from "../testing/test-router.ts";
+
+const weatherParameters = {
+  type: "object" as const,
+  properties: { city: { type: "string" as const } },
+  required: ["city"],
+  additionalProperties: false,
+};
+const weather = {
+  type: "function" as const,
+  function: {
+    name: "get_weather",
+    description: "Weather of a city",
+    parameters: weatherParameters,
+  },
+};
+const question = "What is the weather in Paris and Oslo?";
+const filmSchema = z.object({ title: z.string(), mood: z.enum(["glad", "sad"]), year: z.int() });
+const filmPrompt = 'The film "Alien" of 1979 is sad';
+const film = { title: "Alien", mood: "sad", year: 1979 };
+
+/** Where replies come from: the gateway, or a server that speaks OpenAI's API. */
+const replies = ["gateway", "own server"] as const;
+
+/** A router whose replies are the emulator's, and nothing else. */
+async function startRouter(kind: (typeof replies)[number]): Promise<string> {
+  if (kind === "gateway") return `${(await startTestRouter()).origin}/v1`;
+  const emulator = createEmulator({ engine: "openai" });
+  onTestFinished(() => emulator.close());
+  const server = new URL((await emulator.listen()).directBaseUrl).origin;
+  const tiers = ["NANO", "FAST", "BALANCED", "FRONTIER"].map((tier) => [
+    `ROUTER_MODEL_${tier}`,
+    "local/echo-1",
+  ]);
+  const env = { ROUTER_REPLY_BASE_URL: server, ...Object.fromEntries(tiers) };
+  const services = connectServices(parseRouterOptions(env).engines);
+  return `${(await startTestRouter({}, { env, services })).origin}/v1`;
+}
+
+describe.each(replies)("with replies of the %s", (kind) => {
+  test("openai: tools in a loop, whole", async () => {
+    const client = new OpenAI({ apiKey: "any", baseURL: await startRouter(kind) });
+    const asked: string[] = [];
+    const runner = client.chat.completions.runTools({
+      model: "auto",
+      messages: [{ role: "user", content: question }],
+      tools: [
+        {
+          type: "function",
+          function: {
+            ...weather.function,
+            function: (text: string) => {
+              const { city } = JSON.parse(text) as { city: string };
+              asked.push(city);
+              return `rain in ${city}`;
+            },
+          },
+        },
+      ],
+    });
+    expect(await runner.finalContent()).toContain("rain in Oslo");
+    expect(asked).toEqual(["Paris", "Oslo"]);
+  });
+
+  test("openai: tool calls streamed in pieces, with their tokens", async () => {
+    const client = new OpenAI({ apiKey: "any", baseURL: await startRouter(kind) });
+    const stream = await client.chat.completions.create({
+      model: "auto",
+      messages: [{ role: "user", content: question }],
+      tools: [weather],
+      tool_choice: "required",
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const chunks = await collect(stream);
+    const deltas = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
+    const heads = deltas.filter(({ id }) => id !== undefined);
+    expect(heads.map(({ index, function: called }) => [index, called?.name])).toEqual([
+      [0, "get_weather"],
+      [1, "get_weather"],
+    ]);
+    const textOf = (index: number) =>
+      deltas
+        .filter((delta) => delta.index === index)
+        .map((delta) => delta.function?.arguments ?? "")
+        .join("");
+    expect([textOf(0), textOf(1)]).toEqual(['{"city":"Paris"}', '{"city":"Oslo"}']);
+    expect(deltas.length).toBeGreaterThan(4);
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("tool_calls");
+    expect(chunks.at(-1)?.usage?.total_tokens).toBeGreaterThan(0);
+  });
+
+  test("openai: structured output, and one call where no more are wanted", async () => {
+    const client = new OpenAI({ apiKey: "any", baseURL: await startRouter(kind) });
+    const parsed = await client.chat.completions.parse({
+      model: "auto",
+      messages: [{ role: "user", content: filmPrompt }],
+      response_format: zodResponseFormat(filmSchema, "film"),
+    });
+    expect(parsed.choices[0]?.message.parsed).toEqual(film);
+    const any = await client.chat.completions.create({
+      model: "auto",
+      messages: [{ role: "user", content: "hi" }],
+      response_format: { type: "json_object" },
+    });
+    expect(JSON.parse(any.choices[0]?.message.content ?? "")).toHaveProperty("reply");
+    const single = await client.chat.completions.create({
+      model: "auto",
+      messages: [{ role: "user", content: question }],
+      tools: [weather],
+      parallel_tool_calls: false,
+    });
+    expect(single.choices[0]).toMatchObject({ finish_reason: "tool_calls" });
+    expect(single.choices[0]?.message.tool_calls).toHaveLength(1);
+    expect(single.choices[0]?.message.content).toBeNull();
+  });
+
+  test("ai: tools in steps, a stream, and an object", async () => {
+    const baseURL = await startRouter(kind);
+    const model = createOpenAICompatible({
+      name: "router",
+      baseURL,
+      includeUsage: true,
+      supportsStructuredOutputs: true,
+    })("auto");
+    const get_weather = tool({
+      description: "Weather of a city",
+      inputSchema: jsonSchema<{ city: string }>(weatherParameters),
+      execute: async ({ city }) => `rain in ${city}`,
+    });
+    const options = { model, prompt: question, tools: { get_weather }, stopWhen: isStepCount(3) };
+    expect((await generateText(options)).text).toContain("rain in Paris");
+    const streamed = streamText(options);
+    expect(await streamed.text).toContain("rain in Oslo");
+    expect((await streamed.totalUsage).outputTokens).toBeGreaterThan(0);
+    const output = Output.object({ schema: filmSchema });
+    expect((await generateText({ model, prompt: filmPrompt, output })).output).toEqual(film);
+  });
+
+  test("LangChain: tools, their results, structured output and a stream", async () => {
+    const configuration = { baseURL: await startRouter(kind) };
+    const model = new ChatOpenAI({ apiKey: "any", model: "auto", configuration });
+    const get_weather = langChainTool(({ city }: { city: string }) => `rain in ${city}`, {
+      name: "get_weather",
+      description: "Weather of a city",
+      schema: z.object({ city: z.string() }),
+    });
+    const withTools = model.bindTools([get_weather]);
+    const asked = new HumanMessage(question);
+    const calling = await withTools.invoke([asked]);
+    expect(calling.tool_calls?.map(({ args }) => args)).toEqual([
+      { city: "Paris" },
+      { city: "Oslo" },
+    ]);
+    const results = await Promise.all(
+      (calling.tool_calls ?? []).map(async ({ id, args }) => {
+        const content = await get_weather.invoke(args as { city: string });
+        return new ToolMessage({ tool_call_id: id ?? "", content });
+      }),
+    );
+    expect((await withTools.invoke([asked, calling, ...results])).text).toContain("rain in Paris");
+    expect(await model.withStructuredOutput(filmSchema).invoke(filmPrompt)).toEqual(film);
+    const pieces = await collect(await model.stream("hi"));
+    expect(pieces.map(({ text }) => text).join("")).toContain("not from a language model");
+  });
+});

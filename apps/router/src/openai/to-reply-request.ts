@@ -1,0 +1,194 @@
+import type { ModelMessage } from "ai";
+import type { ReplyWishes } from "../message-router.ts";
+import type { ReplyForm, ReplyPrompt, ReplySettings } from "../reply/reply.ts";
+import type {
+  ChatCompletionMessage,
+  ChatCompletionRequest,
+  ReadRequest,
+} from "./chat-completion-request.ts";
+
+type MessageOf<TRole> = Extract<ChatCompletionMessage, { role: TRole }>;
+type UserPart = Exclude<MessageOf<"user">["content"], string>[number];
+
+/** Returns a conversation in OpenAI's form as the `ai` package takes it: the same messages, in order. */
+export function toModelMessages(messages: readonly ChatCompletionMessage[]): ReplyPrompt {
+  const toolNames = new Map<string, string>();
+  return messages.map((message): ModelMessage => {
+    switch (message.role) {
+      case "system":
+      case "developer":
+        return { role: "system", content: textOf(message.content) };
+      case "user":
+        return { role: "user", content: userContent(message.content) };
+      case "assistant":
+        for (const call of message.tool_calls ?? []) toolNames.set(call.id, call.function.name);
+        return assistantMessage(message);
+      case "tool":
+      default: {
+        const { tool_call_id: toolCallId, content } = message;
+        const toolName = toolNames.get(toolCallId) ?? "";
+        const output = { type: "text" as const, value: textOf(content) };
+        return { role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output }] };
+      }
+    }
+  });
+}
+
+function userContent(content: MessageOf<"user">["content"]) {
+  return typeof content === "string" ? content : content.map(toPart);
+}
+
+const audioTypes = { wav: "audio/wav", mp3: "audio/mpeg" };
+
+function toPart(part: UserPart) {
+  switch (part.type) {
+    case "text":
+      return { type: "text" as const, text: part.text };
+    case "image_url": {
+      const { url, detail } = part.image_url;
+      const options = { providerOptions: { openai: { imageDetail: detail ?? "auto" } } };
+      const file = { type: "file" as const, mediaType: "image/*", data: new URL(url) };
+      return detail === undefined || detail === null ? file : { ...file, ...options };
+    }
+    case "input_audio": {
+      const { data, format } = part.input_audio;
+      return { type: "file" as const, mediaType: audioTypes[format], data };
+    }
+    case "file":
+    default: {
+      const { file_data: data, filename } = part.file;
+      const mediaType = data.slice("data:".length, data.indexOf(";"));
+      const named = typeof filename === "string" ? { filename } : {};
+      return { type: "file" as const, mediaType, data: new URL(data), ...named };
+    }
+  }
+}
+
+function assistantMessage({ content, refusal, tool_calls }: MessageOf<"assistant">): ModelMessage {
+  const text = content === null || content === undefined ? (refusal ?? "") : textOf(content);
+  const calls = (tool_calls ?? []).map(({ id, function: called }) => ({
+    type: "tool-call" as const,
+    toolCallId: id,
+    toolName: called.name,
+    input: parsedOrAsItIs(called.arguments),
+  }));
+  if (calls.length === 0) return { role: "assistant", content: text };
+  const said = text === "" ? [] : [{ type: "text" as const, text }];
+  return { role: "assistant", content: [...said, ...calls] };
+}
+
+/** Arguments that are not JSON are passed on as they are: the model wrote them. */
+function parsedOrAsItIs(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns the text of a message; what is not text stands there by its kind, such as `[image]`. */
+export function textOf(content: ChatCompletionMessage["content"]): string {
+  if (typeof content === "string") return content;
+  return (content ?? []).map(textOfPart).join("\n");
+}
+
+function textOfPart(part: UserPart | { type: "refusal"; refusal: string }): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "refusal":
+      return part.refusal;
+    case "image_url":
+      return "[image]";
+    case "input_audio":
+      return "[audio]";
+    case "file":
+    default:
+      return part.file.filename ? `[file: ${part.file.filename}]` : "[file]";
+  }
+}
+
+/** Returns what a reply to a request is to be like, in the words of the `ai` package. */
+export function toReplyWishes({ request, body }: ReadRequest): ReplyWishes {
+  const form = toForm(request);
+  return { settings: toSettings(request), body, ...(form !== null && { form }) };
+}
+
+/** Returns the settings of a request; unset ones are left out. */
+function toSettings(request: ChatCompletionRequest): ReplySettings {
+  const { stop } = request;
+  return givenOf({
+    temperature: request.temperature,
+    topP: request.top_p,
+    presencePenalty: request.presence_penalty,
+    frequencyPenalty: request.frequency_penalty,
+    seed: request.seed,
+    reasoning: request.reasoning_effort,
+    maxOutputTokens: request.max_completion_tokens ?? request.max_tokens,
+    stopSequences: typeof stop === "string" ? [stop] : stop,
+  });
+}
+
+function toForm(request: ChatCompletionRequest): ReplyForm | null {
+  const tools = request.tools ?? [];
+  const form: ReplyForm = givenOf({
+    tools: tools.length === 0 ? null : tools.map(toTool),
+    toolChoice: tools.length === 0 ? null : toToolChoice(request.tool_choice),
+    responseFormat: toResponseFormat(request.response_format),
+    providerOptions: toProviderOptions(request),
+  });
+  return orNull(form);
+}
+
+type Tool = NonNullable<ChatCompletionRequest["tools"]>[number];
+
+const noParameters = { type: "object" as const, properties: {} };
+
+function toTool({ function: { name, description, parameters, strict } }: Tool) {
+  return {
+    type: "function" as const,
+    name,
+    inputSchema: parameters ?? noParameters,
+    ...givenOf({ description, strict }),
+  };
+}
+
+function toToolChoice(choice: ChatCompletionRequest["tool_choice"]) {
+  if (choice === undefined || choice === null) return null;
+  if (typeof choice === "string") return { type: choice };
+  return { type: "tool" as const, toolName: choice.function.name };
+}
+
+function toResponseFormat(format: ChatCompletionRequest["response_format"]) {
+  if (format === undefined || format === null || format.type === "text") return null;
+  if (format.type !== "json_schema") return { type: "json" as const };
+  const { name, description, schema } = format.json_schema;
+  return { type: "json" as const, name, ...givenOf({ description, schema }) };
+}
+
+/** What the gateway passes on to one maker's models, where it has no field for all of them. */
+function toProviderOptions({ user, response_format, ...request }: ChatCompletionRequest) {
+  const isSerial = request.parallel_tool_calls === false;
+  const strict =
+    response_format?.type === "json_schema" ? response_format.json_schema.strict : undefined;
+  const options = givenOf({
+    gateway: orNull(givenOf({ user })),
+    openai: orNull(
+      givenOf({ parallelToolCalls: isSerial ? false : null, strictJsonSchema: strict }),
+    ),
+    anthropic: isSerial ? { disableParallelToolUse: true } : null,
+  });
+  return orNull(options);
+}
+
+function orNull<TValue extends object>(value: TValue): TValue | null {
+  return Object.keys(value).length === 0 ? null : value;
+}
+
+/** Leaves out what is not set. */
+function givenOf<TValues extends object>(
+  values: TValues,
+): { [TKey in keyof TValues]?: NonNullable<TValues[TKey]> } {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(given) as { [TKey in keyof TValues]?: NonNullable<TValues[TKey]> };
+}

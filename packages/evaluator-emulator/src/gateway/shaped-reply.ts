@@ -1,0 +1,196 @@
+import { isJsonRecord } from "../json.ts";
+import { stopWords, textWords } from "../judge/words.ts";
+
+/** A tool that the caller offers. */
+interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON schema of its arguments. */
+  readonly schema: unknown;
+}
+
+/** What a caller asks for beside text, whichever wire it came by. */
+export interface ReplyShape {
+  readonly tools: readonly OfferedTool[];
+  /** Whether a tool may or must be called, or which one. */
+  readonly toolChoice: "none" | "auto" | "required" | { readonly name: string };
+  /** Whether several may be called at once. */
+  readonly isParallel: boolean;
+  /** The schema of the JSON that is wanted instead of text; `{}` for any. */
+  readonly json: Readonly<Record<string, unknown>> | null;
+}
+
+/** A call of one of the caller's tools, as a model would write it. */
+export interface PlayedCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly input: string;
+}
+
+const mostCalls = 8;
+
+/**
+ * Returns the calls that a message's words speak for: tools whose names share a word with it, else
+ * the one whose description shares the most. With one tool and several names in the message, there
+ * is a call for each name.
+ */
+export function chooseCalls(
+  message: string,
+  { tools, toolChoice, isParallel }: ReplyShape,
+  nextId: () => string,
+): readonly PlayedCall[] {
+  const chosen = chooseTools(message, tools, toolChoice);
+  const values = valuesIn(message);
+  const calls =
+    chosen.length === 1 && values.length > 1
+      ? values.map((value) => ({ tool: chosen[0], hints: [value] }))
+      : chosen.map((tool) => ({ tool, hints: values }));
+  return calls.slice(0, isParallel ? mostCalls : 1).flatMap(({ tool, hints }) => {
+    if (tool === undefined) return [];
+    const input = JSON.stringify(fillSchema(tool.schema, { message, hints }) ?? {});
+    return [{ id: `call_${nextId()}`, name: tool.name, input }];
+  });
+}
+
+function chooseTools(
+  message: string,
+  tools: readonly OfferedTool[],
+  choice: ReplyShape["toolChoice"],
+): readonly OfferedTool[] {
+  if (choice === "none") return [];
+  if (typeof choice === "object") return tools.filter(({ name }) => name === choice.name);
+  const said = new Set(textWords(message).filter((word) => !stopWords.has(word)));
+  const shared = (text: string) =>
+    new Set(textWords(text.replaceAll("_", " ")).filter((word) => said.has(word))).size;
+  const named = tools.filter(({ name }) => shared(name) > 0);
+  if (named.length > 0) return named;
+  const [best] = tools.toSorted(
+    (one, other) => shared(other.description) - shared(one.description),
+  );
+  const isFit = best !== undefined && (choice === "required" || shared(best.description) > 0);
+  return isFit ? [best] : [];
+}
+
+/** Returns what a message quotes, else the names in it: words with a capital letter, but the first. */
+export function valuesIn(message: string): string[] {
+  const quoted = [...message.matchAll(/"([^"]{1,200})"/g)].map(([, text = ""]) => text);
+  if (quoted.length > 0) return quoted.slice(0, mostCalls);
+  const names = message.slice(0, 2000).match(/(?<=\s)\p{Lu}[\p{L}\p{N}-]*/gu) ?? [];
+  return [...new Set(names)].slice(0, mostCalls);
+}
+
+/** What a schema's values are made of. */
+interface Material {
+  readonly message: string;
+  /** What texts are filled with, in order. */
+  readonly hints: readonly string[];
+}
+
+const deepest = 12;
+const longestText = 200;
+
+/**
+ * Returns a value that fits a JSON schema, made of the message: a named option where the message
+ * names one, its numbers, its names. Whoever reads it must not take it for a model's.
+ */
+export function fillSchema(schema: unknown, material: Material): unknown {
+  const hints = [...material.hints];
+  const numbers = (material.message.slice(0, 2000).match(/-?\d{1,15}(?:\.\d{1,6})?/g) ?? []).map(
+    Number,
+  );
+  const said = material.message.toLowerCase();
+  const text = material.message.trim().slice(0, longestText);
+
+  function fill(part: unknown, depth: number): unknown {
+    if (!isJsonRecord(part) || depth > deepest) return null;
+    const own = resolve(part);
+    if (Object.hasOwn(own, "const")) return own["const"];
+    if (Array.isArray(own["enum"])) return nameOf(own["enum"], said);
+    const branches: unknown = own["anyOf"] ?? own["oneOf"] ?? own["allOf"];
+    if (Array.isArray(branches)) return fill(branches.find(isNotNull) ?? null, depth + 1);
+    switch (typeOf(own)) {
+      case "object":
+        return fillObject(own, depth);
+      case "array": {
+        const count = Math.min(Number(own["minItems"] ?? 1) || 0, mostCalls);
+        return Array.from({ length: count }, () => fill(own["items"], depth + 1));
+      }
+      case "string":
+        return textFor(own, hints.shift() ?? text);
+      case "integer":
+        return Math.round(within(own, numbers.shift() ?? 0));
+      case "number":
+        return within(own, numbers.shift() ?? 0);
+      case "boolean":
+        return !/\b(?:no|not|never|without)\b/.test(said);
+      default:
+        return null;
+    }
+  }
+
+  function fillObject({ properties, required }: Record<string, unknown>, depth: number) {
+    if (!isJsonRecord(properties)) return {};
+    const names =
+      Array.isArray(required) && required.length > 0 ? required : Object.keys(properties);
+    return Object.fromEntries(
+      Object.entries(properties)
+        .filter(([name]) => names.includes(name))
+        .map(([name, part]) => [name, fill(part, depth + 1)]),
+    );
+  }
+
+  /** Follows a reference inside the schema; any other is taken for no limit. */
+  function resolve(part: Record<string, unknown>): Record<string, unknown> {
+    const path = typeof part["$ref"] === "string" ? part["$ref"] : null;
+    if (path === null) return part;
+    let found: unknown = schema;
+    for (const key of path.replace(/^#\/?/, "").split("/").slice(0, deepest)) {
+      found = key === "" ? found : isJsonRecord(found) ? found[key] : null;
+    }
+    return isJsonRecord(found) && found !== part ? { ...found, $ref: undefined } : {};
+  }
+
+  return fill(schema, 0);
+}
+
+function isNotNull(part: unknown): boolean {
+  return !isJsonRecord(part) || part["type"] !== "null";
+}
+
+/** The option that the message names, else the first. */
+function nameOf(options: readonly unknown[], said: string): unknown {
+  const named = options.find(
+    (option) => typeof option === "string" && option !== "" && said.includes(option.toLowerCase()),
+  );
+  return named ?? options[0];
+}
+
+function typeOf({ type, properties }: Record<string, unknown>): unknown {
+  const [first] = Array.isArray(type) ? type.filter((name) => name !== "null") : [type];
+  return first ?? (properties === undefined ? "string" : "object");
+}
+
+const dateOfFormat: Readonly<Record<string, string>> = {
+  date: "2026-01-01",
+  "date-time": "2026-01-01T00:00:00Z",
+  time: "00:00:00Z",
+  email: "someone@example.com",
+  uri: "https://example.com/",
+};
+
+function textFor({ format, maxLength }: Record<string, unknown>, text: string): string {
+  const made = typeof format === "string" ? dateOfFormat[format] : undefined;
+  return made ?? text.slice(0, typeof maxLength === "number" ? maxLength : longestText);
+}
+
+function within({ minimum, maximum }: Record<string, unknown>, value: number): number {
+  const least = typeof minimum === "number" ? minimum : Number.NEGATIVE_INFINITY;
+  const most = typeof maximum === "number" ? maximum : Number.POSITIVE_INFINITY;
+  return Math.min(Math.max(value, least), most);
+}
+
+/** Returns the pieces that a call's arguments are streamed in. */
+export function argumentPieces(input: string): readonly string[] {
+  return input.match(/[\s\S]{1,8}/gu) ?? [];
+}
