@@ -12,6 +12,8 @@ export default defineConfig({
     exclude: ["src/input/changed-input.test.ts"],
     testNamePattern:
       /^(?!a record larger than any mail|a .* that grows as no mail does|a second process|.*run that is under way|.*what a killed run left|a dry run beside)/,
+    // Loaded before any test: what a first test loads as it goes would count as run by that test alone.
+    setupFiles: ["src/import/import-mails.ts"],
     isolate: false,
     testTimeout: 120_000,
     restoreMocks: true,

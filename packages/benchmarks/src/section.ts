@@ -57,6 +57,10 @@ export interface Scale {
   readonly journalRows: number;
   /** How many mails the imported mbox has. */
   readonly mboxMails: number;
+  /** How many labelled answers a calibration report is about. */
+  readonly calibratedRows: number;
+  /** How often that report is made. */
+  readonly calibrateRounds: number;
 }
 
 /** A quick look, of a minute or two. */
@@ -71,6 +75,8 @@ export const shortScale: Scale = {
   mailsPerCallInFlight: 100,
   journalRows: 10_000,
   mboxMails: 4000,
+  calibratedRows: 100_000,
+  calibrateRounds: 3,
 };
 
 /** Figures to quote. */
@@ -85,4 +91,6 @@ export const longScale: Scale = {
   mailsPerCallInFlight: 1000,
   journalRows: 100_000,
   mboxMails: 40_000,
+  calibratedRows: 1_000_000,
+  calibrateRounds: 5,
 };

@@ -1,4 +1,5 @@
 import { batchSection } from "./batch/batch-section.ts";
+import { calibrateSection } from "./calibrate-section.ts";
 import { callsSection } from "./calls/calls-section.ts";
 import { growthSection } from "./growth-section.ts";
 import { importsSection } from "./imports/imports-section.ts";
@@ -20,6 +21,7 @@ export const sections = {
   triage: triageSection,
   resume: resumeSection,
   mbox: mboxSection,
+  calibrate: calibrateSection,
 } as const satisfies Record<string, Section>;
 
 /** The name of a part. */

@@ -99,7 +99,8 @@ export {
   type KeptAnswers,
   readAnswerRecord,
 } from "./input/read-answers.ts";
-export { type InputRecord, type RecordSplitter, recordSplitter } from "./input/split-records.ts";
+export type { InputRecord, RecordSplitter } from "./input/input-record.ts";
+export { recordSplitter } from "./input/split-records.ts";
 
 // The report
 export { type ActionOptions, type ActionReport, actionRows } from "./report/action-report.ts";

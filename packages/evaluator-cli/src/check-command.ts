@@ -47,8 +47,6 @@ const options = {
 
 /** Tests locked thresholds again. */
 export const checkCommand: Command = {
-  name: "check",
-  summary: "test the thresholds of a calibration again on new labels",
   usage: usage.trimStart(),
   run: check,
 };

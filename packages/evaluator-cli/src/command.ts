@@ -14,9 +14,6 @@ export const endings = {
 
 /** One command of the program. */
 export interface Command {
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
   /** How it is typed, and each option. */
   readonly usage: string;
   /** Takes the words after its name, returns what the program ends with. */

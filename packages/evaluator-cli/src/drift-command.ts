@@ -50,8 +50,6 @@ const options = {
 
 /** Compares the answers of two releases. */
 export const driftCommand: Command = {
-  name: "drift",
-  summary: "say whether a second release answers otherwise, with or without labels",
   usage: usage.trimStart(),
   run: drift,
 };

@@ -41,8 +41,6 @@ const options = {
 
 /** Draws records to label, with the probability of being drawn. */
 export const pickCommand: Command = {
-  name: "pick",
-  summary: "draw the records to label next: a blind sheet with the probability of being drawn",
   usage: usage.trimStart(),
   run: pick,
 };

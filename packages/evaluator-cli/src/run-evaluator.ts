@@ -1,22 +1,52 @@
-import { CalibrationInputError } from "evaluator-calibration";
 import { CliError, type CliContext, toPrintablePath, UsageError } from "evaluator-cli-kit";
-import { calibrateCommand } from "./calibrate/calibrate-command.ts";
-import { checkCommand } from "./check-command.ts";
 import { type Command, endings, toUsageFailure } from "./command.ts";
-import { compareCommand } from "./compare/compare-command.ts";
-import { driftCommand } from "./drift-command.ts";
-import { askCommand } from "./engines/ask-command.ts";
-import { doctorCommand } from "./engines/doctor-command.ts";
-import { pickCommand } from "./pick-command.ts";
 
-const commands: readonly Command[] = [
-  askCommand,
-  doctorCommand,
-  calibrateCommand,
-  pickCommand,
-  checkCommand,
-  driftCommand,
-  compareCommand,
+/** A command as the list of them shows it. */
+interface ListedCommand {
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+// Each command is loaded when it is typed: all of them together take a second.
+const commands: readonly ListedCommand[] = [
+  {
+    name: "ask",
+    summary: "ask typed questions about one state, of any engine",
+    load: async () => (await import("./engines/ask-command.ts")).askCommand,
+  },
+  {
+    name: "doctor",
+    summary: "say what a server can do for typed questions, and what to paste or change",
+    load: async () => (await import("./engines/doctor-command.ts")).doctorCommand,
+  },
+  {
+    name: "calibrate",
+    summary:
+      "say whether probabilities hold on labelled records, and which threshold can be promised",
+    load: async () => (await import("./calibrate/calibrate-command.ts")).calibrateCommand,
+  },
+  {
+    name: "pick",
+    summary: "draw the records to label next: a blind sheet with the probability of being drawn",
+    load: async () => (await import("./pick-command.ts")).pickCommand,
+  },
+  {
+    name: "check",
+    summary: "test the thresholds of a calibration again on new labels",
+    load: async () => (await import("./check-command.ts")).checkCommand,
+  },
+  {
+    name: "drift",
+    summary: "say whether a second release answers otherwise, with or without labels",
+    load: async () => (await import("./drift-command.ts")).driftCommand,
+  },
+  {
+    name: "compare",
+    summary: "ask several engines the same, and say how they agree, what each is worth and costs",
+    load: async () => (await import("./compare/compare-command.ts")).compareCommand,
+  },
 ];
 
 const width = Math.max(...commands.map(({ name }) => name.length));
@@ -37,10 +67,11 @@ export async function runEvaluator(words: readonly string[], context: CliContext
     context.stdout.write(`${usage}\n`);
     return endings.holds;
   }
-  const command = commands.find((candidate) => candidate.name === name);
-  if (command === undefined) {
+  const listed = commands.find((candidate) => candidate.name === name);
+  if (listed === undefined) {
     throw toUsageFailure(`"${toPrintablePath(name)}" is no command.`, usage);
   }
+  const command = await listed.load();
   if (rest.includes("--help") || rest.includes("-h")) {
     context.stdout.write(`${command.usage.trimEnd()}\n`);
     return endings.holds;
@@ -57,6 +88,7 @@ async function runCommand(
     return await command.run(words, context);
   } catch (error) {
     if (error instanceof UsageError) throw toUsageFailure(error.message, command.usage);
+    const { CalibrationInputError } = await import("evaluator-calibration");
     if (error instanceof CalibrationInputError) {
       throw new CliError(`${error.message}. Nothing was written.`, { cause: error });
     }

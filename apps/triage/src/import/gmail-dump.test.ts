@@ -45,3 +45,33 @@ test("reads raw Gmail messages, and names what is none", async () => {
   expect(mails).toMatchObject([{ id: "1", subject: "raw", snippet: "Hi", date: "2026-11-02" }]);
   expect(stderr).toContain("Broken: message 2: it is not a message of the Gmail API");
 });
+
+const message = (fields: object) => ({ ...gmail, internalDate: undefined, ...fields });
+const dated = (value: string) => ({ payload: { headers: [{ name: "Date", value }] } });
+
+test.each([
+  ["its Date header where it has no internalDate", message(dated("1 Oct 2026 09:00:00 +0000"))],
+  [
+    "its Date header where its internalDate is no time",
+    message({ internalDate: "soon", ...dated("1 Oct 2026 09:00:00 +0000") }),
+  ],
+  ["its internalDate, a number too", message({ internalDate: Date.UTC(2026, 9, 1) })],
+])("the day of a Gmail message is %s", async (_, json) => {
+  const { mails, stderr } = await importOf({ "dump.json": JSON.stringify([json]) });
+  expect(mails).toMatchObject([{ date: "2026-10-01" }]);
+  expect(stderr).not.toContain("the day is");
+});
+
+test("a Gmail message with labels alone is a mail of nobody, of the file's day", async () => {
+  const json = JSON.stringify([{ id: "1", labelIds: ["INBOX"] }]);
+  const { mails, stderr } = await importOf({ "dump.json": json });
+  expect(mails).toMatchObject([{ from: "", subject: "", snippet: "" }]);
+  expect(stderr).toContain("Without a usable Date, the day is: 1 from the file's time.");
+});
+
+test("a record of a Gmail API dump that is no JSON is named, and the next read", async () => {
+  const lines = [JSON.stringify(gmail), '{"id": "1", "payload": }', JSON.stringify(gmail)];
+  const { mails, stderr, exitCode } = await importOf({ "dump.json": lines.join("\n") });
+  expect([mails?.length, exitCode]).toEqual([2, 2]);
+  expect(stderr).toContain("Broken: message 2: it is not JSON; check line 2");
+});

@@ -6,7 +6,6 @@ export class SeenIds implements Disposable {
   readonly #count: StatementSync;
 
   constructor() {
-    this.#database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
     this.#database.exec("CREATE TABLE seen (id TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID");
     this.#count = this.#database.prepare(
       "INSERT INTO seen VALUES (?, 1) ON CONFLICT DO UPDATE SET count = count + 1 RETURNING count",
@@ -15,7 +14,7 @@ export class SeenIds implements Disposable {
 
   /** Returns the id itself the first time, and `id#2`, `id#3` after it. */
   unique(id: string): string {
-    const count = Number(this.#count.get(id)?.["count"]);
+    const { count } = this.#count.get(id) as { count: number };
     return count === 1 ? id : this.unique(`${id}#${count}`);
   }
 

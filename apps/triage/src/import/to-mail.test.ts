@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toSnippet } from "./to-mail.ts";
+import { toMail, toSnippet } from "./to-mail.ts";
 
 test.each([
   ["Card 4111 1111 1111 1111 was charged.", "Card was charged."],
@@ -14,4 +14,18 @@ test.each([
   ["Order confirmation for you", "Order confirmation for you"],
 ])("cuts fragments of numbers: %j", (text, snippet) => {
   expect(toSnippet(text)).toBe(snippet);
+});
+
+test("a record has the day in UTC, and no more of a long header or text than is read", () => {
+  const arrived = { at: new Date("2026-03-01T23:30:00-05:00"), basis: "file" } as const;
+  const text = `${" ".repeat(2000)}beyond`;
+  const long = "x".repeat(5000);
+  const mail = { id: "1", date: null, from: long, subject: long, text, labels: null };
+  expect(toMail(mail, { arrived })).toEqual({
+    id: "1",
+    date: "2026-03-02",
+    from: "x".repeat(1000),
+    subject: "x".repeat(1000),
+    snippet: "",
+  });
 });

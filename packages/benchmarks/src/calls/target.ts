@@ -18,7 +18,7 @@ export interface TargetSetUp {
   readonly clientFolder: string;
 }
 
-/** One way to ask. Each lives in a file of its own, so that a process loads nothing of the others. */
+/** One way to ask. Each library has a file of its own, so that a process loads no other library. */
 export type OpenTarget = (setUp: TargetSetUp) => Ask | Promise<Ask>;
 
 /** The answers of a response body, taken at its word. */

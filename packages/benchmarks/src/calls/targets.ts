@@ -3,7 +3,7 @@ import type { OpenTarget } from "./target.ts";
 /** What a row of the table is about. */
 export interface TargetDescription {
   readonly title: string;
-  /** Loads the target, and nothing of the others. */
+  /** Loads the file of the target's library, and no other library. */
   readonly load: () => Promise<OpenTarget>;
   /** Whether it measures this SDK. */
   readonly isOwn?: true;

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryFolder } from "../triage/run-triage.ts";
 import { startChild } from "./child.ts";
 
 interface TestService {
@@ -16,7 +16,7 @@ const service = new URL("child.ts", import.meta.url).href;
 
 async function startTestChild() {
   const folder = await temporaryFolder();
-  const file = join(folder.path, "child.mjs");
+  const file = join(folder, "child.mjs");
   await writeFile(
     file,
     `import { serveParent } from ${JSON.stringify(service)};
@@ -27,10 +27,7 @@ async function startTestChild() {
      });`,
   );
   const child = startChild<TestService>(pathToFileURL(file));
-  onTestFinished(async () => {
-    await child.close();
-    await folder[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => child.close());
   return child;
 }
 

@@ -8,34 +8,46 @@ export interface ProgramOptions {
   readonly args: readonly string[];
   /** The whole environment: nothing of this process's own gets in. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Further flags for Node. */
-  readonly execArgv?: readonly string[];
-  /** The repository's root. */
-  readonly cwd: string;
 }
 
-/** Starts a program, with a channel for messages beside its output. */
-function startProgram(path: string, options: ProgramOptions): ChildProcess {
-  const { args, env = {}, execArgv = [], cwd } = options;
-  const words = ["--import", "tsx", ...execArgv, path, ...args];
-  return spawn(process.execPath, words, { cwd, env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
+const probe = new URL("usage-probe.ts", import.meta.url).href;
+
+/** Starts a program in the repository's root; it tells over a channel what processor time and memory it uses. */
+function startProgram(path: string, { args, env = {} }: ProgramOptions): ChildProcess {
+  const words = ["--import", "tsx", "--import", probe, path, ...args];
+  const stdio = ["ignore", "pipe", "pipe", "ipc"] as const;
+  return spawn(process.execPath, words, { cwd: repository, env, stdio: [...stdio] });
+}
+
+/** What a program took from its start to its end. */
+export interface ProgramUsage {
+  readonly wallMs: number;
+  /** Processor time of all its threads. */
+  readonly cpuMs: number;
+  /** The most memory it had at once. */
+  readonly peakMb: number;
 }
 
 /**
- * Runs a program to its end, and gives the milliseconds it took.
+ * Runs a program to its end, and returns what it took.
  *
  * @throws Error with what it printed, unless it ended well.
  */
-export async function timeProgram(path: string, options: ProgramOptions): Promise<number> {
+export async function runProgram(path: string, options: ProgramOptions): Promise<ProgramUsage> {
   const startedAt = performance.now();
   const child = startProgram(path, options);
   const printed = [child.stdout, child.stderr].map((stream) =>
     stream ? text(stream) : Promise.resolve(""),
   );
-  await once(child, "exit");
+  let usage: NodeJS.ResourceUsage | null = null;
+  child.on("message", (message) => (usage = message as NodeJS.ResourceUsage));
+  await Promise.all([once(child, "exit"), once(child, "disconnect")]);
   const wallMs = performance.now() - startedAt;
   const words = await Promise.all(printed);
-  if (child.exitCode === 0) return wallMs;
+  if (child.exitCode === 0 && usage !== null) {
+    const { userCPUTime, systemCPUTime, maxRSS } = usage as NodeJS.ResourceUsage;
+    return { wallMs, cpuMs: (userCPUTime + systemCPUTime) / 1000, peakMb: maxRSS / 1024 };
+  }
   throw new Error(`${path} ${options.args.join(" ")} ended badly.\n${words.join("").slice(-2000)}`);
 }
 
@@ -46,8 +58,6 @@ export interface StartedServer {
   readonly cpuUs: () => Promise<number>;
   readonly stop: () => Promise<void>;
 }
-
-const probe = new URL("usage-probe.ts", import.meta.url).href;
 
 /**
  * Starts the router in front of a gateway, on any free port, without a line for each response.
@@ -72,12 +82,7 @@ export async function startServerProgram(
   path: string,
   env: Readonly<Record<string, string>>,
 ): Promise<StartedServer> {
-  const child = startProgram(path, {
-    args: [],
-    execArgv: ["--import", probe],
-    cwd: repository,
-    env,
-  });
+  const child = startProgram(path, { args: [], env });
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {

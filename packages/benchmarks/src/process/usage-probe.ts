@@ -1,6 +1,8 @@
 import process from "node:process";
 
-// Loaded into the router's process: tells the parent how much processor time the process has used.
+// Loaded into a measured program: tells the parent how much processor time it has used whenever it
+// is asked, and all it used when it ends.
 
 process.on("message", () => process.send?.(process.cpuUsage()));
-process.channel?.unref(); // the router ends as it does without a parent
+process.once("exit", () => process.send?.(process.resourceUsage()));
+process.channel?.unref(); // the program ends as it does without a parent

@@ -3,9 +3,8 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { repository } from "../client-build.ts";
 import { printNumber } from "../figures.ts";
-import { timeProgram } from "../process/program.ts";
+import { runProgram } from "../process/program.ts";
 import type { SectionResult, SectionContext } from "../section.ts";
 import { temporaryFolder } from "./run-triage.ts";
 
@@ -18,7 +17,7 @@ export async function mboxSection({ scale, tell }: SectionContext): Promise<Sect
   await writeMbox(source, mails);
   const megabytes = (await stat(source)).size / 2 ** 20;
   const args = ["import", source, out];
-  const wallMs = await timeProgram("apps/triage/src/main.ts", { args, cwd: repository });
+  const { wallMs } = await runProgram("apps/triage/src/main.ts", { args });
   await verifyImport(out, mails);
   const seconds = wallMs / 1000;
   const table = {

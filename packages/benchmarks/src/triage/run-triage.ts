@@ -1,9 +1,8 @@
 import { readFile, writeFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { repository } from "../client-build.ts";
 import { mailState } from "../exchange.ts";
-import { timeProgram } from "../process/program.ts";
+import { runProgram } from "../process/program.ts";
 import type { ServerCounts } from "../server/main.ts";
 import type { BenchmarkServer } from "../server/start-server.ts";
 
@@ -33,9 +32,8 @@ export async function runTriage(run: TriageRun, server: BenchmarkServer): Promis
   const { folder, mails, concurrency } = run;
   await server.takeCounts();
   const words = [join(folder, inboxName), "--concurrency", String(concurrency), "--yes"];
-  const wallMs = await timeProgram("apps/triage/src/main.ts", {
+  const { wallMs } = await runProgram("apps/triage/src/main.ts", {
     args: [...words, "--top", "1"],
-    cwd: repository,
     env: { AI_GATEWAY_API_KEY: "benchmark-key", EVALUATOR_BASE_URL: server.addresses.gateway },
   });
   await verifyResults(join(folder, inboxName.replace(".json", ".triage.json")), mails);

@@ -1,7 +1,7 @@
 import type { AnswerColumn, AnswerTable } from "./answer-table.ts";
 import { CalibrationInputError, listNames, type Place, quote } from "./input-error.ts";
 import { type Label, parseLabel, truthOf } from "./labels.ts";
-import type { InputRecord } from "./split-records.ts";
+import type { InputRecord } from "./input-record.ts";
 
 /** The labelled rows of one column of answers, one number each. */
 export interface JoinedColumn {

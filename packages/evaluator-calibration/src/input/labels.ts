@@ -1,7 +1,7 @@
 import type { AnswerColumn } from "./answer-table.ts";
 import { CalibrationInputError, listNames, type Place, quote } from "./input-error.ts";
 import { idOf, isObject } from "./read-answers.ts";
-import type { InputRecord } from "./split-records.ts";
+import type { InputRecord } from "./input-record.ts";
 
 /** What a person (or a model) says is so. */
 export interface Label {

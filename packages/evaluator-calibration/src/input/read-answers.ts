@@ -1,7 +1,7 @@
 import { type AskedQuestions, questionHash } from "../artifact/question-hash.ts";
 import type { AnswerSource, AnswerTable, Basis } from "./answer-table.ts";
 import { CalibrationInputError, type Place, quote } from "./input-error.ts";
-import type { InputRecord } from "./split-records.ts";
+import type { InputRecord } from "./input-record.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -148,7 +148,8 @@ interface Target {
 const YES_NO = ["no", "yes"] as const;
 
 function addAnswers({ ids, answers, source }: Answered, target: Target): void {
-  for (const [question, answer] of Object.entries(answers)) {
+  for (const question of Object.keys(answers)) {
+    const answer = answers[question];
     if (!isObject(answer)) {
       const problem = `the answer to ${quote(question)} is no JSON object`;
       throw new CalibrationInputError(target.place, problem);

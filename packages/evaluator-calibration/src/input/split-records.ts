@@ -1,17 +1,7 @@
+import { AlikeLines, Lines } from "./alike-lines.ts";
 import { CalibrationInputError } from "./input-error.ts";
-
-/** One record of a file and the line it begins on. */
-export interface InputRecord {
-  readonly line: number;
-  readonly value: unknown;
-}
-
-/** Takes a text in pieces of any size, and gives the records that are whole. */
-export interface RecordSplitter {
-  push(text: string): InputRecord[];
-  /** Gives what is left; throws where the last record is cut. */
-  end(): InputRecord[];
-}
+import type { InputRecord, RecordSplitter } from "./input-record.ts";
+import { CsvSplitter } from "./split-csv.ts";
 
 /** Returns a splitter for the format that the first characters show: a JSON array, lines of JSON, or CSV. */
 export function recordSplitter(file: string, { csv = false } = {}): RecordSplitter {
@@ -39,6 +29,7 @@ export function recordSplitter(file: string, { csv = false } = {}): RecordSplitt
 /** One JSON value a line. */
 class LineSplitter implements RecordSplitter {
   readonly #file: string;
+  readonly #lines = new AlikeLines();
   // A long line comes in many pieces: they are joined once, when it ends.
   #pieces: string[] = [];
   #line = 1;
@@ -48,48 +39,48 @@ class LineSplitter implements RecordSplitter {
   }
 
   push(text: string): InputRecord[] {
-    const last = text.lastIndexOf("\n");
-    if (last === -1) {
-      this.#pieces.push(text);
-      return [];
+    const records: InputRecord[] = [];
+    let from = 0;
+    const first = text.indexOf("\n");
+    if (this.#pieces.length > 0 && first !== -1) {
+      this.#addAll(new Lines(this.#join(text.slice(0, first + 1))), 0, records);
+      from = first + 1;
     }
-    const whole = this.#pieces.join("") + text.slice(0, last);
-    this.#pieces = [text.slice(last + 1)];
-    return this.#split(whole);
+    if (first !== -1) from = this.#addAll(new Lines(text), from, records);
+    if (from < text.length) this.#pieces.push(text.slice(from));
+    return records;
   }
 
   end(): InputRecord[] {
-    const left = this.#pieces.join("");
+    const records: InputRecord[] = [];
+    this.#addAll(new Lines(this.#join("\n")), 0, records);
+    return records;
+  }
+
+  /** Adds the lines that are whole, and returns where the last of them ends. */
+  #addAll(lines: Lines, from: number, records: InputRecord[]): number {
+    const last = lines.text.lastIndexOf("\n");
+    while (from <= last) {
+      this.#add(lines, from, records);
+      from = this.#lines.end + 1;
+    }
+    return from;
+  }
+
+  #join(last: string): string {
+    const line = this.#pieces.join("") + last;
     this.#pieces = [];
-    return this.#split(left);
+    return line;
   }
 
-  #split(text: string): InputRecord[] {
-    const first = this.#line;
-    const count = countLines(text);
-    this.#line += count;
-    const values = parseTogether(text, count);
-    if (values !== null) return values.map((value, at) => ({ line: first + at, value }));
-    return text.split("\n").flatMap((line, at) => {
-      if (line.trim() === "") return [];
-      return [{ line: first + at, value: parseJson(line, this.#file, first + at) }];
-    });
-  }
-}
-
-function countLines(text: string): number {
-  let count = 1;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count += 1;
-  return count;
-}
-
-/** Lines parsed as one array take half the time; null where they are not one value each. */
-function parseTogether(text: string, count: number): unknown[] | null {
-  try {
-    const values = JSON.parse(`[${text.replaceAll("\n", ",")}]`) as unknown[];
-    return values.length === count ? values : null;
-  } catch {
-    return null;
+  #add(lines: Lines, from: number, records: InputRecord[]): void {
+    const line = this.#line++;
+    try {
+      records.push({ line, value: this.#lines.parse(lines, from) });
+    } catch {
+      const isBlank = lines.text.slice(from, this.#lines.end).trim() === "";
+      if (!isBlank) throw notJson(this.#file, line);
+    }
   }
 }
 
@@ -171,98 +162,12 @@ function parseJson(text: string, file: string, line: number): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The text itself may be somebody's mail, so it is not quoted.
-    const problem = "is not JSON; each record is one JSON object";
-    throw new CalibrationInputError({ file, line }, problem);
+    throw notJson(file, line);
   }
 }
 
-/** Comma- or semicolon-separated values with a header; each record is an object of texts. */
-class CsvSplitter implements RecordSplitter {
-  readonly #file: string;
-  #header: string[] | null = null;
-  #delimiter = ",";
-  #cells: string[] = [];
-  #cell: string[] = [];
-  #isQuoted = false;
-  #hasQuoteBefore = false;
-  #line = 1;
-  #recordLine = 1;
-
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  push(text: string): InputRecord[] {
-    const records: InputRecord[] = [];
-    for (const character of text) this.#take(character, records);
-    return records;
-  }
-
-  end(): InputRecord[] {
-    const records: InputRecord[] = [];
-    if (this.#isQuoted && !this.#hasQuoteBefore) {
-      const problem = 'a quoted field has no end; close it with "';
-      throw new CalibrationInputError({ file: this.#file, line: this.#recordLine }, problem);
-    }
-    this.#isQuoted = false;
-    if (this.#cells.length > 0 || this.#cell.length > 0) this.#endRecord(records);
-    return records;
-  }
-
-  #take(character: string, records: InputRecord[]): void {
-    if (character === "\n") this.#line += 1;
-    if (this.#isQuoted) {
-      if (character === '"') {
-        if (this.#hasQuoteBefore) this.#cell.push('"');
-        this.#hasQuoteBefore = !this.#hasQuoteBefore;
-        return;
-      }
-      if (!this.#hasQuoteBefore) {
-        this.#cell.push(character);
-        return;
-      }
-      this.#isQuoted = false;
-      this.#hasQuoteBefore = false;
-    }
-    if (character === '"' && this.#cell.length === 0) this.#isQuoted = true;
-    else if (this.#isDelimiter(character)) this.#endCell();
-    else if (character === "\n") this.#endRecord(records);
-    else if (character !== "\r") this.#cell.push(character);
-  }
-
-  /** A header without a comma shows the semicolons of a spreadsheet. */
-  #isDelimiter(character: string): boolean {
-    if (this.#header === null && this.#cells.length === 0 && character === ";") {
-      this.#delimiter = ";";
-    }
-    return character === this.#delimiter;
-  }
-
-  #endCell(): void {
-    this.#cells.push(this.#cell.join(""));
-    this.#cell = [];
-  }
-
-  #endRecord(records: InputRecord[]): void {
-    this.#endCell();
-    const cells = this.#cells;
-    const line = this.#recordLine;
-    this.#cells = [];
-    this.#recordLine = this.#line;
-    if (cells.length === 1 && cells[0]?.trim() === "") return;
-    if (this.#header === null) {
-      this.#header = cells.map((cell) => cell.trim());
-      return;
-    }
-    const header = this.#header;
-    if (cells.length !== header.length) {
-      const problem = `has ${cells.length} fields, and the header ${header.length}`;
-      throw new CalibrationInputError({ file: this.#file, line }, problem);
-    }
-    const filled = header
-      .map((name, i) => [name, cells[i] ?? ""])
-      .filter(([, text]) => text !== "");
-    records.push({ line, value: Object.fromEntries(filled) as unknown });
-  }
+// The text itself may be somebody's mail, so it is not quoted.
+function notJson(file: string, line: number): CalibrationInputError {
+  const problem = "is not JSON; each record is one JSON object";
+  return new CalibrationInputError({ file, line }, problem);
 }

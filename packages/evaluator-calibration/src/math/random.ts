@@ -42,13 +42,21 @@ export function shuffle<TItem>(items: TItem[], random: Random): TItem[] {
 
 /** Returns a binomial count. */
 export function drawBinomial(n: number, p: number, random: Random): number {
-  if (p > 0.5) return n - drawBinomial(n, 1 - p, random);
-  if (n === 0 || p === 0) return 0;
+  return binomialDrawer(n, p)(random);
+}
+
+/** Returns a function that draws binomial counts: what hangs on n and p alone is computed once. */
+export function binomialDrawer(n: number, p: number): (random: Random) => number {
+  if (p > 0.5) {
+    const drawOthers = binomialDrawer(n, 1 - p);
+    return (random) => n - drawOthers(random);
+  }
+  if (n === 0 || p === 0) return () => 0;
   const mode = Math.floor((n + 1) * p);
-  return drawFromMode(mode, [0, n], {
-    random,
-    atMode: () => binomialProbability(mode, n, p),
-    up: (k) => ((n - k) / (k + 1)) * (p / (1 - p)),
+  const odds = p / (1 - p);
+  return drawerFromMode(mode, [0, n], {
+    pOfMode: binomialProbability(mode, n, p),
+    up: (k) => ((n - k) / (k + 1)) * odds,
   });
 }
 
@@ -63,45 +71,45 @@ export function drawHypergeometric(
   if (range[0] === range[1]) return range[0];
   const mode = Math.floor(((draws + 1) * (first + 1)) / (first + second + 2));
   const p = draws / (first + second);
-  return drawFromMode(mode, range, {
-    random,
-    atMode: () =>
+  const draw = drawerFromMode(mode, range, {
+    pOfMode:
       (binomialProbability(mode, first, p) * binomialProbability(draws - mode, second, p)) /
       binomialProbability(draws, first + second, p),
     up: (k) => ((first - k) / (k + 1)) * ((draws - k) / (second - draws + k + 1)),
   });
+  return draw(random);
 }
 
 interface Distribution {
-  readonly random: Random;
-  readonly atMode: () => number;
+  readonly pOfMode: number;
   /** The probability of k + 1 divided by that of k. */
   readonly up: (k: number) => number;
 }
 
 // Inversion that begins where most of the probability is: about one standard deviation of steps.
-function drawFromMode(
+function drawerFromMode(
   mode: number,
   [low, high]: readonly [number, number],
-  { random, atMode, up }: Distribution,
-): number {
-  const center = atMode();
-  let left = random() - center;
-  let [below, above] = [mode, mode];
-  let [pBelow, pAbove] = [center, center];
-  while (left > 0 && (below > low || above < high)) {
-    if (above < high) {
-      pAbove *= up(above);
-      above += 1;
-      left -= pAbove;
-      if (left <= 0) return above;
+  { pOfMode, up }: Distribution,
+): (random: Random) => number {
+  return (random) => {
+    let left = random() - pOfMode;
+    let [below, above] = [mode, mode];
+    let [pBelow, pAbove] = [pOfMode, pOfMode];
+    while (left > 0 && (below > low || above < high)) {
+      if (above < high) {
+        pAbove *= up(above);
+        above += 1;
+        left -= pAbove;
+        if (left <= 0) return above;
+      }
+      if (below > low) {
+        pBelow /= up(below - 1);
+        below -= 1;
+        left -= pBelow;
+        if (left <= 0) return below;
+      }
     }
-    if (below > low) {
-      pBelow /= up(below - 1);
-      below -= 1;
-      left -= pBelow;
-      if (left <= 0) return below;
-    }
-  }
-  return mode;
+    return mode;
+  };
 }

@@ -82,7 +82,14 @@ export function curveOfRows(rows: LabelledRows, seed: number): CurveReport {
 
 function coarse(p: Float64Array): Float64Array {
   const values = new Set<number>();
+  const isSeen = new Uint8Array(101);
   for (const value of p) {
+    // Most are printed with two decimals: a set is slow to tell a million times that it has them.
+    const hundredth = Math.round(100 * value);
+    if (hundredth / 100 === value) {
+      if (isSeen[hundredth] === 1) continue;
+      isSeen[hundredth] = 1;
+    }
     values.add(value);
     if (values.size > MOST_VALUES) return p.map((other) => Math.round(1000 * other) / 1000);
   }

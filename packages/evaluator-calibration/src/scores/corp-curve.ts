@@ -1,5 +1,5 @@
 import { checkRows, type Numbers, type Weighted } from "../check-rows.ts";
-import { DEFAULT_SEED, drawBinomial, seededRandom } from "../math/random.ts";
+import { binomialDrawer, DEFAULT_SEED, seededRandom } from "../math/random.ts";
 import { HALF_A_PRINTED_UNIT } from "./boolean-scores.ts";
 import { monotoneMeans, type Pool, poolRows } from "./pool.ts";
 
@@ -50,9 +50,8 @@ function brierParts({ values, weights, positives }: Pool, observed: Float64Array
   let [brier, relabelled] = [0, 0];
   for (let i = 0; i < values.length; i += 1) {
     const [ones, all] = [positives[i] as number, weights[i] as number];
-    const score = (q: number) => ones * (1 - q) ** 2 + (all - ones) * q ** 2;
-    brier += score(values[i] as number);
-    relabelled += score(observed[i] as number);
+    brier += scoreOf(values[i] as number, ones, all);
+    relabelled += scoreOf(observed[i] as number, ones, all);
   }
   const uncertainty = rate * (1 - rate);
   return {
@@ -61,6 +60,10 @@ function brierParts({ values, weights, positives }: Pool, observed: Float64Array
     uncertainty,
     brier: brier / total,
   };
+}
+
+function scoreOf(q: number, ones: number, all: number): number {
+  return ones * (1 - q) ** 2 + (all - ones) * q ** 2;
 }
 
 /** Where the curve lies by chance when what is printed is true. */
@@ -111,12 +114,13 @@ export function redrawer(
   const random = seededRandom(seed);
   const pool = poolRows(p, new Uint8Array(p.length), weights);
   // Rows of one value and one weight are drawn in one go.
-  const cells = cellsOf(p, weights, pool);
+  const cells = cellsOf(p, weights, pool).map(({ at, weight, count }) => {
+    return { at, weight, drawOnes: binomialDrawer(count, meaningOf(pool.values[at] as number)) };
+  });
   const draw = () => {
     pool.positives.fill(0);
-    for (const { at, weight, count } of cells) {
-      const ones = drawBinomial(count, meaningOf(pool.values[at] as number), random);
-      pool.positives[at] = (pool.positives[at] as number) + weight * ones;
+    for (const { at, weight, drawOnes } of cells) {
+      pool.positives[at] = (pool.positives[at] as number) + weight * drawOnes(random);
     }
   };
   return { pool, draw };

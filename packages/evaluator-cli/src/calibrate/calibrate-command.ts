@@ -22,9 +22,6 @@ import { printReport } from "./print-report.ts";
 
 /** Says whether probabilities hold, and writes the page, the numbers and the artifact. */
 export const calibrateCommand: Command = {
-  name: "calibrate",
-  summary:
-    "say whether probabilities hold on labelled records, and which threshold can be promised",
   usage: calibrateUsage.trimStart(),
   run: async (words, context) => await calibrate(parseCalibrateArguments(words), context),
 };

@@ -19,8 +19,6 @@ import { type Asked, readAsked } from "./read-asked.ts";
 
 /** Asks several engines the same, and says how they compare. */
 export const compareCommand: Command = {
-  name: "compare",
-  summary: "ask several engines the same, and say how they agree, what each is worth and costs",
   usage: compareUsage.trimStart(),
   run: async (words, context) => await compare(parseCompareArguments(words), context),
 };

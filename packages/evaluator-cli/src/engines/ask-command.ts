@@ -46,8 +46,6 @@ const options = {
 
 /** Asks questions about one state. */
 export const askCommand: Command = {
-  name: "ask",
-  summary: "ask typed questions about one state, of any engine",
   usage: usage.trimStart(),
   run: ask,
 };

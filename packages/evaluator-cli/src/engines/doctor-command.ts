@@ -47,8 +47,6 @@ interface Findings {
 
 /** Says what a server can do. */
 export const doctorCommand: Command = {
-  name: "doctor",
-  summary: "say what a server can do for typed questions, and what to paste or change",
   usage: usage.trimStart(),
   run: examine,
 };

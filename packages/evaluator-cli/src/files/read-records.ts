@@ -21,7 +21,7 @@ export interface RecordFile {
   readonly csv?: boolean;
 }
 
-const CHUNK_BYTES = 1 << 20;
+const CHUNK_BYTES = 1 << 16;
 const PROGRESS_EVERY_MS = 2000;
 
 /**
