@@ -1,4 +1,4 @@
-export const NEWLINE = 10;
+const NEWLINE = 10;
 const [SPACE, QUOTE, PLUS, MINUS, POINT] = [32, 34, 43, 45, 46];
 const [ZERO, NINE, BACKSLASH, LETTER_F] = [48, 57, 92, 102];
 

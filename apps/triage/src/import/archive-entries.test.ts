@@ -1,0 +1,174 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync, readlinkSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { buffer, text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { type Header, pack } from "tar-stream";
+import { expect, test } from "vitest";
+import { ZipFile } from "yazl";
+import { gunzip, tarFiles, zipFiles } from "./archives.ts";
+import type { NotRead } from "./found-mail.ts";
+import type { SourceFile } from "./source-files.ts";
+
+const modifiedAt = new Date("2026-11-05T00:00:00Z");
+
+function archiveOf(bytes: Buffer, prefix = "all/a: "): SourceFile {
+  return { name: "all/a", prefix, path: null, modifiedAt, chunks: pieces(bytes) };
+}
+
+async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
+}
+
+async function tarOf(
+  ...entries: readonly [Partial<Header> & { name: string }, string?][]
+): Promise<Buffer> {
+  const archive = pack();
+  for (const [header, content = ""] of entries) archive.entry(header, content);
+  archive.finalize();
+  return await buffer(archive);
+}
+
+async function readTar(bytes: Buffer, prefix?: string) {
+  const archive = archiveOf(bytes, prefix);
+  return await readAll(tarFiles(archive, archive.chunks));
+}
+
+async function readAll(files: AsyncIterable<SourceFile | NotRead>) {
+  const found = [];
+  for await (const file of files) {
+    if ("reason" in file) found.push(file);
+    else found.push({ ...file, chunks: await text(file.chunks) });
+  }
+  return found;
+}
+
+test("of a tar archive files are read, folders passed over, and what is neither is named", async () => {
+  const mtime = new Date("2026-03-02T00:00:00Z");
+  const tar = await tarOf(
+    [{ name: "box", type: "directory" }],
+    [{ name: "box/one", mtime }, "one"],
+    [{ name: "box/two", mtime, type: "contiguous-file" }, "two"],
+    [{ name: "box/link", type: "symlink", linkname: "one" }],
+    [{ name: "box/three", mtime }, "three"],
+  );
+  const file = (name: string, chunks: string) => {
+    const full = `all/a/box/${name}`;
+    return { name: full, prefix: `${full}: `, path: null, modifiedAt: mtime, chunks };
+  };
+  expect(await readTar(tar)).toEqual([
+    file("one", "one"),
+    file("two", "two"),
+    { name: "all/a/box/link", reason: "it is no regular file", isMail: false },
+    file("three", "three"),
+  ]);
+});
+
+test("in an archive that is the source itself, files go by their own names", async () => {
+  const [file] = await readTar(await tarOf([{ name: "one" }, "one"]), "");
+  expect(file).toMatchObject({ name: "one", prefix: "one: ", chunks: "one" });
+});
+
+test.each(["/one", "\\one", "C:\\one", "z:one", "a/../one", "a\\..\\one", "..", "../one", "a/.."])(
+  "an archive with a file %j is refused",
+  async (name) => {
+    await expect(readTar(await tarOf([{ name }, "one"]))).rejects.toThrow("leaves its folder");
+  },
+);
+
+test.each(["a..b/one", "a/..one", "one..", "a/b:one", "9:one", "a/CC:one"])(
+  "an archive with a file %j is read",
+  async (name) => {
+    expect(await readTar(await tarOf([{ name }, "one"]))).toMatchObject([
+      { name: `all/a/${name}` },
+    ]);
+  },
+);
+
+async function zipOf(change: (bytes: Buffer) => void = () => {}): Promise<string> {
+  const archive = new ZipFile();
+  const mtime = new Date(2026, 2, 2);
+  archive.addEmptyDirectory("box", { mtime });
+  archive.addBuffer(Buffer.from("one"), "box/one", { mtime });
+  archive.addBuffer(Buffer.from("two"), "two", { mtime });
+  archive.end();
+  const bytes = await buffer(archive.outputStream);
+  change(bytes);
+  const path = join(await temporaryFolder(), "a.zip");
+  await writeFile(path, bytes);
+  return path;
+}
+
+async function readZip(path: string) {
+  return await readAll(zipFiles({ ...archiveOf(Buffer.of()), path }, path));
+}
+
+/** Where the last entry's header begins in the list at the end of a zip archive. */
+function lastHeader(bytes: Buffer): number {
+  return bytes.lastIndexOf("PK\u0001\u0002", undefined, "latin1");
+}
+
+test("of a zip archive files are read with their time, and folders passed over", async () => {
+  const file = (name: string, chunks: string) => {
+    const full = `all/a/${name}`;
+    return {
+      name: full,
+      prefix: `${full}: `,
+      path: null,
+      modifiedAt: new Date(2026, 2, 2),
+      chunks,
+    };
+  };
+  expect(await readZip(await zipOf())).toEqual([file("box/one", "one"), file("two", "two")]);
+});
+
+test("a file of a zip archive that is packed in an unknown way is named, and the rest read", async () => {
+  const path = await zipOf((bytes) => bytes.writeUInt16LE(99, lastHeader(bytes) + 10));
+  const reason = "it is packed in a way not known here; unpack the archive and import the folder";
+  const [one, two] = await readZip(path);
+  expect(one).toMatchObject({ chunks: "one" });
+  expect(two).toEqual({ name: "all/a/two", reason, isMail: true });
+});
+
+test("a zip archive whose list of files is damaged is not said to leave its folder", async () => {
+  const path = await zipOf((bytes) => bytes.write("??", lastHeader(bytes)));
+  await expect(readZip(path)).rejects.not.toThrow("leaves its folder");
+});
+
+test.runIf(process.platform === "linux")(
+  "a zip archive is closed, also a damaged one",
+  async () => {
+    const whole = await zipOf();
+    const damaged = await zipOf((bytes) => bytes.write("??", lastHeader(bytes)));
+    await readZip(whole);
+    await readZip(damaged).catch(() => {});
+    const open = readdirSync("/proc/self/fd").map((name) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${name}`);
+      } catch {
+        return ""; // the folder's own, gone by now
+      }
+    });
+    expect(open.filter((path) => path === whole || path === damaged)).toEqual([]);
+  },
+);
+
+const megabytes = 1024 * 1024;
+// A gzip file may be several, one after the other.
+const tenMegabytes = gzipSync(Buffer.alloc(10 * megabytes));
+const zeros = (count: number) => Array.from({ length: count }, () => tenMegabytes);
+
+async function lengthOf(...packed: Buffer[]): Promise<number> {
+  let length = 0;
+  for await (const chunk of gunzip(pieces(Buffer.concat(packed)))) length += chunk.length;
+  return length;
+}
+
+test("what a gzip file holds is read up to 100 MB, and two hundred times its own size", async () => {
+  expect(await lengthOf(...zeros(10))).toBe(100 * megabytes);
+  const random = gzipSync(randomBytes(megabytes));
+  expect(await lengthOf(random, ...zeros(13))).toBe(131 * megabytes);
+  await expect(lengthOf(...zeros(13))).rejects.toThrow("it grows when unpacked as no mail does");
+});
