@@ -1,3 +1,4 @@
+import type { Emulator } from "evaluator-emulator";
 import {
   type CliContext,
   CliError,
@@ -81,7 +82,7 @@ const noKeys = { AI_GATEWAY_API_KEY: "none", EVALUATOR_DIRECT_API_KEY: "none" };
  */
 export async function openTransport(options: ServiceOptions): Promise<Transport> {
   const { offline, dryRun, env } = options;
-  if (offline) return await offlineTransport();
+  if (offline) return offlineTransport();
   try {
     return transportFromEnvironment(dryRun ? { ...env, ...noKeys } : env);
   } catch (error) {
@@ -90,15 +91,18 @@ export async function openTransport(options: ServiceOptions): Promise<Transport>
   }
 }
 
-// The emulator in this process: no key, no network.
-async function offlineTransport(): Promise<Transport> {
-  const { createEmulator } = await import("evaluator-emulator");
-  const emulator = createEmulator();
+// The emulator in this process: no key, no network. It is loaded for the first call: a dry run makes
+// none, and stays as small as one without --offline.
+function offlineTransport(): Transport {
+  let emulator: Promise<Emulator> | null = null;
   const gateway = gatewayTransport({
     apiKey: "offline",
     modelId: "typesafe-ai/jev",
     env: {},
-    fetch: (input, init) => emulator.fetch(input, init),
+    async fetch(input, init) {
+      emulator ??= import("evaluator-emulator").then(({ createEmulator }) => createEmulator());
+      return (await emulator).fetch(input, init);
+    },
   });
   // Its answers are never taken for those of the service.
   const target = { url: "local:emulator", modelId: "typesafe-ai/jev" };
