@@ -92,7 +92,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "routes",
     "openai",
     "create-app",
-    "self-check start-router",
+    "eval self-check start-router",
     "run-router",
     "router-program",
     "main",

@@ -2,10 +2,11 @@ import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import type { Routing } from "./decision/decide.ts";
+import type { ContextMode } from "./decision/decision.ts";
 import { createMessageRouter } from "./message-router.ts";
 import { createMetrics } from "./metrics.ts";
 import { chatCompletionsRoute } from "./openai/chat-completions-route.ts";
-import { lastMessage } from "./openai/conversation.ts";
+import { createConversationReader } from "./openai/conversation.ts";
 import { modelRoute, modelsRoute } from "./openai/models.ts";
 import type { Page } from "./page/load-page.ts";
 import type { Observe } from "./records/message-record.ts";
@@ -35,6 +36,8 @@ export interface AppParts extends AnsweredHosts {
   readonly instance?: string;
   /** Further names of models at the OpenAI endpoint. @default none */
   readonly aliases?: ReadonlyMap<string, string>;
+  /** What of a conversation is decided by. @default "last" */
+  readonly context?: ContextMode;
   /** What a client must show, or null. @default null */
   readonly accessToken?: string | null;
   /** Calls that ask a model at once, at most. @default 64 */
@@ -69,7 +72,8 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const longGuards = askingGuards(slots, pricesTried, MAX_CONVERSATION_BYTES);
   const { tierModels, prices, services } = routing;
   const names = { aliases, tierModels, prices, takesOpenAi: services.takesOpenAi };
-  const completions = { router, names, readConversation: lastMessage, report: reportDefect };
+  const readConversation = createConversationReader(parts.context ?? "last");
+  const completions = { router, names, readConversation, report: reportDefect };
   app.get("/", pageRoute(page));
   app.post("/chat", ...guards, chatRoute(router, reportDefect));
   app.post("/decide", ...guards, decideRoute(router));

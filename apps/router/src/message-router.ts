@@ -41,8 +41,8 @@ export interface Answer {
 
 /** Decides and replies, and tells of each message's end exactly once. */
 export interface MessageRouter {
-  /** Lets the evaluation model choose, for a reply that follows. */
-  decide(state: TierState, call: Call): Promise<Decision>;
+  /** Lets the evaluation model choose, for a reply that follows; no tier below `atLeast` is taken. */
+  decide(state: TierState, call: Call, atLeast?: Tier | null): Promise<Decision>;
   /** Lets the evaluation model choose, and nothing more. */
   decideOnly(state: TierState, call: Call): Promise<Decision>;
   /** Takes the tier the client asks for. */
@@ -62,11 +62,15 @@ export function createMessageRouter(
     for (const tell of observers) tell(record);
   };
 
-  async function decideFor(state: TierState, { signal, requestId, endpoint }: Call) {
+  async function decideFor(
+    state: TierState,
+    { signal, requestId, endpoint }: Call,
+    atLeast: Tier | null = null,
+  ) {
     // The contract's endpoints take the choice as it is.
     const own = endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
     try {
-      return await decide(state, { ...routing, policy: own }, signal);
+      return await decide(state, { ...routing, policy: own, atLeast }, signal);
     } catch (thrown) {
       const origin = { instance, requestId, endpoint };
       const error = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");

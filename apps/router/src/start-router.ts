@@ -76,6 +76,7 @@ export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
     proxiedHosts: options.allowedNames,
     routing: { services, tierModels, policy, prices, calibration },
     aliases: options.aliases,
+    context: options.context,
     accessToken: options.accessToken,
     maxCallsInFlight: options.maxCallsInFlight,
     isStopping: () => isStopping,

@@ -25,6 +25,8 @@ export interface Routing {
   readonly prices: PriceList;
   /** Corrects the evaluation model's probabilities. @default null: they stay as they are printed */
   readonly calibration?: CalibrationArtifact | null;
+  /** The least tier that is taken. @default null: any */
+  readonly atLeast?: Tier | null;
   /** Monotonic time in milliseconds. @default performance.now */
   readonly now?: () => number;
 }
@@ -119,7 +121,8 @@ function fromChoice(evaluation: TierEvaluation, routing: Routing): Decision {
   const { choice } = evaluation.answers.tier;
   const shares = sharesOf(evaluation, { asked, calibration: routing.calibration ?? null });
   const { probabilities, printedProbabilities, confidence } = shares;
-  const { tierUsed, cause } = applyPolicy(choice, { probabilities, confidence }, routing.policy);
+  const ruled = applyPolicy(choice, { probabilities, confidence }, routing.policy);
+  const { tierUsed, cause } = raised(ruled, routing.atLeast ?? null);
   return {
     tierChosen: choice,
     ...askTier(tierUsed, routing),
@@ -192,6 +195,12 @@ export function applyPolicy(
   }
   const isTied = ties === "up" && (isFlat(confidence) || hasEqual(probabilities, chosen));
   return isTied ? { tierUsed: next, cause: "tie" } : { tierUsed: chosen, cause: "choice" };
+}
+
+function raised(ruled: ReturnType<typeof applyPolicy>, atLeast: Tier | null) {
+  const isHighEnough =
+    atLeast === null || tierNames.indexOf(ruled.tierUsed) >= tierNames.indexOf(atLeast);
+  return isHighEnough ? ruled : { tierUsed: atLeast, cause: "conversation" as const };
 }
 
 function isFlat(confidence: number | null): boolean {

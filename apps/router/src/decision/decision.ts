@@ -38,12 +38,18 @@ export type Cause =
   | "choice"
   | "low-confidence"
   | "tie"
+  | "conversation"
   | "evaluation-failed"
   | "decision-timeout"
   | "calibration-mismatch"
   | "requested"
   | "model-refused"
   | "model-failed";
+
+/** What of a conversation the evaluation model reads where the contract does not say. */
+export const contextModes = ["last", "turns", "sticky"] as const;
+/** One of {@link contextModes}. */
+export type ContextMode = (typeof contextModes)[number];
 
 /** What the evaluation model reads of a message; the contract's one key, and what came before. */
 export interface TierState {

@@ -92,5 +92,7 @@ export async function chooseModel(
       param: "messages",
     });
   }
-  return router.decide(conversation.state, call);
+  const decision = await router.decide(conversation.state, call, conversation.atLeast);
+  if (decision.tierUsed !== null) conversation.keep(decision.tierUsed);
+  return decision;
 }

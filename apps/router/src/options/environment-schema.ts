@@ -1,5 +1,6 @@
 import type { GatewayModelId } from "ai";
 import { z } from "zod";
+import { contextModes } from "../decision/decision.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
 
 /**
@@ -63,6 +64,7 @@ export const environmentSchema = z.object({
   ROUTER_FALLBACK_MODELS: modelIds().optional(),
   ROUTER_FALLBACK_MODEL: modelId().optional(), // its name while it was only one
   ROUTER_TIES: z.enum(["up", "choice"], "is neither up nor choice").default("up"),
+  ROUTER_CONTEXT: z.enum(contextModes, "is none of last, turns and sticky").default("sticky"),
   ROUTER_MODEL_ALIASES: aliases().optional(),
   ROUTER_CALIBRATION: z.string().optional(),
   ROUTER_MAX_CALLS: wholeNumber({

@@ -21,6 +21,7 @@ test("nothing set means the loopback address, port 3000, the default models and 
       fallbackModels: [],
       ties: "up",
     },
+    context: "sticky",
     aliases: new Map(),
     maxCallsInFlight: 64,
     stallMs: 20_000,
@@ -49,6 +50,7 @@ test("everything can be set", () => {
     ROUTER_DECISION_TIMEOUT_MS: "2000",
     ROUTER_FALLBACK_MODELS: "a/fallback, a/last",
     ROUTER_TIES: "choice",
+    ROUTER_CONTEXT: "turns",
     ROUTER_MODEL_ALIASES: "gpt-4o=auto, x/y=a/b=c",
     ROUTER_MAX_CALLS: "2",
     ROUTER_STALL_TIMEOUT_MS: "500",
@@ -71,6 +73,7 @@ test("everything can be set", () => {
       fallbackModels: ["a/fallback", "a/last"],
       ties: "choice",
     },
+    context: "turns",
     aliases: new Map([
       ["gpt-4o", "auto"],
       ["x/y", "a/b=c"],

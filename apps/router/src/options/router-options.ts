@@ -7,7 +7,7 @@ import {
   trimEnvironment,
 } from "evaluator-cli-kit";
 import type { z } from "zod";
-import type { RoutingPolicy } from "../decision/decision.ts";
+import type { ContextMode, RoutingPolicy } from "../decision/decision.ts";
 import type { EngineOptions, ReplyServer, SharedLimitOptions } from "../services/services.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
 import { defaultTierModels, environmentSchema, secretNames } from "./environment-schema.ts";
@@ -25,6 +25,8 @@ export interface RouterOptions {
   /** The text model id of each tier. */
   readonly tierModels: Readonly<Record<Tier, string>>;
   readonly policy: RoutingPolicy;
+  /** What of a conversation is decided by. @default "sticky" */
+  readonly context: ContextMode;
   /** Further names of models, each with what it stands for: `auto`, a tier or a model. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Calls that ask a model at once, at most. @default 64 */
@@ -85,6 +87,7 @@ export function parseRouterOptions(env: Environment): RouterOptions {
       fallbackModels: readFallbackModels(data),
       ties: data.ROUTER_TIES,
     },
+    context: data.ROUTER_CONTEXT,
     aliases: data.ROUTER_MODEL_ALIASES ?? new Map(),
     maxCallsInFlight: data.ROUTER_MAX_CALLS,
     stallMs: data.ROUTER_STALL_TIMEOUT_MS,

@@ -1,0 +1,61 @@
+/** A figure with the interval that holds it in 95 of 100 draws. */
+export interface Estimate {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Draws of prompts with replacement, the same for every figure. */
+export interface Draws {
+  /** Calls back with how often each prompt was drawn, once a draw. */
+  readonly each: <TResult>(of: (counts: readonly number[]) => TResult) => TResult[];
+  /** Returns the mean of values, one for each prompt. */
+  readonly mean: (values: readonly number[]) => Estimate;
+}
+
+/** Returns draws of `n` prompts that are the same for the same seed. */
+export function createDraws(n: number, { seed, draws }: { seed: number; draws: number }): Draws {
+  const random = seeded(seed);
+  const all = Array.from({ length: draws }, () => {
+    const counts = Array.from({ length: n }, () => 0);
+    for (let drawn = 0; drawn < n; drawn += 1) {
+      const at = Math.floor(random() * n);
+      counts[at] = (counts[at] ?? 0) + 1;
+    }
+    return counts;
+  });
+  const meanOf = (values: readonly number[], counts: readonly number[] | null) =>
+    values.reduce(
+      (sum, value, at) => sum + value * (counts?.[at] ?? (counts === null ? 1 : 0)),
+      0,
+    ) / n;
+  return {
+    each: (of) => all.map(of),
+    mean: (values) =>
+      estimate(
+        meanOf(values, null),
+        all.map((counts) => meanOf(values, counts)),
+      ) ?? none,
+  };
+}
+
+const none = { value: 0, low: 0, high: 0 };
+
+/** Returns a figure with the middle 95 % of what the draws gave; null where there is none. */
+export function estimate(value: number | null, drawn: readonly (number | null)[]): Estimate | null {
+  if (value === null) return null;
+  const sorted = drawn.filter((each) => each !== null).toSorted((one, other) => one - other);
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? value;
+  return { value, low: at(0.025), high: at(0.975) };
+}
+
+/** A generator (mulberry32) that gives the same numbers for the same seed. */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,160 @@
+import { curve, html, name, page, plot } from "evaluator-page-kit";
+import { tierNames } from "../tier-question.ts";
+import {
+  describeDial,
+  describeSource,
+  type EvalSource,
+  figure,
+  percent,
+} from "./describe-figures.ts";
+import type { RoutingFigures } from "./evaluate-routing.ts";
+
+const style = `
+main { display: grid; gap: 1.25rem; margin-top: 1.25rem; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; }
+.pair { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.25rem 0.9rem 0.25rem 0; text-align: left; white-space: nowrap; }
+thead th { color: var(--quiet); font-weight: 500; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.05rem; margin-bottom: 0.5rem; }
+.notice { margin-top: 0.5rem; color: var(--quiet); }
+.warning { margin-top: 0.75rem; padding: 0.5rem 0.75rem; background: var(--warn-back); color: var(--warn); border-radius: 8px; }
+`;
+
+/** Returns the figures as one page that fetches and runs nothing. */
+export function evalPage(figures: RoutingFigures, source: EvalSource): string {
+  const { n, confusion, right, over, under, ways, orders } = figures;
+  const title = "Is the routing any good?";
+  const body = html`<h1>${title}</h1>
+    <p class="notice">${n} prompts of ${source.name}. ${describeSource(source)}</p>
+    ${source.isEmulated ? html`<p class="warning">The local emulator decided: it compares words and is no model.</p>` : null}
+    <main>
+      <div class="pair">
+        <section class="card">
+          <h2>The gap recovered, hardest prompts first</h2>
+          ${gainPlot(figures)}
+          <p class="notice">
+            Across: the share of prompts that frontier answers, the others go to the cheapest tier.
+            Up: how much of the quality between the two is had.
+          </p>
+        </section>
+        <section class="card">
+          <h2>Quality against cost</h2>
+          ${costPlot(figures)}
+          <p class="notice">
+            The line is the dial of least confidence, from off to 1. Cost a prompt:
+            ${source.costBasis}.
+          </p>
+        </section>
+      </div>
+      <section class="card">
+        <h2>Right tier by row, used tier by column</h2>
+        ${table(
+          ["", ...tierNames],
+          tierNames.map((tier, at) => toRow(tier, confusion[at] ?? [])),
+        )}
+        <p class="notice">
+          Right ${percent(right)}; too high ${percent(over)}; too low ${percent(under)}.
+        </p>
+      </section>
+      <section class="card">
+        <h2>Beside simpler ways</h2>
+        ${table(
+          ["", "quality", "cost"],
+          ways.map((way) => [way.name, figure(way.quality), figure(way.cost)]),
+        )}
+      </section>
+      <section class="card">
+        <h2>What the order is worth</h2>
+        ${table(
+          ["", "APGR", "CPT(50%)", "CPT(80%)"],
+          orders.map((order) => [
+            order.name,
+            figure(order.apgr),
+            figure(order.cpt50),
+            figure(order.cpt80),
+          ]),
+        )}
+        <p class="notice">
+          APGR: the mean gap recovered over all shares. CPT: the least share of frontier calls that
+          recovers half, or four fifths. In brackets: 95 % of draws with replacement, and Wilson's
+          intervals for shares.
+        </p>
+        <p class="notice">${describeDial(figures)}</p>
+      </section>
+    </main>`;
+  return page({ title, style, body });
+}
+
+function toRow(name: string, counts: readonly number[]): string[] {
+  return [name, ...counts.map(String)];
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]) {
+  return html`<div class="scroll" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          ${head.map((cell) => html`<th scope="col">${cell}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ([first = "", ...rest]) =>
+            html`<tr>
+              <th scope="row">${first}</th>
+              ${rest.map((cell) => html`<td>${cell}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+const looks = ["curve", "guide", "curve dashed"] as const;
+
+function share(value: number): string {
+  return `${Math.round(100 * value)}%`;
+}
+
+function gainPlot({ orders }: RoutingFigures) {
+  const axes = {
+    title: "Gap recovered by the share of frontier calls",
+    x: { domain: [0, 1] as const, label: "frontier calls", format: share },
+    y: { domain: [0, 1] as const, label: "gap recovered", format: share },
+  };
+  return plot(axes, (scales) =>
+    orders.map((order, at) => {
+      const points = order.points.map(({ share: x, recovered: y }) => ({ x, y }));
+      const middle = points[Math.floor(points.length / 2)] ?? { x: 0, y: 0 };
+      const label = order.name === "random" ? null : name(order.name, middle, scales);
+      return html`${curve(points, scales, looks[at] ?? "guide")}${label}`;
+    }),
+  );
+}
+
+function costPlot({ ways, dial }: RoutingFigures) {
+  const settings = dial.settings.map(({ cost: x, quality: y }) => ({ x, y }));
+  const points = ways.map(({ name, cost, quality }) => ({ name, x: cost.value, y: quality.value }));
+  const most = Math.max(...points.map(({ x }) => x), ...settings.map(({ x }) => x)) || 1;
+  const axes = {
+    title: "Quality against cost a prompt",
+    x: { domain: [0, most * 1.05] as const, label: "cost a prompt", ticks: 4 },
+    y: { domain: [0, 1.05] as const, label: "quality" },
+  };
+  return plot(axes, (scales) => [
+    curve([{ x: dial.off.cost, y: dial.off.quality }, ...settings], scales, "curve"),
+    points.map((point) => {
+      const isRight = point.x > most / 2;
+      const place = isRight ? { anchor: "end" as const, dx: -6 } : {};
+      return html`<circle
+          class="point"
+          cx="${scales.x(point.x)}"
+          cy="${scales.y(point.y)}"
+          r="3.5"
+        />
+        ${name(point.name, point, scales, place)}`;
+    }),
+  ]);
+}

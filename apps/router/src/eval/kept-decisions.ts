@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import { open, readFile } from "node:fs/promises";
+import { toFileError } from "evaluator-cli-kit";
+import { z } from "zod";
+import type { TierState } from "../decision/decision.ts";
+import { tierNames, tierQuestionHash } from "../tier-question.ts";
+import type { KnownDecision } from "./read-prompts.ts";
+
+const tier = z.enum(tierNames);
+const keptSchema = z.object({
+  key: z.string(),
+  choice: tier,
+  probabilities: z.record(tier, z.number()),
+  confidence: z.number().nullable(),
+});
+
+/** Decisions that were paid for, in a file beside the prompts. */
+export interface KeptDecisions {
+  readonly get: (key: string) => KnownDecision | undefined;
+  /** Keeps one; it is in the file before this resolves. */
+  readonly add: (key: string, decision: KnownDecision) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+const advice = "Name another file with --decisions.";
+
+/** What a decision is known by: what was asked of whom. No text of the prompt is kept. */
+export function decisionKey(state: TierState, wire: string): string {
+  const asked = JSON.stringify([wire, tierQuestionHash, state.user_message, state.earlier_turns]);
+  return createHash("sha256").update(asked).digest("base64url");
+}
+
+/**
+ * Opens the file of kept decisions, and makes it where there is none. A line that was cut short is
+ * asked for again.
+ *
+ * @throws CliError when it cannot be written.
+ */
+export async function openKeptDecisions(path: string): Promise<KeptDecisions> {
+  const decisions = new Map<string, KnownDecision>();
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw toFileError(error, `read ${path}`, advice);
+  });
+  for (const line of text.split("\n")) {
+    const kept = parsed(line);
+    if (kept !== null) decisions.set(kept.key, kept);
+  }
+  const file = await open(path, "a", 0o600).catch((error: unknown) => {
+    throw toFileError(error, `write ${path}`, advice);
+  });
+  if (text !== "" && !text.endsWith("\n")) await file.write("\n");
+  return {
+    get: (key) => decisions.get(key),
+    async add(key, { choice, probabilities, confidence }) {
+      decisions.set(key, { choice, probabilities, confidence });
+      await file.write(`${JSON.stringify({ key, choice, probabilities, confidence })}\n`);
+    },
+    close: () => file.close(),
+  };
+}
+
+function parsed(line: string): z.infer<typeof keptSchema> | null {
+  try {
+    return keptSchema.parse(JSON.parse(line));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,122 @@
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { CliError, describeSystemError } from "evaluator-cli-kit";
+import { z } from "zod";
+import { type Tier, tierNames } from "../tier-question.ts";
+
+/** What a tier was decided to be, as the decision log or an evaluation tells it. */
+export interface KnownDecision {
+  readonly choice: Tier;
+  readonly probabilities: Readonly<Record<Tier, number>>;
+  readonly confidence: number | null;
+}
+
+/** One prompt whose right tier, or whose models' scores, are known. */
+export interface EvalPrompt {
+  /** The conversation; its last message is the user's. Empty for a line of the decision log. */
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  /** The right tier, or null where scores say it. */
+  readonly tier: Tier | null;
+  /** How well each model answers it, 0..1, or null. */
+  readonly scores: Readonly<Record<string, number>> | null;
+  /** What each model's answer costs, or null. */
+  readonly costs: Readonly<Record<string, number>> | null;
+  /** The decision that was made already; null where it is still to be made. */
+  readonly decision: KnownDecision | null;
+}
+
+const tier = z.enum(tierNames, `is none of ${tierNames.join(", ")}`);
+const shares = z.record(tier, z.number());
+const byModel = z.record(z.string(), z.number());
+const message = z.object({ role: z.string(), content: z.string() });
+const promptSchema = z
+  .object({
+    prompt: z.string().optional(),
+    messages: z.array(message).min(1).optional(),
+    tier: tier.optional(),
+    scores: z.record(z.string(), z.number().min(0).max(1)).optional(),
+    costs: byModel.optional(),
+  })
+  .refine(({ prompt, messages }) => (prompt ?? messages) !== undefined, "has no prompt or messages")
+  .refine((line) => (line.tier ?? line.scores) !== undefined, "has neither tier nor scores")
+  .refine(
+    ({ scores }) => scores === undefined || Object.keys(scores).length > 1,
+    "has scores of one model; two at least are compared",
+  );
+
+/** A decision in the router's log, and what somebody said of it. */
+const decidedSchema = z.object({
+  requestId: z.string(),
+  tierChosen: tier,
+  probabilities: shares,
+  confidence: z.number().nullable(),
+});
+const feedbackSchema = z.object({ requestId: z.string(), feedback: tier });
+
+/**
+ * Reads labelled prompts, one line of JSON each, or the router's decision log, in which feedback is
+ * the label.
+ *
+ * @throws CliError that names the line at fault, never its text.
+ */
+export async function readPrompts(path: string): Promise<EvalPrompt[]> {
+  const prompts: EvalPrompt[] = [];
+  const decided = new Map<string, KnownDecision>();
+  const told = new Map<string, Tier>();
+  let number = 0;
+  try {
+    for await (const line of createInterface({ input: createReadStream(path) })) {
+      number += 1;
+      if (line.trim() === "") continue;
+      const value = parsed(line, path, number);
+      if (!isLogLine(value)) {
+        prompts.push(toPrompt(value, path, number));
+        continue;
+      }
+      const { data } = decidedSchema.safeParse(value);
+      const { data: feedback } = feedbackSchema.safeParse(value);
+      if (feedback !== undefined) told.set(feedback.requestId, feedback.feedback);
+      else if (data !== undefined) decided.set(data.requestId, toKnown(data));
+    }
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    const reason = describeSystemError(error) ?? "unknown error";
+    throw new CliError(`${JSON.stringify(path)} cannot be read: ${reason}.`, { cause: error });
+  }
+  const labelled = [...told].flatMap(([id, tier]) => {
+    const decision = decided.get(id);
+    return decision === undefined
+      ? []
+      : [{ messages: [], tier, scores: null, costs: null, decision }];
+  });
+  return [...prompts, ...labelled];
+}
+
+function isLogLine(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "requestId" in value;
+}
+
+function parsed(line: string, path: string, number: number): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new CliError(`${JSON.stringify(path)}, line ${number}: is no JSON.`);
+  }
+}
+
+function toPrompt(value: unknown, path: string, number: number): EvalPrompt {
+  const { data, error } = promptSchema.safeParse(value);
+  if (data === undefined) {
+    const [issue] = error.issues;
+    const field = issue?.path.map(String).join(".") ?? "";
+    const what = `${field === "" ? "" : `${field} `}${issue?.message}`;
+    throw new CliError(`${JSON.stringify(path)}, line ${number}: ${what}.`);
+  }
+  const { prompt = "", messages = [{ role: "user", content: prompt }] } = data;
+  const { tier = null, scores = null, costs = null } = data;
+  return { messages, tier, scores, costs, decision: null };
+}
+
+function toKnown({ tierChosen, probabilities, confidence }: z.infer<typeof decidedSchema>) {
+  return { choice: tierChosen, probabilities, confidence };
+}

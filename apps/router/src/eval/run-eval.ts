@@ -1,0 +1,193 @@
+import { basename, resolve } from "node:path";
+import {
+  type CliContext,
+  exitCodes,
+  parseWords,
+  readWholeNumber,
+  UsageError,
+  writeWholeFile,
+} from "evaluator-cli-kit";
+import { type ReadConversation, createConversationReader } from "../openai/conversation.ts";
+import { parseRouterOptions, type RouterOptions } from "../options/router-options.ts";
+import type { PriceList } from "../prices/model-price.ts";
+import { readPriceList } from "../prices/refresh-prices.ts";
+import { connectServices } from "../services/connect-services.ts";
+import type { Services } from "../services/services.ts";
+import { type Tier, tierNames, tierQuestions } from "../tier-question.ts";
+import { describeFigures } from "./describe-figures.ts";
+import { evalPage } from "./eval-page.ts";
+import { evaluateRouting } from "./evaluate-routing.ts";
+import { decisionKey, type KeptDecisions, openKeptDecisions } from "./kept-decisions.ts";
+import { judge, type TierCosts } from "./policies.ts";
+import { type EvalPrompt, type KnownDecision, readPrompts } from "./read-prompts.ts";
+
+export const evalUsage = `Usage: npm run router:eval -- PROMPTS [options]
+
+Says what the routing of labelled prompts is worth, beside always the cheapest tier, always frontier,
+chance and prompt length.
+PROMPTS   NDJSON: { prompt or messages, tier } or { prompt or messages, scores: { model: 0..1 }, costs? };
+          or the router's decision log, in which POST /feedback is the label
+
+  --out FILE      the page with the curves [PROMPTS.eval.html]
+  --decisions F   where decisions are kept, so that a second run costs nothing [PROMPTS.decisions.ndjson]
+  --draws N       draws behind each interval [300]
+  --seed N        of what is drawn at random [1]
+  --json          prints the figures as JSON
+The engine, ROUTER_CONTEXT, ROUTER_MIN_CONFIDENCE and ROUTER_TIES are read as the router reads them.`;
+
+/** Reads the prompts, decides what is not decided yet, and says what the routing is worth. */
+export async function runEval(words: readonly string[], context: CliContext): Promise<number> {
+  const { values, positionals } = parseWords(words, {
+    out: { type: "string" },
+    decisions: { type: "string" },
+    draws: { type: "string", default: "300" },
+    seed: { type: "string", default: "1" },
+    json: { type: "boolean", default: false },
+  });
+  const [file, ...others] = positionals;
+  if (file === undefined || others.length > 0) throw new UsageError("Name one file of prompts.");
+  const { env, cwd, stdout, stderr, signal } = context;
+  const draws = readWholeNumber("--draws", values.draws, { min: 1, max: 10_000 });
+  const seed = readWholeNumber("--seed", values.seed, { max: 2 ** 31 });
+  const path = resolve(cwd, file);
+  const base = path.replace(/\.(?:ndjson|jsonl|json)$/, "");
+  const prompts = await readPrompts(path);
+  if (prompts.length === 0) throw new UsageError("The file has no labelled prompt.");
+  const options = parseRouterOptions(env);
+  const services = connectServices(options.engines);
+  try {
+    const isKept = prompts.every(({ decision }) => decision !== null);
+    const kept = isKept
+      ? null
+      : await openKeptDecisions(resolve(cwd, values.decisions ?? `${base}.decisions.ndjson`));
+    const asked = { paid: 0, costUsd: 0, kept: 0 };
+    const progress = (text: string) => void stderr.write(text);
+    const known = await decideAll(prompts, { services, options, kept, asked, signal, progress });
+    await kept?.close();
+    const tierModels = tierNames.map((tier) => options.tierModels[tier]);
+    const costs = await tierCosts(services, tierModels, signal);
+    const judged = prompts.map((prompt, at) =>
+      judge(prompt, { decision: known[at] as KnownDecision, tierModels, costs }),
+    );
+    const figures = evaluateRouting(judged, { policy: options.policy, seed, draws });
+    const told = {
+      name: basename(path),
+      decider: services.decider,
+      isEmulated: services.isEmulated,
+      context: options.context,
+      costBasis: prompts.some(({ costs }) => costs !== null) ? "as the file says" : costs.basis,
+      asked,
+    };
+    const out = values.out ?? `${base}.eval.html`;
+    await writeWholeFile(resolve(cwd, out), evalPage(figures, told));
+    stdout.write(
+      values.json
+        ? `${JSON.stringify({ ...told, ...figures })}\n`
+        : `${describeFigures(figures, told)}The page with the curves: ${out}\n`,
+    );
+    return exitCodes.done;
+  } finally {
+    await services.close();
+  }
+}
+
+interface DecideOptions {
+  readonly services: Services;
+  readonly options: RouterOptions;
+  readonly kept: KeptDecisions | null;
+  readonly asked: { paid: number; costUsd: number; kept: number };
+  readonly signal: AbortSignal;
+  readonly progress: (text: string) => void;
+}
+
+/** One state that a decision is wanted for. */
+interface Wanted {
+  readonly key: string;
+  readonly state: ReturnType<ReadConversation>["state"];
+}
+
+/** Decides every prompt; each different state is asked once, and never again while its file is there. */
+async function decideAll(
+  prompts: readonly EvalPrompt[],
+  { services, options, kept, asked, signal, progress }: DecideOptions,
+): Promise<KnownDecision[]> {
+  const { evaluator, evaluatorWire } = services;
+  const model = options.engines.evaluator?.["EVALUATOR_MODEL_ID"] ?? "";
+  const isSticky = options.context === "sticky";
+  const read = createConversationReader(isSticky ? "last" : options.context);
+  const wantedOf = (messages: EvalPrompt["messages"]): Wanted => {
+    const { state } = read(messages as Parameters<ReadConversation>[0]);
+    return { state, key: decisionKey(state, `${evaluatorWire} ${model}`) };
+  };
+  // A conversation's tier only rises: every message of its user was decided in its turn.
+  const turns = prompts.map(({ messages, decision }) => {
+    if (decision !== null) return [];
+    const ends = [...messages.keys()].filter((at) => messages[at]?.role === "user");
+    const starts = isSticky ? ends : ends.slice(-1);
+    return starts.map((end) => wantedOf(messages.slice(0, end + 1)));
+  });
+  const missing = new Map<string, Wanted>();
+  for (const wanted of turns.flat()) {
+    if (kept?.get(wanted.key) === undefined) missing.set(wanted.key, wanted);
+    else asked.kept += 1;
+  }
+  const wanted = [...missing.values()];
+  const requests = wanted.map(({ state }) => ({ state: { ...state }, questions: tierQuestions }));
+  for await (const item of evaluator.evaluateMany(requests, { order: "completion", signal })) {
+    if (item.status === "failed") throw item.error;
+    const { answers, confidence, costUsd } = item.evaluation;
+    const { choice, probabilities } = answers.tier;
+    await kept?.add(wanted[item.index]?.key ?? "", {
+      choice,
+      probabilities,
+      confidence: confidence.tier,
+    });
+    asked.paid += 1;
+    asked.costUsd += costUsd ?? 0;
+    if (asked.paid % 1000 === 0) progress(`${asked.paid} of ${wanted.length} decided\n`);
+  }
+  return prompts.map(({ decision }, at) => {
+    const made = (turns[at] ?? []).flatMap(({ key }) => kept?.get(key) ?? []);
+    return decision ?? risen(made);
+  });
+}
+
+/** The last decision, or the highest before it: as the router takes it in a conversation. */
+function risen(made: readonly KnownDecision[]): KnownDecision {
+  const [first, ...rest] = made;
+  if (first === undefined) throw new UsageError("A prompt has no message of its user.");
+  return rest.reduce(
+    (before, decision) => (rankOf(decision) >= rankOf(before) ? decision : before),
+    first,
+  );
+}
+
+function rankOf({ choice }: { readonly choice: Tier }): number {
+  return tierNames.indexOf(choice);
+}
+
+/** Tokens of a reply that costs are computed for, where the file names none. */
+const REPLY_TOKENS = 300;
+const CHARACTERS_PER_TOKEN = 4;
+
+async function tierCosts(
+  { catalog }: Services,
+  tierModels: readonly string[],
+  signal: AbortSignal,
+): Promise<TierCosts> {
+  const prices: PriceList = new Map();
+  const list =
+    catalog === null ? new Map() : await readPriceList(catalog, signal).catch(() => prices);
+  const known = tierModels.flatMap((model) => (list as PriceList).get(model) ?? []);
+  if (known.length < tierModels.length) {
+    return { of: () => [0, 1, 2, 3], basis: "the tiers' places, 0 to 3, as no prices are known" };
+  }
+  return {
+    of: (characters) =>
+      known.map((price) => {
+        const input = Math.ceil(characters / CHARACTERS_PER_TOKEN) * price.inputUsdPerMillionTokens;
+        return (input + REPLY_TOKENS * price.outputUsdPerMillionTokens) / 1_000_000;
+      }),
+    basis: `US dollars at the tiers' list prices, for replies of ${REPLY_TOKENS} tokens`,
+  };
+}
