@@ -92,7 +92,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "routes",
     "openai",
     "create-app",
-    "eval self-check start-router",
+    "eval labels self-check start-router",
     "run-router",
     "router-program",
     "main",

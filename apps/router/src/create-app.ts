@@ -9,8 +9,9 @@ import { chatCompletionsRoute } from "./openai/chat-completions-route.ts";
 import { createConversationReader } from "./openai/conversation.ts";
 import { modelRoute, modelsRoute } from "./openai/models.ts";
 import type { Page } from "./page/load-page.ts";
-import type { Observe } from "./records/message-record.ts";
+import type { FeedbackRecord, Observe } from "./records/message-record.ts";
 import { chatRoute, decideRoute } from "./routes/chat-route.ts";
+import { feedbackRoute } from "./routes/feedback-route.ts";
 import { failureRoute, notFoundRoute, throwMethodError } from "./routes/failures.ts";
 import {
   accessLog,
@@ -20,6 +21,7 @@ import {
   keepClientSignal,
   MAX_CONVERSATION_BYTES,
   sameOriginOnly,
+  shortBody,
 } from "./routes/guards.ts";
 import { healthRoute, metricsRoute, pageRoute, readyRoute } from "./routes/status-routes.ts";
 import type { AnsweredHosts } from "./security/own-addresses.ts";
@@ -44,6 +46,8 @@ export interface AppParts extends AnsweredHosts {
   readonly maxCallsInFlight?: number;
   /** Is told what happened to each message. */
   readonly observe?: Observe;
+  /** Keeps what somebody said of a message's tier. @default nobody does */
+  readonly keepFeedback?: (record: FeedbackRecord) => void;
   /** Returns how many records the decision log dropped. @default there is no log */
   readonly logDropped?: () => number;
   /** Prints one line for each response. */
@@ -69,17 +73,20 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   if (accessToken !== null) app.use(requireToken(accessToken));
   app.use(methodNotAllowed({ app, onMethodNotAllowed: throwMethodError }));
   const guards = askingGuards(slots, pricesTried);
+  const feedback = { instance, keep: parts.keepFeedback ?? null, count: metrics.countFeedback };
   const longGuards = askingGuards(slots, pricesTried, MAX_CONVERSATION_BYTES);
   const { tierModels, prices, services } = routing;
   const names = { aliases, tierModels, prices, takesOpenAi: services.takesOpenAi };
   const readConversation = createConversationReader(parts.context ?? "last");
-  const completions = { router, names, readConversation, report: reportDefect };
+  const { shadowModel } = routing.policy;
+  const completions = { router, names, readConversation, shadowModel, report: reportDefect };
   app.get("/", pageRoute(page));
   app.post("/chat", ...guards, chatRoute(router, reportDefect));
   app.post("/decide", ...guards, decideRoute(router));
   app.get("/v1/models", modelsRoute(names));
   app.get("/v1/models/*", modelRoute(names));
   app.post("/v1/chat/completions", ...longGuards, chatCompletionsRoute(completions));
+  app.post("/feedback", ...shortBody, feedbackRoute(feedback));
   app.get("/healthz", healthRoute);
   app.get("/readyz", readyRoute({ isStopping, logDropped }));
   app.get("/metrics", metricsRoute(metrics));

@@ -8,6 +8,7 @@ import {
 import type { Decision, TierState } from "./decision/decision.ts";
 import {
   type CallOrigin,
+  type MessageEnd,
   type Observe,
   recordOf,
   recordOfFailure,
@@ -29,6 +30,8 @@ export interface ReplyWishes extends Pick<
 > {
   /** The client's own request, for a server that takes it as it came. */
   readonly body?: Record<string, unknown>;
+  /** What the evaluation model chooses beside it, where another model replies. */
+  readonly considered?: Promise<Decision> | null;
   /** Is told of the new decision when another model of the chain is asked. */
   readonly onFallback?: (decision: Decision) => void;
 }
@@ -43,12 +46,14 @@ export interface Answer {
 export interface MessageRouter {
   /** Lets the evaluation model choose, for a reply that follows; no tier below `atLeast` is taken. */
   decide(state: TierState, call: Call, atLeast?: Tier | null): Promise<Decision>;
+  /** Lets the evaluation model choose for a message that another one answers. */
+  consider(state: TierState, call: Call, atLeast?: Tier | null): Promise<Decision>;
   /** Lets the evaluation model choose, and nothing more. */
   decideOnly(state: TierState, call: Call): Promise<Decision>;
   /** Takes the tier the client asks for. */
   decideTier(tier: Tier): Decision;
   /** Takes the model the client asks for. */
-  decideModel(model: string): Decision;
+  decideModel(model: string, cause?: "requested" | "shadow"): Decision;
   /** Asks the decision's model; a failure is data. */
   reply(decision: Decision, prompt: ReplyPrompt, wishes: ReplyWishes & Call): Promise<Answer>;
 }
@@ -62,15 +67,23 @@ export function createMessageRouter(
     for (const tell of observers) tell(record);
   };
 
+  function consider(
+    state: TierState,
+    { signal, endpoint }: Call,
+    atLeast: Tier | null = null,
+  ): Promise<Decision> {
+    // The contract's endpoints take the choice as it is.
+    const own = endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
+    return decide(state, { ...routing, policy: own, atLeast }, signal);
+  }
+
   async function decideFor(
     state: TierState,
     { signal, requestId, endpoint }: Call,
     atLeast: Tier | null = null,
   ) {
-    // The contract's endpoints take the choice as it is.
-    const own = endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
     try {
-      return await decide(state, { ...routing, policy: own, atLeast }, signal);
+      return await consider(state, { signal, requestId, endpoint }, atLeast);
     } catch (thrown) {
       const origin = { instance, requestId, endpoint };
       const error = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
@@ -81,6 +94,7 @@ export function createMessageRouter(
 
   return {
     decide: decideFor,
+    consider,
     async decideOnly(state, call) {
       const decision = await decideFor(state, call);
       const { requestId, endpoint } = call;
@@ -88,9 +102,17 @@ export function createMessageRouter(
       return decision;
     },
     decideTier: (tier) => decideTier(tier, "requested", routing),
-    decideModel: (model) => decideModel(model, routing),
-    async reply(first, prompt, { signal, requestId, endpoint, onFallback, body, ...wishes }) {
+    decideModel: (model, cause) => decideModel(model, routing, cause),
+    async reply(first, prompt, { considered = null, ...options }) {
+      const { signal, requestId, endpoint, onFallback, body, ...wishes } = options;
       let decision = first;
+      const tell = (end: Omit<MessageEnd, "auto">) => {
+        if (considered === null) return observe(recordOf(origin, decision, end));
+        // Nobody waits for it, and one that fails is none.
+        void considered
+          .catch(() => null)
+          .then((auto) => observe(recordOf(origin, decision, { ...end, auto })));
+      };
       const open = (model: string): OpenModel => {
         return (listener) => services.languageModel(model, { listener, body });
       };
@@ -113,10 +135,10 @@ export function createMessageRouter(
           },
         });
         const outcome = reply.replyError === null ? "replied" : "reply-failed";
-        observe(recordOf(origin, decision, { outcome, reply, billed: reply.billed }));
+        tell({ outcome, reply, billed: reply.billed });
         return { decision, reply };
       } catch (error) {
-        observe(recordOf(origin, decision, { outcome: "stopped", billed: meter.billed() }));
+        tell({ outcome: "stopped", billed: meter.billed() });
         throw error;
       }
     },

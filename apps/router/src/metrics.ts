@@ -6,6 +6,8 @@ export interface Metrics {
   readonly registry: Registry;
   /** Counts one message's end. */
   readonly observe: Observe;
+  /** Counts what somebody said of a message's tier. */
+  readonly countFeedback: (tier: string) => void;
   /** Counts one response. */
   readonly countResponse: (response: { method: string; route: string; status: number }) => void;
 }
@@ -33,6 +35,12 @@ export function createMetrics({ callsInFlight, logDropped }: MetricsSources): Me
     name: "router_http_responses_total",
     help: "Responses by method, route and status.",
     labelNames: ["method", "route", "status"],
+    registers,
+  });
+  const feedback = new Counter({
+    name: "router_feedback_total",
+    help: "What people said of tiers, by the tier that would have been right.",
+    labelNames: ["tier"],
     registers,
   });
   const cost = new Counter({
@@ -94,5 +102,6 @@ export function createMetrics({ callsInFlight, logDropped }: MetricsSources): Me
     if (record.decisionMs !== null) time.observe({ part: "decision" }, record.decisionMs / 1000);
     if (record.replyMs !== null) time.observe({ part: "reply" }, record.replyMs / 1000);
   }
-  return { registry, observe, countResponse: (response) => responses.inc(response) };
+  const countFeedback = (tier: string) => feedback.inc({ tier });
+  return { registry, observe, countFeedback, countResponse: (response) => responses.inc(response) };
 }

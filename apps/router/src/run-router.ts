@@ -60,7 +60,11 @@ async function serve(services: Services, options: RouterOptions, context: Router
     reportDefect,
     prices,
     pricesTried: pricesTried.promise,
-    ...(log !== null && { observe: log.observe, logDropped: log.dropped }),
+    ...(log !== null && {
+      observe: log.observe,
+      keepFeedback: log.keepFeedback,
+      logDropped: log.dropped,
+    }),
     ...(options.hasAccessLog && { writeAccess: write }),
   });
   const { catalog, redact, decider, replier, notice } = services;

@@ -13,7 +13,7 @@ import {
 import type { RouterOptions } from "./options/router-options.ts";
 import { loadPage } from "./page/load-page.ts";
 import type { PriceList } from "./prices/model-price.ts";
-import type { Observe } from "./records/message-record.ts";
+import type { FeedbackRecord, Observe } from "./records/message-record.ts";
 import { allowedHosts, ownAddresses } from "./security/own-addresses.ts";
 import type { Services } from "./services/services.ts";
 
@@ -41,6 +41,8 @@ export interface RouterParts {
   readonly pricesTried?: Promise<void>;
   /** Is told what happened to each message. */
   readonly observe?: Observe;
+  /** Keeps what somebody said of a message's tier. */
+  readonly keepFeedback?: (record: FeedbackRecord) => void;
   /** Records that the decision log dropped. @default there is no log */
   readonly logDropped?: () => number;
   /** Prints one line for each response. */

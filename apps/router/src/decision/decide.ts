@@ -100,10 +100,14 @@ export function decideTier(tierUsed: Tier, cause: Cause, routing: Routing): Deci
 }
 
 /** Returns the decision for a model that the client names itself: nothing is left to choose. */
-export function decideModel(model: string, { prices, tierModels }: Routing): Decision {
+export function decideModel(
+  model: string,
+  { prices, tierModels }: Routing,
+  cause: Cause = "requested",
+): Decision {
   const frontier = prices.get(tierModels.frontier) ?? null;
   const asked = { tierUsed: null, model, prices: { model: prices.get(model) ?? null, frontier } };
-  return { ...noChoice, ...noEvaluation, ...asked, cause: "requested" };
+  return { ...noChoice, ...noEvaluation, ...asked, cause };
 }
 
 /** Returns the same decision with another model, as the one before was refused or failed. */

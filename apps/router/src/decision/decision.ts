@@ -19,6 +19,8 @@ export interface RoutingPolicy {
    * tier up, or the choice as it is. `/chat` and `/decide` always take the choice.
    */
   readonly ties: "up" | "choice";
+  /** The text model that replies in place of those that are chosen; null for none. */
+  readonly shadowModel: string | null;
 }
 
 /** The model's choice stands, and every failure is told. */
@@ -28,6 +30,7 @@ export const defaultPolicy: RoutingPolicy = {
   decisionTimeoutMs: null,
   fallbackModels: [],
   ties: "up",
+  shadowModel: null,
 };
 
 /**
@@ -43,6 +46,7 @@ export type Cause =
   | "decision-timeout"
   | "calibration-mismatch"
   | "requested"
+  | "shadow"
   | "model-refused"
   | "model-failed";
 

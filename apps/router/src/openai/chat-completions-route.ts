@@ -28,6 +28,8 @@ export interface CompletionParts {
   readonly router: MessageRouter;
   readonly names: ModelNames;
   readonly readConversation: ReadConversation;
+  /** The model that replies to `auto`, or null for the one that is chosen. */
+  readonly shadowModel: string | null;
   /** Is told of an error nobody expected. */
   readonly report: (error: Error) => void;
 }
@@ -39,11 +41,15 @@ export function chatCompletionsRoute(parts: CompletionParts): Handler<ClientEnv>
     const read = parseChatCompletionRequest(await readJson(c.req));
     const { request } = read;
     const call = callOf(c, "openai");
-    const decision = await chooseModel(request, { ...parts, call });
+    const { decision, considered } = await chooseModel(request, { ...parts, call });
     if (!parts.names.takesOpenAi && read.unknown.length > 0) {
       c.header("x-router-ignored", read.unknown.join(", "));
     }
-    const asked = { prompt: toModelMessages(request.messages), wishes: toReplyWishes(read), call };
+    const asked = {
+      prompt: toModelMessages(request.messages),
+      wishes: { ...toReplyWishes(read), considered },
+      call,
+    };
     if (request.stream === true) {
       return sendStream(c, openReply(router, decision, asked), { request, report });
     }

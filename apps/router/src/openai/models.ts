@@ -61,12 +61,21 @@ function missing(names: ModelNames): HttpError {
   return new HttpError(404, message, { param: "model", code: "model_not_found" });
 }
 
+/** The decision for a request, and what the evaluation model chooses beside it. */
+export interface ChosenModel {
+  readonly decision: Decision;
+  /** Null where the decision is its choice, or nothing was asked. */
+  readonly considered: Promise<Decision> | null;
+}
+
 /** What a request is decided by. */
 export interface DecisionParts {
   readonly router: MessageRouter;
   readonly call: Call;
   readonly names: ModelNames;
   readonly readConversation: ReadConversation;
+  /** The model that replies in place of those that are chosen, or null. */
+  readonly shadowModel: string | null;
 }
 
 /**
@@ -77,13 +86,13 @@ export interface DecisionParts {
  */
 export async function chooseModel(
   { model: asked, messages }: ChatCompletionRequest,
-  { router, call, names, readConversation }: DecisionParts,
-): Promise<Decision> {
+  { router, call, names, readConversation, shadowModel }: DecisionParts,
+): Promise<ChosenModel> {
   const model = names.aliases.get(asked) ?? asked;
   const tier = tierNames.find((name) => name === model);
-  if (tier !== undefined) return router.decideTier(tier);
+  if (tier !== undefined) return alone(router.decideTier(tier));
   if (model !== autoModel) {
-    if (names.takesOpenAi || model.includes("/")) return router.decideModel(model);
+    if (names.takesOpenAi || model.includes("/")) return alone(router.decideModel(model));
     throw missing(names);
   }
   const conversation = readConversation(messages);
@@ -92,7 +101,17 @@ export async function chooseModel(
       param: "messages",
     });
   }
-  const decision = await router.decide(conversation.state, call, conversation.atLeast);
-  if (decision.tierUsed !== null) conversation.keep(decision.tierUsed);
-  return decision;
+  const keep = (decision: Decision) => {
+    if (decision.tierUsed !== null) conversation.keep(decision.tierUsed);
+    return decision;
+  };
+  const { state, atLeast } = conversation;
+  if (shadowModel === null) return alone(keep(await router.decide(state, call, atLeast)));
+  const considered = router.consider(state, call, atLeast).then(keep);
+  considered.catch(() => undefined); // the log says that there was none
+  return { decision: router.decideModel(shadowModel, "shadow"), considered };
+}
+
+function alone(decision: Decision): ChosenModel {
+  return { decision, considered: null };
 }

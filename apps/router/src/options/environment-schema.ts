@@ -63,6 +63,7 @@ export const environmentSchema = z.object({
   ROUTER_DECISION_MS: milliseconds().optional(), // its name before it said that it is a limit
   ROUTER_FALLBACK_MODELS: modelIds().optional(),
   ROUTER_FALLBACK_MODEL: modelId().optional(), // its name while it was only one
+  ROUTER_SHADOW: modelId().optional(),
   ROUTER_TIES: z.enum(["up", "choice"], "is neither up nor choice").default("up"),
   ROUTER_CONTEXT: z.enum(contextModes, "is none of last, turns and sticky").default("sticky"),
   ROUTER_MODEL_ALIASES: aliases().optional(),

@@ -20,6 +20,7 @@ test("nothing set means the loopback address, port 3000, the default models and 
       decisionTimeoutMs: null,
       fallbackModels: [],
       ties: "up",
+      shadowModel: null,
     },
     context: "sticky",
     aliases: new Map(),
@@ -50,6 +51,7 @@ test("everything can be set", () => {
     ROUTER_DECISION_TIMEOUT_MS: "2000",
     ROUTER_FALLBACK_MODELS: "a/fallback, a/last",
     ROUTER_TIES: "choice",
+    ROUTER_SHADOW: "a/shadow",
     ROUTER_CONTEXT: "turns",
     ROUTER_MODEL_ALIASES: "gpt-4o=auto, x/y=a/b=c",
     ROUTER_MAX_CALLS: "2",
@@ -72,6 +74,7 @@ test("everything can be set", () => {
       decisionTimeoutMs: 2000,
       fallbackModels: ["a/fallback", "a/last"],
       ties: "choice",
+      shadowModel: "a/shadow",
     },
     context: "turns",
     aliases: new Map([

@@ -86,6 +86,7 @@ export function parseRouterOptions(env: Environment): RouterOptions {
       decisionTimeoutMs: data.ROUTER_DECISION_TIMEOUT_MS ?? data.ROUTER_DECISION_MS ?? null,
       fallbackModels: readFallbackModels(data),
       ties: data.ROUTER_TIES,
+      shadowModel: readShadowModel(data),
     },
     context: data.ROUTER_CONTEXT,
     aliases: data.ROUTER_MODEL_ALIASES ?? new Map(),
@@ -172,6 +173,11 @@ function readFallbackModels(data: Settings): readonly string[] {
   const models = several ?? (one === undefined ? [] : [one]);
   if (data.ROUTER_REPLY_BASE_URL !== undefined) return models;
   return models.map((model) => checkedForGateway(name, model));
+}
+
+function readShadowModel({ ROUTER_SHADOW: model, ROUTER_REPLY_BASE_URL }: Settings): string | null {
+  if (model === undefined || ROUTER_REPLY_BASE_URL !== undefined) return model ?? null;
+  return checkedForGateway("ROUTER_SHADOW", model);
 }
 
 function checkedForGateway(name: string, model: string): string {

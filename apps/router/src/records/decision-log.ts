@@ -1,10 +1,12 @@
 import { CliError } from "evaluator-cli-kit";
 import { CutShortError, type Open, openLineFile } from "./line-file.ts";
-import type { Observe } from "./message-record.ts";
+import type { FeedbackRecord, Observe } from "./message-record.ts";
 
 /** A file that each message's record is added to, as one line of JSON. */
 export interface DecisionLog {
   readonly observe: Observe;
+  /** Adds what somebody said of a message's tier. */
+  readonly keepFeedback: (record: FeedbackRecord) => void;
   /** Returns how many records could not be written since the start. */
   readonly dropped: () => number;
   /** Goes on in a new file of the same path, once a rotation has moved the old one away. */
@@ -54,12 +56,15 @@ export async function openDecisionLog(
     }
   }
 
+  function add(record: object): void {
+    if (waiting.length >= MAX_WAITING) return losses.add(1, "the disk is too slow");
+    waiting.push(`${JSON.stringify(record)}\n`);
+    if (waiting.length === 1) void inTurn(writeWaiting);
+  }
+
   return {
-    observe(record) {
-      if (waiting.length >= MAX_WAITING) return losses.add(1, "the disk is too slow");
-      waiting.push(`${JSON.stringify(record)}\n`);
-      if (waiting.length === 1) void inTurn(writeWaiting);
-    },
+    observe: add,
+    keepFeedback: add,
     dropped: losses.count,
     reopen: () =>
       inTurn(async () => {

@@ -48,6 +48,27 @@ export interface MessageRecord extends CallOrigin {
   readonly replyCostUsd: number | null;
   /** What the frontier tier's model would have asked for the same tokens, or null. */
   readonly frontierCostUsd: number | null;
+  /** What `auto` would have done, where ROUTER_SHADOW's model replied; else null. */
+  readonly shadow: ShadowedDecision | null;
+}
+
+/** What the evaluation model would have done, where another model replied in its place. */
+interface ShadowedDecision {
+  readonly tierUsed: Tier | null;
+  readonly model: string;
+  readonly cause: Cause;
+  /** Price that its model would have asked for the same tokens, in US dollars, or null. */
+  readonly replyCostUsd: number | null;
+}
+
+/** What somebody said of one message's tier. */
+export interface FeedbackRecord {
+  /** When it was said, in ISO 8601. */
+  readonly time: string;
+  readonly instance: string;
+  readonly requestId: string;
+  /** The tier that would have been right. */
+  readonly feedback: Tier;
 }
 
 /** Is told what happened to each message. */
@@ -63,6 +84,7 @@ export function recordOfFailure(origin: CallOrigin, outcome: Outcome, error: Err
     ...decisionPart(null),
     ...evaluationPart(error instanceof UnfitCalibrationError ? error.evaluation : null),
     ...replyPart(null, {}),
+    shadow: null,
   };
 }
 
@@ -73,6 +95,8 @@ export interface MessageEnd {
   readonly reply?: Reply;
   /** What the reply has to be paid for, whole or not. @default nothing */
   readonly billed?: BilledTokens | null;
+  /** What `auto` would have done. @default nothing: it did */
+  readonly auto?: Decision | null;
 }
 
 /** The end of a message that was decided, and perhaps replied to. */
@@ -82,9 +106,21 @@ export function recordOf(origin: CallOrigin, decision: Decision, end: MessageEnd
     ...origin,
     outcome: end.outcome,
     failure: null,
-    ...decisionPart(decision),
+    ...decisionPart(end.auto == null ? decision : inPlaceOf(end.auto, decision)),
     ...replyPart(decision, end),
+    shadow: shadowOf(end),
   };
+}
+
+/** The evaluation was `auto`'s; tier, model and cause are those of who replied. */
+function inPlaceOf(auto: Decision, { tierUsed, model, cause }: Decision): Decision {
+  return { ...auto, tierUsed, model, cause };
+}
+
+function shadowOf({ auto, billed }: MessageEnd): ShadowedDecision | null {
+  if (auto === null || auto === undefined) return null;
+  const { tierUsed, model, cause, prices } = auto;
+  return { tierUsed, model, cause, replyCostUsd: costOf(billed?.usage ?? null, prices.model) };
 }
 
 function decisionPart(decision: Decision | null) {

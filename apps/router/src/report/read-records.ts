@@ -9,7 +9,7 @@ import {
   UsageError,
 } from "evaluator-cli-kit";
 import { z } from "zod";
-import { tierNames } from "../tier-question.ts";
+import { type Tier, tierNames } from "../tier-question.ts";
 
 const amount = z.number().nullable();
 const tier = z.enum(tierNames).nullable();
@@ -25,6 +25,10 @@ export const loggedRecordSchema = z.object({
   decisionCostUsd: amount,
   replyCostUsd: amount,
   frontierCostUsd: amount,
+  shadow: z.object({ replyCostUsd: amount }).nullish(), // older logs have none
+  confidence: amount.default(null),
+  decisionMs: amount.default(null),
+  replyMs: amount.default(null),
   isEstimate: z.boolean().default(false), // older logs have no estimates
 });
 
@@ -37,17 +41,46 @@ export type LoggedRecord = z.infer<typeof loggedRecordSchema>;
  *
  * @throws CliError when the file cannot be read.
  */
-export async function* readRecords(path: string): AsyncGenerator<LoggedRecord | null> {
-  const input = createReadStream(path);
+export async function* readRecords(path: string, start = 0): AsyncGenerator<LoggedRecord | null> {
+  for await (const line of readLines(path, start)) {
+    if (line.trim() !== "" && feedbackOf(line) === null) yield parseRecord(line);
+  }
+}
+
+async function* readLines(path: string, start = 0): AsyncGenerator<string> {
   try {
-    for await (const line of createInterface({ input })) {
-      if (line.trim() !== "") yield parseRecord(line);
-    }
+    yield* createInterface({ input: createReadStream(path, { start }) });
   } catch (error) {
     const reason = describeSystemError(error) ?? "unknown error";
     const problem = `The decision log ${JSON.stringify(path)} cannot be read: ${reason}.`;
     throw new CliError(problem, { cause: error });
   }
+}
+
+const feedbackSchema = z.object({ requestId: z.string(), feedback: z.enum(tierNames) });
+
+/** A line of feedback is told apart by its field: parsing every line twice would take twice the time. */
+function feedbackOf(line: string): z.infer<typeof feedbackSchema> | null {
+  if (!line.includes('"feedback":')) return null;
+  try {
+    return feedbackSchema.parse(JSON.parse(line));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Reads what people said of tiers, the last word on each message.
+ *
+ * @throws CliError when the file cannot be read.
+ */
+export async function readFeedback(path: string): Promise<ReadonlyMap<string, Tier>> {
+  const told = new Map<string, Tier>();
+  for await (const line of readLines(path)) {
+    const feedback = feedbackOf(line);
+    if (feedback !== null) told.set(feedback.requestId, feedback.feedback);
+  }
+  return told;
 }
 
 function parseRecord(line: string): LoggedRecord | null {

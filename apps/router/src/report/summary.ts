@@ -23,6 +23,10 @@ export interface Summary {
   frontierUsd: number;
   /** Price of every decision, those without a reply included, in US dollars. */
   decisionUsd: number;
+  /** Replies of ROUTER_SHADOW's model whose costs are known, and those of `auto`'s choice, in US dollars. */
+  shadowed: number;
+  shadowUsd: number;
+  autoUsd: number;
   /** Decisions whose price is not known. */
   unpriced: number;
 }
@@ -43,6 +47,9 @@ export async function summarize(records: AsyncIterable<LoggedRecord | null>): Pr
     replyUsd: 0,
     frontierUsd: 0,
     decisionUsd: 0,
+    shadowed: 0,
+    shadowUsd: 0,
+    autoUsd: 0,
     unpriced: 0,
   };
   for await (const record of records) {
@@ -69,6 +76,12 @@ function addCosts(summary: Summary, record: LoggedRecord): void {
   const { tierChosen, decisionCostUsd, replyCostUsd, frontierCostUsd } = record;
   if (decisionCostUsd === null && tierChosen !== null) summary.unpriced += 1;
   summary.decisionUsd += decisionCostUsd ?? 0;
+  const autoUsd = record.shadow?.replyCostUsd ?? null;
+  if (autoUsd !== null && replyCostUsd !== null) {
+    summary.shadowed += 1;
+    summary.shadowUsd += replyCostUsd;
+    summary.autoUsd += autoUsd;
+  }
   if (replyCostUsd === null || frontierCostUsd === null) return;
   summary.compared += 1;
   if (record.isEstimate) summary.estimated += 1;
@@ -106,6 +119,7 @@ export function describeSummary(summary: Summary): string {
     ...section("Failures", summary.failures),
     "",
     ...costLines(summary),
+    ...shadowLines(summary),
   ];
   return `${lines.join("\n")}\n${unreadableLine(summary)}`;
 }
@@ -134,6 +148,16 @@ function costLines(summary: Summary): string[] {
     `  all decisions               ${dollars.format(decisionUsd)}`,
     ...notes,
     `${verdict} against frontier only, net of the decisions: ${dollars.format(Math.abs(saved))}${share}`,
+  ];
+}
+
+function shadowLines({ shadowed, shadowUsd, autoUsd }: Summary): string[] {
+  if (shadowed === 0) return [];
+  return [
+    "",
+    `Costs of the ${shadowed} replies in auto's place`,
+    `  as answered                 ${dollars.format(shadowUsd)}`,
+    `  auto would have cost        ${dollars.format(autoUsd)}`,
   ];
 }
 

@@ -150,6 +150,9 @@ function limitedBody(maxSize: number): MiddlewareHandler {
   });
 }
 
+/** What a request passes that sends a little JSON and asks no model. */
+export const shortBody = [jsonOnly, limitedBody(MAX_BODY_BYTES)] as const;
+
 /** Throws a 503 when too many calls are in flight, which says when to come back. */
 function limitedCalls(slots: CallSlots): MiddlewareHandler<ClientEnv> {
   return async (c, next) => {

@@ -172,7 +172,8 @@ test("a router's decision joins by either of its ids, and one that failed is kno
     outcome: "no-decision",
     probabilities: null,
   };
-  const table = tableOf([decision, failed]);
+  const feedback = { requestId: "r-1", feedback: "fast" }; // a label, which is no answer
+  const table = tableOf([decision, failed, feedback]);
   expect(table.days).toEqual({ from: "2026-03-02", to: "2026-03-02" });
   const join = joinOf(table, [
     { id: "gen_1", truth: "nano" },

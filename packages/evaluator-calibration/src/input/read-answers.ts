@@ -53,6 +53,8 @@ export function readAnswerRecord(
   if (!isObject(value)) {
     throw new CalibrationInputError(place, "is no JSON object; each record is one");
   }
+  // In the router's log a person's word on a decision; its labels are read by the router's own command.
+  if ("requestId" in value && "feedback" in value) return;
   if ("requestId" in value && "outcome" in value) readDecision(value, table, place);
   else if ("answers" in value) readEvaluation(value, table, place);
   else if ("question" in value) readAnswer(value, table, place);

@@ -1,0 +1,58 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openDecisionLog } from "../records/decision-log.ts";
+import { readFeedback, readRecords } from "../report/read-records.ts";
+import { collect } from "../testing/read-answers.ts";
+import { testRouter } from "../testing/test-router.ts";
+
+async function startLogged() {
+  const folder = await mkdtemp(join(tmpdir(), "router-feedback-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, "decisions.jsonl");
+  const log = await openDecisionLog(path, { warn: () => {} });
+  const { observe, keepFeedback } = log;
+  return { path, log, ...(await testRouter({}, { observe, keepFeedback })) };
+}
+
+const post = (body: object) => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
+
+test("what somebody says of a tier is in the decision log by the request's id", async () => {
+  const { path, log, request, chat } = await startLogged();
+  const requestId = (await chat({ message: "hi" })).headers.get("x-request-id") ?? "";
+  for (const tier of ["balanced", "fast"]) {
+    expect((await request("/feedback", post({ requestId, tier }))).status).toBe(204);
+  }
+  expect(await (await request("/metrics")).text()).toContain(
+    'router_feedback_total{tier="fast"} 1',
+  );
+  await log.close();
+  expect([...(await readFeedback(path))]).toEqual([[requestId, "fast"]]); // the last word
+  const records = await collect(readRecords(path));
+  expect(records).toHaveLength(1); // feedback is no message
+  const [line = ""] = (await readFile(path, "utf8")).split("\n");
+  expect(JSON.parse(line)).toMatchObject({ requestId, tierChosen: "nano", shadow: null });
+});
+
+test.each([
+  [{ requestId: "a", tier: "huge" }, "tier is none of nano"],
+  [{ requestId: "a b", tier: "nano" }, "requestId is no id"],
+  [{ tier: "nano" }, "requestId"],
+])("%j is refused by its field", async (body, told) => {
+  const { request } = await startLogged();
+  const response = await request("/feedback", post(body));
+  expect(response.status).toBe(400);
+  expect(await response.json()).toEqual({ error: expect.stringContaining(told) });
+});
+
+test("without a log feedback is refused, and says how to have one", async () => {
+  const { request } = await testRouter();
+  const response = await request("/feedback", post({ requestId: "a", tier: "nano" }));
+  expect(response.status).toBe(409);
+  expect(await response.json()).toEqual({ error: expect.stringContaining("ROUTER_DECISION_LOG") });
+});
