@@ -18,10 +18,11 @@ export function printUsd(usd: number): string {
   return (usd < 1 ? fractions : dollars).format(usd);
 }
 
-/** Prints a span of time in its largest fitting unit: `40 s`, `12 min`, `3.4 h`. */
+/** Prints a span of time in its largest fitting unit: `40 s`, `12 min`, `3.4 h`, `5.8 days`. */
 export function printDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   if (seconds < 99.5) return `${Math.ceil(seconds)} s`;
   if (seconds < 99.5 * 60) return `${Math.ceil(seconds / 60)} min`;
-  return `${(seconds / 3600).toFixed(1)} h`;
+  if (seconds < 99.5 * 3600) return `${(seconds / 3600).toFixed(1)} h`;
+  return `${(seconds / 86_400).toFixed(1)} days`;
 }

@@ -23,7 +23,35 @@ test("a file alone means all of it, through the service, without raw output", ()
     format: "json",
     sort: null,
     top: Number.POSITIVE_INFINITY,
+    journal: null,
+    requestsPerMinute: null,
   });
+});
+
+test("run FILE is the same as FILE", () => {
+  expect(readArguments(["run", "inbox.json", "--raw"])).toEqual(
+    readArguments(["inbox.json", "--raw"]),
+  );
+});
+
+test.each([
+  [["work"], { name: "work", run: null, wait: false, concurrency: 1, journal: null }],
+  [["work", "--run", "3", "--journal", "postgres://h/d"], { run: 3, journal: "postgres://h/d" }],
+  [["status", "--journal=a.triage.sqlite"], { name: "status", run: null }],
+  [["export", "--run=2", "--format", "csv"], { name: "export", run: 2, format: "csv" }],
+  [["report", "--run", "2"], { name: "report", file: null, run: 2 }],
+  [["explain", "m-1", "--run", "2"], { name: "explain", id: "m-1", file: null, run: 2 }],
+])("%j is read", (words, command) => {
+  expect(readArguments(words)).toMatchObject(command);
+});
+
+test.each([
+  [["status", "postgres://ada:secret@db.example.com/x"]],
+  [["a.json", "--format", "postgres://ada:secret@db.example.com/x"]],
+])("a database's URL in the wrong place is not quoted", (words) => {
+  expect(() => readArguments(words)).toThrow(
+    new UsageError("The URL of a database belongs after --journal, or into TRIAGE_JOURNAL."),
+  );
 });
 
 test("flags are read before and after the file", () => {

@@ -7,87 +7,20 @@ import {
   UsageError,
 } from "evaluator-cli-kit";
 import { z } from "zod";
+import type {
+  TriageCommand,
+  AskingOptions,
+  TriageRun,
+  ImportCommand,
+  WorkCommand,
+  StatusCommand,
+  ExportCommand,
+  ReportCommand,
+  ExplainCommand,
+} from "./commands.ts";
 import type { LabelCommand } from "./label/label-mails.ts";
 import { toOutputPath } from "./output/paths.ts";
-import { type OutputFormat, outputFormats } from "./output/write-records.ts";
-
-/** What the person asked for. */
-export type TriageCommand =
-  | { readonly name: "help" }
-  | ExplainCommand
-  | ImportCommand
-  | LabelCommand
-  | ReportCommand
-  | TriageRun;
-
-/** One run over one file. */
-export interface TriageRun {
-  readonly name: "run";
-  /** The input file as typed. */
-  readonly file: string;
-  /** Whether wrong records are left out. */
-  readonly skipInvalid: boolean;
-  /** How many records to take from the start; Infinity for all. */
-  readonly limit: number;
-  /** Whether to print each call's answers and provider metadata. */
-  readonly raw: boolean;
-  /** Whether the emulator answers. */
-  readonly offline: boolean;
-  /** Requests in flight at once, at most. */
-  readonly concurrency: number;
-  /** Whether to say what the run would take, and send nothing. */
-  readonly dryRun: boolean;
-  /** The most the run may cost, in US dollars; Infinity for no bound. */
-  readonly maxCostUsd: number;
-  /** What a million input tokens cost, in US dollars; null for what lists say. */
-  readonly priceUsd: number | null;
-  /** Whether a question about the cost is answered with yes. */
-  readonly yes: boolean;
-  /** Whether the state gets the recommended additions. */
-  readonly context: boolean;
-  /** The day ages are counted to; null for today. */
-  readonly today: string | null;
-  /** A file of known addresses as typed, or null. */
-  readonly contacts: string | null;
-  /** A file of questions as typed; null for the contract's. */
-  readonly questions: string | null;
-  /** A calibration to apply as typed; null for the answers as they come. */
-  readonly calibration: string | null;
-  /** How the results are written. */
-  readonly format: OutputFormat;
-  /** The field the table is sorted by; null for importance. */
-  readonly sort: string | null;
-  /** How many rows the table has at most. */
-  readonly top: number;
-}
-
-/** An export to make an input file from. */
-export interface ImportCommand {
-  readonly name: "import";
-  /** The export as typed. */
-  readonly source: string;
-  /** The input file to make, as typed. */
-  readonly output: string;
-  /** What the sent label is called besides the names known. */
-  readonly sentLabels: readonly string[];
-  /** Where what is not read is named, as typed; null for nowhere. */
-  readonly skipped: string | null;
-}
-
-/** Results to make a page from. */
-export interface ReportCommand {
-  readonly name: "report";
-  /** The input file as typed. */
-  readonly file: string;
-}
-
-/** One mail to explain. */
-export interface ExplainCommand {
-  readonly name: "explain";
-  readonly id: string;
-  /** The input file as typed; null for the one journal in the folder. */
-  readonly file: string | null;
-}
+import { outputFormats } from "./output/write-records.ts";
 
 /**
  * Reads the words after the program's name.
@@ -96,23 +29,59 @@ export interface ExplainCommand {
  */
 export function readArguments(words: readonly string[]): TriageCommand {
   if (words.some((word) => word === "--help" || word === "-h")) return { name: "help" };
+  checkUrls(words);
   const [first, ...rest] = words;
   if (first === "import") return readImport(rest);
   if (first === "label") return readLabel(rest);
   if (first === "report") return readReport(rest);
   if (first === "explain") return readExplain(rest);
-  return readRun(words);
+  if (first === "export") return readExport(rest);
+  if (first === "status") return readStatus(rest);
+  if (first === "work") return readWork(rest);
+  return readRun(first === "run" ? rest : words);
+}
+
+// A usage error quotes what it cannot use, and this holds a password.
+function checkUrls(words: readonly string[]): void {
+  const isUrl = /^postgres(?:ql)?:/i;
+  if (words.some((word, at) => isUrl.test(word) && words[at - 1] !== "--journal")) {
+    throw new UsageError("The URL of a database belongs after --journal, or into TRIAGE_JOURNAL.");
+  }
+}
+
+const journalOptions = { journal: { type: "string" } } as const;
+const askingOptions = {
+  ...journalOptions,
+  offline: { type: "boolean", default: false },
+  concurrency: { type: "string" },
+  price: { type: "string" },
+  rate: { type: "string" },
+} as const;
+
+function readAsking(values: {
+  journal?: string;
+  offline: boolean;
+  concurrency?: string;
+  price?: string;
+  rate?: string;
+}): AskingOptions {
+  return {
+    journal: values.journal ?? null,
+    offline: values.offline,
+    concurrency: readCount("--concurrency", values.concurrency, 1),
+    priceUsd: readUsd("--price", values.price),
+    requestsPerMinute:
+      values.rate === undefined ? null : readWholeNumber("--rate", values.rate, { min: 1 }),
+  };
 }
 
 const runOptions = {
+  ...askingOptions,
   limit: { type: "string" },
   raw: { type: "boolean", default: false },
   "skip-invalid": { type: "boolean", default: false },
-  offline: { type: "boolean", default: false },
-  concurrency: { type: "string" },
   "dry-run": { type: "boolean", default: false },
   "max-cost": { type: "string" },
-  price: { type: "string" },
   yes: { type: "boolean", short: "y", default: false },
   context: { type: "boolean", default: false },
   today: { type: "string" },
@@ -127,18 +96,16 @@ const runOptions = {
 function readRun(words: readonly string[]): TriageRun {
   const { values, positionals } = parseWords(words, runOptions);
   const [file = ""] = readPositionals(positionals, ["FILE"]);
-  const { raw, offline, yes, questions = null, calibration = null, sort = null } = values;
+  const { raw, yes, questions = null, calibration = null, sort = null } = values;
   return {
     name: "run",
     file,
     limit: readCount("--limit", values.limit, Number.POSITIVE_INFINITY),
     raw,
     skipInvalid: values["skip-invalid"],
-    offline,
-    concurrency: readCount("--concurrency", values.concurrency, 1),
+    ...readAsking(values),
     dryRun: values["dry-run"],
     maxCostUsd: readUsd("--max-cost", values["max-cost"]) ?? Number.POSITIVE_INFINITY,
-    priceUsd: readUsd("--price", values.price),
     yes,
     ...readContext(values),
     questions,
@@ -206,13 +173,56 @@ function readLabel(words: readonly string[]): LabelCommand {
   };
 }
 
+const oneRunOptions = { ...journalOptions, run: { type: "string" } } as const;
+
+function readOneRun({ journal, run }: { journal?: string; run?: string }) {
+  return {
+    journal: journal ?? null,
+    run: run === undefined ? null : readWholeNumber("--run", run, { min: 1 }),
+  };
+}
+
 function readReport(words: readonly string[]): ReportCommand {
-  const [file = ""] = readPositionals(parseWords(words, {}).positionals, ["FILE"]);
-  return { name: "report", file };
+  const { values, positionals } = parseWords(words, oneRunOptions);
+  const [file = null] = readPositionals(positionals, ["FILE"], { optional: 1 });
+  return { name: "report", file, ...readOneRun(values) };
 }
 
 function readExplain(words: readonly string[]): ExplainCommand {
-  const { positionals } = parseWords(words, {});
+  const { values, positionals } = parseWords(words, oneRunOptions);
   const [id = "", file = null] = readPositionals(positionals, ["ID", "FILE"], { optional: 1 });
-  return { name: "explain", id, file };
+  return { name: "explain", id, file, ...readOneRun(values) };
+}
+
+const exportOptions = {
+  ...oneRunOptions,
+  format: { type: "string", default: "json" },
+  calibration: { type: "string" },
+} as const;
+
+function readExport(words: readonly string[]): ExportCommand {
+  const { values, positionals } = parseWords(words, exportOptions);
+  readPositionals(positionals, []);
+  const format = readWord("--format", values.format, outputFormats);
+  const { calibration = null } = values;
+  return { name: "export", ...readOneRun(values), format, calibration };
+}
+
+function readStatus(words: readonly string[]): StatusCommand {
+  const { values, positionals } = parseWords(words, oneRunOptions);
+  readPositionals(positionals, []);
+  return { name: "status", ...readOneRun(values) };
+}
+
+const workOptions = {
+  ...askingOptions,
+  run: { type: "string" },
+  wait: { type: "boolean", default: false },
+} as const;
+
+function readWork(words: readonly string[]): WorkCommand {
+  const { values, positionals } = parseWords(words, workOptions);
+  readPositionals(positionals, []);
+  const { run } = readOneRun(values);
+  return { name: "work", ...readAsking(values), run, wait: values.wait };
 }

@@ -1,12 +1,15 @@
 import { readdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { type CliContext, toFileError, toPrintable, UsageError } from "evaluator-cli-kit";
-import type { Answer, Question } from "evaluator-client";
+import { join } from "node:path";
+import { CliError, printable, toFileError, toPrintable, UsageError } from "evaluator-cli-kit";
+import type { Answer, JsonValue, Question, Questions } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
-import type { ExplainCommand } from "./arguments.ts";
+import type { ExplainCommand } from "./commands.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
 import { type JournalEntry, type JournalReader, readJournal } from "./journal/journal-reader.ts";
-import { toJournalPath } from "./output/paths.ts";
+import { fromKeptText } from "./journal/kept-answer.ts";
+import { findJournalPlace } from "./journal-place.ts";
+import { withRuns } from "./postgres/open-runs.ts";
+import type { OpenRuns, TriageContext } from "./service.ts";
 import { alignColumns } from "./table.ts";
 
 /**
@@ -15,12 +18,40 @@ import { alignColumns } from "./table.ts";
  * @throws CliError when that is nothing.
  */
 export async function explainMail(
-  { id, file }: ExplainCommand,
-  { cwd, stdout }: CliContext,
+  { id, file, run, journal }: ExplainCommand,
+  context: TriageContext,
 ): Promise<number> {
-  const path = file === null ? await findJournal(cwd) : toJournalPath(resolve(cwd, file));
-  stdout.write(await readJournal(path, (journal) => describe(journal, id)));
+  const { cwd, stdout } = context;
+  const place = findJournalPlace({ journal, file }, context);
+  if (place?.kind === "postgres") {
+    stdout.write(await describeOfRun(id, { run, url: place.url, open: context.openRuns }));
+    return 0;
+  }
+  if (run !== null) throw new CliError("--run belongs to a journal in PostgreSQL.");
+  const path = place?.path ?? (await findJournal(cwd));
+  stdout.write(await readJournal(path, (kept) => describe(kept, id)));
   return 0;
+}
+
+async function describeOfRun(
+  id: string,
+  { run, url, open }: { run: number | null; url: string; open: OpenRuns },
+): Promise<string> {
+  return await withRuns({ url, open, supervises: false }, async (runs) => {
+    const row = await runs.find(id, run);
+    if (row === null) throw new CliError("No run of this database has a mail with this id.");
+    const { setup } = await runs.get(row.run);
+    const questions = JSON.parse(setup.questions) as Questions;
+    const evaluation = row.evaluation === null ? null : fromKeptText(row.evaluation, questions);
+    if (evaluation === null && !row.isChanged) {
+      throw new CliError(
+        printable`There is no answer about this mail. ${row.error ?? "None has come yet."}`,
+      );
+    }
+    const state = JSON.parse(row.state) as JsonValue;
+    const service = { wire: setup.wire, modelId: setup.modelId };
+    return describeEntry({ id, state, questions, service, evaluation });
+  });
 }
 
 async function findJournal(folder: string): Promise<string> {

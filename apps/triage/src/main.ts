@@ -1,5 +1,7 @@
+import process from "node:process";
 import { setFlagsFromString } from "node:v8";
 import { runProgram } from "evaluator-cli-kit";
+import { openRuns } from "./postgres/open-runs.ts";
 import { openCatalog, openTransport } from "./service.ts";
 import { runTriage } from "./triage.ts";
 import { usage } from "./usage.ts";
@@ -8,7 +10,11 @@ import { usage } from "./usage.ts";
 // million in 190 MB instead of 400, in the same time.
 setFlagsFromString("--semi-space-growth-factor=1");
 
-await runProgram((words, context) => runTriage(words, { ...context, openTransport, openCatalog }), {
+// The words may hold the password of a database, and every user of the machine can list processes.
+process.title = "triage";
+
+const services = { openTransport, openCatalog, openRuns };
+await runProgram((words, context) => runTriage(words, { ...context, ...services }), {
   name: "The triage",
   usage,
 });

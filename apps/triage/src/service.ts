@@ -14,6 +14,7 @@ import {
   type Transport,
   transportFromEnvironment,
 } from "evaluator-client";
+import type { PostgresRuns } from "evaluator-postgres";
 
 /** What the program runs with: what it takes from the machine, and how a service is reached. */
 export interface TriageContext extends CliContext {
@@ -21,6 +22,17 @@ export interface TriageContext extends CliContext {
   readonly openTransport: (options: ServiceOptions) => Promise<Transport>;
   /** Returns the price list of the service; null when it has none. */
   readonly openCatalog: (options: ServiceOptions) => Catalog | null;
+  /** Opens the runs of a database by its URL. */
+  readonly openRuns: OpenRuns;
+}
+
+/** Opens the runs of a database, by its URL, for workers or for those who only look. */
+export type OpenRuns = (url: string, options: RunsOptions) => Promise<PostgresRuns>;
+
+/** How the runs of a database are opened. */
+export interface RunsOptions {
+  /** Whether the chunks of dead workers are handed out again. */
+  readonly supervises: boolean;
 }
 
 /** Which service is wanted. */

@@ -1,8 +1,13 @@
-import { readArguments, type TriageCommand } from "./arguments.ts";
+import { UsageError } from "evaluator-cli-kit";
+import { readArguments } from "./arguments.ts";
+import type { TriageCommand, TriageRun, WorkCommand } from "./commands.ts";
 import { explainMail } from "./explain.ts";
+import { exportResults } from "./export.ts";
+import { findJournalPlace, inputOf, needJournalPlace } from "./journal-place.ts";
 import { interrupted } from "./run/interruption.ts";
 import { triageFile } from "./run/triage-file.ts";
 import type { TriageContext } from "./service.ts";
+import { showStatus } from "./status.ts";
 import { usage } from "./usage.ts";
 
 /**
@@ -25,7 +30,10 @@ async function runCommand(command: TriageCommand, context: TriageContext): Promi
     context.stdout.write(usage);
     return 0;
   }
-  if (command.name === "run") return await triageFile(command, context);
+  if (command.name === "run") return await runOrJoin(command, context);
+  if (command.name === "work") return await work(command, context);
+  if (command.name === "status") return await showStatus(command, context);
+  if (command.name === "export") return await exportResults(command, context);
   if (command.name === "explain") return await explainMail(command, context);
   // Only these need the libraries for mail and for plots.
   if (command.name === "import") {
@@ -38,4 +46,25 @@ async function runCommand(command: TriageCommand, context: TriageContext): Promi
   }
   const { writeReport } = await import("./report/write-report.ts");
   return await writeReport(command, context);
+}
+
+async function runOrJoin(command: TriageRun, context: TriageContext): Promise<number> {
+  const place = findJournalPlace(command, context);
+  if (place?.kind !== "postgres") return await triageFile(command, context);
+  const { runTogether } = await import("./postgres/run-together.ts");
+  return await runTogether(command, place, context);
+}
+
+async function work(command: WorkCommand, context: TriageContext): Promise<number> {
+  const place = needJournalPlace(command, context);
+  if (place.kind === "postgres") {
+    const { workOnRuns } = await import("./postgres/work.ts");
+    return await workOnRuns(command, place.url, context);
+  }
+  if (command.run !== null || command.wait) {
+    throw new UsageError("--run and --wait belong to a journal in PostgreSQL.");
+  }
+  // One machine has the file, and its run goes on there.
+  const run = readArguments([inputOf(place)]) as TriageRun;
+  return await triageFile({ ...run, ...command, name: "run", journal: null }, context);
 }

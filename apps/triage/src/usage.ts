@@ -1,8 +1,11 @@
 /** How the command is typed, as `--help` and every usage error show it. */
-export const usage = `Usage: npm run triage -- FILE [options]
+export const usage = `Usage: npm run triage -- [run] FILE [options]
+       npm run triage -- work [--run N] [--wait] [--concurrency N] [--offline]
+       npm run triage -- status [--run N]
+       npm run triage -- export [--run N] [--format F] [--calibration F]
        npm run triage -- import SOURCE OUT.json [--sent-label NAME] [--skipped FILE]
-       npm run triage -- report FILE
-       npm run triage -- explain ID [FILE]
+       npm run triage -- report [FILE] [--run N]
+       npm run triage -- explain ID [FILE] [--run N]
        npm run triage -- label FILE [--question ID] [--count N] [--labels FILE] [--port N]
 
   FILE             a JSON array of { id, date, from, subject, snippet }, { "mails": [...] } or one
@@ -14,6 +17,10 @@ export const usage = `Usage: npm run triage -- FILE [options]
                    is what .env names: the gateway, the vendor's own API or a server of its form,
                    or a chat model that gives log-probabilities, such as Ollama's
   --concurrency N  ask N at once; 1 when not given
+  --journal J      where the answers are kept: the URL of a PostgreSQL database, which any number of
+                   machines share, or a file FILE.triage.sqlite. TRIAGE_JOURNAL says it as well, and
+                   shows it to nobody who lists processes. Without both: a file beside FILE
+  --rate N         the requests a minute that the key allows, for all machines together
   --dry-run        say what a run would take, and send no mail; needs no key
   --max-cost USD   end before the run costs more; estimates take the gateway's listed price, or
                    the documented one when there is no list, and say which
@@ -28,6 +35,8 @@ export const usage = `Usage: npm run triage -- FILE [options]
   --format F       write json, ndjson or csv: every record, in the order of FILE
   --sort FIELD     sort the table by a field of the results; importance when not given
   --top N          print only the first N rows of the table; the file keeps them all
+  --run N          the run of a database; all or the newest when not given
+  --wait           wait for runs that are still to come
   --help           print this
 
   SOURCE           an export of mail: an mbox, a folder of mail files (.eml, .emlx, Maildir, Apple
@@ -36,15 +45,20 @@ export const usage = `Usage: npm run triage -- FILE [options]
   --sent-label N   mails labelled with N alone were sent, not received, and are left out; the names
                    of Gmail in some thirty languages are known (Sent, Gesendet, Enviados, ...)
   --skipped FILE   name all that was not read, and why, one a line
+  work             answer what a run lacks that another machine began, and needs no FILE for it
+  status           print what runs have come to: how far, how fast, at what cost, who works; in a
+                   terminal until they are over
+  export           print the results of a run so far, in the order of its FILE
   report           make one page with plots from the newest results of FILE, json or ndjson
-                   (.triage.html)
+                   (.triage.html), or without FILE print the one about a journal's results
   explain          print what was sent, asked and answered about one mail
   label            serve a page on this machine that shows N drawn mails (40) without the answers
                    and saves what you say of each, by one key, for "evaluator calibrate"
                    (.labels.ndjson); --labeler NAME says who you are, --seed N draws others
 
 The results go beside FILE, with .triage.json in place of .json. Every answer is kept in a journal
-beside them (.triage.sqlite): the same command again asks only for what is missing.
+beside them (.triage.sqlite): the same command again asks only for what is missing. With a journal
+in PostgreSQL the same command on another machine joins the run.
 
 Exit codes: 0 all fine, 1 nothing written, 2 some records failed, 64 mistyped, 130 interrupted.
 `;

@@ -135,23 +135,32 @@ async function runTransaction<TResult>(
   }
 }
 
+// A COPY takes as long as it takes. pg has a timer for each query all the same, and the callback,
+// which a stream does not call by itself, ends it.
+const noTimeout: { query_timeout: number; callback?: () => void } = { query_timeout: 2 ** 31 - 1 };
+
 function toCopies(client: PoolClient): Pick<Session, "copyIn" | "copyOut"> {
   return {
     async copyIn(text, lines) {
       const input = { failed: null as unknown };
+      const copy = Object.assign(copyFrom(text), noTimeout);
       try {
-        await pipeline(noting(lines, input), client.query(copyFrom(text)));
+        await pipeline(noting(lines, input), client.query(copy));
       } catch (error) {
         // What the lines throw is the caller's own.
         throw input.failed ?? toDatabaseError(error);
+      } finally {
+        copy.callback?.();
       }
     },
     async *copyOut(text) {
-      const pieces = client.query(copyTo(text));
+      const copy = Object.assign(copyTo(text), noTimeout);
       try {
-        for await (const piece of pieces) yield piece as Uint8Array;
+        for await (const piece of client.query(copy)) yield piece as Uint8Array;
       } catch (error) {
         throw toDatabaseError(error);
+      } finally {
+        copy.callback?.();
       }
     },
   };

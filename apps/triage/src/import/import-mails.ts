@@ -6,7 +6,7 @@ import {
   toFileError,
   writeWholeFile,
 } from "evaluator-cli-kit";
-import type { ImportCommand } from "../arguments.ts";
+import type { ImportCommand } from "../commands.ts";
 import type { Mail } from "../input/mail.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { toJsonArray } from "../output/write-records.ts";

@@ -27,6 +27,18 @@ export interface JournalEntry {
   readonly evaluation: KeptEvaluation | null;
 }
 
+/** How far the mails of a journal are. */
+export interface JournalProgress {
+  readonly mails: number;
+  readonly answered: number;
+  /** Mails whose newest call failed. */
+  readonly failed: number;
+  /** Calls that were sent, and whose end is not known. */
+  readonly begun: number;
+  /** Of all answers that say what they cost, in US dollars. */
+  readonly costUsd: number;
+}
+
 /** An answer that is there as it was written. */
 export type AnsweredEntry = JournalEntry & { readonly evaluation: KeptEvaluation };
 
@@ -36,6 +48,15 @@ const statements = {
     "SELECT key, state, evaluation, digest, wire, model, questions " +
     "FROM calls JOIN answers USING (call) JOIN setups USING (setup) WHERE key = ?",
   kept: "SELECT key, state, evaluation, digest FROM calls JOIN answers USING (call) WHERE key = ?",
+  end:
+    "SELECT key, state, evaluation, digest, error " +
+    "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) WHERE id = ?",
+  newestSetup: "SELECT questions FROM setups ORDER BY setup DESC LIMIT 1",
+  progress:
+    "SELECT (SELECT count(*) FROM mails) AS mails, (SELECT count(*) FROM begun) AS begun, " +
+    "(SELECT count(*) FROM mails WHERE error IS NOT NULL) AS failed, " +
+    "(SELECT count(*) FROM mails JOIN answers USING (call)) AS answered, " +
+    "(SELECT total(evaluation ->> 'costUsd') FROM answers) AS costUsd",
   begun: "SELECT key FROM calls JOIN begun USING (call) WHERE key = ?",
   runs: "SELECT facts FROM runs ORDER BY run",
   answered:
@@ -65,6 +86,37 @@ export class JournalReader {
     const [row] = this.#all("kept", key);
     if (row === undefined || !isAsWritten(row)) return null;
     return fromKeptText(String(row["evaluation"]), questions);
+  }
+
+  /** Returns how the newest call about a mail ended: its answer as it was written, or an error. */
+  endOf(
+    id: string,
+    questions: Questions,
+  ): { readonly evaluation: KeptEvaluation | null; readonly error: string | null } {
+    const [row] = this.#all("end", id);
+    if (row !== undefined && typeof row["evaluation"] === "string" && isAsWritten(row)) {
+      return { evaluation: fromKeptText(row["evaluation"], questions), error: null };
+    }
+    return { evaluation: null, error: typeof row?.["error"] === "string" ? row["error"] : null };
+  }
+
+  /** Returns the questions that were asked last, as JSON; null when none were. */
+  newestSetup(): string | null {
+    const [row] = this.#all("newestSetup");
+    return row === undefined ? null : String(row["questions"]);
+  }
+
+  /** Returns how far the mails of the journal are. */
+  progress(): JournalProgress {
+    const [row = {}] = this.#all("progress");
+    const count = (name: string) => Number(row[name] ?? 0);
+    return {
+      mails: count("mails"),
+      answered: count("answered"),
+      failed: count("failed"),
+      begun: count("begun"),
+      costUsd: count("costUsd"),
+    };
   }
 
   /** Returns what is known of a mail. @throws CliError when that is nothing. */

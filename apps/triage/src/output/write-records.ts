@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { type FileContent, toFileError, toPrintable, writeWholeFile } from "evaluator-cli-kit";
+import { toFileError, toPrintable, writeWholeFile } from "evaluator-cli-kit";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 
 /**
@@ -22,10 +22,10 @@ export interface TriageRecord {
  */
 export async function writeRecords(
   path: string,
-  records: readonly TriageRecord[],
-  format: OutputFormat,
+  records: Records,
+  { format, names }: RecordsFormat,
 ): Promise<void> {
-  await writeWholeFile(path, formatRecords(records, format)).catch((error: unknown) => {
+  await writeWholeFile(path, formatRecords(records, { format, names })).catch((error: unknown) => {
     throw toFileError(
       error,
       `write ${path}`,
@@ -39,15 +39,23 @@ export const outputFormats = ["json", "ndjson", "csv"] as const;
 /** See {@link outputFormats}. */
 export type OutputFormat = (typeof outputFormats)[number];
 
-const formatters: Record<OutputFormat, (records: readonly TriageRecord[]) => FileContent> = {
-  json: toJsonArray,
-  ndjson: toJsonLines,
-  csv: toCsv,
-};
+/** Records in input order; they may be more than memory holds. */
+export type Records = Iterable<TriageRecord> | AsyncIterable<TriageRecord>;
+
+/** How records are written. */
+export interface RecordsFormat {
+  readonly format: OutputFormat;
+  /** The names of all fields, in order; a CSV has one column for each. */
+  readonly names: readonly string[];
+}
 
 /** Returns the text of a results file, piece by piece. */
-function formatRecords(records: readonly TriageRecord[], format: OutputFormat): FileContent {
-  return formatters[format](records);
+export function formatRecords(
+  records: Records,
+  { format, names }: RecordsFormat,
+): AsyncGenerator<string> {
+  if (format === "csv") return toCsv(records, names);
+  return format === "json" ? toJsonArray(records) : toJsonLines(records);
 }
 
 // What a spreadsheet may run; the library's own list stops at the plain forms of the signs.
@@ -55,10 +63,9 @@ const formulaStart = /^['"]?[=+\-@|%\uFF1D\uFF0B\uFF0D\uFF20]/u;
 const cast = { string: toCell };
 
 /** Returns the text of a CSV file: a header, then a row for each record; no cell is a formula. */
-function* toCsv(records: readonly TriageRecord[]): Generator<string> {
-  const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
+async function* toCsv(records: Records, names: readonly string[]): AsyncGenerator<string> {
   yield stringify([names], { cast });
-  for (const record of records) {
+  for await (const record of records) {
     yield stringify([names.map((name) => record[name] ?? null)], { cast });
   }
 }
@@ -81,8 +88,10 @@ export async function* toJsonArray(
 }
 
 /** Returns the text of a file with one JSON value a line. */
-function* toJsonLines(items: Iterable<unknown>): Generator<string> {
-  for (const item of items) yield `${JSON.stringify(item)}\n`;
+async function* toJsonLines(
+  items: Iterable<unknown> | AsyncIterable<unknown>,
+): AsyncGenerator<string> {
+  for await (const item of items) yield `${JSON.stringify(item)}\n`;
 }
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;

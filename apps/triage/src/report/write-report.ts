@@ -1,18 +1,17 @@
 import { existsSync, type Stats, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import {
-  type CliContext,
-  CliError,
-  printable,
-  toFileError,
-  writeWholeFile,
-} from "evaluator-cli-kit";
+import { basename, resolve } from "node:path";
+import { CliError, printable, toFileError, writeWholeFile } from "evaluator-cli-kit";
+import type { RunInfo } from "evaluator-postgres";
 import { z } from "zod";
-import type { ReportCommand } from "../arguments.ts";
+import type { ReportCommand } from "../commands.ts";
+import { withResults } from "../export.ts";
+import { findJournalPlace } from "../journal-place.ts";
 import { readJournal, type RunFacts } from "../journal/journal-reader.ts";
 import { toJournalPath, toOutputPath } from "../output/paths.ts";
 import type { TriageRecord } from "../output/write-records.ts";
+import { withRuns } from "../postgres/open-runs.ts";
+import type { TriageContext } from "../service.ts";
 import { reportPage } from "./report-page.ts";
 
 /**
@@ -20,13 +19,15 @@ import { reportPage } from "./report-page.ts";
  *
  * @throws CliError when there are no results, or the page cannot be written.
  */
-export async function writeReport(
-  { file }: ReportCommand,
-  { cwd, stderr }: CliContext,
-): Promise<number> {
-  const inputPath = resolve(cwd, file);
+export async function writeReport(command: ReportCommand, context: TriageContext): Promise<number> {
+  const { cwd, stdout, stderr } = context;
+  if (command.file === null) {
+    stdout.write(await pageOfJournal(command, context));
+    return 0;
+  }
+  const inputPath = resolve(cwd, command.file);
   const results = findResults(inputPath);
-  const runs = await readRuns(toJournalPath(inputPath));
+  const runs = await readRuns({ ...command, file: command.file }, context);
   const page = reportPage(await readResults(results), runs);
   const path = toOutputPath(inputPath).replace(/\.json$/, ".html");
   await writeWholeFile(path, [page]).catch((error: unknown) => {
@@ -36,8 +37,45 @@ export async function writeReport(
   return 0;
 }
 
-async function readRuns(path: string): Promise<RunFacts[]> {
+/** Returns the page about the results that a journal has, where no input file is named. */
+async function pageOfJournal(command: ReportCommand, context: TriageContext): Promise<string> {
+  return await withResults(command, context, async ({ records, info, facts }) => {
+    const held: TriageRecord[] = [];
+    for await (const record of records) held.push(record);
+    return reportPage(held, info === null ? facts : [factsOf(info)]);
+  });
+}
+
+async function readRuns(
+  command: ReportCommand & { readonly file: string },
+  context: TriageContext,
+): Promise<RunFacts[]> {
+  const place = findJournalPlace(command, context);
+  if (place?.kind === "postgres") {
+    const { url } = place;
+    const all = await withRuns({ url, open: context.openRuns, supervises: false }, (runs) =>
+      runs.list(),
+    );
+    return all.filter(({ name }) => name === basename(command.file)).map(factsOf);
+  }
+  const path = toJournalPath(resolve(context.cwd, command.file));
   return existsSync(path) ? await readJournal(path, (journal) => journal.runs()) : [];
+}
+
+function factsOf(info: RunInfo): RunFacts {
+  const { setup, records, asked, failed, inputTokens, costUsd, createdAt, finishedAt } = info;
+  const endedAt = finishedAt ?? new Date();
+  return {
+    finishedAt: endedAt.toISOString(),
+    wire: setup.wire,
+    modelId: setup.modelId,
+    mails: records,
+    answered: asked,
+    failed,
+    inputTokens,
+    costUsd,
+    elapsedMs: endedAt.getTime() - createdAt.getTime(),
+  };
 }
 
 /** A file of results that can be read back. */

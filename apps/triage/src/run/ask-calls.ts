@@ -13,11 +13,11 @@ import { type CallPlan, type PlannedCall, requestFor } from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";
 import type { RunContext } from "./run-context.ts";
 
-// A service that is busy for a minute must not cost a mail its answer.
-const MAX_RETRIES = 6;
-
-// In a batch, waiting for the service's limit is the work: no call gives up before a day is over.
-const DEADLINE_MS = 86_400_000;
+/**
+ * How patient a call is: a service that is busy for a minute must not cost a mail its answer, and
+ * waiting for the service's limit is the work, so that no call gives up before a day is over.
+ */
+export const callLimits = { maxRetries: 6, deadlineMs: 86_400_000 } as const;
 
 /** What asking needs beside the run's context. */
 export interface AskOptions {
@@ -102,7 +102,7 @@ async function askCalls(
   const input: InputOutcome = { error: null };
   const work: Work = {
     ...options,
-    evaluator: createEvaluator({ transport, maxRetries: MAX_RETRIES }),
+    evaluator: createEvaluator({ transport, maxRetries: callLimits.maxRetries }),
     queue: callsToBegin(plan, options, input),
     failures: new Map(),
     signal: AbortSignal.any([signal, broken.signal]),
@@ -169,7 +169,10 @@ async function askOne(
 ): Promise<CallEnd> {
   const request = requestFor(context, mail);
   try {
-    const evaluation = await evaluator.evaluate(request, { signal, deadlineMs: DEADLINE_MS });
+    const evaluation = await evaluator.evaluate(request, {
+      signal,
+      deadlineMs: callLimits.deadlineMs,
+    });
     streak.succeeded();
     budget.answered(evaluation);
     return { id, key, state: request.state, evaluation };

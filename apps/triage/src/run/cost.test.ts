@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { folderWith, startTriage } from "../testing/start-triage.ts";
-import { checkCost } from "./cost.ts";
+import { checkCost, describeMachines } from "./cost.ts";
 
 function dearResponse() {
   const { providerMetadata, ...response } = sampleResponse();
@@ -43,7 +43,7 @@ test("a dry run counts what the journal has", async () => {
   const cwd = await folderWith(inbox(3));
   await startTriage(["inbox.json", "--limit", "2"], { cwd });
   const { stdout } = await startTriage(["inbox.json", "--dry-run"], { cwd });
-  expect(stdout).toMatch(/^To ask: 1 mail, .*; 2 answered already\.\n$/);
+  expect(stdout).toMatch(/^To ask: 1 mail, .*; 2 answered already\.\nNo limit/);
 });
 
 test("an estimate above --max-cost keeps everything from being sent", async () => {
@@ -104,4 +104,22 @@ test("an interruption in place of an answer ends with 130", async () => {
   const { signal } = interruption;
   const limits = { maxCostUsd: 3, yes: false, confirm, signal };
   await expect(checkCost(estimate, limits)).rejects.toMatchObject({ exitCode: 130 });
+});
+
+test.each([
+  [0, { requestsPerMinute: 1200 }, 1, ""],
+  [
+    10_000_000,
+    { requestsPerMinute: 1200 },
+    1,
+    "The key allows 1,200 requests a minute: 5.8 days, on any number of machines. One machine reaches that with --concurrency 6, so more would not help.\n",
+  ],
+  [
+    100,
+    { requestsPerMinute: 1200 },
+    6,
+    "The key allows 1,200 requests a minute: 5 s, on any number of machines. One machine reaches that, so more would not help.\n",
+  ],
+])("%d calls at %j: whether more machines help", (calls, limits, concurrency, line) => {
+  expect(describeMachines(calls, { concurrency, limits })).toBe(line);
 });

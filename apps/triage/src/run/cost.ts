@@ -24,7 +24,7 @@ export interface Price {
 const contractPriceUsd = 0.042;
 
 /** Returns what an answer has cost in US dollars: what the service says, else by its tokens. */
-function evaluationUsd({ costUsd, usage }: Evaluation, price: Price): number {
+export function evaluationUsd({ costUsd, usage }: Evaluation, price: Price): number {
   return costUsd ?? tokensUsd(usage.inputTokens, price);
 }
 
@@ -91,6 +91,31 @@ export function estimateRun(
   const underWayMs = (sent.calls * MS_PER_CALL) / concurrency;
   const limitedMs = (sent.calls * 60_000) / (limits.requestsPerMinute ?? Number.POSITIVE_INFINITY);
   return { ...sent, costUsd, durationMs: Math.max(underWayMs, limitedMs), price };
+}
+
+/** Returns the limits of a key: as a person said, else as the transport knows them. */
+export function limitsOf(
+  { requestsPerMinute }: { readonly requestsPerMinute: number | null },
+  { limits = {} }: Pick<Transport, "limits">,
+): RateLimits {
+  return requestsPerMinute === null ? limits : { ...limits, requestsPerMinute };
+}
+
+/** Returns in one line what the key allows, and whether more machines would shorten a run. */
+export function describeMachines(
+  calls: number,
+  { concurrency, limits }: { readonly concurrency: number; readonly limits: RateLimits },
+): string {
+  if (calls === 0) return "";
+  const { requestsPerMinute } = limits;
+  if (requestsPerMinute === undefined) {
+    return "No limit of the key is known (--rate names one): up to what the service allows, twice the --concurrency takes half the time, and so do two machines.\n";
+  }
+  const limit = `The key allows ${printCount(requestsPerMinute)} requests a minute: ${printDuration((calls * 60_000) / requestsPerMinute)}, on any number of machines.`;
+  const needed = Math.ceil((requestsPerMinute * MS_PER_CALL) / 60_000);
+  return needed <= concurrency
+    ? `${limit} One machine reaches that, so more would not help.\n`
+    : `${limit} One machine reaches that with --concurrency ${needed}, so more would not help.\n`;
 }
 
 /** Returns what a run will take, in one line. */

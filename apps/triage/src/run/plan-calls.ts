@@ -2,7 +2,7 @@ import { type CostEstimate, estimateCost, type EvaluationRequest } from "evaluat
 import { DigestTable, NumberList } from "../input/digest-table.ts";
 import { changedInput, type InputMail } from "../input/mail-file.ts";
 import type { Mail } from "../input/mail.ts";
-import type { CallStatus, JournalReader } from "../journal/journal-reader.ts";
+import type { CallStatus } from "../journal/journal-reader.ts";
 import type { MailEntry } from "../journal/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
 import type { RunContext } from "./run-context.ts";
@@ -23,7 +23,11 @@ export interface PlannedCall extends InputMail {
 /** What planning needs. */
 export interface PlanOptions {
   /** Where answers are looked up; null when there is none yet. */
-  readonly journal: JournalReader | null;
+  readonly journal: {
+    readonly statusesOf: (
+      keys: readonly string[],
+    ) => readonly CallStatus[] | Promise<readonly CallStatus[]>;
+  } | null;
   /** Notes which mail has its answer where. @default nothing is noted */
   readonly noteMails?: (entries: readonly MailEntry[]) => void;
 }
@@ -38,7 +42,7 @@ export async function planCalls(
   for await (const mails of inGroups(input.mails(run.limit), GROUP_SIZE)) {
     signal.throwIfAborted();
     const entries = mails.map((found) => ({ id: found.mail.id, key: plan.addKey(found) }));
-    const statuses = journal?.statusesOf(entries.map(({ key }) => key));
+    const statuses = await journal?.statusesOf(entries.map(({ key }) => key));
     for (const [at, mail] of mails.entries()) plan.addStatus(mail, statuses?.[at] ?? "unknown");
     noteMails?.(entries);
   }

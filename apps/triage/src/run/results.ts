@@ -1,13 +1,12 @@
 import { basename } from "node:path";
 import { CliError, printable, toPrintable } from "evaluator-cli-kit";
-import type { Answer } from "evaluator-client";
 import { printCount, printDuration } from "../amounts.ts";
-import { type CalibratedAnswers, calibratedAnswers } from "../calibration.ts";
-import { type Mail, recordLabel } from "../input/mail.ts";
+import { calibratedAnswers } from "../calibration.ts";
+import { recordLabel } from "../input/mail.ts";
 import type { RunFacts } from "../journal/journal-reader.ts";
 import type { Journal } from "../journal/journal.ts";
+import { recordNames, toFailedRecord, toTriageRecord } from "../output/triage-record.ts";
 import { toRawLine, type TriageRecord, writeRecords } from "../output/write-records.ts";
-import type { AnswerField } from "../questions/answer-fields.ts";
 import { type TableTerminal, triageTable } from "../table.ts";
 import type { AskOutcome } from "./ask-calls.ts";
 import { interrupted } from "./interruption.ts";
@@ -36,15 +35,16 @@ export async function giveResults(plan: CallPlan, options: ResultsOptions): Prom
   stderr.write(describeRun(plan, outcome));
   checkWholeRun(plan, options);
   const records = await toRecords(plan, options);
-  await writeRecords(outputPath, records, run.format);
+  const hasErrors = records.some(({ error }) => error !== undefined);
+  const names = recordNames(context.fields, hasErrors);
+  await writeRecords(outputPath, records, { format: run.format, names });
   journal.addRun(runFacts(plan, options));
   stderr.write(describeFailures(outcome));
   stderr.write(
     printable`Wrote ${`${records.length} of ${input.length}`} records to ${outputPath}\n`,
   );
   await printResults(plan, records, options);
-  const isPartial = records.some(({ error }) => error !== undefined) || input.leftOutCount > 0;
-  return isPartial ? 2 : 0;
+  return hasErrors || input.leftOutCount > 0 ? 2 : 0;
 }
 
 /** Returns in one line what a run came to: mails, calls asked again, tokens, dollars, time. */
@@ -99,43 +99,6 @@ async function toRecords(
     );
   }
   return records;
-}
-
-/** Returns the output record of a mail and the answers about it. */
-function toTriageRecord(
-  mail: Mail,
-  { answers, confidence, printed }: CalibratedAnswers,
-  fields: readonly AnswerField[],
-): TriageRecord {
-  const values = fields.flatMap(({ questionId, field, confidenceField, printedField }) => [
-    [field, valueOf(answers[questionId])] as const,
-    ...(confidenceField === null
-      ? []
-      : [[confidenceField, confidence[questionId] ?? null] as const]),
-    ...(printedField === null ? [] : [[printedField, valueOf(printed[questionId])] as const]),
-  ]);
-  return { ...headOf(mail), ...Object.fromEntries(values) };
-}
-
-/** Returns the output record of a mail no answer came for: the same fields as null, and the error. */
-function toFailedRecord(mail: Mail, error: string, fields: readonly AnswerField[]): TriageRecord {
-  const names = fields.flatMap(({ field, confidenceField, printedField }) => [
-    field,
-    confidenceField ?? [],
-    printedField ?? [],
-  ]);
-  const nulls = Object.fromEntries(names.flat().map((name) => [name, null]));
-  return { ...headOf(mail), ...nulls, error };
-}
-
-function headOf({ id, date, from, subject }: Mail) {
-  return { id, date, from, subject };
-}
-
-function valueOf(answer: Answer | undefined): string | number | null {
-  if (answer === undefined) return null;
-  if (answer.type === "choice") return answer.choice;
-  return answer.type === "score" ? answer.score : answer.probability;
 }
 
 function runFacts(plan: CallPlan, { context, outcome }: ResultsOptions): RunFacts {

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import type { CliContext } from "evaluator-cli-kit";
 import type { Catalog, Questions, Transport } from "evaluator-client";
-import type { TriageRun } from "../arguments.ts";
+import type { TriageRun } from "../commands.ts";
 import { readCalibration } from "../calibration.ts";
 import { MailFile } from "../input/mail-file.ts";
 import { toJournalPath, toOutputPath } from "../output/paths.ts";

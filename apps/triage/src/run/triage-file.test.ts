@@ -174,7 +174,7 @@ test("a wrong key ends the run at once, and leaves older results as they were", 
 test("a mistyped command ends with 64 and shows how it is typed", async () => {
   const outcome = await startTriage(["inbox.json", "--fast"], {});
   const known =
-    "--limit, --raw, --skip-invalid, --offline, --concurrency, --dry-run, --max-cost, --price, --yes, " +
+    "--journal, --offline, --concurrency, --price, --rate, --limit, --raw, --skip-invalid, --dry-run, --max-cost, --yes, " +
     "--context, --today, --contacts, --questions, --calibration, --format, --sort, --top";
   const stderr = `Unknown option '--fast'; there are ${known}.\n\n${usage}`;
   expect(outcome).toEqual({ exitCode: 64, stdout: "", stderr });

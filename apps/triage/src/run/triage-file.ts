@@ -1,11 +1,19 @@
 import { existsSync } from "node:fs";
-import type { TriageRun } from "../arguments.ts";
+import type { TriageRun } from "../commands.ts";
 import { type JournalReader, readJournal } from "../journal/journal-reader.ts";
 import { Journal } from "../journal/journal.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { describeEngine, hasDocumentedPrice, type TriageContext } from "../service.ts";
 import { askMissing } from "./ask-calls.ts";
-import { checkCost, describeEstimate, estimateRun, findPrice, type RunEstimate } from "./cost.ts";
+import {
+  checkCost,
+  describeEstimate,
+  describeMachines,
+  estimateRun,
+  findPrice,
+  limitsOf,
+  type RunEstimate,
+} from "./cost.ts";
 import { type CallPlan, planCalls } from "./plan-calls.ts";
 import { giveResults } from "./results.ts";
 import { readRunContext, type RunContext } from "./run-context.ts";
@@ -44,10 +52,12 @@ async function dryRun(context: RunContext): Promise<string> {
   const plan = await (existsSync(journalPath)
     ? readJournal(journalPath, planWith)
     : planWith(null));
-  return describeEstimate(await estimateFor(plan, context), plan.count("answered"));
+  const estimate = await estimateFor(plan, context);
+  return describeEstimate(estimate, plan.count("answered")) + describeRoom(estimate, context);
 }
 
-async function estimateFor(plan: CallPlan, context: RunContext): Promise<RunEstimate> {
+/** Returns what the calls of a plan that have no answer will take, and at what price. */
+export async function estimateFor(plan: CallPlan, context: RunContext): Promise<RunEstimate> {
   const { run, transport, service, signal } = context;
   const mails = plan.length - plan.count("answered");
   const catalog = mails === 0 ? null : context.catalog;
@@ -55,6 +65,17 @@ async function estimateFor(plan: CallPlan, context: RunContext): Promise<RunEsti
   const isDocumented = hasDocumentedPrice(transport);
   const price = await findPrice({ given: run.priceUsd, catalog, isDocumented, modelId, signal });
   const { concurrency } = run;
-  const limits = transport.limits ?? {};
+  const limits = limitsOf(run, transport);
   return estimateRun({ mails, ...plan.missing }, { concurrency, price, limits });
+}
+
+/** Returns in one line whether more machines would shorten a run. */
+export function describeRoom(
+  { calls }: RunEstimate,
+  { run, transport }: Pick<RunContext, "run" | "transport">,
+): string {
+  return describeMachines(calls, {
+    concurrency: run.concurrency,
+    limits: limitsOf(run, transport),
+  });
 }

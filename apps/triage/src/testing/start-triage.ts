@@ -4,6 +4,7 @@ import { type Clock, runToExitCode } from "evaluator-cli-kit";
 import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
 import type { Transport } from "evaluator-client";
 import { z } from "zod";
+import { openRuns } from "../postgres/open-runs.ts";
 import type { TriageContext } from "../service.ts";
 import { runTriage } from "../triage.ts";
 import { usage } from "../usage.ts";
@@ -25,7 +26,12 @@ export async function startTriage(
   }: Partial<TriageContext> & { transport?: Transport },
 ): Promise<TriageOutcome> {
   const context = createTestContext({ clock: stoppedClock, ...given });
-  const ways = { openTransport: async () => transport, openCatalog: () => null, ...given };
+  const ways = {
+    openTransport: async () => transport,
+    openCatalog: () => null,
+    openRuns,
+    ...given,
+  };
   const exitCode = await runToExitCode(
     (words, program) => runTriage(words, { ...program, ...ways }),
     argv,

@@ -26,6 +26,8 @@ export interface LeaseOptions {
   onChange(): void;
   /** Told when nobody may send for a while. */
   onPause(ms: number): void;
+  /** Told when the store cannot be reached, and when it can be again. */
+  readonly onStoreChange?: (isDown: boolean) => void;
 }
 
 /** The instants that were leased of a store, or while it is down, of a share of one's own. */
@@ -133,7 +135,7 @@ export class LeasedSlots {
       const lease = checkLease(await store.lease({ key, member: this.#member, limits, ...wanted }));
       this.#roundTripMs = clock.now() - askedAtMs;
       this.#members = lease.members;
-      this.#isDown = false;
+      this.#setDown(false);
       this.#hold(lease, wanted);
     } catch {
       this.#lost();
@@ -158,10 +160,16 @@ export class LeasedSlots {
 
   /** The store does not answer; it is tried again in a while, even if its answer still comes. */
   #lost(): void {
-    this.#isDown = true;
+    this.#setDown(true);
     this.#asked = null;
     this.#retryAtMs = this.#options.clock.now() + STORE_RETRY_MS;
     this.#options.onChange();
+  }
+
+  #setDown(isDown: boolean): void {
+    if (this.#isDown === isDown) return;
+    this.#isDown = isDown;
+    this.#options.onStoreChange?.(isDown);
   }
 
   #hold({ waitMs, gapMs, pausedMs }: Lease, wanted: { requests: number; tokens: number }): void {

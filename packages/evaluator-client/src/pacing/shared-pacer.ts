@@ -29,6 +29,8 @@ export interface SharedPacerOptions {
   whenStoreIsDown?: "own-share" | "closed";
   /** How much of the rate is leased at once, in milliseconds. @default 100 */
   leaseMs?: number;
+  /** Told once when the store cannot be reached, and once when it can be again. @default nobody */
+  onStoreChange?: (isDown: boolean) => void;
 }
 
 const optionsSchema = z.object({
@@ -44,6 +46,7 @@ const optionsSchema = z.object({
   ),
   whenStoreIsDown: z.enum(["own-share", "closed"]).optional(),
   leaseMs: z.number().positive().max(60_000).optional(),
+  onStoreChange: z.custom((value) => typeof value === "function", "it is a function").optional(),
 });
 
 /**

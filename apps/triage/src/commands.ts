@@ -1,0 +1,124 @@
+import type { LabelCommand } from "./label/label-mails.ts";
+import type { OutputFormat } from "./output/write-records.ts";
+
+/** What the person asked for. */
+export type TriageCommand =
+  | { readonly name: "help" }
+  | ExplainCommand
+  | ExportCommand
+  | ImportCommand
+  | LabelCommand
+  | ReportCommand
+  | StatusCommand
+  | TriageRun
+  | WorkCommand;
+
+/** Where the answers are kept, as typed; null for where TRIAGE_JOURNAL says, else beside the input. */
+export interface JournalOption {
+  readonly journal: string | null;
+}
+
+/** How a service is asked. */
+export interface AskingOptions extends JournalOption {
+  /** Whether the emulator answers. */
+  readonly offline: boolean;
+  /** Requests in flight at once, at most. */
+  readonly concurrency: number;
+  /** What a million input tokens cost, in US dollars; null for what lists say. */
+  readonly priceUsd: number | null;
+  /** The requests a minute that the key allows, for all machines together; null for what is known. */
+  readonly requestsPerMinute: number | null;
+}
+
+/** One run over one file. */
+export interface TriageRun extends AskingOptions {
+  readonly name: "run";
+  /** The input file as typed. */
+  readonly file: string;
+  /** Whether wrong records are left out. */
+  readonly skipInvalid: boolean;
+  /** How many records to take from the start; Infinity for all. */
+  readonly limit: number;
+  /** Whether to print each call's answers and provider metadata. */
+  readonly raw: boolean;
+  /** Whether to say what the run would take, and send nothing. */
+  readonly dryRun: boolean;
+  /** The most the run may cost, in US dollars; Infinity for no bound. */
+  readonly maxCostUsd: number;
+  /** Whether a question about the cost is answered with yes. */
+  readonly yes: boolean;
+  /** Whether the state gets the recommended additions. */
+  readonly context: boolean;
+  /** The day ages are counted to; null for today. */
+  readonly today: string | null;
+  /** A file of known addresses as typed, or null. */
+  readonly contacts: string | null;
+  /** A file of questions as typed; null for the contract's. */
+  readonly questions: string | null;
+  /** A calibration to apply as typed; null for the answers as they come. */
+  readonly calibration: string | null;
+  /** How the results are written. */
+  readonly format: OutputFormat;
+  /** The field the table is sorted by; null for importance. */
+  readonly sort: string | null;
+  /** How many rows the table has at most. */
+  readonly top: number;
+}
+
+/** An export to make an input file from. */
+export interface ImportCommand {
+  readonly name: "import";
+  /** The export as typed. */
+  readonly source: string;
+  /** The input file to make, as typed. */
+  readonly output: string;
+  /** What the sent label is called besides the names known. */
+  readonly sentLabels: readonly string[];
+  /** Where what is not read is named, as typed; null for nowhere. */
+  readonly skipped: string | null;
+}
+
+/** Work on runs that other machines have begun. */
+export interface WorkCommand extends AskingOptions {
+  readonly name: "work";
+  /** The run to work on; null for every open one. */
+  readonly run: number | null;
+  /** Whether to wait for runs that are still to come. */
+  readonly wait: boolean;
+}
+
+/** A look at what runs have come to. */
+export interface StatusCommand extends JournalOption {
+  readonly name: "status";
+  /** Null for all runs. */
+  readonly run: number | null;
+}
+
+/** Results to print. */
+export interface ExportCommand extends JournalOption {
+  readonly name: "export";
+  /** Null for the newest run. */
+  readonly run: number | null;
+  readonly format: OutputFormat;
+  /** A calibration to apply as typed; null for the answers as they come. */
+  readonly calibration: string | null;
+}
+
+/** Results to make a page from. */
+export interface ReportCommand extends JournalOption {
+  readonly name: "report";
+  /** The input file as typed; null for the results of a journal. */
+  readonly file: string | null;
+  /** Null for the newest run. */
+  readonly run: number | null;
+}
+
+/** One mail to explain. */
+export interface ExplainCommand extends JournalOption {
+  readonly name: "explain";
+  /** Null for the newest run that has it. */
+  readonly run: number | null;
+  readonly id: string;
+  /** The input file as typed; null for the one journal in the folder. */
+  readonly file: string | null;
+}

@@ -1,0 +1,152 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock } from "evaluator-cli-kit";
+import { AuthenticationError } from "evaluator-client";
+import { DatabaseError } from "evaluator-postgres";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
+import { runsOnPglite, type RunsOnPglite } from "../testing/runs-on-pglite.ts";
+import { folderWith, startTriage } from "../testing/start-triage.ts";
+
+const url = "postgres://ada:secret@db.example.com/triage";
+const env = { TRIAGE_JOURNAL: url };
+let pglite: RunsOnPglite;
+
+beforeAll(async () => {
+  pglite = await runsOnPglite();
+  await (await pglite.openRuns(url, { supervises: false }))[Symbol.asyncDispose]();
+});
+beforeEach(() => pglite.empty());
+afterAll(() => pglite.database.close());
+
+function inbox(length: number) {
+  return Array.from({ length }, (_, index) =>
+    sampleMail({ id: `m-${index}`, subject: `About ${index % 7}` }),
+  );
+}
+
+async function start(words: readonly string[], given: Parameters<typeof startTriage>[1]) {
+  const { openRuns } = pglite;
+  return await startTriage(words, { env, openRuns, clock: systemClock, ...given });
+}
+
+async function read(cwd: string, name: string): Promise<string> {
+  return await readFile(join(cwd, name), "utf8");
+}
+
+test.each(["json", "ndjson", "csv"])("results in %s are those of one machine", async (format) => {
+  const mails = inbox(130);
+  const respond = (index: number) => sampleResponse({ importance: index % 5 });
+  const cwd = await folderWith(mails);
+  const asked = ["inbox.json", "--format", format];
+  await startTriage(asked, { cwd, transport: recordingTransport(respond) });
+  const expected = await read(cwd, `inbox.triage.${format}`);
+  const together = await folderWith(mails);
+  const transport = recordingTransport(respond);
+  const { exitCode, stderr } = await start(asked, { cwd: together, transport });
+  expect([exitCode, transport.requests.length]).toEqual([0, 130]);
+  expect(stderr).toContain("Loaded as run 1; other machines join it with: triage work --run 1");
+  expect(await read(together, `inbox.triage.${format}`)).toBe(expected);
+  expect((await start(["export", "--format", format], { cwd })).stdout).toBe(expected);
+});
+
+test("the same command joins the run, and pays for nothing again", async () => {
+  const mails = inbox(3);
+  await start(["inbox.json"], { cwd: await folderWith(mails) });
+  const transport = recordingTransport();
+  const { stderr } = await start(["inbox.json"], { cwd: await folderWith(mails), transport });
+  expect(transport.requests).toEqual([]);
+  expect(stderr).toContain("Joined run 1, which has begun already: 3 of 3 are answered.");
+  expect(stderr).toContain("Run 1 answered: 3, 0 of them here; 900 tokens, $0.000038, ");
+});
+
+test("another machine works without the file, and two together ask about each mail once", async () => {
+  const cwd = await folderWith(inbox(150));
+  const transport = recordingTransport();
+  const first = start(["inbox.json", "--concurrency", "2"], { cwd, transport });
+  await expect.poll(() => transport.requests.length).toBeGreaterThan(0);
+  const second = start(["work", "--run", "1"], { cwd: "/", transport });
+  expect([(await first).exitCode, (await second).exitCode]).toEqual([0, 0]);
+  expect(transport.requests).toHaveLength(150);
+});
+
+test("a wrong key stops the run for all, and the right one goes on where it was", async () => {
+  const cwd = await folderWith(inbox(5));
+  const wrong = new AuthenticationError("The key is wrong.", { status: 401 });
+  const refusing = { ...recordingTransport(), send: () => Promise.reject(wrong) };
+  const { exitCode, stderr } = await start(["inbox.json"], { cwd, transport: refusing });
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Stopped: The key is wrong.")]);
+  const work = await start(["work", "--run", "1"], { cwd });
+  expect(work.stderr).toContain("Run 1 was stopped: The key is wrong.");
+  const status = await start(["status"], { cwd });
+  expect(status.stdout).toMatch(/^1 {4}stopped {2}0 {9}5 /m);
+  expect(await start(["inbox.json"], { cwd })).toMatchObject({ exitCode: 0 });
+});
+
+test("ends before a call that the run may not cost, and goes on when it may", async () => {
+  const dear = () => {
+    const response = sampleResponse();
+    const gateway = { marketCost: "0.003" };
+    return { ...response, providerMetadata: { ...response.providerMetadata, gateway } };
+  };
+  const cwd = await folderWith(inbox(10));
+  const transport = recordingTransport(dear);
+  const { exitCode, stderr } = await start(["inbox.json", "--max-cost", "0.01"], {
+    cwd,
+    transport,
+  });
+  expect([exitCode, transport.requests.length]).toEqual([1, 3]);
+  expect(stderr).toContain("costs more than --max-cost 0.01, which is to be raised");
+  expect(stderr).toContain("3 of 10 answers are kept");
+  await start(["inbox.json", "--max-cost", "1"], { cwd, transport });
+  expect(transport.requests).toHaveLength(10);
+});
+
+test("a worker of another engine, or with other questions, is refused before it asks", async () => {
+  const cwd = await folderWith(inbox(2));
+  const controller = new AbortController();
+  const transport = recordingTransport(() => {
+    controller.abort(new Error("enough"));
+    return sampleResponse();
+  });
+  await start(["inbox.json"], { cwd, transport, signal: controller.signal });
+  const other = { ...recordingTransport(), name: "another" };
+  const refused = await start(["work", "--run", "1"], { cwd, transport: other });
+  expect([refused.exitCode, other.requests.length]).toEqual([1, 0]);
+  expect(refused.stderr).toContain("Run 1 asks unknown through recording, and here the engine is");
+  await pglite.database.query("update evaluator.setups set questions = '{}'");
+  const changed = await start(["work", "--run", "1"], { cwd });
+  expect(changed.stderr).toContain("begun by another version of this program");
+});
+
+test("other questions about the same file are another run, and it says so", async () => {
+  const cwd = await folderWith(inbox(1));
+  await start(["inbox.json"], { cwd });
+  const { stderr } = await start(["inbox.json"], { cwd, env: { ...env, TRIAGE_USER_NAME: "Ada" } });
+  expect(stderr).toContain("Loaded as run 2");
+  expect(stderr).toContain("Run 1 of inbox.json is another one: it asks other questions.");
+});
+
+test("explain, report and a dry run read the database", async () => {
+  const cwd = await folderWith(inbox(2));
+  await start(["inbox.json"], { cwd });
+  const explained = await start(["explain", "m-1"], { cwd });
+  expect(explained.stdout).toMatch(/^mail {6}m-1\nasked {5}unknown through recording\n/);
+  expect((await start(["explain", "m-9"], { cwd })).stderr).toMatch(/^No run of this database has/);
+  expect((await start(["report"], { cwd })).stdout).toMatch(/^<!doctype html>/);
+  const dry = await start(["inbox.json", "--dry-run"], { cwd });
+  expect(dry.stdout).toMatch(/^To ask: 0 mails, .*; 2 answered already\.\n$/);
+  expect((await start(["status", "--run", "7"], { cwd })).stderr).toContain("no run 7");
+});
+
+test("what is wrong with the database is said without its URL", async () => {
+  const cwd = await folderWith(inbox(1));
+  const broken = new DatabaseError("PostgreSQL is read-only.", { failure: "read-only" });
+  const openRuns = () => Promise.reject(broken);
+  for (const words of [["inbox.json"], ["work"], ["status"], ["export"], ["report"]]) {
+    const { exitCode, stderr } = await start(words, { cwd, openRuns });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("The journal in PostgreSQL cannot be used: PostgreSQL is read-only.");
+    expect(stderr).not.toContain("secret");
+  }
+});

@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import { basename } from "node:path";
+import { CliError, printable, toPrintable } from "evaluator-cli-kit";
+import type { PostgresRuns, RunInfo, RunRecord } from "evaluator-postgres";
+import { printCount } from "../amounts.ts";
+import type { TriageRun } from "../commands.ts";
+import type { JournalPlace } from "../journal-place.ts";
+import { setupHash } from "../journal/kept-answer.ts";
+import { checkOutput } from "../output/check-output.ts";
+import { describeEngine, type TriageContext } from "../service.ts";
+import { checkCost, describeEstimate } from "../run/cost.ts";
+import { interrupted } from "../run/interruption.ts";
+import { type CallPlan, planCalls } from "../run/plan-calls.ts";
+import { readRunContext, type RunContext } from "../run/run-context.ts";
+import { describeRoom, estimateFor } from "../run/triage-file.ts";
+import { withRuns } from "./open-runs.ts";
+import { giveRunResults } from "./run-results.ts";
+import { describeRun, workWithOthers } from "./work.ts";
+
+/**
+ * Triages one file together with every machine that starts the same command, or that works for it:
+ * loads it once, asks what has no answer, waits for the others, writes the results beside the file.
+ *
+ * @throws CliError when it cannot go on or is interrupted; no results are written then.
+ */
+export async function runTogether(
+  run: TriageRun,
+  { url }: Extract<JournalPlace, { kind: "postgres" }>,
+  program: TriageContext,
+): Promise<number> {
+  const context = await readRunContext(run, program);
+  const { stderr, stdout, service } = context;
+  stderr.write(describeEngine(service));
+  const open = { url, open: program.openRuns, supervises: !run.dryRun };
+  return await withRuns(open, async (runs) => {
+    if (!run.dryRun) await checkOutput(context.outputPath, context.inputPath);
+    const { plan, digest, changed } = await planRun(runs, context);
+    const estimate = await estimateFor(plan, context);
+    const told = describeEstimate(estimate, plan.count("answered"));
+    if (run.dryRun) {
+      stdout.write(told + describeRoom(estimate, context));
+      stderr.write(context.input.describeLeftOut());
+      return 0;
+    }
+    stderr.write(context.input.describeLeftOut() + told);
+    await checkCost(estimate, { ...context, ...run });
+    await runs.forget(changed);
+    const info = await join(runs, { context, plan, digest });
+    const outcome = await workWithOthers(info, { url, runs, context, ...estimate, asking: run });
+    const last = await runs.get(info.run);
+    stderr.write(describeRun(last, outcome));
+    checkWhole(last, context);
+    return await giveRunResults(runs, last, context);
+  });
+}
+
+/** A run before it is loaded: its calls, a digest of all of them, and which answers are damaged. */
+interface RunPlan {
+  readonly plan: CallPlan;
+  readonly digest: string;
+  readonly changed: readonly string[];
+}
+
+async function planRun(runs: PostgresRuns, context: RunContext): Promise<RunPlan> {
+  const digest = createHash("sha256").update(setupHash(context));
+  const changed: string[] = [];
+  const plan = await planCalls(context, {
+    journal: {
+      async statusesOf(keys) {
+        const statuses = await runs.statusesOf(keys);
+        changed.push(...keys.filter((_, at) => statuses[at] === "changed"));
+        return statuses;
+      },
+    },
+    noteMails(entries) {
+      for (const { id, key } of entries) digest.update(`${JSON.stringify(id)} ${key}\n`);
+    },
+  });
+  return { plan, digest: digest.digest("base64url"), changed };
+}
+
+async function join(
+  runs: PostgresRuns,
+  { context, plan, digest }: { context: RunContext; plan: CallPlan; digest: string },
+): Promise<RunInfo> {
+  const { questions, service, toState, run, stderr, signal } = context;
+  const setup = { hash: setupHash(context), ...service, questions: JSON.stringify(questions) };
+  const name = basename(context.inputPath);
+  const maxCostUsd = Number.isFinite(run.maxCostUsd) ? run.maxCostUsd : null;
+  const records = async function* records(): AsyncGenerator<RunRecord> {
+    for await (const { mail, key } of plan.calls()) {
+      signal.throwIfAborted();
+      yield { id: mail.id, key, state: JSON.stringify(toState(mail)) };
+    }
+  };
+  const made = { digest, setup, name, facts: "{}", records: plan.length, maxCostUsd };
+  const info = await runs.join(made, records, signal);
+  stderr.write(
+    info.isJoined
+      ? `Joined run ${info.run}, which has begun already: ${printCount(info.answered)} of ${printCount(info.records)} are answered.\n`
+      : `Loaded as run ${info.run}; other machines join it with: triage work --run ${info.run}\n`,
+  );
+  const others = (await runs.list()).filter(
+    (other) => other.name === name && other.setup.hash !== setup.hash,
+  );
+  const last = others.at(-1);
+  if (last !== undefined) {
+    const what = last.setup.questions === setup.questions ? "another engine" : "other questions";
+    stderr.write(printable`Run ${String(last.run)} of ${name} is another one: it asks ${what}.\n`);
+  }
+  return info;
+}
+
+/** Throws a CliError that says why a run has not asked all it was to ask, and how it goes on. */
+function checkWhole(info: RunInfo, { signal }: RunContext): void {
+  if (info.state === "done") return;
+  const kept = `${info.answered} of ${info.records} answers are kept`;
+  const next = `${kept}; run the same command again for the rest.`;
+  if (signal.aborted) {
+    throw interrupted(`Interrupted; no results were written. ${next}`, signal);
+  }
+  const reason = toPrintable(info.stoppedBy ?? "the run was ended.");
+  throw new CliError(`Stopped: ${reason}\nNo results were written. ${next}`);
+}

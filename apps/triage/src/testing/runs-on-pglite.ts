@@ -1,0 +1,30 @@
+import { PostgresRuns } from "evaluator-postgres";
+import {
+  openPglite,
+  type PgliteDatabase,
+} from "../../../../packages/evaluator-postgres/src/testing/pglite-database.ts";
+import type { OpenRuns } from "../service.ts";
+
+/** Runs in a PostgreSQL in memory that every command of a test opens and closes. */
+export interface RunsOnPglite {
+  readonly openRuns: OpenRuns;
+  readonly database: PgliteDatabase;
+  /** Forgets all runs and answers. */
+  empty(): Promise<void>;
+}
+
+/** Starts a PostgreSQL in memory for runs. */
+export async function runsOnPglite(): Promise<RunsOnPglite> {
+  const database = await openPglite();
+  const lasting = { ...database, close: async () => {} };
+  return {
+    database,
+    openRuns: async () => await PostgresRuns.open(lasting),
+    async empty() {
+      await database.query(
+        `truncate evaluator.runs, evaluator.setups, evaluator.records, evaluator.answers,
+           evaluator.failures, evaluator.chunks, evaluator.workers; delete from evaluator_jobs.job`,
+      );
+    },
+  };
+}
