@@ -14,7 +14,7 @@ export type TriageCommand =
   | WorkCommand;
 
 /** Where the answers are kept, as typed; null for where TRIAGE_JOURNAL says, else beside the input. */
-export interface JournalOption {
+interface JournalOption {
   readonly journal: string | null;
 }
 
