@@ -37,7 +37,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   }
   const server = await startServer(dirname(initdb));
   project.provide("postgresUrl", server.url);
-  return server.stop;
+  return () => server.stop();
 }
 
 /** The newest of Debian's, which are in no PATH, else the one of the PATH. */
@@ -50,7 +50,21 @@ function findInitdb(): string | undefined {
   return found.filter((path) => existsSync(path)).map((path) => realpathSync(path))[0];
 }
 
-async function startServer(binaries: string): Promise<{ url: string; stop: () => Promise<void> }> {
+/** A server of a test's own. */
+export interface OwnServer {
+  readonly url: string;
+  /** Kills the server as a crash does, and starts it again. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a server of a test's own from what is installed; null where nothing is. */
+export async function startOwnServer(): Promise<OwnServer | null> {
+  const initdb = findInitdb();
+  return initdb === undefined ? null : await startServer(dirname(initdb));
+}
+
+async function startServer(binaries: string): Promise<OwnServer> {
   const folder = mkdtempSync(join(tmpdir(), "evaluator-postgres-"));
   const isRoot = process.getuid?.() === 0;
   if (isRoot) chownSync(folder, NOBODY, NOBODY);
@@ -65,11 +79,18 @@ async function startServer(binaries: string): Promise<{ url: string; stop: () =>
   await own("initdb", "-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8");
   const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=${folder}`;
   // With a log of its own: a server that keeps this process's output open never lets it end.
-  await own("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
+  const start = () =>
+    own("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
+  const stop = () => own("pg_ctl", "stop", "-D", data, "-m", "immediate");
+  await start();
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    async restart() {
+      await stop();
+      await start();
+    },
     async stop() {
-      await own("pg_ctl", "stop", "-D", data, "-m", "immediate");
+      await stop();
       await rm(folder, { recursive: true, force: true });
     },
   };

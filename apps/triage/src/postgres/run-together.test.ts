@@ -72,7 +72,9 @@ test("another machine works without the file, and two together ask about each ma
 
 test("a wrong key stops the run for all, and the right one goes on where it was", async () => {
   const cwd = await folderWith(inbox(5));
-  const wrong = new AuthenticationError("The key is wrong.", { status: 401 });
+  const ids = { type: null, requestId: null, generationId: null };
+  const details = { ...ids, status: 401, retryAfterMs: null, needsPaidCredits: false };
+  const wrong = new AuthenticationError("The key is wrong.", details);
   const refusing = { ...recordingTransport(), send: () => Promise.reject(wrong) };
   const { exitCode, stderr } = await start(["inbox.json"], { cwd, transport: refusing });
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Stopped: The key is wrong.")]);

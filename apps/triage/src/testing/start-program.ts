@@ -23,6 +23,19 @@ export interface ProgramOptions {
   readonly mostKilobytes?: number;
 }
 
+/** Starts the program with words and variables of one's own. */
+export function startWords(
+  words: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): StartedProgram {
+  const child = spawn(process.execPath, [main, ...words], {
+    cwd,
+    env: { ...env, ...compileCache },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  return { child, ended: watchEnd(child) };
+}
+
 /** Starts the program over a folder's `inbox.json`. */
 export function startProgram(
   folder: string,
@@ -67,6 +80,7 @@ export class AnsweredCalls {
   readonly #emulator: Emulator;
   // By number, since a call that is under way now may end before the next count.
   readonly #answered = new Set<number>();
+  #before = 0;
 
   constructor(emulator: Emulator) {
     this.#emulator = emulator;
@@ -74,7 +88,12 @@ export class AnsweredCalls {
 
   /** How many there were at the last count. */
   get total(): number {
-    return this.#answered.size;
+    return this.#answered.size - this.#before;
+  }
+
+  /** Counts from here on: what was answered before is not counted again. */
+  forget(): void {
+    this.#before = this.#answered.size;
   }
 
   /** Adds what was answered since the last time. */
