@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { createEmulator } from "evaluator-emulator";
-import { Client } from "pg";
 import { onTestFinished } from "vitest";
+import { makeDatabase } from "../../../packages/evaluator-postgres/tests/make-database.ts";
 import { sampleMail } from "../src/testing/samples.ts";
 import { AnsweredCalls, type StartedProgram, startWords } from "../src/testing/start-program.ts";
 
@@ -66,25 +65,6 @@ export async function machines(serverUrl: string, mails: number): Promise<Machin
 
 async function readResults(folder: string): Promise<string> {
   return await readFile(join(folder, "inbox.triage.json"), "utf8");
-}
-
-async function makeDatabase(serverUrl: string): Promise<string> {
-  const name = `evaluator_test_${randomUUID().replaceAll("-", "")}`;
-  const admin = new Client(serverUrl);
-  // A test may crash the server.
-  admin.on("error", () => {});
-  await admin.connect();
-  await admin.query(`create database ${name}`);
-  await admin.end();
-  onTestFinished(async () => {
-    const last = new Client(serverUrl);
-    await last.connect();
-    await last.query(`drop database ${name} with (force)`);
-    await last.end();
-  });
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
 }
 
 async function writeInbox(folder: string, count: number): Promise<void> {
