@@ -67,6 +67,7 @@ export {
   recalibrationOf,
 } from "./artifact/artifact.ts";
 export {
+  applyRecalibration,
   calibrate,
   type CalibratedEvaluation,
   type CalibrateOptions,
@@ -107,7 +108,7 @@ export { type ActionOptions, type ActionReport, actionRows } from "./report/acti
 export type { BandedPoint, CurveReport, WrongRange } from "./report/curve-report.ts";
 export { isFairDraw } from "./report/fair-draw.ts";
 export type { GroupReport } from "./report/group-report.ts";
-export { type LabelledRows, toLabelledRows } from "./report/labelled-rows.ts";
+export { type LabelledRows, takeRows, toLabelledRows } from "./report/labelled-rows.ts";
 export {
   type NeededLabels,
   type QuestionReport,
@@ -116,7 +117,7 @@ export {
   toKeep,
   type WorstRow,
 } from "./report/question-report.ts";
-export type { RecalibrationReport } from "./report/recalibrate.ts";
+export { fitRecalibration, type RecalibrationReport } from "./report/recalibrate.ts";
 export type { ConstantPredictor, Estimate, ScoreReport } from "./report/score-report.ts";
 export { count, describeBasis, percent, summarize } from "./report/sentence.ts";
 export { checkThreshold, type ThresholdCheck } from "./report/threshold-check.ts";

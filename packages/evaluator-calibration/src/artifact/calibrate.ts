@@ -1,3 +1,4 @@
+import type { Numbers } from "../check-rows.ts";
 import { applyIsotonic } from "../recalibration/isotonic.ts";
 import { applyLogistic } from "../recalibration/logistic.ts";
 import { applyTemperature } from "../recalibration/temperature.ts";
@@ -128,22 +129,24 @@ function fits({ kind }: Recalibration, { type }: PrintedAnswer): boolean {
 }
 
 function recalibrate(answer: PrintedAnswer, recalibration: Recalibration): PrintedAnswer {
-  if (answer.type === "boolean") {
-    const { confidence: _, ...kept } = answer as typeof answer & { confidence?: unknown };
-    return { ...kept, probability: recalibrateProbability(answer.probability, recalibration) };
-  }
-  const { temperature } = recalibration.parameters as { temperature: number };
-  const shares = applyTemperature(Object.values(answer.probabilities), temperature);
-  const names = Object.keys(answer.probabilities);
-  const probabilities = Object.fromEntries(names.map((name, i) => [name, shares[i] as number]));
   const { confidence: _, ...kept } = answer as typeof answer & { confidence?: unknown };
+  if (kept.type === "boolean") {
+    const [probability = kept.probability] = applyRecalibration([kept.probability], recalibration);
+    return { ...kept, probability };
+  }
+  const shares = applyRecalibration(Object.values(kept.probabilities), recalibration);
+  const names = Object.keys(kept.probabilities);
+  const probabilities = Object.fromEntries(names.map((name, i) => [name, shares[i] as number]));
   if (kept.type === "choice") return { ...kept, probabilities };
   const score = names.reduce((sum, level) => sum + Number(level) * (probabilities[level] ?? 0), 0);
   return { ...kept, probabilities, score };
 }
 
-function recalibrateProbability(p: number, recalibration: Recalibration): number {
-  return recalibration.kind === "isotonic"
-    ? applyIsotonic(p, recalibration.parameters)
-    : applyLogistic(p, recalibration.parameters as { intercept: number; slope: number });
+/** Returns recalibrated probabilities: one for each option or level, or that of yes alone. */
+export function applyRecalibration(printed: Numbers, recalibration: Recalibration): number[] {
+  const { kind, parameters } = recalibration;
+  if (kind === "temperature") return applyTemperature(printed, parameters.temperature);
+  return Array.from(printed, (p) =>
+    kind === "isotonic" ? applyIsotonic(p, parameters) : applyLogistic(p, parameters),
+  );
 }

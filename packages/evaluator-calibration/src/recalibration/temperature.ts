@@ -1,4 +1,4 @@
-import type { Numbers, Weighted } from "../check-rows.ts";
+import { type Numbers, type Weighted, weightedMean } from "../check-rows.ts";
 import { HALF_A_PRINTED_UNIT } from "../scores/boolean-scores.ts";
 import {
   checkTable,
@@ -23,8 +23,11 @@ export function fitTemperature(
   truth: Numbers,
   { weights }: Weighted = {},
 ): TemperatureFit {
-  const table = checkTable(P, truth, { weights });
-  return fitTemperatureToRows(new PrintedTable(table), truth, { weights });
+  const table = new PrintedTable(checkTable(P, truth, { weights }));
+  const temperature = temperatureOfRows(table, truth, { weights });
+  const shareOf = table.sharesAt(temperature);
+  const lossOf = (row: number) => -Math.log(shareOf(row, truth[row] as number));
+  return { temperature, logLoss: weightedMean(truth.length, weights, lossOf) };
 }
 
 /** Which rows of a table a fit takes. */
@@ -34,11 +37,7 @@ export interface RowChoice extends Weighted {
 }
 
 /** Returns the temperature of some rows of a table. */
-export function fitTemperatureToRows(
-  table: PrintedTable,
-  truth: Numbers,
-  choice: RowChoice,
-): TemperatureFit {
+export function temperatureOfRows(table: PrintedTable, truth: Numbers, choice: RowChoice): number {
   const sums = new TemperatureSums(table, truth, choice);
   const [coldest, hottest] = TEMPERATURE_LIMITS;
   let [low, high] = [1 / hottest, 1 / coldest];
@@ -55,7 +54,7 @@ export function fitTemperatureToRows(
     // A step of Newton's doubles the digits that are right: the next would move the last one.
     if (moved < 1e-10 * beta) break;
   }
-  return { temperature: 1 / beta, logLoss: sums.lossAt(beta) };
+  return 1 / beta;
 }
 
 function edgeOrMiddle(newton: number, low: number, high: number): number {
@@ -120,10 +119,9 @@ function placeDistinct(values: Numbers, places: Uint32Array): number[] {
   return [...placeOf.keys()];
 }
 
-/** Loss and its slopes over 1 / temperature, of some rows. */
+/** The slopes of the loss over 1 / temperature, of some rows. */
 class TemperatureSums {
   readonly #table: PrintedTable;
-  readonly #truth: Numbers;
   readonly #choice: RowChoice;
   readonly #count: number;
   /** The weight of all rows, and the mean log of what is true. */
@@ -132,7 +130,6 @@ class TemperatureSums {
 
   constructor(table: PrintedTable, truth: Numbers, choice: RowChoice) {
     this.#table = table;
-    this.#truth = truth;
     this.#choice = choice;
     this.#count = choice.rows?.length ?? truth.length;
     const { width, places, logs } = table;
@@ -170,17 +167,5 @@ class TemperatureSums {
       curve += weight * (square / sum - mean * mean);
     }
     return { slope: slope / this.#total - this.#trueLog, curve: curve / this.#total };
-  }
-
-  lossAt(beta: number): number {
-    const { rows, weights } = this.#choice;
-    const shareOf = this.#table.sharesAt(1 / beta);
-    let loss = 0;
-    for (let at = 0; at < this.#count; at += 1) {
-      const row = rows === undefined ? at : (rows[at] as number);
-      const weight = weights === undefined ? 1 : (weights[row] as number);
-      loss -= weight * Math.log(shareOf(row, this.#truth[row] as number));
-    }
-    return loss / this.#total;
   }
 }

@@ -1,6 +1,6 @@
 import { holm } from "../releases/paired-rows.ts";
 import { twoSidedP } from "../math/special-functions.ts";
-import { type LabelledRows, truthShares } from "./labelled-rows.ts";
+import { type LabelledRows, takeRows, truthShares } from "./labelled-rows.ts";
 import { brierOf, scoreRows } from "./score-report.ts";
 
 /** One group of rows. */
@@ -62,26 +62,5 @@ function groupOf(group: string, rows: LabelledRows): GroupReport {
     skill: hasOneTruth ? null : scoreRows(rows).skill.value,
     difference: { value, low: value - half, high: value + half },
     pValue: spread === 0 ? (distance === 0 ? 1 : 0) : twoSidedP(distance / Math.sqrt(spread)),
-  };
-}
-
-function takeRows(rows: LabelledRows, taken: readonly number[]): LabelledRows {
-  const { table, weights } = rows;
-  const { width } = table;
-  const values = new Float64Array(taken.length * width);
-  for (const [at, row] of taken.entries()) {
-    values.set(table.values.subarray(row * width, (row + 1) * width), at * width);
-  }
-  return {
-    ...rows,
-    ids: taken.map((row) => rows.ids[row] ?? ""),
-    table: { width, values },
-    truth: Uint32Array.from(taken, (row) => rows.truth[row] as number),
-    p: Float64Array.from(taken, (row) => rows.p[row] as number),
-    cameTrue: Uint8Array.from(taken, (row) => rows.cameTrue[row] as number),
-    top: Uint32Array.from(taken, (row) => rows.top[row] as number),
-    weights: weights && Float64Array.from(taken, (row) => weights[row] as number),
-    groupOf: Int32Array.from(taken, (row) => rows.groupOf[row] as number),
-    labelerOf: Int32Array.from(taken, (row) => rows.labelerOf[row] as number),
   };
 }

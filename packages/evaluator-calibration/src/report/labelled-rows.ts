@@ -61,6 +61,28 @@ export function toLabelledRows({ column, rows, truth, ...joined }: JoinedColumn)
   };
 }
 
+/** Returns some of the rows, in the order of their indexes. */
+export function takeRows(rows: LabelledRows, taken: readonly number[]): LabelledRows {
+  const { table, weights } = rows;
+  const { width } = table;
+  const values = new Float64Array(taken.length * width);
+  for (const [at, row] of taken.entries()) {
+    values.set(table.values.subarray(row * width, (row + 1) * width), at * width);
+  }
+  return {
+    ...rows,
+    ids: taken.map((row) => rows.ids[row] ?? ""),
+    table: { width, values },
+    truth: Uint32Array.from(taken, (row) => rows.truth[row] as number),
+    p: Float64Array.from(taken, (row) => rows.p[row] as number),
+    cameTrue: Uint8Array.from(taken, (row) => rows.cameTrue[row] as number),
+    top: Uint32Array.from(taken, (row) => rows.top[row] as number),
+    weights: weights && Float64Array.from(taken, (row) => weights[row] as number),
+    groupOf: Int32Array.from(taken, (row) => rows.groupOf[row] as number),
+    labelerOf: Int32Array.from(taken, (row) => rows.labelerOf[row] as number),
+  };
+}
+
 /** Returns the share of rows, by weight, that each option is the truth of. */
 export function truthShares({ options, truth, weights }: LabelledRows): number[] {
   const sums = options.map(() => 0);

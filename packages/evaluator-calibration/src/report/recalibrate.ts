@@ -3,9 +3,9 @@ import { hashToShare } from "../math/random.ts";
 import { applyIsotonic, fitIsotonicToPool } from "../recalibration/isotonic.ts";
 import { applyLogistic, fitLogisticToPool } from "../recalibration/logistic.ts";
 import {
-  fitTemperatureToRows,
   PrintedTable,
   TEMPERATURE_LIMITS,
+  temperatureOfRows,
 } from "../recalibration/temperature.ts";
 import { HALF_A_PRINTED_UNIT } from "../scores/boolean-scores.ts";
 import { type Pool, poolRows } from "../scores/pool.ts";
@@ -48,6 +48,11 @@ export function recalibrateRows(rows: LabelledRows, seed: number): Recalibration
   }
   const recalibration = fitRows(all, best.kind);
   return { recalibration, heldOut, note: noteOf(recalibration) };
+}
+
+/** Returns the fit to all rows, by their weights: a line on log odds, or the temperature of choices and scores. */
+export function fitRecalibration(rows: LabelledRows): Recalibration {
+  return fitRows(new RowSet(rows, undefined), rows.kind === "boolean" ? "logistic" : "temperature");
 }
 
 function reasonForNone({ kind, truth }: LabelledRows): string | null {
@@ -177,7 +182,7 @@ function fitRows(set: RowSet, kind: Recalibration["kind"]): Recalibration {
   const { weights, truth } = set.rows;
   if (kind === "temperature") {
     const choice = { weights, rows: set.taken };
-    const { temperature } = fitTemperatureToRows(set.printed, truth, choice);
+    const temperature = temperatureOfRows(set.printed, truth, choice);
     return { kind, parameters: { temperature } };
   }
   if (kind === "logistic") return { kind, parameters: { ...fitLogisticToPool(set.pool) } };

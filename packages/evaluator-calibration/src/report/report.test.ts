@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { seededRandom, shuffle } from "../math/random.ts";
 import { joined, labelled, labelledWith, type Row, world } from "../testing/worlds.ts";
 import { type QuestionReport, reportQuestion, toKeep } from "./question-report.ts";
+import { fitRecalibration } from "./recalibrate.ts";
 import { summarize } from "./sentence.ts";
 import { checkThreshold } from "./threshold-check.ts";
 
@@ -167,4 +168,19 @@ test("a locked threshold holds, is broken, or has too few labels", () => {
   expect(checkThreshold(locked, rows(40, 1)).verdict).toBe("not enough labels");
   const no = { ...locked, action: "no", threshold: 0.17 } as const;
   expect(checkThreshold(no, rows(200, 2))).toMatchObject({ n: 100, wrong: 99 });
+});
+
+test("a recalibration is fitted by the weights of the labels: a weight is as good as so many rows", () => {
+  const rows = world(400, (p) => (p > 0.6 ? p - 0.2 : p));
+  const weighted = labelledWith(rows, (index) => ({ weight: index % 2 === 0 ? 3 : 1 }));
+  const repeated = rows.flatMap(({ id, p, truth }, index) => {
+    const copies = index % 2 === 0 ? ["a", "b", "c"] : ["a"];
+    return copies.map((copy) => ({ id: `${id}${copy}`, p, truth }));
+  });
+  const [fit, same, other] = [weighted, repeated, rows].map((some) => {
+    return fitRecalibration(labelled(some)).parameters as { intercept: number; slope: number };
+  });
+  expect(fit?.slope).toBeCloseTo(same?.slope ?? Number.NaN, 9);
+  expect(fit?.intercept).toBeCloseTo(same?.intercept ?? Number.NaN, 9);
+  expect(fit?.slope).not.toBeCloseTo(other?.slope ?? Number.NaN, 3);
 });

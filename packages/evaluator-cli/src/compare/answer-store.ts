@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import type { Basis } from "evaluator-calibration";
 import type { Questions, Transport } from "evaluator-client";
@@ -51,7 +51,9 @@ export class AnswerStore implements Disposable {
 
   /** Opens or makes the file. @throws CliError where it is another's, or another run has it. */
   static async open(path: string): Promise<AnswerStore> {
-    if (existsSync(path) && !(await isDatabase(path))) throw notOurs(path);
+    // An empty file is one that was begun: SQLite takes it as its own.
+    const size = (await stat(path).catch(() => null))?.size ?? 0;
+    if (size > 0 && !(await isDatabase(path))) throw notOurs(path);
     const database = openDatabase(path);
     try {
       // Held until the end: two runs at once would pay for the same answers.
@@ -96,9 +98,15 @@ export function engineKey({ name, target }: Transport): string {
   return JSON.stringify([name, url, modelId, format]);
 }
 
-/** Returns the key of a call: another word of state or questions is another call. */
-export function callKey(state: string | object, questions: Questions): string {
-  return hash("sha256", JSON.stringify([Object.entries(questions), state]), "base64url");
+/** Returns the key of the call about each record: another word of state or questions is another call. */
+export function callKeys(
+  states: ReadonlyMap<string, string | object>,
+  questions: Questions,
+): ReadonlyMap<string, string> {
+  const asked = JSON.stringify(Object.entries(questions));
+  const keyOf = (state: string | object) =>
+    hash("sha256", `[${asked},${JSON.stringify(state)}]`, "base64url");
+  return new Map(Array.from(states, ([id, state]) => [id, keyOf(state)]));
 }
 
 function openDatabase(path: string): DatabaseSync {

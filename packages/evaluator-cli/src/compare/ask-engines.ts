@@ -13,13 +13,7 @@ import {
 } from "evaluator-client";
 import { CliError, type CliContext, printable } from "evaluator-cli-kit";
 import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
-import {
-  type AnswerStore,
-  callKey,
-  engineKey,
-  type KeptEvaluation,
-  type Outcome,
-} from "./answer-store.ts";
+import { type AnswerStore, engineKey, type KeptEvaluation, type Outcome } from "./answer-store.ts";
 import type { CompareArguments } from "./compare-arguments.ts";
 import type { Asked } from "./read-asked.ts";
 
@@ -34,6 +28,8 @@ export interface AskedEngine {
 /** What all engines of a run share. */
 export interface AskOptions {
   readonly store: AnswerStore;
+  /** The key of the call about each record, by the record's id. */
+  readonly calls: ReadonlyMap<string, string>;
   readonly budget: Budget;
   readonly context: CliContext;
   readonly concurrency: CompareArguments["concurrency"];
@@ -108,7 +104,7 @@ class EngineRun {
     this.#options = options;
     this.#key = engineKey(engine.transport);
     for (const [id, state] of asked.states) {
-      const call = callKey(state, asked.questions);
+      const call = options.calls.get(id) as string;
       const outcome = options.store.find(this.#key, call);
       if (outcome === null) this.#missing.push({ id, call, state });
       else this.#note(id, outcome);
@@ -126,9 +122,8 @@ class EngineRun {
     this.#nextProgressMs = context.clock.now() + PROGRESS_EVERY_MS;
     for (const part of [this.#missing.slice(0, 1), this.#missing.slice(1)]) {
       const batch = { signal: context.signal, concurrency, order: "completion" } as const;
-      const first = part[0] === this.#missing[0] ? 0 : 1;
       for await (const item of evaluator.evaluateMany(this.#requestsOf(part), batch)) {
-        const missing = this.#missing[first + item.index] as Missing;
+        const missing = part[item.index] as Missing;
         if (item.status === "succeeded") this.#keep(missing, item.evaluation);
         else this.#fail(missing, item.error);
         this.#showProgress();

@@ -6,7 +6,6 @@ import { launchBrowser } from "evaluator-fixtures/browser";
 import { expect, test } from "vitest";
 import { chatReply, closedAddress, startEmulator, startServer } from "../testing/engines.ts";
 import { run } from "../testing/run.ts";
-import { AnswerStore } from "./answer-store.ts";
 import type { Comparison } from "./comparison.ts";
 
 const asked = {
@@ -187,28 +186,6 @@ test("a damaged file of answers is named, and nothing is asked", async () => {
   expect(exitCode).toBe(1);
   expect(stderr).toMatch(/answers\.sqlite cannot be used: .*choose another folder with --out/);
   expect(await paths()).toEqual([]);
-});
-
-test("a file that is another's is left as it is", async () => {
-  const { gatewayBaseUrl, directBaseUrl } = await startEmulator();
-  const cwd = await folderOf(4);
-  const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
-  await writeFile(join(cwd, "answers.sqlite"), "my own notes");
-  const { exitCode, stderr } = await run(cwd, [...plain, ...engines, "--out", "."]);
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain("is no file of kept answers. Choose another folder with --out.");
-  expect(await readFile(join(cwd, "answers.sqlite"), "utf8")).toBe("my own notes");
-});
-
-test("two runs at once do not pay for the same answers", async () => {
-  const path = join(await temporaryFolder(), "answers.sqlite");
-  {
-    using first = await AnswerStore.open(path);
-    first.keep("engine", "call", { failure: "It declined." });
-    await expect(AnswerStore.open(path)).rejects.toThrow("Another run is writing");
-  }
-  using later = await AnswerStore.open(path);
-  expect(later.find("engine", "call")).toEqual({ failure: "It declined." });
 });
 
 test.each([

@@ -10,7 +10,7 @@ import {
 import { type Command, endings } from "../command.ts";
 import { readEngine } from "../engines/engine.ts";
 import { comparisonPage } from "../page/comparison-page.ts";
-import { AnswerStore } from "./answer-store.ts";
+import { AnswerStore, callKeys } from "./answer-store.ts";
 import { askEngine, type AskedEngine, Budget } from "./ask-engines.ts";
 import { type CompareArguments, compareUsage, parseCompareArguments } from "./compare-arguments.ts";
 import { compareEngines, type Comparison } from "./comparison.ts";
@@ -66,10 +66,11 @@ async function askAll(
 ): Promise<AskedEngine[]> {
   using store = await AnswerStore.open(join(folder, "answers.sqlite"));
   const { concurrency, maxCostUsd } = options;
+  const calls = callKeys(asked.states, asked.questions);
   const budget = new Budget(maxCostUsd);
   const answered: AskedEngine[] = [];
   for (const engine of engines) {
-    const one = await askEngine(engine, asked, { store, budget, context, concurrency });
+    const one = await askEngine(engine, asked, { store, calls, budget, context, concurrency });
     const [failure] = one.failures.values();
     if (one.evaluations.size === 0 && failure !== undefined) {
       throw new CliError(printable`${engine.name} answered nothing. ${failure}`);

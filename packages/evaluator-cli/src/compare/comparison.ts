@@ -6,6 +6,8 @@ import {
   type QuestionReport,
   reportQuestion,
 } from "evaluator-calibration";
+import { truncateCharacters } from "evaluator-cli-kit";
+import { describeState } from "../files/read-journal.ts";
 import type { ReadFile } from "../files/read-records.ts";
 import { type Agreement, agreementsOf, type Disagreement, disagreementsOf } from "./agreement.ts";
 import type { AskedEngine } from "./ask-engines.ts";
@@ -177,9 +179,8 @@ function onSameRecords(columns: readonly (EngineColumn | null)[]): (EngineColumn
     columns.every((other) => other !== null && other.column.rowOf(id) !== undefined);
   return columns.map((one) => {
     if (one === null || one.rows === null) return one;
-    const { column, join } = one;
     const rows = rowsOf(one.rows, isAnsweredByAll);
-    return { column, join, rows: rows.ids.length === 0 ? null : rows };
+    return { ...one, rows: rows.ids.length === 0 ? null : rows };
   });
 }
 
@@ -190,9 +191,8 @@ function flipsOf(engine: AskedEngine | undefined, question: string): number | nu
   return flips.length === 0 ? null : flips.filter(Boolean).length / flips.length;
 }
 
-function reportOf({ column, rows, join }: EngineColumn, options: CompareArguments) {
-  const joined = join.columns.find((candidate) => candidate.column === column);
-  if (rows === null || joined === undefined) return null;
+function reportOf({ column, rows, joined, join }: EngineColumn, options: CompareArguments) {
+  if (rows === null || joined === null) return null;
   return reportQuestion(rows, {
     maxRisk: options.maxRisk,
     confidence: options.confidence,
@@ -232,15 +232,6 @@ function textsOf(
 ): Record<string, string> {
   const ids = new Set(questions.flatMap(({ disagreements }) => disagreements.map(({ id }) => id)));
   return Object.fromEntries(
-    [...ids].map((id) => {
-      const state = states.get(id) ?? "";
-      const text =
-        typeof state === "string"
-          ? state
-          : Object.values(state)
-              .filter((part) => typeof part === "string")
-              .join(" · ");
-      return [id, text.slice(0, 200)];
-    }),
+    [...ids].map((id) => [id, truncateCharacters(describeState(states.get(id) ?? ""), 200)]),
   );
 }

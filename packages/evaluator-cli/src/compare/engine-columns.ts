@@ -2,15 +2,16 @@ import { hash } from "node:crypto";
 import {
   type AnswerColumn,
   AnswerTable,
-  applyLogistic,
-  applyTemperature,
+  applyRecalibration,
   basisOf,
-  fitLogistic,
-  fitTemperature,
+  fitRecalibration,
+  type JoinedColumn,
   type LabelledRows,
   LabelJoin,
   questionHash,
+  type Recalibration,
   type RecordAnswer,
+  takeRows,
   toLabelledRows,
 } from "evaluator-calibration";
 import type { Question } from "evaluator-client";
@@ -25,6 +26,8 @@ export interface EngineColumn {
   readonly column: AnswerColumn;
   /** Null where none of its records is labelled. */
   readonly rows: LabelledRows | null;
+  /** All labels of it, in whatever rows are compared; null where there are none. */
+  readonly joined: JoinedColumn | null;
   readonly join: LabelJoin;
 }
 
@@ -65,9 +68,9 @@ function joinTable(
   for (const [question, found] of Map.groupBy(table.columns, (column) => column.question)) {
     const [most, ...others] = found.toSorted((one, other) => other.ids.length - one.ids.length);
     if (most === undefined) continue;
-    const joined = join.columns.find(({ column }) => column === most);
-    const rows = joined === undefined ? null : toLabelledRows(joined);
-    columns.set(question, { column: most, rows, join });
+    const joined = join.columns.find(({ column }) => column === most) ?? null;
+    const rows = joined === null ? null : toLabelledRows(joined);
+    columns.set(question, { column: most, rows, joined, join });
     const left = others.reduce((sum, { ids }) => sum + ids.length, 0);
     if (left > 0) notes.add(describeOthers(most, left));
   }
@@ -97,21 +100,10 @@ function tableOf({ engine, evaluations }: AskedEngine, { questions }: Asked): An
 
 /** Returns the labelled rows of some records. */
 export function rowsOf(rows: LabelledRows, isTaken: (id: string) => boolean): LabelledRows {
-  const { width, values } = rows.table;
-  const taken = (_: unknown, row: number) => isTaken(rows.ids[row] ?? "");
-  const ofTaken = (_: unknown, at: number) => taken(null, Math.floor(at / width));
-  return {
-    ...rows,
-    ids: rows.ids.filter(taken),
-    table: { width, values: values.filter(ofTaken) },
-    truth: rows.truth.filter(taken),
-    p: rows.p.filter(taken),
-    cameTrue: rows.cameTrue.filter(taken),
-    top: rows.top.filter(taken),
-    weights: rows.weights?.filter(taken),
-    groupOf: rows.groupOf.filter(taken),
-    labelerOf: rows.labelerOf.filter(taken),
-  };
+  return takeRows(
+    rows,
+    [...rows.ids.keys()].filter((row) => isTaken(rows.ids[row] as string)),
+  );
 }
 
 /** A fit takes as many labels as an artifact does. */
@@ -138,12 +130,12 @@ export function recalibrateEngine(
   // Known, but not among the compared: the half of the fit, and what was not answered.
   for (const id of asked.states.keys()) table.addFailed(id);
   for (const { column, rows } of columns.values()) {
-    const recalibrate = fitTo(column.question, rows, options.seed);
+    const recalibration = fitTo(column.question, rows, options.seed);
     for (const [row, id] of column.ids.entries()) {
       if (isFitted(id, options.seed)) continue;
       const printed = column.values.subarray(row * column.width, (row + 1) * column.width);
       const { question, kind, options: names, source } = column;
-      const values = recalibrate(printed);
+      const values = applyRecalibration(printed, recalibration);
       const answer: RecordAnswer = { ids: [id], question, kind, options: names, values, source };
       table.add(answer, { file: column.source.wire ?? "", line: 0 });
     }
@@ -156,35 +148,15 @@ export function recalibrateEngine(
   return { columns: joined.columns, notes };
 }
 
-function fitTo(
-  question: string,
-  rows: LabelledRows | null,
-  seed: number,
-): (values: Float64Array) => number[] {
-  const fitted =
-    rows === null ? [] : [...rows.ids.keys()].filter((row) => isFitted(rows.ids[row] ?? "", seed));
-  const truth = fitted.map((row) => rows?.truth[row] ?? 0);
-  const yes = truth.filter((one) => one === 1).length;
-  const isTooFew =
-    rows === null ||
-    fitted.length < LEAST_FITTED ||
-    (rows.kind === "boolean" && Math.min(yes, truth.length - yes) < LEAST_OF_EACH);
-  if (isTooFew) {
-    const wanted = `${LEAST_FITTED} labels there, of yes/no questions ${LEAST_OF_EACH} of each side`;
-    const what = printable`--calibrated fits on one half of the labels and takes ${wanted}; ${question} has ${String(fitted.length)}.`;
-    throw new CliError(`${what} Label more, or compare without --calibrated.`, {
-      exitCode: endings.notEnoughLabels,
-    });
-  }
-  if (rows.kind === "boolean") {
-    const fit = fitLogistic(
-      fitted.map((row) => rows.p[row] as number),
-      truth,
-    );
-    return ([p = 0]) => [applyLogistic(p, fit)];
-  }
-  const { width, values } = rows.table;
-  const P = fitted.map((row) => values.subarray(row * width, (row + 1) * width));
-  const { temperature } = fitTemperature(P, truth);
-  return (printed) => [...applyTemperature(printed, temperature)];
+function fitTo(question: string, rows: LabelledRows | null, seed: number): Recalibration {
+  const fitted = rows === null ? null : rowsOf(rows, (id) => isFitted(id, seed));
+  const n = fitted?.truth.length ?? 0;
+  const yes = fitted?.truth.filter((one) => one === 1).length ?? 0;
+  const isOneSided = fitted?.kind === "boolean" && Math.min(yes, n - yes) < LEAST_OF_EACH;
+  if (fitted !== null && n >= LEAST_FITTED && !isOneSided) return fitRecalibration(fitted);
+  const wanted = `${LEAST_FITTED} labels there, of yes/no questions ${LEAST_OF_EACH} of each side`;
+  const what = printable`--calibrated fits on one half of the labels and takes ${wanted}; ${question} has ${String(n)}.`;
+  throw new CliError(`${what} Label more, or compare without --calibrated.`, {
+    exitCode: endings.notEnoughLabels,
+  });
 }

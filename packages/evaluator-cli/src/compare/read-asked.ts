@@ -3,8 +3,7 @@ import { CalibrationInputError, type InputRecord } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
 import { type CliContext, CliError, printable } from "evaluator-cli-kit";
 import { readQuestionsFile } from "../engines/asked-questions.ts";
-import { isDatabaseFile } from "../files/read-answers.ts";
-import { readStates } from "../files/read-journal.ts";
+import { isDatabase, readStates } from "../files/read-journal.ts";
 import { type ReadFile, readRecords } from "../files/read-records.ts";
 import type { CompareArguments } from "./compare-arguments.ts";
 
@@ -45,7 +44,7 @@ async function readStatesFile(
   context: CliContext,
 ): Promise<{ states: Map<string, string | object>; questions: Questions | null }> {
   const path = resolve(context.cwd, name);
-  if (await isDatabaseFile(path)) return readStates(name, path);
+  if (await isDatabase(path)) return readStates(name, path);
   const states = new Map<string, string | object>();
   await readRecords({ name, path, csv: true }, context, (record) => {
     const { id, state } = toState(record, name);

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { AnswerTable, type AnswerTableOptions, readAnswerRecord } from "evaluator-calibration";
-import { type CliContext, toFileError } from "evaluator-cli-kit";
+import type { CliContext } from "evaluator-cli-kit";
 import { isDatabase, readJournal, readTexts } from "./read-journal.ts";
 import { type ReadFile, readRecords } from "./read-records.ts";
 
@@ -29,7 +29,7 @@ export async function readAnswers(
   const nouns = new Set<string>();
   for (const name of names) {
     const path = resolve(context.cwd, name);
-    if (await isDatabaseFile(path)) {
+    if (await isDatabase(path)) {
       readJournal(name, path, table);
       journals.push({ name, path });
       files.push({ name, sha256: await hashOf(path, context) });
@@ -65,13 +65,6 @@ function nounOf(value: unknown): string {
   if (typeof value !== "object" || value === null) return "records";
   if ("requestId" in value) return "messages";
   return "subject" in value ? "mails" : "records";
-}
-
-/** Returns whether a file is a SQLite database. @throws CliError where it cannot be read. */
-export async function isDatabaseFile(path: string): Promise<boolean> {
-  return await isDatabase(path).catch((error: unknown) => {
-    throw toFileError(error, `read ${path}`, "Check its name and rights.");
-  });
 }
 
 async function hashOf(path: string, { signal }: CliContext): Promise<string> {

@@ -10,7 +10,7 @@ import {
   type KeptAnswers,
 } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
-import { CliError, printable } from "evaluator-cli-kit";
+import { CliError, printable, toFileError } from "evaluator-cli-kit";
 
 /** The journal of the triage: its mark and the version of its tables. */
 const APPLICATION_ID = 0x54524947;
@@ -21,11 +21,15 @@ SELECT mails.id, answers.evaluation, answers.state, setups.setup, setups.wire, s
 FROM mails LEFT JOIN answers USING (call) LEFT JOIN setups USING (setup)`;
 const oneState = "SELECT state FROM mails JOIN answers USING (call) WHERE id = ?";
 
-/** Returns whether a file is a SQLite database. */
+/** Returns whether a file is a SQLite database. @throws CliError where it cannot be read. */
 export async function isDatabase(path: string): Promise<boolean> {
-  await using file = await open(path, "r");
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
-  return bytesRead === 16 && buffer.toString("latin1") === "SQLite format 3\u0000";
+  try {
+    await using file = await open(path, "r");
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
+    return bytesRead === 16 && buffer.toString("latin1") === "SQLite format 3\u0000";
+  } catch (error) {
+    throw toFileError(error, `read ${path}`, "Check its name and rights.");
+  }
 }
 
 /** Reads every answer of a triage journal, one under way included; changes nothing in it. */
@@ -62,7 +66,7 @@ export function readTexts(
     const statement = database.prepare(oneState);
     for (const id of ids) {
       const row = statement.get(id);
-      if (row !== undefined) texts.set(id, toText(String(row["state"])));
+      if (row !== undefined) texts.set(id, describeState(JSON.parse(String(row["state"]))));
     }
   });
   return texts;
@@ -91,10 +95,10 @@ export function readStates(
   throw new CliError(`${problem} Run the triage again, so that all mails have the same.`);
 }
 
-function toText(state: string): string {
-  const value: unknown = JSON.parse(state);
-  if (typeof value !== "object" || value === null) return String(value);
-  return Object.values(value)
+/** Returns the text of a state in one line: of an object its texts, one after the other. */
+export function describeState(state: unknown): string {
+  if (typeof state !== "object" || state === null) return String(state);
+  return Object.values(state)
     .filter((part) => typeof part === "string")
     .join(" · ");
 }

@@ -1,0 +1,67 @@
+import { hash } from "node:crypto";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { boolean, choice } from "evaluator-client";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { expect, test } from "vitest";
+import { AnswerStore, callKeys } from "./answer-store.ts";
+
+async function pathOf(content?: string): Promise<string> {
+  const path = join(await temporaryFolder(), "answers.sqlite");
+  if (content !== undefined) await writeFile(path, content);
+  return path;
+}
+
+test("two runs at once do not pay for the same answers", async () => {
+  const path = await pathOf();
+  {
+    using first = await AnswerStore.open(path);
+    first.keep("engine", "call", { failure: "It declined." });
+    await expect(AnswerStore.open(path)).rejects.toThrow("Another run is writing");
+  }
+  using later = await AnswerStore.open(path);
+  expect(later.find("engine", "call")).toEqual({ failure: "It declined." });
+});
+
+test("an empty file, as a run leaves that was killed at its start, is taken", async () => {
+  const path = await pathOf("");
+  using store = await AnswerStore.open(path);
+  store.keep("engine", "call", { failure: "It declined." });
+  expect(store.find("engine", "call")).toEqual({ failure: "It declined." });
+});
+
+test("a file that is another's is left as it is", async () => {
+  const path = await pathOf("my own notes");
+  await expect(AnswerStore.open(path)).rejects.toThrow(
+    "is no file of kept answers. Choose another folder with --out.",
+  );
+  expect(await readFile(path, "utf8")).toBe("my own notes");
+});
+
+test("a folder in its place is named", async () => {
+  const path = await pathOf();
+  await mkdir(path);
+  await expect(AnswerStore.open(path)).rejects.toThrow(
+    /^Cannot read .*answers\.sqlite: illegal operation on a directory/,
+  );
+});
+
+test.skipIf(process.getuid?.() === 0)("a file that may not be read is named", async () => {
+  const path = await pathOf("SQLite format 3");
+  await chmod(path, 0);
+  await expect(AnswerStore.open(path)).rejects.toThrow(
+    /^Cannot read .*answers\.sqlite: permission denied/,
+  );
+});
+
+test("the keys of calls are those of releases before, so that what was paid for is found", () => {
+  const questions = { scam: boolean("A scam?"), kind: choice("What?", { a: "one", b: 'two "2"' }) };
+  const states = new Map<string, string | object>([
+    ["1", "a text"],
+    ["2", { from: "a@b.example", nested: [1, null, { é: "\u2028" }] }],
+  ]);
+  const keyOf = (state: string | object) =>
+    hash("sha256", JSON.stringify([Object.entries(questions), state]), "base64url");
+  const expected = Array.from(states, ([id, state]) => [id, keyOf(state)]);
+  expect([...callKeys(states, questions)]).toEqual(expected);
+});
