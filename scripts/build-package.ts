@@ -142,9 +142,9 @@ const manifest = await readManifest(folder);
 const inlined = await readPrivatePackages(manifest, root);
 const { exports, imports, bin } = manifest;
 await compile(folder, sourcesIn([exports, imports, bin]), out);
-for (const { name, path, entries, data } of inlined) {
+for (const { name, path, entry, data } of inlined) {
   const target = join(out, "private", name);
-  await compile(path, Object.values(entries), join(target, "src"));
+  await compile(path, [entry], join(target, "src"));
   for (const file of data) await cp(join(path, file), join(target, file), { recursive: true });
 }
 await inlinePrivate(out, inlined);

@@ -19,8 +19,8 @@ export interface PrivatePackage {
   /** Its folder. */
   readonly path: string;
   readonly manifest: Manifest;
-  /** The source file of each specifier that is imported of it. */
-  readonly entries: Readonly<Record<string, string>>;
+  /** The source file that its name stands for when it is imported. */
+  readonly entry: string;
   /** Files and folders beside its sources that it reads. */
   readonly data: readonly string[];
 }
@@ -44,13 +44,7 @@ export async function readPrivatePackages(
     if (workspace?.manifest.private !== true || found.has(name)) continue;
     const { path, manifest } = workspace;
     const entry = (manifest["exports"] as Record<string, string>)["."] ?? "";
-    found.set(name, {
-      name,
-      path,
-      manifest,
-      entries: { [name]: entry },
-      data: manifest.files ?? [],
-    });
+    found.set(name, { name, path, manifest, entry, data: manifest.files ?? [] });
     wanted.push(...Object.keys(manifest.dependencies ?? {}));
   }
   return [...found.values()];
@@ -64,12 +58,9 @@ export async function inlinePrivate(
   packages: readonly PrivatePackage[],
 ): Promise<void> {
   const entries = new Map(
-    packages.flatMap(({ name, entries }) =>
-      Object.entries(entries).map(([specifier, source]) => {
-        const compiled = source.replace(/\.ts$/, ".js");
-        return [specifier, join(out, "private", name, compiled)] as const;
-      }),
-    ),
+    packages.map(({ name, entry }) => {
+      return [name, join(out, "private", name, entry.replace(/\.ts$/, ".js"))];
+    }),
   );
   if (entries.size === 0) return;
   for (const file of globSync("**/*.{js,d.ts}", { cwd: out })) {

@@ -7,7 +7,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
   "packages/cli-kit": [
     "clock errors hosts printable",
     "arguments context system-error write-whole-file",
-    "listen run-program",
+    "listen read-text-file run-program",
     "index",
   ],
   "packages/evaluator-client": [

@@ -1,6 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CliContext, CliError, printable, toFileError } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable, readTextFile } from "evaluator-cli-kit";
 import {
   calibrate,
   type CalibrationArtifact,
@@ -31,9 +30,7 @@ export async function readCalibration(
   { cwd }: CliContext,
 ): Promise<CalibrationArtifact> {
   const path = resolve(cwd, file);
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw toFileError(error, `read ${path}`, "evaluator calibrate writes such a file.");
-  });
+  const text = await readTextFile(path, "evaluator calibrate writes such a file.");
   const artifact = parsed(text, path);
   if (artifact.questionHash === null || artifact.questionHash === questionHash(questions)) {
     return artifact;

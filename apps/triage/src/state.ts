@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CliContext, toFileError } from "evaluator-cli-kit";
+import { type CliContext, readTextFile } from "evaluator-cli-kit";
 import type { JsonObject } from "evaluator-client";
 import { DigestTable, NumberList } from "./input/digest-table.ts";
 import type { MailFile } from "./input/mail-file.ts";
@@ -118,8 +117,6 @@ export function normaliseSubject(subject: string): string {
  * @throws CliError when the file cannot be read.
  */
 async function readContacts(path: string): Promise<ReadonlySet<string>> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw toFileError(error, `read ${path}`, "Check the path after --contacts.");
-  });
+  const text = await readTextFile(path, "Check the path after --contacts.");
   return new Set(addressesIn(text));
 }

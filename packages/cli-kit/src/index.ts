@@ -20,6 +20,7 @@ export {
   truncateCharacters,
   truncateColumns,
 } from "./printable.ts";
+export { parseJson, readTextFile } from "./read-text-file.ts";
 export {
   describeDefect,
   type Program,

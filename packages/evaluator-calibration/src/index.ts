@@ -119,7 +119,7 @@ export {
 } from "./report/question-report.ts";
 export { fitRecalibration, type RecalibrationReport } from "./report/recalibrate.ts";
 export type { ConstantPredictor, Estimate, ScoreReport } from "./report/score-report.ts";
-export { count, describeBasis, percent, summarize } from "./report/sentence.ts";
+export { count, describeBasis, percent, signed, summarize } from "./report/sentence.ts";
 export { checkThreshold, type ThresholdCheck } from "./report/threshold-check.ts";
 
 // Labels to make next, and releases

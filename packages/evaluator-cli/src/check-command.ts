@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   AnswerTable,
@@ -17,8 +16,8 @@ import {
   parseWords,
   printable,
   readPositionals,
-  toFileError,
   UsageError,
+  readTextFile,
 } from "evaluator-cli-kit";
 import { nameAction } from "./calibrate/print-report.ts";
 import { type Command, endings } from "./command.ts";
@@ -73,9 +72,7 @@ async function check(words: readonly string[], context: CliContext): Promise<num
 
 /** Reads a calibration file. @throws CliError that names it and what is wrong. */
 export async function readArtifact(path: string, name: string): Promise<CalibrationArtifact> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw toFileError(error, `read ${path}`, "Check its name and rights.");
-  });
+  const text = await readTextFile(path, "Check its name and rights.");
   try {
     return parseCalibrationArtifact(text);
   } catch (error) {

@@ -11,6 +11,7 @@ import {
   LabelJoin,
   percent,
   type ReleaseComparison,
+  signed,
   toLabelledRows,
 } from "evaluator-calibration";
 import { CliError, type CliContext, parseWords, printable, UsageError } from "evaluator-cli-kit";
@@ -201,8 +202,4 @@ function describe(
     );
   }
   return `${lines.map((line) => printable`${line}`).join("\n")}\n`;
-}
-
-function signed(value: number): string {
-  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(4)}`;
 }

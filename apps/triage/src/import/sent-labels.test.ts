@@ -10,6 +10,8 @@ test.each([
   [["Gesendet", "Geöffnet"], true],
   [["Messages envoye\u0301s"], true],
   [["寄件備份"], true],
+  [[" SENT ", ""], true],
+  [["", " "], false],
   [["Sent", "Inbox"], false],
   [["Archived"], false],
   [["Sent", "Family"], false],

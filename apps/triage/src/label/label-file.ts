@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { CliError, printable, toFileError, writeWholeFile } from "evaluator-cli-kit";
+import { CliError, printable, toFileError, writeWholeFile, readTextFile } from "evaluator-cli-kit";
 import { z } from "zod";
 
 const truthSchema = z.union([z.boolean(), z.string(), z.number()]);
@@ -77,9 +76,7 @@ function keyOf(question: string | undefined, id: string): string {
 }
 
 async function readText(path: string): Promise<string> {
-  return await readFile(path, "utf8").catch((error: unknown) => {
-    throw toFileError(error, `read ${path}`, "Name another file with --labels.");
-  });
+  return await readTextFile(path, "Name another file with --labels.");
 }
 
 function parseLabel(line: string, where: string): SavedLabel {

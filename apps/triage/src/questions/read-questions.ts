@@ -1,6 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CliContext, CliError, printable, toFileError } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable, readTextFile, parseJson } from "evaluator-cli-kit";
 import { type Questions, questionSchema } from "evaluator-client";
 import { z } from "zod";
 import { answerFields } from "./answer-fields.ts";
@@ -34,9 +33,7 @@ const takenFields = new Set(["id", "date", "from", "subject", "error"]);
  * @throws CliError that says what is wrong with it.
  */
 async function readQuestions(path: string): Promise<Questions> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw toFileError(error, `read ${path}`, "Check the path after --questions.");
-  });
+  const text = await readTextFile(path, "Check the path after --questions.");
   const problems = findProblems(parseJson(text));
   if (typeof problems !== "string") return problems;
   throw new CliError(printable`${path} cannot be used, and nothing was sent:\n  ` + problems);
@@ -56,12 +53,4 @@ function findProblems(json: unknown): string | Questions {
   const clash = names.find((name, at) => takenFields.has(name) || names.indexOf(name) !== at);
   if (clash === undefined) return questions;
   return printable`two things would be written to the field "${clash}"; rename a question`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch {
-    return null;
-  }
 }

@@ -1,7 +1,6 @@
 import { existsSync, type Stats, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import { CliError, printable, toFileError, writeWholeFile } from "evaluator-cli-kit";
+import { CliError, printable, readTextFile, toFileError, writeWholeFile } from "evaluator-cli-kit";
 import type { RunInfo } from "evaluator-postgres";
 import { z } from "zod";
 import type { ReportCommand } from "../commands.ts";
@@ -120,9 +119,7 @@ const recordSchema = z
  * @throws CliError when they cannot be read or are none.
  */
 async function readResults({ path, format }: ResultsFile): Promise<TriageRecord[]> {
-  const content = await readFile(path, "utf8").catch((error: unknown) => {
-    throw toFileError(error, `read ${path}`, "Run triage on the file again.");
-  });
+  const content = await readTextFile(path, "Run triage on the file again.");
   try {
     return z.array(recordSchema).parse(format === "json" ? JSON.parse(content) : lines(content));
   } catch {

@@ -78,3 +78,8 @@ export function percent(share: number): string {
 export function count(n: number): string {
   return n.toLocaleString("en");
 }
+
+/** Returns a difference with its sign and four decimals. */
+export function signed(value: number): string {
+  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(4)}`;
+}

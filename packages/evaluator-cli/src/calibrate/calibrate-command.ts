@@ -1,16 +1,10 @@
-import { mkdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { LabelJoin } from "evaluator-calibration";
-import {
-  type CliContext,
-  CliError,
-  printable,
-  toFileError,
-  writeWholeFile,
-} from "evaluator-cli-kit";
+import { resolve } from "node:path";
+import { type AnswerTable, LabelJoin } from "evaluator-calibration";
+import { type CliContext, CliError, printable } from "evaluator-cli-kit";
 import { type Command, endings } from "../command.ts";
 import { readAnswers } from "../files/read-answers.ts";
 import { readRecords } from "../files/read-records.ts";
+import { describeWritten, writeReport } from "../files/write-report.ts";
 import { reportPage } from "../page/report-page.ts";
 import {
   type CalibrateArguments,
@@ -41,9 +35,16 @@ async function calibrate(options: CalibrateArguments, context: CliContext): Prom
   if (report.reports.length === 0) {
     throw new CliError(describeEmptyJoin(report), { exitCode: endings.notEnoughLabels });
   }
-  const written = await writeReport(report, { options, days: answers.table.days, context });
+  const { files, note } = filesOf(report, answers.table.days);
+  await writeReport(options.out, files, context);
   context.stdout.write(options.json ? `${toJson(report)}\n` : printReport(report));
-  context.stderr.write(written);
+  context.stderr.write(
+    describeWritten(
+      options.out,
+      files.map(([name]) => name),
+    ),
+  );
+  if (note !== null) context.stderr.write(`${note}\n`);
   return endingOf(report, options);
 }
 
@@ -60,35 +61,16 @@ function endingOf({ reports }: CalibrationReport, { isRequired }: CalibrateArgum
   return isPromised ? endings.holds : endings.notEnoughLabels;
 }
 
-async function writeReport(
-  report: CalibrationReport,
-  {
-    options,
-    days,
-    context,
-  }: {
-    readonly options: CalibrateArguments;
-    readonly days: { readonly from: string | null; readonly to: string | null };
-    readonly context: CliContext;
-  },
-): Promise<string> {
-  const folder = resolve(context.cwd, options.out);
+/** Returns what is kept of a report, each file with its content, and a word about what is not. */
+function filesOf(report: CalibrationReport, days: AnswerTable["days"]) {
   const kept = toArtifact(report, days);
   const files: [name: string, content: string][] = [
     ["report.json", `${toJson(report)}\n`],
     ["report.html", reportPage(report)],
   ];
-  if (kept !== null && typeof kept !== "string") {
-    files.push([kept.file, `${JSON.stringify(kept.artifact, null, 2)}\n`]);
-  }
-  try {
-    await mkdir(folder, { recursive: true });
-    for (const [name, content] of files) await writeWholeFile(join(folder, name), content);
-  } catch (error) {
-    throw toFileError(error, `write into ${folder}`, "Choose another folder with --out.");
-  }
-  const names = files.map(([name]) => join(options.out, name)).join(", ");
-  return `Wrote ${names}.\n${typeof kept === "string" ? `${kept}\n` : ""}`;
+  if (kept === null || typeof kept === "string") return { files, note: kept };
+  files.push([kept.file, `${JSON.stringify(kept.artifact, null, 2)}\n`]);
+  return { files, note: null };
 }
 
 // Numbers that no label can give (of one truth only) are null in JSON.

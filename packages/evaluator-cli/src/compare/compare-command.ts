@@ -1,14 +1,8 @@
-import { mkdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import {
-  type CliContext,
-  CliError,
-  printable,
-  toFileError,
-  writeWholeFile,
-} from "evaluator-cli-kit";
+import { join } from "node:path";
+import { type CliContext, CliError, printable } from "evaluator-cli-kit";
 import { type Command, endings } from "../command.ts";
 import { readEngine } from "../engines/engine.ts";
+import { describeWritten, makeFolder, writeReport } from "../files/write-report.ts";
 import { comparisonPage } from "../page/comparison-page.ts";
 import { AnswerStore, callKeys } from "./answer-store.ts";
 import { askEngine, type AskedEngine, Budget } from "./ask-engines.ts";
@@ -26,26 +20,18 @@ export const compareCommand: Command = {
 async function compare(options: CompareArguments, context: CliContext): Promise<number> {
   const engines = options.engines.map((text) => readEngine(text, context.env));
   const asked = await readAsked(options, context);
-  const folder = resolve(context.cwd, options.out);
-  const advice = "Choose another folder with --out.";
-  const told = (error: unknown) => toFileError(error, `write into ${folder}`, advice);
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw told(error);
-  });
+  const folder = await makeFolder(options.out, context);
   const answered = await askAll(engines, { asked, options, folder, context });
   const comparison = compareEngines(answered, asked, options);
   const json = JSON.stringify(comparison, null, 2);
-  try {
-    await writeWholeFile(join(folder, "report.json"), `${json}\n`);
-    await writeWholeFile(join(folder, "report.html"), comparisonPage(comparison));
-  } catch (error) {
-    throw told(error);
-  }
+  const files = [
+    ["report.html", comparisonPage(comparison)],
+    ["report.json", `${json}\n`],
+  ] as const;
+  await writeReport(options.out, files, context);
   context.stdout.write(options.json ? `${json}\n` : printComparison(comparison));
   const names = ["report.html", "report.json", "answers.sqlite"];
-  context.stderr.write(
-    printable`Wrote ${names.map((name) => join(options.out, name)).join(", ")}.` + "\n",
-  );
+  context.stderr.write(describeWritten(options.out, names));
   return endingOf(comparison);
 }
 

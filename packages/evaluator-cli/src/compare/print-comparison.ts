@@ -1,4 +1,4 @@
-import { count, describeBasis, percent } from "evaluator-calibration";
+import { count, describeBasis, percent, signed } from "evaluator-calibration";
 import { columnsOf, toPrintablePath } from "evaluator-cli-kit";
 import type {
   ComparedEngine,
@@ -93,10 +93,6 @@ export function describeDifference(
     "not shown": `not shown to be as good as the first within ${margin}; `,
   };
   return `${name}: ${words[judgement]}Brier score ${signed(mean)} (${signed(low)} to ${signed(high)}; above 0 is worse) on ${count(n)} labels; right alone ${count(onlyAfterRight)}, the first alone ${count(onlyBeforeRight)} (p ${pValue.toFixed(3)})`;
-}
-
-function signed(value: number): string {
-  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(4)}`;
 }
 
 function describeQuestion(compared: ComparedQuestion, { margin }: Comparison): string[] {

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { describeBasis } from "evaluator-calibration";
@@ -9,9 +8,9 @@ import {
   parseWords,
   printable,
   readPositionals,
-  toFileError,
   toPrintablePath,
   UsageError,
+  readTextFile,
 } from "evaluator-cli-kit";
 import { type Command, endings } from "../command.ts";
 import { readQuestionsFile, takeQuestions } from "./asked-questions.ts";
@@ -105,9 +104,7 @@ async function readState(name: string, context: CliContext): Promise<string | ob
 
 async function readStateFile(name: string, { cwd }: CliContext): Promise<string> {
   const path = resolve(cwd, name);
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw toFileError(error, `read ${path}`, "Check the path after --state.");
-  });
+  const text = await readTextFile(path, "Check the path after --state.");
   return text.replace(/^\uFEFF/, "");
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   boolean,
@@ -8,7 +7,14 @@ import {
   questionSchema,
   score,
 } from "evaluator-client";
-import { CliError, type CliContext, printable, toFileError, UsageError } from "evaluator-cli-kit";
+import {
+  CliError,
+  type CliContext,
+  printable,
+  UsageError,
+  readTextFile,
+  parseJson,
+} from "evaluator-cli-kit";
 
 /** Questions that were typed, and the words that are none. */
 export interface TypedQuestions {
@@ -77,9 +83,7 @@ function namesIn(text: string, example: string): [name: string, description: str
 /** Reads a file of question id to question. @throws CliError that names the question and what is wrong. */
 export async function readQuestionsFile(name: string, { cwd }: CliContext): Promise<Questions> {
   const path = resolve(cwd, name);
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw toFileError(error, `read ${path}`, "Check the path after --questions.");
-  });
+  const text = await readTextFile(path, "Check the path after --questions.");
   const json = parseJson(text);
   if (typeof json !== "object" || json === null || Array.isArray(json)) {
     const wanted = '{ "scam": { "type": "boolean", "instructions": "…" } }';
@@ -91,12 +95,4 @@ export async function readQuestionsFile(name: string, { cwd }: CliContext): Prom
   });
   if (problems.length === 0) return json as Questions;
   throw new CliError(printable`${name} cannot be used:` + `\n${problems.join("\n")}`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch {
-    return null;
-  }
 }

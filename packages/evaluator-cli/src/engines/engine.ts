@@ -47,7 +47,6 @@ const debiases = ["raw", "balanced"] as const;
 const servers = ["openai", "vllm", "llama.cpp", "sglang", "ollama"] as const;
 
 interface Typed {
-  readonly name: string;
   readonly kind: (typeof kinds)[number];
   readonly baseUrl: string | undefined;
   readonly model: string | undefined;
@@ -107,7 +106,6 @@ function parseEngine(text: string, env: Environment): Typed {
   for (const name of set.keys()) readWord(`--engine ${kind},`, name, settings);
   const [debias, server, price] = [set.get("debias"), set.get("server"), set.get("price")];
   return {
-    name: text,
     kind: kind as Typed["kind"],
     baseUrl,
     model,
