@@ -23,7 +23,14 @@ import {
   sameOriginOnly,
   shortBody,
 } from "./routes/guards.ts";
-import { healthRoute, metricsRoute, pageRoute, readyRoute } from "./routes/status-routes.ts";
+import {
+  decisionsRoute,
+  healthRoute,
+  metricsRoute,
+  pageRoute,
+  readyRoute,
+  tiersRoute,
+} from "./routes/status-routes.ts";
 import type { AnsweredHosts } from "./security/own-addresses.ts";
 import { requireToken } from "./security/require-token.ts";
 import { securityHeaders } from "./security/security-headers.ts";
@@ -46,6 +53,8 @@ export interface AppParts extends AnsweredHosts {
   readonly maxCallsInFlight?: number;
   /** Is told what happened to each message. */
   readonly observe?: Observe;
+  /** Draws the decision log as a page. @default there is none */
+  readonly drawDecisions?: () => Promise<string>;
   /** Keeps what somebody said of a message's tier. @default nobody does */
   readonly keepFeedback?: (record: FeedbackRecord) => void;
   /** Returns how many records the decision log dropped. @default there is no log */
@@ -81,6 +90,8 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const { shadowModel } = routing.policy;
   const completions = { router, names, readConversation, shadowModel, report: reportDefect };
   app.get("/", pageRoute(page));
+  app.get("/decisions", decisionsRoute(parts.drawDecisions ?? null));
+  app.get("/tiers", tiersRoute(routing, pricesTried));
   app.post("/chat", ...guards, chatRoute(router, reportDefect));
   app.post("/decide", ...guards, decideRoute(router));
   app.get("/v1/models", modelsRoute(names));

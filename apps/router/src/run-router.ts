@@ -8,6 +8,7 @@ import type { RouterOptions } from "./options/router-options.ts";
 import type { ModelPrice } from "./prices/model-price.ts";
 import { refreshPrices } from "./prices/refresh-prices.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
+import { decisionsPage } from "./report/decisions-page.ts";
 import { connectServices } from "./services/connect-services.ts";
 import type { Services } from "./services/services.ts";
 import { openSharedLimit } from "./services/shared-limit.ts";
@@ -60,6 +61,7 @@ async function serve(services: Services, options: RouterOptions, context: Router
     reportDefect,
     prices,
     pricesTried: pricesTried.promise,
+    ...(decisionLog !== null && { drawDecisions: () => decisionsPage(decisionLog) }),
     ...(log !== null && {
       observe: log.observe,
       keepFeedback: log.keepFeedback,

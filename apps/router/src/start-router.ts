@@ -41,6 +41,8 @@ export interface RouterParts {
   readonly pricesTried?: Promise<void>;
   /** Is told what happened to each message. */
   readonly observe?: Observe;
+  /** Draws the decision log as a page. @default there is none */
+  readonly drawDecisions?: () => Promise<string>;
   /** Keeps what somebody said of a message's tier. */
   readonly keepFeedback?: (record: FeedbackRecord) => void;
   /** Records that the decision log dropped. @default there is no log */
@@ -60,7 +62,7 @@ export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
   const { options, services, prices = new Map(), calibration = null, ...rest } = parts;
   const { host, tierModels, policy } = options;
   const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...parts.limits };
-  const page = await loadPage(services);
+  const page = await loadPage({ ...services, hasLog: parts.keepFeedback !== undefined });
   const server = createServer(limits);
   const connections = followConnections(server, options.stallMs);
   limitConnections(server, maxConnections);

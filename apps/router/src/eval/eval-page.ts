@@ -51,7 +51,7 @@ export function evalPage(figures: RoutingFigures, source: EvalSource): string {
       <section class="card">
         <h2>Right tier by row, used tier by column</h2>
         ${table(
-          ["", ...tierNames],
+          ["right tier", ...tierNames],
           tierNames.map((tier, at) => toRow(tier, confusion[at] ?? [])),
         )}
         <p class="notice">
@@ -61,14 +61,14 @@ export function evalPage(figures: RoutingFigures, source: EvalSource): string {
       <section class="card">
         <h2>Beside simpler ways</h2>
         ${table(
-          ["", "quality", "cost"],
+          ["way", "quality", "cost"],
           ways.map((way) => [way.name, figure(way.quality), figure(way.cost)]),
         )}
       </section>
       <section class="card">
         <h2>What the order is worth</h2>
         ${table(
-          ["", "APGR", "CPT(50%)", "CPT(80%)"],
+          ["order by", "APGR", "CPT(50%)", "CPT(80%)"],
           orders.map((order) => [
             order.name,
             figure(order.apgr),

@@ -7,11 +7,17 @@ import { send, useBrowser } from "../testing/use-browser.ts";
 
 const open = useBrowser();
 
-test("the keyboard is enough: an example, a line break, and Enter", async () => {
+test("the keyboard is enough: an example sends itself", async () => {
   const { page, router } = await open();
   await page.locator("#message:focus").waitFor();
   for (const key of ["Tab", "Tab", "Enter"]) await page.keyboard.press(key);
-  expect(await page.getByLabel("Message").inputValue()).toBe("hi");
+  await page.getByRole("article").locator(".reply").waitFor();
+  expect(router.seen[0]?.body).toMatchObject({ state: { user_message: "hi" } });
+});
+
+test("the keyboard is enough: a line break, and Enter", async () => {
+  const { page, router } = await open();
+  await page.getByLabel("Message").fill("hi");
   await page.keyboard.press("Shift+Enter");
   await page.keyboard.type("there");
   await page.keyboard.press("Enter");

@@ -20,6 +20,8 @@ export interface PageNotice {
   readonly notice: string;
   /** Whether the emulator does, which no reader should miss. */
   readonly isEmulated: boolean;
+  /** Whether feedback is kept, and decisions can be looked at. @default false */
+  readonly hasLog?: boolean;
 }
 
 /** Puts the page together from the document, the style and the script beside this file. */
@@ -62,12 +64,14 @@ async function bundle(): Promise<string> {
 /** Puts the notice into the document as text, and hashes style and script. */
 export async function createPage(
   document: string,
-  { notice, isEmulated }: PageNotice,
+  { notice, isEmulated, hasLog = false }: PageNotice,
 ): Promise<Page> {
   const source = document.replaceAll("\r\n", "\n"); // a browser hashes what it parsed: \n
   const aside = await html`<aside class="${isEmulated ? "banner" : "engine"}">${notice}</aside>`;
   return {
-    html: source.replace("<!-- engine -->", () => aside),
+    html: source
+      .replace("<!-- engine -->", () => aside)
+      .replace("<body>", () => (hasLog ? "<body data-feedback>" : "<body>")),
     styleHash: hashOf(source, "<style>", "</style>"),
     scriptHash: hashOf(source, '<script type="module">', "</script>"),
   };

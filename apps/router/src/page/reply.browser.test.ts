@@ -25,7 +25,7 @@ test("a reply full of HTML, script, links and images stays text", async () => {
     ...new Set(Array.from(element.querySelectorAll("*"), ({ localName }) => localName)),
   ]);
   expect(new Set(names)).toEqual(
-    new Set(["code", "div", "h3", "li", "p", "pre", "span", "strong", "ul"]),
+    new Set(["button", "code", "div", "h3", "li", "p", "pre", "span", "strong", "ul"]),
   );
   const text = await reply.innerText();
   expect(text).toContain(`<img src=x onerror="document.title='owned'"><script>`);

@@ -1,9 +1,17 @@
 import type { TokenUsage } from "../reply/reply.ts";
+import type { Tier } from "../tier-question.ts";
 
 /** What one text model costs, in US dollars per million tokens. */
 export interface ModelPrice {
   readonly inputUsdPerMillionTokens: number;
   readonly outputUsdPerMillionTokens: number;
+}
+
+/** One tier with its model and price, as the page shows it before anything is asked. */
+export interface TierEntry {
+  readonly tier: Tier;
+  readonly model: string;
+  readonly price: ModelPrice | null;
 }
 
 /** Prices by model id; a model that is not listed has none. */

@@ -11,7 +11,10 @@ async function startLogged() {
   const folder = await mkdtemp(join(tmpdir(), "router-feedback-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, "decisions.jsonl");
-  const log = await openDecisionLog(path, { warn: () => {} });
+  const opened = await openDecisionLog(path, { warn: () => {} });
+  let closed: Promise<void> | null = null;
+  const log = { ...opened, close: () => (closed ??= opened.close()) };
+  onTestFinished(log.close);
   const { observe, keepFeedback } = log;
   return { path, log, ...(await testRouter({}, { observe, keepFeedback })) };
 }

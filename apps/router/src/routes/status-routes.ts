@@ -1,9 +1,38 @@
 import type { Handler } from "hono";
+import type { Routing } from "../decision/decide.ts";
+import { HttpError } from "../http-error.ts";
 import type { Metrics } from "../metrics.ts";
+import type { TierEntry } from "../prices/model-price.ts";
+import { tierNames } from "../tier-question.ts";
 
 /** `GET /`: the page. */
 export function pageRoute({ html }: { readonly html: string }): Handler {
   return (c) => c.html(html, 200, { "Cache-Control": "no-store" });
+}
+
+/** `GET /decisions`: the decision log as a page; null without a log. */
+export function decisionsRoute(drawDecisions: (() => Promise<string>) | null): Handler {
+  return async (c) => {
+    if (drawDecisions === null) {
+      throw new HttpError(
+        404,
+        "Nothing keeps decisions here: start the router with ROUTER_DECISION_LOG.",
+      );
+    }
+    return c.html(await drawDecisions(), 200, { "Cache-Control": "no-store" });
+  };
+}
+
+/** `GET /tiers`: each tier with its model and prices, once the price list was tried. */
+export function tiersRoute({ tierModels, prices }: Routing, pricesTried: Promise<void>): Handler {
+  return async (c) => {
+    await pricesTried;
+    const tiers = tierNames.map((tier): TierEntry => {
+      const model = tierModels[tier];
+      return { tier, model, price: prices.get(model) ?? null };
+    });
+    return c.json(tiers);
+  };
 }
 
 /** `GET /healthz`: this process answers. */

@@ -10,6 +10,7 @@ interface PageWishes {
   readonly width?: number;
   readonly colorScheme?: BrowserContextOptions["colorScheme"];
   readonly env?: Record<string, string>;
+  readonly parts?: Parameters<typeof startTestRouter>[1];
 }
 
 const prices = new Map([
@@ -27,8 +28,8 @@ export function useBrowser() {
 
   /** Opens the page, and keeps what must not happen on it. */
   return async function open(differences: Differences = {}, wishes: PageWishes = {}) {
-    const { width = 1280, colorScheme = "light", env = {} } = wishes;
-    const router = await startTestRouter(differences, { env, prices });
+    const { width = 1280, colorScheme = "light", env = {}, parts } = wishes;
+    const router = await startTestRouter(differences, { env, prices, ...parts });
     const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
     const page = await context.newPage();
     onTestFinished(async () => {

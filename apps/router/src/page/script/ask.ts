@@ -4,6 +4,7 @@ import type { Decision } from "../../decision/decision.ts";
 
 /** What comes back for one message, in this order; a failure ends it. */
 export type ChatEvent =
+  | { readonly name: "request"; readonly data: { readonly requestId: string | null } }
   | { readonly name: "decision"; readonly data: Decision }
   | { readonly name: "reply"; readonly data: { readonly delta: string } }
   | { readonly name: "done"; readonly data: ChatOutcome }
@@ -20,6 +21,7 @@ export async function* ask(message: string, signal: AbortSignal): AsyncGenerator
       body: JSON.stringify({ message }),
       signal,
     });
+    yield { name: "request", data: { requestId: response.headers.get("x-request-id") } };
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
     if (isStream && response.body !== null) yield* readEvents(response.body);
     else yield { name: "error", data: (await response.json()) as { error: string } };
@@ -38,4 +40,49 @@ async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
     if (done) return;
     yield { name: value.event, data: JSON.parse(value.data) as unknown } as ChatEvent;
   }
+}
+
+/** What comes of a reply that one tier is asked for by its name. */
+export type TierEvent = Extract<ChatEvent, { readonly name: "reply" | "error" }>;
+
+interface CompletionChunk {
+  readonly choices?: readonly { readonly delta?: { readonly content?: string | null } }[];
+  readonly error?: { readonly message: string };
+}
+
+/** Asks one tier's model, as programs do, and gives its reply as it comes. */
+export async function* askTier(message: string, tier: string): AsyncGenerator<TierEvent> {
+  try {
+    const response = await fetch("/v1/chat/completions", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        model: tier,
+        stream: true,
+        messages: [{ role: "user", content: message }],
+      }),
+    });
+    if (!response.ok || response.body === null) {
+      yield toFailure((await response.json()) as CompletionChunk);
+      return;
+    }
+    const events = response.body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(new EventSourceParserStream())
+      .getReader();
+    for (;;) {
+      const { done, value } = await events.read();
+      if (done || value.data === "[DONE]") return;
+      const chunk = JSON.parse(value.data) as CompletionChunk;
+      if (chunk.error !== undefined) yield toFailure(chunk);
+      const delta = chunk.choices?.[0]?.delta?.content ?? "";
+      if (delta !== "") yield { name: "reply", data: { delta } };
+    }
+  } catch {
+    yield { name: "error", data: { error: unreachable } };
+  }
+}
+
+function toFailure({ error }: CompletionChunk): TierEvent {
+  return { name: "error", data: { error: error?.message ?? "The router did not say why." } };
 }

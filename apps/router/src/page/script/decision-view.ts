@@ -13,7 +13,9 @@ export function showDecision(card: HTMLElement, decision: Decision): void {
   view.dataset["tier"] = decision.tierUsed ?? "none";
   partOf(view, ".badge").textContent = decision.tierUsed;
   partOf(view, ".model").textContent = decision.model;
-  const reason = reasons[decision.cause]?.(decision) ?? null;
+  const doubt = doubtOf(decision);
+  view.classList.toggle("doubtful", doubt !== null);
+  const reason = reasons[decision.cause]?.(decision) ?? doubt;
   if (reason !== null) reveal(view, ".cause").textContent = reason;
   const { probabilities } = decision;
   const shares = probabilities === null ? [] : tiers.map((tier) => shareOf(tier, decision));
@@ -46,6 +48,21 @@ const reasons: Partial<Record<Cause, (decision: Decision) => string>> = {
   "model-refused": ({ tierUsed }) =>
     `The model of ${tierUsed} was refused; the fallback model replies.`,
 };
+
+/** Shares closer than this, or a confidence below a half, are worth a second look. */
+const CLOSE_SHARES = 0.1;
+const LOW_CONFIDENCE = 0.5;
+
+/** Returns in a sentence that a choice was close; null for a clear one. */
+function doubtOf({ probabilities, confidence, tierChosen }: Decision): string | null {
+  if (probabilities === null || tierChosen === null) return null;
+  const [first, second] = tiers.toSorted((one, other) => probabilities[other] - probabilities[one]);
+  if (first === undefined || second === undefined) return null;
+  const isClose = probabilities[first] - probabilities[second] < CLOSE_SHARES;
+  if (!isClose && (confidence ?? 1) >= LOW_CONFIDENCE) return null;
+  const shares = [first, second].map((tier) => `${tier} ${percent(probabilities[tier])}`);
+  return `A close choice: ${shares.join(", ")}.`;
+}
 
 function shareOf(tier: Tier, { probabilities, tierChosen }: Decision): HTMLElement {
   const probability = probabilities?.[tier] ?? 0;

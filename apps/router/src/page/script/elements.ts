@@ -29,3 +29,19 @@ export function reveal(element: ParentNode, selector: string): HTMLElement {
 export function announce(text: string): void {
   byId("status").textContent = text;
 }
+
+/** Copies a text when a button is pressed, and says so on it for a moment. */
+export function copyOnClick(button: HTMLElement, text: () => string): void {
+  button.addEventListener("click", () => {
+    void navigator.clipboard.writeText(text()).then(
+      () => announceCopy(button, "copied"),
+      () => announceCopy(button, "refused"),
+    );
+  });
+}
+
+function announceCopy(button: HTMLElement, state: "copied" | "refused"): void {
+  button.dataset["state"] = state;
+  announce(state === "copied" ? "Copied" : "The browser refused to copy");
+  setTimeout(() => delete button.dataset["state"], 2000);
+}

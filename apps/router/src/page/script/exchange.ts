@@ -1,8 +1,9 @@
-import type { ChatOutcome } from "../../routes/chat-response.ts";
 import type { Decision } from "../../decision/decision.ts";
 import { ask } from "./ask.ts";
 import { showDecision, showOutcome } from "./decision-view.ts";
 import { announce, byId, copyOf, partOf, reveal } from "./elements.ts";
+import { keepExchange, type PastExchange } from "./history.ts";
+import { showActions } from "./reply-actions.ts";
 import { createReplyView } from "./reply-view.ts";
 import { costsOf, type Totals } from "./totals.ts";
 
@@ -14,24 +15,46 @@ export interface ExchangeOptions {
 
 /** Sends a message and shows what comes back in a card of its own, until it ends or is stopped. */
 export async function exchange(message: string, { signal, totals }: ExchangeOptions) {
+  const card = addCard(message);
+  announce("Choosing a tier");
+  const reply = createReplyView(card);
+  let decision: Decision | null = null;
+  let requestId: string | null = null;
+  for await (const { name, data } of ask(message, signal)) {
+    if (name === "request") ({ requestId } = data);
+    if (name === "reply") reply.add(data.delta);
+    if (name === "error") showFailure(card, data.error, decision);
+    if (name === "decision") showChoice(card, (decision = data));
+    if (name === "done" && decision !== null) {
+      const past = { message, decision, outcome: data, text: reply.text(), requestId };
+      showEnd(card, past, totals);
+      if (data.replyError === null) keepExchange(past);
+    }
+  }
+  reply.finish();
+  partOf(card, ".pending").remove();
+  if (signal.aborted) showStopped(card);
+}
+
+/** Shows a message of this session again, as it ended. */
+export function showPast(past: PastExchange, totals: Totals): void {
+  const card = addCard(past.message);
+  showDecision(card, past.decision);
+  const reply = createReplyView(card);
+  reply.add(past.text);
+  reply.finish();
+  partOf(card, ".pending").remove();
+  showEnd(card, past, totals);
+  announce("");
+}
+
+function addCard(message: string): HTMLElement {
   const card = copyOf("exchange");
   const heading = partOf(card, ".message");
   heading.textContent = message;
   byId("exchanges").prepend(card);
   if (heading.scrollHeight > heading.clientHeight) heading.tabIndex = 0; // scrolled with the keyboard
-  announce("Choosing a tier");
-  const reply = createReplyView(card);
-  let decision: Decision | null = null;
-  for await (const { name, data } of ask(message, signal)) {
-    if (name === "reply") reply.add(data.delta);
-    if (name === "error") showFailure(card, data.error, decision);
-    if (name === "decision") showChoice(card, (decision = data));
-    if (name === "done" && decision !== null)
-      showEnd(card, { decision, response: data, text: reply.text(), totals });
-  }
-  reply.finish();
-  partOf(card, ".pending").remove();
-  if (signal.aborted) showStopped(card);
+  return card;
 }
 
 function showChoice(card: HTMLElement, decision: Decision): void {
@@ -45,20 +68,15 @@ function showFailure(card: HTMLElement, error: string, decision: Decision | null
   announce(`${decision === null ? "No tier was chosen" : "The reply failed"}. ${error}`);
 }
 
-interface End {
-  readonly decision: Decision;
-  readonly response: ChatOutcome;
-  /** The reply's text, which came before its end. */
-  readonly text: string;
-  readonly totals: Totals;
-}
-
-function showEnd(card: HTMLElement, { decision, response, text, totals }: End): void {
-  const costs = costsOf(decision, response);
-  showOutcome(card, response, costs);
-  if (response.replyError !== null) return showFailure(card, response.replyError, decision);
-  totals.add(response, costs);
+function showEnd(card: HTMLElement, past: PastExchange, totals: Totals): void {
+  const { decision, outcome, text } = past;
+  const costs = costsOf(decision, outcome);
+  showOutcome(card, outcome, costs);
+  if (outcome.replyError !== null) return showFailure(card, outcome.replyError, decision);
+  totals.add(outcome, costs);
   reveal(document, "#totals").textContent = totals.describe();
+  reveal(document, "#forget");
+  showActions(card, past);
   announce(`${decision.tierUsed} says: ${text}`);
 }
 

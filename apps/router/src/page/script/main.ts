@@ -1,5 +1,7 @@
-import { byId, partOf } from "./elements.ts";
-import { exchange } from "./exchange.ts";
+import { byId, copyOnClick, partOf } from "./elements.ts";
+import { exchange, showPast } from "./exchange.ts";
+import { forgetHistory, readHistory } from "./history.ts";
+import { showTiers } from "./tiers.ts";
 import { createTotals } from "./totals.ts";
 
 const composer = byId("composer") as HTMLFormElement;
@@ -40,9 +42,9 @@ document.addEventListener("keydown", (event) => {
 
 for (const example of document.querySelectorAll(".examples button")) {
   example.addEventListener("click", () => {
+    if (running !== null) return;
     message.value = example.textContent;
-    message.focus();
-    updateButtons();
+    composer.requestSubmit();
   });
 }
 
@@ -52,4 +54,19 @@ function updateButtons(): void {
   stop.hidden = running === null;
 }
 
+byId("forget").addEventListener("click", () => {
+  forgetHistory();
+  location.reload(); // what is on the page goes as well, its sums included
+});
+
+const base = `${location.origin}/v1`;
+const body = '{"model":"auto","messages":[{"role":"user","content":"hi"}]}';
+byId("base").textContent = base;
+byId("curl").textContent =
+  `curl ${base}/chat/completions -H 'content-type: application/json' -d '${body}'`;
+copyOnClick(byId("copy-curl"), () => byId("curl").textContent);
+byId("decisions").hidden = !("feedback" in document.body.dataset);
+
+for (const past of readHistory()) showPast(past, totals);
+void showTiers();
 updateButtons();

@@ -1,5 +1,5 @@
 import MarkdownIt from "markdown-it";
-import { reveal } from "./elements.ts";
+import { copyOnClick, reveal } from "./elements.ts";
 
 /** A reply that grows. */
 export interface ReplyView {
@@ -119,7 +119,15 @@ function codeOf(text: string): HTMLElement {
 function blockOf(text: string): HTMLElement {
   const block = document.createElement("pre");
   block.append(codeOf(text));
-  return scrollerOf(block);
+  const frame = document.createElement("div");
+  frame.className = "code";
+  const copy = document.createElement("button");
+  copy.type = "button";
+  copy.className = "copy";
+  copy.ariaLabel = "Copy the code";
+  copyOnClick(copy, () => text);
+  frame.append(scrollerOf(block), copy);
+  return frame;
 }
 
 /** What is wider than the card is scrolled, with the keyboard as well. */

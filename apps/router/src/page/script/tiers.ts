@@ -1,0 +1,27 @@
+import type { TierEntry } from "../../prices/model-price.ts";
+import { byId, copyOf, partOf } from "./elements.ts";
+
+/** Shows every tier with its model and prices, before anything is asked. */
+export async function showTiers(): Promise<void> {
+  try {
+    const response = await fetch("/tiers");
+    if (!response.ok) return;
+    const tiers = (await response.json()) as readonly TierEntry[];
+    byId("tiers").replaceChildren(...tiers.map(toEntry));
+    byId("tiers").hidden = false;
+  } catch {
+    // The page works without; a router that is gone says so at the first message.
+  }
+}
+
+function toEntry({ tier, model, price }: TierEntry): HTMLElement {
+  const entry = copyOf("tier");
+  entry.dataset["tier"] = tier;
+  partOf(entry, ".tier-name").textContent = tier;
+  partOf(entry, ".tier-model").textContent = model;
+  partOf(entry, ".tier-price").textContent =
+    price === null
+      ? "price unknown"
+      : `$${price.inputUsdPerMillionTokens} in, $${price.outputUsdPerMillionTokens} out`;
+  return entry;
+}

@@ -1,0 +1,130 @@
+import axe from "axe-core";
+import { expect, onTestFinished, test } from "vitest";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDecisionLog } from "../records/decision-log.ts";
+import { decisionsPage } from "../report/decisions-page.ts";
+import { readFeedback } from "../report/read-records.ts";
+import { send, useBrowser } from "../testing/use-browser.ts";
+
+const open = useBrowser();
+
+/** A page whose router keeps its decisions. */
+async function openLogged(wishes: { width?: number; colorScheme?: "light" | "dark" } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "router-page-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, "decisions.jsonl");
+  const opened = await openDecisionLog(path, { warn: () => {} });
+  let closed: Promise<void> | null = null;
+  const log = { ...opened, close: () => (closed ??= opened.close()) };
+  onTestFinished(log.close);
+  const { observe, keepFeedback } = log;
+  const parts = { observe, keepFeedback, drawDecisions: () => decisionsPage(path) };
+  return { path, log, ...(await open({}, { ...wishes, parts })) };
+}
+
+test("the tiers stand there with their models and prices before the first message", async () => {
+  const { page, problems } = await open();
+  const tiers = page.locator("#tiers li");
+  await tiers.nth(3).waitFor();
+  expect(await tiers.first().innerText()).toMatch(
+    /nano\s+openai\/gpt-5-nano\s+\$0\.05 in, \$0\.4 out/,
+  );
+  expect(await tiers.nth(1).innerText()).toContain("price unknown");
+  expect(problems).toEqual([]);
+});
+
+test("the next tier replies beside the first, and what it says is copied", async () => {
+  const { page, problems } = await openLogged();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const answer = await send(page, "hi");
+  await answer.getByRole("button", { name: "Ask fast as well" }).click();
+  const second = answer.locator(".second .reply");
+  await second.waitFor();
+  expect(await answer.locator(".by").allInnerTexts()).toEqual(["nano", "fast"]);
+  await answer.getByRole("button", { name: "Copy the reply" }).click();
+  await answer.locator(".copy-reply[data-state=copied]").waitFor();
+  const copied = await page.evaluate("navigator.clipboard.readText()");
+  expect(copied).toContain("local emulator");
+  expect(problems).toEqual([]);
+});
+
+test("what somebody says of the tier is kept", async () => {
+  const { page, path, log } = await openLogged();
+  const answer = await send(page, "hi");
+  expect(await answer.locator(".was-too-high").isVisible()).toBe(false); // nothing is cheaper
+  await answer.getByRole("button", { name: "It needed a better one" }).click();
+  await answer.getByText("Noted: fast would have been right.").waitFor();
+  await log.close();
+  expect([...(await readFeedback(path)).values()]).toEqual(["fast"]);
+});
+
+test("a session is there again after a reload, until it is forgotten", async () => {
+  const { page, problems } = await open();
+  await send(page, "hi");
+  await page.reload();
+  const kept = page.getByRole("article");
+  await kept.waitFor();
+  expect(await kept.locator(".badge").innerText()).toBe("nano");
+  expect(await kept.locator(".reply").innerText()).toContain("local emulator");
+  await page.getByRole("button", { name: "Forget this session" }).click();
+  await kept.waitFor({ state: "detached" });
+  expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+test("a close choice looks like one, and a clear one does not", async () => {
+  const probabilities = { nano: 0.4, fast: 0.35, balanced: 0.15, frontier: 0.1 };
+  const close = {
+    answers: { tier: { type: "choice", choice: "nano", probabilities } },
+    rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+    usage: { inputTokens: 1, outputTokens: 1 },
+    warnings: [],
+    providerMetadata: {},
+  };
+  const { page } = await open({ evaluation: () => Response.json(close) });
+  const answer = await send(page, "hi");
+  expect(await answer.locator(".cause").innerText()).toBe("A close choice: nano 40%, fast 35%.");
+  expect(await answer.locator(".decision.doubtful").count()).toBe(1);
+  const { page: other } = await open();
+  expect(await (await send(other, "hi")).locator(".doubtful").count()).toBe(0);
+});
+
+test("a program is told where to ask, with a line to copy that works", async () => {
+  const { page, router } = await open();
+  await page.getByText("Use it from a program").click();
+  expect(await page.locator("#base").innerText()).toBe(`${router.origin}/v1`);
+  const line = await page.locator("#curl").innerText();
+  const [, url = "", body = ""] =
+    /^curl (\S+) -H 'content-type: application\/json' -d '(.+)'$/.exec(line) ?? [];
+  const headers = { "content-type": "application/json" };
+  expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
+});
+
+test.each([
+  [380, "light"],
+  [768, "dark"],
+  [1280, "light"],
+] as const)(
+  "what was decided is a page of its own at %i pixels in %s, and axe finds nothing",
+  async (width, colorScheme) => {
+    const { page, log, problems } = await openLogged({ width, colorScheme });
+    await send(page, "hi");
+    await page.evaluate(axe.source);
+    const before: axe.AxeResults = await page.evaluate("axe.run()");
+    expect(before.violations.map(({ id }) => id)).toEqual([]);
+    await page.getByRole("link", { name: "What was decided so far" }).click();
+    await page.getByRole("heading", { name: "What was decided" }).waitFor();
+    await log.close();
+    expect(await page.locator("table").first().innerText()).toMatch(
+      /\d{4}-\d\d-\d\d\s+1\s+1\s+0\s+0\s+0\s+0\s+0/,
+    );
+    const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+    expect(isWide).toBe(false);
+    await page.evaluate(axe.source);
+    const after: axe.AxeResults = await page.evaluate("axe.run()");
+    expect(after.violations.map(({ id }) => id)).toEqual([]);
+    expect(problems).toEqual([]);
+  },
+);

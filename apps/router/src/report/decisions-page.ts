@@ -1,0 +1,176 @@
+import { stat } from "node:fs/promises";
+import { barList, html, page } from "evaluator-page-kit";
+import { type Tier, tierNames } from "../tier-question.ts";
+import { type LoggedRecord, readRecords } from "./read-records.ts";
+import { describeSummary, summarize } from "./summary.ts";
+
+/** What of a log is read, at most: its end, some hundred thousand messages. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** Days that are shown, the latest. */
+const MOST_DAYS = 31;
+
+/** One day's messages. */
+interface Day {
+  readonly day: string;
+  messages: number;
+  readonly tiers: Record<Tier, number>;
+  failed: number;
+  doubtful: number;
+  paidUsd: number;
+  frontierUsd: number;
+}
+
+const noTiers = { nano: 0, fast: 0, balanced: 0, frontier: 0 };
+
+/**
+ * Reads the end of a decision log, and draws it as one page that runs nothing.
+ *
+ * @throws CliError when the log cannot be read.
+ */
+export async function decisionsPage(path: string): Promise<string> {
+  const { size } = await stat(path).catch(() => ({ size: 0 }));
+  const start = Math.max(0, size - MOST_BYTES);
+  const days = new Map<string, Day>();
+  const [decisionMs, replyMs]: [number[], number[]] = [[], []];
+  async function* counted(): AsyncGenerator<LoggedRecord | null> {
+    for await (const record of readRecords(path, start)) {
+      if (record !== null) {
+        addToDay(days, record);
+        if (record.decisionMs !== null) decisionMs.push(record.decisionMs);
+        if (record.replyMs !== null) replyMs.push(record.replyMs);
+      }
+      yield record;
+    }
+  }
+  const summary = await summarize(counted());
+  const shown = [...days.values()].toSorted((one, other) => (one.day < other.day ? 1 : -1));
+  const saved = summary.frontierUsd - summary.replyUsd - summary.decisionUsd;
+  const share = summary.frontierUsd > 0 ? saved / summary.frontierUsd : 0;
+  const title = "What was decided";
+  const body = html`<header>
+      <p><a href="/">Back to the router</a></p>
+      <h1>${title}</h1>
+      <p class="notice">
+        ${summary.messages}
+        messages${start > 0 ? ", the log's latest" : ""}${summary.compared > 0 ? `; saved against frontier only, net of the decisions: ${usd(saved)} (${Math.round(100 * share)}%)` : ""}.
+      </p>
+    </header>
+    <main>
+      <section class="card">
+        <h2>Tiers used</h2>
+        ${barList(tierNames.map((tier) => ({ name: tier, count: summary.tiers[tier] })))}
+      </section>
+      <section class="card">
+        <h2>By day (UTC)</h2>
+        ${dayTable(shown.slice(0, MOST_DAYS))}
+      </section>
+      <section class="card">
+        <h2>Times</h2>
+        ${table(
+          ["part", "half within", "95 % within"],
+          [
+            ["decision", ...quantiles(decisionMs)],
+            ["reply", ...quantiles(replyMs)],
+          ],
+        )}
+      </section>
+      <section class="card">
+        <h2>The report</h2>
+        <div class="scroll" tabindex="0"><pre>${describeSummary(summary)}</pre></div>
+      </section>
+    </main>`;
+  return page({ title, style, body });
+}
+
+function addToDay(days: Map<string, Day>, record: LoggedRecord): void {
+  const name = record.time.slice(0, 10);
+  const fresh = { messages: 0, failed: 0, doubtful: 0, paidUsd: 0, frontierUsd: 0 };
+  const day = days.get(name) ?? { day: name, tiers: { ...noTiers }, ...fresh };
+  days.set(name, day);
+  day.messages += 1;
+  if (record.tierUsed !== null) day.tiers[record.tierUsed] += 1;
+  if (record.outcome === "no-decision" || record.outcome === "reply-failed") day.failed += 1;
+  if (isDoubtful(record)) day.doubtful += 1;
+  day.paidUsd += (record.replyCostUsd ?? 0) + (record.decisionCostUsd ?? 0);
+  day.frontierUsd += record.frontierCostUsd ?? 0;
+}
+
+/** Below this confidence a choice is in doubt. */
+const LOW_CONFIDENCE = 0.5;
+
+function isDoubtful({ cause, confidence }: LoggedRecord): boolean {
+  return cause === "tie" || cause === "low-confidence" || (confidence ?? 1) < LOW_CONFIDENCE;
+}
+
+function dayTable(days: readonly Day[]) {
+  const head = ["day", "messages", ...tierNames, "failed", "in doubt", "paid", "frontier only"];
+  const rows = days.map((day) => [
+    day.day,
+    ...[day.messages, ...tierNames.map((tier) => day.tiers[tier]), day.failed, day.doubtful].map(
+      (count) => count.toLocaleString("en"),
+    ),
+    usd(day.paidUsd),
+    usd(day.frontierUsd),
+  ]);
+  return table(head, rows);
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]) {
+  return html`<div class="scroll" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          ${head.map((cell) => html`<th scope="col">${cell}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ([first = "", ...rest]) =>
+            html`<tr>
+              <th scope="row">${first}</th>
+              ${rest.map((cell) => html`<td>${cell}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function quantiles(values: readonly number[]): [string, string] {
+  const sorted = values.toSorted((one, other) => one - other);
+  const at = (share: number) => {
+    const value = sorted[Math.ceil(share * sorted.length) - 1];
+    return value === undefined ? "–" : `${value.toLocaleString("en")} ms`;
+  };
+  return [at(0.5), at(0.95)];
+}
+
+const dollars = new Intl.NumberFormat("en", {
+  style: "currency",
+  currency: "USD",
+  maximumSignificantDigits: 3,
+});
+
+function usd(value: number): string {
+  return dollars.format(value);
+}
+
+const style = `
+main { display: grid; gap: 1.25rem; margin-top: 1.25rem; }
+main > * { min-width: 0; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.25rem 1rem 0.25rem 0; text-align: left; white-space: nowrap; }
+thead th { color: var(--quiet); font-weight: 500; }
+a { color: var(--accent); }
+h1 { font-size: 1.5rem; margin-top: 0.5rem; } h2 { font-size: 1.05rem; margin-bottom: 0.5rem; }
+pre { margin: 0; font-size: 0.85rem; }
+.notice { margin-top: 0.25rem; color: var(--quiet); }
+.bar-list { list-style: none; margin: 0; padding: 0; display: grid; gap: 0.35rem; }
+.bar-list li { display: grid; grid-template-columns: 6rem 1fr 4rem; gap: 0.75rem; align-items: center; }
+.bar-track { height: 0.7rem; border-radius: 0.35rem; background: var(--band); }
+.bar-length { display: block; height: 100%; border-radius: 0.35rem; background: var(--accent); }
+.bar-count { text-align: right; font-variant-numeric: tabular-nums; }
+`;
