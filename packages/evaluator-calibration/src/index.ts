@@ -97,6 +97,7 @@ export {
 export {
   basisOf,
   evaluationReader,
+  idOf,
   type KeptAnswers,
   readAnswerRecord,
 } from "./input/read-answers.ts";

@@ -127,7 +127,7 @@ test.each([
   [{ id: "a", question: "tier", probabilities: { a: 0.5, b: 0.2 } }, "sum up to 0.700"],
   [{ id: "a", question: "scam" }, "has no probability"],
   [{ id: "a", probability: 0.5 }, "has no question"],
-  [{ question: "scam", probability: 0.5 }, "id is undefined"],
+  [{ question: "scam", probability: 0.5 }, "has no id; each record needs one of its own"],
   [{ id: "a", question: 3, probability: 0.5 }, "question is 3; it must be a text"],
   ["a", "is no JSON object"],
 ])("the answer %j is refused: %s", (answer, message) => {

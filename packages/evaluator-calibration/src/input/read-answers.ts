@@ -212,7 +212,11 @@ export function idOf(fields: Fields, place: Place): string {
   const { id } = fields;
   if (typeof id === "string" && id !== "") return id;
   if (typeof id === "number" && Number.isFinite(id)) return String(id);
-  throw new CalibrationInputError(place, `id is ${quote(id)}; each record needs an id of its own`);
+  const problem =
+    id === undefined
+      ? "has no id; each record needs one of its own"
+      : `id is ${quote(id)}; each record needs an id of its own`;
+  throw new CalibrationInputError(place, problem);
 }
 
 /** Returns whether a value is an object with fields. */

@@ -16,6 +16,7 @@ import {
 } from "evaluator-calibration";
 import type { Question } from "evaluator-client";
 import { CliError, printable } from "evaluator-cli-kit";
+import { nameSource } from "../calibrate/calibration-report.ts";
 import { endings } from "../command.ts";
 import type { AskedEngine } from "./ask-engines.ts";
 import type { CompareArguments } from "./compare-arguments.ts";
@@ -78,9 +79,7 @@ function joinTable(
 }
 
 function describeOthers({ source }: AnswerColumn, left: number): string {
-  const { modelId, basis } = source;
-  const kept = `${modelId ?? "a model that is not named"} (${basis})`;
-  return `compared are the answers of ${kept}; ${left} of another source are left out, since sources are never mixed`;
+  return `compared are the answers of ${nameSource(source)}; ${left} of another source are left out, since sources are never mixed`;
 }
 
 function tableOf({ engine, evaluations }: AskedEngine, { questions }: Asked): AnswerTable {

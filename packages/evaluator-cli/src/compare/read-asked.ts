@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { CalibrationInputError, type InputRecord } from "evaluator-calibration";
+import { CalibrationInputError, idOf, type InputRecord } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
 import { type CliContext, CliError, printable } from "evaluator-cli-kit";
 import { readQuestionsFile } from "../engines/asked-questions.ts";
@@ -61,16 +61,18 @@ function toState(
   { line, value }: InputRecord,
   file: string,
 ): { id: string; state: string | object } {
-  const fields = typeof value === "object" && value !== null ? (value as { id?: unknown }) : {};
-  const { id, ...rest } = fields;
-  if (typeof id !== "string" && typeof id !== "number") {
-    throw new CalibrationInputError({ file, line }, "has no id; each record needs one of its own");
-  }
+  const place = { file, line };
+  const { id: _, ...rest } = toFields(value);
+  const id = idOf(toFields(value), place);
   const state = "state" in rest ? rest.state : rest;
   if (typeof state === "string" || (typeof state === "object" && state !== null)) {
-    return { id: String(id), state };
+    return { id, state };
   }
-  throw new CalibrationInputError({ file, line }, "state is neither text nor a JSON object");
+  throw new CalibrationInputError(place, "state is neither text nor a JSON object");
+}
+
+function toFields(value: unknown): { readonly [name: string]: unknown } {
+  return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 /** The states that labels hold themselves; several labels of one record may repeat it. */

@@ -1,4 +1,4 @@
-/** The look of the calibration page: one question on one sheet of A4. */
+/** The look of the pages of calibrate and compare, beside that of every report: a question of the first fits on one sheet of A4. */
 export const pageStyle = `
 h1 { font-size: 1.15rem; letter-spacing: -0.01em; }
 h2 { font-size: 1.35rem; line-height: 1.3; font-weight: 650; letter-spacing: -0.015em; margin: 0.35rem 0 0.5rem; text-wrap: balance; }
