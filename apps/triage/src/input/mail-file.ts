@@ -1,13 +1,12 @@
 import { hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { CliError, printable, toFileError } from "evaluator-cli-kit";
-import { DigestTable, NumberList } from "./digest-table.ts";
 import { type JsonRecord, readJsonRecords } from "./json-records.ts";
 import { type Mail, mailSchema, recordLabel } from "./mail.ts";
+import { RepeatFinder } from "./repeat-finder.ts";
 import { toUtf8Chunks } from "./utf8-chunks.ts";
 
 const PROBLEMS_SHOWN = 10;
-const ID_DIGEST_BYTES = 16;
 
 /** A mail of an input file, and the index of its record there, from 0. */
 export interface InputMail {
@@ -99,7 +98,7 @@ async function checkRecords(
   path: string,
   { skipInvalid = false, signal }: MailFileOptions,
 ): Promise<CheckedRecords> {
-  const check = new RecordCheck();
+  using check = new RecordCheck();
   const leftOut = new Set<number>();
   let index = 0;
   for await (const records of readRecords(path)) {
@@ -110,53 +109,99 @@ async function checkRecords(
     }
   }
   const { problems } = check;
+  const repeated = check.repeatedIds();
+  for (const repeat of repeated.keys()) leftOut.add(repeat);
+  if (repeated.size > 0) await nameRepeated(path, repeated, problems);
   const isUsable = leftOut.size === 0 || (skipInvalid && leftOut.size < index);
   if (!isUsable) throw new CliError(problems.describe());
   return { leftOut, problems, length: index - leftOut.size };
 }
 
+// Their records are not held, so the file is read once more where there are any.
+async function nameRepeated(
+  path: string,
+  repeated: ReadonlyMap<number, number>,
+  problems: Problems,
+): Promise<void> {
+  let index = 0;
+  for await (const records of readRecords(path)) {
+    for (const record of records) {
+      const first = repeated.get(index);
+      const value = "value" in record ? record.value : null;
+      if (first !== undefined) {
+        const advice = "give every record an id of its own";
+        problems.add(index, value, `id is also that of the record at index ${first}; ${advice}`);
+      }
+      index += 1;
+    }
+  }
+}
+
 /** Finds what is wrong with records: each by itself, and ids that two of them have. */
-class RecordCheck {
+class RecordCheck implements Disposable {
   readonly problems = new Problems();
-  readonly #ids = new DigestTable(ID_DIGEST_BYTES);
-  /** The index of the record that has the id of a number. */
-  readonly #indexes = new NumberList();
+  readonly #ids = new RepeatFinder();
+  /** The indexes of the records that are wrong by themselves; the others have an id in the finder. */
+  readonly #wrong: number[] = [];
 
   isFine(index: number, record: JsonRecord): boolean {
-    const problems = "problem" in record ? [record.problem] : this.#problemsOf(index, record.value);
+    const problems = "problem" in record ? [record.problem] : this.#problemsOf(record.value);
     const value = "problem" in record ? null : record.value;
     for (const problem of problems) this.problems.add(index, value, problem);
+    if (problems.length > 0) this.#wrong.push(index);
     return problems.length === 0;
   }
 
-  #problemsOf(index: number, value: unknown): string[] {
+  /** Returns the indexes of records whose id an earlier one has, each with the index of that one. */
+  repeatedIds(): ReadonlyMap<number, number> {
+    const found = [...this.#ids.repeats()].toSorted((one, other) => one.index - other.index);
+    return new Map(found.map(({ index, first }) => [this.#indexOf(index), this.#indexOf(first)]));
+  }
+
+  [Symbol.dispose](): void {
+    this.#ids[Symbol.dispose]();
+  }
+
+  /** The index of the record that has the id of a number: the wrong ones before it have none. */
+  #indexOf(number: number): number {
+    let [low, high] = [0, this.#wrong.length];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if ((this.#wrong[middle] ?? 0) - middle <= number) low = middle + 1;
+      else high = middle;
+    }
+    return number + low;
+  }
+
+  #problemsOf(value: unknown): string[] {
     const { data, error } = mailSchema.safeParse(value);
     if (data === undefined) {
       return error.issues.map(({ path, message }) => [...path, message].join(" "));
     }
-    const number = this.#ids.add(hash("sha256", data.id, "buffer").subarray(0, ID_DIGEST_BYTES));
-    if (number === this.#indexes.length) {
-      this.#indexes.push(index);
-      return [];
-    }
-    const first = String(this.#indexes.at(number));
-    return [`id is also that of the record at index ${first}; give every record an id of its own`];
+    this.#ids.add(hash("sha256", data.id, "buffer"));
+    return [];
   }
 }
 
 /** What is wrong with the records of a file: the first of it in words, the rest as a number. */
 class Problems {
-  readonly #shown: string[] = [];
-  #more = 0;
+  readonly #shown: { readonly index: number; readonly line: string }[] = [];
+  #count = 0;
 
   add(index: number, record: unknown, problem: string): void {
-    if (this.#shown.length === PROBLEMS_SHOWN) this.#more += 1;
-    else this.#shown.push(`${recordLabel(index, record)}: ${problem}`);
+    this.#count += 1;
+    const last = this.#shown.at(-1);
+    if (this.#shown.length === PROBLEMS_SHOWN && last !== undefined && last.index <= index) return;
+    const line = `${recordLabel(index, record)}: ${problem}`;
+    const at = this.#shown.findIndex((shown) => shown.index > index);
+    this.#shown.splice(at === -1 ? this.#shown.length : at, 0, { index, line });
+    this.#shown.splice(PROBLEMS_SHOWN);
   }
 
   describe(): string {
-    const more = this.#more === 0 ? [] : [`and ${this.#more} more`];
-    return [...this.#shown, ...more].join("\n  ");
+    const rest = this.#count - this.#shown.length;
+    const more = rest === 0 ? [] : [`and ${rest} more`];
+    return [...this.#shown.map(({ line }) => line), ...more].join("\n  ");
   }
 }
 

@@ -1,7 +1,9 @@
+import { hash } from "node:crypto";
 import { type CostEstimate, estimateCost, type EvaluationRequest } from "evaluator-client";
 import { DigestTable, NumberList } from "../input/digest-table.ts";
 import { changedInput, type InputMail } from "../input/mail-file.ts";
 import type { Mail } from "../input/mail.ts";
+import { DIGEST_BYTES, RepeatFinder } from "../input/repeat-finder.ts";
 import type { CallStatus } from "../journal/journal-reader.ts";
 import type { MailEntry } from "../journal/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
@@ -10,8 +12,8 @@ import type { RunContext } from "./run-context.ts";
 /** Mails planned at once: each group waits for the disk once. */
 const GROUP_SIZE = 500;
 const allStatuses: readonly CallStatus[] = ["unknown", "answered", "begun", "changed"];
-/** So much of the hash in a key tells states apart; the whole is made again for each call. */
-const DIGEST_BYTES = 16;
+/** Beyond these a repeated state is looked for in a pass of its own, in less memory. */
+const COUNTED_AT_MOST = 1_000_000;
 const noPrice = { inputUsdPerMillionTokens: 0 };
 
 /** One mail, and where its answer is kept. */
@@ -38,10 +40,11 @@ export async function planCalls(
   { journal, noteMails }: PlanOptions,
 ): Promise<CallPlan> {
   const { input, run, signal } = context;
-  const plan = new CallPlan(context);
+  const plan = new CallPlan(context, await findRepeats(context));
   for await (const mails of inGroups(input.mails(run.limit), GROUP_SIZE)) {
     signal.throwIfAborted();
-    const entries = mails.map((found) => ({ id: found.mail.id, key: plan.addKey(found) }));
+    const keys = plan.addKeys(mails, plan.length);
+    const entries = mails.map(({ mail: { id } }, at) => ({ id, key: keys[at] ?? "" }));
     const statuses = await journal?.statusesOf(entries.map(({ key }) => key));
     for (const [at, mail] of mails.entries()) plan.addStatus(mail, statuses?.[at] ?? "unknown");
     noteMails?.(entries);
@@ -49,34 +52,48 @@ export async function planCalls(
   return plan;
 }
 
-/** The calls of a run: keys and statuses, and no mail, since an input may be larger than memory. */
+/** Returns how often a state has come before, by the place of its mail; null for few mails, which are counted as they come. */
+async function findRepeats(context: RunContext): Promise<ReadonlyMap<number, number> | null> {
+  const { input, run, signal } = context;
+  if (Math.min(input.length, run.limit) <= COUNTED_AT_MOST) return null;
+  const setup = setupHash(context);
+  using finder = new RepeatFinder();
+  for await (const { mail } of input.mails(run.limit)) {
+    signal.throwIfAborted();
+    finder.add(digestOf(callKey(setup, JSON.stringify(context.toState(mail)))));
+  }
+  return new Map(Array.from(finder.repeats(), ({ index, repeat }) => [index, repeat]));
+}
+
+/** The calls of a run: statuses, and no mail and no key, since an input may be larger than memory. */
 export class CallPlan {
   readonly #context: RunContext;
   readonly #setup: string;
-  readonly #keys: DigestTable;
-  /** How many calls there are of the key with a number; equal states have one each. */
-  readonly #callsOfKey: NumberList;
-  /** By call: the number of its key, how many earlier ones have the same, and its status. */
-  readonly #keyNumbers: NumberList;
-  readonly #repeats: NumberList;
-  readonly #statuses: NumberList;
+  readonly #counted: { keys: DigestTable; counts: NumberList } | null;
+  readonly #repeats: Map<number, number>;
+  readonly #statuses: Uint8Array;
+  #length = 0;
+  /** Of the keys of each group, which show that the input has not changed. */
+  readonly #digests: Buffer[] = [];
   readonly #counts = { unknown: 0, answered: 0, begun: 0, changed: 0 };
   #missing = { calls: 0, inputTokens: 0 };
 
-  constructor(context: RunContext) {
+  /** @param repeats - By the place of a mail, how often its state has come before; null to count it. */
+  constructor(context: RunContext, repeats: ReadonlyMap<number, number> | null) {
     this.#context = context;
     this.#setup = setupHash(context);
     const length = Math.min(context.input.length, context.run.limit);
-    this.#keys = new DigestTable(DIGEST_BYTES, length);
-    this.#callsOfKey = new NumberList(length);
-    this.#keyNumbers = new NumberList(length);
-    this.#repeats = new NumberList(length);
-    this.#statuses = new NumberList(length);
+    this.#counted =
+      repeats === null
+        ? { keys: new DigestTable(DIGEST_BYTES, length), counts: new NumberList(length) }
+        : null;
+    this.#repeats = new Map(repeats ?? []);
+    this.#statuses = new Uint8Array(length);
   }
 
   /** How many calls there are. */
   get length(): number {
-    return this.#statuses.length;
+    return this.#length;
   }
 
   /** What is to be asked, estimated: calls of the model, and their input tokens. */
@@ -89,19 +106,18 @@ export class CallPlan {
     return this.#counts[status];
   }
 
-  /** Adds the call about a mail, and returns its key. */
-  addKey(input: InputMail): string {
-    const key = this.#keyOf(input);
-    const number = this.#keys.add(digestOf(key));
-    const repeat = this.#callsOfKey.increase(number);
-    this.#keyNumbers.push(number);
-    this.#repeats.push(repeat);
-    return repeatedKey(key, repeat);
+  /** Adds the calls about the next group of mails, and returns their keys. */
+  addKeys(group: readonly InputMail[], start: number): string[] {
+    const keys = group.map((input) => this.#keyOf(input));
+    this.#digests.push(digestOfAll(keys));
+    for (const [at, key] of keys.entries()) this.#countRepeat(start + at, key);
+    return keys.map((key, at) => this.#repeatedKey(start + at, key));
   }
 
   /** Adds the status of the next call that has a key. */
   addStatus({ mail }: InputMail, status: CallStatus): void {
-    this.#statuses.push(allStatuses.indexOf(status));
+    this.#statuses[this.#length] = allStatuses.indexOf(status);
+    this.#length += 1;
     this.#counts[status] += 1;
     if (status === "answered") return;
     const { transport } = this.#context;
@@ -119,14 +135,29 @@ export class CallPlan {
   async *calls(): AsyncGenerator<PlannedCall, undefined> {
     const { input, inputPath } = this.#context;
     let at = 0;
-    for await (const found of input.mails(this.length)) {
-      const key = this.#keyOf(found);
-      const planned = this.#keys.at(this.#keyNumbers.at(at));
-      if (!planned.equals(digestOf(key))) throw changedInput(inputPath);
-      const status = allStatuses[this.#statuses.at(at)] ?? "unknown";
-      yield { ...found, key: repeatedKey(key, this.#repeats.at(at)), status };
-      at += 1;
+    for await (const group of inGroups(input.mails(this.length), GROUP_SIZE)) {
+      const keys = group.map((found) => this.#keyOf(found));
+      if (this.#digests[at / GROUP_SIZE]?.equals(digestOfAll(keys)) !== true) {
+        throw changedInput(inputPath);
+      }
+      for (const [place, found] of group.entries()) {
+        const key = this.#repeatedKey(at, keys[place] ?? "");
+        const status = allStatuses[this.#statuses[at] ?? 0] ?? "unknown";
+        yield { ...found, key, status };
+        at += 1;
+      }
     }
+  }
+
+  #countRepeat(at: number, key: string): void {
+    if (this.#counted === null) return;
+    const { keys, counts } = this.#counted;
+    const repeat = counts.increase(keys.add(digestOf(key)));
+    if (repeat > 0) this.#repeats.set(at, repeat);
+  }
+
+  #repeatedKey(at: number, key: string): string {
+    return repeatedKey(key, this.#repeats.get(at) ?? 0);
   }
 
   #keyOf({ mail }: InputMail): string {
@@ -136,6 +167,10 @@ export class CallPlan {
 
 function digestOf(key: string): Buffer {
   return Buffer.from(key, "base64url").subarray(0, DIGEST_BYTES);
+}
+
+function digestOfAll(keys: readonly string[]): Buffer {
+  return hash("sha256", keys.join("\n"), "buffer");
 }
 
 /** Returns items in groups of `size`, the last one shorter. */
