@@ -35,8 +35,8 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
   "packages/evaluator-postgres": [
     "database-error run-tables",
     "database schema",
-    "answers migrate",
-    "answer-writer chunk-queue",
+    "answers chunk-queue",
+    "answer-writer migrate",
     "chunk-records load-run postgres-limits run-info run-rows",
     "postgres-runs",
     "index",

@@ -1,3 +1,4 @@
+import { migrateQueue } from "./chunk-queue.ts";
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase, type Query } from "./database.ts";
 import { migrations } from "./schema.ts";
@@ -8,8 +9,8 @@ const OLDEST_SERVER = 13;
 const MIGRATION_LOCK = 0x65_76_61_6c;
 
 /**
- * Makes or upgrades the schema `evaluator`, for a role that may; `postgresLimits` does it by itself
- * where its own role may.
+ * Makes or upgrades the schemas `evaluator` and `evaluator_jobs`, for a role that may;
+ * `postgresLimits` and `postgresRuns` do it by themselves where their own role may.
  *
  * @throws DatabaseError
  */
@@ -17,6 +18,7 @@ export async function migrate(connection: Connection): Promise<void> {
   const database = openDatabase(connection);
   try {
     await migrateDatabase(database);
+    await migrateQueue(database);
   } finally {
     await database.close();
   }
