@@ -16,10 +16,10 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "evaluation retry/attempt",
     "questions/check-answers transports",
     "hooks to-evaluation",
-    "logger retry",
+    "logger middleware/middleware open-calls retry",
     "batch evaluator-options",
     "catalog create-evaluator opentelemetry",
-    "ai-sdk",
+    "ai-sdk middleware",
     "index",
   ],
   "packages/evaluator-calibration": [

@@ -26,6 +26,9 @@ import {
 } from "./questions/request.ts";
 import type { StateOf } from "./questions/json.ts";
 import type { Questions } from "./questions/question.ts";
+import { type Middleware, throughMiddleware } from "./middleware/middleware.ts";
+import { OpenCalls } from "./open-calls.ts";
+import type { CallEstimate } from "./transports/transport.ts";
 import { type RetryPolicy, withRetries } from "./retry/with-retries.ts";
 import { checkReply, toEvaluation } from "./to-evaluation.ts";
 import type { AttemptContext } from "./retry/attempt.ts";
@@ -75,6 +78,14 @@ export interface Evaluator extends AsyncDisposable {
   ): EvaluationBatch<TQuestions>;
 
   /**
+   * Returns an evaluator whose calls go through a middleware first, and then through those that were
+   * there; connections, limits and pauses are shared with this one, which stays as it is.
+   *
+   * @throws {ConfigurationError} when it is no function.
+   */
+  with(middleware: Middleware): Evaluator;
+
+  /**
    * Waits for the calls in flight, then closes the connections of its transport. From then on a call
    * is refused with a `ConfigurationError`, and a batch ends with one.
    */
@@ -115,33 +126,14 @@ export function createEvaluator(
   const batchPolicy = { ...ownPolicy, deadlineMs, freeRetries: freeRetriesInBatch };
   const calls = new OpenCalls(() => transport.close?.());
 
+  const estimate = (request: EvaluationRequest): CallEstimate =>
+    transport.estimate?.(request) ?? { calls: 1, inputTokens: estimateTokens(request) };
   const tokensOf = (request: EvaluationRequest) => {
-    const sent = transport.estimate?.(request);
-    return sent === undefined
-      ? estimateTokens(request)
-      : sent.inputTokens / Math.max(1, sent.calls);
+    const { calls: sent, inputTokens } = estimate(request);
+    return inputTokens / Math.max(1, sent);
   };
 
-  async function evaluate(
-    given: EvaluationRequest,
-    basePolicy: RetryPolicy,
-    callOptions?: EvaluateOptions,
-  ): Promise<Evaluation> {
-    calls.begin();
-    try {
-      const policy = withOptions(basePolicy, callOptions);
-      if (log === null) return await ask(given, policy);
-      const lines = log.begin();
-      const hooks = joinHooks(policy.hooks, lines);
-      return await logged(lines, () => ask(given, { ...policy, hooks }));
-    } finally {
-      calls.end();
-    }
-  }
-
-  function ask(given: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
-    policy.signal?.throwIfAborted();
-    const request = parseRequest(given);
+  function trace(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
     if (isSurelyTooLong(request.state)) warnOfLongState(logger);
     if (tracing === undefined) return send(request, policy);
     const run = (own: Hooks) => send(request, { ...policy, hooks: joinHooks(policy.hooks, own) });
@@ -160,36 +152,76 @@ export function createEvaluator(
     const tokens = pacer.countsTokens ? tokensOf(request) : 0;
     const { value, attempts } = await withRetries(attempt, policy, tokens);
     const timing = { totalMs: clock.now() - startedAtMs, attempts };
-    return toEvaluation(value.response, { reply: value.reply, questions, timing });
+    const { name } = transport;
+    return toEvaluation(value.response, { reply: value.reply, transport: name, questions, timing });
   }
 
-  const evaluator = {
-    evaluate: (request: EvaluationRequest, callOptions?: EvaluateOptions) =>
-      evaluate(request, ownPolicy, callOptions),
-    evaluateMany(requests: RequestSource, callOptions: EvaluateManyOptions = {}) {
-      calls.checkOpen();
-      const { concurrency, readAhead, order, ...others } = callOptions;
-      const waits = new WaitingTime(clock);
-      const policy = withOptions(batchPolicy, others);
-      const answered = { count: 0 };
-      const withWaits = { ...policy, answered, hooks: joinHooks(policy.hooks, waits) };
-      return runBatch({
-        requests,
-        limits: { concurrency, readAhead, order },
-        signal: others.signal,
-        evaluateUntil: (signal) => {
-          const untilSignal = { ...withWaits, signal };
-          return (request) => evaluate(request, untilSignal);
-        },
-        checkOpen: () => calls.checkOpen(),
-        waitMs: () => waits.leftMs,
-      });
-    },
-    close: () => calls.close(),
-    [Symbol.asyncDispose]: () => calls.close(),
-  };
-  // The types of questions and answers exist only where it is called.
-  return evaluator as Evaluator;
+  function evaluatorThrough(chain: readonly Middleware[]): Evaluator {
+    async function evaluate(
+      given: EvaluationRequest,
+      basePolicy: RetryPolicy,
+      callOptions?: EvaluateOptions,
+    ): Promise<Evaluation> {
+      calls.begin();
+      try {
+        const policy = withOptions(basePolicy, callOptions);
+        if (log === null) return await ask(given, policy);
+        const lines = log.begin();
+        const hooks = joinHooks(policy.hooks, lines);
+        return await logged(lines, () => ask(given, { ...policy, hooks }));
+      } finally {
+        calls.end();
+      }
+    }
+
+    function ask(given: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
+      policy.signal?.throwIfAborted();
+      const request = parseRequest(given);
+      if (chain.length === 0) return trace(request, policy);
+      const { name, target } = transport;
+      const call = { signal: policy.signal, transport: name, target, clock, estimate };
+      const next = (changed: EvaluationRequest) =>
+        trace(changed === request ? request : parseRequest(changed), policy);
+      return throughMiddleware(chain, call, next)(request);
+    }
+
+    const evaluator = {
+      evaluate: (request: EvaluationRequest, callOptions?: EvaluateOptions) =>
+        evaluate(request, ownPolicy, callOptions),
+      evaluateMany(requests: RequestSource, callOptions: EvaluateManyOptions = {}) {
+        calls.checkOpen();
+        const { concurrency, readAhead, order, ...others } = callOptions;
+        const waits = new WaitingTime(clock);
+        const policy = withOptions(batchPolicy, others);
+        const answered = { count: 0 };
+        const withWaits = { ...policy, answered, hooks: joinHooks(policy.hooks, waits) };
+        return runBatch({
+          requests,
+          limits: { concurrency, readAhead, order },
+          signal: others.signal,
+          evaluateUntil: (signal) => {
+            const untilSignal = { ...withWaits, signal };
+            return (request) => evaluate(request, untilSignal);
+          },
+          checkOpen: () => calls.checkOpen(),
+          waitMs: () => waits.leftMs,
+        });
+      },
+      with: (middleware: Middleware) => evaluatorThrough([checkMiddleware(middleware), ...chain]),
+      close: () => calls.close(),
+      [Symbol.asyncDispose]: () => calls.close(),
+    };
+    // The types of questions and answers exist only where it is called.
+    return evaluator as Evaluator;
+  }
+
+  return evaluatorThrough([]);
+}
+
+function checkMiddleware(middleware: Middleware): Middleware {
+  if (typeof middleware === "function") return middleware;
+  const message = `The middleware is no function; write with((request, next) => next(request)).`;
+  throw new ConfigurationError(message, { option: "middleware" });
 }
 
 function withOptions(policy: RetryPolicy, options?: EvaluateOptions): RetryPolicy {
@@ -203,44 +235,5 @@ async function logged<TValue>(lines: CallLines, call: () => Promise<TValue>): Pr
   } catch (error) {
     lines.onFailure(error);
     throw error;
-  }
-}
-
-/** The calls in flight, until the evaluator is closed and they are over. */
-class OpenCalls {
-  readonly #closeTransport: () => Promise<void> | undefined;
-  #count = 0;
-  #closed: Promise<void> | null = null;
-  #onLast: () => void = () => undefined;
-
-  constructor(closeTransport: () => Promise<void> | undefined) {
-    this.#closeTransport = closeTransport;
-  }
-
-  /** @throws ConfigurationError when no call may begin any more. */
-  checkOpen(): void {
-    if (this.#closed === null) return;
-    const message = "The evaluator is closed; make another one with createEvaluator.";
-    throw new ConfigurationError(message, { option: "close" });
-  }
-
-  begin(): void {
-    this.checkOpen();
-    this.#count += 1;
-  }
-
-  end(): void {
-    this.#count -= 1;
-    if (this.#count === 0) this.#onLast();
-  }
-
-  close(): Promise<void> {
-    this.#closed ??= this.#closeAfterLast();
-    return this.#closed;
-  }
-
-  async #closeAfterLast(): Promise<void> {
-    if (this.#count > 0) await new Promise<void>((resolve) => (this.#onLast = resolve));
-    await this.#closeTransport();
   }
 }

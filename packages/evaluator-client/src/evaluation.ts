@@ -61,6 +61,8 @@ export interface Evaluation<
   confidence: ConfidenceFor<TQuestions>;
   /** Price of this call in US dollars from `marketCost`, or null when not reported. */
   costUsd: number | null;
+  /** The transport that it came over, such as `gateway`. */
+  transport: string;
   /** The model that answered, or null when the service does not say. */
   modelId: string | null;
   /** The service's id of the request, or null. */

@@ -10,7 +10,12 @@ const { questions } = emailRequest;
 function evaluationWith(providerMetadata: Record<string, unknown>) {
   const response = { ...gatewayBody, providerMetadata } as EvaluationResponse<typeof questions>;
   const reply = { response, modelId: null, requestId: null, raw: response };
-  return toEvaluation(response, { reply, questions, timing: { totalMs: 1, attempts: 1 } });
+  return toEvaluation(response, {
+    reply,
+    questions,
+    transport: "gateway",
+    timing: { totalMs: 1, attempts: 1 },
+  });
 }
 
 const failed = { success: false, startTime: 1, endTime: 2 };
@@ -62,6 +67,7 @@ test.each([{ "x-region": "fra1", "set-cookie": ["a=1", "b=2"] }, undefined])(
     const evaluation = toEvaluation(response, {
       reply,
       questions,
+      transport: "gateway",
       timing: { totalMs: 1, attempts: 1 },
     });
     expect(evaluation.headers).toEqual(headers ?? {});

@@ -31,9 +31,14 @@ export function checkReply<TQuestions extends Questions>(
 /** Puts a checked response, and what a caller would otherwise dig for, into one object. */
 export function toEvaluation<TQuestions extends Questions>(
   response: EvaluationResponse<TQuestions>,
-  details: { reply: TransportReply; questions: TQuestions; timing: Omit<Timing, "providerMs"> },
+  details: {
+    reply: TransportReply;
+    transport: string;
+    questions: TQuestions;
+    timing: Omit<Timing, "providerMs">;
+  },
 ): Evaluation<TQuestions> {
-  const { reply, questions, timing } = details;
+  const { reply, transport, questions, timing } = details;
   const { answers, rounding, usage, warnings, providerMetadata } = response;
   const gateway = providerMetadata["gateway"];
   return {
@@ -47,6 +52,7 @@ export function toEvaluation<TQuestions extends Questions>(
       reply.definesConfidence === false ? {} : providerMetadata,
     ),
     costUsd: reply.costUsd === undefined ? readCost(gateway) : reply.costUsd,
+    transport,
     modelId: reply.modelId,
     requestId: reply.requestId,
     headers: reply.headers ?? {},

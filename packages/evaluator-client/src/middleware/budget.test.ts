@@ -1,0 +1,129 @@
+import { setImmediate as untilNext } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createEvaluator } from "../create-evaluator.ts";
+import { ConfigurationError, ConnectionError } from "../errors.ts";
+import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
+import { budget, BudgetError, type BudgetOptions } from "./budget.ts";
+
+type Counting = Parameters<typeof countingTransport>[0];
+
+function limited(options: BudgetOptions, counting: Counting = {}) {
+  const { transport, states } = countingTransport(counting);
+  const clock = new ManualClock();
+  const spent = budget(options);
+  const evaluator = createEvaluator({ transport, maxRetries: 0 }, { clock }).with(spent);
+  return { evaluator, states, spent, clock };
+}
+
+/** How many of so many calls at once succeed. */
+async function askAtOnce({ evaluator }: ReturnType<typeof limited>, count: number) {
+  const requests = Array.from({ length: count }, (_, index) => scamRequest(`mail ${index}`));
+  const batch = evaluator.evaluateMany(requests, { concurrency: count });
+  const errors: unknown[] = [];
+  for await (const item of batch) if (item.status === "failed") errors.push(item.error);
+  expect(errors.filter((error) => !(error instanceof BudgetError))).toEqual([]);
+  return batch.totals.succeeded;
+}
+
+test("never spends more than it holds, however many ask at once", async () => {
+  const run = limited({ maxCostUsd: 0.0105 }, { answer: () => untilNext() });
+  const succeeded = await askAtOnce(run, 64);
+  expect(succeeded).toBeGreaterThan(7);
+  expect(run.states).toHaveLength(succeeded);
+  expect(run.spent.spending.costUsd).toBeCloseTo(succeeded * 0.001, 9);
+  expect(run.spent.spending.costUsd).toBeLessThanOrEqual(0.0105);
+  expect(run.spent.spending).toMatchObject({ reservedUsd: 0, reservedTokens: 0 });
+});
+
+test("lets one call go first while no price is known", async () => {
+  const first = Promise.withResolvers<void>();
+  const run = limited({ maxCostUsd: 1 }, { answer: () => first.promise });
+  const calls = ["a", "b", "c"].map((state) => run.evaluator.evaluate(scamRequest(state)));
+  await untilNext();
+  expect(run.states).toEqual(["a"]);
+  first.resolve();
+  await Promise.all(calls);
+  expect(run.states).toEqual(["a", "b", "c"]);
+});
+
+test("a wait for the first price ends when the call is aborted", async () => {
+  const run = limited({ maxCostUsd: 1 }, { answer: () => new Promise(() => undefined) });
+  void run.evaluator.evaluate(scamRequest("a"));
+  const controller = new AbortController();
+  const second = run.evaluator.evaluate(scamRequest("b"), { signal: controller.signal });
+  await untilNext();
+  controller.abort(new Error("enough"));
+  await expect(second).rejects.toThrow("enough");
+});
+
+test("counts tokens", async () => {
+  const run = limited({ maxTokens: 250 });
+  await run.evaluator.evaluate(scamRequest("a"));
+  await run.evaluator.evaluate(scamRequest("b"));
+  expect(run.spent.spending.tokens).toBe(206);
+  const refused = run.evaluator.evaluate(scamRequest("c ".repeat(200)));
+  await expect(refused).rejects.toMatchObject({
+    name: "BudgetError",
+    limit: "maxTokens",
+    attempts: 0,
+    isRetryable: false,
+    spending: { tokens: 206 },
+  });
+  await expect(refused).rejects.toThrow("250 tokens, of which 206 are spent");
+  expect(run.states).toHaveLength(2);
+});
+
+test("over a span, what was spent before it is free again", async () => {
+  const run = limited({ maxTokens: 120, spanMs: 60_000 });
+  await run.evaluator.evaluate(scamRequest("a"));
+  await expect(run.evaluator.evaluate(scamRequest("b"))).rejects.toThrow("in 60000 ms");
+  await run.clock.advance(60_000);
+  await run.evaluator.evaluate(scamRequest("b"));
+  expect(run.states).toEqual(["a", "b"]);
+});
+
+test("is shared by the evaluators and batches around which it is", async () => {
+  const shared = budget({ maxTokens: 150 });
+  const [one, other] = [countingTransport(), countingTransport({ name: "other" })];
+  const first = createEvaluator({ transport: one.transport }).with(shared);
+  const second = createEvaluator({ transport: other.transport }).with(shared);
+  await first.evaluate(scamRequest("a"));
+  for await (const item of second.evaluateMany([scamRequest("b ".repeat(200))])) {
+    expect(item).toMatchObject({ status: "failed", error: { name: "BudgetError" } });
+  }
+  expect(other.states).toEqual([]);
+});
+
+test("counts a failed call that may have been charged for, and no other", async () => {
+  let maybeBilled = true;
+  const answer = async () => {
+    throw new ConnectionError("Lost.", { maybeBilled, isRetryable: false });
+  };
+  const run = limited({ maxCostUsd: 1, usdPerMillionTokens: 10 }, { answer });
+  await expect(run.evaluator.evaluate(scamRequest("a"))).rejects.toThrow("Lost.");
+  const { costUsd, tokens } = run.spent.spending;
+  expect(costUsd).toBeCloseTo((tokens * 10) / 1e6, 12);
+  expect(tokens).toBeGreaterThan(0);
+  maybeBilled = false;
+  await expect(run.evaluator.evaluate(scamRequest("b"))).rejects.toThrow("Lost.");
+  expect(run.spent.spending.tokens).toBe(tokens);
+});
+
+test("takes the given price where the service reports none", async () => {
+  const run = limited({ maxCostUsd: 1, usdPerMillionTokens: 10 }, { costUsd: null });
+  await run.evaluator.evaluate(scamRequest("a"));
+  expect(run.spent.spending.costUsd).toBeCloseTo(0.00103, 12);
+});
+
+test.each([
+  [{}, "maxCostUsd"],
+  [{ maxCostUsd: 0 }, "maxCostUsd"],
+  [{ maxTokens: 1.5 }, "maxTokens"],
+  [{ maxTokens: 1, spanMs: -1 }, "spanMs"],
+  [{ maxCostUsd: 1, usdPerMillionTokens: -1 }, "usdPerMillionTokens"],
+])("refuses %j by the option's name", (options, name) => {
+  const make = () => budget(options);
+  expect(make).toThrow(ConfigurationError);
+  expect(make).toThrow(name);
+});

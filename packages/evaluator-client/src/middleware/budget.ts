@@ -1,0 +1,208 @@
+import * as z from "zod";
+import { checkOptions, ConfigurationError, ConnectionError, EvaluatorError } from "../errors.ts";
+import type { Evaluation } from "../evaluation.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
+import { type Middleware, type MiddlewareCall, untilAborted } from "./middleware.ts";
+
+/** How much may be spent. At least one of the two limits. */
+export interface BudgetOptions {
+  /** Most US dollars. Where the service reports no price, it needs `usdPerMillionTokens`. */
+  maxCostUsd?: number;
+  /** Most tokens, read and written. */
+  maxTokens?: number;
+  /** Over which span, ending now, in milliseconds. @default since the budget was made */
+  spanMs?: number;
+  /**
+   * What a million tokens cost at most, in US dollars. Without it the dearest answer so far tells,
+   * and until the first one is in, calls go one at a time.
+   */
+  usdPerMillionTokens?: number;
+}
+
+/** What was spent over the span, and what calls in flight may come to. */
+export interface Spending {
+  readonly costUsd: number;
+  readonly tokens: number;
+  readonly reservedUsd: number;
+  readonly reservedTokens: number;
+}
+
+/** A middleware that refuses what a budget does not hold. */
+export type Budget = Middleware & { readonly spending: Spending };
+
+/** A call was refused before it was sent: it might come to more than is left of the budget. */
+export class BudgetError extends EvaluatorError {
+  /** Which limit it was. */
+  readonly limit: "maxCostUsd" | "maxTokens";
+  /** What was spent when it was refused. */
+  readonly spending: Spending;
+
+  constructor(message: string, details: Pick<BudgetError, "limit" | "spending">) {
+    super(message, { isRetryable: false });
+    this.limit = details.limit;
+    this.spending = details.spending;
+  }
+}
+
+const optionsSchema = z.object({
+  maxCostUsd: z.number().positive().optional(),
+  maxTokens: z.int().positive().optional(),
+  spanMs: z.number().positive().optional(),
+  usdPerMillionTokens: z.number().nonnegative().optional(),
+});
+
+/**
+ * Makes a middleware that refuses a call before it is sent when it might come to more than is left.
+ * What is in flight is reserved by its estimate; a failed call that may have been charged for counts
+ * as its estimate. One budget may be around several evaluators and batches, which then share it.
+ *
+ * @throws {ConfigurationError} when an option is wrong, or neither limit is given.
+ * @example
+ * ```ts
+ * const daily = budget({ maxCostUsd: 5, spanMs: 24 * 3600 * 1000 });
+ * const evaluator = createEvaluator().with(daily);
+ * ```
+ */
+export function budget(options: BudgetOptions): Budget {
+  checkOptions(optionsSchema, options);
+  if (options.maxCostUsd === undefined && options.maxTokens === undefined) {
+    const message = "A budget needs maxCostUsd or maxTokens.";
+    throw new ConfigurationError(message, { option: "maxCostUsd" });
+  }
+  const ledger = new Ledger(options);
+  const middleware = async (
+    request: EvaluationRequest,
+    next: (request: EvaluationRequest) => Promise<Evaluation>,
+    call: MiddlewareCall,
+  ): Promise<Evaluation> => {
+    const reservation = await ledger.reserve(request, call);
+    try {
+      const evaluation = await next(request);
+      const { usage, costUsd } = evaluation;
+      const tokens = usage.inputTokens + usage.outputTokens;
+      ledger.settle(reservation, { costUsd: costUsd ?? ledger.priceOf(tokens), tokens }, call);
+      return evaluation;
+    } catch (error) {
+      const billed = timesBilled(error);
+      const { costUsd, tokens } = reservation;
+      ledger.settle(reservation, { costUsd: costUsd * billed, tokens: tokens * billed }, call);
+      throw error;
+    }
+  };
+  const spending = { get: () => ledger.spending, enumerable: true };
+  return Object.defineProperty(middleware, "spending", spending) as unknown as Budget;
+}
+
+/** How many requests of a failed call may have been charged for. */
+function timesBilled(error: unknown): number {
+  if (!(error instanceof EvaluatorError)) return 1; // Aborted on the way.
+  return error instanceof ConnectionError && error.maybeBilled ? error.attempts : 0;
+}
+
+interface Amount {
+  readonly costUsd: number;
+  readonly tokens: number;
+}
+
+/** What was spent and what is reserved, for all calls under one budget. */
+class Ledger {
+  readonly #options: BudgetOptions;
+  readonly #spent: (Amount & { readonly atMs: number })[] = [];
+  readonly #total = { costUsd: 0, tokens: 0 };
+  readonly #reserved = { costUsd: 0, tokens: 0 };
+  #usdPerToken: number | null;
+  #pricing: Promise<void> | null = null;
+  #onPriced: () => void = () => undefined;
+
+  constructor(options: BudgetOptions) {
+    this.#options = options;
+    const { usdPerMillionTokens } = options;
+    this.#usdPerToken = usdPerMillionTokens === undefined ? null : usdPerMillionTokens / 1e6;
+  }
+
+  get spending(): Spending {
+    return {
+      ...this.#total,
+      reservedUsd: this.#reserved.costUsd,
+      reservedTokens: this.#reserved.tokens,
+    };
+  }
+
+  /** Returns what tokens cost where the service does not report it. */
+  priceOf(tokens: number): number {
+    return (tokens * (this.#options.usdPerMillionTokens ?? 0)) / 1e6;
+  }
+
+  /** @throws BudgetError when it might come to more than is left. */
+  async reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Amount> {
+    const { inputTokens, outputTokens = 0 } = call.estimate(request);
+    const tokens = inputTokens + outputTokens;
+    const needsPrice = this.#options.maxCostUsd !== undefined;
+    if (needsPrice) await this.#untilPriced(call.signal);
+    const amount = { costUsd: tokens * (this.#usdPerToken ?? 0), tokens };
+    this.#forgetOld(call);
+    this.#check(amount);
+    this.#reserved.costUsd += amount.costUsd;
+    this.#reserved.tokens += tokens;
+    return amount;
+  }
+
+  /** A reserved call is over, and this is what it came to. */
+  settle(reserved: Amount, spent: Amount, { clock }: MiddlewareCall): void {
+    this.#reserved.costUsd -= reserved.costUsd;
+    this.#reserved.tokens -= reserved.tokens;
+    this.#learnPrice(reserved, spent);
+    this.#onPriced();
+    if (spent.tokens === 0 && spent.costUsd === 0) return;
+    this.#total.costUsd += spent.costUsd;
+    this.#total.tokens += spent.tokens;
+    if (this.#options.spanMs !== undefined) this.#spent.push({ ...spent, atMs: clock.now() });
+  }
+
+  /** Lets one call go first while no price is known. */
+  async #untilPriced(signal: AbortSignal | undefined): Promise<void> {
+    while (this.#usdPerToken === null && this.#pricing !== null) {
+      await untilAborted(this.#pricing, signal);
+    }
+    if (this.#usdPerToken !== null) return;
+    this.#pricing = new Promise((resolve) => {
+      this.#onPriced = () => {
+        this.#pricing = null;
+        resolve();
+      };
+    });
+  }
+
+  #check(amount: Amount): void {
+    const { maxCostUsd = Infinity, maxTokens = Infinity } = this.#options;
+    const { costUsd, tokens, reservedUsd, reservedTokens } = this.spending;
+    if (costUsd + reservedUsd + amount.costUsd > maxCostUsd) {
+      throw this.#refusal("maxCostUsd", `$${maxCostUsd}`, `$${costUsd.toPrecision(3)}`);
+    }
+    if (tokens + reservedTokens + amount.tokens > maxTokens) {
+      throw this.#refusal("maxTokens", `${maxTokens} tokens`, `${tokens}`);
+    }
+  }
+
+  #refusal(limit: BudgetError["limit"], most: string, spent: string): BudgetError {
+    const { spanMs } = this.#options;
+    const span = spanMs === undefined ? "" : ` in ${spanMs} ms`;
+    const message = `The call was not sent: it might come to more than the budget of ${most}${span}, of which ${spent} are spent and the calls in flight may take the rest. Raise ${limit}, or wait.`;
+    return new BudgetError(message, { limit, spending: this.spending });
+  }
+
+  /** The dearest answer so far is taken for the price of the next. */
+  #learnPrice(reserved: Amount, spent: Amount): void {
+    if (this.#options.usdPerMillionTokens !== undefined || spent.tokens === 0) return;
+    this.#usdPerToken = Math.max(this.#usdPerToken ?? 0, spent.costUsd / reserved.tokens);
+  }
+
+  #forgetOld({ clock }: MiddlewareCall): void {
+    const sinceMs = clock.now() - (this.#options.spanMs ?? 0);
+    while ((this.#spent[0]?.atMs ?? Infinity) <= sinceMs) {
+      const { costUsd, tokens } = this.#spent.shift() as Amount;
+      this.#total.costUsd -= costUsd;
+      this.#total.tokens -= tokens;
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import { setImmediate as untilNext } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
+import { createEvaluator } from "../create-evaluator.ts";
+import { AuthenticationError, ConfigurationError } from "../errors.ts";
+import { boolean } from "../questions/question.ts";
+import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
+import { cache, type CacheOptions } from "./cache.ts";
+
+type Counting = Parameters<typeof countingTransport>[0];
+
+function cached(options: CacheOptions = {}, counting: Counting = {}) {
+  const { transport, states } = countingTransport(counting);
+  const kept = cache(options);
+  const evaluator = createEvaluator({ transport, maxRetries: 0 }).with(kept);
+  return { evaluator, states, savings: kept.savings };
+}
+
+test("asks the same once, and says what the second time cost and saved", async () => {
+  const { evaluator, states, savings } = cached();
+  const first = await evaluator.evaluate(scamRequest("a"));
+  const second = await evaluator.evaluate(scamRequest("a"));
+  expect(states).toEqual(["a"]);
+  expect(second.answers).toEqual(first.answers);
+  expect([first.costUsd, second.costUsd]).toEqual([0.001, 0]);
+  expect(second.usage).toEqual({ inputTokens: 0, outputTokens: 0 });
+  expect([first.timing.attempts, second.timing.attempts]).toEqual([1, 0]);
+  expect(savings).toEqual({ hits: 1, joined: 0, misses: 1, inputTokens: 100, costUsd: 0.001 });
+});
+
+test("keeps what differs in state, question or address apart", async () => {
+  const store = new Map();
+  const { evaluator, states } = cached({ store });
+  const other = cached({ store }, { name: "other" });
+  await evaluator.evaluate(scamRequest("a"));
+  await evaluator.evaluate(scamRequest("b"));
+  await evaluator.evaluate({ state: "a", questions: { scam: boolean("Is it really a scam?") } });
+  await other.evaluator.evaluate(scamRequest("a"));
+  expect([states, other.states]).toEqual([["a", "b", "a"], ["a"]]);
+  expect(store.size).toBe(4);
+});
+
+test("what a caller changes in an evaluation stays with that caller", async () => {
+  const { evaluator } = cached();
+  for (const _ of [1, 2, 3]) {
+    const { answers } = await evaluator.evaluate(scamRequest("a"));
+    expect(answers.scam.probability).toBe(0.04);
+    answers.scam.probability = 1;
+  }
+});
+
+test("joins identical calls in flight, in a batch too", async () => {
+  const digest = vi.spyOn(crypto.subtle, "digest");
+  const answered = Promise.withResolvers<void>();
+  const { evaluator, states, savings } = cached({}, { answer: () => answered.promise });
+  const batch = evaluator.evaluateMany(["a", "b", "a", "a"].map(scamRequest), { concurrency: 4 });
+  const first = batch.next();
+  // Each call knows by its hash which others are the same.
+  await expect
+    .poll(() => digest.mock.settledResults.map(({ type }) => type))
+    .toEqual(["fulfilled", "fulfilled", "fulfilled", "fulfilled"]);
+  await untilNext();
+  answered.resolve();
+  expect((await first).value).toMatchObject({ status: "succeeded" });
+  for await (const item of batch) expect(item.status).toBe("succeeded");
+  expect(new Set(states)).toEqual(new Set(["a", "b"]));
+  expect(states).toHaveLength(2);
+  expect(savings).toMatchObject({ hits: 0, joined: 2, misses: 2 });
+  expect(batch.totals.costUsd).toBe(0.002);
+});
+
+test("a call that is aborted ends alone: who had joined it asks again", async () => {
+  const answers: PromiseWithResolvers<void>[] = [];
+  const answer = () => {
+    answers.push(Promise.withResolvers<void>());
+    return answers.at(-1)?.promise ?? Promise.resolve();
+  };
+  const { evaluator, states } = cached({}, { answer });
+  const [first, third] = [new AbortController(), new AbortController()];
+  const one = evaluator.evaluate(scamRequest("a"), { signal: first.signal });
+  await expect.poll(() => states).toEqual(["a"]);
+  const two = evaluator.evaluate(scamRequest("a"));
+  const three = evaluator.evaluate(scamRequest("a"), { signal: third.signal });
+  third.abort(new Error("three leaves"));
+  await expect(three).rejects.toThrow("three leaves");
+  first.abort(new Error("one leaves"));
+  await expect(one).rejects.toThrow("one leaves");
+  await expect.poll(() => answers.length).toBe(2);
+  answers[1]?.resolve();
+  expect((await two).costUsd).toBe(0.001);
+  expect(states).toEqual(["a", "a"]);
+});
+
+test("a failure is everybody's who waits for it, and is not kept", async () => {
+  let isWrongKey = true;
+  const details = { status: 401, type: null, requestId: null, generationId: null };
+  const answer = async () => {
+    await untilNext();
+    const rest = { retryAfterMs: null, needsPaidCredits: false };
+    if (isWrongKey) throw new AuthenticationError("Wrong key.", { ...details, ...rest });
+  };
+  const { evaluator, states } = cached({}, { answer });
+  const both = await Promise.allSettled(
+    ["a", "a"].map((state) => evaluator.evaluate(scamRequest(state))),
+  );
+  expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(states).toEqual(["a"]);
+  isWrongKey = false;
+  await evaluator.evaluate(scamRequest("a"));
+  expect(states).toEqual(["a", "a"]);
+});
+
+test("its memory is bounded: what was used longest ago is asked again", async () => {
+  const { evaluator, states } = cached({ maxEntries: 2 });
+  for (const state of ["a", "b", "a", "c", "a", "b"]) await evaluator.evaluate(scamRequest(state));
+  expect(states).toEqual(["a", "b", "c", "b"]);
+});
+
+test.each([
+  ["nothing", undefined],
+  ["text", "quagga"],
+  ["an answer to another question", { answers: { other: { type: "boolean", probability: 0 } } }],
+  ["a probability over 1", (kept: string) => kept.replace("0.04", "1.04")],
+])("what a store returns is checked: %s is asked for", async (_, stored) => {
+  const kept = new Map<string, string>();
+  const store = {
+    get: async (key: string) => {
+      if (typeof stored !== "function") return stored;
+      const text = kept.get(key);
+      return text === undefined ? undefined : JSON.parse(stored(text));
+    },
+    set: async (key: string, evaluation: unknown) => kept.set(key, JSON.stringify(evaluation)),
+  };
+  const { evaluator, states } = cached({ store });
+  const first = await evaluator.evaluate(scamRequest("a"));
+  const second = await evaluator.evaluate(scamRequest("a"));
+  expect(second.answers).toEqual(first.answers);
+  expect(states).toEqual(["a", "a"]);
+});
+
+test("a store that fails costs no answer, and is told", async () => {
+  const told: unknown[] = [];
+  const error = new Error("The disk is full.");
+  const store = { get: () => Promise.reject(error), set: () => Promise.reject(error) };
+  const { evaluator } = cached({ store, onStoreError: (failure) => told.push(failure) });
+  expect((await evaluator.evaluate(scamRequest("a"))).answers.scam.probability).toBe(0.04);
+  expect(told).toEqual([error, error]);
+});
+
+test.each([{ maxEntries: 0 }, { store: {} }, { onStoreError: "print" }])(
+  "refuses %j by the option's name",
+  (options) => {
+    const make = () => cache(options as never);
+    expect(make).toThrow(ConfigurationError);
+    expect(make).toThrow(Object.keys(options)[0]);
+  },
+);

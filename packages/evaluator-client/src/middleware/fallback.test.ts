@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { createEvaluator } from "../create-evaluator.ts";
+import {
+  AuthenticationError,
+  ConfigurationError,
+  ConnectionError,
+  InvalidResponseError,
+  RefusalError,
+  StatusError,
+} from "../errors.ts";
+import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
+import { fallback, type FallbackOptions } from "./fallback.ts";
+
+const details = { requestId: null, generationId: null, retryAfterMs: null, type: null };
+const status = (code: number, isRetryable: boolean) => {
+  return { ...details, status: code, isRetryable, needsPaidCredits: false };
+};
+const failures = {
+  connection: new ConnectionError("Lost.", { maybeBilled: false, isRetryable: true }),
+  unavailable: new StatusError("Unavailable.", status(503, true)),
+  key: new AuthenticationError("Wrong key.", status(401, false)),
+  broken: new InvalidResponseError("Broken.", { questionId: null, rule: "shape" }),
+  refusal: new RefusalError("No.", { questionIds: ["scam"] }),
+};
+
+function helped(failure: Error, options?: FallbackOptions) {
+  const first = countingTransport({ name: "first", answer: () => Promise.reject(failure) });
+  const second = countingTransport({ name: "second" });
+  const other = createEvaluator({ transport: second.transport });
+  const own = createEvaluator({ transport: first.transport, maxRetries: 0 });
+  return { evaluator: own.with(fallback(other, options)), second };
+}
+
+test.each(["connection", "unavailable", "broken"] as const)(
+  "asks the other after a %s failure, and the evaluation says who answered",
+  async (kind) => {
+    const { evaluator, second } = helped(failures[kind]);
+    const evaluation = await evaluator.evaluate(scamRequest("a"));
+    expect(evaluation.transport).toBe("second");
+    expect(second.states).toEqual(["a"]);
+  },
+);
+
+test.each(["key", "refusal"] as const)("lets a %s failure stand", async (kind) => {
+  const { evaluator, second } = helped(failures[kind]);
+  await expect(evaluator.evaluate(scamRequest("a"))).rejects.toBe(failures[kind]);
+  expect(second.states).toEqual([]);
+});
+
+test("asks after the errors that are named, subclasses included, and no others", async () => {
+  const on = [StatusError];
+  expect((await helped(failures.key, { on }).evaluator.evaluate(scamRequest("a"))).transport).toBe(
+    "second",
+  );
+  const { evaluator } = helped(failures.connection, { on });
+  await expect(evaluator.evaluate(scamRequest("a"))).rejects.toBe(failures.connection);
+});
+
+test("asks nobody once the call is aborted", async () => {
+  const controller = new AbortController();
+  const answer = () => {
+    controller.abort(new Error("enough"));
+    return Promise.reject(failures.connection);
+  };
+  const { transport } = countingTransport({ answer });
+  const second = countingTransport();
+  const other = createEvaluator({ transport: second.transport });
+  const evaluator = createEvaluator({ transport }).with(fallback(other));
+  const { signal } = controller;
+  await expect(evaluator.evaluate(scamRequest("a"), { signal })).rejects.toThrow("enough");
+  expect(second.states).toEqual([]);
+});
+
+test("refuses what is no evaluator, and what is no class, by name", () => {
+  expect(() => fallback({} as never)).toThrow(ConfigurationError);
+  expect(() => fallback({} as never)).toThrow("evaluator");
+  const other = createEvaluator({ transport: countingTransport().transport });
+  expect(() => fallback(other, { on: ["ConnectionError" as never] })).toThrow("on.0");
+});

@@ -1,0 +1,53 @@
+import * as z from "zod";
+import type { Evaluator } from "../create-evaluator.ts";
+import { checkOptions, type EvaluatorError, hasMethods, InvalidResponseError } from "../errors.ts";
+import type { Middleware } from "./middleware.ts";
+
+/** A class of errors, such as `ConnectionError`. */
+export type ErrorClass = abstract new (...args: never[]) => EvaluatorError;
+
+/** When to ask somebody else. */
+export interface FallbackOptions {
+  /**
+   * After which errors, their subclasses included. @default those that a retry might have helped,
+   * and answers that break the contract
+   */
+  on?: readonly ErrorClass[];
+}
+
+const optionsSchema = z.object({
+  evaluator: z.custom(hasMethods("evaluate"), "it is an evaluator, from createEvaluator()"),
+  on: z.array(z.custom((value) => typeof value === "function", "it is a class")).optional(),
+});
+
+/**
+ * Makes a middleware that asks another evaluator, over another transport, once a call has failed for
+ * good. The evaluation's `transport` and `modelId` say who answered; where the other one fails too,
+ * its error is thrown. It is not closed with the evaluator that it helps.
+ *
+ * @throws {ConfigurationError} when an option is wrong.
+ * @example
+ * ```ts
+ * const vendor = createEvaluator({ transport: directTransport() });
+ * const evaluator = createEvaluator().with(fallback(vendor, { on: [ConnectionError] }));
+ * ```
+ */
+export function fallback(evaluator: Evaluator, { on }: FallbackOptions = {}): Middleware {
+  checkOptions(optionsSchema, { evaluator, on });
+  const isMeant = (error: unknown) =>
+    on === undefined ? isWorthAnother(error) : on.some((kind) => error instanceof kind);
+  return async (request, next, { signal }) => {
+    try {
+      return await next(request);
+    } catch (error) {
+      if (signal?.aborted || !isMeant(error)) throw error;
+      return await evaluator.evaluate(request, signal === undefined ? {} : { signal });
+    }
+  };
+}
+
+function isWorthAnother(error: unknown): boolean {
+  return (
+    error instanceof InvalidResponseError || (error as Partial<EvaluatorError>).isRetryable === true
+  );
+}

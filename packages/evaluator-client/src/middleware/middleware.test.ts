@@ -1,0 +1,93 @@
+import { expect, expectTypeOf, test } from "vitest";
+import { createEvaluator } from "../create-evaluator.ts";
+import { ConfigurationError, InvalidRequestError } from "../errors.ts";
+import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
+import type { Middleware, MiddlewareCall } from "./middleware.ts";
+
+function textOf({ state }: { state: unknown }): string {
+  return typeof state === "string" ? state : "";
+}
+
+test("goes through the one added last first, and each sees what the next returns", async () => {
+  const { transport, states } = countingTransport();
+  const seen: string[] = [];
+  const named =
+    (name: string): Middleware =>
+    async (request, next) => {
+      seen.push(`${name} asks`);
+      const evaluation = await next({ ...request, state: `${textOf(request)} ${name}` });
+      seen.push(`${name} has ${evaluation.answers === undefined ? "nothing" : "answers"}`);
+      return { ...evaluation, modelId: `${evaluation.modelId} ${name}` };
+    };
+  const evaluator = createEvaluator({ transport }).with(named("inner")).with(named("outer"));
+  const evaluation = await evaluator.evaluate(scamRequest("text"));
+  expect(states).toEqual(["text outer inner"]);
+  expect(evaluation.modelId).toBe("a-model inner outer");
+  expect(evaluation.transport).toBe("counting");
+  expect(seen).toEqual(["outer asks", "inner asks", "inner has answers", "outer has answers"]);
+});
+
+test("leaves the evaluator that it is added to as it was", async () => {
+  const { transport } = countingTransport();
+  const evaluator = createEvaluator({ transport });
+  const failing = evaluator.with(() => Promise.reject(new Error("not today")));
+  await expect(failing.evaluate(scamRequest("text"))).rejects.toThrow("not today");
+  expect((await evaluator.evaluate(scamRequest("text"))).answers.scam.probability).toBe(0.04);
+});
+
+test("is around each call of a batch, which keeps its types", async () => {
+  const { transport, states } = countingTransport();
+  const evaluator = createEvaluator({ transport }).with((request, next) =>
+    next({ ...request, state: textOf(request).toUpperCase() }),
+  );
+  const batch = evaluator.evaluateMany([scamRequest("a"), scamRequest("b")]);
+  for await (const item of batch) {
+    if (item.status === "succeeded")
+      expectTypeOf(item.evaluation.answers.scam.probability).toBeNumber();
+  }
+  expect(states).toEqual(["A", "B"]);
+  expect(batch.totals).toMatchObject({ succeeded: 2, failed: 0 });
+});
+
+test("sees no request that cannot be answered, and sends none", async () => {
+  const { transport, states } = countingTransport();
+  let calls = 0;
+  const evaluator = createEvaluator({ transport }).with((request, next) => {
+    calls += 1;
+    return next({ ...request, state: undefined as never });
+  });
+  await expect(evaluator.evaluate({ state: "text", questions: {} })).rejects.toThrow(
+    InvalidRequestError,
+  );
+  expect(calls).toBe(0);
+  await expect(evaluator.evaluate(scamRequest("text"))).rejects.toThrow(InvalidRequestError);
+  expect({ calls, states }).toEqual({ calls: 1, states: [] });
+});
+
+test("is told of the call: its signal, its transport and what it would send", async () => {
+  const { transport } = countingTransport();
+  const clock = new ManualClock();
+  const calls: MiddlewareCall[] = [];
+  const evaluator = createEvaluator({ transport }, { clock }).with((request, next, call) => {
+    calls.push(call);
+    expect(call.estimate(request)).toMatchObject({ calls: 1, inputTokens: expect.any(Number) });
+    return next(request);
+  });
+  const { signal } = new AbortController();
+  await evaluator.evaluate(scamRequest("text"), { signal });
+  expect(calls).toEqual([
+    expect.objectContaining({ signal, transport: "counting", target: transport.target, clock }),
+  ]);
+});
+
+test("is refused where it is no function, and once the evaluator is closed", async () => {
+  const { transport } = countingTransport();
+  const evaluator = createEvaluator({ transport });
+  const wrong = () => evaluator.with("cache" as never);
+  expect(wrong).toThrow(ConfigurationError);
+  expect(wrong).toThrow("with((request, next) => next(request))");
+  const open = evaluator.with((request, next) => next(request));
+  await evaluator.close();
+  await expect(open.evaluate(scamRequest("text"))).rejects.toThrow("closed");
+});

@@ -1,0 +1,62 @@
+import type { Clock } from "../clock.ts";
+import type { Evaluation } from "../evaluation.ts";
+import type { Questions } from "../questions/question.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
+import type { CallEstimate, TransportTarget } from "../transports/transport.ts";
+
+/** The call that a middleware is around. */
+export interface MiddlewareCall {
+  /** Ends the call; its reason is thrown as it is. */
+  readonly signal: AbortSignal | undefined;
+  /** The name of the transport that would send it, such as `gateway`. */
+  readonly transport: string;
+  /** Where it would go, where the transport says so. */
+  readonly target: TransportTarget | undefined;
+  readonly clock: Clock;
+  /** Estimates what one evaluation of a request sends, by its length. */
+  estimate(request: EvaluationRequest): CallEstimate;
+}
+
+/**
+ * Runs around every call of an evaluator, batches included. It is given the checked request and
+ * calls `next` once, several times or never; what it returns is the call's evaluation. `next` checks
+ * a changed request again, waits and retries, and throws the call's last error.
+ *
+ * @example
+ * ```ts
+ * const withoutName: Middleware = (request, next) =>
+ *   next({ ...request, state: JSON.stringify(request.state).replaceAll("Ada", "somebody") });
+ * const evaluator = createEvaluator().with(withoutName);
+ * ```
+ */
+export type Middleware = <TQuestions extends Questions>(
+  request: EvaluationRequest<TQuestions>,
+  next: (request: EvaluationRequest<TQuestions>) => Promise<Evaluation<TQuestions>>,
+  call: MiddlewareCall,
+) => Promise<Evaluation<TQuestions>>;
+
+/** Returns a send that goes through all of them, the first one first. */
+export function throughMiddleware(
+  chain: readonly Middleware[],
+  call: MiddlewareCall,
+  send: (request: EvaluationRequest) => Promise<Evaluation>,
+): (request: EvaluationRequest) => Promise<Evaluation> {
+  return chain.reduceRight(
+    (next, middleware) => (request) => middleware(request, next, call),
+    send,
+  );
+}
+
+/** Waits for what another call does, or rejects with the signal's reason as soon as it aborts. */
+export function untilAborted<TValue>(
+  promise: Promise<TValue>,
+  signal: AbortSignal | undefined,
+): Promise<TValue> {
+  if (signal === undefined) return promise;
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
