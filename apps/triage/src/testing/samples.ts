@@ -66,6 +66,7 @@ export const sampleSetup: CallSetup = {
 export function sampleEvaluation(probability = 0.12): Evaluation<typeof oneQuestion> {
   return {
     answers: { scam: { type: "boolean", probability } },
+    transport: "gateway",
     confidence: {},
     rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
     usage: { inputTokens: 300, outputTokens: 4 },
