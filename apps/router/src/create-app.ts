@@ -22,6 +22,7 @@ import {
   MAX_CONVERSATION_BYTES,
   sameOriginOnly,
   shortBody,
+  traced,
 } from "./routes/guards.ts";
 import {
   decisionsRoute,
@@ -89,6 +90,10 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const readConversation = createConversationReader(parts.context ?? "last");
   const { shadowModel } = routing.policy;
   const completions = { router, names, readConversation, shadowModel, report: reportDefect };
+  const { tracing = null } = routing.services;
+  if (tracing !== null) {
+    for (const path of ["/chat", "/decide", "/v1/chat/completions"]) app.use(path, traced(tracing));
+  }
   app.get("/", pageRoute(page));
   app.get("/decisions", decisionsRoute(parts.drawDecisions ?? null));
   app.get("/tiers", tiersRoute(routing, pricesTried));

@@ -15,12 +15,15 @@ import {
 } from "./records/message-record.ts";
 import { generateReply, type OpenModel, type ReplyOptions } from "./reply/generate-reply.ts";
 import { createTokenMeter, type GeneratedReply, type ReplyPrompt } from "./reply/reply.ts";
+import type { TraceHeaders } from "./services/services.ts";
 import type { Tier } from "./tier-question.ts";
 
 /** Who asked, and what ends the asking. */
 export interface Call extends Omit<CallOrigin, "instance"> {
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
+  /** The caller's own trace. @default none */
+  readonly trace?: TraceHeaders;
 }
 
 /** What a reply is to be like, and who is told of it while it comes. */
@@ -63,6 +66,7 @@ export function createMessageRouter(
   routing: Routing & { instance: string; observers: readonly Observe[] },
 ): MessageRouter {
   const { services, policy, instance, observers } = routing;
+  const { tracing = null } = services;
   const observe: Observe = (record) => {
     for (const tell of observers) tell(record);
   };
@@ -104,7 +108,7 @@ export function createMessageRouter(
     decideTier: (tier) => decideTier(tier, "requested", routing),
     decideModel: (model, cause) => decideModel(model, routing, cause),
     async reply(first, prompt, { considered = null, ...options }) {
-      const { signal, requestId, endpoint, onFallback, body, ...wishes } = options;
+      const { signal, requestId, endpoint, trace, onFallback, body, ...wishes } = options;
       let decision = first;
       const tell = (end: Omit<MessageEnd, "auto">) => {
         if (considered === null) return observe(recordOf(origin, decision, end));
@@ -122,18 +126,30 @@ export function createMessageRouter(
       const origin = { instance, requestId, endpoint };
       const meter = createTokenMeter(prompt);
       try {
-        const reply = await generateReply(prompt, {
-          ...wishes,
-          signal,
-          meter,
-          model: open(decision.model),
-          redact: services.redact,
-          chain: models.map(open),
-          onNext(index, cause) {
-            decision = decideFallback(decision, { model: models[index] ?? "", cause }, routing);
-            onFallback?.(decision);
-          },
-        });
+        const ask = () =>
+          generateReply(prompt, {
+            ...wishes,
+            headers: { "x-request-id": requestId, ...(tracing?.headers() ?? trace) },
+            signal,
+            meter,
+            model: open(decision.model),
+            redact: services.redact,
+            chain: models.map(open),
+            onNext(index, cause) {
+              decision = decideFallback(decision, { model: models[index] ?? "", cause }, routing);
+              onFallback?.(decision);
+            },
+          });
+        const reply =
+          tracing === null
+            ? await ask()
+            : await tracing.reply(decision.model, async (told) => {
+                const reply = await ask();
+                const { inputTokens = null, outputTokens = null } = reply.usage ?? {};
+                const hasFailed = reply.replyError !== null;
+                told({ model: decision.model, inputTokens, outputTokens, hasFailed });
+                return reply;
+              });
         const outcome = reply.replyError === null ? "replied" : "reply-failed";
         tell({ outcome, reply, billed: reply.billed });
         return { decision, reply };

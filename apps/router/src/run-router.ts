@@ -37,10 +37,14 @@ export async function runRouter(options: RouterOptions, context: RouterContext):
   const { sharedLimit } = options;
   const { warn } = context;
   for (const line of options.warnings) warn(`${line}\n`);
+  // Loaded only now: it is most of what a router would load.
+  const tracing = options.hasTraces ? (await import("./services/tracing.ts")).startTracing() : null;
   const limit = sharedLimit === null ? null : await openSharedLimit(sharedLimit, { warn });
   try {
-    await serve(connectServices(options.engines, limit), options, context);
+    const services = connectServices(options.engines, { sharedLimit: limit, tracing });
+    await serve(services, options, context);
   } finally {
+    await tracing?.close();
     await limit?.[Symbol.asyncDispose](); // its connections would keep the process alive
   }
 }

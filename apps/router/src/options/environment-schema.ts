@@ -101,6 +101,12 @@ export const environmentSchema = z.object({
   EVALUATOR_MODEL_ID: z.string().optional(),
   EVALUATOR_DIRECT_API_KEY: z.string().optional(),
   EVALUATOR_LOGPROBS_API_KEY: z.string().optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
+  OTEL_TRACES_EXPORTER: z
+    .enum(["otlp", "none"], "is neither otlp nor none, which are what this router knows")
+    .optional(),
+  OTEL_SDK_DISABLED: z.string().optional(),
   EVALUATOR_BASE_URL: z
     .url({
       protocol: /^https?$/,

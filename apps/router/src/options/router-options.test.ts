@@ -31,6 +31,7 @@ test("nothing set means the loopback address, port 3000, the default models and 
     hasAccessLog: true,
     sharedLimit: null,
     instance: null,
+    hasTraces: false,
     engines: { evaluator: null, reply: null, secrets: [] },
     warnings: [],
   });
@@ -88,6 +89,7 @@ test("everything can be set", () => {
     hasAccessLog: false,
     sharedLimit: null,
     instance: null,
+    hasTraces: false,
     engines: {
       evaluator: env,
       reply: { kind: "gateway", apiKey: "key", baseUrl: "http://127.0.0.1:4000/v4/ai", env },

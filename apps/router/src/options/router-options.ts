@@ -46,6 +46,8 @@ export interface RouterOptions {
   readonly engines: EngineOptions;
   /** The limit that several routers share, or null where this one has a key to itself. */
   readonly sharedLimit: SharedLimitOptions | null;
+  /** Whether traces are sent, to where the usual variables say. @default false */
+  readonly hasTraces: boolean;
   /** What the decision log calls this process; null for the machine's name and the process id. */
   readonly instance: string | null;
   /** What a person should change in the settings, one line each. */
@@ -104,6 +106,7 @@ export function parseRouterOptions(env: Environment): RouterOptions {
       ],
     },
     sharedLimit: readSharedLimit(data),
+    hasTraces: hasTraces(data),
     instance: data.ROUTER_INSTANCE ?? null,
     warnings: data.ROUTER_DECISION_MS === undefined ? [] : [renamed],
   };
@@ -120,6 +123,13 @@ const keyNames = [
   "EVALUATOR_LOGPROBS_API_KEY",
   "ROUTER_REPLY_API_KEY",
 ] as const;
+
+/** The variables of OpenTelemetry's own specification; the rest of them its packages read. */
+function hasTraces(data: Settings): boolean {
+  const address = data.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? data.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const isOff = data.OTEL_SDK_DISABLED?.toLowerCase() === "true";
+  return address !== undefined && !isOff && data.OTEL_TRACES_EXPORTER !== "none";
+}
 
 function readSharedLimit(data: Settings): SharedLimitOptions | null {
   const { ROUTER_LIMITS: url, ROUTER_REQUESTS_PER_MINUTE: requestsPerMinute = null } = data;

@@ -74,7 +74,7 @@ test("a session is there again after a reload, until it is forgotten", async () 
   expect(problems).toEqual([]);
 });
 
-test("a close choice looks like one, and a clear one does not", async () => {
+test("a choice in doubt looks like one, and a clear one does not", async () => {
   const probabilities = { nano: 0.4, fast: 0.35, balanced: 0.15, frontier: 0.1 };
   const close = {
     answers: { tier: { type: "choice", choice: "nano", probabilities } },
@@ -85,7 +85,7 @@ test("a close choice looks like one, and a clear one does not", async () => {
   };
   const { page } = await open({ evaluation: () => Response.json(close) });
   const answer = await send(page, "hi");
-  expect(await answer.locator(".cause").innerText()).toBe("A close choice: nano 40%, fast 35%.");
+  expect(await answer.locator(".cause").innerText()).toBe("A choice in doubt: nano 40%, fast 35%.");
   expect(await answer.locator(".decision.doubtful").count()).toBe(1);
   const { page: other } = await open();
   expect(await (await send(other, "hi")).locator(".doubtful").count()).toBe(0);

@@ -40,6 +40,8 @@ export interface ReplyOptions {
   readonly onDelta?: ((text: string) => void | Promise<void>) | undefined;
   /** Is given pieces of tool calls as they come; without it, and `onDelta`, they come whole. */
   readonly onToolCalls?: ((deltas: readonly ToolCallDelta[]) => void | Promise<void>) | undefined;
+  /** Headers for the model's service, beside its own. @default none */
+  readonly headers?: Record<string, string>;
   /** Temperature, stop words and the like. @default {} */
   readonly settings?: ReplySettings;
   /** Tools and the reply's form. @default text alone */
@@ -89,11 +91,14 @@ export async function generateReply(
 /** Asks the model, and the next of the chain where one is refused or fails before its first word. */
 async function askInTurn(
   prompt: ReplyPrompt,
-  { model, signal, chain = [], onNext, settings = {}, form, timeoutMs = 300_000 }: ReplyOptions,
+  options: ReplyOptions,
   deltas: Deltas | null,
 ): Promise<GivenReply> {
+  const { model, signal, chain = [], onNext, timeoutMs = 300_000 } = options;
+  const { settings = {}, headers = {}, form } = options;
   const listener = deltas?.listener;
-  const call = { prompt, signal, timeoutMs, settings, form, isStreamed: listener !== undefined };
+  const isStreamed = listener !== undefined;
+  const call = { prompt, signal, timeoutMs, settings, headers, form, isStreamed };
   for (let index = -1; ; index += 1) {
     const isLast = index + 1 >= chain.length;
     try {
@@ -147,6 +152,7 @@ interface TextCall {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly settings: ReplySettings;
+  readonly headers: Record<string, string>;
   readonly form: ReplyForm | undefined;
   /** Whether the same model is asked again after a passing failure; else the next one is. */
   readonly hasRetries: boolean;
@@ -166,7 +172,8 @@ interface GivenReply {
 
 /** Asks a text model, and throws what it threw. */
 async function askForText(call: TextCall): Promise<GivenReply> {
-  const { model, prompt, signal, timeoutMs, settings, form, isStreamed, hasRetries } = call;
+  const { model, prompt, signal, timeoutMs, settings, headers, form, isStreamed, hasRetries } =
+    call;
   const input =
     typeof prompt === "string"
       ? { prompt }
@@ -175,6 +182,7 @@ async function askForText(call: TextCall): Promise<GivenReply> {
   const options = {
     ...settings,
     ...input,
+    headers,
     model: form === undefined ? model : inForm(model, form, (called) => toolCalls.push(called)),
     abortSignal: signal,
     timeout: timeoutMs,

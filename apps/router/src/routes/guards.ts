@@ -5,6 +5,7 @@ import { HttpError } from "../http-error.ts";
 import type { Call } from "../message-router.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Endpoint } from "../records/message-record.ts";
+import type { TraceHeaders, Tracing } from "../services/services.ts";
 import { type AnsweredHosts, ownOrigins } from "../security/own-addresses.ts";
 
 /** What routes find in the context. */
@@ -21,10 +22,30 @@ export interface ClientEnv {
 
 /** Returns the call that a request makes at an endpoint. */
 export function callOf(
-  { var: { requestId, clientSignal } }: Context<ClientEnv>,
+  { req, var: { requestId, clientSignal } }: Context<ClientEnv>,
   endpoint: Endpoint,
 ): Call {
-  return { requestId, endpoint, signal: clientSignal };
+  return { requestId, endpoint, signal: clientSignal, trace: traceOf(req) };
+}
+
+/** The caller's trace, where it names one in W3C's form. */
+function traceOf(request: HonoRequest): TraceHeaders {
+  const traceparent = request.header("traceparent") ?? "";
+  if (!/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(traceparent)) return {};
+  const tracestate = request.header("tracestate") ?? "";
+  return /^[\x20-\x7e]{1,512}$/.test(tracestate) ? { traceparent, tracestate } : { traceparent };
+}
+
+/** Runs a request as a span; a stream's ends at its start, as its reply has one of its own. */
+export function traced(tracing: Tracing): MiddlewareHandler<ClientEnv> {
+  return async (c, next) => {
+    const { method, path } = c.req;
+    const { requestId } = c.var;
+    await tracing.request({ method, path, requestId, trace: traceOf(c.req) }, async () => {
+      await next();
+      return c.res.status;
+    });
+  };
 }
 
 /** Where each response is told. */

@@ -2,7 +2,7 @@ import { redactor } from "../security/redactor.ts";
 import { emulatedEngines } from "./emulator-services.ts";
 import { connectEvaluation } from "./evaluation-engine.ts";
 import { connectReplies } from "./reply-engine.ts";
-import type { EngineOptions, Services } from "./services.ts";
+import type { EngineOptions, Services, Tracing } from "./services.ts";
 import type { SharedLimit } from "./shared-limit.ts";
 
 /**
@@ -13,11 +13,15 @@ import type { SharedLimit } from "./shared-limit.ts";
  */
 export function connectServices(
   { evaluator: env, reply, secrets }: EngineOptions,
-  sharedLimit: SharedLimit | null = null,
+  {
+    sharedLimit = null,
+    tracing = null,
+  }: { sharedLimit?: SharedLimit | null; tracing?: Tracing | null } = {},
 ): Services {
   globalThis.AI_SDK_LOG_WARNINGS = false; // the `ai` package would print them on the console
-  const emulator = emulatedEngines();
-  const evaluation = env === null ? emulator.evaluation : connectEvaluation(env, sharedLimit);
+  const emulator = emulatedEngines(tracing);
+  const evaluation =
+    env === null ? emulator.evaluation : connectEvaluation(env, { sharedLimit, tracing });
   const replies = reply === null ? emulator.replies : connectReplies(reply);
   const { decider } = evaluation;
   const { replier } = replies;
@@ -27,6 +31,7 @@ export function connectServices(
     ...evaluation,
     ...replies,
     redact: redactor(secrets),
+    tracing,
     notice: describeEngines({ decider, replier, emulated }),
     isEmulated: emulated.length > 0,
   };

@@ -2,7 +2,7 @@ import { createGateway } from "ai";
 import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator, type Emulator } from "evaluator-emulator";
 import { replyFetch } from "../reply/reply-fetch.ts";
-import type { EvaluationEngine, ReplyEngine } from "./services.ts";
+import type { EvaluationEngine, ReplyEngine, Tracing } from "./services.ts";
 
 const apiKey = "local";
 const baseUrl = "http://emulator.invalid/v4/ai"; // never resolves, should a request slip past
@@ -15,12 +15,16 @@ export interface EmulatedEngines {
 }
 
 /** Returns the emulator's engines; its answers are never taken for those of a service. */
-export function emulatedEngines(): EmulatedEngines {
+export function emulatedEngines(tracing: Tracing | null): EmulatedEngines {
   let emulator: Emulator | null = null; // made when it is first asked: it reads all its recordings
   const fetch: typeof globalThis.fetch = (input, init) =>
     (emulator ??= createEmulator()).fetch(input, init);
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
-  const evaluator = createEvaluator({ transport, env: {} });
+  const evaluator = createEvaluator({
+    transport,
+    env: {},
+    ...(tracing !== null && { tracing: tracing.evaluation }),
+  });
   return {
     evaluation: {
       evaluator,

@@ -1,6 +1,6 @@
 import type { Environment } from "evaluator-cli-kit";
 import { createEvaluator, type Transport, transportFromEnvironment } from "evaluator-client";
-import type { EvaluationEngine } from "./services.ts";
+import type { EvaluationEngine, Tracing } from "./services.ts";
 import { type SharedLimit, sharedLimitPacer } from "./shared-limit.ts";
 
 /**
@@ -10,11 +10,16 @@ import { type SharedLimit, sharedLimitPacer } from "./shared-limit.ts";
  */
 export function connectEvaluation(
   env: Environment,
-  sharedLimit: SharedLimit | null,
+  { sharedLimit, tracing }: { sharedLimit: SharedLimit | null; tracing: Tracing | null },
 ): EvaluationEngine {
   const transport = transportFromEnvironment(env);
   const pacer = sharedLimit === null ? null : sharedLimitPacer(sharedLimit, { transport, env });
-  const evaluator = createEvaluator({ transport, env, ...(pacer !== null && { pacer }) });
+  const evaluator = createEvaluator({
+    transport,
+    env,
+    ...(pacer !== null && { pacer }),
+    ...(tracing !== null && { tracing: tracing.evaluation }),
+  });
   const address = addressOf(transport);
   const how = transport.name === "logprobs" ? ", read from its log-probabilities" : "";
   return {

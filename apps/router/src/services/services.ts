@@ -1,6 +1,6 @@
 import type { LanguageModel } from "ai";
 import type { Environment } from "evaluator-cli-kit";
-import type { Catalog, Evaluator } from "evaluator-client";
+import type { Catalog, Evaluator, Tracing as EvaluatorTracing } from "evaluator-client";
 import type { ReplyListener } from "../reply/reply-fetch.ts";
 import type { Redact } from "../security/redactor.ts";
 
@@ -36,10 +36,46 @@ export interface ReplyEngine {
   readonly replier: string;
 }
 
+/** The caller's own trace, as W3C's headers name it. */
+export interface TraceHeaders {
+  readonly traceparent?: string;
+  readonly tracestate?: string;
+}
+
+/** What a reply's span is told at its end. */
+interface TracedReply {
+  readonly model: string;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly hasFailed: boolean;
+}
+
+/** Where what happens is traced. */
+export interface Tracing {
+  /** Traces every evaluation. */
+  readonly evaluation: EvaluatorTracing;
+  /** Runs a request, which gives its status, as a span. */
+  request(
+    request: { method: string; path: string; requestId: string; trace: TraceHeaders },
+    work: () => Promise<number>,
+  ): Promise<void>;
+  /** Runs a reply of a model as a span. */
+  reply<TResult>(
+    model: string,
+    work: (told: (reply: TracedReply) => void) => Promise<TResult>,
+  ): Promise<TResult>;
+  /** Returns the headers that carry the trace on. */
+  headers(): Record<string, string>;
+  /** Sends what is left. */
+  close(): Promise<void>;
+}
+
 /** Everything outside the router: who decides, who replies, and what must not be told. */
 export interface Services extends EvaluationEngine, ReplyEngine {
   /** Takes the keys in use out of a text. */
   readonly redact: Redact;
+  /** Null where nothing is traced. @default null */
+  readonly tracing?: Tracing | null;
   /** Who decides and who replies, in words for a person. */
   readonly notice: string;
   /** Whether the emulator on this machine decides or replies. */

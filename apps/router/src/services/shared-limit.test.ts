@@ -49,7 +49,9 @@ async function startInstance({ name, gateway, open }: Instance) {
   if (sharedLimit === null) throw new Error("There is no shared limit.");
   const warned: string[] = [];
   const warn = (line: string) => void warned.push(line);
-  const services = connectServices(engines, await openSharedLimit(sharedLimit, { warn, open }));
+  const services = connectServices(engines, {
+    sharedLimit: await openSharedLimit(sharedLimit, { warn, open }),
+  });
   const records: MessageRecord[] = [];
   const observe = (record: MessageRecord) => void records.push(record);
   const router = await startTestRouter({}, { env, services, instance: name, observe });

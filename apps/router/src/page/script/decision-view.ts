@@ -53,7 +53,7 @@ const reasons: Partial<Record<Cause, (decision: Decision) => string>> = {
 const CLOSE_SHARES = 0.1;
 const LOW_CONFIDENCE = 0.5;
 
-/** Returns in a sentence that a choice was close; null for a clear one. */
+/** Returns in a sentence that a choice is in doubt; null for a clear one. */
 function doubtOf({ probabilities, confidence, tierChosen }: Decision): string | null {
   if (probabilities === null || tierChosen === null) return null;
   const [first, second] = tiers.toSorted((one, other) => probabilities[other] - probabilities[one]);
@@ -61,7 +61,7 @@ function doubtOf({ probabilities, confidence, tierChosen }: Decision): string | 
   const isClose = probabilities[first] - probabilities[second] < CLOSE_SHARES;
   if (!isClose && (confidence ?? 1) >= LOW_CONFIDENCE) return null;
   const shares = [first, second].map((tier) => `${tier} ${percent(probabilities[tier])}`);
-  return `A close choice: ${shares.join(", ")}.`;
+  return `A choice in doubt: ${shares.join(", ")}.`;
 }
 
 function shareOf(tier: Tier, { probabilities, tierChosen }: Decision): HTMLElement {

@@ -1,0 +1,111 @@
+import { createEmulator } from "evaluator-emulator";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { plantedKey } from "../testing/keep-told.ts";
+import { startProgram } from "../testing/start-program.ts";
+import { openAiClient } from "../testing/test-router.ts";
+import { startUpstream } from "../testing/upstreams.ts";
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
+
+const spanSchema = z.object({
+  name: z.string(),
+  traceId: z.string(),
+  spanId: z.string(),
+  parentSpanId: z.string().optional(),
+});
+const exportSchema = z.object({
+  resourceSpans: z.array(
+    z.object({ scopeSpans: z.array(z.object({ spans: z.array(spanSchema) })) }),
+  ),
+});
+
+/** A collector of traces; gives the bodies that it was sent. */
+async function startCollector() {
+  const bodies: string[] = [];
+  const origin = await startUpstream((request, response) => {
+    let text = "";
+    request.on("data", (chunk) => (text += String(chunk)));
+    request.on("end", () => {
+      bodies.push(text);
+      response.setHeader("content-type", "application/json").end("{}");
+    });
+  });
+  return { origin, bodies };
+}
+
+test("a message's decision and reply are spans of its caller's trace, with no text in them", async () => {
+  const { origin, bodies } = await startCollector();
+  const emulator = createEmulator();
+  onTestFinished(() => emulator.close());
+  const { gatewayBaseUrl } = await emulator.listen();
+  const { child, ended, firstOutput } = startProgram("main.ts", {
+    PORT: "0",
+    AI_GATEWAY_API_KEY: plantedKey,
+    EVALUATOR_BASE_URL: gatewayBaseUrl,
+    OTEL_EXPORTER_OTLP_ENDPOINT: origin,
+  });
+  onTestFinished(() => void child.kill());
+  const router = /http:\S+/.exec(String((await firstOutput)[0]))?.[0] ?? "";
+  const response = await fetch(`${router}/chat`, {
+    method: "POST",
+    headers: { "content-type": "application/json", traceparent, "x-request-id": "my-request" },
+    body: JSON.stringify({ message: "a text nobody should see" }),
+  });
+  expect(response.status).toBe(200);
+  child.kill("SIGTERM");
+  await ended;
+  const told = bodies.join("\n");
+  expect(told).not.toMatch(new RegExp(`nobody should see|${plantedKey}`));
+  expect(told).toContain("my-request");
+  expect(told).toContain("evaluator-router");
+  const spans = bodies
+    .flatMap((body) => exportSchema.parse(JSON.parse(body)).resourceSpans)
+    .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
+  expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
+  const request = spans.find(({ name }) => name === "POST /chat");
+  expect(request?.parentSpanId).toBe("b7ad6b7169203331");
+  const children = spans.filter(({ parentSpanId }) => parentSpanId === request?.spanId);
+  expect(children.map(({ name }) => name.split(" ")[0])).toEqual(
+    expect.arrayContaining(["evaluate", "chat"]),
+  );
+});
+
+test("a collector that is gone stops no message, and no end", async () => {
+  const { child, ended, firstOutput } = startProgram("main.ts", {
+    PORT: "0",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
+    OTEL_EXPORTER_OTLP_TIMEOUT: "200",
+  });
+  onTestFinished(() => void child.kill());
+  const router = /http:\S+/.exec(String((await firstOutput)[0]))?.[0] ?? "";
+  const response = await fetch(`${router}/chat`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"message":"hi"}',
+  });
+  expect(response.status).toBe(200);
+  child.kill("SIGTERM");
+  expect(await ended).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("without traces of its own, the caller's trace and the request's id still reach the gateway", async () => {
+  const seen: (string | null)[] = [];
+  const reply = ({ headers }: Request) => {
+    seen.push(headers.get("traceparent"), headers.get("x-request-id"));
+    return Response.json({
+      content: [{ type: "text", text: "Hello" }],
+      finishReason: { unified: "stop" },
+      usage: { inputTokens: {}, outputTokens: {} },
+      warnings: [],
+    });
+  };
+  const { client } = await openAiClient({ reply });
+  const messages = [{ role: "user" as const, content: "hi" }];
+  const headers = { traceparent, "x-request-id": "my-request" };
+  await client.chat.completions.create({ model: "nano", messages }, { headers });
+  const forged = { traceparent: "x".repeat(55), "x-request-id": "another" };
+  await client.chat.completions.create({ model: "nano", messages }, { headers: forged });
+  expect(seen).toEqual([traceparent, "my-request", null, "another"]);
+});

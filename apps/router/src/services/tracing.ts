@@ -1,0 +1,105 @@
+import {
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+} from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { openTelemetryTracing } from "evaluator-client/opentelemetry";
+import type { TraceHeaders, Tracing } from "./services.ts";
+
+/**
+ * Starts sending traces to where the usual variables say (`OTEL_EXPORTER_OTLP_ENDPOINT` and its
+ * kin, which the OpenTelemetry packages read themselves). No text of a message is in them.
+ */
+export function startTracing(): Tracing {
+  const named = resourceFromAttributes({ "service.name": "evaluator-router" });
+  const provider = new BasicTracerProvider({
+    resource: named.merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+  });
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  const tracer = provider.getTracer("evaluator-router");
+  return {
+    evaluation: openTelemetryTracing({ tracer }),
+    request: (request, work) => traceRequest(tracer, request, work),
+    reply: (model, work) => traceReply(tracer, model, work),
+    headers() {
+      const carrier: Record<string, string> = {};
+      propagation.inject(context.active(), carrier);
+      return carrier;
+    },
+    async close() {
+      await provider.shutdown().catch(() => undefined); // a collector that is gone ends nothing
+      context.disable();
+      propagation.disable();
+    },
+  };
+}
+
+type TracedRequest = Parameters<Tracing["request"]>[0];
+
+/** The span of a request, a child of the caller's where it names one. */
+function traceRequest(
+  tracer: Tracer,
+  { method, path, requestId, trace }: TracedRequest,
+  work: () => Promise<number>,
+): Promise<void> {
+  const parent = propagation.extract<TraceHeaders>(ROOT_CONTEXT, trace);
+  const attributes = {
+    "http.request.method": method,
+    "http.route": path,
+    "http.request.header.x-request-id": [requestId],
+  };
+  const options = { kind: SpanKind.SERVER, attributes };
+  return tracer.startActiveSpan(`${method} ${path}`, options, parent, (span) =>
+    ended(span, async () => {
+      const status = await work();
+      span.setAttribute("http.response.status_code", status);
+      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+    }),
+  );
+}
+
+type Reply = Parameters<Parameters<Tracing["reply"]>[1]>[0];
+
+/** The span of a reply, after the conventions for generative AI. */
+function traceReply<TResult>(
+  tracer: Tracer,
+  model: string,
+  work: (told: Reply) => Promise<TResult>,
+): Promise<TResult> {
+  const attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": model };
+  const options = { kind: SpanKind.CLIENT, attributes };
+  return tracer.startActiveSpan(`chat ${model}`, options, (span) =>
+    ended(span, () =>
+      work(({ model, inputTokens, outputTokens, hasFailed }) => {
+        span.setAttribute("gen_ai.response.model", model);
+        if (inputTokens !== null) span.setAttribute("gen_ai.usage.input_tokens", inputTokens);
+        if (outputTokens !== null) span.setAttribute("gen_ai.usage.output_tokens", outputTokens);
+        if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
+      }),
+    ),
+  );
+}
+
+/** An error's message may hold anything, so only its name is recorded. */
+async function ended<TResult>(span: Span, work: () => Promise<TResult>): Promise<TResult> {
+  try {
+    return await work();
+  } catch (error) {
+    span.setAttribute("error.type", error instanceof Error ? error.name : "_OTHER");
+    span.setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span.end();
+  }
+}
