@@ -1,4 +1,4 @@
-import { curve, html, name, page, plot } from "evaluator-page-kit";
+import { curve, html, name, page, plot, type Point } from "evaluator-page-kit";
 import { tierNames } from "../tier-question.ts";
 import {
   describeDial,
@@ -112,7 +112,12 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]) {
   </div>`;
 }
 
-const looks = ["curve", "guide", "curve dashed"] as const;
+// The model's name stands under its curve, the other's over its own, so that they stay apart.
+const looks = [
+  { curve: "curve", at: 0.58, beside: { dy: 16 } },
+  { curve: "guide", at: null, beside: {} },
+  { curve: "curve dashed", at: 0.5, beside: { anchor: "end", dx: -6 } },
+] as const;
 
 function share(value: number): string {
   return `${Math.round(100 * value)}%`;
@@ -125,11 +130,12 @@ function gainPlot({ orders }: RoutingFigures) {
     y: { domain: [0, 1] as const, label: "gap recovered", format: share },
   };
   return plot(axes, (scales) =>
-    orders.map((order, at) => {
+    orders.map((order, index) => {
+      const look = looks[index] ?? looks[1];
       const points = order.points.map(({ share: x, recovered: y }) => ({ x, y }));
-      const middle = points[Math.floor(points.length / 2)] ?? { x: 0, y: 0 };
-      const label = order.name === "random" ? null : name(order.name, middle, scales);
-      return html`${curve(points, scales, looks[at] ?? "guide")}${label}`;
+      const named = look.at === null ? undefined : points[Math.floor(points.length * look.at)];
+      const label = named && name(order.name, named, scales, look.beside);
+      return html`${curve(points, scales, look.curve)}${label ?? null}`;
     }),
   );
 }
@@ -147,7 +153,11 @@ function costPlot({ ways, dial }: RoutingFigures) {
     curve([{ x: dial.off.cost, y: dial.off.quality }, ...settings], scales, "curve"),
     points.map((point) => {
       const isRight = point.x > most / 2;
-      const place = isRight ? { anchor: "end" as const, dx: -6 } : {};
+      const isBelow = points.some((other) => other.y > point.y && isNear(point, other, most));
+      const place = {
+        ...(isRight && ({ anchor: "end", dx: -6 } as const)),
+        ...(isBelow && { dy: 16 }),
+      };
       return html`<circle
           class="point"
           cx="${scales.x(point.x)}"
@@ -157,4 +167,9 @@ function costPlot({ ways, dial }: RoutingFigures) {
         ${name(point.name, point, scales, place)}`;
     }),
   ]);
+}
+
+/** Whether the names of two points would stand on each other. */
+function isNear(point: Point, other: Point, most: number): boolean {
+  return Math.abs(point.x - other.x) < most / 3 && Math.abs(point.y - other.y) < 0.08;
 }
