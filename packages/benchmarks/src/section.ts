@@ -57,6 +57,8 @@ export interface Scale {
   readonly journalRows: number;
   /** How many mails the imported mbox has. */
   readonly mboxMails: number;
+  /** How many records the exported runs in PostgreSQL have. */
+  readonly exportedRows: readonly number[];
   /** How many labelled answers a calibration report is about. */
   readonly calibratedRows: number;
   /** How often that report is made. */
@@ -75,6 +77,7 @@ export const shortScale: Scale = {
   mailsPerCallInFlight: 100,
   journalRows: 10_000,
   mboxMails: 4000,
+  exportedRows: [10_000, 100_000],
   calibratedRows: 100_000,
   calibrateRounds: 3,
 };
@@ -91,6 +94,7 @@ export const longScale: Scale = {
   mailsPerCallInFlight: 1000,
   journalRows: 100_000,
   mboxMails: 40_000,
+  exportedRows: [10_000, 100_000, 1_000_000],
   calibratedRows: 1_000_000,
   calibrateRounds: 5,
 };

@@ -3,6 +3,7 @@ import { calibrateSection } from "./calibrate-section.ts";
 import { callsSection } from "./calls/calls-section.ts";
 import { growthSection } from "./growth-section.ts";
 import { importsSection } from "./imports/imports-section.ts";
+import { postgresSection } from "./postgres/postgres-section.ts";
 import { routerSection } from "./router/router-section.ts";
 import { streamSection } from "./stream/stream-section.ts";
 import { mboxSection } from "./triage/mbox-section.ts";
@@ -21,6 +22,7 @@ export const sections = {
   triage: triageSection,
   resume: resumeSection,
   mbox: mboxSection,
+  postgres: postgresSection,
   calibrate: calibrateSection,
 } as const satisfies Record<string, Section>;
 

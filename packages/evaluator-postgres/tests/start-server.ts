@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chownSync, existsSync, globSync, mkdtempSync, realpathSync } from "node:fs";
+import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -53,6 +53,8 @@ function findInitdb(): string | undefined {
 /** A server of a test's own. */
 export interface OwnServer {
   readonly url: string;
+  /** The server's first process, the parent of all others. */
+  processId(): number;
   /** Kills the server as a crash does, and starts it again. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -85,6 +87,7 @@ async function startServer(binaries: string): Promise<OwnServer> {
   await start();
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    processId: () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]),
     async restart() {
       await stop();
       await start();

@@ -8,14 +8,19 @@ export interface ProgramOptions {
   readonly args: readonly string[];
   /** The whole environment: nothing of this process's own gets in. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether what it prints goes nowhere, as too much of it would. @default false */
+  readonly isSilent?: boolean;
 }
 
 const probe = new URL("usage-probe.ts", import.meta.url).href;
 
 /** Starts a program in the repository's root; it tells over a channel what processor time and memory it uses. */
-function startProgram(path: string, { args, env = {} }: ProgramOptions): ChildProcess {
+function startProgram(
+  path: string,
+  { args, env = {}, isSilent = false }: ProgramOptions,
+): ChildProcess {
   const words = ["--import", "tsx", "--import", probe, path, ...args];
-  const stdio = ["ignore", "pipe", "pipe", "ipc"] as const;
+  const stdio = ["ignore", isSilent ? "ignore" : "pipe", "pipe", "ipc"] as const;
   return spawn(process.execPath, words, { cwd: repository, env, stdio: [...stdio] });
 }
 

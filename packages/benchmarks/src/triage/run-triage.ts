@@ -12,10 +12,14 @@ export interface TriageRun {
   /** How many mails the input has. */
   readonly mails: number;
   readonly concurrency: number;
+  /** Where its journal is. @default a file beside the input */
+  readonly journal?: string;
 }
 
 /** What a run took. */
 export interface TriageFigures extends ServerCounts {
+  /** Processor time of the whole command. */
+  readonly cpuMs: number;
   /** The whole command, start and table included. */
   readonly wallMs: number;
 }
@@ -29,15 +33,19 @@ export const inboxName = "inbox.json";
  * @throws Error when it ends badly or leaves a mail out.
  */
 export async function runTriage(run: TriageRun, server: BenchmarkServer): Promise<TriageFigures> {
-  const { folder, mails, concurrency } = run;
+  const { folder, mails, concurrency, journal } = run;
   await server.takeCounts();
   const words = [join(folder, inboxName), "--concurrency", String(concurrency), "--yes"];
-  const { wallMs } = await runProgram("apps/triage/src/main.ts", {
+  const { wallMs, cpuMs } = await runProgram("apps/triage/src/main.ts", {
     args: [...words, "--top", "1"],
-    env: { AI_GATEWAY_API_KEY: "benchmark-key", EVALUATOR_BASE_URL: server.addresses.gateway },
+    env: {
+      AI_GATEWAY_API_KEY: "benchmark-key",
+      EVALUATOR_BASE_URL: server.addresses.gateway,
+      ...(journal !== undefined && { TRIAGE_JOURNAL: journal }),
+    },
   });
   await verifyResults(join(folder, inboxName.replace(".json", ".triage.json")), mails);
-  return { wallMs, ...(await server.takeCounts()) };
+  return { wallMs, cpuMs, ...(await server.takeCounts()) };
 }
 
 /**
