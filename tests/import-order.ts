@@ -75,7 +75,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "figures",
     "calls imports",
     "batch growth-section router triage",
-    "calibrate-section stream",
+    "calibrate-section postgres stream",
     "sections",
     "bench-arguments",
     "run-bench",
