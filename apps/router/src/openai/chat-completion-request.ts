@@ -124,6 +124,7 @@ const chatCompletionRequestSchema = z.object({
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),
+  top_k: z.int().positive().nullish(), // not OpenAI's own, but many servers'
   presence_penalty: z.number().nullish(),
   frequency_penalty: z.number().nullish(),
   seed: z.int().nullish(),

@@ -52,6 +52,8 @@ test("the package's own stream helper works as well", async () => {
   expect(await stream.finalContent()).toContain("local emulator");
 });
 
+const notOpenAis = { top_k: 7 };
+
 test("the last user message decides, and the conversation goes to the model as sent", async () => {
   const { client, seen } = await openAiClient();
   await client.chat.completions.create({
@@ -70,6 +72,7 @@ test("the last user message decides, and the conversation goes to the model as s
       { role: "assistant", content: "Hello" },
     ],
     temperature: 0.5,
+    ...notOpenAis,
     reasoning_effort: "low",
     max_completion_tokens: 9,
     stop: "END",
@@ -77,6 +80,7 @@ test("the last user message decides, and the conversation goes to the model as s
   expect(seen[0]?.body).toMatchObject({ state: { user_message: "hi\n[image]" } });
   expect(seen[1]?.body).toMatchObject({
     temperature: 0.5,
+    topK: 7,
     reasoning: "low",
     maxOutputTokens: 9,
     stopSequences: ["END"],

@@ -120,6 +120,7 @@ function toSettings(request: ChatCompletionRequest): ReplySettings {
   return givenOf({
     temperature: request.temperature,
     topP: request.top_p,
+    topK: request.top_k,
     presencePenalty: request.presence_penalty,
     frequencyPenalty: request.frequency_penalty,
     seed: request.seed,

@@ -1,10 +1,10 @@
-import { createGateway } from "ai";
+import { APICallError, createGateway } from "ai";
 import { expect, test } from "vitest";
 import { redactor } from "../security/redactor.ts";
 import { plantedKey } from "../testing/keep-told.ts";
 import { replyFetch } from "./reply-fetch.ts";
 import { createTokenMeter } from "./reply.ts";
-import { generateReply, type ReplyOptions } from "./generate-reply.ts";
+import { generateReply, type OpenModel, type ReplyOptions } from "./generate-reply.ts";
 
 const atOnce = { "retry-after-ms": "0" };
 
@@ -111,4 +111,26 @@ test("gives the text, the tokens and the time in whole milliseconds", async () =
     refusal: null,
     toolCalls: [],
   });
+});
+
+test.each([
+  ["before its first word is followed by the next", false, ["first", "second"]],
+  ["after its first word is not", true, ["first"]],
+] as const)("a model that fails %s", async (_what, hasBegun, expected) => {
+  const asked: string[] = [];
+  const failing = (name: string): OpenModel => {
+    return (listener) => {
+      asked.push(name);
+      if (hasBegun) void listener?.onText("half");
+      const told = { message: "Overloaded", url: "http://model.invalid", requestBodyValues: {} };
+      throw new APICallError({ ...told, statusCode: 500 });
+    };
+  };
+  const { replyError } = await replyFrom(async () => Response.json({}), {
+    model: failing("first"),
+    chain: [failing("second")],
+    onDelta: () => undefined,
+  });
+  expect(asked).toEqual(expected);
+  expect(replyError).toBe("Overloaded");
 });

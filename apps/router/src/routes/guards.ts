@@ -161,8 +161,18 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** The largest conversation, which may hold images, audio and files, in bytes: 16 MiB. */
 export const MAX_CONVERSATION_BYTES = 16 * 1024 * 1024;
 
-/** Throws for a larger body, whether or not it says its length. */
+/**
+ * Throws for a larger body. One that does not say its length is collected before it has a slot among
+ * the calls, so it may not be as large.
+ */
 function limitedBody(maxSize: number): MiddlewareHandler {
+  const told = sizeLimit(maxSize);
+  const untold = sizeLimit(MAX_BODY_BYTES);
+  return (c, next) =>
+    c.req.header("content-length") === undefined ? untold(c, next) : told(c, next);
+}
+
+function sizeLimit(maxSize: number): MiddlewareHandler {
   return bodyLimit({
     maxSize,
     onError: () => {
