@@ -2,6 +2,13 @@ import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { onTestFinished } from "vitest";
 
+declare module "vitest" {
+  interface ProvidedContext {
+    /** A superuser's URL, or null where no PostgreSQL was found. */
+    postgresUrl: string | null;
+  }
+}
+
 /** Makes an empty database on a server for the length of a test, and returns its URL. */
 export async function makeDatabase(serverUrl: string): Promise<string> {
   const name = `evaluator_test_${randomUUID().replaceAll("-", "")}`;

@@ -1,23 +1,6 @@
-import { execFile } from "node:child_process";
-import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
-import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
-
-declare module "vitest" {
-  interface ProvidedContext {
-    /** A superuser's URL, or null where no PostgreSQL was found. */
-    postgresUrl: string | null;
-  }
-}
-
-// PostgreSQL refuses to run as root; 65534 is nobody everywhere.
-const NOBODY = 65_534;
-const run = promisify(execFile);
+import { startOwnServer } from "../../cli-kit/src/testing/postgres-server.ts";
 
 /** Names the server of TEST_POSTGRES_URL, or makes one from what is installed and stops it. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
@@ -26,8 +9,8 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
     project.provide("postgresUrl", url);
     return undefined;
   }
-  const initdb = findInitdb();
-  if (initdb === undefined) {
+  const server = await startOwnServer();
+  if (server === null) {
     const missing =
       "No PostgreSQL found: install it (apt-get install postgresql), or set TEST_POSTGRES_URL to a superuser's URL of a server for tests.";
     if (isRequired === "1") throw new Error(missing);
@@ -35,74 +18,6 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
     project.provide("postgresUrl", null);
     return undefined;
   }
-  const server = await startServer(dirname(initdb));
   project.provide("postgresUrl", server.url);
   return () => server.stop();
-}
-
-/** The newest of Debian's, which are in no PATH, else the one of the PATH. */
-function findInitdb(): string | undefined {
-  const numeric = new Intl.Collator("en", { numeric: true });
-  const debian = globSync("/usr/lib/postgresql/*/bin/initdb").toSorted(numeric.compare);
-  const folders = (process.env["PATH"] ?? "").split(":").filter(isAbsolute);
-  const found = [...debian.toReversed(), ...folders.map((folder) => join(folder, "initdb"))];
-  // A link may lead to where the other programs are, or nowhere.
-  return found.filter((path) => existsSync(path)).map((path) => realpathSync(path))[0];
-}
-
-/** A server of a test's own. */
-export interface OwnServer {
-  readonly url: string;
-  /** The server's first process, the parent of all others. */
-  processId(): number;
-  /** Kills the server as a crash does, and starts it again. */
-  restart(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** Starts a server of a test's own from what is installed; null where nothing is. */
-export async function startOwnServer(): Promise<OwnServer | null> {
-  const initdb = findInitdb();
-  return initdb === undefined ? null : await startServer(dirname(initdb));
-}
-
-async function startServer(binaries: string): Promise<OwnServer> {
-  const folder = mkdtempSync(join(tmpdir(), "evaluator-postgres-"));
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) chownSync(folder, NOBODY, NOBODY);
-  const own = async (program: string, ...words: string[]): Promise<void> => {
-    const command = [join(binaries, program), ...words];
-    const asNobody = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
-    const [file = "", ...rest] = isRoot ? [...asNobody, ...command] : command;
-    await run(file, rest, { cwd: folder });
-  };
-  const data = join(folder, "data");
-  const port = await freePort();
-  await own("initdb", "-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8");
-  const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=${folder}`;
-  // With a log of its own: a server that keeps this process's output open never lets it end.
-  const start = () =>
-    own("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
-  const stop = () => own("pg_ctl", "stop", "-D", data, "-m", "immediate");
-  await start();
-  return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    processId: () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]),
-    async restart() {
-      await stop();
-      await start();
-    },
-    async stop() {
-      await stop();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as { port: number };
-  await new Promise((closed) => server.close(closed));
-  return port;
 }

@@ -3,7 +3,7 @@ import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
 import { migrate, postgresLimits } from "evaluator-postgres";
 import { Client } from "pg";
-import { type OwnServer, startOwnServer } from "../../../evaluator-postgres/tests/start-server.ts";
+import { type OwnServer, startOwnServer } from "evaluator-cli-kit/postgres-server";
 import { type Contestant, startContestants } from "../calls/contestants.ts";
 import { triageQuestions } from "../exchange.ts";
 import { printNumber } from "../figures.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import type { Client } from "pg";
-import type { OwnServer } from "../../../evaluator-postgres/tests/start-server.ts";
+import type { OwnServer } from "evaluator-cli-kit/postgres-server";
 
 /** What a server has used so far. */
 export interface ServerUsage {
