@@ -88,6 +88,8 @@ interface Material {
 }
 
 const deepest = 12;
+// A schema that refers to itself from many places would grow without end.
+const mostValues = 10_000;
 const longestText = 200;
 
 /**
@@ -102,8 +104,10 @@ export function fillSchema(schema: unknown, material: Material): unknown {
   const said = material.message.toLowerCase();
   const text = material.message.trim().slice(0, longestText);
 
+  let values = 0;
   function fill(part: unknown, depth: number): unknown {
-    if (!isJsonRecord(part) || depth > deepest) return null;
+    values += 1;
+    if (!isJsonRecord(part) || depth > deepest || values > mostValues) return null;
     const own = resolve(part);
     if (Object.hasOwn(own, "const")) return own["const"];
     if (Array.isArray(own["enum"])) return nameOf(own["enum"], said);
@@ -131,11 +135,11 @@ export function fillSchema(schema: unknown, material: Material): unknown {
 
   function fillObject({ properties, required }: Record<string, unknown>, depth: number) {
     if (!isJsonRecord(properties)) return {};
-    const names =
-      Array.isArray(required) && required.length > 0 ? required : Object.keys(properties);
+    const hasRequired = Array.isArray(required) && required.length > 0;
+    const names = hasRequired ? new Set<unknown>(required) : null;
     return Object.fromEntries(
       Object.entries(properties)
-        .filter(([name]) => names.includes(name))
+        .filter(([name]) => names === null || names.has(name))
         .map(([name, part]) => [name, fill(part, depth + 1)]),
     );
   }
