@@ -136,6 +136,29 @@ test("what changes no reply is passed on, or named in a header", async () => {
   expect(seen[0]?.body).toMatchObject({ providerOptions: { gateway: { user: "team-a" } } });
 });
 
+test("a wish for single tool calls is named where the model's maker cannot be told of it", async () => {
+  const { client } = await openAiClient();
+  const ignoredFor = async (model: string) => {
+    const messages = [{ role: "user" as const, content: "hi" }];
+    const call = client.chat.completions.create({ model, messages, parallel_tool_calls: false });
+    return (await call.withResponse()).response.headers.get("x-router-ignored");
+  };
+  expect(await ignoredFor("nano")).toBe(null);
+  expect(await ignoredFor("balanced")).toBe(null);
+  expect(await ignoredFor("fast")).toBe("parallel_tool_calls");
+});
+
+test.each(["min_p", "repetition_penalty", "guided_json"])(
+  "%s would change the reply, and is refused by name before a model is asked",
+  async (field) => {
+    const { client, seen } = await openAiClient();
+    const body = { model: "auto", messages: [{ role: "user", content: "hi" }], [field]: 0.5 };
+    const asked = client.chat.completions.create(body as never);
+    await expect(asked).rejects.toMatchObject({ status: 400, param: field });
+    expect(seen).toEqual([]);
+  },
+);
+
 test("an image alone is decided by what it is, and reaches the model", async () => {
   const { client, seen } = await openAiClient();
   const url = "data:image/png;base64,aGk=";

@@ -1,6 +1,7 @@
 import type { Context, Handler } from "hono";
 import { decisionHeaders } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
+import { HttpError } from "../http-error.ts";
 import type { Answer, Call, MessageRouter, ReplyWishes } from "../message-router.ts";
 import type { ReplyPrompt, ReplyRefusal } from "../reply/reply.ts";
 import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
@@ -40,11 +41,12 @@ export function chatCompletionsRoute(parts: CompletionParts): Handler<ClientEnv>
   return async (c) => {
     const read = parseChatCompletionRequest(await readJson(c.req));
     const { request } = read;
+    const { takesOpenAi } = parts.names;
+    if (!takesOpenAi) refuseSampling(read.unknown);
     const call = callOf(c, "openai");
     const { decision, considered } = await chooseModel(request, { ...parts, call });
-    if (!parts.names.takesOpenAi && read.unknown.length > 0) {
-      c.header("x-router-ignored", read.unknown.join(", "));
-    }
+    const ignored = takesOpenAi ? [] : [...read.unknown, ...ignoredBy(decision, request)];
+    if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
     const asked = {
       prompt: toModelMessages(request.messages),
       wishes: { ...toReplyWishes(read), considered },
@@ -56,6 +58,24 @@ export function chatCompletionsRoute(parts: CompletionParts): Handler<ClientEnv>
     const { prompt, wishes } = asked;
     return sendWhole(c, await router.reply(decision, prompt, { ...call, ...wishes }));
   };
+}
+
+// Fields of other servers that would change the reply, and that the gateway does not know.
+const samplingFields =
+  /^(?:min_p|top_a|tfs|typical_p|(?:repetition|length)_penalty|min_tokens|best_of|bad_words|ignore_eos|mirostat\w*|grammar|guided_\w+|thinking|reasoning|chat_template_kwargs)$/;
+
+/** @throws HttpError that names the first field which would change the reply and cannot be honoured. */
+function refuseSampling(unknown: readonly string[]): void {
+  const field = unknown.find((name) => samplingFields.test(name.split(".")[0] ?? ""));
+  if (field === undefined) return;
+  const message = `This router cannot do this: ${field}: not known to the gateway; leave it out, or ask a server that knows it through ROUTER_REPLY_BASE_URL.`;
+  throw new HttpError(400, message, { param: field });
+}
+
+/** Names what the chosen model is not told: only two makers take leave to call one tool at a time. */
+function ignoredBy({ model }: Decision, request: ChatCompletionRequest): string[] {
+  const isTold = request.parallel_tool_calls !== false || /^(?:openai|anthropic)\//.test(model);
+  return isTold ? [] : ["parallel_tool_calls"];
 }
 
 function sendWhole(c: Context<ClientEnv>, { decision, reply }: Answer): Response {
