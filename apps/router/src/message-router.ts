@@ -71,23 +71,31 @@ export function createMessageRouter(
     for (const tell of observers) tell(record);
   };
 
-  function consider(
-    state: TierState,
-    { signal, endpoint }: Call,
-    atLeast: Tier | null = null,
-  ): Promise<Decision> {
-    // The contract's endpoints take the choice as it is.
-    const own = endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
-    return decide(state, { ...routing, policy: own, atLeast }, signal);
+  /** What follows a message to the services that decide and reply. */
+  function headersOf({
+    requestId,
+    trace,
+  }: {
+    requestId: string;
+    trace: Call["trace"] | undefined;
+  }) {
+    return { "x-request-id": requestId, ...(tracing?.headers() ?? trace) };
   }
 
-  async function decideFor(
-    state: TierState,
-    { signal, requestId, endpoint }: Call,
-    atLeast: Tier | null = null,
-  ) {
+  function consider(state: TierState, call: Call, atLeast: Tier | null = null): Promise<Decision> {
+    // The contract's endpoints take the choice as it is.
+    const own = call.endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
+    const asked = {
+      signal: call.signal,
+      headers: headersOf({ requestId: call.requestId, trace: call.trace }),
+    };
+    return decide(state, { ...routing, policy: own, atLeast }, asked);
+  }
+
+  async function decideFor(state: TierState, call: Call, atLeast: Tier | null = null) {
+    const { signal, requestId, endpoint } = call;
     try {
-      return await consider(state, { signal, requestId, endpoint }, atLeast);
+      return await consider(state, call, atLeast);
     } catch (thrown) {
       const origin = { instance, requestId, endpoint };
       const error = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
@@ -129,7 +137,7 @@ export function createMessageRouter(
         const ask = () =>
           generateReply(prompt, {
             ...wishes,
-            headers: { "x-request-id": requestId, ...(tracing?.headers() ?? trace) },
+            headers: headersOf({ requestId, trace }),
             signal,
             meter,
             model: open(decision.model),

@@ -37,6 +37,8 @@ import type { AttemptContext } from "./retry/attempt.ts";
 export interface EvaluateOptions extends CallLimits {
   /** Ends the call at once; its reason is thrown as it is. */
   signal?: AbortSignal;
+  /** Sent with the call's requests beside the transport's own, of which they replace none; for a request id or `traceparent`. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** Options of a batch. */
@@ -226,7 +228,8 @@ function checkMiddleware(middleware: Middleware): Middleware {
 
 function withOptions(policy: RetryPolicy, options?: EvaluateOptions): RetryPolicy {
   if (options === undefined) return policy;
-  return { ...policy, ...readCallLimits(options), signal: options.signal };
+  const { signal, headers } = options;
+  return { ...policy, ...readCallLimits(options), signal, headers };
 }
 
 async function logged<TValue>(lines: CallLines, call: () => Promise<TValue>): Promise<TValue> {

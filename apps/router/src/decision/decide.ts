@@ -67,14 +67,15 @@ export class UnfitCalibrationError extends Error {
 export async function decide(
   state: TierState,
   routing: Routing,
-  signal: AbortSignal,
+  { signal, headers }: { signal: AbortSignal; headers: Readonly<Record<string, string>> },
 ): Promise<Decision> {
   const { services, policy, now = () => performance.now() } = routing;
   const request = { state: { ...state }, questions: tierQuestions };
   const limit = policy.decisionTimeoutMs === null ? {} : { deadlineMs: policy.decisionTimeoutMs };
+  const options = { signal, headers, ...limit };
   const startedAt = now();
   try {
-    return fromChoice(await services.evaluator.evaluate(request, { signal, ...limit }), routing);
+    return fromChoice(await services.evaluator.evaluate(request, options), routing);
   } catch (error) {
     signal.throwIfAborted();
     const cause = causeOf(error);

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { plantedKey } from "../testing/keep-told.ts";
 import { startProgram } from "../testing/start-program.ts";
-import { openAiClient } from "../testing/test-router.ts";
+import { openAiClient, testRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -108,4 +108,16 @@ test("without traces of its own, the caller's trace and the request's id still r
   const forged = { traceparent: "x".repeat(55), "x-request-id": "another" };
   await client.chat.completions.create({ model: "nano", messages }, { headers: forged });
   expect(seen).toEqual([traceparent, "my-request", null, "another"]);
+});
+
+test("the caller's trace and the request's id reach the service that decides, too", async () => {
+  const seen: (string | null)[] = [];
+  const evaluation = ({ headers }: Request) => {
+    seen.push(headers.get("traceparent"), headers.get("x-request-id"));
+    return Response.json({ error: { message: "Not today." } }, { status: 400 });
+  };
+  const { request } = await testRouter({ evaluation });
+  const headers = { "content-type": "application/json", traceparent, "x-request-id": "my-request" };
+  await request("/decide", { method: "POST", headers, body: '{"message":"hi"}' });
+  expect(seen).toEqual([traceparent, "my-request"]);
 });

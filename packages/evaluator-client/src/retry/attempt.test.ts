@@ -97,7 +97,7 @@ test("needs no signal of a caller", async () => {
 });
 
 test("aborts its signal and tells its listeners why", () => {
-  const attempt = new Attempt(new ManualClock(), nextTurn);
+  const attempt = new Attempt({ clock: new ManualClock(), nextTurn });
   const told: unknown[] = [];
   const { signal } = attempt;
   attempt.onAbort((reason) => told.push(reason));
@@ -109,12 +109,12 @@ test("aborts its signal and tells its listeners why", () => {
 });
 
 test("always gives the same signal", () => {
-  const attempt = new Attempt(new ManualClock(), nextTurn);
+  const attempt = new Attempt({ clock: new ManualClock(), nextTurn });
   expect(attempt.signal).toBe(attempt.signal);
 });
 
 test("tells those who ask after the abort at once", () => {
-  const attempt = new Attempt(new ManualClock(), nextTurn);
+  const attempt = new Attempt({ clock: new ManualClock(), nextTurn });
   attempt.abort(undefined);
   const told: unknown[] = [];
   attempt.onAbort((reason) => told.push(reason));

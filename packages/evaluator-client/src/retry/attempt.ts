@@ -7,6 +7,8 @@ import type { Admission } from "../pacing/call-queue.ts";
 export interface AttemptContext extends Abortable {
   /** The clock for dates in response headers. */
   readonly clock: Clock;
+  /** Headers that this call adds to those of the transport. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Sends one request of a transport that sends several, as soon as the service's limits let it.
    * Waiting takes nothing of the attempt's own time.
@@ -23,6 +25,8 @@ export interface AttemptLimits {
   readonly timeoutMs: number;
   /** Makes the error thrown when that time passes. */
   readonly createTimeoutError: () => Error;
+  /** Headers that the call adds to those of the transport. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Waits until one of several requests may go; what it returns sends that request. */
   readonly nextTurn: (signal: AbortSignal) => Promise<Turn>;
 }
@@ -41,7 +45,7 @@ export function runAttempt<TValue>(
   const { clock, signal, timeoutMs, createTimeoutError } = limits;
   if (signal?.aborted) return Promise.reject(signal.reason);
   return new Promise<TValue>((resolve, reject) => {
-    const attempt = new Attempt(clock, limits.nextTurn);
+    const attempt = new Attempt(limits);
     const release = () => {
       cancelTimeout();
       signal?.removeEventListener("abort", onAbort);
@@ -76,6 +80,7 @@ export function runAttempt<TValue>(
  */
 export class Attempt implements AttemptContext {
   readonly clock: Clock;
+  readonly headers: AttemptContext["headers"];
   #listeners: readonly ((reason: unknown) => void)[] = [];
   #controller: AbortController | null = null;
   #aborted: { readonly reason: unknown } | null = null;
@@ -85,8 +90,9 @@ export class Attempt implements AttemptContext {
   #waitingSinceMs = 0;
   #waitedMs = 0;
 
-  constructor(clock: Clock, nextTurn: AttemptLimits["nextTurn"]) {
+  constructor({ clock, headers, nextTurn }: Pick<AttemptLimits, "clock" | "headers" | "nextTurn">) {
     this.clock = clock;
+    this.headers = headers;
     this.#nextTurn = nextTurn;
   }
 

@@ -32,6 +32,8 @@ export interface RetryPolicy {
   readonly maybeBilled?: boolean;
   /** The caller's own signal. */
   readonly signal?: AbortSignal | undefined;
+  /** Headers that the call adds to those of the transport. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly pacer: Pacer;
   readonly hooks: Hooks | null;
   readonly clock: Clock;
@@ -146,7 +148,7 @@ function attemptLimits(
   policy: RetryPolicy,
   { leftMs, turns }: { leftMs: number; turns: Turns },
 ): AttemptLimits {
-  const { clock, signal, attemptTimeoutMs } = policy;
+  const { clock, signal, headers, attemptTimeoutMs } = policy;
   const limit = leftMs < attemptTimeoutMs ? "deadline" : "attempt";
   const createTimeoutError = () => timeoutError(limit, policy);
   return {
@@ -154,6 +156,7 @@ function attemptLimits(
     signal,
     timeoutMs: Math.min(leftMs, attemptTimeoutMs),
     createTimeoutError,
+    headers,
     nextTurn: (own) => turns.next(own),
   };
 }

@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { systemClock } from "../clock.ts";
 import { directBody, emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
+import { privateFailure, privateHeader, transportsTo } from "../testing/private-call.ts";
 import { httpResponse, listenOnSocket } from "../testing/socket-server.ts";
 import { directTransport } from "./direct/direct-transport.ts";
 import { gatewayTransport } from "./gateway/gateway-transport.ts";
@@ -50,4 +51,27 @@ test.each(services)("%s leaves the connections to another that uses them", async
   await other.close?.();
   expect(await ask(to(server.origin))).toMatchObject({ status: 503 });
   expect(server.connections).toBe(2);
+});
+
+describe.each(Object.entries(transportsTo))("%s", (_, transportTo) => {
+  test("sends a call's own headers with each attempt, and no error repeats them", async () => {
+    const answer = httpResponse(500, JSON.stringify({ error: { message: privateHeader } }));
+    await using server = await listenOnSocket((socket) => socket.write(answer));
+    const headers = { "x-request-id": privateHeader };
+    await privateFailure(transportTo(server.origin), { headers });
+    expect(server.requests).toHaveLength(3);
+    for (const request of server.requests) {
+      expect(request.toLowerCase()).toContain(`x-request-id: ${privateHeader}`);
+    }
+  });
+
+  test.each([{ Authorization: "quagga" }, { "x-a": "two\nlines" }])(
+    "refuses the header %j of a call, and sends nothing",
+    async (headers) => {
+      await using server = await listenOnSocket(() => undefined);
+      const error = await privateFailure(transportTo(server.origin), { headers });
+      expect(error).toMatchObject({ name: "ConfigurationError", option: "headers" });
+      expect(server.requests).toEqual([]);
+    },
+  );
 });

@@ -11,7 +11,7 @@ import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { StatusFailure } from "./status-failure.ts";
 import type { AttemptContext } from "../retry/attempt.ts";
 import type { Transport, TransportReply } from "./transport.ts";
-import { httpClientFor, type TransportOptions } from "./transport-options.ts";
+import { httpClientFor, mergeHeaders, type TransportOptions } from "./transport-options.ts";
 
 /** What a service adds to posting, reading, redacting and classifying: its wire, mapping and error reading. */
 export interface PostedService {
@@ -51,10 +51,25 @@ export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
     context: AttemptContext,
     state: unknown,
   ): Promise<JsonResponse> => {
-    const response = toJsonResponse(await send(body, context), endpoint);
+    const { clock, headers: ofCall } = context;
+    const sendThis = ofCall === undefined ? send : http.prepare(withHeaders(endpoint, ofCall));
+    const response = toJsonResponse(await sendThis(body, context), endpoint);
     if (isSuccess(response.status)) return response;
-    throw service.toError({ response, clock: context.clock, apiKey, headers: addedHeaders, state });
+    throw service.toError({
+      response,
+      clock,
+      apiKey,
+      headers: { ...addedHeaders, ...ofCall },
+      state,
+    });
   };
+}
+
+function withHeaders(
+  endpoint: HttpEndpoint,
+  added: Readonly<Record<string, string>>,
+): HttpEndpoint {
+  return { ...endpoint, headers: mergeHeaders(endpoint.headers, added) };
 }
 
 /** Makes the transport of a service that takes one JSON body by POST and answers with another. */

@@ -101,9 +101,9 @@ export class LabelSession implements LabelModel {
 
   #call() {
     const { signal } = this.#controller;
-    const { clock } = this.#context;
+    const { clock, headers } = this.#context;
     const inTurn = this.#context.inTurn?.bind(this.#context);
-    return { signal, clock, state: this.#request.state, ...(inTurn && { inTurn }) };
+    return { signal, clock, headers, state: this.#request.state, ...(inTurn && { inTurn }) };
   }
 
   #afterFirst<TValue>(ask: () => Promise<TValue>): Promise<TValue> {
