@@ -26,7 +26,7 @@ async function examples(): Promise<{ words: string[]; lines: number; printed: st
 }
 
 function withoutTimes(printed: string): string {
-  return printed.replace(/\d+ (m?s)\b/g, "some $1");
+  return printed.replace(/[\d,]+ (m?s)\b/g, "some $1");
 }
 
 test("every command in the README prints what it says", async () => {

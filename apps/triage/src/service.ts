@@ -94,7 +94,7 @@ const noKeys = { AI_GATEWAY_API_KEY: "none", EVALUATOR_DIRECT_API_KEY: "none" };
  */
 export async function openTransport(options: ServiceOptions): Promise<Transport> {
   const { offline, dryRun, env } = options;
-  if (offline) return offlineTransport();
+  if (offline) return await offlineTransport(dryRun);
   try {
     return transportFromEnvironment(dryRun ? { ...env, ...noKeys } : env);
   } catch (error) {
@@ -103,22 +103,23 @@ export async function openTransport(options: ServiceOptions): Promise<Transport>
   }
 }
 
-// The emulator in this process: no key, no network. It is loaded for the first call: a dry run makes
-// none, and stays as small as one without --offline.
-function offlineTransport(): Transport {
-  let emulator: Promise<Emulator> | null = null;
+// The emulator in this process: no key, no network. A dry run asks nothing, so it leaves the emulator
+// out and stays as small as one without --offline.
+async function offlineTransport(dryRun: boolean): Promise<Transport> {
+  const emulator = dryRun ? null : await loadEmulator();
   const gateway = gatewayTransport({
     apiKey: "offline",
     modelId: "typesafe-ai/jev",
     env: {},
-    async fetch(input, init) {
-      emulator ??= import("evaluator-emulator").then(({ createEmulator }) => createEmulator());
-      return (await emulator).fetch(input, init);
-    },
+    fetch: async (input, init) => (emulator ?? (await loadEmulator())).fetch(input, init),
   });
   // Its answers are never taken for those of the service.
   const target = { url: "local:emulator", modelId: "typesafe-ai/jev" };
   return { ...gateway, name: "emulator", target };
+}
+
+async function loadEmulator(): Promise<Emulator> {
+  return (await import("evaluator-emulator")).createEmulator();
 }
 
 // A price is worth a short wait, and no run fails for want of it.
