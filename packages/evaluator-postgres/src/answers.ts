@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { Query } from "./database.ts";
+import { type Sample, toSample, unpack } from "./packed-text.ts";
 
 /** An answer as it is kept: by the key of its content, with a digest that shows any change. */
 export interface KeptAnswer {
@@ -16,44 +17,80 @@ export interface KeptAnswer {
 /** What is known of an answer: there as it was written, there and changed since, or not there. */
 export type AnswerStatus = "answered" | "changed" | "unknown";
 
-/** The columns of `evaluator.answers` that show whether it is as it was written. */
+/** The columns of `evaluator.answers` that an answer is read from. */
 export interface AnswerRow {
   readonly key: string;
-  readonly state_digest: Buffer;
+  /** Of the sample that the evaluation is the difference to; null where it is kept whole. */
+  readonly setup: number | null;
+  readonly state_digest: Uint8Array;
   readonly evaluation: string;
-  readonly digest: Buffer;
+  readonly digest: Uint8Array;
 }
+
+/** The samples that answers are kept as the difference to, by their setup. */
+export type Samples = ReadonlyMap<number, Sample>;
+
+/** Returns all samples; one that an answer needs was committed before it. */
+export async function readSamples(query: Query): Promise<Samples> {
+  const rows = await query<{ setup: number; sample: string }>(
+    "select setup, sample from evaluator.setups where sample is not null",
+  );
+  return new Map(rows.map(({ setup, sample }) => [setup, toSample(sample)]));
+}
+
+// A digest tells a damaged row, for which half of SHA-256 is plenty; each byte is logged a record.
+const DIGEST_BYTES = 16;
+const STATE_DIGEST_BYTES = 8;
 
 /** Returns the digests of an answer, as they are written beside it. */
 export function digestsOf({ key, state, evaluation }: KeptAnswer): [Buffer, Buffer] {
-  const stateDigest = hash("sha256", state, "buffer");
+  const stateDigest = digestOfState(state);
   return [stateDigest, digestOf(key, stateDigest, evaluation)];
 }
 
-function digestOf(key: string, stateDigest: Uint8Array, evaluation: string): Buffer {
-  const state = Buffer.from(stateDigest).toString("base64url");
-  return hash("sha256", `${key}\n${state}\n${evaluation}`, "buffer");
+function digestOfState(state: string): Buffer {
+  return hash("sha256", state, "buffer").subarray(0, STATE_DIGEST_BYTES);
 }
 
-/** Returns whether an answer is still as it was written, and about the state where that is known. */
-export function isAsWritten(row: AnswerRow, state?: string): boolean {
-  const { key, state_digest: stateDigest, evaluation, digest } = row;
-  if (!digestOf(key, stateDigest, evaluation).equals(digest)) return false;
-  return state === undefined || hash("sha256", state, "buffer").equals(stateDigest);
+function digestOf(key: string, stateDigest: Uint8Array, evaluation: string): Buffer {
+  const text = `${key}\n${Buffer.from(stateDigest).toString("hex")}\n${evaluation}`;
+  return hash("sha256", text, "buffer").subarray(0, DIGEST_BYTES);
+}
+
+/**
+ * Returns the evaluation of an answer that is still as it was written, and about the state where that
+ * is known; null for any other.
+ */
+export function readEvaluation(row: AnswerRow, samples: Samples, state?: string): string | null {
+  const { key, setup, state_digest: stateDigest, digest } = row;
+  const sample = setup === null ? null : samples.get(setup);
+  if (sample === undefined) return null;
+  const evaluation = sample === null ? row.evaluation : unpack(row.evaluation, sample);
+  if (evaluation === null || !digestOf(key, stateDigest, evaluation).equals(digest)) return null;
+  return state === undefined || digestOfState(state).equals(stateDigest) ? evaluation : null;
 }
 
 /** Returns for each key whether its answer is there as it was written. */
 export async function statusesOf(query: Query, keys: readonly string[]): Promise<AnswerStatus[]> {
   const rows = await query<AnswerRow>(
-    "select key, state_digest, evaluation, digest from evaluator.answers where key = any($1)",
+    "select key, setup, state_digest, evaluation, digest from evaluator.answers where key = any($1)",
     [keys],
   );
-  const known = new Map(rows.map((row) => [row.key, isAsWritten(row)]));
+  const samples = await samplesFor(query, rows);
+  const known = new Map(rows.map((row) => [row.key, readEvaluation(row, samples) !== null]));
   return keys.map((key) => {
     const isWhole = known.get(key);
     if (isWhole === undefined) return "unknown";
     return isWhole ? "answered" : "changed";
   });
+}
+
+/** Returns the samples that rows need; asks for none where they need none. */
+export async function samplesFor(
+  query: Query,
+  rows: readonly Partial<AnswerRow>[],
+): Promise<Samples> {
+  return rows.some(({ setup }) => setup != null) ? await readSamples(query) : new Map();
 }
 
 /** Forgets answers that are not as they were written, so that they are asked for again. */

@@ -1,4 +1,4 @@
-import { type AnswerRow, forgetAnswers, isAsWritten } from "./answers.ts";
+import { type AnswerRow, forgetAnswers, readEvaluation, samplesFor } from "./answers.ts";
 import { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
 import type { Query } from "./database.ts";
 
@@ -30,7 +30,7 @@ export async function readChunk(
 ): Promise<{ missing: ChunkRecord[]; costUsd: number }> {
   const first = chunk * CHUNK_SIZE;
   const rows = await query<Row>(
-    `select r.idx, r.id, r.key, r.state, a.evaluation, a.state_digest, a.digest,
+    `select r.idx, r.id, r.key, r.state, a.setup, a.evaluation, a.state_digest, a.digest,
        case when a.run = r.run then a.cost_usd end as cost_usd
      from evaluator.records r left join evaluator.answers a on a.key = r.key
      where r.run = $1 and r.idx >= $2 and r.idx < $3 and not exists (
@@ -38,7 +38,9 @@ export async function readChunk(
      order by r.idx`,
     [run, first, first + CHUNK_SIZE],
   );
-  const isThere = (row: Row) => row.digest != null && isAsWritten(row as AnswerRow, row.state);
+  const samples = await samplesFor(query, rows);
+  const isThere = (row: Row) =>
+    row.digest != null && readEvaluation(row as AnswerRow, samples, row.state) !== null;
   const missing = rows.filter((row) => !isThere(row));
   const changed = missing.filter(({ digest }) => digest != null);
   await forgetAnswers(

@@ -3,14 +3,7 @@ import { CHUNK_SIZE, queueSchema } from "./chunk-queue.ts";
 import type { RunRecord } from "./load-run.ts";
 import { type NewRun, PostgresRuns } from "./postgres-runs.ts";
 import type { RunRow } from "./run-rows.ts";
-import {
-  answerTo,
-  countedTo,
-  failure,
-  keyOf,
-  newRun,
-  recordsNamed,
-} from "./testing/sample-runs.ts";
+import { answerTo, countedTo, failure, newRun, recordsNamed } from "./testing/sample-runs.ts";
 import { openPglite, type PgliteDatabase } from "./testing/pglite-database.ts";
 
 let database: PgliteDatabase;
@@ -151,34 +144,6 @@ test("what another run has asked is not missing, and costs this one nothing", as
   await runs.writer({ run: 2, signal }).keep(answerTo(records[1] as RunRecord));
   await runs.finish(chunk);
   expect(await runs.get(2)).toMatchObject({ answered: 2, asked: 1, costUsd: 0.25 });
-});
-
-test("of two answers to the same call the first is kept", async () => {
-  const [record] = recordsNamed("a");
-  await load([record as RunRecord]);
-  const writer = runs.writer({ run: 1, signal });
-  await writer.keep(answerTo(record as RunRecord, "1"));
-  await writer.keep(answerTo(record as RunRecord, "2"));
-  expect(await allRows(1)).toMatchObject([{ evaluation: "1" }]);
-});
-
-test("an answer that somebody changed is no answer, and is asked for again", async () => {
-  const records = recordsNamed("a", "b", "c");
-  await load(records);
-  const writer = runs.writer({ run: 1, signal });
-  await Promise.all(records.map((record) => writer.keep(answerTo(record))));
-  await database.query("update evaluator.answers set evaluation = '1' where key = $1", [
-    keyOf("b"),
-  ]);
-  await database.query("update evaluator.records set state = '1' where id = '\"c\"'");
-  const keys = [...records.map(({ key }) => key), "no key"];
-  expect(await runs.statusesOf(keys)).toEqual(["answered", "changed", "answered", "unknown"]);
-  const rows = await allRows(1);
-  expect(rows.map(({ isChanged }) => isChanged)).toEqual([false, true, true]);
-  expect(rows[1]?.evaluation).toBeNull();
-  const { missing } = await runs.readChunk(await takeChunk(1));
-  expect(missing.map(({ id }) => id)).toEqual(["b", "c"]);
-  expect(await runs.statusesOf([keyOf("b")])).toEqual(["unknown"]);
 });
 
 test("the chunks of all workers together reserve no more than the run may cost", async () => {

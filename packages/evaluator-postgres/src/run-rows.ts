@@ -1,4 +1,4 @@
-import { type AnswerRow, isAsWritten } from "./answers.ts";
+import { type AnswerRow, readEvaluation, readSamples, type Samples } from "./answers.ts";
 import type { Database, Query } from "./database.ts";
 
 /** A record of a run, and how it ended. */
@@ -18,7 +18,7 @@ export interface RunRow {
 
 const fields = `
   r.idx, r.id, r.key, r.state, encode(a.state_digest, 'hex'), encode(a.digest, 'hex'),
-  a.evaluation, f.error
+  a.setup, a.evaluation, f.error
 `;
 const source = `
   evaluator.records r left join evaluator.answers a on a.key = r.key
@@ -31,10 +31,12 @@ const source = `
  */
 export async function* runRows(database: Database, run: number): AsyncGenerator<RunRow> {
   const pieces = new Pieces();
+  let samples: Samples = new Map();
   // The transaction is open as long as its rows are taken.
   const done = database
     .transaction(async ({ query, copyOut }) => {
-      await query("set transaction read only");
+      await query("set transaction isolation level repeatable read, read only");
+      samples = await readSamples(query);
       for (const plan of ["hashjoin", "mergejoin", "sort"])
         await query(`set local enable_${plan} = off`);
       const text = `copy (select ${fields} from ${source} where r.run = ${run} order by r.idx) to stdout`;
@@ -50,7 +52,7 @@ export async function* runRows(database: Database, run: number): AsyncGenerator<
     for (let piece = await pieces.take(); piece !== null; piece = await pieces.take()) {
       const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
       rest = lines.pop() ?? "";
-      for (const line of lines) yield toRow(line.split("\t").map(fromCopyText));
+      for (const line of lines) yield toRow(line.split("\t").map(fromCopyText), samples);
     }
   } finally {
     pieces.leave();
@@ -106,22 +108,24 @@ class Pieces {
 
 type Cells = readonly (string | null)[];
 
-function toRow([idx, id, key, state, stateDigest, digest, evaluation, error]: Cells): RunRow {
+function toRow(cells: Cells, samples: Samples): RunRow {
+  const [idx, id, key, state, stateDigest, digest, setup, packed, error] = cells;
   const row = {
     key: key ?? "",
     state_digest: Buffer.from(stateDigest ?? "", "hex"),
     digest: Buffer.from(digest ?? "", "hex"),
-    evaluation: evaluation ?? "",
+    setup: setup == null ? null : Number(setup),
+    evaluation: packed ?? "",
   } satisfies AnswerRow;
-  const isThere = evaluation != null;
-  const isWhole = isThere && isAsWritten(row, state ?? "");
+  const isThere = packed != null;
+  const evaluation = isThere ? readEvaluation(row, samples, state ?? "") : null;
   return {
     idx: Number(idx),
     id: JSON.parse(id ?? '""') as string,
     key: row.key,
     state: state ?? "null",
-    evaluation: isWhole ? row.evaluation : null,
-    isChanged: isThere && !isWhole,
+    evaluation,
+    isChanged: isThere && evaluation === null,
     error: error ?? null,
   };
 }
@@ -151,13 +155,13 @@ export async function findRecord(
   const rows = await query<Record<string, string | null> & { run: number }>(
     `select r.run, r.idx::text as "0", r.id as "1", r.key as "2", r.state as "3",
        encode(a.state_digest, 'hex') as "4", encode(a.digest, 'hex') as "5",
-       a.evaluation as "6", f.error as "7"
+       a.setup::text as "6", a.evaluation as "7", f.error as "8"
      from ${source} where r.id = $1 and ($2::integer is null or r.run = $2)
      order by r.run desc limit 1`,
     [JSON.stringify(id), run],
   );
   const [row] = rows;
   if (row === undefined) return null;
-  const cells = Array.from({ length: 8 }, (_, at) => row[at] ?? null);
-  return { ...toRow(cells), run: row.run };
+  const cells = Array.from({ length: 9 }, (_, at) => row[at] ?? null);
+  return { ...toRow(cells, await readSamples(query)), run: row.run };
 }

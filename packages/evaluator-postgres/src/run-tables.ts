@@ -11,7 +11,9 @@ export const runTables = `
     hash text not null unique,
     wire text not null,
     model text not null,
-    questions text not null
+    questions text not null,
+    -- The first answer that came: most of what all of them say, so they are kept as what differs.
+    sample text
   );
 
   create table evaluator.runs (
@@ -50,13 +52,16 @@ export const runTables = `
 
   -- By content, for all runs: what was asked once is never paid for again.
   create table evaluator.answers (
-    key text primary key,
+    -- The numbers come first, where they need no space between them.
+    cost_usd double precision not null,
+    input_tokens integer not null,
     run integer not null,
+    -- Null where the evaluation is not the difference to a sample.
+    setup integer,
+    key text primary key,
     state_digest bytea not null,
     evaluation text not null,
-    digest bytea not null,
-    input_tokens integer not null,
-    cost_usd double precision not null
+    digest bytea not null
   );
 
   create table evaluator.failures (

@@ -161,18 +161,23 @@ async function fillRun(client: Client, rows: number): Promise<number> {
   );
   const run = made[0]?.run ?? 0;
   await client.query(
-    `insert into evaluator.records select $1::integer, n, to_json('mail-' || n)::text,
-       encode(sha256(convert_to($1::integer || ' ' || $2::integer || ' ' || n, 'UTF8')), 'hex'), state
+    `insert into evaluator.records (run, idx, id, key, state)
+     select $1::integer, n, to_json('mail-' || n)::text,
+       left(translate(encode(sha256(convert_to($1::integer || ' ' || $2::integer || ' ' || n, 'UTF8')),
+         'base64'), '+/', '-_'), 22), state
      from generate_series(0, $2::integer - 1) n, (select state from evaluator.records limit 1) one`,
     [run, rows],
   );
+  // The evaluation is the sample itself, so nothing differs from it; its digest is of the whole text.
   await client.query(
     `insert into evaluator.answers
-     select key, $1::integer, sha256(convert_to(state, 'UTF8')), evaluation,
-       sha256(convert_to(key || E'\\n' || translate(rtrim(
-         encode(sha256(convert_to(state, 'UTF8')), 'base64'), '='), '+/', '-_')
-         || E'\\n' || evaluation, 'UTF8')), 300, 0
-     from evaluator.records, (select evaluation from evaluator.answers limit 1) one where run = $1::integer`,
+       (key, run, setup, state_digest, evaluation, digest, input_tokens, cost_usd)
+     select key, run, setup, state_digest, '', substr(sha256(convert_to(
+         key || E'\\n' || encode(state_digest, 'hex') || E'\\n' || sample, 'UTF8')), 1, 16), 300, 0
+     from (
+       select key, run, substr(sha256(convert_to(state, 'UTF8')), 1, 8) as state_digest
+       from evaluator.records where run = $1::integer) filled,
+       (select setup, sample from evaluator.setups where sample is not null limit 1) one`,
     [run],
   );
   await client.query("analyze evaluator.records, evaluator.answers");
