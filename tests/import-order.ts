@@ -35,6 +35,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
   "packages/evaluator-postgres": [
     "database-error run-tables",
     "database schema",
+    "packed-text",
     "answers chunk-queue",
     "answer-writer migrate",
     "chunk-records load-run postgres-limits run-info run-rows",

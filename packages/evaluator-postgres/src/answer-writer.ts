@@ -129,7 +129,7 @@ async function readPacking(query: Query, run: number, evaluation: string): Promi
     [run, evaluation],
   );
   return row === undefined
-    ? { setup: null, sample: [] }
+    ? { setup: null, sample: toSample("") }
     : { setup: row.setup, sample: toSample(row.sample) };
 }
 

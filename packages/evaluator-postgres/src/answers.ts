@@ -22,10 +22,17 @@ export interface AnswerRow {
   readonly key: string;
   /** Of the sample that the evaluation is the difference to; null where it is kept whole. */
   readonly setup: number | null;
-  readonly state_digest: Uint8Array;
+  /** In hexadecimal, as the next. */
+  readonly state_digest: string;
   readonly evaluation: string;
-  readonly digest: Uint8Array;
+  readonly digest: string;
 }
+
+/** The columns of `evaluator.answers`, named "a", that make up such a row. */
+export const answerColumns = `
+  a.setup, encode(a.state_digest, 'hex') as state_digest, a.evaluation,
+  encode(a.digest, 'hex') as digest
+`;
 
 /** The samples that answers are kept as the difference to, by their setup. */
 export type Samples = ReadonlyMap<number, Sample>;
@@ -38,23 +45,24 @@ export async function readSamples(query: Query): Promise<Samples> {
   return new Map(rows.map(({ setup, sample }) => [setup, toSample(sample)]));
 }
 
-// A digest tells a damaged row, for which half of SHA-256 is plenty; each byte is logged a record.
-const DIGEST_BYTES = 16;
-const STATE_DIGEST_BYTES = 8;
+// A digest tells a damaged row, for which half of SHA-256 is plenty; in hexadecimal here.
+const DIGEST_LENGTH = 32;
+const STATE_DIGEST_LENGTH = 16;
 
 /** Returns the digests of an answer, as they are written beside it. */
 export function digestsOf({ key, state, evaluation }: KeptAnswer): [Buffer, Buffer] {
   const stateDigest = digestOfState(state);
-  return [stateDigest, digestOf(key, stateDigest, evaluation)];
+  const digest = digestOf(key, stateDigest, evaluation);
+  return [Buffer.from(stateDigest, "hex"), Buffer.from(digest, "hex")];
 }
 
-function digestOfState(state: string): Buffer {
-  return hash("sha256", state, "buffer").subarray(0, STATE_DIGEST_BYTES);
+function digestOfState(state: string): string {
+  return hash("sha256", state).slice(0, STATE_DIGEST_LENGTH);
 }
 
-function digestOf(key: string, stateDigest: Uint8Array, evaluation: string): Buffer {
-  const text = `${key}\n${Buffer.from(stateDigest).toString("hex")}\n${evaluation}`;
-  return hash("sha256", text, "buffer").subarray(0, DIGEST_BYTES);
+function digestOf(key: string, stateDigest: string, evaluation: string): string {
+  const text = `${key}\n${stateDigest}\n${evaluation}`;
+  return hash("sha256", text).slice(0, DIGEST_LENGTH);
 }
 
 /**
@@ -66,14 +74,14 @@ export function readEvaluation(row: AnswerRow, samples: Samples, state?: string)
   const sample = setup === null ? null : samples.get(setup);
   if (sample === undefined) return null;
   const evaluation = sample === null ? row.evaluation : unpack(row.evaluation, sample);
-  if (evaluation === null || !digestOf(key, stateDigest, evaluation).equals(digest)) return null;
-  return state === undefined || digestOfState(state).equals(stateDigest) ? evaluation : null;
+  if (evaluation === null || digestOf(key, stateDigest, evaluation) !== digest) return null;
+  return state === undefined || digestOfState(state) === stateDigest ? evaluation : null;
 }
 
 /** Returns for each key whether its answer is there as it was written. */
 export async function statusesOf(query: Query, keys: readonly string[]): Promise<AnswerStatus[]> {
   const rows = await query<AnswerRow>(
-    "select key, setup, state_digest, evaluation, digest from evaluator.answers where key = any($1)",
+    `select a.key, ${answerColumns} from evaluator.answers a where a.key = any($1)`,
     [keys],
   );
   const samples = await samplesFor(query, rows);

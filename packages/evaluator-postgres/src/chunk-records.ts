@@ -1,4 +1,10 @@
-import { type AnswerRow, forgetAnswers, readEvaluation, samplesFor } from "./answers.ts";
+import {
+  answerColumns,
+  type AnswerRow,
+  forgetAnswers,
+  readEvaluation,
+  samplesFor,
+} from "./answers.ts";
 import { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
 import type { Query } from "./database.ts";
 
@@ -30,7 +36,7 @@ export async function readChunk(
 ): Promise<{ missing: ChunkRecord[]; costUsd: number }> {
   const first = chunk * CHUNK_SIZE;
   const rows = await query<Row>(
-    `select r.idx, r.id, r.key, r.state, a.setup, a.evaluation, a.state_digest, a.digest,
+    `select r.idx, r.id, r.key, r.state, ${answerColumns},
        case when a.run = r.run then a.cost_usd end as cost_usd
      from evaluator.records r left join evaluator.answers a on a.key = r.key
      where r.run = $1 and r.idx >= $2 and r.idx < $3 and not exists (

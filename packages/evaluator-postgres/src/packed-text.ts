@@ -1,13 +1,25 @@
-/** A text that others of its kind are kept as the difference to, cut into its words. */
-export type Sample = readonly string[];
+/** A text that others of its kind are kept as the difference to. */
+export interface Sample {
+  readonly text: string;
+  readonly words: readonly string[];
+  /** Where each word begins in the text. */
+  readonly starts: readonly number[];
+}
 
 const CHANGED = "~";
 const SAME_AS = "=";
-const words = /"(?:[^"\\]|\\.)*"?|[\w.+-]+|[^\w".+-]+/g;
+const wordForm = /"(?:[^"\\]|\\.)*"?|[\w.+-]+|[^\w".+-]+/g;
 
 /** Returns a text as a sample for others. */
 export function toSample(text: string): Sample {
-  return text.match(words) ?? [];
+  const words = toWords(text);
+  let end = 0;
+  const starts = words.map(({ length }) => (end += length) - length);
+  return { text, words, starts };
+}
+
+function toWords(text: string): readonly string[] {
+  return text.match(wordForm) ?? [];
 }
 
 /**
@@ -15,13 +27,13 @@ export function toSample(text: string): Sample {
  * shorter. An answer of 1.7 kB becomes 0.2 kB: names, punctuation and most values are the sample's.
  */
 export function pack(text: string, sample: Sample): string | null {
-  const own = toSample(text);
-  if (own.length !== sample.length || text.includes("\n")) return null;
+  const own = toWords(text);
+  if (own.length !== sample.words.length || text.includes("\n")) return null;
   const lines: string[] = [];
   const seen = new Map<string, number>();
   let last = 0;
   for (const [index, word] of own.entries()) {
-    const known = sample[index] ?? "";
+    const known = sample.words[index] ?? "";
     if (word === known) continue;
     const place = (index - last).toString(36);
     last = index;
@@ -45,23 +57,27 @@ function changeOf(word: string, known: string): string {
 }
 
 /** Returns the text of a difference to a sample, or null where that was damaged. */
-export function unpack(packed: string, sample: Sample): string | null {
-  const own = [...sample];
-  let index = 0;
-  for (const line of packed === "" ? [] : packed.split("\n")) {
+export function unpack(packed: string, { text, words, starts }: Sample): string | null {
+  if (packed === "") return text;
+  const own = new Map<number, string>();
+  let [whole, index, end] = ["", 0, 0];
+  for (const line of packed.split("\n")) {
     const [, place = "", kind, rest = ""] = lineForm.exec(line) ?? [];
     index += Number.parseInt(place, 36);
-    const word = kind === SAME_AS ? own[Number.parseInt(rest, 36)] : changed(rest, sample[index]);
+    const [start, known] = [starts[index], words[index]];
+    if (start === undefined || known === undefined) return null;
+    const word = kind === SAME_AS ? own.get(Number.parseInt(rest, 36)) : changed(rest, known);
     if (word === undefined) return null;
-    own[index] = word;
+    own.set(index, word);
+    whole += text.slice(end, start) + word;
+    end = start + known.length;
   }
-  return own.join("");
+  return whole + text.slice(end);
 }
 
 const lineForm = /^([\da-z]+)([~=])(.*)$/s;
 
-function changed(change: string, known: string | undefined): string | undefined {
+function changed(change: string, known: string): string {
   const space = change.indexOf(" ");
-  const shared = Number.parseInt(change.slice(0, space), 36);
-  return known === undefined ? undefined : known.slice(0, shared) + change.slice(space + 1);
+  return known.slice(0, Number.parseInt(change.slice(0, space), 36)) + change.slice(space + 1);
 }

@@ -112,8 +112,8 @@ function toRow(cells: Cells, samples: Samples): RunRow {
   const [idx, id, key, state, stateDigest, digest, setup, packed, error] = cells;
   const row = {
     key: key ?? "",
-    state_digest: Buffer.from(stateDigest ?? "", "hex"),
-    digest: Buffer.from(digest ?? "", "hex"),
+    state_digest: stateDigest ?? "",
+    digest: digest ?? "",
     setup: setup == null ? null : Number(setup),
     evaluation: packed ?? "",
   } satisfies AnswerRow;

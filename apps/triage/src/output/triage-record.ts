@@ -13,14 +13,14 @@ export function toTriageRecord(
   { answers, confidence, printed }: CalibratedAnswers,
   fields: readonly AnswerField[],
 ): TriageRecord {
-  const values = fields.flatMap(({ questionId, field, confidenceField, printedField }) => [
-    [field, valueOf(answers[questionId])] as const,
-    ...(confidenceField === null
-      ? []
-      : [[confidenceField, confidence[questionId] ?? null] as const]),
-    ...(printedField === null ? [] : [[printedField, valueOf(printed[questionId])] as const]),
-  ]);
-  return { ...headOf(mail), ...Object.fromEntries(values) };
+  const { id, date, from, subject } = mail;
+  const values: [string, string | number | null][] = Object.entries({ id, date, from, subject });
+  for (const { questionId, field, confidenceField, printedField } of fields) {
+    values.push([field, valueOf(answers[questionId])]);
+    if (confidenceField !== null) values.push([confidenceField, confidence[questionId] ?? null]);
+    if (printedField !== null) values.push([printedField, valueOf(printed[questionId])]);
+  }
+  return Object.fromEntries(values) as TriageRecord;
 }
 
 /** Returns the output record of a mail no answer came for: the same fields as null, and the error. */
