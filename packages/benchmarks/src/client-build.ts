@@ -1,10 +1,12 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { CliError, toPrintable } from "evaluator-cli-kit";
 import type * as client from "evaluator-client";
 
 /** The client as npm would publish it, in a folder of its own. */
@@ -24,10 +26,11 @@ export const ownClient = join(repository, "packages/evaluator-client");
  * which may come from anywhere, beside this repository's `node_modules` for its dependencies; inside
  * it the compiler would take the sources for a library's, and write none of them.
  *
- * @param source - The client's workspace, in this checkout or another.
- * @throws Error with what the build printed.
+ * @param given - A checkout of this repository, or the client's workspace in one.
+ * @throws CliError when it is neither, or with what the build printed.
  */
-export async function buildClient(source: string): Promise<BuiltClient> {
+export async function buildClient(given: string): Promise<BuiltClient> {
+  const source = clientIn(given);
   const builds = join(repository, "packages/benchmarks/dist");
   await mkdir(builds, { recursive: true });
   const parent = await mkdtemp(join(builds, "client-"));
@@ -46,13 +49,21 @@ export async function buildClient(source: string): Promise<BuiltClient> {
   return { folder: join(folder, "dist"), [Symbol.asyncDispose]: dispose };
 }
 
+function clientIn(folder: string): string {
+  const places = [folder, join(folder, "packages/evaluator-client")];
+  const source = places.find((place) => existsSync(join(place, "src/create-evaluator.ts")));
+  if (source !== undefined) return source;
+  const message = `There is no client in ${folder}; name a checkout of this repository, or its packages/evaluator-client.`;
+  throw new CliError(toPrintable(message));
+}
+
 async function build(folder: string): Promise<void> {
   try {
     const script = join(repository, "scripts/build-package.ts");
     await promisify(execFile)(process.execPath, [script], { cwd: folder });
   } catch (error) {
     const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
-    throw new Error(`The client does not build.\n${stdout}${stderr}`, { cause: error });
+    throw new CliError(`The client does not build.\n${stdout}${stderr}`, { cause: error });
   }
 }
 

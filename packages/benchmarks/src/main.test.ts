@@ -23,3 +23,10 @@ test("a mistyped word ends it with what can be given, before anything is measure
     ),
   });
 });
+
+test("a folder without a client is named, with what to give instead", async () => {
+  const failure = run("--only", "calls", "--client", import.meta.dirname);
+  await expect(failure).rejects.toMatchObject({
+    stderr: expect.stringMatching(/There is no client in .*benchmarks\/src; name a checkout/),
+  });
+});
