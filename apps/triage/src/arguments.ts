@@ -202,16 +202,16 @@ const exportOptions = {
 
 function readExport(words: readonly string[]): ExportCommand {
   const { values, positionals } = parseWords(words, exportOptions);
-  readPositionals(positionals, []);
+  const [file = null] = readPositionals(positionals, ["FILE"], { optional: 1 });
   const format = readWord("--format", values.format, outputFormats);
   const { calibration = null } = values;
-  return { name: "export", ...readOneRun(values), format, calibration };
+  return { name: "export", file, ...readOneRun(values), format, calibration };
 }
 
 function readStatus(words: readonly string[]): StatusCommand {
   const { values, positionals } = parseWords(words, oneRunOptions);
-  readPositionals(positionals, []);
-  return { name: "status", ...readOneRun(values) };
+  const [file = null] = readPositionals(positionals, ["FILE"], { optional: 1 });
+  return { name: "status", file, ...readOneRun(values) };
 }
 
 const workOptions = {
@@ -222,7 +222,7 @@ const workOptions = {
 
 function readWork(words: readonly string[]): WorkCommand {
   const { values, positionals } = parseWords(words, workOptions);
-  readPositionals(positionals, []);
+  const [file = null] = readPositionals(positionals, ["FILE"], { optional: 1 });
   const { run } = readOneRun(values);
-  return { name: "work", ...readAsking(values), run, wait: values.wait };
+  return { name: "work", file, ...readAsking(values), run, wait: values.wait };
 }

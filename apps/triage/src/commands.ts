@@ -18,6 +18,12 @@ interface JournalOption {
   readonly journal: string | null;
 }
 
+/** Which of several journal files. */
+interface FileOption {
+  /** The input file, or the journal beside it, as typed; null for the one journal in the folder. */
+  readonly file: string | null;
+}
+
 /** How a service is asked. */
 export interface AskingOptions extends JournalOption {
   /** Whether the emulator answers. */
@@ -78,8 +84,8 @@ export interface ImportCommand {
   readonly skipped: string | null;
 }
 
-/** Work on runs that other machines have begun. */
-export interface WorkCommand extends AskingOptions {
+/** Work on runs that somebody has begun. */
+export interface WorkCommand extends AskingOptions, FileOption {
   readonly name: "work";
   /** The run to work on; null for every open one. */
   readonly run: number | null;
@@ -88,19 +94,19 @@ export interface WorkCommand extends AskingOptions {
 }
 
 /** A look at what runs have come to. */
-export interface StatusCommand extends JournalOption {
+export interface StatusCommand extends JournalOption, FileOption {
   readonly name: "status";
   /** Null for all runs. */
   readonly run: number | null;
 }
 
 /** Results to print. */
-export interface ExportCommand extends JournalOption {
+export interface ExportCommand extends JournalOption, FileOption {
   readonly name: "export";
   /** Null for the newest run. */
   readonly run: number | null;
   readonly format: OutputFormat;
-  /** A calibration to apply as typed; null for the answers as they come. */
+  /** A calibration to apply as typed; null for the one of the run, if any. */
   readonly calibration: string | null;
 }
 
@@ -114,11 +120,9 @@ export interface ReportCommand extends JournalOption {
 }
 
 /** One mail to explain. */
-export interface ExplainCommand extends JournalOption {
+export interface ExplainCommand extends JournalOption, FileOption {
   readonly name: "explain";
   /** Null for the newest run that has it. */
   readonly run: number | null;
   readonly id: string;
-  /** The input file as typed; null for the one journal in the folder. */
-  readonly file: string | null;
 }

@@ -1,13 +1,11 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { CliError, printable, toFileError, toPrintable, UsageError } from "evaluator-cli-kit";
+import { CliError, printable, toPrintable } from "evaluator-cli-kit";
 import type { Answer, JsonValue, Question, Questions } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
 import type { ExplainCommand } from "./commands.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
 import { type JournalEntry, type JournalReader, readJournal } from "./journal/journal-reader.ts";
 import { fromKeptText } from "./journal/kept-answer.ts";
-import { findJournalPlace } from "./journal-place.ts";
+import { needJournalPlace } from "./journal-place.ts";
 import { withRuns } from "./postgres/open-runs.ts";
 import type { OpenRuns, TriageContext } from "./service.ts";
 import { alignColumns } from "./table.ts";
@@ -18,18 +16,17 @@ import { alignColumns } from "./table.ts";
  * @throws CliError when that is nothing.
  */
 export async function explainMail(
-  { id, file, run, journal }: ExplainCommand,
+  command: ExplainCommand,
   context: TriageContext,
 ): Promise<number> {
-  const { cwd, stdout } = context;
-  const place = findJournalPlace({ journal, file }, context);
-  if (place?.kind === "postgres") {
+  const { id, run } = command;
+  const { stdout } = context;
+  const place = await needJournalPlace(command, context);
+  if (place.kind === "postgres") {
     stdout.write(await describeOfRun(id, { run, url: place.url, open: context.openRuns }));
     return 0;
   }
-  if (run !== null) throw new CliError("--run belongs to a journal in PostgreSQL.");
-  const path = place?.path ?? (await findJournal(cwd));
-  stdout.write(await readJournal(path, (kept) => describe(kept, id)));
+  stdout.write(await readJournal(place.path, (kept) => describe(kept, id)));
   return 0;
 }
 
@@ -52,16 +49,6 @@ async function describeOfRun(
     const service = { wire: setup.wire, modelId: setup.modelId };
     return describeEntry({ id, state, questions, service, evaluation });
   });
-}
-
-async function findJournal(folder: string): Promise<string> {
-  const all = await readdir(folder).catch((error: unknown) => {
-    throw toFileError(error, `read ${folder}`, "Name the FILE after the ID.");
-  });
-  const names = all.filter((name) => name.endsWith(".triage.sqlite"));
-  const [name, ...others] = names;
-  if (name !== undefined && others.length === 0) return join(folder, name);
-  throw new UsageError(`${names.length} journals are in this folder; name the FILE after the ID`);
 }
 
 function describe(journal: JournalReader, id: string): string {

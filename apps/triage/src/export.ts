@@ -1,21 +1,26 @@
 import { setTimeout as nextTurn } from "node:timers/promises";
 import { type CliContext, CliError, printable } from "evaluator-cli-kit";
-import type { Questions } from "evaluator-client";
+import type { JsonValue, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "evaluator-postgres";
 import type { ExportCommand } from "./commands.ts";
+import { printCount } from "./amounts.ts";
 import { calibratedAnswers, readCalibration } from "./calibration.ts";
+import type { Mail } from "./input/mail.ts";
 import { MailFile } from "./input/mail-file.ts";
 import { inputOf, needJournalPlace } from "./journal-place.ts";
-import { type JournalReader, readJournal, type RunFacts } from "./journal/journal-reader.ts";
+import { type JournalReader, readJournal } from "./journal/journal-reader.ts";
+import type { RunFacts } from "./journal/run-facts.ts";
 import { recordNames, toFailedRecord, toTriageRecord } from "./output/triage-record.ts";
 import { formatRecords, type Records, type TriageRecord } from "./output/write-records.ts";
 import { withRuns } from "./postgres/open-runs.ts";
 import { answeredRows } from "./postgres/run-records.ts";
 import { answerFields } from "./questions/answer-fields.ts";
 import type { TriageContext } from "./service.ts";
+import { toState } from "./state.ts";
 
 /** What of a journal is read. */
-export type ResultsCommand = Pick<ExportCommand, "journal" | "run"> & {
+export type ResultsCommand = Pick<ExportCommand, "journal" | "run" | "file"> & {
+  readonly name: string;
   readonly calibration?: string | null;
 };
 
@@ -31,8 +36,8 @@ export interface RunResults {
 }
 
 /**
- * Prints the results of a run in the order of its input, whatever it has come to so far; returns the
- * exit code, 0 or 2 when some have no answer.
+ * Prints the results of a run in the order of its input, whatever it has come to so far, and says how
+ * many have no answer; returns the exit code, 0 or 2 when there are such.
  *
  * @throws CliError when there is no such run, or its journal cannot be used.
  */
@@ -40,10 +45,15 @@ export async function exportResults(
   command: ExportCommand,
   context: TriageContext,
 ): Promise<number> {
-  return await withResults(command, context, async ({ records, names }) => {
-    let failed = 0;
+  let isPrinting = false;
+  return await withResults(command, context, async ({ records, names, info }) => {
+    // What is printed cannot be taken back, and read again it would follow what is there.
+    if (isPrinting) throw new CliError("A run began while its journal was exported; export again.");
+    isPrinting = true;
+    let [count, failed] = [0, 0];
     const counted = async function* counted(): AsyncGenerator<TriageRecord> {
       for await (const record of records) {
+        count += 1;
         failed += Number(record["error"] !== undefined);
         yield record;
       }
@@ -54,8 +64,21 @@ export async function exportResults(
       // A slow reader of a pipe gets no more than it takes.
       if (context.stdout.write(piece) === false) await drained(context);
     }
-    return failed > 0 ? 2 : 0;
+    if (failed === 0) return 0;
+    context.stderr.write(describeLack({ count, failed }, info));
+    return 2;
   });
+}
+
+function describeLack(
+  { count, failed }: { readonly count: number; readonly failed: number },
+  info: RunInfo | null,
+): string {
+  const next =
+    info === null
+      ? '"npm run triage -- work" asks for what is missing.'
+      : `run ${info.run} is ${info.state}, and "npm run triage -- status" says more.`;
+  return `${printCount(failed)} of ${printCount(count)} records have no answer, and say why in "error"; ${next}\n`;
 }
 
 const PIECE_LENGTH = 65_536;
@@ -82,9 +105,8 @@ export async function withResults<TResult>(
   context: TriageContext,
   use: (results: RunResults) => Promise<TResult>,
 ): Promise<TResult> {
-  const place = needJournalPlace(command, context);
+  const place = await needJournalPlace(command, context);
   if (place.kind === "sqlite") {
-    if (command.run !== null) throw new CliError("--run belongs to a journal in PostgreSQL.");
     return await readJournal(place.path, async (journal) =>
       use(await fileResults(journal, inputOf(place), { command, context })),
     );
@@ -102,7 +124,11 @@ async function databaseResults(
 ): Promise<RunResults> {
   const info = command.run === null ? (await runs.list()).at(-1) : await runs.get(command.run);
   if (info === undefined) throw new CliError("There is no run in this database yet.");
-  const { questions, fields, calibration } = await setupOf(info.setup.questions, command, context);
+  const { questions, fields, calibration } = await setupOf(
+    JSON.parse(info.setup.questions) as Questions,
+    command.calibration ?? null,
+    context,
+  );
   const records = async function* records(): AsyncGenerator<TriageRecord> {
     const rows = answeredRows(runs, info, { questions, fields, calibration });
     for await (const { record } of rows) yield record;
@@ -116,33 +142,43 @@ async function fileResults(
   inputPath: string,
   { command, context }: { command: ResultsCommand; context: CliContext },
 ): Promise<RunResults> {
-  const input = await MailFile.open(inputPath, { skipInvalid: true, signal: context.signal });
-  const setup = journal.newestSetup();
-  if (setup === null) throw new CliError(printable`There is no answer yet about ${inputPath}.`);
-  const { questions, fields, calibration } = await setupOf(setup, command, context);
+  const newest = journal.newestRun();
+  if (newest === null) throw new CliError(printable`No run has asked yet about ${inputPath}.`);
+  const { signal } = context;
+  const input = await MailFile.open(inputPath, { skipInvalid: true, signal });
+  const file = command.calibration ?? newest.begin?.options.calibration ?? null;
+  const { questions, fields, calibration } = await setupOf(newest.questions, file, context);
+  const most = newest.begin?.mails;
+  const endOf = (mail: Mail) => {
+    const end = journal.endOf(mail.id, questions);
+    if (end.evaluation === null || isAbout(mail, end.state)) return end;
+    return { evaluation: null, error: "The mail has changed since it was asked about; run again." };
+  };
   const records = async function* records(): AsyncGenerator<TriageRecord> {
-    for await (const { mail } of input.mails()) {
-      const { evaluation, error } = journal.endOf(mail.id, questions);
+    for await (const { mail } of input.mails(most)) {
+      const { evaluation, error } = endOf(mail);
       yield evaluation === null
         ? toFailedRecord(mail, error ?? "The answer is not in the journal; run again.", fields)
         : toTriageRecord(mail, calibratedAnswers(evaluation, calibration), fields);
     }
   };
   let hasErrors = false;
-  for await (const { mail } of input.mails()) {
-    hasErrors ||= journal.endOf(mail.id, questions).evaluation === null;
+  for await (const { mail } of input.mails(most)) {
+    hasErrors ||= endOf(mail).evaluation === null;
     if (hasErrors) break;
   }
   const names = recordNames(fields, hasErrors);
   return { records: records(), names, info: null, facts: journal.runs() };
 }
 
-async function setupOf(
-  text: string,
-  { calibration: file = null }: ResultsCommand,
-  context: CliContext,
-) {
-  const questions = JSON.parse(text) as Questions;
+// A state has more than these keys where a run was asked to add some.
+function isAbout(mail: Mail, state: JsonValue): boolean {
+  if (typeof state !== "object" || state === null) return false;
+  const read = new Map(Object.entries(state));
+  return Object.entries(toState(mail)).every(([key, value]) => read.get(key) === value);
+}
+
+async function setupOf(questions: Questions, file: string | null, context: CliContext) {
   const calibration = file === null ? null : await readCalibration(file, questions, context);
   return { questions, calibration, fields: answerFields(questions, calibration) };
 }

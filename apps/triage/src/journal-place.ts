@@ -1,5 +1,6 @@
-import { resolve } from "node:path";
-import { type CliContext, printable, UsageError } from "evaluator-cli-kit";
+import { readdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type CliContext, printable, toFileError, UsageError } from "evaluator-cli-kit";
 import { toJournalPath } from "./output/paths.ts";
 
 /** Where a journal is: a file of SQLite, or a database of PostgreSQL. */
@@ -19,31 +20,64 @@ export function findJournalPlace(
 ): JournalPlace | null {
   const named = journal ?? (env["TRIAGE_JOURNAL"]?.trim() || null);
   if (named !== null && /^postgres(?:ql)?:/i.test(named)) return { kind: "postgres", url: named };
-  if (named !== null) {
-    const path = resolve(cwd, named);
-    if (!path.endsWith(SUFFIX)) {
-      throw new UsageError(
-        printable`A journal is a postgres:// URL or a file that ends in ${SUFFIX}, such as inbox.triage.sqlite.`,
-      );
-    }
-    if (file !== null && toJournalPath(resolve(cwd, file)) !== path) {
-      throw new UsageError("The journal of a file stands beside it; leave --journal out.");
-    }
-    return { kind: "sqlite", path };
+  const beside = file === null ? null : toJournalPath(resolve(cwd, file));
+  if (named === null) return beside === null ? null : { kind: "sqlite", path: beside };
+  const path = toJournalPath(resolve(cwd, named));
+  const from = journal === null ? "TRIAGE_JOURNAL" : "--journal";
+  if (!path.endsWith(SUFFIX)) {
+    throw new UsageError(
+      printable`${from} takes a postgres:// URL or a file that ends in ${SUFFIX}, such as inbox.triage.sqlite.`,
+    );
   }
-  return file === null ? null : { kind: "sqlite", path: toJournalPath(resolve(cwd, file)) };
+  if (beside !== null && beside !== path) {
+    throw new UsageError(
+      printable`The journal of a file stands beside it, and ${from} names ${path}; leave ${from} out.`,
+    );
+  }
+  return { kind: "sqlite", path };
 }
 
-/** Returns where a journal is that somebody must have named. */
-export function needJournalPlace(
-  command: { readonly journal: string | null },
+/** A command about a journal that is there. */
+interface JournalCommand {
+  readonly name: string;
+  readonly journal: string | null;
+  readonly run: number | null;
+  readonly file?: string | null;
+}
+
+/**
+ * Returns where the journal is that a command is about; where nothing names it, it is the one in the folder.
+ *
+ * @throws UsageError when there is none or more than one, or an option does not belong to it.
+ */
+export async function needJournalPlace(
+  command: JournalCommand,
   context: Pick<CliContext, "cwd" | "env">,
-): JournalPlace {
-  const place = findJournalPlace(command, context);
-  if (place !== null) return place;
-  throw new UsageError(
-    "Name the journal: --journal FILE.triage.sqlite, or the URL of a PostgreSQL database in TRIAGE_JOURNAL.",
-  );
+): Promise<JournalPlace> {
+  const place = findJournalPlace(command, context) ?? {
+    kind: "sqlite",
+    path: await onlyJournal(context.cwd),
+  };
+  if (place.kind === "sqlite" && command.run !== null) {
+    throw new UsageError("--run belongs to a journal in PostgreSQL; a file has its newest run.");
+  }
+  // A mail has its name in a database too; the results of a file are those of a run there.
+  if (place.kind === "postgres" && command.file != null && command.name !== "explain") {
+    throw new UsageError("A journal in PostgreSQL has runs, not files; name one with --run N.");
+  }
+  return place;
+}
+
+async function onlyJournal(folder: string): Promise<string> {
+  const next = "Name the FILE, or the journal with --journal or TRIAGE_JOURNAL.";
+  const all = await readdir(folder).catch((error: unknown) => {
+    throw toFileError(error, `read ${folder}`, next);
+  });
+  const names = all.filter((name) => name.endsWith(SUFFIX));
+  const [name, ...others] = names;
+  if (name !== undefined && others.length === 0) return join(folder, name);
+  const count = names.length === 0 ? "No journal is" : `${names.length} journals are`;
+  throw new UsageError(`${count} in this folder. ${next}`);
 }
 
 /** Returns the input file that a journal file stands beside. */

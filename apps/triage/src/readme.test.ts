@@ -34,7 +34,7 @@ test("every command in the README prints what it says", async () => {
   await copyFile(inbox, join(cwd, "inbox.json"));
   await writeFile(join(cwd, "takeout.mbox"), takeout.join(""));
   const all = await examples();
-  expect(all).toHaveLength(6);
+  expect(all).toHaveLength(7);
   for (const { words, lines, printed } of all) {
     let real = "";
     const sink = { write: (text: string) => (real += text) };

@@ -30,7 +30,8 @@ export async function chooseState(
   return toContextState({ today, repeats, contacts: new Set([...read, ...own]) });
 }
 
-function localDay(date: Date): string {
+/** Returns the day it is where the program runs, `YYYY-MM-DD`. */
+export function localDay(date: Date): string {
   const [year, month, day] = [date.getFullYear(), date.getMonth() + 1, date.getDate()];
   return [year, month, day].map((part) => String(part).padStart(2, "0")).join("-");
 }
@@ -39,7 +40,7 @@ function localDay(date: Date): string {
 export type ToState = (mail: Mail) => JsonObject;
 
 /** The contract's four keys (section 4.7); names and their order are input to the model (section 2.1). */
-const toState: ToState = ({ from, subject, date, snippet }) => ({
+export const toState: ToState = ({ from, subject, date, snippet }) => ({
   from,
   subject,
   date,

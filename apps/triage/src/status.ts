@@ -1,10 +1,12 @@
-import { printable, type TextSink, truncateColumns } from "evaluator-cli-kit";
+import { type Clock, printable, type TextSink, truncateColumns } from "evaluator-cli-kit";
 import type { PostgresRuns, RunInfo, WorkerInfo } from "evaluator-postgres";
 import { printCount, printDuration, printMails, printUsd } from "./amounts.ts";
 import type { StatusCommand } from "./commands.ts";
 import { needJournalPlace } from "./journal-place.ts";
 import { type JournalProgress, readJournal } from "./journal/journal-reader.ts";
+import { isRunUnderWay } from "./journal/open-journal.ts";
 import { withRuns } from "./postgres/open-runs.ts";
+import { interrupted } from "./run/interruption.ts";
 import type { TriageContext } from "./service.ts";
 import { alignColumns } from "./table.ts";
 
@@ -12,28 +14,29 @@ const REDRAW_MS = 1000;
 
 /**
  * Prints what runs have come to: how far they are, how fast, at what cost, and who works. In a
- * terminal it goes on until no run is open, or until Ctrl-C.
+ * terminal it goes on until no run is under way, or until Ctrl-C. Returns the exit code.
  */
 export async function showStatus(command: StatusCommand, context: TriageContext): Promise<number> {
-  const place = needJournalPlace(command, context);
-  if (place.kind === "sqlite") {
-    const { clock } = context;
-    const startedAt = clock.now();
-    let before: number | null = null;
-    await shown(context, async () => {
-      const progress = await readJournal(place.path, (journal) => journal.progress());
-      before ??= progress.answered;
-      const elapsedMs = clock.now() - startedAt;
-      const perMs = elapsedMs > 0 ? (progress.answered - before) / elapsedMs : 0;
-      return { text: describeFile(progress, perMs), isOver: progress.begun === 0 };
-    });
-    return 0;
-  }
+  const place = await needJournalPlace(command, context);
+  if (place.kind === "sqlite") return await shown(context, fileProgress(place.path, context));
   const { url } = place;
-  return await withRuns({ url, open: context.openRuns, supervises: false }, async (runs) => {
-    await shown(context, async () => await describeRuns(runs, command));
-    return 0;
-  });
+  return await withRuns({ url, open: context.openRuns, supervises: false }, (runs) =>
+    shown(context, () => describeRuns(runs, command)),
+  );
+}
+
+/** Returns what tells how far a journal file is, and since its first call how fast. */
+function fileProgress(path: string, { clock }: TriageContext): () => Promise<Picture> {
+  const startedAt = clock.now();
+  let before: number | null = null;
+  return async () => {
+    const isRunning = isRunUnderWay(path);
+    const progress = await readJournal(path, (journal) => journal.progress());
+    before ??= progress.answered;
+    const elapsedMs = clock.now() - startedAt;
+    const perMs = elapsedMs > 0 ? (progress.answered - before) / elapsedMs : 0;
+    return { text: describeFile(progress, { perMs, isRunning }), isOver: !isRunning };
+  };
 }
 
 /** What is shown at one moment, and whether nothing more happens. */
@@ -42,24 +45,32 @@ interface Picture {
   readonly isOver: boolean;
 }
 
+/** Draws a picture, in a terminal again and again until nothing more happens; returns the exit code. */
 async function shown(
   { stdout, clock, signal }: TriageContext,
   look: () => Promise<Picture>,
-): Promise<void> {
-  const isLive = stdout.isTTY === true;
+): Promise<number> {
   for (let drawn = 0; ;) {
     const { text, isOver } = await look();
     const lines = text.split("\n").map((line) => fitted(line, stdout));
     const back = drawn > 0 ? `\u001b[${drawn}A\r\u001b[J` : "";
     stdout.write(back + lines.join("\n"));
     drawn = lines.length - 1;
-    if (!isLive || isOver || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const cancel = clock.schedule(REDRAW_MS, resolve);
-      signal.addEventListener("abort", () => (cancel(), resolve()), { once: true });
-    });
-    if (signal.aborted) return;
+    if (stdout.isTTY !== true || isOver) return 0;
+    await pause(clock, signal);
+    if (signal.aborted) return interrupted("Interrupted.", signal).exitCode;
   }
+}
+
+async function pause(clock: Clock, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.schedule(REDRAW_MS, resolve);
+  const onAbort = () => resolve();
+  signal.addEventListener("abort", onAbort);
+  await promise;
+  signal.removeEventListener("abort", onAbort); // Node warns of eleven
+  cancel();
 }
 
 function fitted(line: string, { isTTY, columns = Number.POSITIVE_INFINITY }: TextSink): string {
@@ -119,18 +130,35 @@ function describeOpenRun(info: RunInfo, workers: readonly WorkerInfo[]): string 
   return `${head}\n${[...alignColumns(() => rows)].join("")}`;
 }
 
-function describeFile({ mails, answered, failed, begun, costUsd }: JournalProgress, perMs: number) {
-  const notes = [
-    `${printCount(answered)} of ${printMails(mails)} answered`,
-    ...(perMs > 0
-      ? [
-          `${(perMs * 1000).toFixed(1)} a second`,
-          `${printDuration((mails - answered) / perMs)} left`,
-        ]
-      : []),
-    printUsd(costUsd),
-    `${printCount(failed)} failed`,
-    `${printCount(begun)} in flight`,
+/** What is known of a journal file besides its mails. */
+interface FileRun {
+  /** Answers a millisecond; 0 when it is not known yet. */
+  readonly perMs: number;
+  readonly isRunning: boolean;
+}
+
+function describeFile(progress: JournalProgress, { perMs, isRunning }: FileRun): string {
+  const { mails, answered, failed, begun, costUsd } = progress;
+  const left = mails - answered - failed;
+  const speed =
+    perMs > 0
+      ? [`${(perMs * 1000).toFixed(1)} a second`, `${printDuration(left / perMs)} left`]
+      : ["a run is under way"];
+  const inFlight = isRunning ? "in flight" : "in flight when the run ended";
+  const lines = [
+    [`${printCount(answered)} of ${printMails(mails)} answered`, ...(isRunning ? speed : [])],
+    [
+      answered > 0 && costUsd === null ? "cost not reported" : printUsd(costUsd ?? 0),
+      `${printCount(failed)} failed`,
+      ...(isRunning || begun > 0 ? [`${printCount(begun)} ${inFlight}`] : []),
+    ],
+    ...(isRunning || answered === mails
+      ? []
+      : [
+          [
+            `No run is under way; "npm run triage -- work" asks for the other ${printCount(mails - answered)}.`,
+          ],
+        ]),
   ];
-  return `${notes.join(" · ")}\n`;
+  return lines.map((notes) => `${notes.join(" · ")}\n`).join("");
 }

@@ -3,7 +3,8 @@ import { readArguments } from "./arguments.ts";
 import type { TriageCommand, TriageRun, WorkCommand } from "./commands.ts";
 import { explainMail } from "./explain.ts";
 import { exportResults } from "./export.ts";
-import { findJournalPlace, inputOf, needJournalPlace } from "./journal-place.ts";
+import { findJournalPlace, needJournalPlace } from "./journal-place.ts";
+import { goOn } from "./run/go-on.ts";
 import { interrupted } from "./run/interruption.ts";
 import { triageFile } from "./run/triage-file.ts";
 import type { TriageContext } from "./service.ts";
@@ -56,15 +57,11 @@ async function runOrJoin(command: TriageRun, context: TriageContext): Promise<nu
 }
 
 async function work(command: WorkCommand, context: TriageContext): Promise<number> {
-  const place = needJournalPlace(command, context);
-  if (place.kind === "postgres") {
-    const { workOnRuns } = await import("./postgres/work.ts");
-    return await workOnRuns(command, place.url, context);
+  const place = await needJournalPlace(command, context);
+  if (place.kind === "sqlite") {
+    if (command.wait) throw new UsageError("--wait belongs to a journal in PostgreSQL.");
+    return await goOn(command, place.path, context);
   }
-  if (command.run !== null || command.wait) {
-    throw new UsageError("--run and --wait belong to a journal in PostgreSQL.");
-  }
-  // One machine has the file, and its run goes on there.
-  const run = readArguments([inputOf(place)]) as TriageRun;
-  return await triageFile({ ...run, ...command, name: "run", journal: null }, context);
+  const { workOnRuns } = await import("./postgres/work.ts");
+  return await workOnRuns(command, place.url, context);
 }

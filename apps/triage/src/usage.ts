@@ -1,8 +1,8 @@
 /** How the command is typed, as `--help` and every usage error show it. */
 export const usage = `Usage: npm run triage -- [run] FILE [options]
-       npm run triage -- work [--run N] [--wait] [--concurrency N] [--offline]
-       npm run triage -- status [--run N]
-       npm run triage -- export [--run N] [--format F] [--calibration F]
+       npm run triage -- work [FILE] [--run N] [--wait] [--concurrency N] [--offline]
+       npm run triage -- status [FILE] [--run N]
+       npm run triage -- export [FILE] [--run N] [--format F] [--calibration F]
        npm run triage -- import SOURCE OUT.json [--sent-label NAME] [--skipped FILE]
        npm run triage -- report [FILE] [--run N]
        npm run triage -- explain ID [FILE] [--run N]
@@ -45,13 +45,14 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
   --sent-label N   mails labelled with N alone were sent, not received, and are left out; the names
                    of Gmail in some thirty languages are known (Sent, Gesendet, Enviados, ...)
   --skipped FILE   name all that was not read, and why, one a line
-  work             answer what a run lacks that another machine began, and needs no FILE for it
+  work             answer what a run lacks, as it was begun: on another machine, or here once it ended
   status           print what runs have come to: how far, how fast, at what cost, who works; in a
                    terminal until they are over
   export           print the results of a run so far, in the order of its FILE
   report           make one page with plots from the newest results of FILE, json or ndjson
                    (.triage.html), or without FILE print the one about a journal's results
   explain          print what was sent, asked and answered about one mail
+                   Without FILE and --journal these five take the one journal in the folder
   label            serve a page on this machine that shows N drawn mails (40) without the answers
                    and saves what you say of each, by one key, for "evaluator calibrate"
                    (.labels.ndjson); --labeler NAME says who you are, --seed N draws others

@@ -1,9 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { CliError, printable } from "evaluator-cli-kit";
-import { calibrationArtifactSchema } from "evaluator-calibration";
 import type { JsonValue, Questions } from "evaluator-client";
-import { z } from "zod";
 import type { Service } from "../service.ts";
 import {
   fromKeptText,
@@ -13,6 +11,13 @@ import {
   setupHash,
 } from "./kept-answer.ts";
 import { hasLog, openForReading, toJournalError } from "./open-journal.ts";
+import {
+  type BegunRun,
+  type RunBegin,
+  runBeginSchema,
+  type RunFacts,
+  runFactsSchema,
+} from "./run-facts.ts";
 
 /** What is known of an answer that is wanted. */
 export type CallStatus = "answered" | "begun" | "changed" | "unknown";
@@ -27,6 +32,14 @@ export interface JournalEntry {
   readonly evaluation: KeptEvaluation | null;
 }
 
+/** How the newest call about a mail ended. */
+export interface MailEnd {
+  /** What the model read; null without an answer. */
+  readonly state: JsonValue;
+  readonly evaluation: KeptEvaluation | null;
+  readonly error: string | null;
+}
+
 /** How far the mails of a journal are. */
 export interface JournalProgress {
   readonly mails: number;
@@ -35,8 +48,8 @@ export interface JournalProgress {
   readonly failed: number;
   /** Calls that were sent, and whose end is not known. */
   readonly begun: number;
-  /** Of all answers that say what they cost, in US dollars. */
-  readonly costUsd: number;
+  /** Of all answers that say what they cost, in US dollars; null when none says it. */
+  readonly costUsd: number | null;
 }
 
 /** An answer that is there as it was written. */
@@ -51,12 +64,14 @@ const statements = {
   end:
     "SELECT key, state, evaluation, digest, error " +
     "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) WHERE id = ?",
-  newestSetup: "SELECT questions FROM setups ORDER BY setup DESC LIMIT 1",
+  setup: "SELECT wire, model, questions FROM setups WHERE hash = ?",
+  newestSetup: "SELECT wire, model, questions FROM setups ORDER BY setup DESC LIMIT 1",
+  newestRuns: "SELECT facts FROM runs ORDER BY run DESC",
   progress:
     "SELECT (SELECT count(*) FROM mails) AS mails, (SELECT count(*) FROM begun) AS begun, " +
     "(SELECT count(*) FROM mails WHERE error IS NOT NULL) AS failed, " +
     "(SELECT count(*) FROM mails JOIN answers USING (call)) AS answered, " +
-    "(SELECT total(evaluation ->> 'costUsd') FROM answers) AS costUsd",
+    "(SELECT sum(evaluation ->> 'costUsd') FROM answers) AS costUsd",
   begun: "SELECT key FROM calls JOIN begun USING (call) WHERE key = ?",
   runs: "SELECT facts FROM runs ORDER BY run",
   answered:
@@ -89,21 +104,38 @@ export class JournalReader {
   }
 
   /** Returns how the newest call about a mail ended: its answer as it was written, or an error. */
-  endOf(
-    id: string,
-    questions: Questions,
-  ): { readonly evaluation: KeptEvaluation | null; readonly error: string | null } {
+  endOf(id: string, questions: Questions): MailEnd {
     const [row] = this.#all("end", id);
     if (row !== undefined && typeof row["evaluation"] === "string" && isAsWritten(row)) {
-      return { evaluation: fromKeptText(row["evaluation"], questions), error: null };
+      const state = JSON.parse(String(row["state"])) as JsonValue;
+      return { state, evaluation: fromKeptText(row["evaluation"], questions), error: null };
     }
-    return { evaluation: null, error: typeof row?.["error"] === "string" ? row["error"] : null };
+    const error = typeof row?.["error"] === "string" ? row["error"] : null;
+    return { state: null, evaluation: null, error };
   }
 
-  /** Returns the questions that were asked last, as JSON; null when none were. */
-  newestSetup(): string | null {
-    const [row] = this.#all("newestSetup");
-    return row === undefined ? null : String(row["questions"]);
+  /** Returns the run that was begun last, also one that did not go through; null when none was. */
+  newestRun(): BegunRun | null {
+    const begin = this.#newestBegin();
+    const [row] = begin === null ? this.#all("newestSetup") : this.#all("setup", begin.setup);
+    if (row === undefined) return null;
+    return {
+      questions: JSON.parse(String(row["questions"])) as Questions,
+      service: { wire: String(row["wire"]), modelId: String(row["model"]) },
+      begin,
+    };
+  }
+
+  #newestBegin(): RunBegin | null {
+    try {
+      for (const { facts } of this.#prepare("newestRuns").iterate()) {
+        const begin = runBeginSchema.safeParse(JSON.parse(String(facts)));
+        if (begin.success) return begin.data;
+      }
+      return null;
+    } catch (error) {
+      throw toJournalError(error, this.#path);
+    }
   }
 
   /** Returns how far the mails of the journal are. */
@@ -115,7 +147,7 @@ export class JournalReader {
       answered: count("answered"),
       failed: count("failed"),
       begun: count("begun"),
-      costUsd: count("costUsd"),
+      costUsd: row["costUsd"] == null ? null : count("costUsd"),
     };
   }
 
@@ -207,6 +239,7 @@ async function readOnce<TResult>(
 ): Promise<TResult> {
   const database = openForReading(path);
   try {
+    database.exec("BEGIN"); // all that is read is of one moment, also while a run writes
     return await read(new JournalReader(path, database));
   } finally {
     database.close();
@@ -230,22 +263,3 @@ function toEntry(id: string, row: Record<string, unknown>): JournalEntry {
 function isAnswered(entry: JournalEntry): entry is AnsweredEntry {
   return entry.evaluation !== null;
 }
-
-/** What one run that went through came to. */
-const runFactsSchema = z.object({
-  finishedAt: z.string(),
-  wire: z.string(),
-  modelId: z.string(),
-  mails: z.int(),
-  answered: z.int(),
-  failed: z.int(),
-  inputTokens: z.number(),
-  costUsd: z.number(),
-  elapsedMs: z.number(),
-  /** Whether nobody said what the engine costs; `costUsd` is 0 then. */
-  isUnpriced: z.boolean().optional(),
-  /** What the results were recalibrated with; the answers are kept as they came. */
-  calibration: calibrationArtifactSchema.optional(),
-});
-/** See {@link runFactsSchema}. */
-export type RunFacts = z.infer<typeof runFactsSchema>;

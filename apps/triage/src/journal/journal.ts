@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Evaluation, JsonValue } from "evaluator-client";
-import { JournalReader, type RunFacts } from "./journal-reader.ts";
+import { JournalReader } from "./journal-reader.ts";
 import { type CallSetup, digestOf, setupHash, toKeptText } from "./kept-answer.ts";
+import type { RunBegin, RunFacts } from "./run-facts.ts";
 import { openForWriting, type OpenJournal, toJournalError } from "./open-journal.ts";
 
 /** Where the answer about a mail is kept. */
@@ -107,6 +108,13 @@ export class Journal extends JournalReader implements Disposable {
     const waiting = { end, nextKey, ...Promise.withResolvers<void>() };
     if (this.#waiting.push(waiting) === 1) setImmediate(() => this.#commitEnds());
     await waiting.promise;
+  }
+
+  /** Notes how this run was begun, for those who export it or go on with it. */
+  beginRun(begin: Omit<RunBegin, "setup">): void {
+    this.#change(() => {
+      this.#statements.addRun.run(JSON.stringify({ setup: this.#setupHash, ...begin }));
+    });
   }
 
   /** Adds the facts of a run that has ended. */

@@ -21,6 +21,8 @@ const reasons = new Map([
 
 /** How long a step waits for a reader that has the index of the log, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5000;
+/** How long a run waits for the lock, which somebody who looks for a run has for an instant. */
+const LOCK_TIMEOUT_MS = 250;
 
 /** A journal that is open for writing. */
 export interface OpenJournal {
@@ -43,7 +45,7 @@ export function toJournalError(error: unknown, path: string): unknown {
  */
 export function openForWriting(path: string): OpenJournal {
   try {
-    const unlock = lockFile(path.replace(/\.sqlite$/, ".lock"));
+    const unlock = lockFile(lockPathOf(path));
     try {
       const database = openDatabase(path);
       const close = () => {
@@ -71,7 +73,13 @@ export function openForReading(path: string): DatabaseSync {
   if (!hasLog(path)) url.searchParams.set("immutable", "1");
   try {
     const database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    return closedOnError(database, () => checkDatabase(database, path));
+    return closedOnError(database, () => {
+      if (isEmpty(database)) {
+        const problem = printable`${path} is not a journal yet: there is nothing in it`;
+        throw new CliError(`${problem}; run triage on its file first.`);
+      }
+      checkDatabase(database, path);
+    });
   } catch (error) {
     throw toJournalError(error, path);
   }
@@ -82,6 +90,24 @@ export function hasLog(path: string): boolean {
   return existsSync(`${path}-wal`);
 }
 
+/** Returns whether a run has the journal now; the lock that a killed one left does not count. */
+export function isRunUnderWay(path: string): boolean {
+  const lockPath = lockPathOf(path);
+  if (!existsSync(lockPath)) return false;
+  try {
+    using lock = new DatabaseSync(lockPath, { readOnly: true, timeout: 0 });
+    lock.prepare("SELECT 1 FROM sqlite_schema").get();
+    return false;
+  } catch (error) {
+    if (error instanceof Error && "errcode" in error) return Number(error.errcode) === BUSY;
+    throw error;
+  }
+}
+
+function lockPathOf(path: string): string {
+  return path.replace(/\.sqlite$/, ".lock");
+}
+
 /**
  * Takes the lock on a file. SQLite's is an OS file lock, released even after SIGKILL; it has a file
  * of its own, since the journal's lock would keep readers out.
@@ -89,7 +115,7 @@ export function hasLog(path: string): boolean {
 function lockFile(path: string): () => void {
   for (;;) {
     const inode = inodeOf(path) ?? createdInode(path);
-    const lock = new DatabaseSync(path, { timeout: 0 });
+    const lock = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS });
     // No log on the disk: SQLite makes one with the rights of the file, which may be gone by now.
     closedOnError(lock, () => lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"));
     const unlock = () => {

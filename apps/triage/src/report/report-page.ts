@@ -1,7 +1,7 @@
 import { toPrintable } from "evaluator-cli-kit";
 import { html, type Html, page } from "evaluator-page-kit";
 import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
-import type { RunFacts } from "../journal/journal-reader.ts";
+import type { RunFacts } from "../journal/run-facts.ts";
 import type { TriageRecord } from "../output/write-records.ts";
 import { isEmulator } from "../service.ts";
 import { choicePlot, probabilityPlot, scorePlot, sendersPlot, timePlot } from "./plots.ts";

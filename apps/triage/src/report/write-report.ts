@@ -1,12 +1,20 @@
 import { existsSync, type Stats, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { CliError, printable, readTextFile, toFileError, writeWholeFile } from "evaluator-cli-kit";
+import {
+  CliError,
+  printable,
+  readTextFile,
+  toFileError,
+  UsageError,
+  writeWholeFile,
+} from "evaluator-cli-kit";
 import type { RunInfo } from "evaluator-postgres";
 import { z } from "zod";
 import type { ReportCommand } from "../commands.ts";
 import { withResults } from "../export.ts";
-import { findJournalPlace } from "../journal-place.ts";
-import { readJournal, type RunFacts } from "../journal/journal-reader.ts";
+import { findJournalPlace, inputOf } from "../journal-place.ts";
+import { readJournal } from "../journal/journal-reader.ts";
+import type { RunFacts } from "../journal/run-facts.ts";
 import { toJournalPath, toOutputPath } from "../output/paths.ts";
 import type { TriageRecord } from "../output/write-records.ts";
 import { withRuns } from "../postgres/open-runs.ts";
@@ -24,7 +32,7 @@ export async function writeReport(command: ReportCommand, context: TriageContext
     stdout.write(await pageOfJournal(command, context));
     return 0;
   }
-  const inputPath = resolve(cwd, command.file);
+  const inputPath = inputOf({ path: resolve(cwd, command.file) });
   const results = findResults(inputPath);
   const runs = await readRuns({ ...command, file: command.file }, context);
   const page = reportPage(await readResults(results), runs);
@@ -56,6 +64,9 @@ async function readRuns(
       runs.list(),
     );
     return all.filter(({ name }) => name === basename(command.file)).map(factsOf);
+  }
+  if (command.run !== null) {
+    throw new UsageError("--run belongs to a journal in PostgreSQL; a file has its newest run.");
   }
   const path = toJournalPath(resolve(context.cwd, command.file));
   return existsSync(path) ? await readJournal(path, (journal) => journal.runs()) : [];

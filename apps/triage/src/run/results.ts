@@ -3,7 +3,7 @@ import { CliError, printable, toPrintable } from "evaluator-cli-kit";
 import { printCount, printDuration } from "../amounts.ts";
 import { calibratedAnswers } from "../calibration.ts";
 import { recordLabel } from "../input/mail.ts";
-import type { RunFacts } from "../journal/journal-reader.ts";
+import type { RunFacts } from "../journal/run-facts.ts";
 import type { Journal } from "../journal/journal.ts";
 import { recordNames, toFailedRecord, toTriageRecord } from "../output/triage-record.ts";
 import { toRawLine, type TriageRecord, writeRecords } from "../output/write-records.ts";

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { TriageRun } from "../commands.ts";
 import { type JournalReader, readJournal } from "../journal/journal-reader.ts";
+import type { RunBegin } from "../journal/run-facts.ts";
 import { Journal } from "../journal/journal.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { describeEngine, hasDocumentedPrice, type TriageContext } from "../service.ts";
@@ -17,6 +19,7 @@ import {
 import { type CallPlan, planCalls } from "./plan-calls.ts";
 import { giveResults } from "./results.ts";
 import { readRunContext, type RunContext } from "./run-context.ts";
+import { localDay } from "../state.ts";
 
 /**
  * Triages one file: checks everything, asks what the journal has no answer to, writes the results,
@@ -37,12 +40,34 @@ export async function triageFile(run: TriageRun, program: TriageContext): Promis
   using journal = Journal.open(context.journalPath, context);
   const noteMails = journal.noteMails.bind(journal);
   const plan = await planCalls(context, { journal, noteMails });
+  journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
   const estimate = await estimateFor(plan, context);
   stderr.write(input.describeLeftOut() + describeEstimate(estimate, plan.count("answered")));
   await checkCost(estimate, { ...context, ...run });
   const { price } = estimate;
   const outcome = await askMissing(plan, { context, journal, price });
   return await giveResults(plan, { context, journal, outcome });
+}
+
+// What decides what a run asks and writes.
+function toBegunOptions(run: TriageRun, { cwd, clock }: RunContext): RunBegin["options"] {
+  const { skipInvalid, context, format, limit, maxCostUsd } = run;
+  const whole = (path: string | null) => (path === null ? null : resolve(cwd, path));
+  return {
+    limit: finite(limit),
+    skipInvalid,
+    context,
+    today: context ? (run.today ?? localDay(clock.today())) : null,
+    contacts: whole(run.contacts),
+    questions: whole(run.questions),
+    calibration: whole(run.calibration),
+    format,
+    maxCostUsd: finite(maxCostUsd),
+  };
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }
 
 // It makes nothing and locks nothing, so it works beside a run.

@@ -1,0 +1,71 @@
+import { CliError, printable } from "evaluator-cli-kit";
+import type { TriageRun, WorkCommand } from "../commands.ts";
+import { readJournal } from "../journal/journal-reader.ts";
+import type { BegunRun } from "../journal/run-facts.ts";
+import { inputOf } from "../journal-place.ts";
+import { chooseQuestions } from "../questions/read-questions.ts";
+import { serviceOf, type TriageContext } from "../service.ts";
+import { triageFile } from "./triage-file.ts";
+
+/**
+ * Goes on with the newest run of a journal file as it was begun; returns its exit code.
+ *
+ * @throws CliError when there is none, or it asks somebody else than this program would.
+ */
+export async function goOn(
+  command: WorkCommand,
+  path: string,
+  program: TriageContext,
+): Promise<number> {
+  const newest = await readJournal(path, (journal) => journal.newestRun());
+  if (newest === null) {
+    throw new CliError(printable`No run has begun in ${path}; run triage on its file.`);
+  }
+  await checkEngine(newest, command, program);
+  const run = toRun(newest, command, inputOf({ path }));
+  const questions = await chooseQuestions(run.questions, program);
+  if (JSON.stringify(questions) !== JSON.stringify(newest.questions)) {
+    throw new CliError(
+      "The run asks other questions than this program would now; undo the change to its --questions or TRIAGE_USER_NAME, or run triage on the file to ask anew.",
+    );
+  }
+  return await triageFile(run, program);
+}
+
+async function checkEngine(
+  { service }: BegunRun,
+  command: WorkCommand,
+  { openTransport, env }: TriageContext,
+): Promise<void> {
+  const here = serviceOf(await openTransport({ ...command, dryRun: false, env }));
+  if (here.wire === service.wire && here.modelId === service.modelId) return;
+  const asks = printable`The run asks ${service.modelId} through ${service.wire}`;
+  const instead = printable`and here the engine is ${here.modelId} through ${here.wire}`;
+  throw new CliError(
+    `${asks}, ${instead}; set the same engine (.env, --offline), or run triage on the file to ask anew.`,
+  );
+}
+
+function toRun({ begin }: BegunRun, command: WorkCommand, file: string): TriageRun {
+  const { offline, concurrency, priceUsd, requestsPerMinute } = command;
+  const noOptions = { skipInvalid: false, context: false, today: null, contacts: null };
+  const noFiles = { questions: null, calibration: null, format: "json" as const };
+  const kept = begin?.options ?? { ...noOptions, ...noFiles, limit: null, maxCostUsd: null };
+  return {
+    ...kept,
+    name: "run",
+    file,
+    journal: null,
+    limit: kept.limit ?? Number.POSITIVE_INFINITY,
+    maxCostUsd: kept.maxCostUsd ?? Number.POSITIVE_INFINITY,
+    offline,
+    concurrency,
+    priceUsd,
+    requestsPerMinute,
+    raw: false,
+    dryRun: false,
+    yes: false,
+    sort: null,
+    top: Number.POSITIVE_INFINITY,
+  };
+}
