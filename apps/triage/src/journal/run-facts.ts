@@ -1,7 +1,6 @@
 import { calibrationArtifactSchema } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
 import { z } from "zod";
-import { outputFormats } from "../output/write-records.ts";
 import type { Service } from "../service.ts";
 
 /** How a run was begun: what another program needs to go on with it. */
@@ -19,7 +18,7 @@ export const runBeginSchema = z.object({
     contacts: z.string().nullable(),
     questions: z.string().nullable(),
     calibration: z.string().nullable(),
-    format: z.enum(outputFormats),
+    format: z.enum(["json", "ndjson", "csv"]),
     maxCostUsd: z.number().nullable(),
   }),
 });
