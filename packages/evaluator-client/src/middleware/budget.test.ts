@@ -83,6 +83,16 @@ test("over a span, what was spent before it is free again", async () => {
   expect(run.states).toEqual(["a", "b"]);
 });
 
+test("over a span, only what is older than it is free again, through many calls", async () => {
+  const run = limited({ maxTokens: 100_000, spanMs: 10_000 });
+  for (let second = 0; second < 40; second += 1) {
+    await run.evaluator.evaluate(scamRequest("a"));
+    await run.clock.advance(1000);
+    // Checked before each call: those of the ten seconds before it, and itself.
+    expect(run.spent.spending.tokens).toBe(103 * Math.min(second + 1, 10));
+  }
+});
+
 test("is shared by the evaluators and batches around which it is", async () => {
   const shared = budget({ maxTokens: 150 });
   const [one, other] = [countingTransport(), countingTransport({ name: "other" })];

@@ -108,6 +108,8 @@ interface Amount {
 class Ledger {
   readonly #options: BudgetOptions;
   readonly #spent: (Amount & { readonly atMs: number })[] = [];
+  /** Where those begin that still count. */
+  #oldest = 0;
   readonly #total = { costUsd: 0, tokens: 0 };
   readonly #reserved = { costUsd: 0, tokens: 0 };
   #usdPerToken: number | null;
@@ -199,10 +201,16 @@ class Ledger {
 
   #forgetOld({ clock }: MiddlewareCall): void {
     const sinceMs = clock.now() - (this.#options.spanMs ?? 0);
-    while ((this.#spent[0]?.atMs ?? Infinity) <= sinceMs) {
-      const { costUsd, tokens } = this.#spent.shift() as Amount;
+    while ((this.#spent[this.#oldest]?.atMs ?? Infinity) <= sinceMs) {
+      const { costUsd, tokens } = this.#spent[this.#oldest] as Amount;
       this.#total.costUsd -= costUsd;
       this.#total.tokens -= tokens;
+      this.#oldest += 1;
+    }
+    // Not one by one: a day's calls are too many to move for each that is forgotten.
+    if (this.#oldest > this.#spent.length / 2) {
+      this.#spent.splice(0, this.#oldest);
+      this.#oldest = 0;
     }
   }
 }
