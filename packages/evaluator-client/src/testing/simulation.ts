@@ -1,10 +1,10 @@
 import { createEvaluator } from "../create-evaluator.ts";
 import { RateLimitError } from "../errors.ts";
-import { boolean } from "../questions/question.ts";
 import { type LeaseRequest, type LimitStore, memoryLimits } from "../pacing/limit-store.ts";
 import { sharedPacer } from "../pacing/shared-pacer.ts";
 import { sleep } from "../retry/attempt.ts";
-import type { Transport, TransportReply } from "../transports/transport.ts";
+import type { Transport } from "../transports/transport.ts";
+import { countingTransport, scamRequest } from "./counting-transport.ts";
 import { LimitedService, seededRandom, type ServiceLimit } from "./limited-service.ts";
 import { ManualClock } from "./manual-clock.ts";
 
@@ -16,21 +16,7 @@ export interface Load {
 }
 
 // As short as may be, and without HTTP: what is simulated is time. Every answer is checked as always.
-const request = { state: "A mail.", questions: { scam: boolean("Is it a scam?") } };
-const response = {
-  answers: { scam: { type: "boolean", probability: 0.04 } },
-  rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
-  usage: { inputTokens: 336, outputTokens: 3 },
-  warnings: [],
-  providerMetadata: {},
-};
-const reply: TransportReply = {
-  response,
-  status: 200,
-  modelId: null,
-  requestId: null,
-  raw: response,
-};
+const request = scamRequest("A mail.");
 const tooMany = {
   status: 429,
   type: "rate_limit_exceeded",
@@ -41,16 +27,14 @@ const tooMany = {
 };
 
 function transportTo(service: LimitedService): Transport {
-  return {
-    name: "simulated",
-    async send() {
-      const throttled = await service.ask();
-      if (throttled === null) return reply;
-      const { retryAfterS } = throttled;
-      const retryAfterMs = retryAfterS === null ? null : retryAfterS * 1000;
-      throw new RateLimitError("Too many.", { ...tooMany, retryAfterMs });
-    },
+  const answer = async () => {
+    const throttled = await service.ask();
+    if (throttled === null) return;
+    const { retryAfterS } = throttled;
+    const retryAfterMs = retryAfterS === null ? null : retryAfterS * 1000;
+    throw new RateLimitError("Too many.", { ...tooMany, retryAfterMs });
   };
+  return countingTransport({ answer }).transport;
 }
 
 /** Asks items of a service that limits, in one batch and in simulated time. */
