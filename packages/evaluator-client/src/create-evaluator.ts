@@ -131,8 +131,8 @@ export function createEvaluator(
   const estimate = (request: EvaluationRequest): CallEstimate =>
     transport.estimate?.(request) ?? { calls: 1, inputTokens: estimateTokens(request) };
   const tokensOf = (request: EvaluationRequest) => {
-    const { calls: sent, inputTokens } = estimate(request);
-    return inputTokens / Math.max(1, sent);
+    const { calls: requests, inputTokens } = estimate(request);
+    return inputTokens / Math.max(1, requests);
   };
 
   function trace(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
@@ -180,8 +180,9 @@ export function createEvaluator(
       policy.signal?.throwIfAborted();
       const request = parseRequest(given);
       if (chain.length === 0) return trace(request, policy);
+      const { signal, headers } = policy;
       const { name, target } = transport;
-      const call = { signal: policy.signal, transport: name, target, clock, estimate };
+      const call = { signal, headers, transport: name, target, clock, estimate };
       const next = (changed: EvaluationRequest) =>
         trace(changed === request ? request : parseRequest(changed), policy);
       return throughMiddleware(chain, call, next)(request);

@@ -77,3 +77,18 @@ test("refuses what is no evaluator, and what is no class, by name", () => {
   const other = createEvaluator({ transport: countingTransport().transport });
   expect(() => fallback(other, { on: ["ConnectionError" as never] })).toThrow("on.0");
 });
+
+test("asks the other with the headers of the call", async () => {
+  const { transport } = countingTransport({ answer: () => Promise.reject(failures.connection) });
+  const asked: unknown[] = [];
+  const second = countingTransport().transport;
+  const send: typeof second.send = (request, context) => {
+    asked.push(context.headers);
+    return second.send(request, context);
+  };
+  const other = createEvaluator({ transport: { ...second, send } });
+  const evaluator = createEvaluator({ transport, maxRetries: 0 }).with(fallback(other));
+  const headers = { "x-request-id": "mine" };
+  await evaluator.evaluate(scamRequest("a"), { headers });
+  expect(asked).toEqual([headers]);
+});

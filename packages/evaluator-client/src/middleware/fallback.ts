@@ -23,7 +23,7 @@ const optionsSchema = z.object({
 /**
  * Makes a middleware that asks another evaluator, over another transport, once a call has failed for
  * good. The evaluation's `transport` and `modelId` say who answered; where the other one fails too,
- * its error is thrown. It is not closed with the evaluator that it helps.
+ * its error is thrown. Signal and headers of the call go along. It is not closed with the evaluator that it helps.
  *
  * @throws {ConfigurationError} when an option is wrong.
  * @example
@@ -36,12 +36,15 @@ export function fallback(evaluator: Evaluator, { on }: FallbackOptions = {}): Mi
   checkOptions(optionsSchema, { evaluator, on });
   const isMeant = (error: unknown) =>
     on === undefined ? isWorthAnother(error) : on.some((kind) => error instanceof kind);
-  return async (request, next, { signal }) => {
+  return async (request, next, { signal, headers }) => {
     try {
       return await next(request);
     } catch (error) {
       if (signal?.aborted || !isMeant(error)) throw error;
-      return await evaluator.evaluate(request, signal === undefined ? {} : { signal });
+      return await evaluator.evaluate(request, {
+        ...(signal && { signal }),
+        ...(headers && { headers }),
+      });
     }
   };
 }

@@ -8,6 +8,8 @@ import type { CallEstimate, TransportTarget } from "../transports/transport.ts";
 export interface MiddlewareCall {
   /** Ends the call; its reason is thrown as it is. */
   readonly signal: AbortSignal | undefined;
+  /** Sent with it beside the transport's own. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
   /** The name of the transport that would send it, such as `gateway`. */
   readonly transport: string;
   /** Where it would go, where the transport says so. */
