@@ -1,4 +1,15 @@
 export { html, type Html, type HtmlValue, trusted } from "./html.ts";
-export { band, barList, bars, cells, curve, dot, name, type Point, points } from "./marks.ts";
+export {
+  band,
+  barList,
+  bars,
+  cells,
+  curve,
+  dot,
+  name,
+  type Point,
+  points,
+  table,
+} from "./marks.ts";
 export { page, type PageParts, reportStyle } from "./page.ts";
 export { type Axis, plot, type PlotOptions, type Scales } from "./plot.ts";

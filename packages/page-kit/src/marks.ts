@@ -109,6 +109,31 @@ export function barList(
   </ol>`;
 }
 
+/** Returns figures as a table: its head, and the name of each row before its cells. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly [name: string, ...cells: string[]])[],
+): Html {
+  return html`<div class="scroll" tabindex="0">
+    <table class="table">
+      <thead>
+        <tr>
+          ${head.map((cell) => html`<th scope="col">${cell}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ([name, ...cells]) =>
+            html`<tr>
+              <th scope="row">${name}</th>
+              ${cells.map((cell) => html`<td>${cell}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
 /** Returns a name beside a point. */
 export function name(
   text: string,

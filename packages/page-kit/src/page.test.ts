@@ -12,6 +12,7 @@ import {
   page,
   plot,
   points,
+  table,
   trusted,
 } from "./index.ts";
 
@@ -122,6 +123,15 @@ test("named counts are bars, the longest as long as there is room", () => {
     "25.0%",
   ]);
   expect(list).toContain('<span class="bar-count">1,200</span>');
+});
+
+test("a table has a head and names its rows, and is scrolled with the keyboard as well", () => {
+  const rows = [["<a>", "1", "2"] as const, ["b", "3", "4"] as const];
+  const shown = flat(table(["way", "quality", "cost"], rows)).replace(/> </g, "><");
+  expect(shown).toContain('<div class="scroll" tabindex="0"><table class="table">');
+  expect(shown).toContain('<thead><tr><th scope="col">way</th><th scope="col">quality</th>');
+  expect(shown).toContain('<tr><th scope="row">&lt;a&gt;</th><td>1</td><td>2</td></tr>');
+  expect(shown).toContain('<tr><th scope="row">b</th><td>3</td><td>4</td></tr>');
 });
 
 test("a style sheet passes as it is", () => {

@@ -45,6 +45,10 @@ svg .cell { fill: var(--accent); }
 .bar-name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: right; color: var(--quiet); }
 .bar-length { display: block; height: 1.05em; min-width: 1px; border-radius: 2px; background: var(--accent); opacity: 0.75; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .bar-count { font-variant-numeric: tabular-nums; }
+.scroll { overflow-x: auto; }
+.table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.table th, .table td { padding: 0.25rem 1rem 0.25rem 0; text-align: left; white-space: nowrap; }
+.table thead th { color: var(--quiet); font-weight: 500; }
 svg .name { fill: var(--text); font-weight: 600; }
 `;
 

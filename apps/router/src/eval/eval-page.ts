@@ -1,4 +1,5 @@
-import { curve, html, name, page, plot, type Point } from "evaluator-page-kit";
+import { curve, html, name, page, plot, type Point, table } from "evaluator-page-kit";
+import { pageStyle } from "../report/page-style.ts";
 import { tierNames } from "../tier-question.ts";
 import {
   describeDial,
@@ -9,16 +10,8 @@ import {
 } from "./describe-figures.ts";
 import type { RoutingFigures } from "./evaluate-routing.ts";
 
-const style = `
-main { display: grid; gap: 1.25rem; margin-top: 1.25rem; }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; }
+const style = `${pageStyle}
 .pair { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.25rem 0.9rem 0.25rem 0; text-align: left; white-space: nowrap; }
-thead th { color: var(--quiet); font-weight: 500; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.05rem; margin-bottom: 0.5rem; }
-.notice { margin-top: 0.5rem; color: var(--quiet); }
 .warning { margin-top: 0.75rem; padding: 0.5rem 0.75rem; background: var(--warn-back); color: var(--warn); border-radius: 8px; }
 `;
 
@@ -52,7 +45,7 @@ export function evalPage(figures: RoutingFigures, source: EvalSource): string {
         <h2>Right tier by row, used tier by column</h2>
         ${table(
           ["right tier", ...tierNames],
-          tierNames.map((tier, at) => toRow(tier, confusion[at] ?? [])),
+          tierNames.map((tier, at) => [tier, ...(confusion[at] ?? []).map(String)]),
         )}
         <p class="notice">
           Right ${percent(right)}; too high ${percent(over)}; too low ${percent(under)}.
@@ -85,31 +78,6 @@ export function evalPage(figures: RoutingFigures, source: EvalSource): string {
       </section>
     </main>`;
   return page({ title, style, body });
-}
-
-function toRow(name: string, counts: readonly number[]): string[] {
-  return [name, ...counts.map(String)];
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]) {
-  return html`<div class="scroll" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          ${head.map((cell) => html`<th scope="col">${cell}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ([first = "", ...rest]) =>
-            html`<tr>
-              <th scope="row">${first}</th>
-              ${rest.map((cell) => html`<td>${cell}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
 }
 
 // The model's name stands under its curve, the other's over its own, so that they stay apart.

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
-import { barList, html, page } from "evaluator-page-kit";
+import { barList, html, page, table } from "evaluator-page-kit";
 import { type Tier, tierNames } from "../tier-question.ts";
+import { pageStyle } from "./page-style.ts";
 import { type LoggedRecord, readRecords } from "./read-records.ts";
 import { describeSummary, summarize } from "./summary.ts";
 
@@ -105,7 +106,7 @@ function isDoubtful({ cause, confidence }: LoggedRecord): boolean {
 
 function dayTable(days: readonly Day[]) {
   const head = ["day", "messages", ...tierNames, "failed", "in doubt", "paid", "frontier only"];
-  const rows = days.map((day) => [
+  const rows = days.map((day): [string, ...string[]] => [
     day.day,
     ...[day.messages, ...tierNames.map((tier) => day.tiers[tier]), day.failed, day.doubtful].map(
       (count) => count.toLocaleString("en"),
@@ -114,27 +115,6 @@ function dayTable(days: readonly Day[]) {
     usd(day.frontierUsd),
   ]);
   return table(head, rows);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]) {
-  return html`<div class="scroll" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          ${head.map((cell) => html`<th scope="col">${cell}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ([first = "", ...rest]) =>
-            html`<tr>
-              <th scope="row">${first}</th>
-              ${rest.map((cell) => html`<td>${cell}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
 }
 
 function quantiles(values: readonly number[]): [string, string] {
@@ -156,21 +136,8 @@ function usd(value: number): string {
   return dollars.format(value);
 }
 
-const style = `
-main { display: grid; gap: 1.25rem; margin-top: 1.25rem; }
-main > * { min-width: 0; }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.25rem 1rem 0.25rem 0; text-align: left; white-space: nowrap; }
-thead th { color: var(--quiet); font-weight: 500; }
+const style = `${pageStyle}
 a { color: var(--accent); }
-h1 { font-size: 1.5rem; margin-top: 0.5rem; } h2 { font-size: 1.05rem; margin-bottom: 0.5rem; }
+h1 { margin-top: 0.5rem; }
 pre { margin: 0; font-size: 0.85rem; }
-.notice { margin-top: 0.25rem; color: var(--quiet); }
-.bar-list { list-style: none; margin: 0; padding: 0; display: grid; gap: 0.35rem; }
-.bar-list li { display: grid; grid-template-columns: 6rem 1fr 4rem; gap: 0.75rem; align-items: center; }
-.bar-track { height: 0.7rem; border-radius: 0.35rem; background: var(--band); }
-.bar-length { display: block; height: 100%; border-radius: 0.35rem; background: var(--accent); }
-.bar-count { text-align: right; font-variant-numeric: tabular-nums; }
 `;

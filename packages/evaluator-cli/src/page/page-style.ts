@@ -18,7 +18,6 @@ h3 { font-size: 0.95rem; margin-bottom: 0.4rem; }
 .stack { display: grid; gap: 0.75rem; min-width: 0; }
 .card ul { margin: 0; padding-left: 1.1rem; }
 .card li + li { margin-top: 0.3rem; }
-.scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.85rem; font-variant-numeric: tabular-nums; }
 th { text-align: left; color: var(--quiet); font-weight: 500; white-space: nowrap; }
 td, th { padding: 0.16rem 0.7rem 0.16rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
