@@ -110,10 +110,7 @@ export function barList(
 }
 
 /** Returns figures as a table: its head, and the name of each row before its cells. */
-export function table(
-  head: readonly string[],
-  rows: readonly (readonly [name: string, ...cells: string[]])[],
-): Html {
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): Html {
   return html`<div class="scroll" tabindex="0">
     <table class="table">
       <thead>
@@ -123,7 +120,7 @@ export function table(
       </thead>
       <tbody>
         ${rows.map(
-          ([name, ...cells]) =>
+          ([name = "", ...cells]) =>
             html`<tr>
               <th scope="row">${name}</th>
               ${cells.map((cell) => html`<td>${cell}</td>`)}

@@ -45,7 +45,7 @@ export function evalPage(figures: RoutingFigures, source: EvalSource): string {
         <h2>Right tier by row, used tier by column</h2>
         ${table(
           ["right tier", ...tierNames],
-          tierNames.map((tier, at) => [tier, ...(confusion[at] ?? []).map(String)]),
+          tierNames.map((tier, at) => toRow(tier, confusion[at] ?? [])),
         )}
         <p class="notice">
           Right ${percent(right)}; too high ${percent(over)}; too low ${percent(under)}.
@@ -78,6 +78,10 @@ export function evalPage(figures: RoutingFigures, source: EvalSource): string {
       </section>
     </main>`;
   return page({ title, style, body });
+}
+
+function toRow(name: string, counts: readonly number[]): string[] {
+  return [name, ...counts.map(String)];
 }
 
 // The model's name stands under its curve, the other's over its own, so that they stay apart.

@@ -3,7 +3,7 @@ import { barList, html, page, table } from "evaluator-page-kit";
 import { type Tier, tierNames } from "../tier-question.ts";
 import { pageStyle } from "./page-style.ts";
 import { type LoggedRecord, readRecords } from "./read-records.ts";
-import { describeSummary, summarize } from "./summary.ts";
+import { describeSummary, dollars, noTiers, savingOf, summarize } from "./summary.ts";
 
 /** What of a log is read, at most: its end, some hundred thousand messages. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -21,8 +21,6 @@ interface Day {
   paidUsd: number;
   frontierUsd: number;
 }
-
-const noTiers = { nano: 0, fast: 0, balanced: 0, frontier: 0 };
 
 /**
  * Reads the end of a decision log, and draws it as one page that runs nothing.
@@ -46,15 +44,14 @@ export async function decisionsPage(path: string): Promise<string> {
   }
   const summary = await summarize(counted());
   const shown = [...days.values()].toSorted((one, other) => (one.day < other.day ? 1 : -1));
-  const saved = summary.frontierUsd - summary.replyUsd - summary.decisionUsd;
-  const share = summary.frontierUsd > 0 ? saved / summary.frontierUsd : 0;
+  const { savedUsd, share } = savingOf(summary);
   const title = "What was decided";
   const body = html`<header>
       <p><a href="/">Back to the router</a></p>
       <h1>${title}</h1>
       <p class="notice">
         ${summary.messages}
-        messages${start > 0 ? ", the log's latest" : ""}${summary.compared > 0 ? `; saved against frontier only, net of the decisions: ${usd(saved)} (${Math.round(100 * share)}%)` : ""}.
+        messages${start > 0 ? ", the log's latest" : ""}${summary.compared > 0 ? `; saved against frontier only, net of the decisions: ${dollars.format(savedUsd)} (${Math.round(100 * (share ?? 0))}%)` : ""}.
       </p>
     </header>
     <main>
@@ -106,13 +103,13 @@ function isDoubtful({ cause, confidence }: LoggedRecord): boolean {
 
 function dayTable(days: readonly Day[]) {
   const head = ["day", "messages", ...tierNames, "failed", "in doubt", "paid", "frontier only"];
-  const rows = days.map((day): [string, ...string[]] => [
+  const rows = days.map((day) => [
     day.day,
     ...[day.messages, ...tierNames.map((tier) => day.tiers[tier]), day.failed, day.doubtful].map(
       (count) => count.toLocaleString("en"),
     ),
-    usd(day.paidUsd),
-    usd(day.frontierUsd),
+    dollars.format(day.paidUsd),
+    dollars.format(day.frontierUsd),
   ]);
   return table(head, rows);
 }
@@ -124,16 +121,6 @@ function quantiles(values: readonly number[]): [string, string] {
     return value === undefined ? "–" : `${value.toLocaleString("en")} ms`;
   };
   return [at(0.5), at(0.95)];
-}
-
-const dollars = new Intl.NumberFormat("en", {
-  style: "currency",
-  currency: "USD",
-  maximumSignificantDigits: 3,
-});
-
-function usd(value: number): string {
-  return dollars.format(value);
 }
 
 const style = `${pageStyle}

@@ -31,15 +31,22 @@ export interface Summary {
   unpriced: number;
 }
 
+/** No message of any tier. */
+export const noTiers: Readonly<Record<Tier, number>> = {
+  nano: 0,
+  fast: 0,
+  balanced: 0,
+  frontier: 0,
+};
+
 /** Adds records up. */
 export async function summarize(records: AsyncIterable<LoggedRecord | null>): Promise<Summary> {
-  const tiers = Object.fromEntries(tierNames.map((tier) => [tier, 0])) as Record<Tier, number>;
   const summary: Summary = {
     messages: 0,
     unreadable: 0,
     first: null,
     last: null,
-    tiers,
+    tiers: { ...noTiers },
     causes: new Map(),
     failures: new Map(),
     compared: 0,
@@ -89,11 +96,18 @@ function addCosts(summary: Summary, record: LoggedRecord): void {
   summary.frontierUsd += frontierCostUsd;
 }
 
+/** Returns what was saved against frontier only, net of the decisions, in US dollars, and its share. */
+export function savingOf({ frontierUsd, replyUsd, decisionUsd }: Summary) {
+  const savedUsd = frontierUsd - replyUsd - decisionUsd;
+  return { savedUsd, share: frontierUsd > 0 ? savedUsd / frontierUsd : null };
+}
+
 function count(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-const dollars = new Intl.NumberFormat("en", {
+/** US dollars with three digits. */
+export const dollars = new Intl.NumberFormat("en", {
   style: "currency",
   currency: "USD",
   maximumSignificantDigits: 3,
@@ -132,9 +146,9 @@ function costLines(summary: Summary): string[] {
     ];
   }
   const { compared, estimated, replyUsd, frontierUsd, decisionUsd, unpriced } = summary;
-  const saved = frontierUsd - replyUsd - decisionUsd;
-  const share = frontierUsd > 0 ? `, ${Math.round((100 * saved) / frontierUsd)}%` : "";
-  const verdict = saved >= 0 ? "Saved" : "Lost";
+  const { savedUsd, share } = savingOf(summary);
+  const part = share === null ? "" : `, ${Math.round(100 * share)}%`;
+  const verdict = savedUsd >= 0 ? "Saved" : "Lost";
   const notes = [
     ...(estimated === 0
       ? []
@@ -147,7 +161,7 @@ function costLines(summary: Summary): string[] {
     `  replies as routed           ${dollars.format(replyUsd)}`,
     `  all decisions               ${dollars.format(decisionUsd)}`,
     ...notes,
-    `${verdict} against frontier only, net of the decisions: ${dollars.format(Math.abs(saved))}${share}`,
+    `${verdict} against frontier only, net of the decisions: ${dollars.format(Math.abs(savedUsd))}${part}`,
   ];
 }
 
