@@ -1,17 +1,14 @@
 import type { Context, Handler } from "hono";
 import { decisionHeaders } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
-import { HttpError } from "../http-error.ts";
 import type { Answer, Call, MessageRouter, ReplyWishes } from "../message-router.ts";
 import type { ReplyPrompt, ReplyRefusal } from "../reply/reply.ts";
 import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
 import { callOf, type ClientEnv } from "../routes/guards.ts";
 import { readJson } from "../routes/read-message.ts";
 import { type SendEvent, sendEvents } from "../routes/send-events.ts";
-import {
-  type ChatCompletionRequest,
-  parseChatCompletionRequest,
-} from "./chat-completion-request.ts";
+import { parseChatCompletionRequest, refuseSampling } from "./chat-completion-request.ts";
+import type { ChatCompletionRequest } from "./chat-completion-schema.ts";
 import {
   chunkOf,
   type CompletionHead,
@@ -42,7 +39,7 @@ export function chatCompletionsRoute(parts: CompletionParts): Handler<ClientEnv>
     const read = parseChatCompletionRequest(await readJson(c.req));
     const { request } = read;
     const { takesOpenAi } = parts.names;
-    if (!takesOpenAi) refuseSampling(read.unknown);
+    if (!takesOpenAi) refuseSampling(read);
     const call = callOf(c, "openai");
     const { decision, considered } = await chooseModel(request, { ...parts, call });
     const ignored = takesOpenAi ? [] : [...read.unknown, ...ignoredBy(decision, request)];
@@ -58,18 +55,6 @@ export function chatCompletionsRoute(parts: CompletionParts): Handler<ClientEnv>
     const { prompt, wishes } = asked;
     return sendWhole(c, await router.reply(decision, prompt, { ...call, ...wishes }));
   };
-}
-
-// Fields of other servers that would change the reply, and that the gateway does not know.
-const samplingFields =
-  /^(?:min_p|top_a|tfs|typical_p|(?:repetition|length)_penalty|min_tokens|best_of|bad_words|ignore_eos|mirostat\w*|grammar|guided_\w+|thinking|reasoning|chat_template_kwargs)$/;
-
-/** @throws HttpError that names the first field which would change the reply and cannot be honoured. */
-function refuseSampling(unknown: readonly string[]): void {
-  const field = unknown.find((name) => samplingFields.test(name.split(".")[0] ?? ""));
-  if (field === undefined) return;
-  const message = `This router cannot do this: ${field}: not known to the gateway; leave it out, or ask a server that knows it through ROUTER_REPLY_BASE_URL.`;
-  throw new HttpError(400, message, { param: field });
 }
 
 /** Names what the chosen model is not told: only two makers take leave to call one tool at a time. */
@@ -118,9 +103,8 @@ function openReply(
   let current = decision;
   const pass = async (delta: object) => {
     first.resolve();
-    await (
-      await reader.promise
-    )(delta);
+    const passOn = await reader.promise;
+    await passOn(delta);
   };
   const answer = router.reply(decision, prompt, {
     ...call,

@@ -3,7 +3,7 @@ import { cutText } from "evaluator-client";
 import type { ContextMode, TierState } from "../decision/decision.ts";
 import { cutMessage } from "../routes/read-message.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
-import type { ChatCompletionMessage } from "./chat-completion-request.ts";
+import type { ChatCompletionMessage } from "./chat-completion-schema.ts";
 import { textOf } from "./to-reply-request.ts";
 
 /** What of a conversation is decided by. */

@@ -4,7 +4,7 @@ import { HttpError } from "../http-error.ts";
 import type { Call, MessageRouter } from "../message-router.ts";
 import type { PriceList } from "../prices/model-price.ts";
 import { tierNames } from "../tier-question.ts";
-import type { ChatCompletionRequest } from "./chat-completion-request.ts";
+import type { ChatCompletionRequest } from "./chat-completion-schema.ts";
 import type { ReadConversation } from "./conversation.ts";
 
 /** What the API calls the choice of the evaluation model. */

@@ -1,11 +1,8 @@
 import type { ModelMessage } from "ai";
 import type { ReplyWishes } from "../message-router.ts";
 import type { ReplyForm, ReplyPrompt, ReplySettings } from "../reply/reply.ts";
-import type {
-  ChatCompletionMessage,
-  ChatCompletionRequest,
-  ReadRequest,
-} from "./chat-completion-request.ts";
+import type { ReadRequest } from "./chat-completion-request.ts";
+import type { ChatCompletionMessage, ChatCompletionRequest } from "./chat-completion-schema.ts";
 
 type MessageOf<TRole> = Extract<ChatCompletionMessage, { role: TRole }>;
 type UserPart = Exclude<MessageOf<"user">["content"], string>[number];
