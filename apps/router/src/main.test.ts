@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rename, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { expect, test } from "vitest";
 import { plantedKey } from "./testing/keep-told.ts";
 import { startProgram } from "./testing/start-program.ts";
 
@@ -62,9 +62,7 @@ test("on another address than loopback it says what that means", async () => {
 });
 
 test("it writes the decision log and the access log it is asked for, without a word of text", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "router-main-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const log = join(folder, "decisions.jsonl");
+  const log = join(await temporaryFolder(), "decisions.jsonl");
   const env = { PORT: "0", ROUTER_DECISION_LOG: log };
   const { child, ended, firstOutput, keep } = startProgram("main.ts", env);
   const [output] = (await firstOutput) as [Buffer];
@@ -83,9 +81,7 @@ test("it writes the decision log and the access log it is asked for, without a w
 });
 
 test("SIGHUP makes it go on in a new decision log, for a rotation", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "router-main-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const log = join(folder, "decisions.jsonl");
+  const log = join(await temporaryFolder(), "decisions.jsonl");
   const env = { PORT: "0", ROUTER_DECISION_LOG: log, ROUTER_ACCESS_LOG: "off" };
   const { child, ended, firstOutput } = startProgram("main.ts", env);
   const [output] = (await firstOutput) as [Buffer];

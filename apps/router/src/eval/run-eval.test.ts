@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Environment, runToExitCode, systemClock } from "evaluator-cli-kit";
-import { expect, onTestFinished, test } from "vitest";
+import { type Environment, runToExitCode } from "evaluator-cli-kit";
+import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
+import { expect, test } from "vitest";
 import { evalUsage, runEval } from "./run-eval.ts";
 
 const fixtures = join(import.meta.dirname, "../../../../fixtures/routing");
@@ -12,31 +12,20 @@ async function evaluate(
   lines: readonly object[],
   { env = {}, words = [] }: { env?: Environment; words?: string[] } = {},
 ) {
-  const folder = await mkdtemp(join(tmpdir(), "router-eval-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   await writeFile(
     join(folder, "prompts.ndjson"),
     lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
   );
   const run = async () => {
-    let [stdout, stderr] = ["", ""];
-    const context = {
-      env,
-      cwd: folder,
-      stdin: (async function* () {})(),
-      stdout: { write: (text: string) => (stdout += text) },
-      stderr: { write: (text: string) => (stderr += text) },
-      signal: new AbortController().signal,
-      clock: systemClock,
-      confirm: null,
-    };
+    const context = createTestContext({ env, cwd: folder });
     const all = ["prompts.ndjson", "--draws", "20", ...words];
     const exitCode = await runToExitCode(runEval, all, {
       name: "The evaluation",
       usage: evalUsage,
       context,
     });
-    return { exitCode, stdout, stderr };
+    return { exitCode, ...context.printed };
   };
   return { folder, run, first: await run() };
 }

@@ -1,24 +1,15 @@
 import axe from "axe-core";
-import { expect, onTestFinished, test } from "vitest";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { openDecisionLog } from "../records/decision-log.ts";
+import { expect, test } from "vitest";
 import { decisionsPage } from "../report/decisions-page.ts";
 import { readFeedback } from "../report/read-records.ts";
+import { openTestLog } from "../testing/open-test-log.ts";
 import { send, useBrowser } from "../testing/use-browser.ts";
 
 const open = useBrowser();
 
 /** A page whose router keeps its decisions. */
 async function openLogged(wishes: { width?: number; colorScheme?: "light" | "dark" } = {}) {
-  const folder = await mkdtemp(join(tmpdir(), "router-page-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const path = join(folder, "decisions.jsonl");
-  const opened = await openDecisionLog(path, { warn: () => {} });
-  let closed: Promise<void> | null = null;
-  const log = { ...opened, close: () => (closed ??= opened.close()) };
-  onTestFinished(log.close);
+  const { path, log } = await openTestLog();
   const { observe, keepFeedback } = log;
   const parts = { observe, keepFeedback, drawDecisions: () => decisionsPage(path) };
   return { path, log, ...(await open({}, { ...wishes, parts })) };

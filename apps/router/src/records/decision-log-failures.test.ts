@@ -1,26 +1,13 @@
 import { execFileSync } from "node:child_process";
-import {
-  appendFile,
-  mkdtemp,
-  open as openFile,
-  readFile,
-  rename,
-  rm,
-  writeFile,
-} from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, open as openFile, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { smallDisk } from "../testing/small-disk.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { openDecisionLog } from "./decision-log.ts";
-import { type Open, openLineFile } from "./line-file.ts";
+import type { Open } from "./line-file.ts";
 import { recordOfFailure } from "./message-record.ts";
-
-async function temporaryLog(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "router-log-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return join(folder, "decisions.jsonl");
-}
 
 function recordWith(requestId: string) {
   return recordOfFailure(
@@ -45,29 +32,8 @@ async function readLog(path: string) {
   return { ids, torn };
 }
 
-/** A disk of so many bytes in all; a write beyond takes what fits, the next one fails. */
-function smallDisk(bytes: number) {
-  const disk = { free: bytes };
-  const open: Open = async (...file) => {
-    const handle = await openFile(...file);
-    const write = async (buffer: Uint8Array, at: number) => {
-      const length = Math.min(buffer.length - at, disk.free);
-      if (length === 0) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
-      disk.free -= length;
-      return handle.write(buffer, at, length);
-    };
-    return {
-      write: write as typeof handle.write,
-      read: handle.read.bind(handle),
-      stat: handle.stat.bind(handle),
-      close: handle.close.bind(handle),
-    };
-  };
-  return { disk, open };
-}
-
 test("a full disk loses the records of that time, counts them, and no others", async () => {
-  const path = await temporaryLog();
+  const path = join(await temporaryFolder(), "decisions.jsonl");
   const told: string[] = [];
   const length = Buffer.byteLength(JSON.stringify(recordWith("1"))) + 1;
   const { disk, open } = smallDisk(Math.floor(length * 1.5));
@@ -88,53 +54,8 @@ test("a full disk loses the records of that time, counts them, and no others", a
   ]);
 });
 
-test("a write cut short at the end of a line leaves no blank one", async () => {
-  const path = await temporaryLog();
-  const { disk, open } = smallDisk(4);
-  const file = await openLineFile(path, open);
-  await expect(file.add(["one\n", "two\n"])).rejects.toMatchObject({ linesWritten: 1 });
-  disk.free = 100;
-  await file.add(["three\n"]);
-  await file.close();
-  expect(await readFile(path, "utf8")).toBe("one\nthree\n");
-});
-
-test("a line cut short by a write is ended before the next one", async () => {
-  const path = await temporaryLog();
-  const { disk, open } = smallDisk(6);
-  const file = await openLineFile(path, open);
-  await expect(file.add(["one\n", "two\n"])).rejects.toMatchObject({ linesWritten: 1 });
-  disk.free = 100;
-  for (const line of ["three\n", "four\n"]) await file.add([line]);
-  await file.close();
-  expect(await readFile(path, "utf8")).toBe("one\ntw\nthree\nfour\n");
-});
-
-test("a line break that does not fit either is written with the next line", async () => {
-  const path = await temporaryLog();
-  await writeFile(path, "torn");
-  const { disk, open } = smallDisk(0);
-  const file = await openLineFile(path, open);
-  await expect(file.add(["one\n"])).rejects.toMatchObject({ linesWritten: 0 });
-  disk.free = 1;
-  await expect(file.add(["two\n"])).rejects.toMatchObject({ linesWritten: 0 });
-  disk.free = 100;
-  await file.add(["three\n"]);
-  await file.close();
-  expect(await readFile(path, "utf8")).toBe("torn\nthree\n");
-});
-
-test("a log that ends well is gone on with at once, without a blank line", async () => {
-  const path = await temporaryLog();
-  await writeFile(path, "one\n");
-  const file = await openLineFile(path);
-  await file.add(["two\n"]);
-  await file.close();
-  expect(await readFile(path, "utf8")).toBe("one\ntwo\n");
-});
-
 test("each time of a full disk tells its own losses", async () => {
-  const path = await temporaryLog();
+  const path = join(await temporaryFolder(), "decisions.jsonl");
   const told: string[] = [];
   const { disk, open } = smallDisk(0);
   const log = await openDecisionLog(path, { warn: (line) => told.push(line), open });
@@ -155,7 +76,7 @@ test("each time of a full disk tells its own losses", async () => {
 });
 
 test("a line torn before the start takes no neighbour with it", async () => {
-  const path = await temporaryLog();
+  const path = join(await temporaryFolder(), "decisions.jsonl");
   await appendFile(path, `${JSON.stringify(recordWith("before"))}\n{"time":"2026-`);
   const log = await openDecisionLog(path, { warn: (line) => expect.fail(line) });
   log.observe(recordWith("after"));
@@ -164,7 +85,7 @@ test("a line torn before the start takes no neighbour with it", async () => {
 });
 
 test("a rotation takes no record away: each is in one file or the other, in order", async () => {
-  const path = await temporaryLog();
+  const path = join(await temporaryFolder(), "decisions.jsonl");
   const log = await openDecisionLog(path, { warn: (line) => expect.fail(line) });
   log.observe(recordWith("1"));
   await rename(path, `${path}.1`);
@@ -177,7 +98,7 @@ test("a rotation takes no record away: each is in one file or the other, in orde
 });
 
 test("a rotation to where nothing can be opened leaves the log in its old file", async () => {
-  const path = await temporaryLog();
+  const path = join(await temporaryFolder(), "decisions.jsonl");
   const told: string[] = [];
   let opened = 0;
   const open: Open = async (...file) => {
@@ -193,7 +114,7 @@ test("a rotation to where nothing can be opened leaves the log in its old file",
 });
 
 test("a disk that hangs fills no memory: beyond 10,000 waiting records they are dropped", async () => {
-  const path = await temporaryLog();
+  const path = join(await temporaryFolder(), "decisions.jsonl");
   const goesOn = Promise.withResolvers<void>();
   const { open: openHanging } = smallDisk(Number.POSITIVE_INFINITY);
   const open: Open = async (...file) => {
@@ -233,8 +154,7 @@ test("what the log dropped is in the metrics and in the answer of readyz", async
 
 /** Mounts a file system of 8 KB for the length of a test; null where that is not allowed. */
 async function mountSmallDisk(): Promise<string | null> {
-  const folder = await mkdtemp(join(tmpdir(), "router-disk-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=8k", "none", folder], { stdio: "ignore" });
   } catch {

@@ -1,9 +1,10 @@
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { expect, test } from "vitest";
 import { defaultTierModels } from "../options/environment-schema.ts";
 import { loggedRecordSchema } from "../report/read-records.ts";
+import { openTestLog } from "../testing/open-test-log.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { openDecisionLog } from "./decision-log.ts";
 import type { MessageRecord } from "./message-record.ts";
@@ -11,15 +12,8 @@ import type { MessageRecord } from "./message-record.ts";
 const price = { inputUsdPerMillionTokens: 1, outputUsdPerMillionTokens: 2 };
 const prices = new Map(Object.values(defaultTierModels).map((model) => [model, price]));
 
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "router-log-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
-
 test("each message is one line with ids, shares, times and costs, and no text", async () => {
-  const path = join(await temporaryFolder(), "decisions.jsonl");
-  const log = await openDecisionLog(path, { warn: (line) => expect.fail(line) });
+  const { path, log } = await openTestLog();
   const { request, chat } = await testRouter({}, { observe: log.observe, prices });
   await chat({ message: "hi" });
   const headers = { "content-type": "application/json", "x-request-id": "my-own-id" };

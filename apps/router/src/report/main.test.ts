@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { expect, test } from "vitest";
 import { startProgram } from "../testing/start-program.ts";
 
 const record = {
@@ -27,9 +27,7 @@ const undecided = {
 };
 
 async function logOf(lines: readonly string[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "router-report-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, "decisions.jsonl");
+  const path = join(await temporaryFolder(), "decisions.jsonl");
   await writeFile(path, lines.join("\n"));
   return path;
 }

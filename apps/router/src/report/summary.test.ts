@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CliError, UsageError } from "evaluator-cli-kit";
-import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { expect, test } from "vitest";
 import { readRecords, reportPath } from "./read-records.ts";
 import { describeSummary, summarize } from "./summary.ts";
 
@@ -19,9 +19,7 @@ const record = {
 };
 
 async function reportOn(...lines: readonly (object | string)[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "router-report-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, "decisions.jsonl");
+  const path = join(await temporaryFolder(), "decisions.jsonl");
   const texts = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
   await writeFile(path, texts.join("\n"));
   return describeSummary(await summarize(readRecords(path)));

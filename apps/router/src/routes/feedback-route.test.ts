@@ -1,20 +1,12 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { openDecisionLog } from "../records/decision-log.ts";
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
 import { readFeedback, readRecords } from "../report/read-records.ts";
+import { openTestLog } from "../testing/open-test-log.ts";
 import { collect } from "../testing/read-answers.ts";
 import { testRouter } from "../testing/test-router.ts";
 
 async function startLogged() {
-  const folder = await mkdtemp(join(tmpdir(), "router-feedback-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const path = join(folder, "decisions.jsonl");
-  const opened = await openDecisionLog(path, { warn: () => {} });
-  let closed: Promise<void> | null = null;
-  const log = { ...opened, close: () => (closed ??= opened.close()) };
-  onTestFinished(log.close);
+  const { path, log } = await openTestLog();
   const { observe, keepFeedback } = log;
   return { path, log, ...(await testRouter({}, { observe, keepFeedback })) };
 }
