@@ -1,9 +1,7 @@
-import axe from "axe-core";
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { hangingUpstream } from "../testing/upstreams.ts";
 import { replyStream } from "../testing/reply-stream.ts";
-import { send, useBrowser } from "../testing/use-browser.ts";
+import { send, useBrowser, violationsOn } from "../testing/use-browser.ts";
 
 const open = useBrowser();
 
@@ -50,13 +48,6 @@ const markdown = [
   `\`\`\`\nconst wide = "${"w".repeat(300)}";\n\`\`\`\n\n`,
   `| ${"a wide column | ".repeat(12)}\n| ${"--: | ".repeat(12)}\n| ${"1 | ".repeat(12)}`,
 ];
-
-/** What a checker of accessibility finds on the page as it is shown now. */
-async function violationsOn(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-}
 
 const looks = (["light", "dark"] as const).flatMap((theme) =>
   [1280, 380].map((width) => [theme, width] as const),

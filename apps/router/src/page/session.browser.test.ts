@@ -1,9 +1,8 @@
-import axe from "axe-core";
 import { expect, test } from "vitest";
 import { decisionsPage } from "../report/decisions-page.ts";
 import { readFeedback } from "../report/read-records.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
-import { send, useBrowser } from "../testing/use-browser.ts";
+import { send, useBrowser, violationsOn } from "../testing/use-browser.ts";
 
 const open = useBrowser();
 
@@ -93,18 +92,17 @@ test("a program is told where to ask, with a line to copy that works", async () 
   expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
 });
 
-test.each([
-  [380, "light"],
-  [768, "dark"],
-  [1280, "light"],
-] as const)(
+const looks = [380, 768, 1280].flatMap((width) => [
+  [width, "light"] as const,
+  [width, "dark"] as const,
+]);
+
+test.each(looks)(
   "what was decided is a page of its own at %i pixels in %s, and axe finds nothing",
   async (width, colorScheme) => {
     const { page, log, problems } = await openLogged({ width, colorScheme });
     await send(page, "hi");
-    await page.evaluate(axe.source);
-    const before: axe.AxeResults = await page.evaluate("axe.run()");
-    expect(before.violations.map(({ id }) => id)).toEqual([]);
+    expect(await violationsOn(page)).toEqual([]);
     await page.getByRole("link", { name: "What was decided so far" }).click();
     await page.getByRole("heading", { name: "What was decided" }).waitFor();
     await log.close();
@@ -113,9 +111,7 @@ test.each([
     );
     const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
     expect(isWide).toBe(false);
-    await page.evaluate(axe.source);
-    const after: axe.AxeResults = await page.evaluate("axe.run()");
-    expect(after.violations.map(({ id }) => id)).toEqual([]);
+    expect(await violationsOn(page)).toEqual([]);
     expect(problems).toEqual([]);
   },
 );

@@ -1,3 +1,4 @@
+import axe from "axe-core";
 import { launchBrowser } from "evaluator-fixtures/browser";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
@@ -61,4 +62,11 @@ export async function send(page: Page, message: string) {
   const answer = page.getByRole("article").first();
   await answer.locator(".pending").waitFor({ state: "detached" });
   return answer;
+}
+
+/** What a checker of accessibility finds on the page as it is shown now. */
+export async function violationsOn(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
