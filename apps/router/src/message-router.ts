@@ -15,7 +15,7 @@ import {
 } from "./records/message-record.ts";
 import { generateReply, type OpenModel, type ReplyOptions } from "./reply/generate-reply.ts";
 import { createTokenMeter, type GeneratedReply, type ReplyPrompt } from "./reply/reply.ts";
-import type { TraceHeaders } from "./services/services.ts";
+import type { TraceHeaders, Tracing } from "./services/services.ts";
 import type { Tier } from "./tier-question.ts";
 
 /** Who asked, and what ends the asking. */
@@ -71,35 +71,28 @@ export function createMessageRouter(
     for (const tell of observers) tell(record);
   };
 
+  const originOf = ({ requestId, endpoint }: Call) => ({ instance, requestId, endpoint });
+
   /** What follows a message to the services that decide and reply. */
-  function headersOf({
-    requestId,
-    trace,
-  }: {
-    requestId: string;
-    trace: Call["trace"] | undefined;
-  }) {
-    return { "x-request-id": requestId, ...(tracing?.headers() ?? trace) };
-  }
+  const headersOf = ({ requestId, trace }: Call) => ({
+    "x-request-id": requestId,
+    ...(tracing?.headers() ?? trace),
+  });
 
   function consider(state: TierState, call: Call, atLeast: Tier | null = null): Promise<Decision> {
     // The contract's endpoints take the choice as it is.
     const own = call.endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
-    const asked = {
-      signal: call.signal,
-      headers: headersOf({ requestId: call.requestId, trace: call.trace }),
-    };
+    const asked = { signal: call.signal, headers: headersOf(call) };
     return decide(state, { ...routing, policy: own, atLeast }, asked);
   }
 
   async function decideFor(state: TierState, call: Call, atLeast: Tier | null = null) {
-    const { signal, requestId, endpoint } = call;
     try {
       return await consider(state, call, atLeast);
     } catch (thrown) {
-      const origin = { instance, requestId, endpoint };
+      const outcome = call.signal.aborted ? "stopped" : "no-decision";
       const error = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
-      observe(recordOfFailure(origin, signal.aborted ? "stopped" : "no-decision", error));
+      observe(recordOfFailure(originOf(call), outcome, error));
       throw thrown;
     }
   }
@@ -109,14 +102,13 @@ export function createMessageRouter(
     consider,
     async decideOnly(state, call) {
       const decision = await decideFor(state, call);
-      const { requestId, endpoint } = call;
-      observe(recordOf({ instance, requestId, endpoint }, decision, { outcome: "decided" }));
+      observe(recordOf(originOf(call), decision, { outcome: "decided" }));
       return decision;
     },
     decideTier: (tier) => decideTier(tier, "requested", routing),
     decideModel: (model, cause) => decideModel(model, routing, cause),
-    async reply(first, prompt, { considered = null, ...options }) {
-      const { signal, requestId, endpoint, trace, onFallback, body, ...wishes } = options;
+    async reply(first, prompt, { considered = null, onFallback, body, ...options }) {
+      const origin = originOf(options);
       let decision = first;
       const tell = (end: Omit<MessageEnd, "auto">) => {
         if (considered === null) return observe(recordOf(origin, decision, end));
@@ -131,33 +123,22 @@ export function createMessageRouter(
       // Who names a model wants that one.
       const chain = first.tierUsed === null ? [] : policy.fallbackModels;
       const models = chain.filter((model) => model !== first.model);
-      const origin = { instance, requestId, endpoint };
       const meter = createTokenMeter(prompt);
+      const ask = () =>
+        generateReply(prompt, {
+          ...options,
+          headers: headersOf(options),
+          meter,
+          model: open(decision.model),
+          redact: services.redact,
+          chain: models.map(open),
+          onNext(index, cause) {
+            decision = decideFallback(decision, { model: models[index] ?? "", cause }, routing);
+            onFallback?.(decision);
+          },
+        });
       try {
-        const ask = () =>
-          generateReply(prompt, {
-            ...wishes,
-            headers: headersOf({ requestId, trace }),
-            signal,
-            meter,
-            model: open(decision.model),
-            redact: services.redact,
-            chain: models.map(open),
-            onNext(index, cause) {
-              decision = decideFallback(decision, { model: models[index] ?? "", cause }, routing);
-              onFallback?.(decision);
-            },
-          });
-        const reply =
-          tracing === null
-            ? await ask()
-            : await tracing.reply(decision.model, async (told) => {
-                const reply = await ask();
-                const { inputTokens = null, outputTokens = null } = reply.usage ?? {};
-                const hasFailed = reply.replyError !== null;
-                told({ model: decision.model, inputTokens, outputTokens, hasFailed });
-                return reply;
-              });
+        const reply = await traced(tracing, ask, () => decision.model);
         const outcome = reply.replyError === null ? "replied" : "reply-failed";
         tell({ outcome, reply, billed: reply.billed });
         return { decision, reply };
@@ -167,4 +148,20 @@ export function createMessageRouter(
       }
     },
   };
+}
+
+/** Runs a reply as a span, where there is tracing; its model is known at the end only. */
+function traced(
+  tracing: Tracing | null,
+  ask: () => Promise<GeneratedReply>,
+  modelNow: () => string,
+): Promise<GeneratedReply> {
+  if (tracing === null) return ask();
+  return tracing.reply(modelNow(), async (told) => {
+    const reply = await ask();
+    const { inputTokens = null, outputTokens = null } = reply.usage ?? {};
+    const hasFailed = reply.replyError !== null;
+    told({ model: modelNow(), inputTokens, outputTokens, hasFailed });
+    return reply;
+  });
 }

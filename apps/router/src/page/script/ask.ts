@@ -23,8 +23,13 @@ export async function* ask(message: string, signal: AbortSignal): AsyncGenerator
     });
     yield { name: "request", data: { requestId: response.headers.get("x-request-id") } };
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-    if (isStream && response.body !== null) yield* readEvents(response.body);
-    else yield { name: "error", data: (await response.json()) as { error: string } };
+    if (!isStream || response.body === null) {
+      yield { name: "error", data: (await response.json()) as { error: string } };
+      return;
+    }
+    for await (const { event, data } of readEvents(response.body)) {
+      yield { name: event, data: JSON.parse(data) as unknown } as ChatEvent;
+    }
   } catch {
     if (!signal.aborted) yield { name: "error", data: { error: unreachable } };
   }
@@ -38,7 +43,7 @@ async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
   for (;;) {
     const { done, value } = await events.read();
     if (done) return;
-    yield { name: value.event, data: JSON.parse(value.data) as unknown } as ChatEvent;
+    yield value;
   }
 }
 
@@ -66,14 +71,9 @@ export async function* askTier(message: string, tier: string): AsyncGenerator<Ti
       yield toFailure((await response.json()) as CompletionChunk);
       return;
     }
-    const events = response.body
-      .pipeThrough(new TextDecoderStream())
-      .pipeThrough(new EventSourceParserStream())
-      .getReader();
-    for (;;) {
-      const { done, value } = await events.read();
-      if (done || value.data === "[DONE]") return;
-      const chunk = JSON.parse(value.data) as CompletionChunk;
+    for await (const { data } of readEvents(response.body)) {
+      if (data === "[DONE]") return;
+      const chunk = JSON.parse(data) as CompletionChunk;
       if (chunk.error !== undefined) yield toFailure(chunk);
       const delta = chunk.choices?.[0]?.delta?.content ?? "";
       if (delta !== "") yield { name: "reply", data: { delta } };

@@ -4,8 +4,7 @@ import type { Tier } from "../../tier-question.ts";
 import type { Costs } from "./totals.ts";
 import { copyOf, partOf, reveal } from "./elements.ts";
 import { duration, percent, tokens, usd } from "./format.ts";
-
-const tiers: readonly Tier[] = ["nano", "fast", "balanced", "frontier"];
+import { tiers } from "./tiers.ts";
 
 /** Shows a decision in a card: the badge, why, the bars and the first facts. */
 export function showDecision(card: HTMLElement, decision: Decision): void {

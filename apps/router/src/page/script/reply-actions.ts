@@ -3,8 +3,7 @@ import type { Tier } from "../../tier-question.ts";
 import { askTier } from "./ask.ts";
 import { announce, copyOf, copyOnClick, partOf, reveal } from "./elements.ts";
 import { createReplyView } from "./reply-view.ts";
-
-const tiers: readonly Tier[] = ["nano", "fast", "balanced", "frontier"];
+import { tiers } from "./tiers.ts";
 
 /** A reply that has come. */
 export interface ShownReply {

@@ -1,13 +1,17 @@
 import type { TierEntry } from "../../prices/model-price.ts";
+import type { Tier } from "../../tier-question.ts";
 import { byId, copyOf, partOf } from "./elements.ts";
+
+/** The tiers, from the cheapest to the dearest. */
+export const tiers: readonly Tier[] = ["nano", "fast", "balanced", "frontier"];
 
 /** Shows every tier with its model and prices, before anything is asked. */
 export async function showTiers(): Promise<void> {
   try {
     const response = await fetch("/tiers");
     if (!response.ok) return;
-    const tiers = (await response.json()) as readonly TierEntry[];
-    byId("tiers").replaceChildren(...tiers.map(toEntry));
+    const entries = (await response.json()) as readonly TierEntry[];
+    byId("tiers").replaceChildren(...entries.map(toEntry));
     byId("tiers").hidden = false;
   } catch {
     // The page works without; a router that is gone says so at the first message.
