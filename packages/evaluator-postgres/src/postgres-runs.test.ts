@@ -1,49 +1,32 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { CHUNK_SIZE, queueSchema } from "./chunk-queue.ts";
 import type { RunRecord } from "./load-run.ts";
-import { type NewRun, PostgresRuns } from "./postgres-runs.ts";
-import type { RunRow } from "./run-rows.ts";
+import { PostgresRuns } from "./postgres-runs.ts";
+import { forgetAll, openPgliteRuns, type PgliteRuns } from "./testing/pglite-runs.ts";
 import { answerTo, countedTo, failure, newRun, recordsNamed } from "./testing/sample-runs.ts";
-import { openPglite, type PgliteDatabase } from "./testing/pglite-database.ts";
 
-let database: PgliteDatabase;
+let opened: PgliteRuns;
 let runs: PostgresRuns;
 const { signal } = new AbortController();
 
 beforeAll(async () => {
-  database = await openPglite();
-  runs = await PostgresRuns.open(database);
+  opened = await openPgliteRuns();
+  runs = opened.runs;
 });
-afterAll(() => runs[Symbol.asyncDispose]());
-beforeEach(async () => {
-  await database.query(
-    `truncate evaluator.runs, evaluator.setups, evaluator.records, evaluator.answers,
-       evaluator.failures, evaluator.chunks, evaluator.workers; delete from ${queueSchema}.job`,
-  );
-});
-
-async function load(records: readonly RunRecord[], fields: Partial<NewRun> = {}) {
-  return await runs.join(newRun(records, fields), () => ReadableStream.from(records), signal);
-}
-
-async function allRows(run: number): Promise<RunRow[]> {
-  const rows: RunRow[] = [];
-  for await (const row of runs.rows(run)) rows.push(row);
-  return rows;
-}
-
-async function takeChunk(run: number) {
-  const chunk = await runs.fetchChunk(run);
-  if (chunk === null) throw new Error("There is no chunk.");
-  return chunk;
-}
+afterAll(() => opened[Symbol.asyncDispose]());
+beforeEach(() => forgetAll(opened.database.query));
 
 test("the same input is one run, and runs are numbered from 1", async () => {
   const records = recordsNamed("a", "b");
-  expect(await load(records)).toMatchObject({ run: 1, isJoined: false, state: "open", records: 2 });
-  expect(await load(records)).toMatchObject({ run: 1, isJoined: true });
-  expect(await load(recordsNamed("c"))).toMatchObject({ run: 2, isJoined: false });
-  expect(await allRows(1)).toHaveLength(2);
+  expect(await opened.load(records)).toMatchObject({
+    run: 1,
+    isJoined: false,
+    state: "open",
+    records: 2,
+  });
+  expect(await opened.load(records)).toMatchObject({ run: 1, isJoined: true });
+  expect(await opened.load(recordsNamed("c"))).toMatchObject({ run: 2, isJoined: false });
+  expect(await opened.allRows(1)).toHaveLength(2);
 });
 
 test("a process that dies while it loads leaves a run that the next one loads", async () => {
@@ -54,19 +37,19 @@ test("a process that dies while it loads leaves a run that the next one loads", 
   };
   await expect(runs.join(newRun(records), dying, signal)).rejects.toThrow("The file ends here.");
   expect(await runs.list()).toMatchObject([{ run: 1, state: "loading" }]);
-  expect(await load(records)).toMatchObject({ run: 1, isJoined: false, state: "open" });
-  expect(await allRows(1)).toMatchObject([{ id: "a" }, { id: "b" }]);
+  expect(await opened.load(records)).toMatchObject({ run: 1, isJoined: false, state: "open" });
+  expect(await opened.allRows(1)).toMatchObject([{ id: "a" }, { id: "b" }]);
 });
 
 test("gives the records back in order, whatever their text is made of", async () => {
   const texts = ["tab\t", "line\nbreak", "back\\slash\\n", "\u0000", "\uD800", "\\N", "", "ä🙂"];
   const records = recordsNamed(...texts);
-  await load(records);
+  await opened.load(records);
   const writer = runs.writer({ run: 1, signal });
   const evaluation = JSON.stringify({ text: texts });
   await writer.keep(answerTo(records[2] as RunRecord, evaluation));
   await writer.keep({ ...failure, idx: 4, error: "Half\ta \\pair" });
-  const rows = await allRows(1);
+  const rows = await opened.allRows(1);
   expect(rows.map(({ id }) => id)).toEqual(texts);
   expect(rows.map(({ state }) => state)).toEqual(records.map(({ state }) => state));
   expect(rows[2]).toMatchObject({ evaluation, isChanged: false, error: null });
@@ -77,8 +60,8 @@ test("gives the records back in order, whatever their text is made of", async ()
 
 test("a run is done when every record has its end", async () => {
   const records = countedTo(CHUNK_SIZE + 1);
-  await load(records);
-  const [first, second] = [await takeChunk(1), await takeChunk(1)];
+  await opened.load(records);
+  const [first, second] = [await opened.takeChunk(1), await opened.takeChunk(1)];
   expect([first.chunk, second.chunk, await runs.fetchChunk(1)]).toEqual([0, 1, null]);
   const { missing } = await runs.readChunk(second);
   expect(missing).toMatchObject([{ idx: CHUNK_SIZE, id: `m-${CHUNK_SIZE}` }]);
@@ -103,13 +86,13 @@ test("a run is done when every record has its end", async () => {
 
 test("a chunk that is given back holds only what has no end, and an old lease completes nothing", async () => {
   const records = countedTo(3);
-  await load(records);
-  const old = await takeChunk(1);
+  await opened.load(records);
+  const old = await opened.takeChunk(1);
   await runs.reserve(old, 1);
   const writer = runs.writer({ run: 1, signal });
   await writer.keep(answerTo(records[0] as RunRecord));
   expect(await runs.finish(old)).toBe(false);
-  const again = await takeChunk(1);
+  const again = await opened.takeChunk(1);
   expect(again).toMatchObject({ chunk: 0, lease: { id: old.lease.id } });
   const { missing, costUsd } = await runs.readChunk(again);
   expect([missing.map(({ id }) => id), costUsd]).toEqual([["m-1", "m-2"], 0.25]);
@@ -123,10 +106,10 @@ test("a chunk that is given back holds only what has no end, and an old lease co
 });
 
 test("the chunk of a worker that is silent for ten seconds is handed out again", async () => {
-  const supervising = await PostgresRuns.open(database, { supervises: true });
-  await load(countedTo(1));
-  await takeChunk(1);
-  await database.query(
+  const supervising = await PostgresRuns.open(opened.database, { supervises: true });
+  await opened.load(countedTo(1));
+  await opened.takeChunk(1);
+  await opened.database.query(
     `update ${queueSchema}.job set heartbeat_on = heartbeat_on - interval '11 s'`,
   );
   await expect.poll(() => runs.fetchChunk(1), { timeout: 30_000 }).not.toBeNull();
@@ -135,10 +118,10 @@ test("the chunk of a worker that is silent for ten seconds is handed out again",
 
 test("what another run has asked is not missing, and costs this one nothing", async () => {
   const records = recordsNamed("a", "b");
-  await load(records);
+  await opened.load(records);
   await runs.writer({ run: 1, signal }).keep(answerTo(records[0] as RunRecord));
-  await load(records, { digest: "other" });
-  const chunk = await takeChunk(2);
+  await opened.load(records, { digest: "other" });
+  const chunk = await opened.takeChunk(2);
   expect(await runs.readChunk(chunk)).toMatchObject({ missing: [{ id: "b" }], costUsd: 0 });
   await runs.reserve(chunk, 1);
   await runs.writer({ run: 2, signal }).keep(answerTo(records[1] as RunRecord));
@@ -147,8 +130,12 @@ test("what another run has asked is not missing, and costs this one nothing", as
 });
 
 test("the chunks of all workers together reserve no more than the run may cost", async () => {
-  await load(countedTo(3 * CHUNK_SIZE), { maxCostUsd: 10 });
-  const [one, two, three] = [await takeChunk(1), await takeChunk(1), await takeChunk(1)];
+  await opened.load(countedTo(3 * CHUNK_SIZE), { maxCostUsd: 10 });
+  const [one, two, three] = [
+    await opened.takeChunk(1),
+    await opened.takeChunk(1),
+    await opened.takeChunk(1),
+  ];
   expect([await runs.reserve(one, 6), await runs.reserve(two, 6)]).toEqual([6, 4]);
   expect(await runs.reserve(three, 1)).toBe(0);
   expect(await runs.reserve(one, 5)).toBe(5);
@@ -157,8 +144,8 @@ test("the chunks of all workers together reserve no more than the run may cost",
 
 test("what a finished chunk has not used may be spent by others", async () => {
   const records = countedTo(CHUNK_SIZE + 1);
-  await load(records, { maxCostUsd: 30 });
-  const [one, two] = [await takeChunk(1), await takeChunk(1)];
+  await opened.load(records, { maxCostUsd: 30 });
+  const [one, two] = [await opened.takeChunk(1), await opened.takeChunk(1)];
   expect(await runs.reserve(one, 30)).toBe(30);
   const writer = runs.writer({ run: 1, signal });
   await Promise.all(records.slice(0, CHUNK_SIZE).map((record) => writer.keep(answerTo(record))));
@@ -168,7 +155,7 @@ test("what a finished chunk has not used may be spent by others", async () => {
 
 test("twenty failures in a row, of all workers, stop the run; an answer between them does not", async () => {
   const records = countedTo(CHUNK_SIZE);
-  await load(records);
+  await opened.load(records);
   const writers = [runs.writer({ run: 1, signal }), runs.writer({ run: 1, signal })];
   const fail = async (idx: number) => await writers[idx % 2]?.keep({ ...failure, idx });
   for (let idx = 0; idx < 19; idx += 1) await fail(idx);
@@ -180,7 +167,7 @@ test("twenty failures in a row, of all workers, stop the run; an answer between 
 });
 
 test("a wrong key, seen by one worker, stops the run for all", async () => {
-  await load(countedTo(1));
+  await opened.load(countedTo(1));
   const report = { worker: "w", run: 1, name: "here", answered: 1, failed: 0 };
   const seen = { ...report, inFlight: 2, perSecond: 3.5 };
   expect(await runs.report(seen)).toEqual({ state: "open", stoppedBy: null });
@@ -194,8 +181,8 @@ test("a wrong key, seen by one worker, stops the run for all", async () => {
 
 test("the same command opens a run again that has ended without all its answers", async () => {
   const records = countedTo(CHUNK_SIZE + 2);
-  await load(records, { maxCostUsd: 1 });
-  const [one, two] = [await takeChunk(1), await takeChunk(1)];
+  await opened.load(records, { maxCostUsd: 1 });
+  const [one, two] = [await opened.takeChunk(1), await opened.takeChunk(1)];
   const writer = runs.writer({ run: 1, signal });
   await Promise.all(records.slice(0, CHUNK_SIZE).map((record) => writer.keep(answerTo(record))));
   await runs.reserve(one, 1);
@@ -209,22 +196,22 @@ test("the same command opens a run again that has ended without all its answers"
     failed: 0,
     maxCostUsd: 100,
   };
-  expect(await load(records, { maxCostUsd: 100 })).toMatchObject(again);
+  expect(await opened.load(records, { maxCostUsd: 100 })).toMatchObject(again);
   expect(await runs.touch(two)).toBe(false);
-  const chunk = await takeChunk(1);
+  const chunk = await opened.takeChunk(1);
   expect([chunk.chunk, await runs.fetchChunk(1)]).toEqual([1, null]);
   expect((await runs.readChunk(chunk)).missing).toHaveLength(2);
 });
 
 test("a run of which all is there stays done, and one without records is done at once", async () => {
   const [record] = recordsNamed("a");
-  await load([record as RunRecord]);
-  const chunk = await takeChunk(1);
+  await opened.load([record as RunRecord]);
+  const chunk = await opened.takeChunk(1);
   await runs.reserve(chunk, 1);
   await runs.writer({ run: 1, signal }).keep(answerTo(record as RunRecord));
   await runs.finish(chunk);
-  expect(await load([record as RunRecord])).toMatchObject({ state: "done", isJoined: true });
-  expect(await load([])).toMatchObject({ run: 2, state: "done" });
+  expect(await opened.load([record as RunRecord])).toMatchObject({ state: "done", isJoined: true });
+  expect(await opened.load([])).toMatchObject({ run: 2, state: "done" });
 });
 
 test("says which run is not there", async () => {

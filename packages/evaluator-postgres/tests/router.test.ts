@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createEmulator } from "evaluator-emulator";
 import { Pool } from "pg";
 import { afterAll, expect, inject, onTestFinished, test } from "vitest";
+import { makeDatabase } from "./make-database.ts";
 
 const postgresUrl = inject("postgresUrl");
 const admin = new Pool({ connectionString: postgresUrl ?? "", max: 1 });
@@ -13,15 +13,6 @@ admin.on("error", () => {});
 afterAll(() => admin.end());
 
 const router = join(import.meta.dirname, "../../../apps/router/src/main.ts");
-
-async function makeDatabase(): Promise<string> {
-  const name = `evaluator_test_${randomUUID().replaceAll("-", "")}`;
-  await admin.query(`create database ${name}`);
-  onTestFinished(async () => void (await admin.query(`drop database ${name} with (force)`)));
-  const url = new URL(postgresUrl ?? "");
-  url.pathname = `/${name}`;
-  return url.href;
-}
 
 /** Starts the router's program, and returns where it listens and what it prints. */
 async function startRouter(env: Record<string, string>) {
@@ -62,7 +53,7 @@ async function decide(origin: string): Promise<number> {
 test.skipIf(postgresUrl === null)(
   "two routers keep to one key's limit, and a cut database stops neither",
   async () => {
-    const url = await makeDatabase();
+    const url = await makeDatabase(postgresUrl ?? "");
     const emulator = createEmulator();
     onTestFinished(() => emulator.close());
     const { gatewayBaseUrl } = await emulator.listen();

@@ -3,6 +3,7 @@ import {
   openPglite,
   type PgliteDatabase,
 } from "../../../../packages/evaluator-postgres/src/testing/pglite-database.ts";
+import { forgetAll } from "../../../../packages/evaluator-postgres/src/testing/pglite-runs.ts";
 import type { OpenRuns } from "../service.ts";
 
 /** Runs in a PostgreSQL in memory that every command of a test opens and closes. */
@@ -20,11 +21,6 @@ export async function runsOnPglite(): Promise<RunsOnPglite> {
   return {
     database,
     openRuns: async () => await PostgresRuns.open(lasting),
-    async empty() {
-      await database.query(
-        `truncate evaluator.runs, evaluator.setups, evaluator.records, evaluator.answers,
-           evaluator.failures, evaluator.chunks, evaluator.workers; delete from evaluator_jobs.job`,
-      );
-    },
+    empty: () => forgetAll(database.query),
   };
 }

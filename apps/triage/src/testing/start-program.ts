@@ -26,9 +26,22 @@ export interface ProgramOptions {
 /** Starts the program with words and variables of one's own. */
 export function startWords(
   words: readonly string[],
-  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+  {
+    cwd,
+    env,
+    mostKilobytes,
+  }: {
+    readonly cwd: string;
+    readonly env: Readonly<Record<string, string>>;
+    readonly mostKilobytes?: number | undefined;
+  },
 ): StartedProgram {
-  const child = spawn(process.execPath, [main, ...words], {
+  const node = [process.execPath, main, ...words];
+  const [command = "", ...rest] =
+    mostKilobytes === undefined
+      ? node
+      : ["/bin/bash", "-c", `ulimit -f ${mostKilobytes}; exec "$0" "$@"`, ...node];
+  const child = spawn(command, rest, {
     cwd,
     env: { ...env, ...compileCache },
     stdio: ["ignore", "ignore", "pipe"],
@@ -38,21 +51,12 @@ export function startWords(
 
 /** Starts the program over a folder's `inbox.json`. */
 export function startProgram(
-  folder: string,
+  cwd: string,
   { gatewayBaseUrl, concurrency, mostKilobytes }: ProgramOptions,
 ): StartedProgram {
-  const env = {
-    AI_GATEWAY_API_KEY: "any",
-    EVALUATOR_BASE_URL: gatewayBaseUrl,
-    ...compileCache,
-  };
-  const words = [process.execPath, main, "inbox.json", "--concurrency", String(concurrency)];
-  const [command = "", ...rest] =
-    mostKilobytes === undefined
-      ? words
-      : ["/bin/bash", "-c", `ulimit -f ${mostKilobytes}; exec "$0" "$@"`, ...words];
-  const child = spawn(command, rest, { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
-  return { child, ended: watchEnd(child) };
+  const env = { AI_GATEWAY_API_KEY: "any", EVALUATOR_BASE_URL: gatewayBaseUrl };
+  const words = ["inbox.json", "--concurrency", String(concurrency)];
+  return startWords(words, { cwd, env, mostKilobytes });
 }
 
 async function watchEnd(child: ChildProcess) {
