@@ -34,8 +34,22 @@ export class ChunkQueue {
     this.#boss = boss;
   }
 
-  /** Opens the queue; one that supervises also hands the chunks of dead workers out again. */
-  static async open(database: Database, { supervises }: { supervises: boolean }) {
+  /**
+   * Opens the queue, and makes or upgrades its tables when it has to; one that supervises also hands
+   * the chunks of dead workers out again.
+   */
+  static async open(database: Database, options: { supervises: boolean }): Promise<ChunkQueue> {
+    try {
+      return await ChunkQueue.#start(database, options);
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.failure !== "newer-schema") throw error;
+      // Missing or older, as on the first start; what is newer is refused once more.
+      await migrateQueue(database);
+      return await ChunkQueue.#start(database, options);
+    }
+  }
+
+  static async #start(database: Database, { supervises }: { supervises: boolean }) {
     const boss = new PgBoss({
       ...bossOptions(database),
       migrate: false,

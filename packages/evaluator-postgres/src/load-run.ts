@@ -1,5 +1,7 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query, Session } from "./database.ts";
+import type { RunSetup } from "./run-info.ts";
 
 /** A record of a run; its place in the input is its place in the order they come. */
 export interface RunRecord {
@@ -10,8 +12,78 @@ export interface RunRecord {
   readonly state: string;
 }
 
-/** What loading a run needs. */
-export interface LoadOptions {
+/** A run to make, or to join where it is there already. */
+export interface NewRun {
+  /** A hash of the setup and of every record in order. */
+  readonly digest: string;
+  readonly setup: RunSetup;
+  /** The name of its input. */
+  readonly name: string;
+  /** What the caller notes, as JSON. */
+  readonly facts: string;
+  readonly records: number;
+  /** The most it may cost, in US dollars; null for no bound. */
+  readonly maxCostUsd: number | null;
+}
+
+/** What joining a run needs. */
+export interface JoinOptions {
+  readonly made: NewRun;
+  /** Called only when this process loads. */
+  readonly records: () => AsyncIterable<RunRecord>;
+  readonly queue: ChunkQueue;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
+}
+
+const LOADING_POLL_MS = 1000;
+
+/** Makes a run or joins it, and returns its number; waits while another process loads it. */
+export async function joinRun(
+  database: Database,
+  { made, records, queue, signal }: JoinOptions,
+): Promise<{ readonly run: number; readonly isJoined: boolean }> {
+  const run = await numberOf(database, made);
+  await queue.prepare(run);
+  const { maxCostUsd } = made;
+  for (;;) {
+    signal.throwIfAborted();
+    const outcome = await loadRun(database, { run, maxCostUsd, records, queue });
+    if (outcome !== "busy") return { run, isJoined: outcome === "joined" };
+    await wait(LOADING_POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+/** Returns the number of a run, which it gets here when it is new. */
+async function numberOf(
+  database: Database,
+  { digest, setup, name, facts, records, maxCostUsd }: NewRun,
+): Promise<number> {
+  return await database.transaction(async ({ query }) => {
+    // One at a time, so that numbers have no gaps.
+    await query("lock table evaluator.setups in share row exclusive mode");
+    const [known] = await query<{ run: number }>(
+      "select run from evaluator.runs where digest = $1",
+      [digest],
+    );
+    if (known !== undefined) return known.run;
+    await query(
+      `insert into evaluator.setups (hash, wire, model, questions) values ($1, $2, $3, $4)
+       on conflict (hash) do nothing`,
+      [setup.hash, setup.wire, setup.modelId, setup.questions],
+    );
+    const [added] = await query<{ run: number }>(
+      `insert into evaluator.runs
+           (run, digest, setup, name, facts, records, chunks_left, max_cost_usd)
+         select coalesce((select max(run) from evaluator.runs), 0) + 1, $1, setup, $2, $3, $4, $5, $6
+         from evaluator.setups where hash = $7 returning run`,
+      [digest, name, facts, records, Math.ceil(records / CHUNK_SIZE), maxCostUsd, setup.hash],
+    );
+    return added?.run ?? 0;
+  });
+}
+
+interface LoadOptions {
   readonly run: number;
   readonly maxCostUsd: number | null;
   readonly records: () => AsyncIterable<RunRecord>;
@@ -25,7 +97,7 @@ const LOAD_LOCK = 0x6c_6f_61_64;
  * Loads a run and opens it, in one transaction: a process that dies leaves a run without a record,
  * and the next one loads it. Returns "busy" while another process is at it.
  */
-export async function loadRun(
+async function loadRun(
   database: Database,
   { run, maxCostUsd, records, queue }: LoadOptions,
 ): Promise<"loaded" | "joined" | "busy"> {

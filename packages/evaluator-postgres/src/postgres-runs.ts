@@ -1,35 +1,19 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { setTimeout as wait } from "node:timers/promises";
 import { AnswerWriter, type WriterOptions } from "./answer-writer.ts";
 import { type AnswerStatus, forgetAnswers, statusesOf } from "./answers.ts";
-import { CHUNK_SIZE, ChunkQueue, type LeasedChunk, migrateQueue } from "./chunk-queue.ts";
+import { CHUNK_SIZE, ChunkQueue, type LeasedChunk } from "./chunk-queue.ts";
 import { type ChunkRecord, readChunk } from "./chunk-records.ts";
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
 import { migrateDatabase } from "./migrate.ts";
-import { readRuns, readWorkers, type RunInfo, type RunSetup, type WorkerInfo } from "./run-info.ts";
-import { loadRun, type RunRecord } from "./load-run.ts";
+import { joinRun, type NewRun, type RunRecord } from "./load-run.ts";
+import { readRuns, readWorkers, type RunInfo, type WorkerInfo } from "./run-info.ts";
 import { findRecord, type RunRow, runRows } from "./run-rows.ts";
 
 // Who plans a large run looks thousands of answers up at once.
 const STATEMENT_MS = 60_000;
 const CONNECTIONS = 8;
 const WORKER_IS_THERE_MS = 10_000;
-const LOADING_POLL_MS = 1000;
-
-/** A run to make, or to join where it is there already. */
-export interface NewRun {
-  /** A hash of the setup and of every record in order. */
-  readonly digest: string;
-  readonly setup: RunSetup;
-  /** The name of its input. */
-  readonly name: string;
-  /** What the caller notes, as JSON. */
-  readonly facts: string;
-  readonly records: number;
-  /** The most it may cost, in US dollars; null for no bound. */
-  readonly maxCostUsd: number | null;
-}
 
 /** What a worker says of itself. */
 export interface WorkerReport {
@@ -58,7 +42,6 @@ export class PostgresRuns implements AsyncDisposable {
     { supervises = false }: { supervises?: boolean } = {},
   ): Promise<PostgresRuns> {
     await migrateDatabase(database);
-    await migrateQueue(database);
     return new PostgresRuns(database, await ChunkQueue.open(database, { supervises }));
   }
 
@@ -84,21 +67,9 @@ export class PostgresRuns implements AsyncDisposable {
     records: () => AsyncIterable<RunRecord>,
     signal: AbortSignal,
   ): Promise<RunInfo & { readonly isJoined: boolean }> {
-    const number = await this.#numberOf(run);
-    await this.#queue.prepare(number);
-    let isJoined = false;
-    for (;;) {
-      signal.throwIfAborted();
-      const outcome = await loadRun(this.#database, {
-        run: number,
-        maxCostUsd: run.maxCostUsd,
-        records,
-        queue: this.#queue,
-      });
-      if (outcome === "joined") isJoined = true;
-      if (outcome !== "busy") return { ...(await this.get(number)), isJoined };
-      await wait(LOADING_POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
-    }
+    const [database, queue] = [this.#database, this.#queue];
+    const joined = await joinRun(database, { made: run, records, queue, signal });
+    return { ...(await this.get(joined.run)), isJoined: joined.isJoined };
   }
 
   /** Returns all runs, the oldest first. */
@@ -210,32 +181,6 @@ export class PostgresRuns implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#queue.close();
     await this.#database.close();
-  }
-
-  /** Returns the number of a run, which it gets here when it is new. */
-  async #numberOf({ digest, setup, name, facts, records, maxCostUsd }: NewRun): Promise<number> {
-    return await this.#database.transaction(async ({ query }) => {
-      // One at a time, so that numbers have no gaps.
-      await query("lock table evaluator.setups in share row exclusive mode");
-      const [known] = await query<{ run: number }>(
-        "select run from evaluator.runs where digest = $1",
-        [digest],
-      );
-      if (known !== undefined) return known.run;
-      await query(
-        `insert into evaluator.setups (hash, wire, model, questions) values ($1, $2, $3, $4)
-         on conflict (hash) do nothing`,
-        [setup.hash, setup.wire, setup.modelId, setup.questions],
-      );
-      const [added] = await query<{ run: number }>(
-        `insert into evaluator.runs
-             (run, digest, setup, name, facts, records, chunks_left, max_cost_usd)
-           select coalesce((select max(run) from evaluator.runs), 0) + 1, $1, setup, $2, $3, $4, $5, $6
-           from evaluator.setups where hash = $7 returning run`,
-        [digest, name, facts, records, Math.ceil(records / CHUNK_SIZE), maxCostUsd, setup.hash],
-      );
-      return added?.run ?? 0;
-    });
   }
 }
 

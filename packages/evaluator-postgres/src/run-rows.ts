@@ -1,3 +1,5 @@
+import { PassThrough } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { type AnswerRow, readEvaluation, readSamples, type Samples } from "./answers.ts";
 import type { Database, Query } from "./database.ts";
 
@@ -16,10 +18,18 @@ export interface RunRow {
   readonly error: string | null;
 }
 
-const fields = `
-  r.idx, r.id, r.key, r.state, encode(a.state_digest, 'hex'), encode(a.digest, 'hex'),
-  a.setup, a.evaluation, f.error
-`;
+// In the order in which a COPY writes them.
+const columns = {
+  idx: "r.idx",
+  id: "r.id",
+  key: "r.key",
+  state: "r.state",
+  stateDigest: "encode(a.state_digest, 'hex')",
+  digest: "encode(a.digest, 'hex')",
+  setup: "a.setup",
+  evaluation: "a.evaluation",
+  error: "f.error",
+};
 const source = `
   evaluator.records r left join evaluator.answers a on a.key = r.key
     left join evaluator.failures f on f.run = r.run and f.idx = r.idx
@@ -30,79 +40,29 @@ const source = `
  * that begins at once and sorts nothing: a million records are not written to the disk first.
  */
 export async function* runRows(database: Database, run: number): AsyncGenerator<RunRow> {
-  const pieces = new Pieces();
+  const text = new PassThrough({ encoding: "utf8" });
   let samples: Samples = new Map();
-  // The transaction is open as long as its rows are taken.
+  // The transaction is open as long as its rows are taken; who leaves early closes the connection.
   const done = database
     .transaction(async ({ query, copyOut }) => {
       await query("set transaction isolation level repeatable read, read only");
       samples = await readSamples(query);
       for (const plan of ["hashjoin", "mergejoin", "sort"])
         await query(`set local enable_${plan} = off`);
-      const text = `copy (select ${fields} from ${source} where r.run = ${run} order by r.idx) to stdout`;
-      for await (const piece of copyOut(text)) await pieces.give(piece);
+      const fields = Object.values(columns).join(", ");
+      const rows = `select ${fields} from ${source} where r.run = ${run} order by r.idx`;
+      await pipeline(copyOut(`copy (${rows}) to stdout`), text);
     })
-    .then(
-      () => pieces.end(),
-      (error: unknown) => pieces.fail(error),
-    );
+    .catch((error: unknown) => void text.destroy(error as Error));
   try {
-    const decoder = new TextDecoder();
     let rest = "";
-    for (let piece = await pieces.take(); piece !== null; piece = await pieces.take()) {
-      const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    for await (const piece of text) {
+      const lines = (rest + String(piece)).split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) yield toRow(line.split("\t").map(fromCopyText), samples);
     }
   } finally {
-    pieces.leave();
     await done;
-  }
-}
-
-/** Hands pieces from one who reads to one who takes, one at a time. */
-class Pieces {
-  #piece: Uint8Array | null = null;
-  #error: unknown = null;
-  #isOver = false;
-  #isLeft = false;
-  #wakeTaker: () => void = () => {};
-  #wakeGiver: () => void = () => {};
-
-  /** Resolves when the piece was taken. @throws when nobody takes any more, which closes the connection. */
-  async give(piece: Uint8Array): Promise<void> {
-    this.#piece = piece;
-    this.#wakeTaker();
-    while (this.#piece !== null && !this.#isLeft) {
-      await new Promise<void>((resolve) => (this.#wakeGiver = resolve));
-    }
-    if (this.#isLeft) throw new Error("Nobody takes the rows any more.");
-  }
-
-  async take(): Promise<Uint8Array | null> {
-    while (this.#piece === null && !this.#isOver) {
-      await new Promise<void>((resolve) => (this.#wakeTaker = resolve));
-    }
-    if (this.#error !== null) throw this.#error;
-    const piece = this.#piece;
-    this.#piece = null;
-    this.#wakeGiver();
-    return piece;
-  }
-
-  end(): void {
-    this.#isOver = true;
-    this.#wakeTaker();
-  }
-
-  fail(error: unknown): void {
-    this.#error = error;
-    this.end();
-  }
-
-  leave(): void {
-    this.#isLeft = true;
-    this.#wakeGiver();
   }
 }
 
@@ -152,16 +112,14 @@ export async function findRecord(
   id: string,
   run: number | null,
 ): Promise<(RunRow & { run: number }) | null> {
-  const rows = await query<Record<string, string | null> & { run: number }>(
-    `select r.run, r.idx::text as "0", r.id as "1", r.key as "2", r.state as "3",
-       encode(a.state_digest, 'hex') as "4", encode(a.digest, 'hex') as "5",
-       a.setup::text as "6", a.evaluation as "7", f.error as "8"
+  const fields = Object.entries(columns).map(([name, sql]) => `(${sql})::text as "${name}"`);
+  const [row] = await query<Record<string, string | null> & { run: number }>(
+    `select r.run, ${fields.join(", ")}
      from ${source} where r.id = $1 and ($2::integer is null or r.run = $2)
      order by r.run desc limit 1`,
     [JSON.stringify(id), run],
   );
-  const [row] = rows;
   if (row === undefined) return null;
-  const cells = Array.from({ length: 9 }, (_, at) => row[at] ?? null);
+  const cells = Object.keys(columns).map((name) => row[name] ?? null);
   return { ...toRow(cells, await readSamples(query)), run: row.run };
 }

@@ -1,7 +1,7 @@
 import { queueSchema } from "../chunk-queue.ts";
 import type { Query } from "../database.ts";
-import type { RunRecord } from "../load-run.ts";
-import { type NewRun, PostgresRuns } from "../postgres-runs.ts";
+import type { NewRun, RunRecord } from "../load-run.ts";
+import { PostgresRuns } from "../postgres-runs.ts";
 import type { RunRow } from "../run-rows.ts";
 import { openPglite, type PgliteDatabase } from "./pglite-database.ts";
 import { newRun } from "./sample-runs.ts";

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import type { RunRecord } from "../load-run.ts";
-import type { NewRun } from "../postgres-runs.ts";
+import type { NewRun, RunRecord } from "../load-run.ts";
 
 /** Returns a record for each id. */
 export function recordsNamed(...ids: string[]): RunRecord[] {
