@@ -4,13 +4,14 @@ import type { JsonValue, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "evaluator-postgres";
 import type { ExportCommand } from "./commands.ts";
 import { printCount } from "./amounts.ts";
-import { calibratedAnswers, readCalibration } from "./calibration.ts";
+import { readCalibration } from "./calibration.ts";
 import type { Mail } from "./input/mail.ts";
 import { MailFile } from "./input/mail-file.ts";
 import { inputOf, needJournalPlace } from "./journal-place.ts";
-import { type JournalReader, readJournal } from "./journal/journal-reader.ts";
+import type { JournalReader } from "./journal/journal-reader.ts";
+import { readJournal } from "./journal/read-journal.ts";
 import type { RunFacts } from "./journal/run-facts.ts";
-import { recordNames, toFailedRecord, toTriageRecord } from "./output/triage-record.ts";
+import { recordNames, toRecord } from "./output/triage-record.ts";
 import { formatRecords, type Records, type TriageRecord } from "./output/write-records.ts";
 import { withRuns } from "./postgres/open-runs.ts";
 import { answeredRows } from "./postgres/run-records.ts";
@@ -156,10 +157,7 @@ async function fileResults(
   };
   const records = async function* records(): AsyncGenerator<TriageRecord> {
     for await (const { mail } of input.mails(most)) {
-      const { evaluation, error } = endOf(mail);
-      yield evaluation === null
-        ? toFailedRecord(mail, error ?? "The answer is not in the journal; run again.", fields)
-        : toTriageRecord(mail, calibratedAnswers(evaluation, calibration), fields);
+      yield toRecord(mail, endOf(mail), { fields, calibration });
     }
   };
   let hasErrors = false;

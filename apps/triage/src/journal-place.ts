@@ -61,8 +61,10 @@ export async function needJournalPlace(
   if (place.kind === "sqlite" && command.run !== null) {
     throw new UsageError("--run belongs to a journal in PostgreSQL; a file has its newest run.");
   }
-  // A mail has its name in a database too; the results of a file are those of a run there.
-  if (place.kind === "postgres" && command.file != null && command.name !== "explain") {
+  // A mail has its name in a database too, and a file its results; what a run has come to is asked
+  // for by its number.
+  const takesBoth = ["explain", "report"].includes(command.name);
+  if (place.kind === "postgres" && command.file != null && !takesBoth) {
     throw new UsageError("A journal in PostgreSQL has runs, not files; name one with --run N.");
   }
   return place;

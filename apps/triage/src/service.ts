@@ -68,6 +68,22 @@ export function describeEngine({ wire, modelId }: Service): string {
   return printable`Engine: ${modelId} through ${wire}.\n`;
 }
 
+/** Which run goes on here, and what to do where it cannot. */
+export interface AskedRun {
+  /** The run, as a sentence begins with it. */
+  readonly run: string;
+  readonly service: Service;
+  readonly advice: string;
+}
+
+/** Throws a CliError when a run asks another engine than the one here; two engines never mix. */
+export function checkSameEngine({ run, service, advice }: AskedRun, here: Service): void {
+  if (service.wire === here.wire && service.modelId === here.modelId) return;
+  const asks = printable`${run} asks ${service.modelId} through ${service.wire}`;
+  const instead = printable`and here the engine is ${here.modelId} through ${here.wire}`;
+  throw new CliError(`${asks}, ${instead}; ${advice}`);
+}
+
 /** Whether it is the emulator in this process that answers. */
 export function isEmulator(wire: string): boolean {
   return wire.startsWith("emulator ");

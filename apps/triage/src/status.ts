@@ -1,12 +1,13 @@
-import { type Clock, printable, type TextSink, truncateColumns } from "evaluator-cli-kit";
+import { printable, type TextSink, truncateColumns } from "evaluator-cli-kit";
 import type { PostgresRuns, RunInfo, WorkerInfo } from "evaluator-postgres";
 import { printCount, printDuration, printMails, printUsd } from "./amounts.ts";
 import type { StatusCommand } from "./commands.ts";
 import { needJournalPlace } from "./journal-place.ts";
-import { type JournalProgress, readJournal } from "./journal/journal-reader.ts";
+import type { JournalProgress } from "./journal/journal-reader.ts";
+import { readJournal } from "./journal/read-journal.ts";
 import { isRunUnderWay } from "./journal/open-journal.ts";
 import { withRuns } from "./postgres/open-runs.ts";
-import { interrupted } from "./run/interruption.ts";
+import { interrupted, pause } from "./run/interruption.ts";
 import type { TriageContext } from "./service.ts";
 import { alignColumns } from "./table.ts";
 
@@ -31,7 +32,9 @@ function fileProgress(path: string, { clock }: TriageContext): () => Promise<Pic
   let before: number | null = null;
   return async () => {
     const isRunning = isRunUnderWay(path);
-    const progress = await readJournal(path, (journal) => journal.progress());
+    // Damage is looked for once; of what comes later SQLite tells what it meets.
+    const isChecked = before === null;
+    const progress = await readJournal(path, (journal) => journal.progress(), { isChecked });
     before ??= progress.answered;
     const elapsedMs = clock.now() - startedAt;
     const perMs = elapsedMs > 0 ? (progress.answered - before) / elapsedMs : 0;
@@ -57,20 +60,9 @@ async function shown(
     stdout.write(back + lines.join("\n"));
     drawn = lines.length - 1;
     if (stdout.isTTY !== true || isOver) return 0;
-    await pause(clock, signal);
+    await pause(REDRAW_MS, { clock, signal });
     if (signal.aborted) return interrupted("Interrupted.", signal).exitCode;
   }
-}
-
-async function pause(clock: Clock, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = clock.schedule(REDRAW_MS, resolve);
-  const onAbort = () => resolve();
-  signal.addEventListener("abort", onAbort);
-  await promise;
-  signal.removeEventListener("abort", onAbort); // Node warns of eleven
-  cancel();
 }
 
 function fitted(line: string, { isTTY, columns = Number.POSITIVE_INFINITY }: TextSink): string {

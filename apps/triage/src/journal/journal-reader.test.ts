@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { sampleMail, sampleResponse } from "../testing/samples.ts";
 import { startProgram } from "../testing/start-program.ts";
 import { folderWith, startTriage } from "../testing/start-triage.ts";
-import { readJournal } from "./journal-reader.ts";
+import { readJournal } from "./read-journal.ts";
 import { Journal } from "./journal.ts";
 
 const facts = {

@@ -1,4 +1,3 @@
-import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { CliError, printable } from "evaluator-cli-kit";
 import type { JsonValue, Questions } from "evaluator-client";
@@ -10,7 +9,7 @@ import {
   type KeptEvaluation,
   setupHash,
 } from "./kept-answer.ts";
-import { hasLog, openForReading, toJournalError } from "./open-journal.ts";
+import { toJournalError } from "./open-journal.ts";
 import {
   type BegunRun,
   type RunBegin,
@@ -199,50 +198,6 @@ export class JournalReader {
     const statement = this.#prepared.get(name) ?? this.#database.prepare(statements[name]);
     this.#prepared.set(name, statement);
     return statement;
-  }
-}
-
-/**
- * Reads a journal, also while a run is under way, and changes nothing.
- *
- * @param read - Called again when a run wrote into the file meanwhile.
- * @throws CliError when there is no journal at the path, or it cannot be used.
- */
-export async function readJournal<TResult>(
-  path: string,
-  read: (journal: JournalReader) => TResult | Promise<TResult>,
-): Promise<TResult> {
-  if (!existsSync(path)) {
-    const problem = printable`There is no journal at ${path}`;
-    throw new CliError(`${problem}; run triage on its file first.`);
-  }
-  const writtenAt = lastWrite(path);
-  const outcome = await readOnce(path, read).then(
-    (result) => () => result,
-    (error: unknown) => () => {
-      throw error;
-    },
-  );
-  return writtenAt === lastWrite(path) ? outcome() : await readJournal(path, read);
-}
-
-// With a log SQLite keeps readers and the run apart; without one nobody does.
-function lastWrite(path: string): string {
-  if (hasLog(path)) return "log";
-  const { mtimeNs, size } = statSync(path, { bigint: true });
-  return `${mtimeNs} ${size}`;
-}
-
-async function readOnce<TResult>(
-  path: string,
-  read: (journal: JournalReader) => TResult | Promise<TResult>,
-): Promise<TResult> {
-  const database = openForReading(path);
-  try {
-    database.exec("BEGIN"); // all that is read is of one moment, also while a run writes
-    return await read(new JournalReader(path, database));
-  } finally {
-    database.close();
   }
 }
 

@@ -62,12 +62,21 @@ export function openForWriting(path: string): OpenJournal {
   }
 }
 
+/** How a journal is opened to be read. */
+export interface ReadingOptions {
+  /** Whether it is looked through for damage first, which takes as long as it is large. @default true */
+  readonly isChecked?: boolean;
+}
+
 /**
  * Opens a journal to read what runs have left in it, one under way included; changes nothing.
  *
  * @throws CliError when it is missing, damaged, of another version or program.
  */
-export function openForReading(path: string): DatabaseSync {
+export function openForReading(
+  path: string,
+  { isChecked = true }: ReadingOptions = {},
+): DatabaseSync {
   const url = pathToFileURL(path);
   // Without a log nobody writes, and SQLite would make one to read.
   if (!hasLog(path)) url.searchParams.set("immutable", "1");
@@ -78,7 +87,8 @@ export function openForReading(path: string): DatabaseSync {
         const problem = printable`${path} is not a journal yet: there is nothing in it`;
         throw new CliError(`${problem}; run triage on its file first.`);
       }
-      checkDatabase(database, path);
+      checkVersion(database, path);
+      if (isChecked) checkDamage(database);
     });
   } catch (error) {
     throw toJournalError(error, path);
@@ -151,7 +161,10 @@ function openDatabase(path: string): DatabaseSync {
 function prepareDatabase(database: DatabaseSync, path: string): void {
   const isNew = isEmpty(database);
   if (isNew) database.exec(`PRAGMA page_size = ${pageSize}`);
-  else checkDatabase(database, path);
+  else {
+    checkVersion(database, path);
+    checkDamage(database);
+  }
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
   // Moving the pages of the log into the file holds up the answers: each 16 MB that is not often,
   // and not for long (benchmark: triage).
@@ -170,7 +183,7 @@ function isEmpty(database: DatabaseSync): boolean {
   return !isMarked && database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
 }
 
-function checkDatabase(database: DatabaseSync, path: string): void {
+function checkVersion(database: DatabaseSync, path: string): void {
   if (readPragma(database, "application_id") !== applicationId) {
     throw new CliError(printable`${path} is not a journal of this program; move it away.`);
   }
@@ -179,6 +192,9 @@ function checkDatabase(database: DatabaseSync, path: string): void {
     const problem = printable`The journal ${path} is of version ${String(version)}, not ${String(journalVersion)}.`;
     throw new CliError(`${problem} Use the program that wrote it, or move it away.`);
   }
+}
+
+function checkDamage(database: DatabaseSync): void {
   if (readPragma(database, "quick_check") !== "ok") {
     throw Object.assign(new Error("quick_check"), { errcode: CORRUPT });
   }

@@ -5,7 +5,8 @@ import { CliError } from "evaluator-cli-kit";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { sampleEvaluation, sampleSetup } from "../testing/samples.ts";
-import { JournalReader, readJournal } from "./journal-reader.ts";
+import { JournalReader } from "./journal-reader.ts";
+import { readJournal } from "./read-journal.ts";
 import { type CallEnd, Journal } from "./journal.ts";
 import { callKey, setupHash } from "./kept-answer.ts";
 

@@ -6,7 +6,8 @@ import {
 } from "evaluator-calibration";
 import { type CliContext, CliError, printable } from "evaluator-cli-kit";
 import type { JsonValue, Question } from "evaluator-client";
-import { type JournalReader, readJournal } from "../journal/journal-reader.ts";
+import type { JournalReader } from "../journal/journal-reader.ts";
+import { readJournal } from "../journal/read-journal.ts";
 import { toJournalPath } from "../output/paths.ts";
 
 /** A mail that was drawn, as the model read it; nothing of the model's answer is in it. */

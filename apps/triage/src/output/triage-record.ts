@@ -1,14 +1,44 @@
+import type { CalibrationArtifact } from "evaluator-calibration";
 import type { Answer } from "evaluator-client";
-import type { CalibratedAnswers } from "../calibration.ts";
+import { type CalibratedAnswers, calibratedAnswers } from "../calibration.ts";
 import type { Mail } from "../input/mail.ts";
+import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import type { AnswerField } from "../questions/answer-fields.ts";
 import type { TriageRecord } from "./write-records.ts";
 
 /** What an output record repeats of its mail. */
 export type RecordHead = Pick<Mail, "id" | "date" | "from" | "subject">;
 
-/** Returns the output record of a mail and the answers about it. */
-export function toTriageRecord(
+/** What is kept of the newest call about a mail. */
+export interface KeptEnd {
+  readonly evaluation: KeptEvaluation | null;
+  /** Why there is no answer; null where nobody knows. */
+  readonly error: string | null;
+}
+
+/** What the records of a run have in common. */
+export interface RecordSetup {
+  readonly fields: readonly AnswerField[];
+  readonly calibration: CalibrationArtifact | null;
+}
+
+/**
+ * Returns the output record of a mail: its answers, recalibrated where there is a calibration, or why
+ * there are none.
+ *
+ * @throws CliError when another model answered than the calibration was made for.
+ */
+export function toRecord(
+  mail: RecordHead,
+  { evaluation, error }: KeptEnd,
+  { fields, calibration }: RecordSetup,
+): TriageRecord {
+  return evaluation === null
+    ? toFailedRecord(mail, error ?? "The answer is not in the journal; run again.", fields)
+    : toAnsweredRecord(mail, calibratedAnswers(evaluation, calibration), fields);
+}
+
+function toAnsweredRecord(
   mail: RecordHead,
   { answers, confidence, printed }: CalibratedAnswers,
   fields: readonly AnswerField[],
@@ -23,8 +53,8 @@ export function toTriageRecord(
   return Object.fromEntries(values) as TriageRecord;
 }
 
-/** Returns the output record of a mail no answer came for: the same fields as null, and the error. */
-export function toFailedRecord(
+// The same fields as null, and the error.
+function toFailedRecord(
   mail: RecordHead,
   error: string,
   fields: readonly AnswerField[],

@@ -1,21 +1,14 @@
 import { existsSync, type Stats, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import {
-  CliError,
-  printable,
-  readTextFile,
-  toFileError,
-  UsageError,
-  writeWholeFile,
-} from "evaluator-cli-kit";
+import { CliError, printable, readTextFile, toFileError, writeWholeFile } from "evaluator-cli-kit";
 import type { RunInfo } from "evaluator-postgres";
 import { z } from "zod";
 import type { ReportCommand } from "../commands.ts";
 import { withResults } from "../export.ts";
-import { findJournalPlace, inputOf } from "../journal-place.ts";
-import { readJournal } from "../journal/journal-reader.ts";
+import { inputOf, needJournalPlace } from "../journal-place.ts";
+import { readJournal } from "../journal/read-journal.ts";
 import type { RunFacts } from "../journal/run-facts.ts";
-import { toJournalPath, toOutputPath } from "../output/paths.ts";
+import { toOutputPath } from "../output/paths.ts";
 import type { TriageRecord } from "../output/write-records.ts";
 import { withRuns } from "../postgres/open-runs.ts";
 import type { TriageContext } from "../service.ts";
@@ -57,19 +50,15 @@ async function readRuns(
   command: ReportCommand & { readonly file: string },
   context: TriageContext,
 ): Promise<RunFacts[]> {
-  const place = findJournalPlace(command, context);
-  if (place?.kind === "postgres") {
+  const place = await needJournalPlace(command, context);
+  if (place.kind === "postgres") {
     const { url } = place;
     const all = await withRuns({ url, open: context.openRuns, supervises: false }, (runs) =>
       runs.list(),
     );
     return all.filter(({ name }) => name === basename(command.file)).map(factsOf);
   }
-  if (command.run !== null) {
-    throw new UsageError("--run belongs to a journal in PostgreSQL; a file has its newest run.");
-  }
-  const path = toJournalPath(resolve(context.cwd, command.file));
-  return existsSync(path) ? await readJournal(path, (journal) => journal.runs()) : [];
+  return existsSync(place.path) ? await readJournal(place.path, (journal) => journal.runs()) : [];
 }
 
 function factsOf(info: RunInfo): RunFacts {

@@ -1,10 +1,10 @@
 import { CliError, printable } from "evaluator-cli-kit";
 import type { TriageRun, WorkCommand } from "../commands.ts";
-import { readJournal } from "../journal/journal-reader.ts";
+import { readJournal } from "../journal/read-journal.ts";
 import type { BegunRun } from "../journal/run-facts.ts";
 import { inputOf } from "../journal-place.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
-import { serviceOf, type TriageContext } from "../service.ts";
+import { checkSameEngine, serviceOf, type TriageContext } from "../service.ts";
 import { triageFile } from "./triage-file.ts";
 
 /**
@@ -21,7 +21,10 @@ export async function goOn(
   if (newest === null) {
     throw new CliError(printable`No run has begun in ${path}; run triage on its file.`);
   }
-  await checkEngine(newest, command, program);
+  const { openTransport, env } = program;
+  const transport = await openTransport({ ...command, dryRun: false, env });
+  const advice = "set the same engine (.env, --offline), or run triage on the file to ask anew.";
+  checkSameEngine({ run: "The run", service: newest.service, advice }, serviceOf(transport));
   const run = toRun(newest, command, inputOf({ path }));
   const questions = await chooseQuestions(run.questions, program);
   if (JSON.stringify(questions) !== JSON.stringify(newest.questions)) {
@@ -30,20 +33,6 @@ export async function goOn(
     );
   }
   return await triageFile(run, program);
-}
-
-async function checkEngine(
-  { service }: BegunRun,
-  command: WorkCommand,
-  { openTransport, env }: TriageContext,
-): Promise<void> {
-  const here = serviceOf(await openTransport({ ...command, dryRun: false, env }));
-  if (here.wire === service.wire && here.modelId === service.modelId) return;
-  const asks = printable`The run asks ${service.modelId} through ${service.wire}`;
-  const instead = printable`and here the engine is ${here.modelId} through ${here.wire}`;
-  throw new CliError(
-    `${asks}, ${instead}; set the same engine (.env, --offline), or run triage on the file to ask anew.`,
-  );
 }
 
 function toRun({ begin }: BegunRun, command: WorkCommand, file: string): TriageRun {

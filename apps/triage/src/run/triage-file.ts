@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { TriageRun } from "../commands.ts";
-import { type JournalReader, readJournal } from "../journal/journal-reader.ts";
+import type { JournalReader } from "../journal/journal-reader.ts";
+import { readJournal } from "../journal/read-journal.ts";
 import type { RunBegin } from "../journal/run-facts.ts";
 import { Journal } from "../journal/journal.ts";
 import { checkOutput } from "../output/check-output.ts";

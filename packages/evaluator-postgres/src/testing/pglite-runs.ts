@@ -28,7 +28,11 @@ export async function openPgliteRuns(): Promise<PgliteRuns> {
     runs,
     load: async (records, fields = {}) =>
       await runs.join(newRun(records, fields), () => ReadableStream.from(records), signal),
-    allRows: async (run) => await Array.fromAsync(runs.rows(run)),
+    async allRows(run) {
+      const rows: RunRow[] = [];
+      for await (const row of runs.rows(run)) rows.push(row);
+      return rows;
+    },
     async takeChunk(run) {
       const chunk = await runs.fetchChunk(run);
       if (chunk === null) throw new Error("There is no chunk.");
