@@ -8,15 +8,15 @@ import {
 } from "evaluator-cli-kit";
 import { z } from "zod";
 import type {
-  TriageCommand,
   AskingOptions,
-  TriageRun,
-  ImportCommand,
-  WorkCommand,
-  StatusCommand,
-  ExportCommand,
-  ReportCommand,
   ExplainCommand,
+  ExportCommand,
+  ImportCommand,
+  ReportCommand,
+  StatusCommand,
+  TriageCommand,
+  TriageRun,
+  WorkCommand,
 } from "./commands.ts";
 import type { LabelCommand } from "./label/label-mails.ts";
 import { toOutputPath } from "./output/paths.ts";

@@ -1,10 +1,6 @@
-import {
-  type EvaluationRequest,
-  estimateCost,
-  type Questions,
-  type Transport,
-} from "evaluator-client";
+import { type EvaluationRequest, type Questions, type Transport } from "evaluator-client";
 import type { ChunkRecord, LeasedChunk, PostgresRuns } from "evaluator-postgres";
+import { callUsd } from "../run/budget.ts";
 import type { Price } from "../run/cost.ts";
 
 /** What a chunk is asked with. */
@@ -95,14 +91,10 @@ export class ChunkWork {
     this.#reservedUsd = await runs.reserve(this.leased, this.#spentUsd + inFlightUsd + rest);
   }
 
-  /** What a call of some records costs: as estimated, or as calls have cost where that is more. */
   #callUsd(records: readonly ChunkRecord[]): number {
-    if (records.length === 0) return 0;
-    const { questions, transport, price, spent } = this.#setting;
+    const { questions } = this.#setting;
     const requests = records.map(({ state }) => toRequest(state, questions));
-    const inputUsdPerMillionTokens = price.inputUsdPerMillionTokens ?? 0;
-    const { costUsd } = estimateCost(requests, { inputUsdPerMillionTokens, transport });
-    return Math.max(costUsd / records.length, spent.usd / Math.max(1, spent.calls));
+    return callUsd(requests, this.#setting);
   }
 }
 

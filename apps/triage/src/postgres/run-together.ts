@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { CliError, printable, toPrintable } from "evaluator-cli-kit";
+import { printable } from "evaluator-cli-kit";
 import type { PostgresRuns, RunInfo, RunRecord } from "evaluator-postgres";
 import { printCount } from "../amounts.ts";
 import type { TriageRun } from "../commands.ts";
@@ -9,8 +9,8 @@ import { setupHash } from "../journal/kept-answer.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { describeEngine, type TriageContext } from "../service.ts";
 import { checkCost, describeEstimate } from "../run/cost.ts";
-import { interrupted } from "../run/interruption.ts";
 import { type CallPlan, planCalls } from "../run/plan-calls.ts";
+import { unfinished } from "../run/results.ts";
 import { readRunContext, type RunContext } from "../run/run-context.ts";
 import { describeRoom, estimateFor } from "../run/triage-file.ts";
 import { withRuns } from "./open-runs.ts";
@@ -49,7 +49,10 @@ export async function runTogether(
     const outcome = await workWithOthers(info, { url, runs, context, ...estimate, asking: run });
     const last = await runs.get(info.run);
     stderr.write(describeRun(last, outcome));
-    checkWhole(last, context);
+    if (last.state !== "done") {
+      const reason = last.stoppedBy ?? "the run was ended.";
+      throw unfinished({ reason, kept: last.answered, of: last.records }, context.signal);
+    }
     return await giveRunResults(runs, last, context);
   });
 }
@@ -119,16 +122,4 @@ async function join(
     stderr.write(printable`Run ${String(last.run)} of ${name} is another one: it asks ${what}.\n`);
   }
   return info;
-}
-
-/** Throws a CliError that says why a run has not asked all it was to ask, and how it goes on. */
-function checkWhole(info: RunInfo, { signal }: RunContext): void {
-  if (info.state === "done") return;
-  const kept = `${info.answered} of ${info.records} answers are kept`;
-  const next = `${kept}; run the same command again for the rest.`;
-  if (signal.aborted) {
-    throw interrupted(`Interrupted; no results were written. ${next}`, signal);
-  }
-  const reason = toPrintable(info.stoppedBy ?? "the run was ended.");
-  throw new CliError(`Stopped: ${reason}\nNo results were written. ${next}`);
 }

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type CliContext, toPrintable } from "evaluator-cli-kit";
 import {
-  AuthenticationError,
-  ConfigurationError,
   createEvaluator,
   type Evaluator,
   EvaluatorError,
@@ -20,13 +18,10 @@ import type {
 import type { CallEnd } from "../journal/journal.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
 import { evaluationUsd, type Price, type RunTotals } from "../run/cost.ts";
-import { callLimits } from "../run/ask-calls.ts";
+import { callLimits, endsRun } from "../run/ask-calls.ts";
+import { type ChunkSetting, type ChunkWork, toRequest } from "./chunk-work.ts";
+import { HeldChunks } from "./held-chunks.ts";
 import { startReports } from "./worker-reports.ts";
-import { ChunkWork, type ChunkSetting, toRequest } from "./chunk-work.ts";
-
-// The lease is of ten seconds: two may be missed.
-const TOUCH_MS = 3000;
-const IDLE_MS = 1000;
 
 /** What a worker asks with. */
 export interface WorkOptions {
@@ -72,12 +67,10 @@ class RunWorker {
   readonly #evaluator: Evaluator;
   readonly #writer: AnswerWriter;
   readonly #setting: ChunkSetting;
-  readonly #chunks = new Set<ChunkWork>();
-  readonly #finishing = new Set<Promise<void>>();
+  readonly #chunks: HeldChunks;
   #inFlight = 0;
   #isStopped = false;
   #failure: unknown = null;
-  #cancelTouch: () => void = () => {};
 
   constructor(options: WorkOptions) {
     const { runs, info, transport, pacer, signal, questions, price, context } = options;
@@ -96,20 +89,27 @@ class RunWorker {
     });
     const spent = { calls: 0, usd: 0 };
     this.#setting = { runs, questions, transport, price, maxCostUsd: info.maxCostUsd, spent };
+    this.#chunks = new HeldChunks({
+      run: info.run,
+      setting: this.#setting,
+      context,
+      mayTake: () => this.#mayBegin,
+      onFailure: (error) => this.#fail(error),
+    });
   }
 
   async work(): Promise<void> {
     const { concurrency, runs } = this.#options;
     const calls = this.#calls();
     const reports = this.#reports();
-    this.#touch();
+    this.#chunks.startTouching();
     try {
       await Promise.all(Array.from({ length: concurrency }, () => this.#askAll(calls)));
       await calls.return(undefined);
-      await Promise.all(this.#finishing);
+      await this.#chunks.finished();
     } finally {
       reports.end();
-      this.#cancelTouch();
+      this.#chunks.endTouching();
       await runs.leave(this.#worker).catch(() => {});
     }
     if (this.#failure !== null) throw this.#failure;
@@ -125,19 +125,23 @@ class RunWorker {
         await this.#ask(next.value);
       }
     } catch (error) {
-      this.#isStopped = true;
       const { signal } = this.#options;
       // Cut off while it drained: what was not committed by then is asked again.
-      if (!signal.aborted || error !== signal.reason) this.#failure ??= error;
+      this.#fail(signal.aborted && error === signal.reason ? null : error);
     }
+  }
+
+  #fail(error: unknown): void {
+    this.#isStopped = true;
+    this.#failure ??= error;
   }
 
   /** Gives the calls of one chunk after the other, and reads the next chunk meanwhile. */
   async *#calls(): AsyncGenerator<Call, undefined> {
-    let next = this.#takeChunk();
+    let next = this.#chunks.take();
     try {
       for (let chunk = await next; chunk !== null; chunk = await next) {
-        next = this.#takeChunk();
+        next = this.#chunks.take();
         yield* this.#callsOf(chunk);
       }
     } finally {
@@ -167,40 +171,6 @@ class RunWorker {
     this.#isStopped = true;
     const why = `The run costs more than --max-cost ${info.maxCostUsd}, which is to be raised.`;
     await runs.stop(info.run, why);
-  }
-
-  /** Returns the next chunk; waits for one as long as the run has some that others work on. */
-  async #takeChunk(): Promise<ChunkWork | null> {
-    const { runs, info } = this.#options;
-    while (this.#mayBegin) {
-      const leased = await this.#tryAgain(() => runs.fetchChunk(info.run));
-      if (leased === null) {
-        if ((await this.#tryAgain(() => runs.get(info.run))).state !== "open") return null;
-        await this.#pause();
-        continue;
-      }
-      // It had it before and was cut off: what was in flight then is committed first.
-      const old = [...this.#chunks].filter(({ leased: { chunk } }) => chunk === leased.chunk);
-      await Promise.all(old.map(({ ended }) => ended));
-      const chunk = await this.#tryAgain(() => ChunkWork.read(leased, this.#setting));
-      this.#chunks.add(chunk);
-      const finished = this.#finish(chunk).finally(() => this.#finishing.delete(finished));
-      this.#finishing.add(finished);
-      return chunk;
-    }
-    return null;
-  }
-
-  /** Ends a chunk once none of its calls is in flight, or gives it back. */
-  async #finish(chunk: ChunkWork): Promise<void> {
-    await chunk.ended;
-    try {
-      await this.#tryAgain(() => this.#options.runs.finish(chunk.leased));
-    } catch (error) {
-      this.#isStopped = true;
-      this.#failure ??= error;
-    }
-    this.#chunks.delete(chunk);
   }
 
   async #ask({ chunk, record }: Call): Promise<void> {
@@ -233,9 +203,8 @@ class RunWorker {
       return { end: { ...answer, costUsd: usd }, usd, counted };
     } catch (error) {
       if (!(error instanceof EvaluatorError)) throw error;
-      const isFinal = error instanceof AuthenticationError || error instanceof ConfigurationError;
       const failure = { error: toPrintable(error.message), isRetryable: error.isRetryable };
-      const end = { idx, ...failure, isFinal };
+      const end = { idx, ...failure, isFinal: endsRun(error) };
       return { end, usd: 0, counted: { id, key, error: failure.error } };
     }
   }
@@ -251,36 +220,5 @@ class RunWorker {
       inFlight: () => this.#inFlight,
       onStopped: () => (this.#isStopped = true),
     });
-  }
-
-  #touch(): void {
-    const { runs, context } = this.#options;
-    for (const chunk of this.#chunks) {
-      runs.touch(chunk.leased).then(
-        (isHeld) => {
-          if (!isHeld) chunk.isLost = true;
-        },
-        () => {},
-      );
-    }
-    this.#cancelTouch = context.clock.schedule(TOUCH_MS, () => this.#touch());
-  }
-
-  async #pause(): Promise<void> {
-    const { clock } = this.#options.context;
-    await new Promise<void>((resolve) => void clock.schedule(IDLE_MS, resolve));
-  }
-
-  /** Calls the database until it is there. */
-  async #tryAgain<TResult>(call: () => Promise<TResult>): Promise<TResult> {
-    for (;;) {
-      try {
-        return await call();
-      } catch (error) {
-        const isAway = error instanceof EvaluatorError && error.isRetryable;
-        if (!isAway || this.#options.context.signal.aborted) throw error;
-        await this.#pause();
-      }
-    }
   }
 }

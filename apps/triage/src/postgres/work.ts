@@ -5,10 +5,11 @@ import type { AskingOptions, WorkCommand } from "../commands.ts";
 import { printCount, printDuration, printUsd } from "../amounts.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { findPrice, limitsOf, type Price, RunTotals } from "../run/cost.ts";
-import { interrupted, startDrain } from "../run/interruption.ts";
+import { interrupted, pause, startDrain } from "../run/interruption.ts";
 import { showProgress } from "../run/progress.ts";
 import type { RunContext } from "../run/run-context.ts";
 import {
+  checkSameEngine,
   describeEngine,
   hasDocumentedPrice,
   type Service,
@@ -68,13 +69,10 @@ export async function workWithOthers(info: RunInfo, setting: WorkSetting): Promi
   return { answered: totals.succeeded, elapsedMs: clock.now() - startedAt };
 }
 
-// Another version of this program may hash or send something else; two engines never mix.
+// Another version of this program may hash or send something else.
 function checkedQuestions({ run, setup }: RunInfo, service: Service): Questions {
-  if (setup.wire !== service.wire || setup.modelId !== service.modelId) {
-    const asks = printable`Run ${String(run)} asks ${setup.modelId} through ${setup.wire}`;
-    const here = printable`and here the engine is ${service.modelId} through ${service.wire}`;
-    throw new CliError(`${asks}, ${here}; set the same engine as where it was begun.`);
-  }
+  const advice = "set the same engine as where it was begun.";
+  checkSameEngine({ run: `Run ${run}`, service: setup, advice }, service);
   const questions = JSON.parse(setup.questions) as Questions;
   if (setupHash({ questions, service }) === setup.hash) return questions;
   throw new CliError(
@@ -128,7 +126,7 @@ export async function workOnRuns(
       if (info === null) {
         if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);
         if (command.wait) {
-          await new Promise<void>((resolve) => void clock.schedule(WAIT_MS, resolve));
+          await pause(WAIT_MS, { clock, signal });
           continue;
         }
         if (worked === 0) stderr.write("No run is open.\n");

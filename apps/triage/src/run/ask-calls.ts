@@ -7,7 +7,8 @@ import {
   EvaluatorError,
 } from "evaluator-client";
 import type { CallEnd, Journal } from "../journal/journal.ts";
-import { Budget, type Price, RunTotals } from "./cost.ts";
+import { Budget } from "./budget.ts";
+import { limitsOf, type Price, RunTotals } from "./cost.ts";
 import { startDrain } from "./interruption.ts";
 import { type CallPlan, type PlannedCall, requestFor } from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";
@@ -39,7 +40,7 @@ export interface AskOutcome {
 }
 
 /** A call that got no answer. */
-interface CallFailure {
+export interface CallFailure {
   readonly id: string;
   /** The index of its record in the input. */
   readonly index: number;
@@ -98,11 +99,12 @@ async function askCalls(
 ): Promise<ReadonlyMap<string, CallFailure>> {
   const { journal, signal } = options;
   const { transport, run } = options.context;
+  const { maxRetries } = callLimits;
   const broken = new AbortController();
   const input: InputOutcome = { error: null };
   const work: Work = {
     ...options,
-    evaluator: createEvaluator({ transport, maxRetries: callLimits.maxRetries }),
+    evaluator: createEvaluator({ transport, maxRetries, limits: limitsOf(run, transport) }),
     queue: callsToBegin(plan, options, input),
     failures: new Map(),
     signal: AbortSignal.any([signal, broken.signal]),
@@ -184,6 +186,11 @@ async function askOne(
   }
 }
 
+/** Returns whether every further call would fail for the same reason: ours, such as a wrong key. */
+export function endsRun(error: EvaluatorError): boolean {
+  return error instanceof AuthenticationError || error instanceof ConfigurationError;
+}
+
 const FAILURES_IN_A_ROW = 20;
 
 /** Notices when every further mail would fail for the same reason. */
@@ -201,8 +208,7 @@ export class FailureStreak {
   failed(error: unknown): void {
     if (!(error instanceof EvaluatorError)) return;
     this.#length += 1;
-    const isOurs = error instanceof AuthenticationError || error instanceof ConfigurationError;
     const isDown = this.#length >= FAILURES_IN_A_ROW && error.isRetryable;
-    if (isOurs || isDown) this.finalError ??= error;
+    if (endsRun(error) || isDown) this.finalError ??= error;
   }
 }

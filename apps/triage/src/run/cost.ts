@@ -1,9 +1,7 @@
 import { CliError } from "evaluator-cli-kit";
 import {
   type Catalog,
-  estimateCost,
   type Evaluation,
-  type EvaluationRequest,
   EvaluatorError,
   type RateLimits,
   type Transport,
@@ -211,49 +209,5 @@ export class RunTotals {
     this.succeeded += 1;
     this.inputTokens += end.evaluation.usage.inputTokens;
     this.costUsd += evaluationUsd(end.evaluation, this.#price);
-  }
-}
-
-/** Keeps a run under the most it may cost. */
-export class Budget {
-  readonly #maxUsd: number;
-  readonly #price: Price;
-  readonly #transport: Transport;
-  #inFlight = 0;
-  #answered = 0;
-  #spentUsd = 0;
-  /** Whether a request was held back. */
-  isSpent = false;
-
-  /** @param maxUsd - US dollars; Infinity for no bound. */
-  constructor(maxUsd: number, { price, transport }: { price: Price; transport: Transport }) {
-    this.#maxUsd = maxUsd;
-    this.#price = price;
-    this.#transport = transport;
-  }
-
-  /** Whether one more request fits beside what is spent and what is in flight. */
-  allows(nextRequest: () => EvaluationRequest): boolean {
-    if (this.#maxUsd === Number.POSITIVE_INFINITY) return true;
-    const { inputUsdPerMillionTokens } = this.#price;
-    const price = { inputUsdPerMillionTokens: inputUsdPerMillionTokens ?? 0 };
-    const { costUsd } = estimateCost([nextRequest()], { ...price, transport: this.#transport });
-    const perCall = Math.max(costUsd, this.#spentUsd / Math.max(1, this.#answered));
-    const fits = this.#spentUsd + (this.#inFlight + 1) * perCall <= this.#maxUsd;
-    if (fits) this.#inFlight += 1;
-    else this.isSpent = true;
-    return fits;
-  }
-
-  /** A request was answered. */
-  answered(evaluation: Evaluation): void {
-    this.#inFlight -= 1;
-    this.#answered += 1;
-    this.#spentUsd += evaluationUsd(evaluation, this.#price);
-  }
-
-  /** A request got no answer. */
-  failed(): void {
-    this.#inFlight -= 1;
   }
 }

@@ -1,19 +1,19 @@
 import { basename } from "node:path";
 import { CliError, printable, toPrintable } from "evaluator-cli-kit";
 import { printCount, printDuration } from "../amounts.ts";
-import { calibratedAnswers } from "../calibration.ts";
 import { recordLabel } from "../input/mail.ts";
 import type { RunFacts } from "../journal/run-facts.ts";
 import type { Journal } from "../journal/journal.ts";
-import { recordNames, toFailedRecord, toTriageRecord } from "../output/triage-record.ts";
+import { recordNames, toRecord } from "../output/triage-record.ts";
 import { toRawLine, type TriageRecord, writeRecords } from "../output/write-records.ts";
 import { type TableTerminal, triageTable } from "../table.ts";
-import type { AskOutcome } from "./ask-calls.ts";
+import type { AskOutcome, CallFailure } from "./ask-calls.ts";
 import { interrupted } from "./interruption.ts";
 import { type CallPlan, inGroups } from "./plan-calls.ts";
 import type { RunContext } from "./run-context.ts";
 
-const FAILURES_SHOWN = 10;
+/** So many failures are named, and the others counted. */
+export const FAILURES_SHOWN = 10;
 const LINES_AT_ONCE = 500;
 
 /** What the results are made of. */
@@ -39,11 +39,14 @@ export async function giveResults(plan: CallPlan, options: ResultsOptions): Prom
   const names = recordNames(context.fields, hasErrors);
   await writeRecords(outputPath, records, { format: run.format, names });
   journal.addRun(runFacts(plan, options));
-  stderr.write(describeFailures(outcome));
+  const failed = [...outcome.failures.values()];
+  const inOrder = failed.toSorted((one, other) => one.index - other.index);
+  stderr.write(describeFailures(inOrder, failed.length));
   stderr.write(
     printable`Wrote ${`${records.length} of ${input.length}`} records to ${outputPath}\n`,
   );
-  await printResults(plan, records, options);
+  if (run.raw) await printLines(rawLines(plan, options), context);
+  await printTable(records, context);
   return hasErrors || input.leftOutCount > 0 ? 2 : 0;
 }
 
@@ -65,38 +68,39 @@ function note(count: number, what: string): string {
   return count === 0 ? "" : `, ${printCount(count)} ${what}`;
 }
 
-/** Throws a CliError that says why a run has not asked all it was to ask, and how it goes on. */
 function checkWholeRun(plan: CallPlan, { outcome, context }: ResultsOptions): void {
   const { signal, run } = context;
   const { finalError, isBudgetSpent, totals } = outcome;
   if (!signal.aborted && finalError === null && !isBudgetSpent) return;
   const kept = plan.count("answered") + totals.succeeded;
-  const next = `${kept} of ${plan.length} answers are kept; run the same command again for the rest.`;
-  if (signal.aborted) {
-    throw interrupted(`Interrupted; no results were written. ${next}`, signal);
-  }
   const reason =
     finalError === null
       ? `The run costs more than --max-cost ${run.maxCostUsd}, which is to be raised`
-      : toPrintable(finalError.message);
-  throw new CliError(`Stopped: ${reason}\nNo results were written. ${next}`);
+      : finalError.message;
+  throw unfinished({ reason, kept, of: plan.length }, signal);
+}
+
+/** Returns an error that says why a run has not asked all it was to ask, and how it goes on. */
+export function unfinished(
+  { reason, kept, of }: { readonly reason: string; readonly kept: number; readonly of: number },
+  signal: AbortSignal,
+): CliError {
+  const next = `${kept} of ${of} answers are kept; run the same command again for the rest.`;
+  return signal.aborted
+    ? interrupted(`Interrupted; no results were written. ${next}`, signal)
+    : new CliError(`Stopped: ${toPrintable(reason)}\nNo results were written. ${next}`);
 }
 
 async function toRecords(
   plan: CallPlan,
   { context, journal, outcome }: ResultsOptions,
 ): Promise<TriageRecord[]> {
-  const { fields, questions, calibration } = context;
+  const { questions } = context;
   const records: TriageRecord[] = [];
   for await (const { mail, key } of plan.calls()) {
-    const kept = journal.answer(key, questions);
-    const error =
-      outcome.failures.get(key)?.error ?? "The answer is not in the journal; run again.";
-    records.push(
-      kept === null
-        ? toFailedRecord(mail, error, fields)
-        : toTriageRecord(mail, calibratedAnswers(kept, calibration), fields),
-    );
+    const evaluation = journal.answer(key, questions);
+    const error = outcome.failures.get(key)?.error ?? null;
+    records.push(toRecord(mail, { evaluation, error }, context));
   }
   return records;
 }
@@ -118,31 +122,39 @@ function runFacts(plan: CallPlan, { context, outcome }: ResultsOptions): RunFact
 }
 
 /** Returns lines that name the first mails that failed, and count the rest. */
-function describeFailures({ failures }: AskOutcome): string {
-  const failed = [...failures.values()].toSorted((one, other) => one.index - other.index);
-  const lines = failed
+export function describeFailures(first: readonly CallFailure[], count: number): string {
+  const lines = first
     .slice(0, FAILURES_SHOWN)
     .map(({ index, id, error }) => `Failed: ${recordLabel(index, { id })}: ${error}\n`);
-  const more = failed.length - lines.length;
+  const more = count - lines.length;
   return lines.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : "");
 }
 
-async function printResults(
-  plan: CallPlan,
-  records: readonly TriageRecord[],
-  { context, journal }: ResultsOptions,
-): Promise<void> {
-  const { stdout, run, fields, questions } = context;
-  const rawLines = async function* rawLines() {
-    for await (const { mail, key } of plan.calls()) {
-      const kept = journal.answer(key, questions);
-      if (kept !== null) yield toRawLine(mail.id, kept);
-    }
-  };
-  const table = triageTable(records, { ...run, fields, terminal: terminalOf(context) });
-  for (const lines of run.raw ? [rawLines(), table] : [table]) {
-    for await (const some of inGroups(lines, LINES_AT_ONCE)) stdout.write(some.join(""));
+async function* rawLines(plan: CallPlan, { context, journal }: ResultsOptions) {
+  for await (const { mail, key } of plan.calls()) {
+    const kept = journal.answer(key, context.questions);
+    if (kept !== null) yield toRawLine(mail.id, kept);
   }
+}
+
+/** Prints the table of a run's records. */
+export async function printTable(
+  records: readonly TriageRecord[],
+  context: RunContext,
+): Promise<void> {
+  const { run, fields } = context;
+  await printLines(
+    triageTable(records, { ...run, fields, terminal: terminalOf(context) }),
+    context,
+  );
+}
+
+/** Prints lines, many at once. */
+export async function printLines(
+  lines: Iterable<string> | AsyncIterable<string>,
+  { stdout }: Pick<RunContext, "stdout">,
+): Promise<void> {
+  for await (const some of inGroups(lines, LINES_AT_ONCE)) stdout.write(some.join(""));
 }
 
 function terminalOf({ stdout, env, outputPath }: RunContext): TableTerminal | null {

@@ -68,6 +68,23 @@ test("an interruption ends calls that do not come back in time", async () => {
   expect(stderr).toContain("1 in flight when an earlier run ended and asked again");
 });
 
+test("--rate holds without a database too: one request a minute lets no second one begin", async () => {
+  const mails = ["m-1", "m-2"].map((id) => sampleMail({ id, subject: id }));
+  const interruption = new AbortController();
+  const transport = recordingTransport(() => {
+    interruption.abort();
+    return sampleResponse();
+  });
+  const words = ["inbox.json", "--rate", "1", "--concurrency", "2"];
+  const { exitCode } = await startTriage(words, {
+    cwd: await folderWith(mails),
+    transport,
+    signal: interruption.signal,
+    clock: { ...stoppedClock, schedule: atOnceAbove(9000) },
+  });
+  expect([exitCode, transport.requests]).toEqual([130, [expect.anything()]]);
+});
+
 test("a rerun asks nothing and gives the same bytes", async () => {
   const cwd = await folderWith(threeMails);
   const transport = recordingTransport((index) => sampleResponse({ importance: index }));
