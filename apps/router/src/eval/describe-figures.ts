@@ -1,5 +1,5 @@
+import type { Estimate } from "evaluator-calibration";
 import { tierNames } from "../tier-question.ts";
-import type { Estimate } from "./draws.ts";
 import type { RoutingFigures } from "./evaluate-routing.ts";
 
 /** What was run, for the reader of the figures. */

@@ -1,9 +1,4 @@
-/** A figure with the interval that holds it in 95 of 100 draws. */
-export interface Estimate {
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-}
+import type { Estimate } from "evaluator-calibration";
 
 /** Draws of prompts with replacement, the same for every figure. */
 export interface Draws {
@@ -24,27 +19,21 @@ export function createDraws(n: number, { seed, draws }: { seed: number; draws: n
     }
     return counts;
   });
-  const meanOf = (values: readonly number[], counts: readonly number[] | null) =>
-    values.reduce(
-      (sum, value, at) => sum + value * (counts?.[at] ?? (counts === null ? 1 : 0)),
-      0,
-    ) / n;
+  const meanOf = (values: readonly number[], counts?: readonly number[]) =>
+    values.reduce((sum, value, at) => sum + value * (counts?.[at] ?? 1), 0) / n;
   return {
     each: (of) => all.map(of),
     mean: (values) =>
       estimate(
-        meanOf(values, null),
+        meanOf(values),
         all.map((counts) => meanOf(values, counts)),
-      ) ?? none,
+      ),
   };
 }
 
-const none = { value: 0, low: 0, high: 0 };
-
-/** Returns a figure with the middle 95 % of what the draws gave; null where there is none. */
-export function estimate(value: number | null, drawn: readonly (number | null)[]): Estimate | null {
-  if (value === null) return null;
-  const sorted = drawn.filter((each) => each !== null).toSorted((one, other) => one - other);
+/** Returns a figure with the middle 95 % of what the draws gave. */
+export function estimate(value: number, drawn: readonly number[]): Estimate {
+  const sorted = drawn.toSorted((one, other) => one - other);
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? value;
   return { value, low: at(0.025), high: at(0.975) };
 }

@@ -1,9 +1,9 @@
-import { type Interval, wilson } from "evaluator-calibration";
+import { type Estimate, type Interval, wilson } from "evaluator-calibration";
 import type { RoutingPolicy } from "../decision/decision.ts";
 import { tierNames } from "../tier-question.ts";
 import { type Gain, gainOf, orderBy } from "./gain-curve.ts";
 import { hardness, type JudgedPrompt, tierOf, tiersByLength } from "./policies.ts";
-import { createDraws, type Estimate, estimate } from "./draws.ts";
+import { createDraws, type Draws, estimate } from "./draws.ts";
 
 /** What one way to choose tiers costs and gives, for each prompt in the mean. */
 interface WayFigures {
@@ -78,25 +78,22 @@ export function evaluateRouting(
     return { share: count / prompts.length, ...wilson(count, prompts.length) };
   };
   const hasLengths = prompts.every(({ length }) => length !== null);
-  const byLength = hasLengths ? tiersByLength(prompts, used) : null;
-  const constant = (tier: number) => prompts.map(() => tier);
-  const ways: [name: string, value: (at: number, of: "quality" | "cost") => number][] = [
-    ["as routed", (at, of) => prompts[at]?.[of][used[at] ?? 0] ?? 0],
-    ["always the cheapest", (at, of) => prompts[at]?.[of][0] ?? 0],
-    ["always frontier", (at, of) => prompts[at]?.[of].at(-1) ?? 0],
+  const constant = (value: number) => prompts.map(() => value);
+  const always = (tier: number) => byTier(prompts, constant(tier));
+  const ways: [name: string, value: WayValue][] = [
+    ["as routed", byTier(prompts, used)],
+    ["always the cheapest", always(0)],
+    ["always frontier", always(tierNames.length - 1)],
     ["random, in the same shares", randomly(prompts, used)],
   ];
-  if (byLength !== null) {
-    ways.push([
-      "by length, in the same shares",
-      (at, of) => prompts[at]?.[of][byLength[at] ?? 0] ?? 0,
-    ]);
-  }
-  const orders: [name: string, values: readonly number[]][] = [
+  const orders: NamedOrder[] = [
     ["the evaluation model", prompts.map(({ decision }) => hardness(decision))],
     ["random", constant(0)],
   ];
-  if (hasLengths) orders.push(["prompt length", prompts.map(({ length }) => length ?? 0)]);
+  if (hasLengths) {
+    ways.push(["by length, in the same shares", byTier(prompts, tiersByLength(prompts, used))]);
+    orders.push(["prompt length", prompts.map(({ length }) => length ?? 0)]);
+  }
   return {
     n: prompts.length,
     confusion: tierNames.map((_, row) =>
@@ -112,36 +109,52 @@ export function evaluateRouting(
       quality: samples.mean(prompts.map((_, at) => value(at, "quality"))),
       cost: samples.mean(prompts.map((_, at) => value(at, "cost"))),
     })),
-    orders: orders.map(([name, values]) => {
-      const order = orderBy(values);
-      const gain = gainOf(prompts, order);
-      const drawn = samples.each((counts) => gainOf(prompts, order, counts));
-      return {
-        name,
-        points: gain.points,
-        apgr: estimate(
-          gain.apgr,
-          drawn.map(({ apgr }) => apgr),
-        ),
-        cpt50: estimate(
-          gain.cpt50,
-          drawn.map(({ cpt50 }) => cpt50),
-        ),
-        cpt80: estimate(
-          gain.cpt80,
-          drawn.map(({ cpt80 }) => cpt80),
-        ),
-      };
-    }),
+    orders: orders.map((order) => orderFigures(prompts, order, samples)),
     dial: fitDial(prompts, policy.ties),
   };
 }
 
+/** Returns a prompt's quality or cost, by its number. */
+type WayValue = (at: number, of: "quality" | "cost") => number;
+
+/** Each prompt with a tier of its own. */
+function byTier(prompts: readonly JudgedPrompt[], tiers: readonly number[]): WayValue {
+  return (at, of) => prompts[at]?.[of][tiers[at] ?? 0] ?? 0;
+}
+
 /** A prompt's mean over the tiers, each as often as it was used. */
-function randomly(prompts: readonly JudgedPrompt[], used: readonly number[]) {
+function randomly(prompts: readonly JudgedPrompt[], used: readonly number[]): WayValue {
   const shares = tierNames.map((_, tier) => used.filter((at) => at === tier).length / used.length);
-  return (at: number, of: "quality" | "cost") =>
+  return (at, of) =>
     shares.reduce((sum, share, tier) => sum + share * (prompts[at]?.[of][tier] ?? 0), 0);
+}
+
+/** What prompts are ordered by, the highest value first. */
+type NamedOrder = [name: string, values: readonly number[]];
+
+function orderFigures(
+  prompts: readonly JudgedPrompt[],
+  [name, values]: NamedOrder,
+  samples: Draws,
+): OrderFigures {
+  const order = orderBy(values);
+  const gain = gainOf(prompts, order);
+  const drawn = samples.each((counts) => gainOf(prompts, order, counts));
+  const withInterval = (figure: "apgr" | "cpt50" | "cpt80") => {
+    const value = gain[figure];
+    if (value === null) return null;
+    return estimate(
+      value,
+      drawn.flatMap((each) => each[figure] ?? []),
+    );
+  };
+  return {
+    name,
+    points: gain.points,
+    apgr: withInterval("apgr"),
+    cpt50: withInterval("cpt50"),
+    cpt80: withInterval("cpt80"),
+  };
 }
 
 const settings = Array.from({ length: 20 }, (_, step) => (step + 1) / 20);

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { open, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { toFileError } from "evaluator-cli-kit";
 import { z } from "zod";
 import type { TierState } from "../decision/decision.ts";
+import { openLineFile } from "../records/line-file.ts";
 import { tierNames, tierQuestionHash } from "../tier-question.ts";
 import type { KnownDecision } from "./read-prompts.ts";
 
@@ -46,15 +47,17 @@ export async function openKeptDecisions(path: string): Promise<KeptDecisions> {
     const kept = parsed(line);
     if (kept !== null) decisions.set(kept.key, kept);
   }
-  const file = await open(path, "a", 0o600).catch((error: unknown) => {
+  const file = await openLineFile(path).catch((error: unknown) => {
     throw toFileError(error, `write ${path}`, advice);
   });
-  if (text !== "" && !text.endsWith("\n")) await file.write("\n");
   return {
     get: (key) => decisions.get(key),
     async add(key, { choice, probabilities, confidence }) {
       decisions.set(key, { choice, probabilities, confidence });
-      await file.write(`${JSON.stringify({ key, choice, probabilities, confidence })}\n`);
+      const line = `${JSON.stringify({ key, choice, probabilities, confidence })}\n`;
+      await file.add([line]).catch(({ cause }: Error) => {
+        throw toFileError(cause, `write ${path}`, advice);
+      });
     },
     close: () => file.close(),
   };

@@ -1,7 +1,6 @@
-import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
-import { CliError, describeSystemError } from "evaluator-cli-kit";
+import { CliError } from "evaluator-cli-kit";
 import { z } from "zod";
+import { feedbackSchema, readLines } from "../report/read-records.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
 
 /** What a tier was decided to be, as the decision log or an evaluation tells it. */
@@ -26,8 +25,6 @@ export interface EvalPrompt {
 }
 
 const tier = z.enum(tierNames, `is none of ${tierNames.join(", ")}`);
-const shares = z.record(tier, z.number());
-const byModel = z.record(z.string(), z.number());
 const message = z.object({ role: z.string(), content: z.string() });
 const promptSchema = z
   .object({
@@ -35,7 +32,7 @@ const promptSchema = z
     messages: z.array(message).min(1).optional(),
     tier: tier.optional(),
     scores: z.record(z.string(), z.number().min(0).max(1)).optional(),
-    costs: byModel.optional(),
+    costs: z.record(z.string(), z.number()).optional(),
   })
   .refine(({ prompt, messages }) => (prompt ?? messages) !== undefined, "has no prompt or messages")
   .refine((line) => (line.tier ?? line.scores) !== undefined, "has neither tier nor scores")
@@ -48,10 +45,9 @@ const promptSchema = z
 const decidedSchema = z.object({
   requestId: z.string(),
   tierChosen: tier,
-  probabilities: shares,
+  probabilities: z.record(tier, z.number()),
   confidence: z.number().nullable(),
 });
-const feedbackSchema = z.object({ requestId: z.string(), feedback: tier });
 
 /**
  * Reads labelled prompts, one line of JSON each, or the router's decision log, in which feedback is
@@ -64,30 +60,24 @@ export async function readPrompts(path: string): Promise<EvalPrompt[]> {
   const decided = new Map<string, KnownDecision>();
   const told = new Map<string, Tier>();
   let number = 0;
-  try {
-    for await (const line of createInterface({ input: createReadStream(path) })) {
-      number += 1;
-      if (line.trim() === "") continue;
-      const value = parsed(line, path, number);
-      if (!isLogLine(value)) {
-        prompts.push(toPrompt(value, path, number));
-        continue;
-      }
-      const { data } = decidedSchema.safeParse(value);
-      const { data: feedback } = feedbackSchema.safeParse(value);
-      if (feedback !== undefined) told.set(feedback.requestId, feedback.feedback);
-      else if (data !== undefined) decided.set(data.requestId, toKnown(data));
+  for await (const line of readLines(path)) {
+    number += 1;
+    if (line.trim() === "") continue;
+    const place = `${JSON.stringify(path)}, line ${number}`;
+    const value = parsed(line, place);
+    if (!isLogLine(value)) {
+      prompts.push(toPrompt(value, place));
+      continue;
     }
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    const reason = describeSystemError(error) ?? "unknown error";
-    throw new CliError(`${JSON.stringify(path)} cannot be read: ${reason}.`, { cause: error });
+    const { data } = decidedSchema.safeParse(value);
+    const { data: feedback } = feedbackSchema.safeParse(value);
+    if (feedback !== undefined) told.set(feedback.requestId, feedback.feedback);
+    else if (data !== undefined) decided.set(data.requestId, toKnown(data));
   }
   const labelled = [...told].flatMap(([id, tier]) => {
     const decision = decided.get(id);
-    return decision === undefined
-      ? []
-      : [{ messages: [], tier, scores: null, costs: null, decision }];
+    if (decision === undefined) return [];
+    return [{ messages: [], tier, scores: null, costs: null, decision }];
   });
   return [...prompts, ...labelled];
 }
@@ -96,21 +86,21 @@ function isLogLine(value: unknown): boolean {
   return typeof value === "object" && value !== null && "requestId" in value;
 }
 
-function parsed(line: string, path: string, number: number): unknown {
+function parsed(line: string, place: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw new CliError(`${JSON.stringify(path)}, line ${number}: is no JSON.`);
+    throw new CliError(`${place}: is no JSON.`);
   }
 }
 
-function toPrompt(value: unknown, path: string, number: number): EvalPrompt {
+function toPrompt(value: unknown, place: string): EvalPrompt {
   const { data, error } = promptSchema.safeParse(value);
   if (data === undefined) {
     const [issue] = error.issues;
     const field = issue?.path.map(String).join(".") ?? "";
     const what = `${field === "" ? "" : `${field} `}${issue?.message}`;
-    throw new CliError(`${JSON.stringify(path)}, line ${number}: ${what}.`);
+    throw new CliError(`${place}: ${what}.`);
   }
   const { prompt = "", messages = [{ role: "user", content: prompt }] } = data;
   const { tier = null, scores = null, costs = null } = data;

@@ -14,7 +14,7 @@ import { readPriceList } from "../prices/refresh-prices.ts";
 import { connectServices } from "../services/connect-services.ts";
 import type { Services } from "../services/services.ts";
 import { type Tier, tierNames, tierQuestions } from "../tier-question.ts";
-import { describeFigures } from "./describe-figures.ts";
+import { describeFigures, type EvalSource } from "./describe-figures.ts";
 import { evalPage } from "./eval-page.ts";
 import { evaluateRouting } from "./evaluate-routing.ts";
 import { decisionKey, type KeptDecisions, openKeptDecisions } from "./kept-decisions.ts";
@@ -60,10 +60,14 @@ export async function runEval(words: readonly string[], context: CliContext): Pr
     const kept = isKept
       ? null
       : await openKeptDecisions(resolve(cwd, values.decisions ?? `${base}.decisions.ndjson`));
-    const asked = { paid: 0, costUsd: 0, kept: 0 };
     const progress = (text: string) => void stderr.write(text);
-    const known = await decideAll(prompts, { services, options, kept, asked, signal, progress });
-    await kept?.close();
+    const { known, asked } = await decideAll(prompts, {
+      services,
+      options,
+      kept,
+      signal,
+      progress,
+    }).finally(() => kept?.close());
     const tierModels = tierNames.map((tier) => options.tierModels[tier]);
     const costs = await tierCosts(services, tierModels, signal);
     const judged = prompts.map((prompt, at) =>
@@ -95,7 +99,6 @@ interface DecideOptions {
   readonly services: Services;
   readonly options: RouterOptions;
   readonly kept: KeptDecisions | null;
-  readonly asked: { paid: number; costUsd: number; kept: number };
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
 }
@@ -109,8 +112,9 @@ interface Wanted {
 /** Decides every prompt; each different state is asked once, and never again while its file is there. */
 async function decideAll(
   prompts: readonly EvalPrompt[],
-  { services, options, kept, asked, signal, progress }: DecideOptions,
-): Promise<KnownDecision[]> {
+  { services, options, kept, signal, progress }: DecideOptions,
+): Promise<{ known: KnownDecision[]; asked: EvalSource["asked"] }> {
+  const asked = { paid: 0, costUsd: 0, kept: 0 };
   const { evaluator, evaluatorWire } = services;
   const model = options.engines.evaluator?.["EVALUATOR_MODEL_ID"] ?? "";
   const isSticky = options.context === "sticky";
@@ -146,10 +150,11 @@ async function decideAll(
     asked.costUsd += costUsd ?? 0;
     if (asked.paid % 1000 === 0) progress(`${asked.paid} of ${wanted.length} decided\n`);
   }
-  return prompts.map(({ decision }, at) => {
+  const known = prompts.map(({ decision }, at) => {
     const made = (turns[at] ?? []).flatMap(({ key }) => kept?.get(key) ?? []);
     return decision ?? risen(made);
   });
+  return { known, asked };
 }
 
 /** The last decision, or the highest before it: as the router takes it in a conversation. */
@@ -175,10 +180,9 @@ async function tierCosts(
   tierModels: readonly string[],
   signal: AbortSignal,
 ): Promise<TierCosts> {
-  const prices: PriceList = new Map();
-  const list =
-    catalog === null ? new Map() : await readPriceList(catalog, signal).catch(() => prices);
-  const known = tierModels.flatMap((model) => (list as PriceList).get(model) ?? []);
+  const none: PriceList = new Map();
+  const prices = catalog === null ? none : await readPriceList(catalog, signal).catch(() => none);
+  const known = tierModels.flatMap((model) => prices.get(model) ?? []);
   if (known.length < tierModels.length) {
     return { of: () => [0, 1, 2, 3], basis: "the tiers' places, 0 to 3, as no prices are known" };
   }

@@ -42,22 +42,31 @@ export type LoggedRecord = z.infer<typeof loggedRecordSchema>;
  * @throws CliError when the file cannot be read.
  */
 export async function* readRecords(path: string, start = 0): AsyncGenerator<LoggedRecord | null> {
-  for await (const line of readLines(path, start)) {
+  for await (const line of readLines(path, { name: "The decision log ", start })) {
     if (line.trim() !== "" && feedbackOf(line) === null) yield parseRecord(line);
   }
 }
 
-async function* readLines(path: string, start = 0): AsyncGenerator<string> {
+/**
+ * Reads the lines of a file, from a byte on.
+ *
+ * @throws CliError when it cannot be read.
+ */
+export async function* readLines(
+  path: string,
+  { name = "", start = 0 }: { readonly name?: string; readonly start?: number } = {},
+): AsyncGenerator<string> {
   try {
     yield* createInterface({ input: createReadStream(path, { start }) });
   } catch (error) {
     const reason = describeSystemError(error) ?? "unknown error";
-    const problem = `The decision log ${JSON.stringify(path)} cannot be read: ${reason}.`;
+    const problem = `${name}${JSON.stringify(path)} cannot be read: ${reason}.`;
     throw new CliError(problem, { cause: error });
   }
 }
 
-const feedbackSchema = z.object({ requestId: z.string(), feedback: z.enum(tierNames) });
+/** What somebody said of a message's tier, as the decision log keeps it. */
+export const feedbackSchema = z.object({ requestId: z.string(), feedback: z.enum(tierNames) });
 
 /** A line of feedback is told apart by its field: parsing every line twice would take twice the time. */
 function feedbackOf(line: string): z.infer<typeof feedbackSchema> | null {
@@ -76,7 +85,7 @@ function feedbackOf(line: string): z.infer<typeof feedbackSchema> | null {
  */
 export async function readFeedback(path: string): Promise<ReadonlyMap<string, Tier>> {
   const told = new Map<string, Tier>();
-  for await (const line of readLines(path)) {
+  for await (const line of readLines(path, { name: "The decision log " })) {
     const feedback = feedbackOf(line);
     if (feedback !== null) told.set(feedback.requestId, feedback.feedback);
   }
