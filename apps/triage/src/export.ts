@@ -1,40 +1,11 @@
 import { setTimeout as nextTurn } from "node:timers/promises";
-import { type CliContext, CliError, printable } from "evaluator-cli-kit";
-import type { JsonValue, Questions } from "evaluator-client";
-import type { PostgresRuns, RunInfo } from "evaluator-postgres";
-import type { ExportCommand } from "./commands.ts";
+import { type CliContext, CliError } from "evaluator-cli-kit";
+import type { RunInfo } from "evaluator-postgres";
 import { printCount } from "./amounts.ts";
-import { readCalibration } from "./calibration.ts";
-import type { Mail } from "./input/mail.ts";
-import { MailFile } from "./input/mail-file.ts";
-import { inputOf, needJournalPlace } from "./journal-place.ts";
-import type { JournalReader } from "./journal/journal-reader.ts";
-import { readJournal } from "./journal/read-journal.ts";
-import type { RunFacts } from "./journal/run-facts.ts";
-import { recordNames, toRecord } from "./output/triage-record.ts";
-import { formatRecords, type Records, type TriageRecord } from "./output/write-records.ts";
-import { withRuns } from "./postgres/open-runs.ts";
-import { answeredRows } from "./postgres/run-records.ts";
-import { answerFields } from "./questions/answer-fields.ts";
+import type { ExportCommand } from "./commands.ts";
+import { withResults } from "./journal-results.ts";
+import { formatRecords, type TriageRecord } from "./output/write-records.ts";
 import type { TriageContext } from "./service.ts";
-import { toState } from "./state.ts";
-
-/** What of a journal is read. */
-export type ResultsCommand = Pick<ExportCommand, "journal" | "run" | "file"> & {
-  readonly name: string;
-  readonly calibration?: string | null;
-};
-
-/** The results of a run, one record at a time. */
-export interface RunResults {
-  readonly records: Records;
-  /** The names of all fields, in order. */
-  readonly names: readonly string[];
-  /** The run in PostgreSQL; null for a journal in a file. */
-  readonly info: RunInfo | null;
-  /** What the runs of a journal in a file came to. */
-  readonly facts: RunFacts[];
-}
 
 /**
  * Prints the results of a run in the order of its input, whatever it has come to so far, and says how
@@ -98,85 +69,4 @@ async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<string> {
 async function drained({ stdout }: CliContext): Promise<void> {
   const stream = stdout as Partial<NodeJS.WriteStream>;
   while (stream.writableNeedDrain === true && stream.destroyed !== true) await nextTurn(1);
-}
-
-/** Reads the results of a run, as long as something is done with them. */
-export async function withResults<TResult>(
-  command: ResultsCommand,
-  context: TriageContext,
-  use: (results: RunResults) => Promise<TResult>,
-): Promise<TResult> {
-  const place = await needJournalPlace(command, context);
-  if (place.kind === "sqlite") {
-    return await readJournal(place.path, async (journal) =>
-      use(await fileResults(journal, inputOf(place), { command, context })),
-    );
-  }
-  const { url } = place;
-  return await withRuns({ url, open: context.openRuns, supervises: false }, async (runs) =>
-    use(await databaseResults(runs, command, context)),
-  );
-}
-
-async function databaseResults(
-  runs: PostgresRuns,
-  command: ResultsCommand,
-  context: TriageContext,
-): Promise<RunResults> {
-  const info = command.run === null ? (await runs.list()).at(-1) : await runs.get(command.run);
-  if (info === undefined) throw new CliError("There is no run in this database yet.");
-  const { questions, fields, calibration } = await setupOf(
-    JSON.parse(info.setup.questions) as Questions,
-    command.calibration ?? null,
-    context,
-  );
-  const records = async function* records(): AsyncGenerator<TriageRecord> {
-    const rows = answeredRows(runs, info, { questions, fields, calibration });
-    for await (const { record } of rows) yield record;
-  };
-  const names = recordNames(fields, info.answered < info.records);
-  return { records: records(), names, info, facts: [] };
-}
-
-async function fileResults(
-  journal: JournalReader,
-  inputPath: string,
-  { command, context }: { command: ResultsCommand; context: CliContext },
-): Promise<RunResults> {
-  const newest = journal.newestRun();
-  if (newest === null) throw new CliError(printable`No run has asked yet about ${inputPath}.`);
-  const { signal } = context;
-  const input = await MailFile.open(inputPath, { skipInvalid: true, signal });
-  const file = command.calibration ?? newest.begin?.options.calibration ?? null;
-  const { questions, fields, calibration } = await setupOf(newest.questions, file, context);
-  const most = newest.begin?.mails;
-  const endOf = (mail: Mail) => {
-    const end = journal.endOf(mail.id, questions);
-    if (end.evaluation === null || isAbout(mail, end.state)) return end;
-    return { evaluation: null, error: "The mail has changed since it was asked about; run again." };
-  };
-  const records = async function* records(): AsyncGenerator<TriageRecord> {
-    for await (const { mail } of input.mails(most)) {
-      yield toRecord(mail, endOf(mail), { fields, calibration });
-    }
-  };
-  let hasErrors = false;
-  for await (const { mail } of input.mails(most)) {
-    hasErrors ||= endOf(mail).evaluation === null;
-    if (hasErrors) break;
-  }
-  const names = recordNames(fields, hasErrors);
-  return { records: records(), names, info: null, facts: journal.runs() };
-}
-
-// A state has more than these keys where a run was asked to add some.
-function isAbout(mail: Mail, state: JsonValue): boolean {
-  if (typeof state !== "object" || state === null) return false;
-  const read = new Map(Object.entries(state));
-  return Object.entries(toState(mail)).every(([key, value]) => read.get(key) === value);
-}
-
-async function setupOf(questions: Questions, file: string | null, context: CliContext) {
-  const calibration = file === null ? null : await readCalibration(file, questions, context);
-  return { questions, calibration, fields: answerFields(questions, calibration) };
 }

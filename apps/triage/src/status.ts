@@ -54,13 +54,16 @@ async function shown(
   look: () => Promise<Picture>,
 ): Promise<number> {
   for (let drawn = 0; ;) {
+    const startedAt = clock.now();
     const { text, isOver } = await look();
+    const lookedMs = clock.now() - startedAt;
     const lines = text.split("\n").map((line) => fitted(line, stdout));
     const back = drawn > 0 ? `\u001b[${drawn}A\r\u001b[J` : "";
     stdout.write(back + lines.join("\n"));
     drawn = lines.length - 1;
     if (stdout.isTTY !== true || isOver) return 0;
-    await pause(REDRAW_MS, { clock, signal });
+    // To add up a journal of a million mails takes seconds.
+    await pause(Math.max(REDRAW_MS, lookedMs), { clock, signal });
     if (signal.aborted) return interrupted("Interrupted.", signal).exitCode;
   }
 }

@@ -13,7 +13,6 @@ import { findRecord, type RunRow, runRows } from "./run-rows.ts";
 // Who plans a large run looks thousands of answers up at once.
 const STATEMENT_MS = 60_000;
 const CONNECTIONS = 8;
-const WORKER_IS_THERE_MS = 10_000;
 
 /** What a worker says of itself. */
 export interface WorkerReport {
@@ -74,19 +73,19 @@ export class PostgresRuns implements AsyncDisposable {
 
   /** Returns all runs, the oldest first. */
   async list(): Promise<RunInfo[]> {
-    return await readRuns(this.#database.query, CHUNK_SIZE);
+    return await readRuns(this.#database.query);
   }
 
   /** Returns a run. @throws DatabaseError when there is none with the number. */
   async get(run: number): Promise<RunInfo> {
-    const [found] = await readRuns(this.#database.query, CHUNK_SIZE, run);
+    const [found] = await readRuns(this.#database.query, run);
     if (found !== undefined) return found;
     throw new DatabaseError(`There is no run ${run} in this database.`, { failure: "no-run" });
   }
 
   /** Returns the workers of a run that were there in the last ten seconds. */
   async workers(run: number): Promise<WorkerInfo[]> {
-    return await readWorkers(this.#database.query, run, WORKER_IS_THERE_MS);
+    return await readWorkers(this.#database.query, run);
   }
 
   /** Notes that a worker is there, and returns its run's state and why it was stopped. */

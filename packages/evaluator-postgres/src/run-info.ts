@@ -1,4 +1,7 @@
+import { CHUNK_SIZE } from "./chunk-queue.ts";
 import type { Query } from "./database.ts";
+
+const WORKER_IS_THERE_SECONDS = 10;
 
 /** What all records of a run are asked, and of whom. */
 export interface RunSetup {
@@ -70,35 +73,27 @@ const source = `
       sum(counted.failed) as failed, sum(counted.input_tokens) as input_tokens,
       sum(counted.cost_usd) as cost_usd
     from evaluator.chunks c,
-      evaluator.count_chunk(c.run, c.chunk * $1, (c.chunk + 1) * $1) as counted
+      evaluator.count_chunk(c.run, c.chunk * ${CHUNK_SIZE}, (c.chunk + 1) * ${CHUNK_SIZE}) as counted
     where c.run = runs.run and c.finished_at is null
   ) as part on true
 `;
 
 /** Returns all runs, the oldest first, or the one that is named. */
-export async function readRuns(
-  query: Query,
-  chunkSize: number,
-  run: number | null = null,
-): Promise<RunInfo[]> {
+export async function readRuns(query: Query, run: number | null = null): Promise<RunInfo[]> {
   return await query<RunInfo>(
-    `select ${columns} from ${source} where $2::integer is null or run = $2 order by run`,
-    [chunkSize, run],
+    `select ${columns} from ${source} where $1::integer is null or run = $1 order by run`,
+    [run],
   );
 }
 
-/** Returns the workers of a run that were seen in the last seconds. */
-export async function readWorkers(
-  query: Query,
-  run: number,
-  withinMs: number,
-): Promise<WorkerInfo[]> {
+/** Returns the workers of a run that were seen in the last ten seconds. */
+export async function readWorkers(query: Query, run: number): Promise<WorkerInfo[]> {
   return await query<WorkerInfo>(
     `select worker, name, answered, failed, in_flight as "inFlight", per_second as "perSecond",
        (1000 * extract(epoch from clock_timestamp() - seen_at))::float8 as "seenMsAgo"
      from evaluator.workers
-     where run = $1 and seen_at > clock_timestamp() - make_interval(secs => $2::float8 / 1000)
+     where run = $1 and seen_at > clock_timestamp() - make_interval(secs => ${WORKER_IS_THERE_SECONDS})
      order by started_at`,
-    [run, withinMs],
+    [run],
   );
 }

@@ -4,7 +4,7 @@ import { CliError, printable, readTextFile, toFileError, writeWholeFile } from "
 import type { RunInfo } from "evaluator-postgres";
 import { z } from "zod";
 import type { ReportCommand } from "../commands.ts";
-import { withResults } from "../export.ts";
+import { withResults } from "../journal-results.ts";
 import { inputOf, needJournalPlace } from "../journal-place.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { RunFacts } from "../journal/run-facts.ts";

@@ -22,10 +22,10 @@ const STATISTICS_MS = 1500;
 
 /** Measures runs that many machines share: what a record costs, exports, and the shared limit. */
 export async function postgresSection(context: SectionContext): Promise<SectionResult> {
-  const given = process.env["TEST_POSTGRES_URL"];
-  const own = given === undefined || given === "" ? await startOwnServer() : null;
-  const url = own?.url ?? given;
-  if (url === undefined || url === "") {
+  const given = process.env["TEST_POSTGRES_URL"] || null;
+  const own = given === null ? await startOwnServer() : null;
+  const url = given ?? own?.url;
+  if (url === undefined) {
     const note =
       "Skipped: no PostgreSQL was found. Install it (apt-get install postgresql), or set TEST_POSTGRES_URL.";
     return { tables: [{ title: "PostgreSQL", columns: ["", ""], rows: [], note }], data: null };
