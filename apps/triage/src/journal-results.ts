@@ -7,13 +7,14 @@ import type { Mail } from "./input/mail.ts";
 import { MailFile } from "./input/mail-file.ts";
 import { inputOf, needJournalPlace } from "./journal-place.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";
+import type { KeptEvaluation } from "./journal/kept-answer.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import type { RunFacts } from "./journal/run-facts.ts";
 import { recordNames, toRecord } from "./output/triage-record.ts";
-import type { Records, TriageRecord } from "./output/write-records.ts";
+import type { TriageRecord } from "./output/write-records.ts";
 import { withRuns } from "./postgres/open-runs.ts";
 import { answeredRows } from "./postgres/run-records.ts";
-import { answerFields } from "./questions/answer-fields.ts";
+import { type AnswerField, answerFields } from "./questions/answer-fields.ts";
 import type { TriageContext } from "./service.ts";
 import { toState } from "./state.ts";
 
@@ -23,15 +24,36 @@ export type ResultsCommand = Pick<ExportCommand, "journal" | "run" | "file"> & {
   readonly calibration?: string | null;
 };
 
-/** The results of a run, one record at a time. */
+/** A mail of a run, and how it ended. */
+interface ResultRow {
+  readonly mail: Mail;
+  /** As it is written. */
+  readonly record: TriageRecord;
+  /** The answer as it came; null without one. */
+  readonly kept: KeptEvaluation | null;
+}
+
+/** The results of a run, one mail at a time. */
 export interface RunResults {
-  readonly records: Records;
+  /** In the order of the input; they can be gone through once. */
+  readonly rows: AsyncIterable<ResultRow>;
+  readonly questions: Questions;
+  readonly fields: readonly AnswerField[];
   /** The names of all fields, in order. */
   readonly names: readonly string[];
   /** The run in PostgreSQL; null for a journal in a file. */
   readonly info: RunInfo | null;
   /** What the runs of a journal in a file came to. */
   readonly facts: RunFacts[];
+  /** The database of a journal in PostgreSQL; null for one in a file. */
+  readonly database: PostgresRuns | null;
+}
+
+/** Returns the records of results, one at a time. */
+export async function* recordsOf({
+  rows,
+}: Pick<RunResults, "rows">): AsyncGenerator<TriageRecord, undefined> {
+  for await (const { record } of rows) yield record;
 }
 
 /** Reads the results of a run, as long as something is done with them. */
@@ -64,12 +86,9 @@ async function databaseResults(
     command.calibration ?? null,
     context,
   );
-  const records = async function* records(): AsyncGenerator<TriageRecord> {
-    const rows = answeredRows(runs, info, { questions, fields, calibration });
-    for await (const { record } of rows) yield record;
-  };
+  const rows = answeredRows(runs, info, { questions, fields, calibration });
   const names = recordNames(fields, info.answered < info.records);
-  return { records: records(), names, info, facts: [] };
+  return { rows, questions, fields, names, info, facts: [], database: runs };
 }
 
 async function fileResults(
@@ -89,9 +108,10 @@ async function fileResults(
     if (end.evaluation === null || isAbout(mail, end.state)) return end;
     return { evaluation: null, error: "The mail has changed since it was asked about; run again." };
   };
-  const records = async function* records(): AsyncGenerator<TriageRecord> {
+  const rows = async function* rows(): AsyncGenerator<ResultRow> {
     for await (const { mail } of input.mails(most)) {
-      yield toRecord(mail, endOf(mail), { fields, calibration });
+      const end = endOf(mail);
+      yield { mail, record: toRecord(mail, end, { fields, calibration }), kept: end.evaluation };
     }
   };
   let hasErrors = false;
@@ -100,7 +120,8 @@ async function fileResults(
     if (hasErrors) break;
   }
   const names = recordNames(fields, hasErrors);
-  return { records: records(), names, info: null, facts: journal.runs() };
+  const facts = journal.runs();
+  return { rows: rows(), questions, fields, names, info: null, facts, database: null };
 }
 
 // A state has more than these keys where a run was asked to add some.

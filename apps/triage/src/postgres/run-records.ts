@@ -1,12 +1,14 @@
 import type { Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo, RunRow } from "evaluator-postgres";
+import type { Mail } from "../input/mail.ts";
 import { fromKeptText, type KeptEvaluation } from "../journal/kept-answer.ts";
-import { type RecordHead, type RecordSetup, toRecord } from "../output/triage-record.ts";
+import { type RecordSetup, toRecord } from "../output/triage-record.ts";
 import type { TriageRecord } from "../output/write-records.ts";
 
 /** A record of a run as it is written, and what was kept of it. */
 export interface AnsweredRow {
   readonly idx: number;
+  readonly mail: Mail;
   readonly record: TriageRecord;
   readonly kept: KeptEvaluation | null;
 }
@@ -24,13 +26,13 @@ export async function* answeredRows(
 ): AsyncGenerator<AnsweredRow> {
   for await (const row of runs.rows(run)) {
     const kept = row.evaluation === null ? null : fromKeptText(row.evaluation, questions);
-    const record = toRecord(headOf(row), { evaluation: kept, error: row.error }, setup);
-    yield { idx: row.idx, record, kept };
+    const mail = mailOf(row);
+    const record = toRecord(mail, { evaluation: kept, error: row.error }, setup);
+    yield { idx: row.idx, mail, record, kept };
   }
 }
 
 // The state has what the model reads of a mail: all of its record but the id.
-function headOf({ id, state }: RunRow): RecordHead {
-  const { date, from, subject } = JSON.parse(state) as RecordHead;
-  return { id, date, from, subject };
+function mailOf({ id, state }: RunRow): Mail {
+  return { ...(JSON.parse(state) as Omit<Mail, "id">), id };
 }

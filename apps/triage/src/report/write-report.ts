@@ -4,7 +4,7 @@ import { CliError, printable, readTextFile, toFileError, writeWholeFile } from "
 import type { RunInfo } from "evaluator-postgres";
 import { z } from "zod";
 import type { ReportCommand } from "../commands.ts";
-import { withResults } from "../journal-results.ts";
+import { recordsOf, withResults } from "../journal-results.ts";
 import { inputOf, needJournalPlace } from "../journal-place.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { RunFacts } from "../journal/run-facts.ts";
@@ -39,9 +39,10 @@ export async function writeReport(command: ReportCommand, context: TriageContext
 
 /** Returns the page about the results that a journal has, where no input file is named. */
 async function pageOfJournal(command: ReportCommand, context: TriageContext): Promise<string> {
-  return await withResults(command, context, async ({ records, info, facts }) => {
+  return await withResults(command, context, async (results) => {
+    const { info, facts } = results;
     const held: TriageRecord[] = [];
-    for await (const record of records) held.push(record);
+    for await (const record of recordsOf(results)) held.push(record);
     return reportPage(held, info === null ? facts : [factsOf(info)]);
   });
 }
