@@ -118,7 +118,7 @@ export function createEvaluator(
 ): Evaluator {
   const { transport, pacer, questionLimits, callLimits } = readOptions(options, { clock, random });
   const { tracing, logger } = options;
-  const parseRequest = requestParser(questionLimits);
+  const parseRequest = requestParser(questionLimits, transport.images);
   const log = logger === undefined ? null : new CallLog(logger);
   const ownHooks = joinHooks(options);
   const runtime = { pacer, hooks: ownHooks, clock, random, signal: undefined };

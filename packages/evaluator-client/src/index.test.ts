@@ -34,6 +34,7 @@ test("exports these names and no others", () => {
       "evaluationRequestSchema",
       "evaluationResponseSchema",
       "gatewayTransport",
+      "image",
       "logprobsTransport",
       "memoryLimits",
       "questionSchema",

@@ -21,6 +21,15 @@ export {
   transportFromEnvironment,
 } from "./evaluator-options.ts";
 export { boolean, choice, score } from "./questions/question.ts";
+export {
+  image,
+  type ImageFormat,
+  type ImagePart,
+  type ImageSupport,
+  type JsonPart,
+  type State,
+  type StatePart,
+} from "./questions/state.ts";
 
 // Reaching the model
 export {

@@ -124,3 +124,21 @@ test("errors, refusals and other addresses are left out", async () => {
   const { headers } = await postEvaluation(emulator, gatewayBody);
   expect(headers.get("x-evaluator-emulator")).toBe("basis=none");
 });
+
+test("a recording with an image answers for the same image only", async () => {
+  const bodyWith = (data: string) => {
+    const file = { type: "file", mediaType: "image/jpeg", data: { type: "data", data } };
+    const stateParts = [{ type: "json", value: gatewayBody.state }, file];
+    return { stateParts, questions: gatewayBody.questions };
+  };
+  const request = { ...gatewayExchange.request, body: bodyWith("/9j/4AAA") };
+  const emulator = createEmulator({ exchanges: [{ ...gatewayExchange, request }] });
+  const headers = { ...evaluationHeaders, "ai-decision-model-specification-version": "4" };
+  const basisOf = async (body: unknown) => {
+    const answered = await post(emulator, "/v4/ai/decision-model", { headers, body });
+    return answered.headers.get("x-evaluator-emulator");
+  };
+  expect(await basisOf(bodyWith("/9j/4AAA"))).toBe("basis=recorded");
+  expect(await basisOf(bodyWith("/9j/4AAB"))).not.toBe("basis=recorded");
+  expect(await basisOf(gatewayBody)).not.toBe("basis=recorded");
+});

@@ -91,7 +91,7 @@ test("a body sent in chunks is read, and one over the limit is refused", async (
   const body = ReadableStream.from(chunks.map((chunk) => new TextEncoder().encode(chunk)));
   const chunked = { method: "POST", body, duplex: "half" } as const;
   expect((await fetch(`${origin}/v1/systemone`, chunked)).status).toBe(200);
-  const large = { method: "POST", body: "x".repeat(5 * 1024 * 1024) };
+  const large = { method: "POST", body: "x".repeat(33 * 1024 * 1024) };
   expect((await fetch(`${origin}/v1/systemone`, large)).status).toBe(413);
 });
 

@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "evaluator-cli-kit";
+import type { JsonObject } from "evaluator-client";
 import { expect, test } from "vitest";
 import {
   type RecordingTransport,
@@ -13,7 +14,7 @@ import { folderWith, readResults, startTriage, stoppedClock } from "../testing/s
 const threeMails = ["m-1", "m-2", "m-3"].map((id) => sampleMail({ id, subject: `About ${id}` }));
 
 function subjectsOf(transport: RecordingTransport): unknown[] {
-  return transport.requests.map(({ state }) => (typeof state === "string" ? "" : state["subject"]));
+  return transport.requests.map(({ state }) => (state as JsonObject)["subject"]);
 }
 
 function atOnceAbove(milliseconds: number): Clock["schedule"] {

@@ -2,6 +2,7 @@ import type { Experimental_DecisionModel } from "ai";
 import { InvalidRequestError } from "../errors.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { isRecord } from "../questions/json.ts";
+import { image, type ImagePart, type StatePart } from "../questions/state.ts";
 import {
   type BooleanQuestion,
   type Question,
@@ -23,11 +24,12 @@ type DecisionStatePart = DecisionCall["state"][number];
 export type DecisionWarning = DecisionResult["warnings"][number];
 
 /**
- * The state of an evaluation: one text part is text and one JSON object is an object. Anything
- * else becomes one text, parts in order with a blank line between them and JSON as it is written,
+ * The state of an evaluation: one text part is text and one JSON object is an object. Where a part is
+ * an image, it is a list of parts, which the evaluator's transport takes or refuses. Anything else
+ * becomes one text, parts in order with a blank line between them and JSON as it is written,
  * because keys made up for an object would be input to the model (contract section 2.1).
  *
- * @throws InvalidRequestError when there is no part, a file, or something that is not JSON.
+ * @throws InvalidRequestError when there is no part, a file that is no image, or something that is not JSON.
  */
 export function fromDecisionState(parts: DecisionCall["state"]): EvaluationRequest["state"] {
   const [first] = parts;
@@ -36,13 +38,36 @@ export function fromDecisionState(parts: DecisionCall["state"]): EvaluationReque
   if (parts.length === 1 && first.type === "json" && isRecord(first.value)) {
     return first.value;
   }
+  if (parts.some(({ type }) => type === "file")) return parts.map(toPart);
   return parts.map(toText).join("\n\n");
 }
 
-function toText(part: DecisionStatePart): string {
+function toPart(part: DecisionStatePart): StatePart {
   if (part.type === "text") return part.text;
-  if (part.type === "json") return toJson(part.value);
-  throw new InvalidRequestError("The state has a file part; send its content as text or JSON.");
+  return part.type === "json" ? { json: part.value } : fromFile(part);
+}
+
+function fromFile({ mediaType, data }: Extract<DecisionStatePart, { type: "file" }>): ImagePart {
+  if (mediaType.split("/")[0] === "image") {
+    if (data.type === "url") return image(data.url);
+    if (data.type === "data" && typeof data.data !== "string") return image(data.data);
+    if (data.type === "data") return image(bytesOf(data.data as string));
+  }
+  const message = "The state has a file part that is no image; send its content as text or JSON.";
+  throw new InvalidRequestError(message);
+}
+
+/** The bytes of base64, whose format is not always said beside it. */
+function bytesOf(base64: string): Uint8Array {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    throw new InvalidRequestError("The state has a file part whose data is not base64.");
+  }
+}
+
+function toText(part: DecisionStatePart): string {
+  return part.type === "text" ? part.text : toJson((part as { value: unknown }).value);
 }
 
 function toJson(value: unknown): string {

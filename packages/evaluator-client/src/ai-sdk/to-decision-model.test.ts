@@ -10,6 +10,7 @@ import { beforeAll, expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { InvalidRequestError } from "../errors.ts";
 import { answeringModel, scamBody, scamQuestion } from "../testing/answering-model.ts";
+import { onePixel } from "../testing/one-pixel.ts";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import { toDecisionModel } from "./index.ts";
@@ -113,9 +114,22 @@ test.each<[string, DecisionState, string]>([
   expect(warnings).toMatchObject([{ type: "compatibility", feature: "state" }]);
 });
 
+test("sends a file that is an image over a wire that takes it", async () => {
+  const { model, bodies } = answeringModel(undefined, {}, "decision-model");
+  const file = { type: "file", data: onePixel, mediaType: "image/*" } as const;
+  const state = [{ type: "text", text: "a photo" }, file, { type: "json", value: 1 }] as const;
+  const { warnings } = await decide({ model, state, questions: scamQuestion });
+  const data = { type: "data", data: onePixel.toString("base64") };
+  const sent = { type: "file", mediaType: "image/png", data };
+  expect(bodies).toMatchObject([{ stateParts: [state[0], sent, state[2]] }]);
+  expect(warnings).toEqual([]);
+});
+
 test.each<[string, DecisionState, RegExp]>([
   ["no parts", [], /no parts/],
-  ["a file", [{ type: "file", data: new Uint8Array([1]), mediaType: "image/png" }], /file part/],
+  ["a file", [{ type: "file", data: new Uint8Array([1]), mediaType: "text/csv" }], /no image/],
+  ["no image", [{ type: "file", data: new Uint8Array([1]), mediaType: "image/png" }], /no image/],
+  ["an image", [{ type: "file", data: onePixel, mediaType: "image" }], /takes no parts/],
   ["a BigInt", [{ type: "json", value: [1n] as never }], /not a JSON value/],
   ["undefined", [{ type: "json", value: undefined as never }], /not a JSON value/],
 ])("refuses a state with %s before sending", async (_, state, message) => {

@@ -4,7 +4,7 @@ import { checkOptions, EvaluatorError } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { Hooks } from "../hooks.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import type { JsonObject } from "../questions/json.ts";
+import type { State } from "../questions/state.ts";
 import type { Questions } from "../questions/question.ts";
 import { OrderedReader } from "./ordered-reader.ts";
 import { CompletionOrder, InputOrder, type Outcomes } from "./outcomes.ts";
@@ -40,7 +40,7 @@ export interface EvaluationBatch<TQuestions extends Questions = Questions> exten
 }
 
 /** The requests of a batch; it may be endless, and is read only as far as needed. */
-export type RequestSource<TQuestions extends Questions = Questions, TState = string | JsonObject> =
+export type RequestSource<TQuestions extends Questions = Questions, TState = State> =
   | Iterable<EvaluationRequest<TQuestions, TState>>
   | AsyncIterable<EvaluationRequest<TQuestions, TState>>;
 

@@ -2,6 +2,7 @@ import { type Span, SpanKind, SpanStatusCode, trace, type Tracer } from "@opente
 import type { Evaluation } from "../evaluation.ts";
 import type { TracedCall, Tracing } from "../evaluator-options.ts";
 import type { AttemptEvent } from "../hooks.ts";
+import { withoutImageBytes } from "../questions/state.ts";
 
 const OPERATION = "evaluate";
 
@@ -53,9 +54,14 @@ function describe({ request, transport }: TracedCall, recordContent: boolean) {
     "gen_ai.operation.name": OPERATION,
     "gen_ai.provider.name": name,
     ...(target && { "gen_ai.request.model": target.modelId, ...serverOf(target.url) }),
-    ...(recordContent && { "gen_ai.input.messages": JSON.stringify(request) }),
+    ...(recordContent && { "gen_ai.input.messages": JSON.stringify(withoutBytes(request)) }),
   };
   return { name: target ? `${OPERATION} ${target.modelId}` : OPERATION, attributes };
+}
+
+/** Megabytes of an image belong in no span. */
+function withoutBytes({ state, questions }: TracedCall["request"]) {
+  return { state: Array.isArray(state) ? withoutImageBytes(state) : state, questions };
 }
 
 function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boolean): void {

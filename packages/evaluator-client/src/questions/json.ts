@@ -37,10 +37,17 @@ export type Json<TValue> = [TValue] extends [JsonValue | undefined]
               ? { readonly [TKey in keyof TValue]: Json<TValue[TKey]> }
               : NotJson<"unknown: say which JSON type it has">;
 
-/** The type itself when it can be a state, text or a JSON object, else why it cannot. */
+/** The type itself when it can be a state, text, a JSON object or a list of parts, else why it cannot. */
 export type StateOf<TState> = TState extends readonly unknown[]
-  ? NotJson<"a list: put it under a key of an object">
+  ? { readonly [TKey in keyof TState]: PartOf<TState[TKey]> }
   : Json<TState>;
+
+/** The type itself when it can be one part of a state, else why it cannot. */
+type PartOf<TPart> = TPart extends string | { readonly image: string }
+  ? TPart
+  : TPart extends { readonly json: infer TValue }
+    ? { readonly json: Json<TValue> }
+    : NotJson<"a list that is not of parts (text, { json } and images): put it under a key of an object">;
 
 /**
  * A schema for a plain object whose keys are data, whatever their name, and whose values match.

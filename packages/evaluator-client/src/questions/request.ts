@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { InvalidRequestError } from "../errors.ts";
 import { constantQuestions, perQuestions, rememberQuestions } from "./constant-questions.ts";
-import { type JsonObject, isRecord, recordOf } from "./json.ts";
+import { isRecord, recordOf } from "./json.ts";
 import {
   type Question,
   type QuestionLimits,
@@ -9,6 +9,14 @@ import {
   questionSchema,
   quoteName,
 } from "./question.ts";
+import {
+  checkParts,
+  type ImageSupport,
+  isImage,
+  type State,
+  type StatePart,
+  withoutImageBytes,
+} from "./state.ts";
 
 /** The body of an evaluation request (contract section 2.1). */
 export const evaluationRequestSchema = z.strictObject({
@@ -16,11 +24,11 @@ export const evaluationRequestSchema = z.strictObject({
   questions: recordOf(questionSchema),
 });
 /** What to ask: a state, and questions about it (contract section 2.1). */
-export interface EvaluationRequest<
-  TQuestions extends Questions = Questions,
-  TState = string | JsonObject,
-> {
-  /** Free text or a JSON object; key names are input to the model. At most 32k tokens. */
+export interface EvaluationRequest<TQuestions extends Questions = Questions, TState = State> {
+  /**
+   * Free text or a JSON object; key names are input to the model. At most 32k tokens. On wires that
+   * take images, also a list of parts: text, `{ json }` and {@link image}.
+   */
   readonly state: TState;
   /** Question id to question; the model never sees the id. */
   readonly questions: TQuestions;
@@ -28,12 +36,13 @@ export interface EvaluationRequest<
 
 /**
  * Makes the check of a request before anything is sent: it refuses what no service could answer
- * (contract section 2.1), and gives the request with {@link constantQuestions} where it can.
+ * (contract section 2.1), or this one could not where it is about images, and gives the request with {@link constantQuestions} where it can.
  *
  * @throws InvalidRequestError naming the question, or the place in the state.
  */
 export function requestParser(
   limits: QuestionLimits = {},
+  images?: ImageSupport,
 ): (request: EvaluationRequest) => EvaluationRequest {
   const problemOf = perQuestions((questions) => findProblem(questions, limits));
   return (request) => {
@@ -41,7 +50,7 @@ export function requestParser(
       throw new InvalidRequestError("A request is an object with a state and questions, no more.");
     }
     const { state } = request;
-    checkState(state);
+    checkState(state, images);
     const questions = constantQuestions(request.questions);
     const { message, questionId } = problemOf(questions);
     if (message !== null) throw new InvalidRequestError(message, { questionId });
@@ -95,15 +104,23 @@ function problemOfOne(
   return `has ${count} ${kind}s, more than ${most}; a service that takes more needs questionLimits.${option}`;
 }
 
-function checkState(state: unknown): void {
+function checkState(state: unknown, images: ImageSupport | undefined): void {
   if (typeof state === "string") return;
-  if (!isPlainObject(state)) refuseState("The state", "is neither a string nor a JSON object");
+  if (!isPlainObject(state)) {
+    if (Array.isArray(state)) return checkParts(state, images, whatJsonCannotHold);
+    refuseState("The state", "is neither a string nor a JSON object");
+  }
   const flaw = findFlaw(state, []);
   if (flaw !== null) refuseState(`The state at ${quoteName(`state${flaw.path}`)}`, flaw.what);
 }
 
 function refuseState(where: string, what: string): never {
   throw new InvalidRequestError(`${where} ${what}; send text or a JSON object.`);
+}
+
+function whatJsonCannotHold(value: unknown): string | null {
+  const flaw = findFlaw(value, []);
+  return flaw === null ? null : `has JSON that at ${quoteName(`json${flaw.path}`)} ${flaw.what}`;
 }
 
 interface Flaw {
@@ -141,10 +158,18 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 const CHARACTERS_PER_TOKEN = 4;
 const FRAME = '{"state": , "questions": }'.length;
 
-/** An estimate of a request's input tokens: a quarter of its JSON's characters, not the service's count. */
-export function estimateTokens(request: EvaluationRequest): number {
-  const characters = FRAME + charactersIn(request.state) + charactersInQuestions(request.questions);
-  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+// What the vendor counts for its largest image of 1568 × 1568 pixels, by third parties' bills (unverified).
+const MOST_TOKENS_OF_AN_IMAGE = 6272;
+
+/**
+ * An estimate of a request's input tokens: a quarter of its JSON's characters, not the service's
+ * count; an image counts as 6,272, the most that one is known to come to.
+ */
+export function estimateTokens({ state, questions }: EvaluationRequest): number {
+  const images = Array.isArray(state) ? (state as readonly StatePart[]).filter(isImage).length : 0;
+  const read = images === 0 ? state : withoutImageBytes(state as readonly StatePart[]);
+  const characters = FRAME + charactersIn(read) + charactersInQuestions(questions);
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN) + images * MOST_TOKENS_OF_AN_IMAGE;
 }
 
 const charactersInQuestions = perQuestions(charactersIn);
@@ -167,6 +192,9 @@ const MOST_TOKENS = 32_000;
 export function isSurelyTooLong(state: unknown): boolean {
   const characters = typeof state === "string" ? state.length : textIn(state);
   if (characters < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
+  if (Array.isArray(state) && (state as readonly StatePart[]).some(isImage)) {
+    return isSurelyTooLong({ parts: withoutImageBytes(state as readonly StatePart[]) });
+  }
   if (characters > MOST_TOKENS * MOST_CHARACTERS_PER_TOKEN) return true;
   return wordsIn(state) > MOST_TOKENS;
 }

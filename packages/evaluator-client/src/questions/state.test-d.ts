@@ -2,6 +2,7 @@ import { expectTypeOf } from "vitest";
 import type { Evaluator } from "../create-evaluator.ts";
 import type { JsonObject } from "./json.ts";
 import { boolean, choice } from "./question.ts";
+import { image, type State } from "./state.ts";
 import type { EvaluationRequest } from "./request.ts";
 
 declare const evaluator: Evaluator;
@@ -34,6 +35,13 @@ evaluator.evaluateMany([{ state: mail, questions }]);
 evaluator.evaluateMany([mail].map((state) => ({ state, questions })));
 evaluator.evaluateMany([request]);
 
+// A list of parts is a state too.
+declare const state: State;
+void evaluator.evaluate({ state: ["a photo", image("https://example.com/a.png")], questions });
+void evaluator.evaluate({ state: ["a mail", { json: mail }, image(new Uint8Array())], questions });
+void evaluator.evaluate({ state, questions });
+evaluator.evaluateMany([mail].map((one) => ({ state: [{ json: one }, image("")], questions })));
+
 class Money {
   readonly amount = 1;
   format(): string {
@@ -65,8 +73,10 @@ void evaluator.evaluate({ state: { size: 10n }, questions });
 void evaluator.evaluate({ state: { kind: Symbol("mail") }, questions });
 // @ts-expect-error Type 'unknown' is not assignable to type 'NotJson<"unknown: say which JSON type it has">'.
 void evaluator.evaluate({ state: unknowns, questions });
-// @ts-expect-error Type 'Mail[]' is not assignable to type 'NotJson<"a list: put it under a key of an object">'.
+// @ts-expect-error Type 'Mail' is not assignable to type 'NotJson<"a list that is not of parts (text, { json } and images): put it under a key of an object">'.
 void evaluator.evaluate({ state: [mail], questions });
+// @ts-expect-error Property 'notJson' is missing in type 'Date' but required in type 'NotJson<"an instance of a class: send its text or its fields">'.
+void evaluator.evaluate({ state: [{ json: dated }], questions });
 
 // A plain constant without `as const`: the message names the question, tier, and its type.
 const widened = {

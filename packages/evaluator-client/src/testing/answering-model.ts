@@ -1,6 +1,7 @@
 import { type DecisionModelOptions, toDecisionModel } from "../ai-sdk/to-decision-model.ts";
 import { createEvaluator } from "../create-evaluator.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+import type { GatewayWire } from "../transports/gateway/gateway-wire.ts";
 import { gatewayBody } from "./email-evaluation.ts";
 
 /** One question as the `ai` package asks it. */
@@ -16,12 +17,13 @@ export const scamBody = {
 export function answeringModel(
   answer: () => Response = () => Response.json(scamBody),
   options: DecisionModelOptions = {},
+  wire: GatewayWire = "evaluation-model",
 ) {
   const bodies: { state: unknown; questions: unknown }[] = [];
   const fetch = async (_url: string, { body }: RequestInit) => {
     bodies.push(JSON.parse(body as string));
     return answer();
   };
-  const transport = gatewayTransport({ apiKey: "a-gateway-key", env: {}, fetch });
+  const transport = gatewayTransport({ apiKey: "a-gateway-key", env: {}, fetch, wire });
   return { bodies, model: toDecisionModel(createEvaluator({ transport, maxRetries: 0 }), options) };
 }

@@ -2,6 +2,8 @@ import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { boolean, choice, score } from "../questions/question.ts";
+import { image } from "../questions/state.ts";
+import { onePixel } from "../testing/one-pixel.ts";
 import { directTransport } from "./direct/direct-transport.ts";
 import { gatewayTransport } from "./gateway/gateway-transport.ts";
 
@@ -34,6 +36,28 @@ test("the same request gets equal answers, confidence and usage over every wire"
   }));
   expect(first).toMatchObject({ answers: { category: { choice: "receipt" } } });
   expect(first?.modelId).toBe("local/lexical-1");
+  for (const other of others) expect(other).toEqual(first);
+});
+
+test("the same images get equal answers and usage over every wire that takes them", async () => {
+  const server = createEmulator({ exchanges: [], engine: "openai" });
+  const decisions = directTransport({
+    apiKey: null,
+    model: "a-model",
+    baseUrl: "http://127.0.0.1:1",
+    wire: "decisions",
+    fetch: server.fetch,
+  });
+  const { "its successor": successor, "the vendor's wire": vendor } = transports;
+  const { questions } = request;
+  const state = ["Your receipt", image(onePixel), "Amount paid: $20.00"];
+  const [first, ...others] = await Promise.all(
+    [successor, vendor, decisions].map(async (transport) => {
+      const evaluation = await createEvaluator({ transport }).evaluate({ state, questions });
+      return { answers: evaluation.answers, usage: evaluation.usage };
+    }),
+  );
+  expect(first).toMatchObject({ answers: { category: { choice: "receipt" } } });
   for (const other of others) expect(other).toEqual(first);
 });
 

@@ -1,5 +1,6 @@
 import type { StatusError } from "../errors.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
+import { type ImageSupport, isImage } from "../questions/state.ts";
 import {
   type HttpClient,
   type HttpEndpoint,
@@ -24,6 +25,10 @@ export interface PostedService {
   readonly apiKey: string | null;
   /** The service's known limits, when it has any. */
   readonly limits?: RateLimits;
+  /** Which images its wire takes, when it takes any. */
+  readonly images?: ImageSupport;
+  /** Headers of a request with images, beside the others. */
+  readonly imageHeaders?: Readonly<Record<string, string>>;
   /** Writes the body of a request as JSON. */
   toBody(request: EvaluationRequest): string;
   /** Maps a success to the gateway's form, or throws an `InvalidResponseError`. */
@@ -74,16 +79,23 @@ function withHeaders(
 
 /** Makes the transport of a service that takes one JSON body by POST and answers with another. */
 export function postTransport(service: PostedService, options: TransportOptions): Transport {
-  const { name, url, headers, modelId, limits } = service;
+  const { name, url, headers, modelId, limits, images, imageHeaders } = service;
   const http = httpClientFor(options);
   const json = { ...service, http, addedHeaders: options.headers };
   const post = prepareJson({ method: "POST", url, headers }, json);
+  const postImages =
+    imageHeaders === undefined
+      ? post
+      : prepareJson({ method: "POST", url, headers: { ...headers, ...imageHeaders } }, json);
   return {
     name,
     target: { url, modelId },
     ...(limits && { limits }),
+    ...(images && { images }),
     async send(request, context) {
-      const response = await post(service.toBody(request), context, request.state);
+      const { state } = request;
+      const send = Array.isArray(state) && state.some(isImage) ? postImages : post;
+      const response = await send(service.toBody(request), context, state);
       const { status, headers: received, json } = response;
       return { ...service.toReply(response, request), status, headers: received, raw: json };
     },

@@ -1,6 +1,7 @@
 import type { StatusErrorDetails } from "../errors.ts";
 import { headerOf, type JsonResponse } from "../http/http-client.ts";
 import type { Clock } from "../clock.ts";
+import { withoutImageBytes } from "../questions/state.ts";
 
 /** A response with an error status, and what its error may and may not say. */
 export interface StatusFailure extends PrivateText {
@@ -84,8 +85,11 @@ export function quoteServerText(
   if (typeof text !== "string" || text.trim() === "") return null;
   // Control characters, line breaks and terminal escapes do not belong in a one-line message.
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+  // A piece of an image would be looked for in megabytes, so whatever may be one stays out.
+  if (Array.isArray(state) && /[\w+/=-]{24}/.test(line)) return null;
   if (apiKey !== null && (line.includes(apiKey) || sharesRun(line, apiKey, 8))) return null;
-  if ([...Object.values(headers), ...textsOf(state)].some((part) => repeats(line, part)))
+  const said = Array.isArray(state) ? withoutImageBytes(state) : state;
+  if ([...Object.values(headers), ...textsOf(said)].some((part) => repeats(line, part)))
     return null;
   return line.length > MAX_QUOTE ? `"${line.slice(0, MAX_QUOTE)}…"` : `"${line}"`;
 }

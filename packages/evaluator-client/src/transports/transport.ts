@@ -1,4 +1,5 @@
 import type { EvaluationRequest } from "../questions/request.ts";
+import type { ImageSupport } from "../questions/state.ts";
 import type { ResponseHeaders } from "../http/http-client.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import type { AttemptContext } from "../retry/attempt.ts";
@@ -55,6 +56,8 @@ export interface Transport {
   readonly target?: TransportTarget;
   /** The service's known limits, when it has any. */
   readonly limits?: RateLimits;
+  /** Which images a state may hold. @default none, and a state is no list of parts */
+  readonly images?: ImageSupport;
   /** Estimates what one evaluation sends, where that is not one call of the request's own size. */
   estimate?(request: EvaluationRequest): CallEstimate;
   /** Sends one request and reads its whole response. */

@@ -48,6 +48,23 @@ test("decide gets a validated answer to every question type", async () => {
   expect(result.providerMetadata?.["typesafe"]).toHaveProperty("confidence.tier");
 });
 
+test("decide sends an image, which is counted and not looked at", async () => {
+  const ask = (...more: { type: "file"; mediaType: string; data: Uint8Array }[]) =>
+    decide({
+      model: gateway.decisionModel("typesafe-ai/jev"),
+      state: [{ type: "text", text: "hello there" }, ...more],
+      questions,
+    });
+  const [withImage, without] = await Promise.all([
+    ask({ type: "file", mediaType: "image/png", data: Buffer.from("\x89PNG\r\n\x1a\n", "latin1") }),
+    ask(),
+  ]);
+  expect(withImage.answers).toEqual(without.answers);
+  expect(withImage.usage.inputTokens).toBe((without.usage.inputTokens ?? 0) + 200);
+  const pdf = ask({ type: "file", mediaType: "application/pdf", data: Buffer.from("%PDF") });
+  await expect(pdf).rejects.toThrow(/expected an image; this model reads no other file/);
+});
+
 test("decide accepts 255 equal options, text, and several state parts", async () => {
   const names = Array.from({ length: 255 }, (_, index) => [`option ${index}`, null]);
   const { answers } = await decide({

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { JudgedAnswer, Judgement } from "../answers/judgement.ts";
 import { lexicalModel } from "../basis.ts";
+import { joinContents } from "../questions/content.ts";
+import { imageUrlSchema } from "../questions/images.ts";
 import type { EvaluationInput, QuestionInput } from "../questions/question.ts";
 
 const named = { name: z.string(), instructions: z.string() };
@@ -23,7 +25,22 @@ const questionSchema = z.discriminatedUnion("type", [
       .max(10),
   }),
 ]);
-const bodySchema = z.object({ input: z.string(), questions: z.array(questionSchema).min(1) });
+const messageSchema = z.object({
+  role: z.literal("user"),
+  content: z.union([
+    z.string(),
+    z.array(
+      z.discriminatedUnion("type", [
+        z.object({ type: z.literal("input_text"), text: z.string() }),
+        z.object({ type: z.literal("input_image"), image_url: imageUrlSchema }),
+      ]),
+    ),
+  ]),
+});
+const bodySchema = z.object({
+  input: z.union([z.string(), z.array(messageSchema).min(1)]),
+  questions: z.array(questionSchema).min(1),
+});
 
 /** A request of OpenAI's decisions form, its body read. */
 export interface DecisionsRequest {
@@ -38,7 +55,19 @@ export function parseDecisions(body: unknown): DecisionsRequest | null {
   const questions = Object.fromEntries(
     data.questions.map((question, index) => [String(index), toQuestion(question)]),
   );
-  return { input: { state: data.input, questions }, questions: data.questions };
+  return { input: { ...readInput(data.input), questions }, questions: data.questions };
+}
+
+function readInput(
+  input: z.infer<typeof bodySchema>["input"],
+): Pick<EvaluationInput, "state" | "images"> {
+  if (typeof input === "string") return { state: input };
+  const parts = input.flatMap(({ content }) =>
+    typeof content === "string" ? [{ type: "input_text" as const, text: content }] : content,
+  );
+  const texts = parts.flatMap((part) => (part.type === "input_text" ? [part.text] : []));
+  const images = parts.flatMap((part) => (part.type === "input_image" ? [part.image_url] : []));
+  return { state: joinContents(texts), ...(images.length > 0 && { images }) };
 }
 
 function toQuestion(question: DecisionsRequest["questions"][number]): QuestionInput {

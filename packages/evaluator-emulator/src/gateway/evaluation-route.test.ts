@@ -184,7 +184,7 @@ function ask(question: object) {
 }
 
 test("a body over the size limit is a 413", async () => {
-  const { status, json } = await postEvaluation(emulator, "x".repeat(5 * 1024 * 1024));
+  const { status, json } = await postEvaluation(emulator, "x".repeat(33 * 1024 * 1024));
   expect(status).toBe(413);
   expect(json).toMatchObject({ error: { type: "invalid_request_error" } });
 });

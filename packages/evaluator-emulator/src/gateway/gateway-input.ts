@@ -1,16 +1,31 @@
 import { z } from "zod";
 import { isJsonRecord } from "../json.ts";
-import { type Content, contentSchema } from "../questions/content.ts";
+import { type Content, contentSchema, joinContents } from "../questions/content.ts";
+import { imageSchema } from "../questions/images.ts";
 import { type EvaluationInput, questionsSchema } from "../questions/question.ts";
 import { invalidRequest } from "./gateway-error.ts";
+
+/** A file as the gateway's own client sends it: its bytes, never an address. */
+const filePartSchema = z
+  .object({
+    type: z.literal("file"),
+    mediaType: z
+      .string()
+      .regex(/^image\/\w+$/, "expected an image; this model reads no other file"),
+    data: z.object({ type: z.literal("data"), data: z.string() }),
+  })
+  .transform(({ mediaType, data }) => ({ format: mediaType.slice(6), base64: data.data }))
+  .pipe(imageSchema)
+  .transform((image) => ({ type: "file" as const, image }));
 
 const statePartSchema = z.discriminatedUnion(
   "type",
   [
     z.object({ type: z.literal("text"), text: z.string() }),
     z.object({ type: z.literal("json"), value: contentSchema }),
+    filePartSchema,
   ],
-  { error: "expected a text or json part; this model reads no files" },
+  { error: "expected a text, json or file part" },
 );
 
 const questions = questionsSchema("boolean");
@@ -30,7 +45,7 @@ export function parseGatewayInput(body: unknown, wire: EvaluationWire): Evaluati
   const hasParts = isJsonRecord(body) && Object.hasOwn(body, "stateParts");
   if (wire === "evaluation-model" || !hasParts) return parse(stateBodySchema, body);
   const { stateParts, questions } = parse(partsBodySchema, body);
-  return { state: joinParts(stateParts), questions };
+  return { ...readParts(stateParts), questions };
 }
 
 function parse<TBody>(schema: z.ZodType<TBody>, body: unknown): TBody {
@@ -41,7 +56,14 @@ function parse<TBody>(schema: z.ZodType<TBody>, body: unknown): TBody {
   throw invalidRequest(`Invalid request: ${where}: ${issue?.message}`);
 }
 
-function joinParts(parts: readonly z.infer<typeof statePartSchema>[]): Content {
-  const contents = parts.map((part) => (part.type === "text" ? part.text : part.value));
-  return contents.length === 1 && contents[0] !== undefined ? contents[0] : contents;
+function readParts(
+  parts: readonly z.infer<typeof statePartSchema>[],
+): Pick<EvaluationInput, "state" | "images"> {
+  const contents: Content[] = [];
+  const images: string[] = [];
+  for (const part of parts) {
+    if (part.type === "file") images.push(part.image);
+    else contents.push(part.type === "text" ? part.text : part.value);
+  }
+  return { state: joinContents(contents), ...(images.length > 0 && { images }) };
 }

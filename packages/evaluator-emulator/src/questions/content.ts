@@ -26,3 +26,9 @@ export function contentText(content: Content | null): string {
   }
   return lines.join("\n");
 }
+
+/** Returns several contents as one: itself where there is one, else their list. */
+export function joinContents(contents: readonly Content[]): Content {
+  const [only] = contents;
+  return contents.length === 1 && only !== undefined ? only : contents;
+}

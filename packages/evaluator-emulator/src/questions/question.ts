@@ -32,6 +32,8 @@ export type QuestionInput = ChoiceInput | ScoreInput | BooleanInput;
 /** What every wire's evaluation request is brought to before it is answered. */
 export interface EvaluationInput {
   readonly state: Content;
+  /** What tells the images beside the state from others, in order; absent where there are none. */
+  readonly images?: readonly string[];
   readonly questions: Readonly<Record<string, QuestionInput>>;
 }
 

@@ -1,4 +1,4 @@
-import type { Content } from "./content.ts";
+import { imageTokens } from "./images.ts";
 import { type EvaluationInput, type QuestionInput, questionText } from "./question.ts";
 
 const bytesPerToken = 4;
@@ -9,9 +9,10 @@ export function estimateTextTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
 }
 
-/** Estimated tokens of a state, key names and punctuation of an object included. */
-function estimateStateTokens(state: Content): number {
-  return estimateTextTokens(typeof state === "string" ? state : JSON.stringify(state));
+/** Estimated tokens of a state, key names and punctuation of an object included, and of its images. */
+function estimateStateTokens({ state, images = [] }: EvaluationInput): number {
+  const text = typeof state === "string" ? state : JSON.stringify(state);
+  return estimateTextTokens(text) + images.length * imageTokens;
 }
 
 /** Estimated tokens of one question: its instructions and criteria, never its id. */
@@ -20,11 +21,11 @@ function estimateQuestionTokens(question: QuestionInput): number {
 }
 
 /** Estimated input tokens of a whole request: state, questions and a fixed frame. */
-export function estimateInputTokens({ state, questions }: EvaluationInput): number {
-  const questionTokens = Object.values(questions).map(estimateQuestionTokens);
+export function estimateInputTokens(input: EvaluationInput): number {
+  const questionTokens = Object.values(input.questions).map(estimateQuestionTokens);
   return (
     frameTokens +
-    estimateStateTokens(state) +
+    estimateStateTokens(input) +
     questionTokens.reduce((total, tokens) => total + tokens, 0)
   );
 }
@@ -40,7 +41,7 @@ export function isOverTokenLimits(input: EvaluationInput): boolean {
     .map(estimateQuestionTokens)
     .reduce((longest, tokens) => Math.max(longest, tokens), 0);
   return (
-    estimateStateTokens(input.state) + longestQuestion > maxStateTokens ||
+    estimateStateTokens(input) + longestQuestion > maxStateTokens ||
     estimateInputTokens(input) > maxRequestTokens
   );
 }

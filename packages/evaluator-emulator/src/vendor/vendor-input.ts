@@ -1,15 +1,29 @@
 import { z } from "zod";
-import { isJsonRecord } from "../json.ts";
-import { contentSchema } from "../questions/content.ts";
+import { isJsonRecord, mapRecord, recordOf } from "../json.ts";
+import { type Content, contentSchema, joinContents } from "../questions/content.ts";
+import { imageSchema } from "../questions/images.ts";
 import { type EvaluationInput, questionsSchema } from "../questions/question.ts";
 import { type FieldError, VendorError } from "./vendor-error.ts";
 
-const knownFields = new Set(["model", "state", "questions"]);
+const knownFields = new Set(["model", "state", "questions", "assets"]);
+
+/** An image by its name; third parties' clients show the form (unverified). */
+const assetSchema = z
+  .object({
+    type: z.literal("image").optional(),
+    format: z.enum(["png", "jpg", "jpeg"]),
+    data_base64: z.string(),
+  })
+  .transform(({ format, data_base64: base64 }): z.input<typeof imageSchema> => {
+    return { format: format === "jpg" ? "jpeg" : format, base64 };
+  })
+  .pipe(imageSchema);
 
 const bodySchema = z.object({
   model: z.string(),
   state: contentSchema,
   questions: questionsSchema("noul"),
+  assets: recordOf(assetSchema).optional(),
 });
 
 /** A request to the vendor, its body read. */
@@ -21,7 +35,8 @@ export interface VendorRequest {
 /**
  * Reads the body of a direct evaluation (contract section 4.5).
  *
- * @throws {VendorError} a 400 for an unknown top-level field, else a 422 with a list of fields.
+ * @throws {VendorError} a 400 for an unknown top-level field and for an image that no text names,
+ * else a 422 with a list of fields.
  */
 export function parseVendorInput(body: unknown): VendorRequest {
   const unknown = isJsonRecord(body)
@@ -30,8 +45,42 @@ export function parseVendorInput(body: unknown): VendorRequest {
   if (unknown !== undefined) throw new VendorError(400, `Unknown field: ${unknown}`);
   const { data, error } = bodySchema.safeParse(body, { reportInput: true });
   if (data === undefined) throw new VendorError(422, error.issues.map(toFieldError));
-  const { model, ...input } = data;
-  return { model, input };
+  const { model, assets, ...input } = data;
+  return { model, input: assets === undefined ? input : withImages(input, assets) };
+}
+
+/** Takes the images' names out of the state, where they stand as any words do. */
+function withImages(
+  { state, questions }: EvaluationInput,
+  assets: Readonly<Record<string, string>>,
+): EvaluationInput {
+  const names = Object.keys(assets);
+  const text = JSON.stringify([state, questions]);
+  const unnamed = names.find((name) => !text.includes(JSON.stringify(name).slice(1, -1)));
+  if (unnamed !== undefined) {
+    const message = "An asset is not referenced in the request.";
+    throw new VendorError(400, { error_type: "api_usage_error", message });
+  }
+  return {
+    state: withoutNames(state, names),
+    questions,
+    images: Object.values(assets),
+  };
+}
+
+function withoutNames(state: Content, names: readonly string[]): Content {
+  const isName = new Set<unknown>(names);
+  if (!Array.isArray(state)) return strip(state, names) as Content;
+  const others = state.filter((item) => !isName.has(item)).map((item) => strip(item, names));
+  return joinContents(others as Content[]);
+}
+
+function strip(value: unknown, names: readonly string[]): unknown {
+  if (typeof value === "string") {
+    return names.reduce((text, name) => text.replaceAll(name, ""), value);
+  }
+  if (Array.isArray(value)) return value.map((item) => strip(item, names));
+  return isJsonRecord(value) ? mapRecord(value, (item) => strip(item, names)) : value;
 }
 
 function toFieldError({ path, message, input }: z.core.$ZodIssue): FieldError {

@@ -131,7 +131,7 @@ test("an unknown model or address is a 404", async () => {
 });
 
 test("a body over the size limit is a 413", async () => {
-  const { status, json } = await postSystemOne(emulator, "x".repeat(5 * 1024 * 1024));
+  const { status, json } = await postSystemOne(emulator, "x".repeat(33 * 1024 * 1024));
   expect(status).toBe(413);
   expect(json).toMatchObject({ detail: expect.stringContaining("bytes") });
 });
@@ -139,4 +139,36 @@ test("a body over the size limit is a 413", async () => {
 test("lists its models", async () => {
   const response = await emulator.fetch("/direct/v1/models");
   expect(await response.json()).toMatchObject({ models: [{ name: "jev-latest" }] });
+});
+
+const image = { type: "image", format: "jpg", data_base64: "/9j/4AAA" };
+const dangerZone = { "TypeSafe-Danger-Zone-Images": "true" };
+
+test("an image is named in the state, counted and not looked at", async () => {
+  const withImage = { ...request, state: [request.state, "photo-7"], assets: { "photo-7": image } };
+  const { json } = await postSystemOne(emulator, withImage, dangerZone);
+  const { json: without } = await postSystemOne(emulator, request);
+  const { answers, usage } = without as { answers: object; usage: { input_tokens: number } };
+  expect(json).toMatchObject({ answers, usage: { input_tokens: usage.input_tokens + 200 } });
+});
+
+test.each([
+  ["no header", { state: "photo-7", assets: { "photo-7": image } }, {}, /Danger-Zone-Images/],
+  ["no name in the text", { assets: { "photo-7": image } }, dangerZone, /not referenced/],
+  [
+    "a GIF",
+    { assets: { "photo-7": { ...image, format: "gif" } } },
+    dangerZone,
+    /"assets","photo-7","format"/,
+  ],
+  [
+    "other bytes",
+    { assets: { "photo-7": { ...image, data_base64: "AAAA" } } },
+    dangerZone,
+    /expected the bytes of an image of the format jpeg/,
+  ],
+])("refuses an image with %s", async (_, fields, headers, words) => {
+  const { status, json } = await postSystemOne(emulator, { ...request, ...fields }, headers);
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(JSON.stringify(json)).toMatch(words);
 });

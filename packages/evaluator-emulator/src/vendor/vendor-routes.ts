@@ -71,6 +71,10 @@ async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Res
   requireVendorKey(call, context);
   const vendorRequest = parseVendorInput(await readJson(call));
   const { model, input } = vendorRequest;
+  if (input.images !== undefined && call.req.header("typesafe-danger-zone-images") !== "true") {
+    const message = "Images need the header TypeSafe-Danger-Zone-Images: true.";
+    throw new VendorError(400, { error_type: "api_usage_error", message });
+  }
   if (!vendorModels.some(({ name }) => name === model)) {
     throw new VendorError(404, "Model not found");
   }

@@ -4,6 +4,7 @@ import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";
 import { type Question, type Questions, quoteName } from "../../questions/question.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
+import { type ImageSupport, isImage, type StatePart } from "../../questions/state.ts";
 import type { TransportReply } from "../transport.ts";
 
 /** The path of the decisions form under a server's base URL. */
@@ -38,10 +39,31 @@ const decisionsResponseSchema = z.looseObject({
   usage: z.looseObject({ input_tokens: z.int().min(0), output_tokens: z.int().min(0) }),
 });
 
-/** Returns the request body of the decisions form as JSON: a list of questions, and the state as text. */
+/** The images of the decisions form, in data: URLs or at an address (OpenAI's reference). */
+export const decisionsImages: ImageSupport = {
+  formats: ["png", "jpeg", "webp", "gif"],
+  maxBytes: 16 * 1024 * 1024,
+  maxImages: 128,
+  takesAddresses: true,
+};
+
+/** Returns the request body of the decisions form as JSON: a list of questions, and the state as text or as a user's message. */
 export function toDecisionsBody({ state, questions }: EvaluationRequest, model: string): string {
-  const input = typeof state === "string" ? state : JSON.stringify(state);
+  const input = Array.isArray(state) ? [toMessage(state)] : toText(state);
   return `{"model":${JSON.stringify(model)},"input":${JSON.stringify(input)},"questions":${toListJson(questions)}}`;
+}
+
+function toText(state: unknown): string {
+  return typeof state === "string" ? state : JSON.stringify(state);
+}
+
+function toMessage(parts: readonly StatePart[]): object {
+  const content = parts.map((part) => {
+    if (typeof part === "string") return { type: "input_text", text: part };
+    if (isImage(part)) return { type: "input_image", image_url: part.image };
+    return { type: "input_text", text: toText(part.json) };
+  });
+  return { role: "user", content };
 }
 
 const toListJson = perQuestions((questions) => {

@@ -9,12 +9,19 @@ import {
   readOption,
   type TransportOptions,
 } from "../transport-options.ts";
-import { fromDecisionsResponse, toDecisionsBody, decisionsPath } from "./decisions-wire.ts";
+import {
+  decisionsImages,
+  decisionsPath,
+  fromDecisionsResponse,
+  toDecisionsBody,
+} from "./decisions-wire.ts";
 import {
   toDirectError,
   fromDirectResponse,
   toDirectBody,
   directHeaders,
+  directImageHeaders,
+  directImages,
   directLimits,
   directPath,
 } from "./direct-wire.ts";
@@ -57,6 +64,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
       {
         ...service,
         name: "direct",
+        images: decisionsImages,
         toBody: (request) => toDecisionsBody(request, service.modelId),
         toReply: fromDecisionsResponse,
         toError: toDirectError,
@@ -69,6 +77,8 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
       ...service,
       name: "direct",
       limits: directLimits,
+      images: directImages,
+      imageHeaders: directImageHeaders,
       toBody: (request) => toDirectBody(request, service.modelId),
       toReply: (response) => fromDirectResponse(response, vendor),
       toError: toDirectError,

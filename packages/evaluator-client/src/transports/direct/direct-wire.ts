@@ -12,6 +12,14 @@ import { isRecord, recordOf, textAt } from "../../questions/json.ts";
 import type { Question } from "../../questions/question.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
 import {
+  type ImageData,
+  imageDataOf,
+  type ImagePart,
+  type ImageSupport,
+  isImage,
+  type StatePart,
+} from "../../questions/state.ts";
+import {
   commonStatusDetails,
   nextStep,
   passOnName,
@@ -75,7 +83,56 @@ const toQuestionsJson = perQuestions((questions) =>
 
 /** The request body of the vendor's API as JSON: the model in it, and `boolean` named `noul`. */
 export function toDirectBody({ state, questions }: EvaluationRequest, model: string): string {
+  if (Array.isArray(state)) return toDirectPartsBody(state, { questions }, model);
   return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${toQuestionsJson(questions)}}`;
+}
+
+/** The images that the vendor reads, from its model 1.14 on (third parties' clients; unverified). */
+export const directImages: ImageSupport = {
+  formats: ["png", "jpeg"],
+  maxBytes: 16 * 1024 * 1024,
+  maxImages: 128,
+  takesAddresses: false,
+};
+
+/** What switches images on, at the vendor an experiment. */
+export const directImageHeaders = { "TypeSafe-Danger-Zone-Images": "true" };
+
+/** The request body with images: each stands in the state by a name, and its bytes under that name in `assets`. */
+function toDirectPartsBody(
+  parts: readonly StatePart[],
+  { questions }: Pick<EvaluationRequest, "questions">,
+  model: string,
+): string {
+  const images = parts.filter(isImage);
+  const others = parts.filter((part) => !isImage(part));
+  const names = unusedNames(images.length, JSON.stringify([others, questions]));
+  const nameOf = new Map<ImagePart, string>();
+  for (const [index, part] of images.entries()) nameOf.set(part, names[index] as string);
+  const assets = [...nameOf].map(([part, name]) => {
+    // Addresses were refused with the request.
+    const { format, base64 } = imageDataOf(part) as ImageData;
+    return [
+      name,
+      { type: "image", format: format === "jpeg" ? "jpg" : format, data_base64: base64 },
+    ];
+  });
+  const state = parts.map((part) => {
+    if (typeof part === "string") return part;
+    return isImage(part) ? nameOf.get(part) : part.json;
+  });
+  const head = { model, state, ...(images.length > 0 && { assets: Object.fromEntries(assets) }) };
+  return `${JSON.stringify(head).slice(0, -1)},"questions":${toQuestionsJson(questions)}}`;
+}
+
+/** Names for images that stand nowhere in the text, which the vendor would take for the image too. */
+function unusedNames(count: number, text: string): string[] {
+  const used = new Set(Array.from(text.matchAll(/\[image-(\d+)\]/g), ([, number]) => number));
+  const names: string[] = [];
+  for (let number = 1; names.length < count; number += 1) {
+    if (!used.has(String(number))) names.push(`[image-${number}]`);
+  }
+  return names;
 }
 
 /** Moves the vendor's response into the gateway's form (contract section 2.6). */

@@ -11,6 +11,7 @@ import {
 import {
   fromGatewayResponse,
   gatewayHeaders,
+  gatewayImages,
   type GatewayWire,
   gatewayWires,
   toGatewayBody,
@@ -44,6 +45,7 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
     {
       ...service,
       name: "gateway",
+      ...(wire === "decision-model" && { images: gatewayImages }),
       toBody: (request) => toGatewayBody(request, wire),
       toReply: fromGatewayResponse,
       toError: (failure) => toGatewayError(failure, wire),

@@ -11,6 +11,13 @@ import { perQuestions } from "../../questions/constant-questions.ts";
 import { textAt, valueAt } from "../../questions/json.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
 import {
+  type ImageData,
+  imageDataOf,
+  type ImageSupport,
+  isImage,
+  type StatePart,
+} from "../../questions/state.ts";
+import {
   commonStatusDetails,
   nextStep,
   passOnName,
@@ -68,11 +75,31 @@ export function toGatewayBody(request: EvaluationRequest, wire: GatewayWire): st
   const state = JSON.stringify(request.state);
   const questions = toQuestionsJson(request.questions);
   if (wire === "evaluation-model") return `{"state":${state},"questions":${questions}}`;
-  const part =
-    typeof request.state === "string"
-      ? `{"type":"text","text":${state}}`
-      : `{"type":"json","value":${state}}`;
-  return `{"stateParts":[${part}],"questions":${questions}}`;
+  const parts = Array.isArray(request.state)
+    ? JSON.stringify(request.state.map(toGatewayPart))
+    : typeof request.state === "string"
+      ? `[{"type":"text","text":${state}}]`
+      : `[{"type":"json","value":${state}}]`;
+  return `{"stateParts":${parts},"questions":${questions}}`;
+}
+
+/**
+ * The images of the successor's wire: the gateway's own client sends bytes and refuses addresses.
+ * No document names a limit, so the vendor's stands for it.
+ */
+export const gatewayImages: ImageSupport = {
+  formats: ["png", "jpeg", "webp", "gif"],
+  maxBytes: 16 * 1024 * 1024,
+  maxImages: 128,
+  takesAddresses: false,
+};
+
+function toGatewayPart(part: StatePart): object {
+  if (typeof part === "string") return { type: "text", text: part };
+  if (!isImage(part)) return { type: "json", value: part.json };
+  // Addresses were refused with the request.
+  const { format, base64 } = imageDataOf(part) as ImageData;
+  return { type: "file", mediaType: `image/${format}`, data: { type: "data", data: base64 } };
 }
 
 /** The gateway's response is already in the gateway's form; only who answered is looked up. */

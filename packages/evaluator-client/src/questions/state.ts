@@ -1,0 +1,185 @@
+import { InvalidRequestError } from "../errors.ts";
+import { isRecord, type JsonObject, type JsonValue } from "./json.ts";
+
+/** A JSON value as one part of a state. */
+export type JsonPart = {
+  readonly json: JsonValue;
+};
+
+// Types and not interfaces, so that a state is a JSON value to the compiler too.
+/** An image as one part of a state; {@link image} makes it. */
+export type ImagePart = {
+  /** Its bytes as a `data:` URL in base64, or its `https:` address. */
+  readonly image: string;
+};
+
+/** One part of a state that holds an image: text, JSON or an image. */
+export type StatePart = string | JsonPart | ImagePart;
+
+/** What questions are about: text, a JSON object or, on wires that take images, a list of parts. */
+export type State = string | JsonObject | readonly StatePart[];
+
+/** A file format of images. */
+export type ImageFormat = "png" | "jpeg" | "webp" | "gif";
+
+/** Which images a wire takes. */
+export interface ImageSupport {
+  readonly formats: readonly ImageFormat[];
+  /** The most bytes of one image. */
+  readonly maxBytes: number;
+  /** The most images of one request. */
+  readonly maxImages: number;
+  /** Whether it takes `https:` addresses, which the service then reads. */
+  readonly takesAddresses: boolean;
+}
+
+/**
+ * Returns an image for a state that is a list of parts, from its bytes, from a `data:` URL or from an
+ * `https:` address. Only some wires take images, and fewer take addresses; the call says so before
+ * anything is sent.
+ *
+ * @throws {InvalidRequestError} when the bytes are neither PNG, JPEG, WebP nor GIF.
+ * @example
+ * ```ts
+ * const state = ["A photo of the parcel", image(await readFile("parcel.jpg"))];
+ * ```
+ */
+export function image(source: Uint8Array | string | URL): ImagePart {
+  if (!(source instanceof Uint8Array)) return { image: String(source) };
+  const format = formatOf(source);
+  if (format !== null) return { image: `data:image/${format};base64,${toBase64(source)}` };
+  const message = "The bytes are no image: they begin like neither PNG, JPEG, WebP nor GIF.";
+  throw new InvalidRequestError(message);
+}
+
+/** How each format begins; a null stands for any byte. */
+const signatures: Readonly<Record<ImageFormat, readonly (number | null)[]>> = {
+  png: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
+  jpeg: [0xff, 0xd8, 0xff],
+  webp: [0x52, 0x49, 0x46, 0x46, null, null, null, null, 0x57, 0x45, 0x42, 0x50],
+  gif: [0x47, 0x49, 0x46, 0x38],
+};
+
+function formatOf(bytes: Uint8Array): ImageFormat | null {
+  const formats = Object.keys(signatures) as ImageFormat[];
+  const isOf = (format: ImageFormat) =>
+    signatures[format].every((byte, index) => byte === null || byte === bytes[index]);
+  return formats.find(isOf) ?? null;
+}
+
+// A call takes no more arguments at once.
+const CHUNK = 32_768;
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let start = 0; start < bytes.length; start += CHUNK) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + CHUNK));
+  }
+  return btoa(binary);
+}
+
+/** The bytes of an image, read from its `data:` URL. */
+export interface ImageData {
+  readonly format: ImageFormat;
+  readonly base64: string;
+}
+
+/** Returns an image's format and bytes, or null where it is an address. */
+export function imageDataOf({ image: url }: ImagePart): ImageData | null {
+  const [head = "", format] = /^data:image\/(png|jpeg|webp|gif);base64,/.exec(url) ?? [];
+  return format === undefined
+    ? null
+    : { format: format as ImageFormat, base64: url.slice(head.length) };
+}
+
+/** Returns whether a part of a state is an image. */
+export function isImage(part: StatePart): part is ImagePart {
+  return typeof part === "object" && "image" in part;
+}
+
+/**
+ * Throws unless every part of a list is text, JSON or an image that the wire takes.
+ *
+ * @param findFlaw - Says what JSON cannot hold, or returns null.
+ */
+export function checkParts(
+  parts: readonly unknown[],
+  support: ImageSupport | undefined,
+  findFlaw: (value: unknown) => string | null,
+): void {
+  if (support === undefined) {
+    refuse(
+      "The state is neither a string nor a JSON object but a list, and this transport takes no parts and no images; send text or a JSON object, or use one that does: gatewayTransport with the wire decision-model, or directTransport",
+    );
+  }
+  if (parts.length === 0) refuse("The state is an empty list; send at least one part");
+  for (const [index, part] of parts.entries()) {
+    const problem = problemOf(part, support, findFlaw);
+    if (problem !== null) refuse(`The state at "state.${index}" ${problem}`);
+  }
+  const images = parts.filter((part) => isImage(part as StatePart)).length;
+  if (images > support.maxImages) {
+    refuse(`The state has ${images} images; this wire takes at most ${support.maxImages}`);
+  }
+}
+
+function refuse(message: string): never {
+  throw new InvalidRequestError(`${message}.`);
+}
+
+function problemOf(
+  part: unknown,
+  support: ImageSupport,
+  findFlaw: (value: unknown) => string | null,
+): string | null {
+  if (typeof part === "string") return null;
+  const keys = isRecord(part) ? Object.keys(part) : [];
+  if (isRecord(part) && keys.length === 1) {
+    if (typeof part["image"] === "string") return imageProblem({ image: part["image"] }, support);
+    if (keys[0] === "json") return findFlaw(part["json"]);
+  }
+  return "is neither text, { json } nor an image; write image(bytes)";
+}
+
+function imageProblem(part: ImagePart, support: ImageSupport): string | null {
+  const { formats, maxBytes, takesAddresses } = support;
+  const data = imageDataOf(part);
+  if (data === null) {
+    if (!isHttps(part.image)) {
+      return "is an image that is neither a data: URL of PNG, JPEG, WebP or GIF in base64 nor an https: address";
+    }
+    return takesAddresses
+      ? null
+      : "is the address of an image, which this wire does not take; read the file and send image(bytes)";
+  }
+  const { format, base64 } = data;
+  if (!formats.includes(format)) {
+    return `is an image of the format ${format}; this wire takes ${formats.join(" and ")}`;
+  }
+  const bytes = Math.floor((base64.length * 3) / 4);
+  if (bytes > maxBytes) {
+    return `is an image of about ${bytes} bytes; this wire takes at most ${maxBytes}`;
+  }
+  return holds(format, base64)
+    ? null
+    : `says that it is an image of the format ${format} in base64, but does not hold one`;
+}
+
+function isHttps(url: string): boolean {
+  return URL.canParse(url) && new URL(url).protocol === "https:";
+}
+
+/** Whether text is base64 and begins like the format; the rest is the service's to read. */
+function holds(format: ImageFormat, base64: string): boolean {
+  const padding = base64.endsWith("==") ? 2 : Number(base64.endsWith("="));
+  // One look for what does not belong there: a pattern of the whole would keep a place to go back to for each character.
+  if (/[^A-Za-z0-9+/]/.test(base64.slice(0, base64.length - padding))) return false;
+  if (base64.length === 0 || base64.length % 4 !== 0) return false;
+  const start = atob(base64.slice(0, 16));
+  return formatOf(Uint8Array.from(start, (character) => character.charCodeAt(0))) === format;
+}
+
+/** Returns the parts of a state with no bytes of an image in them: what may be counted or looked through as text. */
+export function withoutImageBytes(parts: readonly StatePart[]): readonly unknown[] {
+  return parts.map((part) => (isImage(part) && imageDataOf(part) !== null ? "" : part));
+}
