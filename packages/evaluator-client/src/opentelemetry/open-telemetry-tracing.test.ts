@@ -8,7 +8,9 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
+import { image, type State } from "../questions/state.ts";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
+import { onePixel } from "../testing/one-pixel.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import { openTelemetryTracing, type OpenTelemetryTracingOptions } from "./index.ts";
 
@@ -18,15 +20,17 @@ context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 async function spansOf(
   responses: readonly Response[],
   options: Omit<OpenTelemetryTracingOptions, "tracer"> = {},
+  state: State = emailRequest.state,
 ): Promise<ReadableSpan[]> {
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const tracing = openTelemetryTracing({ tracer: provider.getTracer("test"), ...options });
   const left = [...responses];
   const fetch = async () => left.shift() ?? Response.error();
-  const transport = gatewayTransport({ apiKey: "planted-secret-key", fetch });
+  const wire = Array.isArray(state) ? "decision-model" : "evaluation-model";
+  const transport = gatewayTransport({ apiKey: "planted-secret-key", fetch, wire });
   const evaluator = createEvaluator({ transport, tracing }, { random: () => 0 });
-  await evaluator.evaluate(emailRequest).catch(() => undefined);
+  await evaluator.evaluate({ ...emailRequest, state }).catch(() => undefined);
   return exporter.getFinishedSpans();
 }
 
@@ -87,6 +91,13 @@ test("records content only when asked, and never the key", async () => {
     "gen_ai.output.messages": JSON.stringify(gatewayBody.answers),
   });
   expect(JSON.stringify(asked.map(contentOf))).not.toContain("planted");
+});
+
+test("records of an image that it is there, not its bytes", async () => {
+  const state = ["a photo", image(onePixel)];
+  const spans = await spansOf([Response.json(gatewayBody)], { recordContent: true }, state);
+  const attribute = spans.at(-1)?.attributes["gen_ai.input.messages"];
+  expect(JSON.parse(String(attribute))).toMatchObject({ state: ["a photo", ""] });
 });
 
 test("takes the global tracer by default, which does nothing without an SDK", async () => {
