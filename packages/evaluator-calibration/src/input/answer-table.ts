@@ -1,3 +1,4 @@
+import { IdIndex } from "./id-index.ts";
 import { CalibrationInputError, listNames, type Place, quote } from "./input-error.ts";
 
 /** What kind of question was answered. */
@@ -61,7 +62,7 @@ export class AnswerColumn {
   readonly source: AnswerSource;
   /** The first name of each row. */
   readonly ids: string[] = [];
-  readonly #rows = new Map<string, number>();
+  readonly #rows = new IdIndex();
   #latestRow = -1;
   readonly #numbers = new GrowingNumbers();
   /** Rows that came again and replaced the earlier answer. */
