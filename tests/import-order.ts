@@ -10,6 +10,13 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "listen read-text-file run-program",
     "index",
   ],
+  "packages/exchanges": [
+    "exchange find-key find-secrets",
+    "recording secrets-in-json",
+    "request-match",
+    "replay-ledger",
+    "index",
+  ],
   "packages/evaluator-client": [
     "clock environment errors",
     "http pacing questions",
@@ -19,7 +26,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "logger middleware/middleware open-calls retry",
     "batch evaluator-options",
     "catalog create-evaluator opentelemetry",
-    "ai-sdk middleware",
+    "ai-sdk exchanges middleware",
     "index",
   ],
   "packages/evaluator-calibration": [
@@ -115,5 +122,5 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "triage",
     "main",
   ],
-  fixtures: ["browser exchanges find-secrets", "index network"],
+  fixtures: ["browser exchanges", "index network"],
 };

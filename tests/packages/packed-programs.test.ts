@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
@@ -30,7 +30,8 @@ beforeAll(async () => {
   const manifest = { name: "empty", private: true, type: "module" };
   await writeFile(join(project, "package.json"), JSON.stringify(manifest));
   const install = "npm install --prefer-offline --ignore-scripts --no-audit --no-fund";
-  await run(`${install} ${tarballs.join(" ")}`, { cwd: project });
+  const others = "vitest@5.1.0 jest@30.5.2";
+  await run(`${install} ${tarballs.join(" ")} ${others}`, { cwd: project });
   return async () => {
     await packed[Symbol.asyncDispose]();
     await rm(project, { recursive: true, force: true });
@@ -88,3 +89,28 @@ console.log(refused instanceof DatabaseError && refused.failure);
   await run(`${root}/node_modules/.bin/tsc ${options} ${types} program.ts`, { cwd: project });
   expect(await run("node program.ts", { cwd: project })).toBe("true true\nunreachable\n");
 });
+
+const noEnvironment = { AI_GATEWAY_API_KEY: "", EVALUATOR_BASE_URL: "http://127.0.0.1:1" };
+
+test.each([
+  ["vitest", "npx --no-install vitest run vitest.test.mjs", /2 passed/],
+  ["node:test", "node --test node.test.mjs", /pass 2\b/],
+  [
+    "jest",
+    "node --experimental-vm-modules node_modules/jest/bin/jest.js --testMatch '**/jest.test.mjs'",
+    /2 passed/,
+  ],
+])(
+  "a test of one's own code replays in %s, with no key and no network",
+  async (_name, command, passed) => {
+    await cp(join(root, "examples/testing"), project, { recursive: true });
+    const { stdout, stderr, exitCode } = await runCommand(command, {
+      cwd: project,
+      env: noEnvironment,
+    });
+    expect({ exitCode, printed: stdout + stderr }).toEqual({
+      exitCode: 0,
+      printed: expect.stringMatching(passed),
+    });
+  },
+);

@@ -4,10 +4,10 @@ import {
   evaluationResponseSchema,
   scoreAnswerSchema,
 } from "evaluator-client";
+import { pathText } from "evaluator-exchanges";
 import { loadExchanges } from "evaluator-fixtures";
 import { expect, test } from "vitest";
 import { contractBreaches } from "./contract-breaches.ts";
-import { pathText } from "./shape.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- each row reaches into a body of another form
 type Body = any;

@@ -7,7 +7,7 @@ import {
   InvalidResponseError,
   RefusalError,
 } from "evaluator-client";
-import type { Exchange } from "evaluator-fixtures";
+import type { Exchange } from "evaluator-exchanges";
 import { z } from "zod";
 
 /** One rule of the contract that a response breaks. */

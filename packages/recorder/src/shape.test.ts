@@ -1,5 +1,6 @@
+import { pathText } from "evaluator-exchanges";
 import { expect, test } from "vitest";
-import { compareShapes, pathText } from "./shape.ts";
+import { compareShapes } from "./shape.ts";
 
 function differences(samples: readonly unknown[], actual: unknown): string[] {
   return compareShapes(samples, actual, ["$"]).map(
@@ -41,17 +42,4 @@ test("a value may be like any sample, and lacks only what all samples have", () 
     "missing $.a (string or number)",
     "type $.b (number became string)",
   ]);
-});
-
-test.each([
-  ["response.body.usage", ["body", "usage"]],
-  ["response.warnings[].text", ["warnings", 3, "text"]],
-  ['response["content-type"]', ["content-type"]],
-  ['response["a \\"quoted\\" id"]', ['a "quoted" id']],
-  ['response[""]', [""]],
-  ['response["…"]', ["\u001b[31m"]],
-  ['response["…"]', ["x".repeat(61)]],
-  ['response["…"]', [["s", "k-abcdefghijklmnop"].join("")]],
-])("%s", (text, path) => {
-  expect(pathText(["response", ...path])).toBe(text);
 });

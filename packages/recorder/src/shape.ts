@@ -1,5 +1,3 @@
-import { findSecrets } from "evaluator-fixtures";
-
 /** A place where a JSON value has another shape: a key too few or too many, or another type. */
 interface ShapeDifference {
   readonly kind: "missing" | "new" | "type";
@@ -79,26 +77,4 @@ function typeOf(value: unknown): string {
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
-}
-
-const longest = 60;
-
-/**
- * Returns a path in a JSON value as text, such as `response.body.answers["my id"].choice`; `[]` is
- * any item
- * of an array. A key that is long or looks like a secret is shown as `["…"]`.
- */
-export function pathText(path: readonly PropertyKey[]): string {
-  return path.map((key, index) => (index === 0 ? String(key) : segment(key))).join("");
-}
-
-function segment(key: PropertyKey): string {
-  if (typeof key === "number") return "[]";
-  const name = String(key);
-  if (/^[A-Za-z_$][\w$]*$/.test(name) && isPrintable(name)) return `.${name}`;
-  return isPrintable(name) ? `[${JSON.stringify(name)}]` : '["…"]';
-}
-
-function isPrintable(name: string): boolean {
-  return name.length <= longest && !/\p{C}/u.test(name) && findSecrets(name).length === 0;
 }

@@ -1,7 +1,7 @@
-import type { Exchange } from "evaluator-fixtures";
+import { type Exchange, pathText } from "evaluator-exchanges";
 import { contractBreaches } from "../contract-breaches.ts";
 import type { LiveCall } from "../live/choose-calls.ts";
-import { compareShapes, pathText } from "../shape.ts";
+import { compareShapes } from "../shape.ts";
 
 /**
  * Returns where a live answer has another shape than an exchange's, and where it breaks the

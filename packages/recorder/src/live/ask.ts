@@ -1,13 +1,13 @@
-import type { Exchange } from "evaluator-fixtures";
-import { z } from "zod";
-import type { LiveCall } from "./choose-calls.ts";
 import {
   emulatorHeader,
-  type LiveContext,
+  type Exchange,
+  findLeak,
+  keepHeaders,
   type LiveReply,
-  UnusableAnswerError,
-} from "./live-context.ts";
-import { findLeak } from "./find-key.ts";
+} from "evaluator-exchanges";
+import { z } from "zod";
+import type { LiveCall } from "./choose-calls.ts";
+import { type LiveContext, UnusableAnswerError } from "./live-context.ts";
 
 /**
  * Does something with each call, one after the other; one that fails does not stop the rest.
@@ -45,7 +45,8 @@ export async function readAnswer(
 ): Promise<Exchange["response"]> {
   const { exchange } = call;
   const reply = await sendCall(call, context);
-  const leak = findLeak(reply, { keys, exchange });
+  const publicText = `${JSON.stringify(exchange)} ${emulatorHeader}`;
+  const leak = findLeak(reply, { keys, publicText });
   if (leak !== null) throw new UnusableAnswerError(leak);
   const expected = exchange.response.status;
   if (reply.status !== expected) {
@@ -123,24 +124,4 @@ function decode(bytes: Uint8Array): string {
   } catch {
     throw new UnusableAnswerError("its body is not UTF-8");
   }
-}
-
-const keptHeaders = [
-  "content-type",
-  "retry-after",
-  "retry-after-ms",
-  "x-should-retry",
-  "x-request-id",
-  "x-typesafe-request-id",
-  emulatorHeader,
-];
-
-/** Returns the response headers that clients act on; every other is dropped. */
-function keepHeaders(headers: Headers): Record<string, string> {
-  return Object.fromEntries(
-    keptHeaders.flatMap((name) => {
-      const value = headers.get(name);
-      return value === null ? [] : [[name, value]];
-    }),
-  );
 }

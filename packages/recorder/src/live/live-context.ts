@@ -11,16 +11,6 @@ export interface LiveContext extends CliContext {
   readonly exchangesFolder: string;
 }
 
-/** Marks an answer of the emulator, which is no live service. */
-export const emulatorHeader = "x-evaluator-emulator";
-
-/** What came back, before anything is believed or kept. */
-export interface LiveReply {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
 /** A run that cannot start; its message says why and what to do, and holds no key. */
 export class NotRunError extends CliError {
   constructor(message: string) {

@@ -1,12 +1,18 @@
 import { join } from "node:path";
 import { describeSystemError, writeWholeFile } from "evaluator-cli-kit";
-import { type Exchange, findSecrets } from "evaluator-fixtures";
+import {
+  emulatorHeader,
+  type Exchange,
+  findSecretIn,
+  modelOf,
+  pathText,
+  scrubResponse,
+} from "evaluator-exchanges";
 import { contractBreaches } from "../contract-breaches.ts";
 import { readAnswer } from "../live/ask.ts";
 import type { LiveCall } from "../live/choose-calls.ts";
-import { emulatorHeader, type LiveContext, UnusableAnswerError } from "../live/live-context.ts";
-import { compareShapes, pathText } from "../shape.ts";
-import { scrubResponse, toRecording } from "./recording.ts";
+import { type LiveContext, UnusableAnswerError } from "../live/live-context.ts";
+import { compareShapes } from "../shape.ts";
 
 /** Where recordings go, and what may not be in them. */
 interface RecordOptions extends LiveContext {
@@ -32,6 +38,26 @@ export async function recordCall(call: LiveCall, options: RecordOptions): Promis
   const shape =
     differences === 0 ? "same shape as before" : `shape differs in ${differences} places`;
   return `${exchange.name}: recorded, ${shape}`;
+}
+
+function toRecording(
+  exchange: Exchange,
+  { response, recordedAt }: { response: Exchange["response"]; recordedAt: Date },
+): Omit<Exchange, "name"> {
+  const { name, provenance, description, request } = exchange;
+  const situation = name.slice(name.lastIndexOf("/") + 1).replaceAll("-", " ");
+  return {
+    // What is written of the contract's answer is not true of this one.
+    description:
+      provenance.source === "live" ? description : `What a live service answered to: ${situation}.`,
+    provenance: {
+      source: "live",
+      recordedAt: recordedAt.toISOString().slice(0, "YYYY-MM-DD".length),
+      model: modelOf(request, response),
+    },
+    request,
+    response,
+  };
 }
 
 /** Returns the file of a recording. */
@@ -60,7 +86,7 @@ async function checkRecordable(
   response: Exchange["response"],
   { acceptsEmulator }: { acceptsEmulator: boolean },
 ): Promise<void> {
-  const secret = findSecretIn(response);
+  const secret = findSecretIn(response, "response");
   if (secret !== null) throw new UnusableAnswerError(`it holds ${secret}`);
   const [breach] = await contractBreaches(exchange, response.body);
   if (breach !== undefined) {
@@ -71,35 +97,4 @@ async function checkRecordable(
       "the emulator answered, which is no live service; --out DIR keeps its answers elsewhere",
     );
   }
-}
-
-/**
- * Returns what a response holds that looks private and where, such as "a bearer value in
- * response.headers.retry-after", or null. Never repeats it.
- */
-export function findSecretIn(response: Exchange["response"]): string | null {
-  for (const { path, text } of textsIn(response, ["response"])) {
-    const [secret] = findSecrets(text);
-    if (secret !== undefined) return `${secret.kind} in ${pathText(path)}`;
-  }
-  // What only the file's text shows, such as a field named like a header that carries a key.
-  const [secret] = findSecrets(JSON.stringify(response));
-  return secret === undefined ? null : secret.kind;
-}
-
-interface PlacedText {
-  readonly path: readonly PropertyKey[];
-  readonly text: string;
-}
-
-/** Returns every string and every key of a JSON value. */
-function textsIn(value: unknown, path: readonly PropertyKey[]): PlacedText[] {
-  if (typeof value === "string") return [{ path, text: value }];
-  if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, [...path, index]));
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => {
-    const keyPath = [...path, key];
-    const ownKey: PlacedText = { path: keyPath, text: key };
-    return [ownKey].concat(textsIn(item, keyPath));
-  });
 }

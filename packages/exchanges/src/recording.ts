@@ -1,25 +1,29 @@
-import type { Exchange } from "evaluator-fixtures";
 import { z } from "zod";
+import type { Exchange } from "./exchange.ts";
 
-/** Returns the exchange with what a live service answered, and where that comes from. */
-export function toRecording(
-  exchange: Exchange,
-  { response, recordedAt }: { response: Exchange["response"]; recordedAt: Date },
-): Omit<Exchange, "name"> {
-  const { name, provenance, description, request } = exchange;
-  const situation = name.slice(name.lastIndexOf("/") + 1).replaceAll("-", " ");
-  return {
-    // What is written of the contract's answer is not true of this one.
-    description:
-      provenance.source === "live" ? description : `What a live service answered to: ${situation}.`,
-    provenance: {
-      source: "live",
-      recordedAt: recordedAt.toISOString().slice(0, "YYYY-MM-DD".length),
-      model: modelOf(exchange, response),
-    },
-    request,
-    response,
-  };
+type Response = Exchange["response"];
+
+/** Marks an answer of the emulator, which is no live service. */
+export const emulatorHeader = "x-evaluator-emulator";
+
+const keptHeaders = [
+  "content-type",
+  "retry-after",
+  "retry-after-ms",
+  "x-should-retry",
+  "x-request-id",
+  "x-typesafe-request-id",
+  emulatorHeader,
+];
+
+/** Returns the response headers that clients act on; every other is dropped. */
+export function keepHeaders(headers: Headers): Record<string, string> {
+  return Object.fromEntries(
+    keptHeaders.flatMap((name) => {
+      const value = headers.get(name);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
 }
 
 const answeredSchema = z.object({ model: z.string().min(1) }).transform(({ model }) => model);
@@ -34,7 +38,10 @@ const routedSchema = z
 /**
  * Returns the model that answered, else the one that was asked for (contract sections 2.5 and 2.6).
  */
-function modelOf({ request }: Exchange, { body }: Exchange["response"]): string {
+export function modelOf(
+  request: Pick<Exchange["request"], "headers" | "body">,
+  { body }: Response,
+): string {
   return (
     answeredSchema.safeParse(body).data ??
     routedSchema.safeParse(body).data ??
@@ -44,7 +51,6 @@ function modelOf({ request }: Exchange, { body }: Exchange["response"]): string 
   );
 }
 
-type Response = Exchange["response"];
 type Json = Response["body"];
 
 const serviceId = /\b(gen|req)_[0-9A-Za-z-]{8,}/g;
@@ -53,7 +59,7 @@ const idKey =
 
 /**
  * Replaces the ids that tie a response to an account's logs by counted ones, such as
- * `gen_recorded0001`; the same id by the same one.
+ * `gen_recorded0001`; the same id by the same one. Answers hold none, and may look like one.
  */
 export function scrubResponse({ status, headers, body }: Response): Response {
   const rename = createRenaming();
@@ -64,15 +70,26 @@ export function scrubResponse({ status, headers, body }: Response): Response {
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, scrubText(value, name)]),
     ),
-    body: scrubValue(body, "", scrubText),
+    body: scrubBody(body, scrubText),
   };
 }
 
-function scrubValue(
-  value: Json,
-  key: string,
-  scrubText: (text: string, key: string) => string,
-): Json {
+type ScrubText = (text: string, key: string) => string;
+
+function scrubBody(body: Json, scrubText: ScrubText): Json {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    return scrubValue(body, "", scrubText);
+  }
+  const entries = Object.entries(body).map(([key, value]): [string, Json] => {
+    if (key === "answers") return [key, value];
+    // A chat's own id of its answer.
+    const isId = key === "id" && typeof value === "string";
+    return [key, isId ? scrubText(value, "request-id") : scrubValue(value, key, scrubText)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function scrubValue(value: Json, key: string, scrubText: ScrubText): Json {
   if (typeof value === "string") return scrubText(value, key);
   if (Array.isArray(value)) return value.map((item) => scrubValue(item, key, scrubText));
   if (typeof value !== "object" || value === null) return value;

@@ -1,0 +1,114 @@
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { keyText } from "evaluator-exchanges";
+import * as z from "zod";
+import { checkOptions } from "../errors.ts";
+import type { Environment } from "../environment.ts";
+import type { Fetch } from "../http/http-client.ts";
+import { isRecord } from "../questions/json.ts";
+import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+import type { Transport } from "../transports/transport.ts";
+
+/** What the transport that is recorded or replayed has to be made with. */
+export interface OwnTransportOptions {
+  /** Sends to the service and keeps the exchange, or answers from the folder. */
+  fetch: Fetch;
+  /** Stands for the key where there is no service. */
+  apiKey?: string;
+  /** Empty where there is no service, so that a test means the same on every machine. */
+  env?: Environment;
+}
+
+/** How exchanges are made and compared; the same for recording and replaying. */
+export interface ExchangeOptions {
+  /**
+   * Makes the transport from what it is given and options of yours, such as
+   * `(own) => gatewayTransport({ ...own, modelId: "…" })`. @default gatewayTransport
+   */
+  transport?: (own: OwnTransportOptions) => Transport;
+  /** Returns a text of a state, question or answer as it may stand in a file. @default unchanged */
+  redact?: (text: string) => string;
+}
+
+const isFunction = (value: unknown) => typeof value === "function";
+const optionsSchema = z.object({
+  transport: z.custom(isFunction, "it is a function, such as directTransport").optional(),
+  redact: z.custom(isFunction, "it is a function from text to text").optional(),
+  fetch: z.custom(isFunction, "it is a function, such as the global fetch").optional(),
+});
+
+/** Returns the options with their defaults. @throws {ConfigurationError} when one is wrong. */
+export function readExchangeOptions(options: ExchangeOptions): Required<ExchangeOptions> {
+  checkOptions(optionsSchema, options);
+  const { transport = (own) => gatewayTransport(own), redact = (text) => text } = options;
+  return { transport, redact };
+}
+
+/** Returns the path of a folder; a relative one is from where the program was started. */
+export function folderPath(folder: string | URL): string {
+  return resolve(folder instanceof URL ? fileURLToPath(folder) : folder);
+}
+
+/** What a transport hands to `fetch`, as far as exchanges need it. */
+export interface AskedRequest {
+  readonly method: "GET" | "POST";
+  /** With its query. */
+  readonly path: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The JSON body after `redact`; undefined where there is none. */
+  readonly body: unknown;
+}
+
+/** Reads what a transport hands to `fetch`. */
+export function readAsked(
+  url: string,
+  init: RequestInit,
+  redact: (text: string) => string,
+): AskedRequest {
+  const { pathname, search } = new URL(url);
+  const body = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
+  return {
+    method: init.method === "GET" ? "GET" : "POST",
+    path: pathname + search,
+    headers: Object.fromEntries(new Headers(init.headers)),
+    body: redactTexts(body, redact),
+  };
+}
+
+/** Returns a JSON value with each of its texts, keys left alone, as `redact` returns it. */
+export function redactTexts(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === "string") return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, redactTexts(item, redact)]),
+  );
+}
+
+/** Returns the model that a request names, or null. */
+export function askedModel({ headers, body }: AskedRequest): string | null {
+  const named = headers["ai-model-id"] ?? (isRecord(body) ? body["model"] : null);
+  return typeof named === "string" ? named : null;
+}
+
+const shownIds = 8;
+
+/** Returns question ids for a message, such as `questions category, scam and 3 more`. */
+export function listQuestions(ids: readonly string[]): string {
+  const shown = ids.slice(0, shownIds).map((id) => keyText(id).replace(/^\.|^\[|\]$/g, ""));
+  const others = ids.length > shownIds ? ` and ${ids.length - shownIds} more` : "";
+  return `${ids.length === 1 ? "question" : "questions"} ${shown.join(", ")}${others}`;
+}
+
+/** Returns a transport that sends in another way than the one it is made from, else is the same. */
+export function sendingAs(inner: Transport, send: Transport["send"]): Transport {
+  const { name, target } = inner;
+  return {
+    name,
+    ...(target && { target }),
+    ...(inner.estimate && { estimate: inner.estimate.bind(inner) }),
+    send,
+    close: async () => inner.close?.(),
+  };
+}

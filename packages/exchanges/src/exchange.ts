@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+import { z } from "zod";
+
+const headersSchema = z.record(
+  z.string().regex(/^(?!authorization$|proxy-authorization$|cookie$|set-cookie$)[a-z0-9-]+$/),
+  z.string(),
+  {
+    error: (issue) =>
+      issue.code === "invalid_key"
+        ? "expected a lower-case header name that never carries a key"
+        : undefined,
+  },
+);
+
+// Where an exchange comes from: written from the contract, or recorded from a live service.
+const provenanceSchema = z.discriminatedUnion("source", [
+  z.strictObject({ source: z.literal("contract"), section: z.string().min(1) }),
+  z.strictObject({
+    source: z.literal("live"),
+    recordedAt: z.iso.date(),
+    model: z.string().min(1),
+  }),
+]);
+
+/** One exchange file: a request, the response to it, and where both come from. */
+export const exchangeSchema = z.strictObject({
+  description: z.string().min(1),
+  provenance: provenanceSchema,
+  request: z.strictObject({
+    method: z.enum(["GET", "POST"]),
+    path: z.string().startsWith("/"),
+    headers: headersSchema,
+    body: z.json().optional(),
+  }),
+  response: z.strictObject({
+    status: z.int().min(200).max(599),
+    headers: headersSchema,
+    body: z.json(),
+  }),
+});
+
+/** One exchange and its name: the file's path in its folder without `.json`. */
+export type Exchange = z.infer<typeof exchangeSchema> & { name: string };
+
+/**
+ * Reads every exchange file of a folder and its subfolders, sorted by name.
+ *
+ * @throws {Error} Names the file and the field that is not as the schema says.
+ */
+export function loadExchanges(folder: string): Exchange[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".json"))
+    .map((path) => path.slice(0, -".json".length).split(sep).join("/"))
+    .toSorted()
+    .map((name) => readExchange(folder, name));
+}
+
+function readExchange(folder: string, name: string): Exchange {
+  const file = join(folder, `${name}.json`);
+  const { data, error } = exchangeSchema.safeParse(parseJson(readFileSync(file, "utf8"), file));
+  if (data !== undefined) return { name, ...data };
+  const [issue] = error.issues;
+  throw new Error(`${file} is not an exchange: ${issue?.path.join(".")}: ${issue?.message}`);
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${file} is not JSON.`);
+  }
+}

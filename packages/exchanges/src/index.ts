@@ -1,0 +1,7 @@
+export { type Exchange, exchangeSchema, loadExchanges } from "./exchange.ts";
+export { findLeak, type LiveReply } from "./find-key.ts";
+export { findSecrets } from "./find-secrets.ts";
+export { emulatorHeader, keepHeaders, modelOf, scrubResponse } from "./recording.ts";
+export { openReplayLedger, type ReplayLedger } from "./replay-ledger.ts";
+export { type RecordedRequest, requestDigest } from "./request-match.ts";
+export { findSecretIn, keyText, pathText } from "./secrets-in-json.ts";
