@@ -1,3 +1,5 @@
+import type { MailSource } from "../input/mail.ts";
+
 /** Where the day of a mail comes from. */
 export type DateBasis = "header" | "received" | "separator" | "file";
 
@@ -19,6 +21,8 @@ export interface ImportedMail {
 export interface FoundMail {
   /** Where it stands in the source, for messages; nothing of its content. */
   readonly name: string;
+  /** Where a person finds it again. */
+  readonly source: MailSource;
   /** Whether it is so large that only its start is read. */
   readonly isCut: boolean;
   /** When it came, for a mail that does not say. */

@@ -32,6 +32,7 @@ test.each([
       from: "Ada <a@b.example>",
       subject: "Hü",
       snippet: "Tom & Ann's card ending in",
+      source: { file: "dump.json", gmail: true },
     },
   ]);
   expect(stderr).toContain("left out 1 with only the sent label");

@@ -23,7 +23,7 @@ type GmailMessage = z.infer<typeof messageSchema>;
 
 /** Finds the messages of a Gmail API dump: an array, an object with `messages`, or one a line. */
 export async function* gmailMails(
-  { prefix, modifiedAt }: SourceFile,
+  { name: file, prefix, modifiedAt }: SourceFile,
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<FoundMail> {
   let number = 0;
@@ -35,7 +35,8 @@ export async function* gmailMails(
         return await parseGmailMessage(record.value);
       };
       const arrived = { at: modifiedAt, basis: "file" } as const;
-      yield { name: `${prefix}message ${number}`, isCut: false, arrived, read };
+      const source = { file, gmail: true } as const;
+      yield { name: `${prefix}message ${number}`, source, isCut: false, arrived, read };
     }
   }
 }

@@ -39,7 +39,7 @@ export async function* readMailFile(
   const lead = leadLength(start);
   const text = start.subarray(lead).toString("latin1");
   const content = skip(all, lead);
-  if (isMbox(text)) yield* orNothing(file, mboxMails(file, content));
+  if (isMbox(text)) yield* orNothing(file, mboxMails(file, content, lead));
   else if (/^\d{1,10}[ \t]{0,20}\r?\n[!-9;-~]{1,100}:/.test(text)) yield await emlx(file, content);
   else if (isMessage(text) || /\.emlx?$/i.test(file.name)) yield await message(file, content);
   else if (isGmailDump(text, file)) yield* orNothing(file, gmailMails(file, all));
@@ -126,7 +126,9 @@ async function emlx(file: SourceFile, content: AsyncIterable<Buffer>): Promise<F
 
 function toFound(file: SourceFile, bytes: Buffer, isCut: boolean): FoundMail {
   const arrived = { at: file.modifiedAt, basis: "file" } as const;
-  return { name: file.name, isCut, arrived, read: async () => await parseMessage(bytes) };
+  const { name } = file;
+  const read = async () => await parseMessage(bytes);
+  return { name, source: { file: name }, isCut, arrived, read };
 }
 
 async function readStart(chunks: AsyncIterable<Buffer>, size: number) {

@@ -102,6 +102,7 @@ test.each([1, 2, 7, 50, 1000])("in pieces of %i bytes come the same mails", asyn
     {
       ...found,
       name: "a.mbox: message 1",
+      source: { file: "a.mbox", offset: 0 },
       arrived: { at: new Date("2026-11-02T09:00:00"), basis: "separator" },
       subject: "one",
       text: "From me\n>From you\n> From all\nnot >From",
@@ -109,6 +110,7 @@ test.each([1, 2, 7, 50, 1000])("in pieces of %i bytes come the same mails", asyn
     {
       ...found,
       name: "a.mbox: message 2",
+      source: { file: "a.mbox", offset: one.length },
       arrived: { at: new Date("2026-11-03T09:00:00Z"), basis: "separator" },
       subject: "two",
       text: "Hi",

@@ -19,14 +19,20 @@ const header = /^[!-9;-~]{1,100}:/;
 const usualHeader =
   /^(?:[A-Za-z]{1,30}-[\w-]{1,60}|Received|Date|From|To|Cc|Bcc|Subject|Sender|Status|Importance|Precedence|Priority):/i;
 
-/** Finds the mails of an mbox, one at a time. */
+/**
+ * Finds the mails of an mbox, one at a time.
+ *
+ * @param start - How many bytes of the file stand before the chunks.
+ */
 export async function* mboxMails(
   file: SourceFile,
   chunks: AsyncIterable<Buffer>,
+  start = 0,
 ): AsyncGenerator<FoundMail> {
   const splitter = new MboxSplitter();
-  const toFound = ({ number, deliveredAt, bytes, isCut }: MboxMessage): FoundMail => ({
+  const toFound = ({ number, offset, deliveredAt, bytes, isCut }: MboxMessage): FoundMail => ({
     name: `${file.prefix}message ${number}`,
+    source: { file: file.name, offset: start + offset },
     isCut,
     arrived:
       deliveredAt === null
@@ -50,6 +56,8 @@ export function isMbox(text: string): boolean {
 interface MboxMessage {
   /** Its number in the file, from 1. */
   readonly number: number;
+  /** Where its separator begins, in bytes. */
+  readonly offset: number;
   /** When it was delivered, by its separator, or null. */
   readonly deliveredAt: Date | null;
   /** Its start, some {@link MESSAGE_BYTES}. */
@@ -59,6 +67,7 @@ interface MboxMessage {
 }
 
 interface OpenMessage {
+  readonly offset: number;
   readonly deliveredAt: Date | null;
   readonly lines: Buffer[];
   length: number;
@@ -81,7 +90,9 @@ class MboxSplitter {
   #number = 0;
   #takesBare = false;
   /** A line that is a separator if the next one is a header. */
-  #candidate: { line: Buffer; head: string; isAfterBlank: boolean } | null = null;
+  #candidate: { line: Buffer; head: string; offset: number; isAfterBlank: boolean } | null = null;
+  /** Where the next line begins, in bytes. */
+  #offset = 0;
 
   /** Returns the messages that end in a piece of the file. */
   *split(chunk: Buffer): Generator<MboxMessage> {
@@ -108,17 +119,19 @@ class MboxSplitter {
 
   *#take(line: Buffer): Generator<MboxMessage> {
     const head = this.#isLineStart ? headOf(line) : "";
+    const offset = this.#offset;
+    this.#offset += line.length;
     const candidate = this.#candidate;
     this.#candidate = null;
     if (candidate !== null) {
       if (this.#separates(candidate, headOf(line, true))) {
         yield* this.#close();
-        this.#begin(candidate.head);
+        this.#begin(candidate);
       } else this.#add(candidate.line);
     }
     const isAfterBlank = this.#isAfterBlank;
     this.#isAfterBlank = head === "\n" || head === "\r\n";
-    if (head.startsWith("From ")) this.#candidate = { line, head, isAfterBlank };
+    if (head.startsWith("From ")) this.#candidate = { line, head, offset, isAfterBlank };
     else this.#add(/^>+From /.test(head) ? line.subarray(1) : line);
   }
 
@@ -130,11 +143,11 @@ class MboxSplitter {
     return usualHeader.test(next);
   }
 
-  #begin(head: string): void {
+  #begin({ head, offset }: { readonly head: string; readonly offset: number }): void {
     this.#number += 1;
     const deliveredAt = dateOf(head);
     if (this.#number === 1) this.#takesBare = deliveredAt === null;
-    this.#open = { deliveredAt, lines: [], length: 0 };
+    this.#open = { offset, deliveredAt, lines: [], length: 0 };
   }
 
   #add(line: Buffer): void {
@@ -145,10 +158,11 @@ class MboxSplitter {
 
   *#close(): Generator<MboxMessage> {
     if (this.#open === null) return;
-    const { deliveredAt, lines, length } = this.#open;
+    const { offset, deliveredAt, lines, length } = this.#open;
     this.#open = null;
     const bytes = Buffer.concat(lines);
-    yield { number: this.#number, deliveredAt, bytes, isCut: length > bytes.length };
+    const isCut = length > bytes.length;
+    yield { number: this.#number, offset, deliveredAt, bytes, isCut };
   }
 }
 

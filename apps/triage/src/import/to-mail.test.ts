@@ -21,11 +21,13 @@ test("a record has the day in UTC, and no more of a long header or text than is 
   const text = `${" ".repeat(2000)}beyond`;
   const long = "x".repeat(5000);
   const mail = { id: "1", date: null, from: long, subject: long, text, labels: null };
-  expect(toMail(mail, { arrived })).toEqual({
+  const source = { file: "a.mbox", offset: 7 };
+  expect(toMail(mail, { arrived, source })).toEqual({
     id: "1",
     date: "2026-03-02",
     from: "x".repeat(1000),
     subject: "x".repeat(1000),
     snippet: "",
+    source,
   });
 });

@@ -23,8 +23,8 @@ const fragments = [
 
 /** Returns the input record of a mail (contract section 4.7), its day in UTC. */
 export function toMail(
-  { id, date, from, subject, text }: ImportedMail,
-  { arrived }: Pick<FoundMail, "arrived">,
+  { id, date, from, subject, text, labels }: ImportedMail,
+  { arrived, source }: Pick<FoundMail, "arrived" | "source">,
 ): Mail {
   return {
     id,
@@ -32,6 +32,8 @@ export function toMail(
     from: toPrintable(from.slice(0, HEADER_LENGTH)),
     subject: cutNumbers(toPrintable(subject.slice(0, HEADER_LENGTH))).trim(),
     snippet: toSnippet(text),
+    // Gmail's exports are the ones with labels.
+    source: labels === null ? source : { ...source, gmail: true },
   };
 }
 

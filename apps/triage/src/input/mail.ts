@@ -10,6 +10,17 @@ const advice = {
 const dayWithTime =
   /^(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)? ?(?:Z|UTC|[+-]\d\d:?\d\d)?$/i;
 
+const sourceSchema = z.object({
+  /** The file of the export, `/` between folders. */
+  file: z.string(),
+  /** Where the mail begins in it, in bytes. */
+  offset: z.int().min(0).optional(),
+  /** Whether Gmail has the mail. */
+  gmail: z.literal(true).optional(),
+});
+/** Where an imported mail stands, which no model is told. */
+export type MailSource = z.infer<typeof sourceSchema>;
+
 /**
  * One input record (contract section 4.7): a number as id is its text, a date with a time is its
  * day; fields it does not name are left out.
@@ -24,6 +35,8 @@ export const mailSchema = z.object(
     from: textField(advice.text),
     subject: textField(advice.text),
     snippet: textField(advice.text),
+    // A field of this name that somebody else wrote says something else.
+    source: sourceSchema.optional().catch(undefined),
   },
   "is not an object; write { id, date, from, subject, snippet }",
 );

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { CliError, printable } from "evaluator-cli-kit";
 import type { JsonValue, Questions } from "evaluator-client";
+import type { MailSource } from "../input/mail.ts";
 import type { Service } from "../service.ts";
 import {
   fromKeptText,
@@ -39,6 +40,19 @@ export interface MailEnd {
   readonly error: string | null;
 }
 
+/** A mail that the newest run had in its input, and how its newest call ended. */
+export interface MailResult extends MailEnd {
+  readonly id: string;
+  readonly source: MailSource | null;
+}
+
+/** The mails that no run before the last time had. */
+export interface NewMails {
+  readonly ids: ReadonlySet<string>;
+  /** When the run before them had gone through, in ISO 8601. */
+  readonly since: string;
+}
+
 /** How far the mails of a journal are. */
 export interface JournalProgress {
   readonly mails: number;
@@ -63,6 +77,15 @@ const statements = {
   end:
     "SELECT key, state, evaluation, digest, error " +
     "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) WHERE id = ?",
+  results:
+    "SELECT id, key, state, evaluation, digest, error, source " +
+    "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) " +
+    "WHERE seen = (SELECT max(seen) FROM mails)",
+  newIds:
+    "SELECT id FROM mails WHERE after = (SELECT max(after) FROM mails) " +
+    "AND seen = (SELECT max(seen) FROM mails)",
+  newSince:
+    "SELECT facts ->> 'finishedAt' AS since FROM runs WHERE run = (SELECT max(after) FROM mails)",
   setup: "SELECT wire, model, questions FROM setups WHERE hash = ?",
   newestSetup: "SELECT wire, model, questions FROM setups ORDER BY setup DESC LIMIT 1",
   newestRuns: "SELECT facts FROM runs ORDER BY run DESC",
@@ -104,13 +127,28 @@ export class JournalReader {
 
   /** Returns how the newest call about a mail ended: its answer as it was written, or an error. */
   endOf(id: string, questions: Questions): MailEnd {
-    const [row] = this.#all("end", id);
-    if (row !== undefined && typeof row["evaluation"] === "string" && isAsWritten(row)) {
-      const state = JSON.parse(String(row["state"])) as JsonValue;
-      return { state, evaluation: fromKeptText(row["evaluation"], questions), error: null };
+    const [row = {}] = this.#all("end", id);
+    return toEnd(row, questions);
+  }
+
+  /** Returns one by one the mails of the newest run, in no order, and how their newest calls ended. */
+  *results(questions: Questions): Generator<MailResult> {
+    try {
+      for (const row of this.#prepare("results").iterate()) {
+        const { id, source } = row;
+        const place = source === null ? null : (JSON.parse(String(source)) as MailSource);
+        yield { id: String(id), source: place, ...toEnd(row, questions) };
+      }
+    } catch (error) {
+      throw toJournalError(error, this.#path);
     }
-    const error = typeof row?.["error"] === "string" ? row["error"] : null;
-    return { state: null, evaluation: null, error };
+  }
+
+  /** Returns the mails that came last, after a run had gone through; null when there are none. */
+  newMails(): NewMails | null {
+    const [row] = this.#all("newSince");
+    const ids = new Set(this.#all("newIds").map(({ id }) => String(id)));
+    return row === undefined || ids.size === 0 ? null : { ids, since: String(row["since"]) };
   }
 
   /** Returns the run that was begun last, also one that did not go through; null when none was. */
@@ -199,6 +237,15 @@ export class JournalReader {
     this.#prepared.set(name, statement);
     return statement;
   }
+}
+
+function toEnd(row: Record<string, unknown>, questions: Questions): MailEnd {
+  if (typeof row["evaluation"] === "string" && isAsWritten(row)) {
+    const state = JSON.parse(String(row["state"])) as JsonValue;
+    return { state, evaluation: fromKeptText(row["evaluation"], questions), error: null };
+  }
+  const error = typeof row["error"] === "string" ? row["error"] : null;
+  return { state: null, evaluation: null, error };
 }
 
 function toEntry(id: string, row: Record<string, unknown>): JournalEntry {

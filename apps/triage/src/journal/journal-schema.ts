@@ -2,13 +2,21 @@
 export const applicationId = 0x54524947;
 
 /** Goes up when the tables change; a journal of another version is refused. */
-export const journalVersion = 3;
+export const journalVersion = 4;
+
+/** What makes the tables of the version before those of this one. */
+export const journalUpgrade = `
+ALTER TABLE mails ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE mails ADD COLUMN after INTEGER;
+ALTER TABLE mails ADD COLUMN source TEXT;
+`;
 
 /** Bytes in a page: three answers fit into one, and one into few pages of the system. */
 export const pageSize = 8192;
 
 /**
- * The tables. A call in `begun` was sent, and its end is not known.
+ * The tables. A call in `begun` was sent, and its end is not known. A mail was `seen` last by a run;
+ * it is new since the run it came `after`, null where none had gone through before.
  *
  * Keys are random, and a random key in an index costs a page of the log in each step: so they are
  * entered before the first call, and from then on a number stands for a key (benchmark: triage).
@@ -30,7 +38,10 @@ CREATE TABLE calls (
 CREATE TABLE mails (
   id TEXT PRIMARY KEY,
   call INTEGER NOT NULL REFERENCES calls (call),
-  error TEXT
+  error TEXT,
+  seen INTEGER NOT NULL DEFAULT 0,
+  after INTEGER,
+  source TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE begun (

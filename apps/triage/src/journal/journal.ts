@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Evaluation, JsonValue } from "evaluator-client";
+import type { MailSource } from "../input/mail.ts";
 import { JournalReader } from "./journal-reader.ts";
 import { type CallSetup, digestOf, setupHash, toKeptText } from "./kept-answer.ts";
 import type { RunBegin, RunFacts } from "./run-facts.ts";
@@ -9,6 +10,12 @@ import { openForWriting, type OpenJournal, toJournalError } from "./open-journal
 export interface MailEntry {
   readonly id: string;
   readonly key: string;
+}
+
+/** A mail of a run's input. */
+export interface NotedMail extends MailEntry {
+  /** Where the mail itself is, if anything says it. */
+  readonly source?: MailSource | undefined;
 }
 
 /** How the call about a mail ended: with an answer about its state, or with an error. */
@@ -25,7 +32,13 @@ const statements = {
   commitStep: "COMMIT",
   addSetup: "INSERT OR IGNORE INTO setups (hash, wire, model, questions) VALUES (?, ?, ?, ?)",
   addCall: "INSERT OR IGNORE INTO calls (key) VALUES (?)",
-  noteMail: "INSERT OR REPLACE INTO mails SELECT ?, call, NULL FROM calls WHERE key = ?",
+  // The run that notes it will be the next row of its table.
+  noteMail:
+    "INSERT INTO mails (id, call, seen, after, source) SELECT ?, call, ?, ?, ? FROM calls WHERE key = ? " +
+    "ON CONFLICT (id) DO UPDATE SET call = excluded.call, error = NULL, seen = excluded.seen, " +
+    "source = excluded.source",
+  nextRun: "SELECT coalesce(max(run), 0) + 1 AS run FROM runs",
+  lastWhole: "SELECT max(run) AS run FROM runs WHERE facts ->> 'finishedAt' IS NOT NULL",
   begin: "INSERT OR IGNORE INTO begun SELECT call FROM calls WHERE key = ?",
   forgetBegun: "DELETE FROM begun WHERE call = (SELECT call FROM calls WHERE key = ?)",
   keepAnswer:
@@ -81,14 +94,16 @@ export class Journal extends JournalReader implements Disposable {
   }
 
   /** Notes in one step which mail of the input has its answer where. */
-  noteMails(entries: Iterable<MailEntry>): void {
+  noteMails(entries: Iterable<NotedMail>): void {
     const { service, questions } = this.#setup;
-    const { addSetup, addCall, noteMail } = this.#statements;
+    const { addSetup, addCall, noteMail, nextRun, lastWhole } = this.#statements;
     this.#change(() => {
+      const seen = Number(nextRun.get()?.["run"]);
+      const after = (lastWhole.get()?.["run"] ?? null) as number | null;
       addSetup.run(this.#setupHash, service.wire, service.modelId, JSON.stringify(questions));
-      for (const { id, key } of entries) {
+      for (const { id, key, source } of entries) {
         addCall.run(key);
-        noteMail.run(id, key);
+        noteMail.run(id, seen, after, source === undefined ? null : JSON.stringify(source), key);
       }
     });
   }

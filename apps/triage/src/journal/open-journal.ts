@@ -2,7 +2,13 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { CliError, printable } from "evaluator-cli-kit";
-import { applicationId, journalTables, journalVersion, pageSize } from "./journal-schema.ts";
+import {
+  applicationId,
+  journalTables,
+  journalUpgrade,
+  journalVersion,
+  pageSize,
+} from "./journal-schema.ts";
 
 const moveIt = "Move it away to start a new one; the answers in it are then asked for again.";
 
@@ -88,6 +94,12 @@ export function openForReading(
         throw new CliError(`${problem}; run triage on its file first.`);
       }
       checkVersion(database, path);
+      if (isOfVersionBefore(database)) {
+        const problem = printable`${path} is of an older version`;
+        throw new CliError(
+          `${problem}; run triage on its file, which brings it up to date and asks nothing again.`,
+        );
+      }
       if (isChecked) checkDamage(database);
     });
   } catch (error) {
@@ -170,6 +182,7 @@ function prepareDatabase(database: DatabaseSync, path: string): void {
   // and not for long (benchmark: triage).
   database.exec("PRAGMA wal_autocheckpoint = 2000; BEGIN IMMEDIATE");
   if (isNew) database.exec(journalTables);
+  else if (isOfVersionBefore(database)) database.exec(journalUpgrade);
   database.exec(`PRAGMA application_id = ${applicationId}`);
   database.exec(`PRAGMA user_version = ${journalVersion}; COMMIT`);
 }
@@ -188,10 +201,14 @@ function checkVersion(database: DatabaseSync, path: string): void {
     throw new CliError(printable`${path} is not a journal of this program; move it away.`);
   }
   const version = readPragma(database, "user_version");
-  if (version !== journalVersion) {
+  if (version !== journalVersion && !isOfVersionBefore(database)) {
     const problem = printable`The journal ${path} is of version ${String(version)}, not ${String(journalVersion)}.`;
     throw new CliError(`${problem} Use the program that wrote it, or move it away.`);
   }
+}
+
+function isOfVersionBefore(database: DatabaseSync): boolean {
+  return readPragma(database, "user_version") === journalVersion - 1;
 }
 
 function checkDamage(database: DatabaseSync): void {

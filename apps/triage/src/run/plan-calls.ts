@@ -5,7 +5,7 @@ import { changedInput, type InputMail } from "../input/mail-file.ts";
 import type { Mail } from "../input/mail.ts";
 import { DIGEST_BYTES, RepeatFinder } from "../input/repeat-finder.ts";
 import type { CallStatus } from "../journal/journal-reader.ts";
-import type { MailEntry } from "../journal/journal.ts";
+import type { NotedMail } from "../journal/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -31,7 +31,7 @@ export interface PlanOptions {
     ) => readonly CallStatus[] | Promise<readonly CallStatus[]>;
   } | null;
   /** Notes which mail has its answer where. @default nothing is noted */
-  readonly noteMails?: (entries: readonly MailEntry[]) => void;
+  readonly noteMails?: (entries: readonly NotedMail[]) => void;
 }
 
 /** Finds out for each mail, in input order, whether its answer is already there. */
@@ -44,7 +44,9 @@ export async function planCalls(
   for await (const mails of inGroups(input.mails(run.limit), GROUP_SIZE)) {
     signal.throwIfAborted();
     const keys = plan.addKeys(mails, plan.length);
-    const entries = mails.map(({ mail: { id } }, at) => ({ id, key: keys[at] ?? "" }));
+    const entries = mails.map(({ mail: { id, source } }, at) => {
+      return { id, key: keys[at] ?? "", source };
+    });
     const statuses = await journal?.statusesOf(entries.map(({ key }) => key));
     for (const [at, mail] of mails.entries()) plan.addStatus(mail, statuses?.[at] ?? "unknown");
     noteMails?.(entries);

@@ -1,0 +1,75 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { triageQuestions } from "../questions/triage-questions.ts";
+import { recordingTransport, sampleMail } from "../testing/samples.ts";
+import { folderWith, startTriage, stoppedClock } from "../testing/start-triage.ts";
+import { readJournal } from "./read-journal.ts";
+
+const questions = triageQuestions("the user");
+
+function mailsCalled(...ids: string[]) {
+  return ids.map((id) => sampleMail({ id, subject: `About ${id}` }));
+}
+
+async function runOn(cwd: string, mails: readonly object[], day: string, ...words: string[]) {
+  await writeFile(join(cwd, "inbox.json"), JSON.stringify(mails));
+  const transport = recordingTransport();
+  const clock = { ...stoppedClock, today: () => new Date(day) };
+  await startTriage(["inbox.json", ...words], { cwd, transport, clock });
+  return transport.requests.length;
+}
+
+async function read(cwd: string) {
+  return await readJournal(join(cwd, "inbox.triage.sqlite"), (journal) => {
+    const ids = [...journal.results(questions)].map(({ id }) => id);
+    const news = journal.newMails();
+    return { ids, news: news && { ...news, ids: [...news.ids] } };
+  });
+}
+
+test("mails that no run before had are new, also when it is repeated, until more of them come", async () => {
+  const cwd = await folderWith([]);
+  expect(await runOn(cwd, mailsCalled("m-1", "m-2"), "2026-11-02")).toBe(2);
+  expect(await read(cwd)).toEqual({ ids: ["m-1", "m-2"], news: null });
+  expect(await runOn(cwd, mailsCalled("m-3", "m-1", "m-2"), "2026-11-09")).toBe(1);
+  const news = { ids: ["m-3"], since: "2026-11-02T00:00:00.000Z" };
+  expect(await read(cwd)).toEqual({ ids: ["m-1", "m-2", "m-3"], news });
+  expect(await runOn(cwd, mailsCalled("m-3", "m-1", "m-2"), "2026-11-10")).toBe(0);
+  expect(await read(cwd)).toEqual({ ids: ["m-1", "m-2", "m-3"], news });
+  await runOn(cwd, mailsCalled("m-4", "m-3"), "2026-11-16");
+  expect((await read(cwd)).news).toEqual({ ids: ["m-4"], since: "2026-11-10T00:00:00.000Z" });
+});
+
+test("a mail that is gone leaves the results and not the journal, and is not new when it is back", async () => {
+  const cwd = await folderWith([]);
+  await runOn(cwd, mailsCalled("m-1", "m-2"), "2026-11-02");
+  await runOn(cwd, mailsCalled("m-2"), "2026-11-09");
+  expect((await read(cwd)).ids).toEqual(["m-2"]);
+  expect((await startTriage(["explain", "m-1"], { cwd })).exitCode).toBe(0);
+  expect(await runOn(cwd, mailsCalled("m-1", "m-2"), "2026-11-16")).toBe(0);
+  expect(await read(cwd)).toEqual({ ids: ["m-1", "m-2"], news: null });
+});
+
+test("a run with a limit has the mails that it took", async () => {
+  const cwd = await folderWith([]);
+  await runOn(cwd, mailsCalled("m-1", "m-2"), "2026-11-02");
+  await runOn(cwd, mailsCalled("m-1", "m-2"), "2026-11-03", "--limit", "1");
+  expect((await read(cwd)).ids).toEqual(["m-1"]);
+});
+
+test("a journal of the version before is brought up to date by a run, and asked about by no reader", async () => {
+  const cwd = await folderWith([]);
+  await runOn(cwd, mailsCalled("m-1"), "2026-11-02");
+  using database = new DatabaseSync(join(cwd, "inbox.triage.sqlite"));
+  for (const column of ["seen", "after", "source"]) {
+    database.exec(`ALTER TABLE mails DROP COLUMN ${column}`);
+  }
+  database.exec("PRAGMA user_version = 3");
+  const { exitCode, stderr } = await startTriage(["status"], { cwd });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("run triage on its file, which brings it up to date and asks nothing");
+  expect(await runOn(cwd, mailsCalled("m-1", "m-2"), "2026-11-09")).toBe(1);
+  expect((await read(cwd)).news?.ids).toEqual(["m-2"]);
+});
