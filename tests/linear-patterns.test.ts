@@ -37,6 +37,7 @@ function patternsIn(path: string): Pattern[] {
       if (!("regex" in node)) return;
       const line = text.slice(0, node.start).split("\n").length;
       const { pattern: source, flags } = node.regex;
+      if (!/[*+{]/.test(source)) return; // what repeats nothing is done with each place at once
       found.push({ place: `${relative(root, path)}:${line}`, source, flags });
     },
   });
