@@ -52,7 +52,7 @@ const TOKENS_AHEAD_MS = 1000;
 const MEMBER_FOR_MS = 10_000;
 
 /**
- * Makes a store for evaluators of one thread; other threads and processes need one they can reach.
+ * Makes a store for evaluators of one process: of this thread as it is, of others by `shareLimits`.
  *
  * @example
  * ```ts

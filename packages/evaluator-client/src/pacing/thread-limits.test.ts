@@ -1,0 +1,83 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { expect, onTestFinished, test } from "vitest";
+import type { Clock } from "../clock.ts";
+import { type LimitStore, memoryLimits } from "./limit-store.ts";
+import { portLimits, shareLimits } from "./thread-limits.ts";
+
+const limits = { requestsPerMinute: 600 };
+const ask = { key: "team-a", requests: 1, tokens: 0, limits };
+const stopped: Clock = { now: () => 0, epochNow: () => 0, schedule: () => () => undefined };
+
+function portTo(store: LimitStore) {
+  const port = shareLimits(store);
+  onTestFinished(() => port.close());
+  return portLimits(port);
+}
+
+test("leases of all threads come one after the other, and count each other", async () => {
+  const store = memoryLimits({ clock: stopped });
+  const [one, other] = [portTo(store), portTo(store)];
+  const leases = [
+    await store.lease({ ...ask, member: "main" }),
+    await one.lease({ ...ask, member: "one" }),
+    await other.lease({ ...ask, member: "other" }),
+  ];
+  expect(leases.map(({ waitMs, members }) => [waitMs, members])).toEqual([
+    [0, 1],
+    [100, 2],
+    [200, 3],
+  ]);
+});
+
+test("a pause of one thread is heard by all, as long as they listen", async () => {
+  const store = memoryLimits({ clock: stopped });
+  const [one, other] = [portTo(store), portTo(store)];
+  const heard: string[] = [];
+  store.onPause("team-a", (ms) => heard.push(`main ${ms}`));
+  const isHeard = Promise.withResolvers<void>();
+  other.onPause("team-b", () => heard.push("of another key"));
+  const stop = other.onPause("team-a", () => heard.push("stopped"));
+  stop();
+  other.onPause("team-a", (ms) => {
+    heard.push(`other ${ms}`);
+    isHeard.resolve();
+  });
+  await other.lease({ ...ask, member: "other" }); // comes after what it listens to
+  await one.pause("team-a", 500);
+  await isHeard.promise;
+  expect(heard).toEqual(["main 500", "other 500"]);
+  expect((await one.lease({ ...ask, member: "one" })).pausedMs).toBe(500);
+});
+
+test("a store that fails fails in the other thread too, with words of this package", async () => {
+  const store: LimitStore = {
+    lease: () => Promise.reject(new Error("of a store")),
+    pause: () => Promise.reject(new Error("of a store")),
+    onPause: () => () => undefined,
+  };
+  const far = portTo(store);
+  await expect(far.lease({ ...ask, member: "a" })).rejects.toThrow("the limits could not answer");
+  await expect(far.pause("a", 1)).rejects.toThrow("the limits could not answer");
+});
+
+test("a worker thread leases of this thread's store, and ends when it has what it wanted", async () => {
+  const store = memoryLimits({ clock: stopped });
+  await store.lease({ ...ask, member: "main" });
+  const port = shareLimits(store);
+  const program = `
+    import { parentPort, workerData } from "node:worker_threads";
+    const { portLimits } = await import(workerData.module);
+    const lease = await portLimits(workerData.port).lease({ ...workerData.ask, member: "worker" });
+    parentPort.postMessage(lease);
+  `;
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(program)}`), {
+    workerData: { port, ask, module: new URL("thread-limits.ts", import.meta.url).href },
+    transferList: [port],
+    execArgv: [],
+  });
+  const ended = once(worker, "exit");
+  const [lease] = await once(worker, "message");
+  expect(lease).toMatchObject({ waitMs: 100, gapMs: 100, members: 2 });
+  expect(await ended).toEqual([0]);
+});
