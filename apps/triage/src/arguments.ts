@@ -12,6 +12,7 @@ import type {
   ExplainCommand,
   ExportCommand,
   ImportCommand,
+  QueryCommand,
   ReportCommand,
   StatusCommand,
   TriageCommand,
@@ -36,6 +37,7 @@ export function readArguments(words: readonly string[]): TriageCommand {
   if (first === "report") return readReport(rest);
   if (first === "explain") return readExplain(rest);
   if (first === "export") return readExport(rest);
+  if (first === "query") return readQuery(rest);
   if (first === "status") return readStatus(rest);
   if (first === "work") return readWork(rest);
   return readRun(first === "run" ? rest : words);
@@ -206,6 +208,21 @@ function readExport(words: readonly string[]): ExportCommand {
   const format = readWord("--format", values.format, outputFormats);
   const { calibration = null } = values;
   return { name: "export", file, ...readOneRun(values), format, calibration };
+}
+
+const queryOptions = { ...oneRunOptions, format: { type: "string" } } as const;
+
+function readQuery(words: readonly string[]): QueryCommand {
+  const { values, positionals } = parseWords(words, queryOptions);
+  const named = readPositionals(positionals, ["QUERY", "FILE"], { optional: 2 });
+  // One word without a space is no query.
+  const isFile = named.length === 1 && /^\S+\.(?:json|sqlite)$/.test(named[0] ?? "");
+  const [text = null, file = null] = isFile ? [undefined, ...named] : named;
+  const format =
+    values.format === undefined
+      ? null
+      : readWord("--format", values.format, ["table", ...outputFormats]);
+  return { name: "query", text, file, ...readOneRun(values), format };
 }
 
 function readStatus(words: readonly string[]): StatusCommand {

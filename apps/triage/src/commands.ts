@@ -8,6 +8,7 @@ export type TriageCommand =
   | ExportCommand
   | ImportCommand
   | LabelCommand
+  | QueryCommand
   | ReportCommand
   | StatusCommand
   | TriageRun
@@ -108,6 +109,17 @@ export interface ExportCommand extends JournalOption, FileOption {
   readonly format: OutputFormat;
   /** A calibration to apply as typed; null for the one of the run, if any. */
   readonly calibration: string | null;
+}
+
+/** Results to ask a query of. */
+export interface QueryCommand extends JournalOption, FileOption {
+  readonly name: "query";
+  /** The query as typed; null for a list of what there is. */
+  readonly text: string | null;
+  /** Null for the newest run. */
+  readonly run: number | null;
+  /** Null for a table on a terminal, and CSV elsewhere. */
+  readonly format: OutputFormat | "table" | null;
 }
 
 /** Results to make a page from. */

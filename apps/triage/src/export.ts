@@ -19,7 +19,8 @@ export async function exportResults(
 ): Promise<number> {
   let isPrinting = false;
   return await withResults(command, context, async (results) => {
-    const { names, info } = results;
+    const { info } = results;
+    const names = await results.names();
     // What is printed cannot be taken back, and read again it would follow what is there.
     if (isPrinting) throw new CliError("A run began while its journal was exported; export again.");
     isPrinting = true;

@@ -1,6 +1,6 @@
 import { type CliContext, CliError, printable } from "evaluator-cli-kit";
 import type { JsonValue, Questions } from "evaluator-client";
-import type { PostgresRuns, RunInfo } from "evaluator-postgres";
+import type { PostgresRuns, RunInfo, RunRow } from "evaluator-postgres";
 import { readCalibration } from "./calibration.ts";
 import type { ExportCommand } from "./commands.ts";
 import type { Mail } from "./input/mail.ts";
@@ -13,7 +13,7 @@ import type { RunFacts } from "./journal/run-facts.ts";
 import { recordNames, toRecord } from "./output/triage-record.ts";
 import type { TriageRecord } from "./output/write-records.ts";
 import { withRuns } from "./postgres/open-runs.ts";
-import { answeredRows } from "./postgres/run-records.ts";
+import { answeredRows, toAnsweredRow } from "./postgres/run-records.ts";
 import { type AnswerField, answerFields } from "./questions/answer-fields.ts";
 import type { TriageContext } from "./service.ts";
 import { toState } from "./state.ts";
@@ -25,7 +25,7 @@ export type ResultsCommand = Pick<ExportCommand, "journal" | "run" | "file"> & {
 };
 
 /** A mail of a run, and how it ended. */
-interface ResultRow {
+export interface ResultRow {
   readonly mail: Mail;
   /** As it is written. */
   readonly record: TriageRecord;
@@ -39,14 +39,21 @@ export interface RunResults {
   readonly rows: AsyncIterable<ResultRow>;
   readonly questions: Questions;
   readonly fields: readonly AnswerField[];
-  /** The names of all fields, in order. */
-  readonly names: readonly string[];
+  /** Returns the names of all fields, in order; goes through a file once to see whether one is `error`. */
+  readonly names: () => Promise<readonly string[]>;
   /** The run in PostgreSQL; null for a journal in a file. */
   readonly info: RunInfo | null;
   /** What the runs of a journal in a file came to. */
   readonly facts: RunFacts[];
   /** The database of a journal in PostgreSQL; null for one in a file. */
-  readonly database: PostgresRuns | null;
+  readonly database: ResultDatabase | null;
+}
+
+/** The database of a run, and how its rows become those of the results. */
+export interface ResultDatabase {
+  readonly runs: PostgresRuns;
+  readonly run: number;
+  readonly toRow: (row: RunRow) => ResultRow;
 }
 
 /** Returns the records of results, one at a time. */
@@ -86,9 +93,12 @@ async function databaseResults(
     command.calibration ?? null,
     context,
   );
-  const rows = answeredRows(runs, info, { questions, fields, calibration });
-  const names = recordNames(fields, info.answered < info.records);
-  return { rows, questions, fields, names, info, facts: [], database: runs };
+  const setup = { questions, fields, calibration };
+  const rows = answeredRows(runs, info, setup);
+  const toRow = (row: RunRow) => toAnsweredRow(row, setup);
+  const database = { runs, run: info.run, toRow };
+  const names = async () => recordNames(fields, info.answered < info.records);
+  return { rows, questions, fields, names, info, facts: [], database };
 }
 
 async function fileResults(
@@ -114,12 +124,12 @@ async function fileResults(
       yield { mail, record: toRecord(mail, end, { fields, calibration }), kept: end.evaluation };
     }
   };
-  let hasErrors = false;
-  for await (const { mail } of input.mails(most)) {
-    hasErrors ||= endOf(mail).evaluation === null;
-    if (hasErrors) break;
-  }
-  const names = recordNames(fields, hasErrors);
+  const names = async () => {
+    for await (const { mail } of input.mails(most)) {
+      if (endOf(mail).evaluation === null) return recordNames(fields, true);
+    }
+    return recordNames(fields, false);
+  };
   const facts = journal.runs();
   return { rows: rows(), questions, fields, names, info: null, facts, database: null };
 }

@@ -36,6 +36,10 @@ async function runCommand(command: TriageCommand, context: TriageContext): Promi
   if (command.name === "status") return await showStatus(command, context);
   if (command.name === "export") return await exportResults(command, context);
   if (command.name === "explain") return await explainMail(command, context);
+  if (command.name === "query") {
+    const { queryJournal } = await import("./query/query-journal.ts");
+    return await queryJournal(command, context);
+  }
   // Only these need the libraries for mail and for plots.
   if (command.name === "import") {
     const { importMails } = await import("./import/import-mails.ts");

@@ -3,6 +3,7 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
        npm run triage -- work [FILE] [--run N] [--wait] [--concurrency N] [--offline]
        npm run triage -- status [FILE] [--run N]
        npm run triage -- export [FILE] [--run N] [--format F] [--calibration F]
+       npm run triage -- query ["select ..."] [FILE] [--run N] [--format F]
        npm run triage -- import SOURCE OUT.json [--sent-label NAME] [--skipped FILE]
        npm run triage -- report [FILE] [--run N]
        npm run triage -- explain ID [FILE] [--run N]
@@ -49,10 +50,13 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
   status           print what runs have come to: how far, how fast, at what cost, who works; in a
                    terminal until they are over
   export           print the results of a run so far, in the order of its FILE
+  query            print what a query comes to, of the tables mails, answers and runs: one column an
+                   answer; without a query what they hold. On a terminal a table, else CSV; --format
+                   table, json, ndjson or csv. It only reads: in SQLite, or in PostgreSQL for a run there
   report           make one page with plots from the newest results of FILE, json or ndjson
                    (.triage.html), or without FILE print the one about a journal's results
   explain          print what was sent, asked and answered about one mail
-                   Without FILE and --journal these five take the one journal in the folder
+                   Without FILE and --journal these six take the one journal in the folder
   label            serve a page on this machine that shows N drawn mails (40) without the answers
                    and saves what you say of each, by one key, for "evaluator calibrate"
                    (.labels.ndjson); --labeler NAME says who you are, --seed N draws others

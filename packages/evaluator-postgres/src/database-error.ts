@@ -11,6 +11,7 @@ export type DatabaseFailure =
   | "newer-schema"
   | "connection-options"
   | "no-run"
+  | "query"
   | "other";
 
 /** PostgreSQL did not do what it was asked; never names the connection's URL, host or user. */
@@ -31,7 +32,7 @@ export class DatabaseError extends EvaluatorError {
 }
 
 /** What `pg` tells of; what is too old or too new is found by looking. */
-type ToldFailure = Exclude<DatabaseFailure, "too-old" | "newer-schema" | "no-run">;
+type ToldFailure = Exclude<DatabaseFailure, "too-old" | "newer-schema" | "no-run" | "query">;
 
 const advice: Readonly<Record<ToldFailure, string>> = {
   unreachable:
@@ -70,7 +71,8 @@ export function toDatabaseError(error: unknown): DatabaseError {
   return new DatabaseError(`${advice[failure]}${note}`, { failure, code });
 }
 
-function codeOf(error: unknown): string | null {
+/** Returns PostgreSQL's or the system's code of an error, or null. */
+export function codeOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" && /^[A-Z0-9_]{3,60}$/.test(code) ? code : null;
 }

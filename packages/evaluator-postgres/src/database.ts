@@ -9,6 +9,7 @@ import {
 } from "pg";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 import { DatabaseError, toDatabaseError } from "./database-error.ts";
+import { type QueryRows, runStatement } from "./run-statement.ts";
 
 /** Where PostgreSQL is: a URL, or the options of `pg`, TLS among them. */
 export type Connection = string | PoolConfig;
@@ -19,6 +20,8 @@ export type Query = <TRow extends object>(text: string, values?: unknown[]) => P
 /** One connection, inside a transaction. */
 export interface Session {
   readonly query: Query;
+  /** Runs one statement of a person's own, whose words begin at `start`, and none after it. */
+  readonly runOne: (text: string, start: number) => Promise<QueryRows>;
   /** Feeds lines to a `copy … from stdin`; no more of them is held than fits on the way. */
   readonly copyIn: (text: string, lines: AsyncIterable<string>) => Promise<void>;
   /** Returns the lines of a `copy … to stdout` in pieces, as fast as they are taken. */
@@ -123,7 +126,8 @@ async function runTransaction<TResult>(
   const query = toQuery(client, { query_timeout: TRANSACTION_STATEMENT_MS });
   try {
     await query("begin");
-    const result = await run({ query, ...toCopies(client) });
+    const runOne: Session["runOne"] = (text, start) => runStatement(client, text, start);
+    const result = await run({ query, runOne, ...toCopies(client) });
     await query("commit");
     client.off("error", ignore);
     client.release();

@@ -8,5 +8,7 @@ export type { NewRun, RunRecord } from "./load-run.ts";
 export { migrate } from "./migrate.ts";
 export { postgresLimits } from "./postgres-limits.ts";
 export { PostgresRuns, postgresRuns, type WorkerReport } from "./postgres-runs.ts";
+export type { QueryResult, QueryTable, RunQuery } from "./read-only-query.ts";
 export type { RunInfo, RunSetup, RunState, WorkerInfo } from "./run-info.ts";
 export type { RunRow } from "./run-rows.ts";
+export type { Cell } from "./run-statement.ts";

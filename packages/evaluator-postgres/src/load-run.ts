@@ -158,7 +158,7 @@ const copyEscapes: Readonly<Record<string, string>> = {
 };
 
 /** Returns a text as COPY's text format writes it. */
-function toCopyText(text: string): string {
+export function toCopyText(text: string): string {
   return text.replace(/[\\\t\n\r]/g, (character) => copyEscapes[character] ?? character);
 }
 

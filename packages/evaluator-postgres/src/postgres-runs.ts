@@ -8,6 +8,7 @@ import { type Connection, type Database, openDatabase } from "./database.ts";
 import { migrateDatabase } from "./migrate.ts";
 import { joinRun, type NewRun, type RunRecord } from "./load-run.ts";
 import { readRuns, readWorkers, type RunInfo, type WorkerInfo } from "./run-info.ts";
+import { type QueryResult, readOnlyQuery, type RunQuery } from "./read-only-query.ts";
 import { findRecord, type RunRow, runRows } from "./run-rows.ts";
 
 // Who plans a large run looks thousands of answers up at once.
@@ -170,6 +171,18 @@ export class PostgresRuns implements AsyncDisposable {
   /** Returns a record by its id, of the newest run that has it or of one run; null without one. */
   async find(id: string, run: number | null = null): Promise<(RunRow & { run: number }) | null> {
     return await findRecord(this.#database.query, id, run);
+  }
+
+  /**
+   * Asks a person's own query of a run, in a transaction that only reads.
+   *
+   * @throws DatabaseError that says what is wrong with the query, as PostgreSQL does.
+   */
+  async query<TResult>(
+    query: RunQuery,
+    use: (result: QueryResult) => Promise<TResult>,
+  ): Promise<TResult> {
+    return await readOnlyQuery(this.#database, query, use);
   }
 
   /** Hands the chunks of dead workers out no longer. */

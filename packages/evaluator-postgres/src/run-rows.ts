@@ -106,20 +106,43 @@ function fromCopyText(cell: string): string | null {
   return cell.replace(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter);
 }
 
+const BATCH = 500;
+
+/** Returns the records of a run in input order, some at once, over the connection of a transaction. */
+export async function* rowBatches(query: Query, run: number): AsyncGenerator<RunRow[]> {
+  const samples = await readSamples(query);
+  await query(
+    `declare evaluator_rows no scroll cursor for
+     select ${textFields} from ${source} where r.run = ${run} order by r.idx`,
+  );
+  for (;;) {
+    const rows = await query<TextRow>(`fetch ${BATCH} from evaluator_rows`);
+    if (rows.length === 0) return;
+    yield rows.map((row) => toRow(cellsOf(row), samples));
+  }
+}
+
+type TextRow = Readonly<Record<string, string | null>>;
+const textFields = Object.entries(columns)
+  .map(([name, sql]) => `(${sql})::text as "${name}"`)
+  .join(", ");
+
+function cellsOf(row: TextRow): Cells {
+  return Object.keys(columns).map((name) => row[name] ?? null);
+}
+
 /** Returns a record by its id: of one run, or of the newest that has it. */
 export async function findRecord(
   query: Query,
   id: string,
   run: number | null,
 ): Promise<(RunRow & { run: number }) | null> {
-  const fields = Object.entries(columns).map(([name, sql]) => `(${sql})::text as "${name}"`);
-  const [row] = await query<Record<string, string | null> & { run: number }>(
-    `select r.run, ${fields.join(", ")}
+  const [row] = await query<TextRow & { run: number }>(
+    `select r.run, ${textFields}
      from ${source} where r.id = $1 and ($2::integer is null or r.run = $2)
      order by r.run desc limit 1`,
     [JSON.stringify(id), run],
   );
   if (row === undefined) return null;
-  const cells = Object.keys(columns).map((name) => row[name] ?? null);
-  return { ...toRow(cells, await readSamples(query)), run: row.run };
+  return { ...toRow(cellsOf(row), await readSamples(query)), run: row.run };
 }

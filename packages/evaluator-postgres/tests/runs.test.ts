@@ -102,6 +102,48 @@ describe.skipIf(url === null)("runs on a real server", () => {
     expect(chunks).toHaveLength(3);
   });
 
+  test("a query of a person's own reads, all of it, and does nothing else", async () => {
+    const database = await makeDatabase(url ?? "");
+    const runs = await open(database);
+    expect(await workWith(runs, 2600)).toBe(100);
+    const columns = [{ name: "id", type: "text" }] as const;
+    const ask = async (text: string) =>
+      await runs.query(
+        {
+          text,
+          run: 1,
+          tables: [{ name: "mails", columns }],
+          cellsOf: ({ id, evaluation }) => [evaluation === null ? [id] : null],
+          given: [{ name: "runs", columns, rows: [["one\0"]] }],
+          signal,
+          longestMs: 2000,
+        },
+        async ({ names, rows }) => ({ names, rows: await Array.fromAsync(rows) }),
+      );
+    const read = await ask(
+      "select mails.id, runs.id, count(*) over () from mails, runs order by 1",
+    );
+    expect(read.names).toEqual(["id", "id", "count"]);
+    expect(read.rows).toHaveLength(2500);
+    expect(read.rows[0]).toEqual(["m-100", "one", 2500]);
+    expect(await ask("select from mails where false")).toEqual({ names: [], rows: [] });
+    for (const [text, told] of [
+      ["select 1; commit; delete from evaluator.answers", "multiple commands"],
+      ["select 1 ` ; commit; `", "syntax error"],
+      ["delete from evaluator.answers returning 1", "syntax error"],
+      ["select set_config('transaction_read_only', 'off', true)", "not one that PostgreSQL takes"],
+      ["select evaluator.forget_run(1)", "cannot execute DELETE in a read-only transaction"],
+      ["select 1 / (count(*) - 2500) from mails", "A value does not fit"],
+      ["select pg_sleep(100)", "took too long"],
+    ] as const) {
+      await expect(ask(text)).rejects.toMatchObject({
+        failure: "query",
+        message: expect.stringContaining(told),
+      });
+    }
+    expect(await workWith(runs, 2600)).toBe(200);
+  });
+
   test("a reader that leaves in the middle leaves the connection fit for others", async () => {
     const runs = await open(await makeDatabase(url ?? ""));
     const records = countedTo(20_000);

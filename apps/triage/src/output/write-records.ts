@@ -42,6 +42,10 @@ export type OutputFormat = (typeof outputFormats)[number];
 /** Records in input order; they may be more than memory holds. */
 export type Records = Iterable<TriageRecord> | AsyncIterable<TriageRecord>;
 
+/** Records with any fields. */
+type FieldRecords = Iterable<Fields> | AsyncIterable<Fields>;
+type Fields = Readonly<Record<string, string | number | boolean | null>>;
+
 /** How records are written. */
 export interface RecordsFormat {
   readonly format: OutputFormat;
@@ -51,7 +55,7 @@ export interface RecordsFormat {
 
 /** Returns the text of a results file, piece by piece. */
 export function formatRecords(
-  records: Records,
+  records: FieldRecords,
   { format, names }: RecordsFormat,
 ): AsyncGenerator<string> {
   if (format === "csv") return toCsv(records, names);
@@ -63,7 +67,7 @@ const formulaStart = /^['"]?[=+\-@|%\uFF1D\uFF0B\uFF0D\uFF20]/u;
 const cast = { string: toCell };
 
 /** Returns the text of a CSV file: a header, then a row for each record; no cell is a formula. */
-async function* toCsv(records: Records, names: readonly string[]): AsyncGenerator<string> {
+async function* toCsv(records: FieldRecords, names: readonly string[]): AsyncGenerator<string> {
   yield stringify([names], { cast });
   for await (const record of records) {
     yield stringify([names.map((name) => record[name] ?? null)], { cast });
@@ -94,12 +98,18 @@ async function* toJsonLines(
   for await (const item of items) yield `${JSON.stringify(item)}\n`;
 }
 
-const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+// Line breaks stay: between the values of JSON they are layout, and in them there are none.
+const unprintable = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Returns JSON that is the same and safe to print: what would steer a terminal is an escape. */
+export function withEscapes(json: string): string {
+  return json.replace(unprintable, escaped);
+}
 
 /** Returns one call's answers and provider metadata under the mail's id: a line of JSON safe to print. */
 export function toRawLine(id: string, { answers, providerMetadata }: KeptEvaluation): string {
   const json = JSON.stringify({ id, answers, providerMetadata });
-  return `${json.replace(unprintable, escaped)}\n`;
+  return `${withEscapes(json)}\n`;
 }
 
 function escaped(character: string): string {

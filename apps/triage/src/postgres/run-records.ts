@@ -22,14 +22,17 @@ export interface RowsOptions extends RecordSetup {
 export async function* answeredRows(
   runs: PostgresRuns,
   { run }: Pick<RunInfo, "run">,
-  { questions, ...setup }: RowsOptions,
+  options: RowsOptions,
 ): AsyncGenerator<AnsweredRow> {
-  for await (const row of runs.rows(run)) {
-    const kept = row.evaluation === null ? null : fromKeptText(row.evaluation, questions);
-    const mail = mailOf(row);
-    const record = toRecord(mail, { evaluation: kept, error: row.error }, setup);
-    yield { idx: row.idx, mail, record, kept };
-  }
+  for await (const row of runs.rows(run)) yield toAnsweredRow(row, options);
+}
+
+/** Returns a row of a run as its record. */
+export function toAnsweredRow(row: RunRow, { questions, ...setup }: RowsOptions): AnsweredRow {
+  const kept = row.evaluation === null ? null : fromKeptText(row.evaluation, questions);
+  const mail = mailOf(row);
+  const record = toRecord(mail, { evaluation: kept, error: row.error }, setup);
+  return { idx: row.idx, mail, record, kept };
 }
 
 // The state has what the model reads of a mail: all of its record but the id.

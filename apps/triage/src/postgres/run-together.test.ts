@@ -141,6 +141,35 @@ test("explain, report and a dry run read the database", async () => {
   expect((await start(["status", "--run", "7"], { cwd })).stderr).toContain("no run 7");
 });
 
+test("a query asks PostgreSQL itself, which only reads", async () => {
+  const cwd = await folderWith(inbox(3));
+  const transport = recordingTransport((index) => sampleResponse({ importance: index }));
+  await start(["inbox.json"], { cwd, transport });
+  const query = async (text: string) => await start(["query", text], { cwd });
+  const { stdout } = await query(
+    `select m.id, m.importance, category_probabilities ->> 'receipt' as receipt, date::date + 1,
+       name from mails m join answers using (id), runs where m.importance > 0 order by 2 desc`,
+  );
+  expect(stdout).toBe(
+    "id,importance,receipt,?column?,name\n" +
+      "m-2,2,1,2026-11-03,inbox.json\nm-1,1,1,2026-11-03,inbox.json\n",
+  );
+  expect((await query("select count(*) from mails -- all")).stdout).toBe("count\n3\n");
+  for (const [text, message] of [
+    ["select evaluator.forget_run(1)", "would write, and a query only reads: cannot execute DEL"],
+    ["with x as (delete from mails returning *) select * from x", "data-modifying statements"],
+    ["with x as (select 1) delete from mails", 'syntax error at or near "delete" at character 22'],
+    ["select scm from mails", 'column "scm" does not exist at character 8. Perhaps you meant'],
+    ["select subject::int from mails", "A value does not fit"],
+  ] as const) {
+    const { exitCode, stderr } = await query(text);
+    expect([text, exitCode, stderr]).toEqual([text, 1, expect.stringContaining(message)]);
+    expect(stderr).toContain("There are:\n  mails: id, ");
+    expect(stderr).not.toContain("About");
+  }
+  expect((await start(["status"], { cwd })).stdout).toContain("done");
+});
+
 test("what is wrong with the database is said without its URL", async () => {
   const cwd = await folderWith(inbox(1));
   const broken = new DatabaseError("PostgreSQL is read-only.", { failure: "read-only" });

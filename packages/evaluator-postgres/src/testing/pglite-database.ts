@@ -2,6 +2,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { dataDir } from "@electric-sql/pglite-prepopulatedfs";
 import type { Database, Query, Session } from "../database.ts";
 import { toDatabaseError } from "../database-error.ts";
+import { type Cell, cellParsers, toQueryError } from "../run-statement.ts";
 
 /** A real PostgreSQL inside this process, with one session. */
 export interface PgliteDatabase extends Database {
@@ -21,9 +22,25 @@ export async function openPglite(): Promise<PgliteDatabase> {
   };
 }
 
+// Those that PGlite makes something of by itself stay texts, as with the server.
+const texts = [17, 114, 1082, 1114, 1184, 3802];
+const textParsers = {
+  ...Object.fromEntries(texts.map((type) => [type, String])),
+  ...cellParsers,
+};
+
 function toSession(inside: Pick<PGlite, "query" | "exec">): Session {
   return {
     query: toQuery(inside),
+    async runOne(text, start) {
+      try {
+        const options = { rowMode: "array", parsers: textParsers } as const;
+        const { fields, rows } = await inside.query<Cell[]>(text, [], options);
+        return { names: fields.map(({ name }) => name), rows };
+      } catch (error) {
+        throw toQueryError(error, start);
+      }
+    },
     async copyIn(text, lines) {
       const parts: string[] = [];
       for await (const line of lines) parts.push(line);

@@ -1,0 +1,67 @@
+import { CliError, truncateCharacters, printable, toPrintable } from "evaluator-cli-kit";
+
+/** What is wrong with a query. */
+export class QueryProblem extends CliError {}
+
+const readingWords = ["select", "with", "values"];
+
+/** Where a query does not stand: in comments, in texts, in names in quotes. */
+const passages: readonly (readonly [string, string])[] = [
+  ["--", "\n"],
+  ["/*", "*/"],
+  ["'", "'"],
+  ['"', '"'],
+  ["`", "`"],
+];
+
+/**
+ * Returns a query as it is run: one statement that reads, without the semicolon at its end.
+ *
+ * @throws QueryProblem that says what is wrong with it, and where.
+ */
+export function checkQuery(text: string): string {
+  const bare = withoutPassages(text);
+  const end = bare.indexOf(";");
+  const rest = end === -1 ? "" : bare.slice(end + 1);
+  const second = rest.search(/[^\s;]/);
+  if (second !== -1) {
+    const start = end + 1 + second;
+    throw new QueryProblem(
+      printable`A query is one statement, and a second one begins at character ${String(start + 1)} ("${shown(text.slice(start))}"); nothing was run. Give them one after the other.`,
+    );
+  }
+  const [word = ""] = /[^\s(;]\w*/.exec(bare) ?? [];
+  if (word === "") throw new QueryProblem(`The query is empty. ${nextStep}`);
+  if (!readingWords.includes(word.toLowerCase())) {
+    throw new QueryProblem(
+      printable`A query only reads: it begins with select, with or values, and this one begins with "${shown(word)}"; nothing was run. ` +
+        nextStep,
+    );
+  }
+  return end === -1 ? text : text.slice(0, end);
+}
+
+const nextStep = '"npm run triage -- query" without one names the tables and their columns.';
+
+/** Returns a query of the same length with spaces for what is in comments and quotes. */
+function withoutPassages(text: string): string {
+  let bare = "";
+  while (bare.length < text.length) {
+    const at = bare.length;
+    const passage = passages.find(([start]) => text.startsWith(start, at));
+    if (passage === undefined) {
+      bare += text[at];
+      continue;
+    }
+    const [start, stop] = passage;
+    const found = text.indexOf(stop, at + start.length);
+    const end = found === -1 ? text.length : found + stop.length;
+    const isComment = start === "--" || start === "/*";
+    bare += (isComment ? " " : "x").repeat(end - at);
+  }
+  return bare;
+}
+
+function shown(text: string): string {
+  return truncateCharacters(toPrintable(text), 30);
+}

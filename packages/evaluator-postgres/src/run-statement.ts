@@ -1,0 +1,89 @@
+import type { PoolClient } from "pg";
+import { codeOf, DatabaseError, toDatabaseError } from "./database-error.ts";
+
+/** A value of a row. */
+export type Cell = string | number | boolean | null;
+
+/** What a statement came to, its columns in order. */
+export interface QueryRows {
+  readonly names: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/**
+ * Runs one statement of a person's own.
+ *
+ * @param start - Where their words begin in it.
+ * @throws DatabaseError that says what is wrong with it, and where.
+ */
+export async function runStatement(
+  client: PoolClient,
+  text: string,
+  start: number,
+): Promise<QueryRows> {
+  try {
+    const { fields, rows } = await client.query<Cell[]>({
+      text,
+      rowMode: "array",
+      // Without it a text may have several statements, and one of them end the transaction.
+      // The server ends it first, after a minute, and says so.
+      ...{ queryMode: "extended", query_timeout: 70_000 },
+      types: { getTypeParser: ((type: number) => cellParsers[type] ?? String) as never },
+    });
+    return { names: fields.map(({ name }) => name), rows };
+  } catch (error) {
+    throw toQueryError(error, start);
+  }
+}
+
+/** What texts of PostgreSQL become, by the number of their type; all others stay texts. */
+export const cellParsers: Readonly<Record<number, (text: string) => Cell>> = {
+  16: (text) => text === "t",
+  20: toNumber,
+  21: toNumber,
+  23: toNumber,
+  700: toNumber,
+  701: toNumber,
+  1700: toNumber,
+};
+
+function toNumber(text: string): Cell {
+  const number = Number(text);
+  return Number.isFinite(number) ? number : text;
+}
+
+/**
+ * Returns the error for what `pg` threw at a person's own statement. What PostgreSQL says of its words
+ * is kept; what it says of values is not, since it quotes them.
+ */
+export function toQueryError(error: unknown, start: number): DatabaseError {
+  const code = codeOf(error) ?? "";
+  const problem = problemsOf(toldBy(error, start)).find(([codes]) => codes.test(code))?.[1];
+  if (problem === undefined) return toDatabaseError(error);
+  return new DatabaseError(`${problem} (code ${code})`, { failure: "query", code });
+}
+
+function problemsOf(told: string): readonly (readonly [RegExp, string])[] {
+  return [
+    [/^25006$/, `The query would write, and a query only reads: ${told}.`],
+    [
+      /^57014$/,
+      "The query took too long: a step of it may take a minute. Ask for less of it, or of a smaller run.",
+    ],
+    [/^42501$/, `The query reads what this user may not: ${told}.`],
+    [/^(?:42|0A|25)/, `The query is not one that PostgreSQL takes: ${told}.`],
+    [
+      /^(?:21|22)/,
+      "A value does not fit what the query does with it; a cast or a condition helps.",
+    ],
+    [/^54/, "The query is more than the server takes. Ask for less of it."],
+  ];
+}
+
+// The place is counted from 1, over the whole statement.
+function toldBy(error: unknown, start: number): string {
+  const { message = "", position = "", hint = "" } = Object(error) as Record<string, string>;
+  const place = Number(position) - start;
+  const where = place > 0 ? ` at character ${place}` : "";
+  return `${message}${where}${hint === "" ? "" : `. ${hint.replace(/\.$/, "")}`}`;
+}
