@@ -1,4 +1,4 @@
-import type { PoolClient } from "pg";
+import type { PoolClient, QueryArrayConfig } from "pg";
 import { codeOf, DatabaseError, toDatabaseError } from "./database-error.ts";
 
 /** A value of a row. */
@@ -27,9 +27,10 @@ export async function runStatement(
       rowMode: "array",
       // Without it a text may have several statements, and one of them end the transaction.
       // The server ends it first, after a minute, and says so.
-      ...{ queryMode: "extended", query_timeout: 70_000 },
+      queryMode: "extended",
+      query_timeout: 70_000,
       types: { getTypeParser: ((type: number) => cellParsers[type] ?? String) as never },
-    });
+    } as QueryArrayConfig);
     return { names: fields.map(({ name }) => name), rows };
   } catch (error) {
     throw toQueryError(error, start);

@@ -118,7 +118,11 @@ describe.skipIf(url === null)("runs on a real server", () => {
           signal,
           longestMs: 2000,
         },
-        async ({ names, rows }) => ({ names, rows: await Array.fromAsync(rows) }),
+        async ({ names, rows }) => {
+          const held: unknown[] = [];
+          for await (const row of rows) held.push(row);
+          return { names, rows: held };
+        },
       );
     const read = await ask(
       "select mails.id, runs.id, count(*) over () from mails, runs order by 1",

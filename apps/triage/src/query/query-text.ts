@@ -3,7 +3,7 @@ import { CliError, truncateCharacters, printable, toPrintable } from "evaluator-
 /** What is wrong with a query. */
 export class QueryProblem extends CliError {}
 
-const readingWords = ["select", "with", "values"];
+const readingWords = new Set(["select", "with", "values"]);
 
 /** Where a query does not stand: in comments, in texts, in names in quotes. */
 const passages: readonly (readonly [string, string])[] = [
@@ -32,7 +32,7 @@ export function checkQuery(text: string): string {
   }
   const [word = ""] = /[^\s(;]\w*/.exec(bare) ?? [];
   if (word === "") throw new QueryProblem(`The query is empty. ${nextStep}`);
-  if (!readingWords.includes(word.toLowerCase())) {
+  if (!readingWords.has(word.toLowerCase())) {
     throw new QueryProblem(
       printable`A query only reads: it begins with select, with or values, and this one begins with "${shown(word)}"; nothing was run. ` +
         nextStep,

@@ -82,16 +82,22 @@ function mailsColumns(fields: readonly AnswerField[]): Column<ResultRow>[] {
 function resultColumns(asked: AnswerField, names: UniqueNames): Column<ResultRow>[] {
   const { questionId, type, field, confidenceField, printedField } = asked;
   const name = names.add(toColumnName(questionId));
-  const of = (fieldName: string) => (row: ResultRow) => row.record[fieldName] ?? null;
   const part = (end: string, what: string, fieldName: string | null) =>
     fieldName === null
       ? []
-      : [column(names.add(`${name}_${end}`), "number", { what, of: of(fieldName) })];
+      : [column(names.add(`${name}_${end}`), "number", { what, of: cellOfField(fieldName) })];
   return [
-    column(name, type === "choice" ? "text" : "number", { what: whatOf[type], of: of(field) }),
+    column(name, type === "choice" ? "text" : "number", {
+      what: whatOf[type],
+      of: cellOfField(field),
+    }),
     ...part("conf", "the confidence in it", confidenceField),
     ...part("printed", "the same before the calibration", printedField),
   ];
+}
+
+function cellOfField(field: string) {
+  return ({ record }: ResultRow) => record[field] ?? null;
 }
 
 const callColumns: readonly Column<ResultRow>[] = [

@@ -6,7 +6,7 @@ import { QueryProblem } from "./query-text.ts";
 const types = { text: "TEXT", number: "REAL", json: "TEXT" };
 const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE } =
   constants;
-const reading: readonly number[] = [SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE];
+const reading = new Set([SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE]);
 
 /** Tables in a database of SQLite that is gone with this process; it may be larger than memory. */
 export class TemporaryDatabase implements Disposable {
@@ -39,7 +39,7 @@ export class TemporaryDatabase implements Disposable {
    */
   ask(text: string): { readonly names: readonly string[]; readonly rows: Iterable<Cell[]> } {
     this.#database.exec("COMMIT; PRAGMA query_only = ON");
-    this.#database.setAuthorizer((action) => (reading.includes(action) ? SQLITE_OK : SQLITE_DENY));
+    this.#database.setAuthorizer((action) => (reading.has(action) ? SQLITE_OK : SQLITE_DENY));
     return naming(() => {
       const statement = this.#database.prepare(text);
       statement.setReturnArrays(true);
@@ -64,7 +64,7 @@ function* rowsOf(statement: StatementSync): Generator<Cell[]> {
 
 function toCell(value: unknown): Cell {
   if (value === null || typeof value === "string" || typeof value === "number") return value;
-  return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : String(value);
+  return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : null;
 }
 
 const NOT_ALLOWED = 23;
