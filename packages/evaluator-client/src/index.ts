@@ -128,7 +128,7 @@ export {
   type EvaluationRequest,
   evaluationRequestSchema,
 } from "./questions/request.ts";
-export type { Json, JsonObject, JsonValue, NotJson, StateOf } from "./questions/json.ts";
+export type { Json, JsonObject, JsonValue, NotJson, PartOf, StateOf } from "./questions/json.ts";
 export { type AnswerRule, type AnswersToCheck, checkAnswers } from "./questions/check-answers.ts";
 
 // Failures

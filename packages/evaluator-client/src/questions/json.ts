@@ -43,7 +43,7 @@ export type StateOf<TState> = TState extends readonly unknown[]
   : Json<TState>;
 
 /** The type itself when it can be one part of a state, else why it cannot. */
-type PartOf<TPart> = TPart extends string | { readonly image: string }
+export type PartOf<TPart> = TPart extends string | { readonly image: string }
   ? TPart
   : TPart extends { readonly json: infer TValue }
     ? { readonly json: Json<TValue> }
