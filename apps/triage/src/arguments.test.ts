@@ -18,6 +18,7 @@ test("a file alone means all of it, through the service, without raw output", ()
     context: false,
     today: null,
     contacts: null,
+    stateFields: [],
     questions: null,
     calibration: null,
     format: "json",

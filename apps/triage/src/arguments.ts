@@ -4,6 +4,7 @@ import {
   readPositionals,
   readWholeNumber,
   readWord,
+  readWordList,
   UsageError,
 } from "evaluator-cli-kit";
 import { z } from "zod";
@@ -19,6 +20,7 @@ import type {
   TriageRun,
   WorkCommand,
 } from "./commands.ts";
+import { stateFields } from "./input/state-fields.ts";
 import type { LabelCommand } from "./label/label-mails.ts";
 import { toOutputPath } from "./output/paths.ts";
 import { outputFormats } from "./output/write-records.ts";
@@ -88,6 +90,7 @@ const runOptions = {
   context: { type: "boolean", default: false },
   today: { type: "string" },
   contacts: { type: "string" },
+  "state-fields": { type: "string" },
   questions: { type: "string" },
   calibration: { type: "string" },
   format: { type: "string", default: "json" },
@@ -110,6 +113,7 @@ function readRun(words: readonly string[]): TriageRun {
     maxCostUsd: readUsd("--max-cost", values["max-cost"]) ?? Number.POSITIVE_INFINITY,
     yes,
     ...readContext(values),
+    stateFields: readStateFields(values["state-fields"]),
     questions,
     calibration,
     format: readWord("--format", values.format, outputFormats),
@@ -135,6 +139,10 @@ function readContext(values: { context: boolean; today?: string; contacts?: stri
     throw new UsageError("--today takes a day, such as --today 2026-11-02.");
   }
   return { context, today, contacts };
+}
+
+function readStateFields(text: string | undefined) {
+  return text === undefined ? [] : readWordList("--state-fields", text, stateFields);
 }
 
 const importOptions = {

@@ -1,4 +1,5 @@
 import type { LabelCommand } from "./label/label-mails.ts";
+import type { StateField } from "./input/state-fields.ts";
 import type { OutputFormat } from "./output/write-records.ts";
 
 /** What the person asked for. */
@@ -60,6 +61,8 @@ export interface TriageRun extends AskingOptions {
   readonly today: string | null;
   /** A file of known addresses as typed, or null. */
   readonly contacts: string | null;
+  /** What of a record the model reads beside the contract's fields. */
+  readonly stateFields: readonly StateField[];
   /** A file of questions as typed; null for the contract's. */
   readonly questions: string | null;
   /** A calibration to apply as typed; null for the answers as they come. */

@@ -31,10 +31,10 @@ test("adds age, repeats and known contact behind the contract's four keys", asyn
   const words = ["--context", "--today", "2026-11-12", "--contacts", "people.vcf"];
   const states = await statesOf(words, { TRIAGE_USER_ADDRESSES: "me@example.com" });
   expect(Object.keys(states[0] ?? {})).toEqual(
-    "from subject date snippet age_days repeat_count known_contact".split(" "),
+    "from subject date snippet age_days repeat_count known_contact today sent_by_user".split(" "),
   );
   expect(states).toMatchObject([
-    { age_days: 10, repeat_count: 2, known_contact: false },
+    { age_days: 10, repeat_count: 2, known_contact: false, today: "2026-11-12" },
     { age_days: -8, repeat_count: 2, known_contact: false },
     { age_days: 10, repeat_count: 1, known_contact: true },
   ]);
@@ -43,7 +43,14 @@ test("adds age, repeats and known contact behind the contract's four keys", asyn
 test("counts ages to today, repeats over the whole file, and the user's own addresses as known", async () => {
   const env = { TRIAGE_USER_ADDRESSES: "Me@example.com, ada@example.com" };
   const states = await statesOf(["--context", "--limit", "1"], env);
-  expect(states).toMatchObject([{ age_days: 19, repeat_count: 2, known_contact: true }]);
+  const known = { known_contact: true, sent_by_user: true };
+  expect(states).toMatchObject([{ age_days: 19, repeat_count: 2, today: "2026-11-21", ...known }]);
+});
+
+test("where nobody says who the user is, no state says that they sent it", async () => {
+  const [state] = await statesOf(["--context"]);
+  expect(state).toMatchObject({ known_contact: false });
+  expect(state).not.toHaveProperty("sent_by_user");
 });
 
 test("without the flag the state is exactly the contract's four keys", async () => {

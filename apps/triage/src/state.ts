@@ -5,6 +5,7 @@ import type { JsonObject } from "evaluator-client";
 import { DigestTable, NumberList } from "./input/digest-table.ts";
 import type { MailFile } from "./input/mail-file.ts";
 import { addressesIn, type Mail, senderAddress } from "./input/mail.ts";
+import { pickStateFields, type StateField } from "./input/state-fields.ts";
 
 /** What is added to the state. */
 export interface StateOptions {
@@ -14,20 +15,32 @@ export interface StateOptions {
   readonly today: string | null;
   /** A file of known addresses as typed, or null. */
   readonly contacts: string | null;
+  /** What of a record is sent beside the contract's fields. */
+  readonly stateFields: readonly StateField[];
 }
 
 /** Returns what makes the state a run sends: the contract's four keys, and more only when asked for. */
 export async function chooseState(
   run: StateOptions,
   input: MailFile,
+  context: CliContext,
+): Promise<ToState> {
+  const { stateFields } = run;
+  const toBase = run.context ? await chooseContext(run, input, context) : toState;
+  if (stateFields.length === 0) return toBase;
+  return (mail) => ({ ...toBase(mail), ...pickStateFields(mail, stateFields) });
+}
+
+async function chooseContext(
+  run: StateOptions,
+  input: MailFile,
   { cwd, env, clock, signal }: CliContext,
 ): Promise<ToState> {
-  if (!run.context) return toState;
   const read = run.contacts === null ? [] : await readContacts(resolve(cwd, run.contacts));
-  const own = addressesIn(env["TRIAGE_USER_ADDRESSES"] ?? "");
+  const own = new Set(addressesIn(env["TRIAGE_USER_ADDRESSES"] ?? ""));
   const today = run.today ?? localDay(clock.today());
   const repeats = await RepeatCounts.of(input, signal);
-  return toContextState({ today, repeats, contacts: new Set([...read, ...own]) });
+  return toContextState({ today, repeats, own, contacts: new Set([...read, ...own]) });
 }
 
 /** Returns the day it is where the program runs, `YYYY-MM-DD`. */
@@ -58,19 +71,30 @@ interface StateContext {
   readonly repeats: RepeatCounts;
   /** Addresses of known contacts and of the user, in lower case. */
   readonly contacts: ReadonlySet<string>;
+  /** The user's own addresses; empty where nobody says. */
+  readonly own: ReadonlySet<string>;
 }
+
+/** What the context adds to a state. */
+export const contextKeys = ["age_days", "repeat_count", "known_contact", "today", "sent_by_user"];
 
 /**
  * Adds what the contract recommends (section 4.7) to the state: `age_days`; `repeat_count`, how
- * many records have the same sender and subject, this one included; `known_contact`.
+ * many records have the same sender and subject, this one included; `known_contact`. And what it
+ * says a model cannot know (section 1, rule 7): `today`, and whether it is `sent_by_user`.
  */
-function toContextState({ today, repeats, contacts }: StateContext): ToState {
-  return (mail) => ({
-    ...toState(mail),
-    age_days: Math.round((Date.parse(today) - Date.parse(mail.date)) / MS_PER_DAY),
-    repeat_count: repeats.count(mail),
-    known_contact: contacts.has(senderAddress(mail.from) ?? ""),
-  });
+function toContextState({ today, repeats, contacts, own }: StateContext): ToState {
+  return (mail) => {
+    const address = senderAddress(mail.from) ?? "";
+    return {
+      ...toState(mail),
+      age_days: Math.round((Date.parse(today) - Date.parse(mail.date)) / MS_PER_DAY),
+      repeat_count: repeats.count(mail),
+      known_contact: contacts.has(address),
+      today,
+      ...(own.size > 0 && { sent_by_user: own.has(address) }),
+    };
+  };
 }
 
 /** How many mails have the same sender and subject. */

@@ -27,9 +27,13 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
                    the documented one when there is no list, and say which
   --price USD      what a million input tokens cost, for an engine that no list has
   --yes            do not ask before a run above $1
-  --context        add age_days, repeat_count and known_contact to what the model reads
+  --context        add age_days, repeat_count, known_contact, today and sent_by_user to what the
+                   model reads
   --today DAY      count ages to that day; today when not given, and then another day asks again
   --contacts FILE  known addresses: one a line, a CSV or a vCard; your own: TRIAGE_USER_ADDRESSES
+  --state-fields L let the model also read attachments (names and types), list_id or
+                   authentication_results, with commas between, of mails that have them; --dry-run
+                   says what each costs
   --questions FILE ask these instead: a JSON object of question id to question
   --calibration F  recalibrate the results with what "evaluator calibrate" wrote; values as they
                    were printed go beside them (scamPrinted)

@@ -1,4 +1,5 @@
 import type { MailSource } from "../input/mail.ts";
+import type { ExtraHeaders } from "./extra-headers.ts";
 
 /** Where the day of a mail comes from. */
 export type DateBasis = "header" | "received" | "separator" | "file";
@@ -15,6 +16,7 @@ export interface ImportedMail {
   readonly text: string;
   /** Its labels, or null when the source has none. */
   readonly labels: readonly string[] | null;
+  readonly extra: ExtraHeaders;
 }
 
 /** One mail of a source, not yet read. */

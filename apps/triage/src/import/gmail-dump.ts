@@ -6,6 +6,15 @@ import { type FoundMail, type ImportedMail, ImportProblem } from "./found-mail.t
 import { parseDate, parseMessage } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
 
+const partSchema = z.looseObject({
+  filename: z.string().optional(),
+  mimeType: z.string().optional(),
+  get parts() {
+    return z.array(partSchema).optional();
+  },
+});
+type GmailPart = z.infer<typeof partSchema>;
+
 /** One message as the Gmail API gives it: with `payload.headers`, or `raw`. */
 const messageSchema = z.looseObject({
   id: z.string().min(1),
@@ -13,8 +22,8 @@ const messageSchema = z.looseObject({
   snippet: z.string().optional(),
   internalDate: z.union([z.string(), z.number()]).optional(),
   raw: z.string().optional(),
-  payload: z
-    .looseObject({
+  payload: partSchema
+    .extend({
       headers: z.array(z.looseObject({ name: z.string(), value: z.string() })).optional(),
     })
     .optional(),
@@ -53,7 +62,21 @@ async function parseGmailMessage(json: unknown): Promise<ImportedMail> {
     subject: raw?.subject ?? header(data, "subject"),
     text: data.snippet ?? raw?.text ?? "",
     labels: data.labelIds ?? null,
+    extra: raw?.extra ?? {
+      attachments: attachmentsIn(data.payload ?? {}),
+      listId: header(data, "list-id"),
+      authenticationResults: header(data, "authentication-results"),
+    },
   };
+}
+
+function attachmentsIn({
+  filename = "",
+  mimeType = "",
+  parts = [],
+}: GmailPart): ImportedMail["extra"]["attachments"] {
+  const own = filename === "" ? [] : [{ name: filename, type: mimeType }];
+  return [...own, ...parts.flatMap(attachmentsIn)];
 }
 
 function header({ payload }: GmailMessage, name: string): string {

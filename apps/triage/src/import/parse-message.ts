@@ -31,6 +31,19 @@ export async function parseMessage(bytes: Uint8Array): Promise<ImportedMail> {
     subject: email.subject ?? "",
     text: encryptionNote(email) ?? textOf(email),
     labels: labelsOf(email),
+    extra: extraOf(email),
+  };
+}
+
+function extraOf({ headers, attachments }: Email): ImportedMail["extra"] {
+  // The one that was added last stands first; the sender may have written the others.
+  const valueOf = (name: string) => headers.find(({ key }) => key === name)?.value ?? "";
+  return {
+    attachments: attachments
+      .filter(({ disposition, related }) => disposition !== "inline" && related !== true)
+      .map(({ filename, mimeType }) => ({ name: filename ?? "", type: mimeType })),
+    listId: decodeWords(valueOf("list-id")),
+    authenticationResults: valueOf("authentication-results"),
   };
 }
 

@@ -20,7 +20,8 @@ test("a record has the day in UTC, and no more of a long header or text than is 
   const arrived = { at: new Date("2026-03-01T23:30:00-05:00"), basis: "file" } as const;
   const text = `${" ".repeat(2000)}beyond`;
   const long = "x".repeat(5000);
-  const mail = { id: "1", date: null, from: long, subject: long, text, labels: null };
+  const extra = { attachments: [], listId: "", authenticationResults: "" };
+  const mail = { id: "1", date: null, from: long, subject: long, text, labels: null, extra };
   const source = { file: "a.mbox", offset: 7 };
   expect(toMail(mail, { arrived, source })).toEqual({
     id: "1",

@@ -1,6 +1,7 @@
 import { decodeHTMLStrict } from "entities";
 import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
 import type { Mail } from "../input/mail.ts";
+import { toStateFields } from "./extra-headers.ts";
 import type { FoundMail, ImportedMail } from "./found-mail.ts";
 
 /** As many characters as a mail program shows beside the subject. */
@@ -23,7 +24,7 @@ const fragments = [
 
 /** Returns the input record of a mail (contract section 4.7), its day in UTC. */
 export function toMail(
-  { id, date, from, subject, text, labels }: ImportedMail,
+  { id, date, from, subject, text, labels, extra }: ImportedMail,
   { arrived, source }: Pick<FoundMail, "arrived" | "source">,
 ): Mail {
   return {
@@ -32,6 +33,7 @@ export function toMail(
     from: toPrintable(from.slice(0, HEADER_LENGTH)),
     subject: cutNumbers(toPrintable(subject.slice(0, HEADER_LENGTH))).trim(),
     snippet: toSnippet(text),
+    ...toStateFields(extra, cutNumbers),
     // Gmail's exports are the ones with labels.
     source: labels === null ? source : { ...source, gmail: true },
   };

@@ -4,6 +4,7 @@ import { CliError, printable, toFileError } from "evaluator-cli-kit";
 import { type JsonRecord, readJsonRecords } from "./json-records.ts";
 import { type Mail, mailSchema, recordLabel } from "./mail.ts";
 import { RepeatFinder } from "./repeat-finder.ts";
+import { problemsOfStateFields, type StateField } from "./state-fields.ts";
 import { toUtf8Chunks } from "./utf8-chunks.ts";
 
 const PROBLEMS_SHOWN = 10;
@@ -18,6 +19,8 @@ export interface InputMail {
 export interface MailFileOptions {
   /** Whether wrong records are left out. @default false */
   readonly skipInvalid?: boolean;
+  /** What of a record is sent beside the contract's fields. @default nothing */
+  readonly stateFields?: readonly StateField[];
   /** Ends the reading. */
   readonly signal?: AbortSignal;
 }
@@ -96,9 +99,9 @@ interface CheckedRecords {
 
 async function checkRecords(
   path: string,
-  { skipInvalid = false, signal }: MailFileOptions,
+  { skipInvalid = false, stateFields = [], signal }: MailFileOptions,
 ): Promise<CheckedRecords> {
-  using check = new RecordCheck();
+  using check = new RecordCheck(stateFields);
   const leftOut = new Set<number>();
   let index = 0;
   for await (const records of readRecords(path)) {
@@ -143,6 +146,11 @@ class RecordCheck implements Disposable {
   readonly #ids = new RepeatFinder();
   /** The indexes of the records that are wrong by themselves; the others have an id in the finder. */
   readonly #wrong: number[] = [];
+  readonly #stateFields: readonly StateField[];
+
+  constructor(stateFields: readonly StateField[]) {
+    this.#stateFields = stateFields;
+  }
 
   isFine(index: number, record: JsonRecord): boolean {
     const problems = "problem" in record ? [record.problem] : this.#problemsOf(record.value);
@@ -178,8 +186,9 @@ class RecordCheck implements Disposable {
     if (data === undefined) {
       return error.issues.map(({ path, message }) => [...path, message].join(" "));
     }
-    this.#ids.add(hash("sha256", data.id, "buffer"));
-    return [];
+    const problems = problemsOfStateFields(value, this.#stateFields);
+    if (problems.length === 0) this.#ids.add(hash("sha256", data.id, "buffer"));
+    return problems;
   }
 }
 

@@ -1,5 +1,6 @@
 import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
 import { z } from "zod";
+import { stateFieldSchemas } from "./state-fields.ts";
 
 const advice = {
   id: "give every record an id of its own",
@@ -10,6 +11,7 @@ const advice = {
 const dayWithTime =
   /^(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)? ?(?:Z|UTC|[+-]\d\d:?\d\d)?$/i;
 
+const { attachments, list_id, authentication_results } = stateFieldSchemas;
 const sourceSchema = z.object({
   /** The file of the export, `/` between folders. */
   file: z.string(),
@@ -35,7 +37,10 @@ export const mailSchema = z.object(
     from: textField(advice.text),
     subject: textField(advice.text),
     snippet: textField(advice.text),
-    // A field of this name that somebody else wrote says something else.
+    // Fields of these names that somebody else wrote say something else.
+    attachments: attachments.optional().catch(undefined),
+    list_id: list_id.optional().catch(undefined),
+    authentication_results: authentication_results.optional().catch(undefined),
     source: sourceSchema.optional().catch(undefined),
   },
   "is not an object; write { id, date, from, subject, snippet }",

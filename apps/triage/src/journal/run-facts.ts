@@ -1,6 +1,7 @@
 import { calibrationArtifactSchema } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
 import { z } from "zod";
+import { stateFields } from "../input/state-fields.ts";
 import type { Service } from "../service.ts";
 
 /** How a run was begun: what another program needs to go on with it. */
@@ -16,6 +17,8 @@ export const runBeginSchema = z.object({
     context: z.boolean(),
     today: z.string().nullable(),
     contacts: z.string().nullable(),
+    // A run of a program that knew none has none.
+    stateFields: z.array(z.enum(stateFields)).default([]),
     questions: z.string().nullable(),
     calibration: z.string().nullable(),
     format: z.enum(["json", "ndjson", "csv"]),

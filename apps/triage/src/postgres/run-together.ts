@@ -12,7 +12,7 @@ import { checkCost, describeEstimate } from "../run/cost.ts";
 import { type CallPlan, planCalls } from "../run/plan-calls.ts";
 import { unfinished } from "../run/results.ts";
 import { readRunContext, type RunContext } from "../run/run-context.ts";
-import { describeRoom, estimateFor } from "../run/triage-file.ts";
+import { describeDryRun, estimateFor } from "../run/triage-file.ts";
 import { withRuns } from "./open-runs.ts";
 import { giveRunResults } from "./run-results.ts";
 import { describeRun, workWithOthers } from "./work.ts";
@@ -36,12 +36,12 @@ export async function runTogether(
     if (!run.dryRun) await checkOutput(context.outputPath, context.inputPath);
     const { plan, digest, changed } = await planRun(runs, context);
     const estimate = await estimateFor(plan, context);
-    const told = describeEstimate(estimate, plan.count("answered"));
     if (run.dryRun) {
-      stdout.write(told + describeRoom(estimate, context));
+      stdout.write(describeDryRun(plan, estimate, context));
       stderr.write(context.input.describeLeftOut());
       return 0;
     }
+    const told = describeEstimate(estimate, plan.count("answered"));
     stderr.write(context.input.describeLeftOut() + told);
     await checkCost(estimate, { ...context, ...run });
     await runs.forget(changed);

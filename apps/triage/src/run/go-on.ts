@@ -38,7 +38,7 @@ export async function goOn(
 function toRun({ begin }: BegunRun, command: WorkCommand, file: string): TriageRun {
   const { offline, concurrency, priceUsd, requestsPerMinute } = command;
   const noOptions = { skipInvalid: false, context: false, today: null, contacts: null };
-  const noFiles = { questions: null, calibration: null, format: "json" as const };
+  const noFiles = { stateFields: [], questions: null, calibration: null, format: "json" as const };
   const kept = begin?.options ?? { ...noOptions, ...noFiles, limit: null, maxCostUsd: null };
   return {
     ...kept,

@@ -8,6 +8,7 @@ import type { CallStatus } from "../journal/journal-reader.ts";
 import type { NotedMail } from "../journal/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
 import type { RunContext } from "./run-context.ts";
+import { StateAdditions } from "./state-additions.ts";
 
 /** Mails planned at once: each group waits for the disk once. */
 const GROUP_SIZE = 500;
@@ -79,11 +80,14 @@ export class CallPlan {
   readonly #digests: Buffer[] = [];
   readonly #counts = { unknown: 0, answered: 0, begun: 0, changed: 0 };
   #missing = { calls: 0, inputTokens: 0 };
+  /** What a dry run counts beside the calls; null for any other run. */
+  readonly additions: StateAdditions | null;
 
   /** @param repeats - By the place of a mail, how often its state has come before; null to count it. */
   constructor(context: RunContext, repeats: ReadonlyMap<number, number> | null) {
     this.#context = context;
     this.#setup = setupHash(context);
+    this.additions = context.run.dryRun ? new StateAdditions(context) : null;
     const length = Math.min(context.input.length, context.run.limit);
     this.#counted =
       repeats === null
@@ -121,6 +125,7 @@ export class CallPlan {
     this.#statuses[this.#length] = allStatuses.indexOf(status);
     this.#length += 1;
     this.#counts[status] += 1;
+    this.additions?.add(mail);
     if (status === "answered") return;
     const { transport } = this.#context;
     const request = requestFor(this.#context, mail);

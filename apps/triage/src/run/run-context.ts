@@ -42,7 +42,7 @@ export async function readRunContext(run: TriageRun, program: TriageContext): Pr
   const inputPath = resolve(cwd, run.file);
   const outputPath = toOutputPath(inputPath, run.format);
   const journalPath = toJournalPath(inputPath);
-  const input = await MailFile.open(inputPath, { skipInvalid: run.skipInvalid, signal });
+  const input = await MailFile.open(inputPath, { ...run, signal });
   const questions = await chooseQuestions(run.questions, context);
   const calibration =
     run.calibration === null ? null : await readCalibration(run.calibration, questions, context);

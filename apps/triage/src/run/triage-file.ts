@@ -60,6 +60,7 @@ function toBegunOptions(run: TriageRun, { cwd, clock }: RunContext): RunBegin["o
     context,
     today: context ? (run.today ?? localDay(clock.today())) : null,
     contacts: whole(run.contacts),
+    stateFields: [...run.stateFields],
     questions: whole(run.questions),
     calibration: whole(run.calibration),
     format,
@@ -79,7 +80,7 @@ async function dryRun(context: RunContext): Promise<string> {
     ? readJournal(journalPath, planWith)
     : planWith(null));
   const estimate = await estimateFor(plan, context);
-  return describeEstimate(estimate, plan.count("answered")) + describeRoom(estimate, context);
+  return describeDryRun(plan, estimate, context);
 }
 
 /** Returns what the calls of a plan that have no answer will take, and at what price. */
@@ -95,13 +96,16 @@ export async function estimateFor(plan: CallPlan, context: RunContext): Promise<
   return estimateRun({ mails, ...plan.missing }, { concurrency, price, limits });
 }
 
-/** Returns in one line whether more machines would shorten a run. */
-export function describeRoom(
-  { calls }: RunEstimate,
+/** Returns what a run would take, whether more machines would shorten it, and what its states cost. */
+export function describeDryRun(
+  plan: CallPlan,
+  estimate: RunEstimate,
   { run, transport }: Pick<RunContext, "run" | "transport">,
 ): string {
-  return describeMachines(calls, {
-    concurrency: run.concurrency,
-    limits: limitsOf(run, transport),
-  });
+  const limits = limitsOf(run, transport);
+  return (
+    describeEstimate(estimate, plan.count("answered")) +
+    describeMachines(estimate.calls, { concurrency: run.concurrency, limits }) +
+    (plan.additions?.describe(estimate.price) ?? "")
+  );
 }

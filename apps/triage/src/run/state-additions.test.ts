@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { recordingTransport, sampleMail } from "../testing/samples.ts";
+import { folderWith, startTriage } from "../testing/start-triage.ts";
+
+const attachments = [{ name: "invoice.pdf", type: "application/pdf" }];
+const plain = sampleMail({ id: "m-1" });
+const whole = sampleMail({ id: "m-2", attachments, list_id: "<news.example.com>" });
+// What a program before this one may have written there means something else.
+const other = { ...sampleMail({ id: "m-3" }), attachments: 2, list_id: null };
+
+test("each field is sent on demand alone, behind the contract's four, and asks again who has it", async () => {
+  const cwd = await folderWith([plain, whole]);
+  const transport = recordingTransport();
+  await startTriage(["inbox.json"], { cwd, transport });
+  await startTriage(["inbox.json", "--state-fields", "list_id, attachments"], { cwd, transport });
+  const { from, subject, date, snippet } = plain;
+  const state = { from, subject, date, snippet };
+  expect(transport.requests.map((request) => request.state)).toEqual([
+    state,
+    state,
+    { ...state, attachments, list_id: "<news.example.com>" },
+  ]);
+  expect(Object.keys(transport.requests[2]?.state ?? {}).slice(4)).toEqual([
+    "attachments",
+    "list_id",
+  ]);
+});
+
+test("a dry run says what each would cost, and of those that are on", async () => {
+  const cwd = await folderWith([plain, whole, other]);
+  const { stdout } = await startTriage(["inbox.json", "--dry-run"], { cwd });
+  const told = "What the state may have more, and what that costs where a mail has it:\n";
+  expect(stdout).toContain(
+    `${told}  attachments (off): 1 mail, about 17 tokens, $0.000001\n` +
+      "  list_id (off): 1 mail, about 8 tokens, $0.00\n",
+  );
+  const { stdout: on } = await startTriage(
+    ["inbox.json", "--dry-run", "--context", "--state-fields", "list_id"],
+    { cwd: await folderWith([plain, whole]) },
+  );
+  expect(on).toMatch(/\n {2}--context \(on\): 2 mails, about \d\d tokens, /);
+  expect(on).toContain("\n  list_id (on): 1 mail, ");
+});
+
+test("what is to be sent and is of another form is named before anything is sent", async () => {
+  const cwd = await folderWith([other]);
+  const transport = recordingTransport();
+  const words = ["inbox.json", "--state-fields", "attachments,list_id"];
+  const { exitCode, stderr } = await startTriage(words, { cwd, transport });
+  expect([exitCode, transport.requests.length]).toEqual([1, 0]);
+  expect(stderr).toContain('(id "m-3"): attachments is not a list; write [{ name, type }]\n');
+  expect(stderr).toContain('(id "m-3"): list_id is not text; write the List-Id header');
+  expect(await startTriage(["inbox.json"], { cwd, transport })).toMatchObject({ exitCode: 0 });
+});
+
+test("a field that there is none of is refused with those that there are", async () => {
+  const cwd = await folderWith([plain]);
+  const { exitCode, stderr } = await startTriage(["inbox.json", "--state-fields", "headers"], {
+    cwd,
+  });
+  expect(exitCode).toBe(64);
+  expect(stderr).toContain(
+    '--state-fields takes one of attachments, list_id, authentication_results, not "headers".',
+  );
+});
