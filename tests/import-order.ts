@@ -5,7 +5,7 @@
  */
 export const importOrder: Readonly<Record<string, readonly string[]>> = {
   "packages/cli-kit": [
-    "clock errors hosts printable",
+    "certificate clock errors hosts package-version printable",
     "arguments context system-error write-whole-file",
     "listen read-text-file run-program",
     "index",
@@ -54,7 +54,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
   ],
   "packages/evaluator-emulator": [
     "catalog json seeded",
-    "accounts generations questions",
+    "accounts generations questions spend-report vendor/vendor-limits",
     "call judge",
     "answers deliver faults/fault request-log",
     "basis emulator-context gateway/shaped-reply rules serve",
@@ -63,7 +63,8 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "arguments faults recordings",
     "control-routes",
     "create-emulator",
-    "index main msw",
+    "index msw program",
+    "main",
   ],
   "packages/evaluator-cli": [
     "calibrate/calibrate-arguments command files",

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { packPackages } from "../pack-client.ts";
 import { type CommandOptions, runCommand, startUntil } from "../run-command.ts";
 
@@ -49,7 +49,48 @@ test("the programs say how they are typed", async () => {
   const cli = await run("npx --no-install evaluator --help", { cwd: project });
   expect(cli).toContain("Usage: evaluator COMMAND");
   const emulator = await run("npx --no-install evaluator-emulator --help", { cwd: project });
-  expect(emulator).toContain("--engine openai|vllm");
+  expect(emulator).toContain("--engine NAME");
+});
+
+const emulatorProgram = `import { createEmulator } from "evaluator-emulator";
+import { emulatorHandlers } from "evaluator-emulator/msw";
+import { setupServer } from "msw/node";
+const emulator = createEmulator();
+const body = JSON.stringify({ model: "jev-latest", state: "You have won the lottery", questions: { scam: { type: "noul", instructions: "Is it a scam?" } } });
+const ask = async (send, url) => {
+  const response = await send(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  return (await response.json()).answers.scam.noul;
+};
+const { directBaseUrl } = await emulator.listen();
+const answers = [await ask(emulator.fetch, "/v1/systemone"), await ask(fetch, directBaseUrl + "/v1/systemone")];
+await emulator.close();
+const server = setupServer(...emulatorHandlers(emulator));
+server.listen();
+answers.push(await ask(fetch, "https://api.example.com/v1/systemone"));
+server.close();
+console.log(answers.join(" "));
+`;
+
+test("the emulator alone: its fetch, its server, its msw handlers, and npx over HTTPS", async () => {
+  const alone = await mkdtemp(join(tmpdir(), "emulator-alone-"));
+  onTestFinished(() => rm(alone, { recursive: true, force: true }));
+  await writeFile(join(alone, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  const tarball = tarballs.find((file) => file.includes("evaluator-emulator")) ?? "";
+  const options = { cwd: alone };
+  await run(`npm install --prefer-offline --no-audit --no-fund ${tarball} msw@3.0.5`, options);
+  await writeFile(join(alone, "program.mjs"), emulatorProgram);
+  expect(await run("node program.mjs", options)).toMatch(/^(0\.\d+) \1 \1\n$/);
+  expect(await run("npx --no-install evaluator-emulator --version", options)).toMatch(
+    /^\d+\.\d+\.\d+\n$/,
+  );
+  const command = "npx --no-install evaluator-emulator --port 0 --tls ca.pem";
+  const [, origin = ""] = await startUntil(
+    command,
+    /gateway +(https:\S+)\/v4\/ai\n[^]*trust/,
+    options,
+  );
+  const models = await run(`curl -sSf --cacert ca.pem ${origin}/v1/models`, options);
+  expect(JSON.parse(models)).toMatchObject({ object: "list" });
 });
 
 test("the installed emulator answers the installed command, and its recordings came along", async () => {

@@ -21,12 +21,18 @@ export interface RequestSource {
 /**
  * Returns whether a request to a server of this machine is a foreign page's: under a name that is
  * not loopback, as DNS rebinding would send it, or from another site's origin.
+ *
+ * @param names - Names that are not foreign either. @default none
  */
-export function isForeignRequest({ host, origin }: RequestSource): boolean {
-  if (!isLoopbackName((host ?? "").replace(/:\d{1,5}$/, ""))) return true;
+export function isForeignRequest(
+  { host, origin }: RequestSource,
+  names: readonly string[] = [],
+): boolean {
+  const isOwn = (name: string) => isLoopbackName(name) || names.includes(name.toLowerCase());
+  if (!isOwn((host ?? "").replace(/:\d{1,5}$/, ""))) return true;
   if (origin === null || origin === undefined) return false;
   const url = URL.parse(origin);
-  return url === null || !isLoopbackName(url.hostname);
+  return url === null || !isOwn(url.hostname);
 }
 
 // Every name under "localhost" means this machine (RFC 6761).

@@ -6,11 +6,13 @@ export {
   readWord,
   readWordList,
 } from "./arguments.ts";
+export { type Certificate, selfSignedCertificate } from "./certificate.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { type CliContext, type Environment, type TextSink, trimEnvironment } from "./context.ts";
 export { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
 export { isForeignRequest, isLoopbackHost, type RequestSource, toHostname } from "./hosts.ts";
 export { listen, type ListeningAddress, type ListenOptions } from "./listen.ts";
+export { packageVersion } from "./package-version.ts";
 export {
   columnsOf,
   isPrintableAscii,

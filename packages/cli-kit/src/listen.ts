@@ -10,6 +10,8 @@ export interface ListenOptions {
   readonly host?: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** Of the server; what the origin begins with. @default "http" */
+  readonly protocol?: "http" | "https";
   /** What stands before the port where a person sets it, such as `PORT=`. @default "--port " */
   readonly portSetting?: string;
   /** What stands before the host where a person sets it, such as `HOST=`. @default "--host " */
@@ -30,14 +32,14 @@ export interface ListeningAddress {
  * @throws CliError that names the address and what to do.
  */
 export async function listen(server: Server, options: ListenOptions): Promise<ListeningAddress> {
-  const { host = "127.0.0.1", port } = options;
+  const { host = "127.0.0.1", port, protocol = "http" } = options;
   server.listen({ host, port });
   await once(server, "listening").catch((error: unknown) => {
     const problem = describeProblem(error, options);
     throw new CliError(`Port ${port} on ${host} ${problem}.`, { cause: error });
   });
   const { port: taken } = server.address() as AddressInfo;
-  return { port: taken, origin: `http://${toHostname(host)}:${taken}` };
+  return { port: taken, origin: `${protocol}://${toHostname(host)}:${taken}` };
 }
 
 function describeProblem(

@@ -60,7 +60,8 @@ function toEntry({ startTime, ...request }: LoggedRequest) {
 
 function isForeignPage({ req }: Call): boolean {
   const origin = req.header("origin");
-  return origin !== undefined && origin !== `http://${req.header("host")}`;
+  const host = req.header("host");
+  return origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
 }
 
 function refuseForeignPage(): Response {

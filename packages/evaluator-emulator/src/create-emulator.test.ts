@@ -87,3 +87,71 @@ test("the same request gets equal answers, confidence and usage on both sides", 
     usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
   });
 });
+
+const threeKinds = {
+  state: "You have won the lottery",
+  questions: {
+    kind: { type: "choice", instructions: "?", criteria: { prize: "a lottery", other: "else" } },
+    scam: { type: "boolean", instructions: "Is it a scam?" },
+  },
+};
+
+test("numbers are printed to as many decimals as asked, and the body says so", async () => {
+  const fine = await postEvaluation(createEmulator({ exchanges: [], decimals: 4 }), threeKinds);
+  const { answers, rounding } = fine.json as {
+    answers: { kind: { probabilities: { prize: number } } };
+    rounding: object;
+  };
+  expect(String(answers.kind.probabilities.prize)).toMatch(/^0\.\d{3,4}$/);
+  expect(rounding).toEqual({ probabilityDecimals: 4, scoreDecimals: 4 });
+  expect(() => createEmulator({ decimals: 1.5 })).toThrow("decimals is a whole number");
+});
+
+test("a recorded answer loses decimals and gains none", async () => {
+  const recorded = loadExchanges().find(({ name }) => name === "gateway/three-question-types");
+  const printed = await Promise.all(
+    [0, 1, 4].map(async (decimals) => {
+      const { json } = await postEvaluation(createEmulator({ decimals }), recorded?.request.body);
+      const { answers, rounding } = json as {
+        answers: { scam: { probability: number } };
+        rounding: { scoreDecimals: number };
+      };
+      return [rounding.scoreDecimals, answers.scam.probability];
+    }),
+  );
+  const full = printed[2]?.[1] ?? Number.NaN;
+  expect(printed).toEqual([
+    [0, Math.round(full)],
+    [1, Math.round(full * 10) / 10],
+    [2, full],
+  ]);
+});
+
+test("without confidence neither side says any", async () => {
+  const emulator = createEmulator({ exchanges: [], confidence: false });
+  const { json } = await postEvaluation(emulator, threeKinds);
+  const { providerMetadata } = json as { providerMetadata: object };
+  expect(Object.keys(providerMetadata)).toEqual(["gateway"]);
+  const { kind } = threeKinds.questions;
+  const body = { ...threeKinds, model: "jev-latest", questions: { kind } };
+  const direct = await postSystemOne(emulator, body);
+  expect(direct.status).toBe(200);
+  expect(JSON.stringify(direct.json)).not.toContain("confidence");
+});
+
+test("jitter is drawn for each call, the same in each run", async () => {
+  const run = async () => {
+    const waits: number[] = [];
+    const emulator = createEmulator({
+      exchanges: [],
+      faults: [{ kind: "latency", latencyMs: 100, jitterMs: 50 }],
+      sleep: async (ms) => void waits.push(ms),
+    });
+    for (let calls = 0; calls < 5; calls += 1) await postEvaluation(emulator);
+    return waits;
+  };
+  const waits = await run();
+  expect(waits.every((ms) => ms >= 100 && ms <= 150)).toBe(true);
+  expect(new Set(waits).size).toBeGreaterThan(1);
+  expect(await run()).toEqual(waits);
+});

@@ -2,8 +2,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type Exchange, loadExchanges } from "evaluator-fixtures";
 import { Hono } from "hono";
 import { createAccountBook, type KeySetup, type Tier } from "./accounts.ts";
-import { answerRequest } from "./answers/answer-request.ts";
+import { answerRequest, type Printing } from "./answers/answer-request.ts";
 import type { AnswerSource } from "./answers/judgement.ts";
+import { printedDecimals } from "./answers/print-answer.ts";
 import type { CallEnvironment, Delivery } from "./call.ts";
 import { controlRoutes } from "./control-routes.ts";
 import { deliverByFetch } from "./deliver.ts";
@@ -17,8 +18,11 @@ import { recordedAnswers } from "./recordings.ts";
 import { createRequestLog, logRequests } from "./request-log.ts";
 import { ruleAnswers } from "./rules/rule-answers.ts";
 import { checkRules, type Rule } from "./rules/rule.ts";
+import { createSpendLedger } from "./spend-report.ts";
 import { createIds } from "./seeded.ts";
+import { type Certificate, selfSignedCertificate } from "evaluator-cli-kit";
 import { type Listener, serve } from "./serve.ts";
+import { createVendorGate, type VendorLimits } from "./vendor/vendor-limits.ts";
 import { vendorRoutes } from "./vendor/vendor-routes.ts";
 
 /** How an emulator is set up. */
@@ -39,6 +43,12 @@ export interface EmulatorOptions {
   readonly rules?: readonly Rule[];
   /** The chat server that is played as well, with log-probabilities made from the judge. @default none */
   readonly engine?: EngineName;
+  /** What the vendor lets through for a key; `true` for its own limits. @default no limits */
+  readonly limits?: VendorLimits | true;
+  /** Decimal places of probabilities and scores; recorded answers have 2 at most. @default 2 */
+  readonly decimals?: number;
+  /** Whether choice and score answers carry a confidence. @default true */
+  readonly confidence?: boolean;
   /** What goes wrong on purpose. @default nothing */
   readonly faults?: readonly Fault[];
   /** The time in epoch milliseconds. @default Date.now */
@@ -54,6 +64,20 @@ export interface EmulatorAddress {
   readonly gatewayBaseUrl: string;
   /** For the vendor's clients; ends in `/direct`. */
   readonly directBaseUrl: string;
+  /** The certificate to trust, in PEM; null over HTTP. */
+  readonly certificate: string | null;
+}
+
+/** Where to listen. */
+export interface ListenOptions {
+  /** Other than loopback only with `allowedHosts`. @default "127.0.0.1" */
+  readonly host?: string;
+  /** @default 0, any free port */
+  readonly port?: number;
+  /** Names under which it may be called besides those of this machine. @default none */
+  readonly allowedHosts?: readonly string[];
+  /** Serves HTTPS; `true` makes a certificate for this machine and the allowed hosts. @default HTTP */
+  readonly tls?: Certificate | true;
 }
 
 /** A gateway and a vendor on this machine. */
@@ -61,11 +85,11 @@ export interface Emulator {
   /** Answers a request in this process; any host will do, and a bare path. */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
   /**
-   * Listens for HTTP on this machine.
+   * Listens for HTTP or HTTPS on this machine.
    *
    * @throws {Error} when the port is taken, the host is not loopback, or it already listens.
    */
-  listen(options?: { host?: string; port?: number }): Promise<EmulatorAddress>;
+  listen(options?: ListenOptions): Promise<EmulatorAddress>;
   /** Forgets all calls: new accounts, ids and faults from the start, an empty request log. */
   reset(): void;
   /** Stops listening; `fetch` still works. */
@@ -94,11 +118,15 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       const delivery: Delivery = { ending: "whole", hasResponse: true };
       return await deliverByFetch(await answer(request, delivery), request.signal, delivery);
     },
-    async listen({ host = "127.0.0.1", port = 0 } = {}) {
+    async listen({ host = "127.0.0.1", port = 0, allowedHosts = [], tls: given } = {}) {
       if (listener !== null) throw new Error("The emulator already listens; close it first.");
-      listener = await serve(answer, { host, port });
+      const ownHosts = ["localhost", "127.0.0.1", "::1", ...allowedHosts];
+      const tls = given === true ? selfSignedCertificate(ownHosts) : (given ?? null);
+      listener = await serve(answer, { host, port, allowedHosts, tls });
       const { origin } = listener;
-      return { origin, gatewayBaseUrl: `${origin}/v4/ai`, directBaseUrl: `${origin}/direct` };
+      const certificate = tls?.cert ?? null;
+      const gatewayBaseUrl = `${origin}/v4/ai`;
+      return { origin, gatewayBaseUrl, directBaseUrl: `${origin}/direct`, certificate };
     },
     reset,
     async close() {
@@ -118,8 +146,11 @@ function ownAnswers(): AnswerSource {
 /** Puts the parts together: the controls, then the request log, the faults and both sides. */
 function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset: () => void } {
   const { tier = "paid", seed = 1, clock = Date.now, sleep = sleepUntilAborted } = options;
+  const printing = readPrinting(options);
+  const vendorGate = createVendorGate(readLimits(options));
   const accounts = createAccountBook(tier, options.keys);
   const generations = createGenerationLog();
+  const spending = createSpendLedger();
   const faults = createFaultBook(checkFaults(options.faults ?? []), seed);
   const requests = createRequestLog();
   const sources = [
@@ -130,13 +161,16 @@ function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset
   const context = {
     accounts,
     generations,
+    spending,
+    vendorGate,
     clock,
-    answer: (input: Parameters<typeof answerRequest>[0]) => answerRequest(input, sources),
+    answer: (input: Parameters<typeof answerRequest>[0]) => answerRequest(input, sources, printing),
     nextId: () => nextId(),
   };
 
   function reset(): void {
-    for (const part of [accounts, generations, faults, requests]) part.reset();
+    for (const part of [accounts, generations, spending, vendorGate, faults, requests])
+      part.reset();
     nextId = createIds(seed);
   }
   const app = new Hono<CallEnvironment>();
@@ -150,6 +184,23 @@ function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset
     throw error;
   });
   return { app, reset };
+}
+
+function readPrinting({
+  decimals = printedDecimals,
+  confidence = true,
+}: EmulatorOptions): Printing {
+  if (Number.isInteger(decimals) && decimals >= 0 && decimals <= 15)
+    return { decimals, confidence };
+  throw new RangeError("decimals is a whole number from 0 to 15.");
+}
+
+function readLimits({ limits }: EmulatorOptions): VendorLimits | null {
+  if (limits === undefined) return null;
+  if (limits === true) return {};
+  const wrong = Object.entries(limits).find(([, limit]) => !(Number.isInteger(limit) && limit > 0));
+  if (wrong === undefined) return limits;
+  throw new RangeError(`limits.${wrong[0]} is a whole number from 1 up.`);
 }
 
 function toRequestInput(input: string | URL | Request): URL | Request {

@@ -15,6 +15,7 @@ const gatewayPaths = [
   "/v1/models/:creator/:model/endpoints",
   "/v1/credits",
   "/v1/generation",
+  "/v1/report",
 ];
 
 /**

@@ -1,6 +1,7 @@
 import type { Content } from "./questions/content.ts";
 import type { Exchange } from "evaluator-fixtures";
 import { z } from "zod";
+import { printAgain, printedDecimals } from "./answers/print-answer.ts";
 import type { AnswerSource, JudgedAnswer, Judgement } from "./answers/judgement.ts";
 import { parseGatewayInput } from "./gateway/gateway-input.ts";
 import { canonicalJson, isJsonRecord, mapRecord, recordOf } from "./json.ts";
@@ -29,8 +30,13 @@ export function recordedAnswers(exchanges: readonly Exchange[]): AnswerSource {
     if (!judgements.has(key)) judgements.set(key, judgement);
     lengths.add(lengthOf(input.state));
   }
-  return (input) =>
-    lengths.has(lengthOf(input.state)) ? (judgements.get(canonicalJson(input)) ?? null) : null;
+  return (input, decimals) => {
+    if (!lengths.has(lengthOf(input.state))) return null;
+    const judgement = judgements.get(canonicalJson(input)) ?? null;
+    if (judgement === null || judgement.decimals <= decimals) return judgement;
+    const answers = mapRecord(judgement.answers, (answer) => printAgain(answer, decimals));
+    return { ...judgement, answers, decimals };
+  };
 }
 
 /**
@@ -85,6 +91,7 @@ function readGatewayRecording(requestBody: unknown, responseBody: unknown): Reco
     input: parseGatewayInput(requestBody, "decision-model"),
     judgement: {
       basis: "recorded",
+      decimals: printedDecimals,
       release: null,
       answers: mapRecord(answers, (answer, id): JudgedAnswer =>
         answer.type === "boolean" ? answer : { ...answer, confidence: confidence(id) },
@@ -144,6 +151,7 @@ function readVendorRecording(requestBody: unknown, responseBody: unknown): Recor
     input: parseVendorInput(requestBody).input,
     judgement: {
       basis: "recorded",
+      decimals: printedDecimals,
       release: model ?? null,
       answers: mapRecord(answers, (answer): JudgedAnswer =>
         answer.type === "noul" ? { type: "boolean", probability: answer.noul } : answer,

@@ -1,8 +1,15 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { isForeignRequest, isLoopbackHost, listen } from "evaluator-cli-kit";
+import {
+  type Certificate,
+  CliError,
+  isForeignRequest,
+  isLoopbackHost,
+  listen,
+} from "evaluator-cli-kit";
 import type { Delivery } from "./call.ts";
 import { deliverOverHttp } from "./deliver.ts";
 
@@ -17,25 +24,39 @@ export interface Listener {
 /** Answers a request, and decides how the response is to leave. */
 export type Answer = (request: Request, delivery: Delivery) => Promise<Response>;
 
+/** Where to listen, and under which names. */
+export interface ServeOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Names under which it may be called besides those of this machine. */
+  readonly allowedHosts: readonly string[];
+  /** Serves HTTPS with it, or HTTP where it is null. */
+  readonly tls: Certificate | null;
+}
+
 /**
- * Serves over HTTP on this machine.
+ * Serves over HTTP or HTTPS.
  *
- * @param port - 0 takes any free port.
- * @throws {Error} when the host is not a loopback one, or the port is taken.
+ * @throws {Error} when the host is not a loopback one though no other name is allowed, the port is
+ * taken, or the certificate cannot be used.
  */
-export async function serve(
-  answer: Answer,
-  { host, port }: { host: string; port: number },
-): Promise<Listener> {
-  if (!isLoopbackHost(host)) {
-    throw new Error(`The emulator listens on loopback only; "${host}" is not a loopback host.`);
+export async function serve(answer: Answer, options: ServeOptions): Promise<Listener> {
+  const { host, port, allowedHosts, tls } = options;
+  if (!isLoopbackHost(host) && allowedHosts.length === 0) {
+    throw new CliError(
+      `The emulator listens on loopback only; "${host}" is not a loopback host. To be called from elsewhere, as in a container, name how it is called: --allow-host NAME.`,
+    );
   }
+  const names = allowedHosts.map((name) => name.toLowerCase());
   const handle = requestListener(answer);
-  const server = createServer((incoming, outgoing) => {
-    if (isForeignRequest(incoming.headers)) refuse(outgoing);
+  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (isForeignRequest(incoming.headers, names)) refuse(outgoing);
     else void handle(incoming, outgoing);
-  });
-  const { origin } = await listen(server, { host, port });
+  };
+  const server = tls === null ? createServer(onRequest) : createTls(tls, onRequest);
+  const protocol = tls === null ? "http" : "https";
+  const { origin } = await listen(server, { host, port, protocol });
   return {
     origin,
     async close() {
@@ -70,8 +91,22 @@ function requestListener(
   );
 }
 
+function createTls(
+  { key, cert }: Certificate,
+  onRequest: (incoming: IncomingMessage, outgoing: ServerResponse) => void,
+) {
+  try {
+    return createTlsServer({ key, cert }, onRequest);
+  } catch (error) {
+    const message =
+      "The certificate and its key cannot be used; each is a PEM file, and they belong together.";
+    throw new CliError(message, { cause: error });
+  }
+}
+
 function refuse(outgoing: ServerResponse): void {
-  const message = "The emulator answers to loopback names only, such as 127.0.0.1 or localhost.";
+  const message =
+    "The emulator answers to loopback names only, such as 127.0.0.1 or localhost, and to those of --allow-host.";
   const body = JSON.stringify({ error: { message, type: "forbidden" } });
   outgoing.writeHead(403, { "content-type": "application/json" }).end(body);
 }

@@ -1,9 +1,9 @@
+import { selfSignedCertificate } from "evaluator-cli-kit";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { waysAndServers, privateFailure } from "../testing/private-call.ts";
-import { selfSignedCertificate } from "../testing/self-signed-certificate.ts";
 import { httpResponse, listenOnSocket, type Respond } from "../testing/socket-server.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 

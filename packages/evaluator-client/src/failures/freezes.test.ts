@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
+import { selfSignedCertificate } from "evaluator-cli-kit";
 import { expect, onTestFinished, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
 import { gatewaysAndServers } from "../testing/private-call.ts";
-import { selfSignedCertificate } from "../testing/self-signed-certificate.ts";
 import { httpResponse } from "../testing/socket-server.ts";
 
 // Long enough for a round on the busiest machine; a frozen program prints nothing for ever.

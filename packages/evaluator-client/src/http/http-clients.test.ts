@@ -4,7 +4,7 @@ import { deflateSync, gzipSync } from "node:zlib";
 import { Agent } from "undici";
 import { describe, expect, test } from "vitest";
 import { EvaluatorError } from "../errors.ts";
-import { trustedCertificate } from "../testing/self-signed-certificate.ts";
+import { trustedCertificate } from "../testing/trusted-certificate.ts";
 import {
   httpResponse,
   type Listen,

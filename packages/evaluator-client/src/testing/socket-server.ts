@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createSecureContext, TLSSocket } from "node:tls";
-import { trustedCertificate } from "./self-signed-certificate.ts";
+import { trustedCertificate } from "./trusted-certificate.ts";
 
 /** A bare TCP server for what an HTTP mock cannot play: exact bytes, resets, cut bodies. */
 export interface SocketServer extends AsyncDisposable {

@@ -35,7 +35,11 @@ export interface Judgement {
   readonly release: string | null;
   readonly answers: Readonly<Record<string, JudgedAnswer>>;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  /** To how many decimal places the answers are printed. */
+  readonly decimals: number;
 }
 
-/** One way to answer; null leaves the request to the next one. */
-export type AnswerSource = (input: EvaluationInput) => Judgement | null;
+/**
+ * One way to answer, printed to so many decimal places at most; null leaves the request to the next.
+ */
+export type AnswerSource = (input: EvaluationInput, decimals: number) => Judgement | null;

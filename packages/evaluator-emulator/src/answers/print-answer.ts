@@ -1,3 +1,4 @@
+import { mapRecord } from "../json.ts";
 import type { Opinion } from "../judge/shares.ts";
 import type { ChoiceInput, QuestionInput } from "../questions/question.ts";
 import type { JudgedAnswer, JudgedChoice, JudgedScore } from "./judgement.ts";
@@ -6,36 +7,58 @@ import type { JudgedAnswer, JudgedChoice, JudgedScore } from "./judgement.ts";
  * Returns an opinion as the service prints it: rounded, the score and the choice from unrounded
  * values.
  */
-export function printAnswer(question: QuestionInput, { probabilities }: Opinion): JudgedAnswer {
-  if (question.type === "choice") return printChoice(question, probabilities);
-  if (question.type === "score") return printScore(probabilities);
-  return { type: "boolean", probability: roundToPrinted(probabilities[0] ?? 0.5) };
+export function printAnswer(
+  question: QuestionInput,
+  { probabilities }: Opinion,
+  decimals = printedDecimals,
+): JudgedAnswer {
+  const round = (value: number) => roundTo(decimals, value);
+  if (question.type === "choice") return printChoice(question, probabilities, round);
+  if (question.type === "score") return printScore(probabilities, round);
+  return { type: "boolean", probability: round(probabilities[0] ?? 0.5) };
 }
 
-function printChoice({ criteria }: ChoiceInput, probabilities: readonly number[]): JudgedChoice {
+/** Returns a printed answer with fewer decimal places. */
+export function printAgain(answer: JudgedAnswer, decimals: number): JudgedAnswer {
+  const round = (value: number) => roundTo(decimals, value);
+  if (answer.type === "boolean") return { ...answer, probability: round(answer.probability) };
+  const confidence = answer.confidence === null ? null : round(answer.confidence);
+  const printed = { ...answer, probabilities: mapRecord(answer.probabilities, round), confidence };
+  return printed.type === "score" ? { ...printed, score: round(printed.score) } : printed;
+}
+
+type Round = (value: number) => number;
+
+function printChoice(
+  { criteria }: ChoiceInput,
+  probabilities: readonly number[],
+  round: Round,
+): JudgedChoice {
   const options = Object.keys(criteria);
   return {
     type: "choice",
     choice: pickOption(options, probabilities),
-    probabilities: printDistribution(options, probabilities),
-    confidence: roundToPrinted(spreadConfidence(probabilities)),
+    probabilities: printDistribution(options, probabilities, round),
+    confidence: round(spreadConfidence(probabilities)),
   };
 }
 
-function printScore(probabilities: readonly number[]): JudgedScore {
+function printScore(probabilities: readonly number[], round: Round): JudgedScore {
   const mean = probabilities.reduce((total, share, index) => total + share * index, 0);
   return {
     type: "score",
-    score: roundToPrinted(mean),
-    probabilities: printDistribution(Object.keys(probabilities), probabilities),
-    confidence: roundToPrinted(spreadConfidence(probabilities)),
+    score: round(mean),
+    probabilities: printDistribution(Object.keys(probabilities), probabilities, round),
+    confidence: round(spreadConfidence(probabilities)),
   };
 }
 
-function printDistribution(names: readonly string[], probabilities: readonly number[]) {
-  return Object.fromEntries(
-    names.map((name, index) => [name, roundToPrinted(probabilities[index] ?? 0)]),
-  );
+function printDistribution(
+  names: readonly string[],
+  probabilities: readonly number[],
+  round: Round,
+) {
+  return Object.fromEntries(names.map((name, index) => [name, round(probabilities[index] ?? 0)]));
 }
 
 const wayOutPattern = /^(?:other|none|neither|unknown|unclear|unsure)(?:$|[^\p{L}])/iu;
@@ -51,12 +74,12 @@ export function pickOption(options: readonly string[], probabilities: readonly n
   return likeliest.find((option) => wayOutPattern.test(option)) ?? likeliest[0] ?? "";
 }
 
-/** Decimal places of every printed probability and score (contract section 2.4, rule 1). */
+/** Decimal places of every printed probability and score of the service (contract section 2.4, rule 1). */
 export const printedDecimals = 2;
 
-/** A number rounded to the printed decimals, halves up. */
-function roundToPrinted(value: number): number {
-  const scale = 10 ** printedDecimals;
+/** A number rounded to so many decimal places, halves up. */
+function roundTo(decimals: number, value: number): number {
+  const scale = 10 ** decimals;
   return Math.round(value * scale) / scale;
 }
 

@@ -148,6 +148,9 @@ test("models, credits and a generation can be looked up", async () => {
   });
   const id = providerMetadata?.["gateway"]?.["generationId"] as string;
   expect(await gateway.getGenerationInfo({ id })).toMatchObject({ id, isByok: false });
+  const report = { startDate: "2000-01-01", endDate: "2999-12-31", groupBy: "model" } as const;
+  const { results } = await gateway.getSpendReport(report);
+  expect(results.find(({ model }) => model === "typesafe-ai/jev")?.requestCount).toBeGreaterThan(0);
   const { balance, totalUsed } = await gateway.getCredits();
   expect(Number(balance) + Number(totalUsed)).toBeCloseTo(20, 9);
 });

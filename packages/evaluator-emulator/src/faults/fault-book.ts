@@ -25,6 +25,7 @@ export interface FaultBook {
 interface Entry {
   readonly fault: Fault;
   readonly draw: (text: string) => number;
+  readonly drawJitter: (text: string) => number;
   left: number;
 }
 
@@ -34,7 +35,9 @@ export function createFaultBook(initial: readonly Fault[], seed: number): FaultB
   const add = (faults: readonly Fault[]) => {
     for (const fault of faults) {
       const draw = createDraws(`${seed}/${entries.length}`);
-      entries.push({ fault, draw, left: fault.next ?? Number.POSITIVE_INFINITY });
+      const drawJitter = createDraws(`${seed}/${entries.length}/jitter`);
+      const left = fault.next ?? Number.POSITIVE_INFINITY;
+      entries.push({ fault, draw, drawJitter, left });
     }
   };
   const reset = () => {
@@ -54,7 +57,7 @@ export function createFaultBook(initial: readonly Fault[], seed: number): FaultB
       const open = entries.filter(
         (entry) => entry.left > 0 && matchesCall(entry.fault, call.req.path),
       );
-      const text = open.some(({ fault }) => fault.rate !== undefined) ? await textOf(call) : "";
+      const text = open.some(({ fault }) => isByChance(fault)) ? await textOf(call) : "";
       return use(open, text);
     },
   };
@@ -68,10 +71,18 @@ function use(open: readonly Entry[], text: string): PickedFaults {
     const isSpare = fault.kind !== "latency" && picked !== null;
     if (isSpare || entry.left === 0 || !isDrawn(entry, text)) continue;
     entry.left -= 1;
-    if (fault.kind === "latency") latencyMs += fault.latencyMs;
+    if (fault.kind === "latency") latencyMs += fault.latencyMs + jitterOf(entry, fault, text);
     else picked = fault;
   }
   return { latencyMs, fault: picked };
+}
+
+function isByChance(fault: Fault): boolean {
+  return fault.rate !== undefined || (fault.kind === "latency" && fault.jitterMs !== undefined);
+}
+
+function jitterOf({ drawJitter }: Entry, { jitterMs = 0 }: Latency, text: string): number {
+  return jitterMs === 0 ? 0 : Math.floor(drawJitter(text) * (jitterMs + 1));
 }
 
 function isDrawn({ fault, draw }: Entry, text: string): boolean {

@@ -14,7 +14,7 @@ const silentKinds = ["hang", "reset"] as const;
 const bodyKinds = ["reset-body", "cut-body", "malformed-json"] as const;
 const answerKinds = ["wrong-sums", "missing-answer", "refusal"] as const;
 
-/** One fault as it is asked for; `retryAfter` is in seconds. */
+/** One fault as it is asked for; `retryAfter` is in seconds, `jitterMs` is the most that is added. */
 const faultSchema = z.discriminatedUnion(
   "kind",
   [
@@ -27,6 +27,7 @@ const faultSchema = z.discriminatedUnion(
     z.strictObject({
       kind: z.literal("latency"),
       latencyMs: z.int().min(0).max(600_000),
+      jitterMs: z.int().min(0).max(600_000).optional(),
       ...condition,
     }),
     z.strictObject({
@@ -98,14 +99,20 @@ const fieldOfKind: Readonly<Record<string, string>> = {
   latency: "latencyMs",
 };
 
+/** Where a word of the command line has another name than its field. */
+const fieldNames: Readonly<Record<string, string>> = { jitter: "jitterMs" };
+
 /**
- * Reads a fault from the command line: `KIND[=VALUE][,retry-after=S][,next=N][,rate=R][,path=P]`.
+ * Reads a fault from the command line: `KIND[=VALUE][,retry-after=S][,jitter=MS][,next=N][,rate=R][,path=P]`.
  *
  * @throws UsageError that names what is wrong with it.
  */
 export function parseFault(text: string): Fault {
   const [[kind, value], ...parts] = splitParts(text);
-  const fields = parts.map(([name, value]) => [toCamelCase(name), readValue(name, value)]);
+  const fields = parts.map(([name, value]) => [
+    fieldNames[name] ?? toCamelCase(name),
+    readValue(name, value),
+  ]);
   const own = value === undefined ? [] : [[fieldOfKind[kind] ?? "value", readValue(kind, value)]];
   try {
     const [fault] = checkFaults([{ kind, ...Object.fromEntries([...own, ...fields]) }]);

@@ -1,11 +1,10 @@
 import type { JudgedAnswer, Judgement } from "../answers/judgement.ts";
-import { printedDecimals } from "../answers/print-answer.ts";
 import { basisHeader, localProvider, standInFor } from "../basis.ts";
 import type { EmulatorContext } from "../emulator-context.ts";
 import { mapRecord } from "../json.ts";
 import { isOverTokenLimits } from "../questions/tokens.ts";
 import { type Call, readJson } from "../call.ts";
-import { admitCall, checkGatewayCall, settleCall } from "./gateway-call.ts";
+import { admitCall, checkGatewayCall, readAttribution, settleCall } from "./gateway-call.ts";
 import { invalidRequest } from "./gateway-error.ts";
 import { type EvaluationWire, parseGatewayInput } from "./gateway-input.ts";
 
@@ -18,14 +17,16 @@ export async function evaluationRoute(
   const startTime = context.clock();
   const endpoint = { ...headersOf(wire), modelType: "evaluation" } as const;
   const admitted = checkGatewayCall(call, endpoint, context);
-  const input = parseGatewayInput(await readJson(call), wire);
+  const asked = await readJson(call);
+  const input = parseGatewayInput(asked, wire);
   if (isOverTokenLimits(input)) throw invalidRequest("The state is longer than the model reads.");
   admitCall(admitted, context);
   const judgement = context.answer(input);
   const standIn = standInFor(judgement.basis);
   const canonicalSlug = standIn ?? admitted.model.id;
   const provider = standIn === null ? admitted.model.provider : localProvider;
-  const answered = { ...judgement.usage, canonicalSlug, provider, isStreamed: false, startTime };
+  const answeredBy = { canonicalSlug, provider, isStreamed: false, startTime };
+  const answered = { ...judgement.usage, ...answeredBy, attribution: readAttribution(asked) };
   const body = evaluationBody(judgement, settleCall(admitted, answered, context));
   return Response.json(wire === "decision-model" ? { ...body, model: canonicalSlug } : body, {
     headers: basisHeader(judgement.basis),
@@ -39,14 +40,14 @@ function headersOf(wire: EvaluationWire) {
 const vendor = "typesafe";
 
 /** Returns the body of an answered evaluation in the gateway's form (contract section 2.3). */
-function evaluationBody({ answers, usage }: Judgement, gatewayMetadata: object) {
+function evaluationBody({ answers, usage, decimals }: Judgement, gatewayMetadata: object) {
   return {
     answers: mapRecord(answers, toGatewayAnswer),
-    rounding: { probabilityDecimals: printedDecimals, scoreDecimals: printedDecimals },
+    rounding: { probabilityDecimals: decimals, scoreDecimals: decimals },
     usage,
     warnings: [],
     providerMetadata: {
-      [vendor]: { confidence: confidenceOf(answers) },
+      ...confidenceBlock(answers),
       gateway: gatewayMetadata,
     },
   };
@@ -58,10 +59,12 @@ function toGatewayAnswer(answer: JudgedAnswer) {
   return rest;
 }
 
-function confidenceOf(answers: Judgement["answers"]): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(answers).flatMap(([id, answer]) =>
-      answer.type === "boolean" || answer.confidence === null ? [] : [[id, answer.confidence]],
-    ),
+/** The vendor's block of metadata; none where answers that should have a confidence have none. */
+function confidenceBlock(answers: Judgement["answers"]) {
+  const due = Object.entries(answers).flatMap(([id, answer]) =>
+    answer.type === "boolean" ? [] : [[id, answer.confidence] as const],
   );
+  const given = due.filter(([, confidence]) => confidence !== null);
+  if (due.length > 0 && given.length === 0) return {};
+  return { [vendor]: { confidence: Object.fromEntries(given) } };
 }

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import {
   type Account,
   chargeAccount,
@@ -8,6 +9,7 @@ import { type CatalogModel, findModel } from "../catalog/models.ts";
 import { type CallTokens, costOfCall, toDollarString } from "../catalog/price.ts";
 import type { EmulatorContext } from "../emulator-context.ts";
 import { answeredRouting, refusedRouting } from "../generations.ts";
+import type { Attribution } from "../spend-report.ts";
 import { bearerKey, type Call } from "../call.ts";
 import { GatewayError, type GatewayErrorDetails, invalidRequest } from "./gateway-error.ts";
 
@@ -120,12 +122,25 @@ export function admitCall({ account, model }: GatewayCall, context: EmulatorCont
   });
 }
 
+const attributionSchema = z.object({
+  providerOptions: z.object({
+    gateway: z.object({ user: z.string().default(""), tags: z.array(z.string()).default([]) }),
+  }),
+});
+
+/** Returns whom a body's `providerOptions.gateway` counts its call under; nobody where it is silent. */
+export function readAttribution(body: unknown): Attribution {
+  const { data } = attributionSchema.safeParse(body);
+  return data?.providerOptions.gateway ?? { user: "", tags: [] };
+}
+
 /** An answered call that is not yet paid for. */
 interface AnsweredCall extends CallTokens {
   /** What answered. */
   readonly canonicalSlug: string;
   readonly provider: string;
   readonly isStreamed: boolean;
+  readonly attribution: Attribution;
   /** Epoch milliseconds. */
   readonly startTime: number;
 }
@@ -146,6 +161,16 @@ export function settleCall(
   const id = `gen_${context.nextId()}`;
   chargeAccount(account, marketCost);
   context.generations.add({ ...answered, id, model: model.id, marketCost, endTime });
+  context.spending.add({
+    account: account.number,
+    model: model.id,
+    provider,
+    marketCost,
+    startTime,
+    attribution: answered.attribution,
+    inputTokens: answered.inputTokens,
+    outputTokens: answered.outputTokens,
+  });
   return {
     routing: answeredRouting({ modelId: model.id, canonicalSlug, provider, startTime, endTime }),
     cost: "0",

@@ -7,7 +7,8 @@ import type { EmulatorContext } from "../emulator-context.ts";
 import { generationEntry } from "../generations.ts";
 import { evaluationRoute } from "./evaluation-route.ts";
 import { modelNotFound, requireAccount } from "./gateway-call.ts";
-import { GatewayError } from "./gateway-error.ts";
+import { readSpendQuery } from "../spend-report.ts";
+import { GatewayError, invalidRequest } from "./gateway-error.ts";
 import { languageRoute } from "./language-route.ts";
 
 /** Returns the gateway: its model endpoints and those at the host root (contract 4.1 to 4.4). */
@@ -26,6 +27,7 @@ export function gatewayRoutes(context: EmulatorContext): Hono<CallEnvironment> {
   });
   app.get("/v1/credits", (call) => credits(call, context));
   app.get("/v1/generation", (call) => generation(call, context));
+  app.get("/v1/report", (call) => spendReport(call, context));
   app.all("*", () => notFound("The gateway has no such address.").toResponse());
   app.onError((error) => toGatewayError(error).toResponse());
   return app;
@@ -50,6 +52,16 @@ function generation(call: Call, context: EmulatorContext): Response {
   const found = context.generations.find(call.req.query("id") ?? "");
   if (found === null) throw notFound("The gateway knows no such generation.");
   return Response.json({ data: generationEntry(found) });
+}
+
+function spendReport(call: Call, context: EmulatorContext): Response {
+  const { number } = requireAccount(call, context);
+  try {
+    const query = readSpendQuery((name) => call.req.query(name));
+    return Response.json({ results: context.spending.report(number, query) });
+  } catch (error) {
+    throw error instanceof RangeError ? invalidRequest(`Invalid request: ${error.message}`) : error;
+  }
 }
 
 function toGatewayError(error: unknown): GatewayError {

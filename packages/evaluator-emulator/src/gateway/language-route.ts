@@ -3,7 +3,7 @@ import { basisHeader, echoModel, localProvider } from "../basis.ts";
 import type { EmulatorContext } from "../emulator-context.ts";
 import { type Call, readJson } from "../call.ts";
 import { isJsonRecord } from "../json.ts";
-import { admitCall, checkGatewayCall, settleCall } from "./gateway-call.ts";
+import { admitCall, checkGatewayCall, readAttribution, settleCall } from "./gateway-call.ts";
 import { invalidRequest } from "./gateway-error.ts";
 import type { ReplyShape } from "./shaped-reply.ts";
 import { composeReply, eventStream, replyParts, wholeReply } from "./text-reply.ts";
@@ -69,7 +69,8 @@ export async function languageRoute(call: Call, context: EmulatorContext): Promi
 
   const { inputTokens, outputTokens } = reply;
   const answeredBy = { canonicalSlug: echoModel, provider: localProvider };
-  const answered = { ...answeredBy, inputTokens, outputTokens, isStreamed, startTime };
+  const attribution = readAttribution(body);
+  const answered = { ...answeredBy, inputTokens, outputTokens, isStreamed, startTime, attribution };
   const settled = settleCall(admitted, answered, context);
   const timestamp = new Date(startTime).toISOString();
   const metadata = { id: settled.generationId, modelId: echoModel, timestamp };

@@ -13,13 +13,14 @@ import { patternOf, type Rule, type RuleAnswer } from "./rule.ts";
  */
 export function ruleAnswers(rules: readonly Rule[]): AnswerSource {
   const compiled = rules.map(compileRule);
-  return (input) => {
+  return (input, decimals) => {
     const text = contentText(input.state);
     const inForce = compiled.filter(({ isAbout }) => isAbout(text));
     const ruled = mapRecord(input.questions, (_question, id) => ruleOn(id, input, inForce));
     if (Object.values(ruled).every((opinion) => opinion === null)) return null;
     const judge = lexicalJudge(input.state);
-    return { ...judgeInput(input, (question, id) => ruled[id] ?? judge(question)), basis: "rule" };
+    const opinionOn = (question: QuestionInput, id: string) => ruled[id] ?? judge(question);
+    return { ...judgeInput(input, opinionOn, decimals), basis: "rule" };
   };
 }
 

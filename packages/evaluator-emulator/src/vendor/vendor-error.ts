@@ -17,16 +17,20 @@ export class VendorError extends Error {
   override readonly name = "VendorError";
   readonly status: number;
   readonly detail: VendorErrorDetail;
+  /** In seconds, or null. */
+  readonly retryAfter: number | null;
 
-  constructor(status: number, detail: VendorErrorDetail) {
+  constructor(status: number, detail: VendorErrorDetail, retryAfter: number | null = null) {
     super(typeof detail === "string" ? detail : `The vendor refuses with ${status}.`);
     this.status = status;
     this.detail = detail;
+    this.retryAfter = retryAfter;
   }
 
   /** Returns the response in the vendor's error shape. */
   toResponse(): Response {
-    return Response.json({ detail: this.detail }, { status: this.status });
+    const headers = this.retryAfter === null ? {} : { "retry-after": String(this.retryAfter) };
+    return Response.json({ detail: this.detail }, { status: this.status, headers });
   }
 }
 

@@ -5,7 +5,7 @@ import { bearerKey, type Call, type CallEnvironment, readJson, UnreadableBody } 
 import type { EmulatorContext } from "../emulator-context.ts";
 import { mapRecord } from "../json.ts";
 import type { QuestionInput, ScoreInput } from "../questions/question.ts";
-import { isOverTokenLimits } from "../questions/tokens.ts";
+import { estimateInputTokens, isOverTokenLimits } from "../questions/tokens.ts";
 import { isVendorPath, VendorError } from "./vendor-error.ts";
 import { parseVendorInput, type VendorRequest } from "./vendor-input.ts";
 
@@ -79,11 +79,20 @@ async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Res
     throw new VendorError(404, "Model not found");
   }
   if (isOverTokenLimits(input)) throw new VendorError(400, { error_type: "max_tokens_exceeded" });
+  admit(call, estimateInputTokens(input), context);
   const judgement = context.answer(input);
   const answeredBy = standInFor(judgement.basis) ?? judgement.release ?? model;
   return Response.json(systemOneBody(vendorRequest, judgement, answeredBy), {
     headers: basisHeader(judgement.basis),
   });
+}
+
+/** Counts a call under the vendor's limits. @throws {VendorError} 429 with the seconds to wait. */
+function admit(call: Call, tokens: number, { vendorGate, clock }: EmulatorContext): void {
+  const waitMs = vendorGate.admit(bearerKey(call) ?? "", tokens, clock());
+  if (waitMs === 0) return;
+  const detail = `Rate limit exceeded: ${vendorGate.rule}.`;
+  throw new VendorError(429, detail, Math.ceil(waitMs / 1000));
 }
 
 /**
@@ -106,10 +115,9 @@ function systemOneBody({ input }: VendorRequest, judgement: Judgement, model: st
 
 function toVendorAnswer(answer: JudgedAnswer, question: QuestionInput | undefined) {
   if (answer.type === "boolean") return { type: "noul", noul: answer.probability };
-  if (answer.type === "score" && question?.type === "score") {
-    return { ...answer, legend: legendOf(question) };
-  }
-  return answer;
+  const { confidence, ...rest } = answer;
+  const known = confidence === null ? rest : { ...rest, confidence };
+  return question?.type === "score" ? { ...known, legend: legendOf(question) } : known;
 }
 
 function legendOf({ criteria }: ScoreInput) {

@@ -1,0 +1,109 @@
+import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { isIP, isIPv4 } from "node:net";
+
+/** A certificate and its key, each in PEM. */
+export interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+// Tags and object identifiers of X.509 (RFC 5280), as far as one self-signed certificate needs them.
+const sequence = 0x30;
+const set = 0x31;
+const objectIdentifier = 0x06;
+const utf8String = 0x0c;
+const utcTime = 0x17;
+const integer = 0x02;
+const bitString = 0x03;
+const octetString = 0x04;
+const version = 0xa0;
+const extensions = 0xa3;
+const dnsName = 0x82;
+const ipAddress = 0x87;
+const ecdsaWithSha256 = Buffer.from("2a8648ce3d040302", "hex");
+const commonName = Buffer.from("550403", "hex");
+const subjectAlternativeName = Buffer.from("551d11", "hex");
+
+const dayMs = 24 * 3600 * 1000;
+
+/**
+ * Makes a key and a certificate that nobody but itself vouches for, valid for a year, for the names
+ * and addresses of this machine and others that are given.
+ *
+ * @param hosts - Names and IP addresses. @default localhost, 127.0.0.1 and ::1
+ */
+export function selfSignedCertificate(
+  hosts: readonly string[] = ["localhost", "127.0.0.1", "::1"],
+  { nowMs = Date.now(), name = "localhost" } = {},
+): Certificate {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const algorithm = der(sequence, der(objectIdentifier, ecdsaWithSha256));
+  const named = der(
+    sequence,
+    der(objectIdentifier, commonName),
+    der(utf8String, Buffer.from(name)),
+  );
+  const subject = der(sequence, der(set, named));
+  const validity = [nowMs - dayMs, nowMs + 365 * dayMs].map((ms) => der(utcTime, timeOf(ms)));
+  const names = der(sequence, ...hosts.map(hostName));
+  const alternatives = der(
+    sequence,
+    der(objectIdentifier, subjectAlternativeName),
+    der(octetString, names),
+  );
+  // Positive, and another each time: browsers refuse two certificates with one number.
+  const serial = Buffer.concat([Buffer.from([1]), randomBytes(15)]);
+  const certificate = der(
+    sequence,
+    der(version, der(integer, Buffer.from([2]))),
+    der(integer, serial),
+    algorithm,
+    subject,
+    der(sequence, ...validity),
+    subject,
+    publicKey.export({ type: "spki", format: "der" }),
+    der(extensions, der(sequence, alternatives)),
+  );
+  const signature = der(bitString, Buffer.from([0]), sign("sha256", certificate, privateKey));
+  const lines = der(sequence, certificate, algorithm, signature)
+    .toString("base64")
+    .match(/.{1,64}/g);
+  return {
+    key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+    cert: `-----BEGIN CERTIFICATE-----\n${lines?.join("\n")}\n-----END CERTIFICATE-----\n`,
+  };
+}
+
+function hostName(host: string): Buffer {
+  return isIP(host) === 0 ? der(dnsName, Buffer.from(host)) : der(ipAddress, addressBytes(host));
+}
+
+function addressBytes(address: string): Buffer {
+  if (isIPv4(address)) return Buffer.from(address.split(".").map(Number));
+  const [head = "", tail] = address.split("::");
+  const [before, after] = [groupsOf(head), groupsOf(tail)];
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0");
+  const groups = [...before, ...zeros, ...after];
+  return Buffer.from(groups.map((group) => group.padStart(4, "0")).join(""), "hex");
+}
+
+function groupsOf(part = ""): string[] {
+  return part.split(":").filter((group) => group !== "");
+}
+
+/** Such as 261122094500Z. */
+function timeOf(ms: number): Buffer {
+  const digits = new Date(ms).toISOString().replaceAll(/[-:T]/g, "");
+  return Buffer.from(`${digits.slice(2, 14)}Z`);
+}
+
+/** One DER element: tag, length, content. */
+function der(tag: number, ...content: Uint8Array[]): Buffer {
+  const body = Buffer.concat(content);
+  return Buffer.concat([Buffer.from([tag, ...lengthOf(body.length)]), body]);
+}
+
+function lengthOf(length: number): number[] {
+  if (length < 0x80) return [length];
+  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+}

@@ -1,0 +1,39 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { readArguments } from "./arguments.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const read = (name: string) =>
+  readFileSync(join(root, "packages/evaluator-emulator", name), "utf8");
+
+test("the container runs the pinned Node, without rights, and words that the emulator takes", () => {
+  const file = read("Dockerfile");
+  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    devDependencies: Record<string, string>;
+  };
+  expect(file).toContain(`FROM node:${devDependencies["node"]}-slim\n`);
+  expect(file).toContain("\nUSER node\n");
+  const [, words = "[]"] = /^ENTRYPOINT (.*)$/m.exec(file) ?? [];
+  const [program, main, ...typed] = JSON.parse(words) as string[];
+  expect([program, main]).toEqual(["node", "packages/evaluator-emulator/src/main.ts"]);
+  const { host, port, allowedHosts } = readArguments(typed, "/");
+  expect({ host, port, allowedHosts }).toEqual({
+    host: "0.0.0.0",
+    port: 8787,
+    allowedHosts: ["emulator"],
+  });
+});
+
+test("every workspace's package.json goes into the image, and every workspace it imports", () => {
+  const named = read("Dockerfile.dockerignore").split("\n");
+  const manifests = globSync("{packages,apps}/*/package.json", { cwd: root });
+  const missing = manifests.filter(
+    (manifest) => !named.includes(`!${manifest}`) && !named.includes(`!${dirname(manifest)}`),
+  );
+  expect(missing).toEqual([]);
+  expect(named[0]).toBe("**");
+  for (const folder of ["fixtures", "packages/cli-kit", "packages/exchanges"]) {
+    expect(named).toContain(`!${folder}`);
+  }
+});

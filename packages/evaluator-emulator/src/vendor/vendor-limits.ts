@@ -1,0 +1,74 @@
+/** What the vendor lets through for one key. */
+export interface VendorLimits {
+  /** @default 1200 */
+  readonly requestsPerMinute?: number;
+  /** Input tokens. @default 250000 */
+  readonly tokensPerSecond?: number;
+  /** Requests that may come at once after a rest. @default those of a minute */
+  readonly burst?: number;
+}
+
+/** The vendor's own limits (field fact). */
+const vendorDefaults = { requestsPerMinute: 1200, tokensPerSecond: 250_000 } as const;
+
+/** Counts the vendor's calls of each key. */
+export interface VendorGate {
+  /** Counts a call, or returns how long it should have waited, in milliseconds. */
+  admit(key: string, tokens: number, nowMs: number): number;
+  reset(): void;
+  /** What it lets through, for people. */
+  readonly rule: string;
+}
+
+/** Opens a gate; without limits it lets everything through. */
+export function createVendorGate(limits: VendorLimits | null): VendorGate {
+  const buckets = new Map<string, { requests: Bucket; tokens: Bucket }>();
+  if (limits === null) return { admit: () => 0, reset: () => undefined, rule: "" };
+  const { requestsPerMinute, tokensPerSecond } = { ...vendorDefaults, ...limits };
+  const burst = limits.burst ?? requestsPerMinute;
+  return {
+    admit(key, tokens, nowMs) {
+      const own = buckets.get(key) ?? {
+        requests: new Bucket({ capacity: burst, perMs: requestsPerMinute / 60_000, nowMs }),
+        tokens: new Bucket({ capacity: tokensPerSecond, perMs: tokensPerSecond / 1000, nowMs }),
+      };
+      buckets.set(key, own);
+      const waitMs = Math.max(own.requests.waitMs(1, nowMs), own.tokens.waitMs(tokens, nowMs));
+      if (waitMs > 0) return waitMs;
+      own.requests.take(1);
+      own.tokens.take(tokens);
+      return 0;
+    },
+    reset: () => buckets.clear(),
+    rule: `${requestsPerMinute.toLocaleString("en")} requests a minute, ${tokensPerSecond.toLocaleString("en")} tokens a second`,
+  };
+}
+
+/** A bucket that fills at an even pace. */
+class Bucket {
+  readonly #capacity: number;
+  readonly #perMs: number;
+  #level: number;
+  #atMs: number;
+
+  constructor({ capacity, perMs, nowMs }: { capacity: number; perMs: number; nowMs: number }) {
+    this.#capacity = capacity;
+    this.#perMs = perMs;
+    this.#level = capacity;
+    this.#atMs = nowMs;
+  }
+
+  /** How long until so much is in it; what is more than it holds needs a full one. */
+  waitMs(amount: number, nowMs: number): number {
+    const filled = Math.max(0, nowMs - this.#atMs) * this.#perMs;
+    this.#level = Math.min(this.#capacity, this.#level + filled);
+    this.#atMs = nowMs;
+    const missing = Math.min(amount, this.#capacity) - this.#level;
+    // Less than a thousandth is what the sums of fractions leave.
+    return missing > 0.001 ? Math.ceil(missing / this.#perMs) : 0;
+  }
+
+  take(amount: number): void {
+    this.#level -= amount;
+  }
+}
