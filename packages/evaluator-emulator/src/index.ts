@@ -1,5 +1,5 @@
 export { createEmulator, type Emulator, type EmulatorAddress } from "./create-emulator.ts";
-export type { EmulatorOptions } from "./create-emulator.ts";
+export type { EmulatorOptions, ListenOptions } from "./create-emulator.ts";
 export type { KeySetup } from "./accounts.ts";
 export type { Tier } from "./accounts.ts";
 export type { EngineName } from "./engine/engine-routes.ts";
@@ -7,3 +7,4 @@ export type { Fault } from "./faults/fault.ts";
 export { loadRules } from "./rules/rule.ts";
 export type { Rule, RuleAnswer } from "./rules/rule.ts";
 export { echoModel, lexicalModel, ruleModel } from "./basis.ts";
+export type { VendorLimits } from "./vendor/vendor-limits.ts";

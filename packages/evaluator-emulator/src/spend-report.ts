@@ -1,7 +1,7 @@
 import { type Picodollars, picodollarsPerDollar } from "./catalog/price.ts";
 
 /** What an answered call counts for. */
-export interface SpentCall {
+interface SpentCall {
   readonly account: number;
   /** Epoch milliseconds. */
   readonly startTime: number;
