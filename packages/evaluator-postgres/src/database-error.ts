@@ -3,6 +3,7 @@ import { EvaluatorError } from "evaluator-client";
 /** Why the database did not do what it was asked, where a caller would act differently. */
 export type DatabaseFailure =
   | "unreachable"
+  | "certificate"
   | "busy"
   | "denied"
   | "read-only"
@@ -37,6 +38,8 @@ type ToldFailure = Exclude<DatabaseFailure, "too-old" | "newer-schema" | "no-run
 const advice: Readonly<Record<ToldFailure, string>> = {
   unreachable:
     "PostgreSQL cannot be reached. Check that it runs, and host, port and TLS of the connection.",
+  certificate:
+    "PostgreSQL's TLS certificate is not one to trust. Name the certificate authority that signed it (sslrootcert=ca.pem in the URL, or ssl.ca), and the host as the certificate does.",
   busy: "PostgreSQL takes no more connections. Raise max_connections, or lower max in the connection options.",
   denied:
     "PostgreSQL refused this user. Check user, password and database of the connection, and the user's grants on the schema evaluator.",
@@ -60,6 +63,10 @@ const failureOfState: Readonly<Record<string, ToldFailure>> = {
   "57P": "unreachable",
 };
 
+// What OpenSSL and Node call a certificate that does not hold.
+const ofCertificate =
+  /^(?:CERT_|ERR_TLS_CERT|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(?:GET|VERIFY|DECRYPT|DECODE)_)/;
+
 /**
  * Returns the error to throw for what `pg` threw. Nothing of the original is kept but its code:
  * its text and its fields hold host, user or, after a misread URL, parts of the password.
@@ -79,7 +86,10 @@ export function codeOf(error: unknown): string | null {
 
 function toFailure(error: unknown, code: string | null): ToldFailure {
   const isState = code !== null && /^[0-9A-Z]{5}$/.test(code) && "severity" in Object(error);
-  if (!isState) return code?.startsWith("ERR_INVALID") ? "connection-options" : "unreachable";
+  if (!isState) {
+    if (code !== null && ofCertificate.test(code)) return "certificate";
+    return code?.startsWith("ERR_INVALID") ? "connection-options" : "unreachable";
+  }
   const names = [code, code.slice(0, 3), code.slice(0, 2)];
   return names.map((name) => failureOfState[name]).find((failure) => failure) ?? "other";
 }

