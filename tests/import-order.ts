@@ -120,7 +120,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "import run",
     "postgres",
     "explain journal-results status",
-    "export query",
+    "export query questions/check-questions",
     "report",
     "triage",
     "main",

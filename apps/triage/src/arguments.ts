@@ -14,6 +14,7 @@ import type {
   ExportCommand,
   ImportCommand,
   QueryCommand,
+  QuestionsCommand,
   ReportCommand,
   StatusCommand,
   TriageCommand,
@@ -40,6 +41,7 @@ export function readArguments(words: readonly string[]): TriageCommand {
   if (first === "explain") return readExplain(rest);
   if (first === "export") return readExport(rest);
   if (first === "query") return readQuery(rest);
+  if (first === "questions") return readQuestionsCommand(rest);
   if (first === "status") return readStatus(rest);
   if (first === "work") return readWork(rest);
   return readRun(first === "run" ? rest : words);
@@ -231,6 +233,14 @@ function readQuery(words: readonly string[]): QueryCommand {
       ? null
       : readWord("--format", values.format, ["table", ...outputFormats]);
   return { name: "query", text, file, ...readOneRun(values), format };
+}
+
+function readQuestionsCommand(words: readonly string[]): QuestionsCommand {
+  const { positionals } = parseWords(words, {});
+  const [verb = "", file = null] = readPositionals(positionals, ["check", "FILE"], { optional: 1 });
+  if (verb === "schema" && file === null) return { name: "questions", file };
+  if (verb === "check" && file !== null) return { name: "questions", file };
+  throw new UsageError('Write "questions check FILE", or "questions schema" alone.');
 }
 
 function readStatus(words: readonly string[]): StatusCommand {

@@ -10,6 +10,7 @@ export type TriageCommand =
   | ImportCommand
   | LabelCommand
   | QueryCommand
+  | QuestionsCommand
   | ReportCommand
   | StatusCommand
   | TriageRun
@@ -123,6 +124,13 @@ export interface QueryCommand extends JournalOption, FileOption {
   readonly run: number | null;
   /** Null for a table on a terminal, and CSV elsewhere. */
   readonly format: OutputFormat | "table" | null;
+}
+
+/** A questions file to check. */
+export interface QuestionsCommand {
+  readonly name: "questions";
+  /** The file as typed; null for the schema of such files. */
+  readonly file: string | null;
 }
 
 /** Results to make a page from. */

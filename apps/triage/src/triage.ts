@@ -40,6 +40,10 @@ async function runCommand(command: TriageCommand, context: TriageContext): Promi
     const { queryJournal } = await import("./query/query-journal.ts");
     return await queryJournal(command, context);
   }
+  if (command.name === "questions") {
+    const { checkQuestions } = await import("./questions/check-questions.ts");
+    return await checkQuestions(command, context);
+  }
   // Only these need the libraries for mail and for plots.
   if (command.name === "import") {
     const { importMails } = await import("./import/import-mails.ts");

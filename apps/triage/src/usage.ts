@@ -4,6 +4,7 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
        npm run triage -- status [FILE] [--run N]
        npm run triage -- export [FILE] [--run N] [--format F] [--calibration F]
        npm run triage -- query ["select ..."] [FILE] [--run N] [--format F]
+       npm run triage -- questions check FILE | questions schema
        npm run triage -- import SOURCE OUT.json [--sent-label NAME] [--skipped FILE]
        npm run triage -- report [FILE] [--run N]
        npm run triage -- explain ID [FILE] [--run N]
@@ -34,7 +35,9 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
   --state-fields L let the model also read attachments (names and types), list_id or
                    authentication_results, with commas between, of mails that have them; --dry-run
                    says what each costs
-  --questions FILE ask these instead: a JSON object of question id to question
+  --questions FILE ask these instead: a JSON object of question id to question; "questions check"
+                   says what is wrong with one and where, "questions schema" prints the JSON schema
+                   that an editor completes one with
   --calibration F  recalibrate the results with what "evaluator calibrate" wrote; values as they
                    were printed go beside them (scamPrinted)
   --format F       write json, ndjson or csv: every record, in the order of FILE

@@ -1,8 +1,14 @@
 import { resolve } from "node:path";
-import { type CliContext, CliError, printable, readTextFile, parseJson } from "evaluator-cli-kit";
-import { type Questions, questionSchema } from "evaluator-client";
-import { z } from "zod";
-import { answerFields } from "./answer-fields.ts";
+import { type CliContext, CliError, printable, readTextFile } from "evaluator-cli-kit";
+import type { Questions } from "evaluator-client";
+import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import {
+  findProblems,
+  findRepeatedKeys,
+  type JsonPath,
+  offsetOf,
+  type QuestionProblem,
+} from "./question-problems.ts";
 import { triageQuestions } from "./triage-questions.ts";
 
 /** Reads the questions of a run: those of a file, else the contract's. */
@@ -10,47 +16,79 @@ export async function chooseQuestions(
   file: string | null,
   { cwd, env }: Pick<CliContext, "cwd" | "env">,
 ): Promise<Questions> {
-  if (file !== null) return await readQuestions(resolve(cwd, file));
-  return triageQuestions(env["TRIAGE_USER_NAME"]?.trim() || "the user");
+  if (file === null) return triageQuestions(env["TRIAGE_USER_NAME"]?.trim() || "the user");
+  return await readQuestions(resolve(cwd, file), ", and nothing was sent");
 }
 
-const atLeastOne = (criteria: object) => Object.keys(criteria).length > 0;
-const fileSchema = z
-  .record(
-    z.string().min(1),
-    questionSchema.refine(({ criteria }) => criteria === undefined || atLeastOne(criteria), {
-      path: ["criteria"],
-      message: "is empty; name at least one",
-    }),
-  )
-  .refine(atLeastOne, "holds no question");
-
-const takenFields = new Set(["id", "date", "from", "subject", "error"]);
+const PROBLEMS_SHOWN = 20;
 
 /**
- * Reads questions from a JSON file: an object of question id to question (contract section 2.2).
+ * Reads questions from a JSON file: an object of question id to question (contract section 2.2),
+ * and `$schema` for an editor.
  *
- * @throws CliError that says what is wrong with it.
+ * @param note - What follows from a file that cannot be used, as its words go on.
+ * @throws CliError that says where, what, and what would be right.
  */
-async function readQuestions(path: string): Promise<Questions> {
-  const text = await readTextFile(path, "Check the path after --questions.");
-  const problems = findProblems(parseJson(text));
-  if (typeof problems !== "string") return problems;
-  throw new CliError(printable`${path} cannot be used, and nothing was sent:\n  ` + problems);
+export async function readQuestions(path: string, note = ""): Promise<Questions> {
+  const text = await readTextFile(path, "Check the path of the questions file.");
+  const found = parseQuestions(text);
+  if (!Array.isArray(found)) return found;
+  const lines = found.slice(0, PROBLEMS_SHOWN).map(({ offset, what }) => {
+    return printable`  ${path}:${placeIn(text, offset)} ${what}\n`;
+  });
+  const more = found.length - lines.length;
+  const rest = more > 0 ? `  and ${more} more\n` : "";
+  throw new CliError(
+    `${printable`${path} cannot be used`}${note}:\n${lines.join("")}${rest}`.trimEnd(),
+  );
 }
 
-function findProblems(json: unknown): string | Questions {
-  const { data, error } = fileSchema.safeParse(json);
-  if (error !== undefined) {
-    return error.issues
-      .map(({ path, message }) => printable`${[...path, message].join(" ")}`)
-      .join("\n  ");
+interface Found {
+  readonly offset: number;
+  readonly what: string;
+}
+
+function parseQuestions(text: string): Questions | Found[] {
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { disallowComments: true, allowEmptyContent: false });
+  if (errors.length > 0 || root === undefined) return errors.map(toSyntaxProblem);
+  const repeated = findRepeatedKeys(root);
+  if (repeated.length > 0) {
+    const what = "is there twice, and one of them would be lost; rename it or remove it";
+    return repeated.map(({ path, offset }) => ({ offset, what: `${nameOf(path)} ${what}` }));
   }
-  const questions = data as Questions;
-  const names = answerFields(questions).flatMap(({ field, confidenceField }) =>
-    confidenceField === null ? [field] : [field, confidenceField],
+  const json = withoutSchema(JSON.parse(text) as unknown);
+  const problems = findProblems(json);
+  return problems.length === 0 ? (json as Questions) : problems.map((one) => toFound(one, root));
+}
+
+// It names the schema that an editor completes a file with, and is no question.
+function withoutSchema(json: unknown): unknown {
+  if (typeof json !== "object" || json === null || Array.isArray(json)) return json;
+  const entries = Object.entries(json);
+  return Object.fromEntries(
+    entries.filter(([key, value]) => key !== "$schema" || typeof value !== "string"),
   );
-  const clash = names.find((name, at) => takenFields.has(name) || names.indexOf(name) !== at);
-  if (clash === undefined) return questions;
-  return printable`two things would be written to the field "${clash}"; rename a question`;
+}
+
+function toFound({ path, what }: QuestionProblem, root: Node): Found {
+  return { offset: offsetOf(root, path), what: `${nameOf(path)} ${what}`.trim() };
+}
+
+function toSyntaxProblem({ error, offset }: ParseError): Found {
+  const expected = printParseErrorCode(error).replace(/(?<=[a-z])[A-Z]/g, (letter) => {
+    return ` ${letter.toLowerCase()}`;
+  });
+  return { offset, what: `is not JSON here: ${expected.toLowerCase()}` };
+}
+
+function nameOf(path: JsonPath): string {
+  return path
+    .map((part, at) => (typeof part === "number" ? `[${part}]` : `${at === 0 ? "" : "."}${part}`))
+    .join("");
+}
+
+function placeIn(text: string, offset: number): string {
+  const before = text.slice(0, offset).split("\n");
+  return `${before.length}:${(before.at(-1) ?? "").length + 1}`;
 }
