@@ -1,11 +1,13 @@
-import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { copyFile, cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
 import { openTransport } from "./service.ts";
 import { startTriage } from "./testing/start-triage.ts";
 
 const readme = new URL("../README.md", import.meta.url);
+const ownExamples = fileURLToPath(new URL("../examples/", import.meta.url));
 const inbox = new URL("../../../fixtures/mail/inbox.json", import.meta.url);
 
 const takeout = ["Inbox", "Inbox", "Sent"].map(
@@ -15,13 +17,25 @@ const takeout = ["Inbox", "Inbox", "Sent"].map(
     `X-Gmail-Labels: ${label}\n\nHello.\n\n`,
 );
 
+interface Example {
+  readonly words: readonly string[];
+  /** What is shown of the lines, as `slice` takes it. */
+  readonly part: readonly [number, (number | undefined)?];
+  readonly printed: string;
+}
+
 /** The commands of the README with what it says they print. */
-async function examples(): Promise<{ words: string[]; lines: number; printed: string }[]> {
+async function examples(): Promise<Example[]> {
   const text = await readFile(readme, "utf8");
   const blocks = text.matchAll(/```console\n\$ npm run triage -- ([^\n]+)\n([^`]+)```/g);
   return [...blocks].map(([, command = "", printed = ""]) => {
-    const [words = "", head] = command.split(" | head -");
-    return { words: words.split(" "), lines: Number(head ?? Infinity), printed };
+    const [words = "", part = "head", lines = "0"] = command.split(/ \| (head|tail) -/);
+    const quoted = words.match(/"[^"]*"|\S+/g) ?? [];
+    return {
+      words: quoted.map((word) => word.replaceAll('"', "")),
+      part: part === "tail" ? [-Number(lines)] : [0, Number(lines) || undefined],
+      printed,
+    };
   });
 }
 
@@ -33,15 +47,20 @@ test("every command in the README prints what it says", async () => {
   const cwd = await temporaryFolder();
   await copyFile(inbox, join(cwd, "inbox.json"));
   await writeFile(join(cwd, "takeout.mbox"), takeout.join(""));
+  await cp(ownExamples, join(cwd, "apps/triage/examples"), { recursive: true });
   const all = await examples();
-  expect(all).toHaveLength(7);
-  for (const { words, lines, printed } of all) {
+  expect(all).toHaveLength(11);
+  for (const { words, part, printed } of all) {
     let real = "";
     const sink = { write: (text: string) => (real += text) };
     const given = { cwd, openTransport, stdout: sink, stderr: sink };
     const { exitCode } = await startTriage(words, given);
     expect(exitCode).toBe(0);
-    const shown = `${real.trimEnd().split("\n").slice(0, lines).join("\n")}\n`;
+    const shown = `${real
+      .trimEnd()
+      .split("\n")
+      .slice(...part)
+      .join("\n")}\n`;
     expect(withoutTimes(shown.replaceAll(cwd, "/home/ada/mail"))).toBe(withoutTimes(printed));
   }
 });

@@ -49,6 +49,16 @@ interface Found {
 }
 
 function parseQuestions(text: string): Questions | Found[] {
+  try {
+    return parseShallow(text);
+  } catch (error) {
+    // What nests on and on uses up the stack of the parser.
+    if (!(error instanceof RangeError)) throw error;
+    return [{ offset: 0, what: "nests deeper than any question" }];
+  }
+}
+
+function parseShallow(text: string): Questions | Found[] {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { disallowComments: true, allowEmptyContent: false });
   if (errors.length > 0 || root === undefined) return errors.map(toSyntaxProblem);
