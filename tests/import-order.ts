@@ -72,7 +72,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "calibrate/print-report compare pick-command",
     "check-command compare/print-comparison",
     "page",
-    "calibrate compare/compare-command drift-command",
+    "calibrate compare/compare-command drift-command emulator-command mcp",
     "run-evaluator",
     "main",
   ],

@@ -105,6 +105,51 @@ test("the installed emulator answers the installed command, and its recordings c
   expect(await run(doctor, { cwd: project })).toContain("EVALUATOR_TRANSPORT=logprobs");
 });
 
+const assistant = `import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+const [, , gateway] = process.argv;
+const env = { ...process.env, AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL: gateway, EVALUATOR_MAX_COST_USD: "1" };
+const client = new Client({ name: "assistant", version: "1" });
+await client.connect(new StdioClientTransport({ command: "npx", args: ["--no-install", "evaluator", "mcp"], env }));
+const questions = { scam: { type: "boolean", instructions: "Is it a scam?" } };
+const { structuredContent } = await client.callTool({ name: "evaluate", arguments: { state: "You have won the lottery", questions } });
+console.log(JSON.stringify(structuredContent.answers), structuredContent.model);
+await client.close();
+`;
+
+test("an assistant's client asks a question of the installed command over MCP", async () => {
+  const printed = /gateway +(\S+)\n/;
+  const command = "npx --no-install evaluator emulator --port 0";
+  const [, gateway = ""] = await startUntil(command, printed, { cwd: project });
+  await writeFile(join(project, "assistant.mjs"), assistant);
+  const asked = await run(`node assistant.mjs ${gateway}`, { cwd: project });
+  expect(asked).toMatch(
+    /^\{"scam":\{"type":"boolean","probability":0\.\d+\}\} local\/lexical-1\n$/,
+  );
+});
+
+const middlewareProgram = `import { boolean, createEvaluator, directTransport, gatewayTransport } from "evaluator-client";
+import { budget } from "evaluator-client/budget";
+import { cache } from "evaluator-client/cache";
+import { fallback } from "evaluator-client/fallback";
+import { createEmulator } from "evaluator-emulator";
+const down = createEmulator({ faults: [{ kind: "status", status: 503, path: "/v4/*" }] });
+const vendor = createEvaluator({ transport: directTransport({ apiKey: null, fetch: down.fetch }) });
+const cached = cache();
+const spending = budget({ maxTokens: 1000 });
+const transport = gatewayTransport({ apiKey: "local", fetch: down.fetch });
+const evaluator = createEvaluator({ transport, maxRetries: 0 }).with(fallback(vendor)).with(spending).with(cached);
+const request = { state: "You have won the lottery", questions: { scam: boolean("A scam?") } };
+const first = await evaluator.evaluate(request);
+await evaluator.evaluate(request);
+console.log(first.transport, cached.savings.hits, spending.spending.tokens > 0);
+`;
+
+test("a cached, budgeted call with a fallback", async () => {
+  await writeFile(join(project, "middleware.mjs"), middlewareProgram);
+  expect(await run("node middleware.mjs", { cwd: project })).toBe("direct 1 true\n");
+});
+
 test("a program in TypeScript compiles against their types and runs", async () => {
   const program = `import { readFile } from "node:fs/promises";
 import { brierScore } from "evaluator-calibration";

@@ -46,6 +46,9 @@ const options = {
 
 /** Tests locked thresholds again. */
 export const checkCommand: Command = {
+  examples: [
+    "evaluator check calibration/calibration.json --labels june.ndjson --answers inbox.triage.sqlite",
+  ],
   usage: usage.trimStart(),
   run: check,
 };

@@ -16,6 +16,8 @@ export const endings = {
 export interface Command {
   /** How it is typed, and each option. */
   readonly usage: string;
+  /** Whole lines as they are typed; none where the usage shows its own. */
+  readonly examples: readonly string[];
   /** Takes the words after its name, returns what the program ends with. */
   readonly run: (words: readonly string[], context: CliContext) => Promise<number>;
 }

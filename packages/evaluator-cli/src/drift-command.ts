@@ -51,6 +51,10 @@ const options = {
 
 /** Compares the answers of two releases. */
 export const driftCommand: Command = {
+  examples: [
+    "evaluator drift --before may.triage.sqlite --after june.triage.sqlite",
+    "evaluator drift --before a.ndjson --after b.ndjson --labels labels.ndjson --calibration calibration/calibration.json",
+  ],
   usage: usage.trimStart(),
   run: drift,
 };

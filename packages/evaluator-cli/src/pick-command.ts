@@ -41,6 +41,9 @@ const options = {
 
 /** Draws records to label, with the probability of being drawn. */
 export const pickCommand: Command = {
+  examples: [
+    "evaluator pick --answers inbox.triage.sqlite --question scam --budget 100 --out sheet.ndjson",
+  ],
   usage: usage.trimStart(),
   run: pick,
 };

@@ -1,4 +1,6 @@
+import { createTestContext } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
+import { runEvaluator } from "./run-evaluator.ts";
 import { calibrate, folderWith, run } from "./testing/run.ts";
 
 test.each([
@@ -38,8 +40,37 @@ test.each([
   ["ask", "--help"],
   ["doctor", "--help"],
   ["compare", "--help"],
-])("%s %s tells how it is typed", async (...words) => {
+  ["mcp", "--help"],
+  ["emulator", "--help"],
+])("%s %s tells how it is typed, with examples", async (...words) => {
   const { exitCode, stdout } = await run("/", words);
   expect(exitCode).toBe(0);
-  expect(stdout).toContain("Usage: evaluator ");
+  const [name = ""] = words.length === 2 ? words : [];
+  expect(stdout).toContain(`Usage: evaluator ${name}`);
+  expect(stdout).toMatch(new RegExp(`^Examples\n(?:  .*evaluator ${name}.*\n)+`, "m"));
+});
+
+test("--version tells the version of the package, and so does the emulator's", async () => {
+  const printed = [await run("/", ["--version"]), await run("/", ["emulator", "--version"])];
+  for (const { exitCode, stdout } of printed) {
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
+  }
+});
+
+test("the emulator starts, and what is wrong with its words is told as it was typed", async () => {
+  const folder = await folderWith(1);
+  const { exitCode, stderr } = await run(folder, ["emulator", "--tier", "gold"]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("Usage: evaluator emulator [options]");
+  const interruption = new AbortController();
+  const context = createTestContext({
+    signal: interruption.signal,
+    stdout: {
+      write: (text) => text.includes("gateway  http://127.0.0.1:") && interruption.abort(),
+    },
+  });
+  expect(await runEvaluator(["emulator", "--port", "0"], context)).toBe(0);
 });

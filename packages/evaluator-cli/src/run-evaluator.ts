@@ -1,4 +1,10 @@
-import { CliError, type CliContext, toPrintablePath, UsageError } from "evaluator-cli-kit";
+import {
+  CliError,
+  type CliContext,
+  packageVersion,
+  toPrintablePath,
+  UsageError,
+} from "evaluator-cli-kit";
 import { type Command, endings, toUsageFailure } from "./command.ts";
 
 /** A command as the list of them shows it. */
@@ -15,6 +21,16 @@ const commands: readonly ListedCommand[] = [
     name: "ask",
     summary: "ask typed questions about one state, of any engine",
     load: async () => (await import("./engines/ask-command.ts")).askCommand,
+  },
+  {
+    name: "mcp",
+    summary: "serve an assistant the tools evaluate, estimate and list_models, over MCP",
+    load: async () => (await import("./mcp/mcp-command.ts")).mcpCommand,
+  },
+  {
+    name: "emulator",
+    summary: "start a gateway and a vendor on this machine, without a key",
+    load: async () => (await import("./emulator-command.ts")).emulatorCommand,
   },
   {
     name: "doctor",
@@ -55,7 +71,13 @@ const usage = [
   "",
   ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
   "",
-  "evaluator COMMAND --help tells of its options.",
+  "evaluator COMMAND --help tells of its options; --version prints the version.",
+  "",
+  "Examples",
+  '  evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
+  "  evaluator emulator --port 8787",
+  "  evaluator mcp --max-cost 1",
+  "",
   "Ends with 0: holds. 1: broken, or bad input. 2: usage. 3: not enough labels.",
 ].join("\n");
 
@@ -67,16 +89,25 @@ export async function runEvaluator(words: readonly string[], context: CliContext
     context.stdout.write(`${usage}\n`);
     return endings.holds;
   }
+  if (name === "--version") {
+    context.stdout.write(`${packageVersion(import.meta.url)}\n`);
+    return endings.holds;
+  }
   const listed = commands.find((candidate) => candidate.name === name);
   if (listed === undefined) {
     throw toUsageFailure(`"${toPrintablePath(name)}" is no command.`, usage);
   }
   const command = await listed.load();
   if (rest.includes("--help") || rest.includes("-h")) {
-    context.stdout.write(`${command.usage.trimEnd()}\n`);
+    context.stdout.write(`${command.usage.trimEnd()}\n${examplesOf(command)}`);
     return endings.holds;
   }
   return await runCommand(command, rest, context);
+}
+
+function examplesOf({ examples }: Command): string {
+  if (examples.length === 0) return "";
+  return `\nExamples\n${examples.map((line) => `  ${line}\n`).join("")}`;
 }
 
 async function runCommand(

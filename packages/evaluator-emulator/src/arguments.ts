@@ -34,8 +34,12 @@ export interface EmulatorArguments {
   readonly rulesPath: string | null;
 }
 
-/** How the emulator is started. */
-export const usage = `Usage: evaluator-emulator [options]
+/** Returns how the emulator is started. @param command - As it is typed. */
+export function emulatorUsage(command = "evaluator-emulator"): string {
+  return usage.replaceAll("evaluator-emulator", command);
+}
+
+const usage = `Usage: evaluator-emulator [options]
 
 A gateway and a vendor of decision models on this machine: their wire, no key, no network.
 

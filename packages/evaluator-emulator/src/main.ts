@@ -2,4 +2,4 @@
 import { runProgram } from "evaluator-cli-kit";
 import { runEmulator } from "./program.ts";
 
-await runProgram(runEmulator, { name: "The emulator" });
+await runProgram((words, context) => runEmulator(words, context), { name: "The emulator" });

@@ -9,26 +9,38 @@ import {
   toFileError,
   writeWholeFile,
 } from "evaluator-cli-kit";
-import { type EmulatorArguments, readArguments, usage } from "./arguments.ts";
+import { type EmulatorArguments, emulatorUsage, readArguments } from "./arguments.ts";
 import { createEmulator } from "./create-emulator.ts";
 import { loadRules } from "./rules/rule.ts";
 
 /** What the program needs of the machine it runs on. */
 export type ProgramContext = Pick<CliContext, "cwd" | "stdout" | "stderr" | "signal">;
 
-/** Runs the emulator as typed until its signal aborts; returns the exit code. */
-export function runEmulator(words: readonly string[], context: ProgramContext): Promise<number> {
+/**
+ * Runs the emulator as typed until its signal aborts; returns the exit code.
+ *
+ * @param command - What was typed before the words; for its usage. @default "evaluator-emulator"
+ */
+export function runEmulator(
+  words: readonly string[],
+  context: ProgramContext,
+  command?: string,
+): Promise<number> {
+  const usage = emulatorUsage(command);
+  const { stdout } = context;
+  if (words.includes("--help") || words.includes("-h")) {
+    stdout.write(usage);
+    return Promise.resolve(0);
+  }
   // An error is told of here: the caller may be a package with its own copy of the error classes.
   const own = context as CliContext;
   return runToExitCode(start, words, { name: "The emulator", usage, context: own });
 }
 
+export { emulatorUsage } from "./arguments.ts";
+
 async function start(words: readonly string[], context: CliContext): Promise<number> {
   const { cwd, stdout, signal } = context;
-  if (words.includes("--help") || words.includes("-h")) {
-    stdout.write(usage);
-    return 0;
-  }
   if (words.includes("--version")) {
     stdout.write(`${packageVersion(import.meta.url)}\n`);
     return 0;

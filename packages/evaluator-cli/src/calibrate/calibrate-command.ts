@@ -16,6 +16,10 @@ import { printReport } from "./print-report.ts";
 
 /** Says whether probabilities hold, and writes the page, the numbers and the artifact. */
 export const calibrateCommand: Command = {
+  examples: [
+    "evaluator calibrate labels.ndjson --answers inbox.triage.sqlite",
+    "evaluator calibrate labels.csv --answers answers.ndjson --question scam --require 2%",
+  ],
   usage: calibrateUsage.trimStart(),
   run: async (words, context) => await calibrate(parseCalibrateArguments(words), context),
 };

@@ -13,6 +13,9 @@ import { type Asked, readAsked } from "./read-asked.ts";
 
 /** Asks several engines the same, and says how they compare. */
 export const compareCommand: Command = {
+  examples: [
+    "evaluator compare labels.ndjson --states inbox.triage.sqlite --engine gateway --engine logprobs=http://127.0.0.1:11434@qwen3:4b --max-cost 1",
+  ],
   usage: compareUsage.trimStart(),
   run: async (words, context) => await compare(parseCompareArguments(words), context),
 };

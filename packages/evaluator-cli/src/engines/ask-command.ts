@@ -45,6 +45,11 @@ const options = {
 
 /** Asks questions about one state. */
 export const askCommand: Command = {
+  examples: [
+    'evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
+    'evaluator ask --state mail.json --choice "What kind is it?" "receipt=a payment receipt,other" --json',
+    "cat mail.txt | evaluator ask --state - --questions questions.json --engine logprobs=http://127.0.0.1:11434@qwen3:4b",
+  ],
   usage: usage.trimStart(),
   run: ask,
 };

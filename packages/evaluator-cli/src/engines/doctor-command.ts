@@ -47,6 +47,10 @@ interface Findings {
 
 /** Says what a server can do. */
 export const doctorCommand: Command = {
+  examples: [
+    "evaluator doctor http://127.0.0.1:11434",
+    "evaluator doctor https://api.example.com/v1 --model small --key EXAMPLE_API_KEY",
+  ],
   usage: usage.trimStart(),
   run: examine,
 };

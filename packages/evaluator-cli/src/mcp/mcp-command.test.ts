@@ -1,0 +1,185 @@
+import { join } from "node:path";
+import { execPath } from "node:process";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { runToExitCode } from "evaluator-cli-kit";
+import { compileCache, createTestContext } from "evaluator-cli-kit/testing";
+import type { EmulatorOptions } from "evaluator-emulator";
+import { expect, onTestFinished, test } from "vitest";
+import { runEvaluator } from "../run-evaluator.ts";
+import { startEmulator } from "../testing/engines.ts";
+
+const question = {
+  state: "You have won the lottery, claim your prize",
+  questions: {
+    scam: { type: "boolean", instructions: "Is it a scam?" },
+    kind: { type: "choice", instructions: "Which?", criteria: { prize: "a lottery", other: "" } },
+  },
+};
+
+/** Runs the command until the test is over; returns its address once it listens. */
+async function startHttp(words: readonly string[], env: Record<string, string> = {}) {
+  const interruption = new AbortController();
+  const { promise: printed, resolve: print } = Promise.withResolvers<string>();
+  const context = createTestContext({
+    env,
+    signal: interruption.signal,
+    stdout: { write: (text) => print(text) },
+  });
+  const all = ["mcp", "--http", "0", ...words];
+  const exited = runToExitCode(runEvaluator, all, { name: "It", context });
+  onTestFinished(async () => {
+    interruption.abort();
+    await exited;
+  });
+  const text = await Promise.race([printed, exited.then(() => context.printed.stderr)]);
+  return /^MCP is at (\S+)\n$/.exec(text)?.[1] ?? text;
+}
+
+/** Connects the official client to the command over HTTP, with the emulator as its engine. */
+async function connect(words: readonly string[] = [], options: EmulatorOptions = {}) {
+  const emulator = await startEmulator(options);
+  const engine = `gateway=${emulator.gatewayBaseUrl}`;
+  const url = await startHttp(["--engine", engine, ...words]);
+  const client = new Client({ name: "a test", version: "1" });
+  onTestFinished(() => client.close());
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const call = async (name: string, words: object) =>
+    (await client.callTool({ name, arguments: { ...words } })) as CallToolResult;
+  return { client, call, url, paths: emulator.paths };
+}
+
+test("the tools are described, with schemas of what goes in and what comes out", async () => {
+  const { client } = await connect();
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(["evaluate", "estimate", "list_models"]);
+  expect(tools[0]?.inputSchema.required).toEqual(["state", "questions"]);
+  expect(tools.every(({ outputSchema }) => outputSchema?.type === "object")).toBe(true);
+  expect(JSON.stringify(tools).length).toBeLessThan(12_000);
+});
+
+test("evaluate answers typed questions, short and structured, and asks the same once", async () => {
+  const { call, paths } = await connect();
+  const answered = await call("evaluate", question);
+  expect(answered.structuredContent).toEqual({
+    answers: {
+      scam: { type: "boolean", probability: 0.8 },
+      kind: {
+        type: "choice",
+        choice: "prize",
+        probabilities: { prize: expect.any(Number), other: expect.any(Number) },
+        confidence: expect.any(Number),
+      },
+    },
+    model: "local/lexical-1",
+    costUsd: expect.any(Number),
+    inputTokens: expect.any(Number),
+    basis: "lexical",
+  });
+  const [content] = answered.content;
+  expect(JSON.parse(content?.type === "text" ? content.text : "")).toEqual(
+    answered.structuredContent,
+  );
+  const again = await call("evaluate", question);
+  expect(again.structuredContent).toMatchObject({ costUsd: 0 });
+  expect(await paths()).toEqual(["/v4/ai/evaluation-model"]);
+});
+
+test("of many options the likeliest are listed, and how many are not", async () => {
+  const { call } = await connect();
+  const names = Array.from({ length: 40 }, (_, index) => [`option${index}`, `number ${index}`]);
+  const criteria = Object.fromEntries(names);
+  const questions = { which: { type: "choice", instructions: "Which?", criteria } };
+  const { structuredContent } = await call("evaluate", { state: "number 7", questions });
+  const { which } = (structuredContent as { answers: { which: Record<string, object> } }).answers;
+  expect(which).toMatchObject({ choice: "option7", omitted: 32 });
+  expect(Object.keys(which["probabilities"] ?? {})).toHaveLength(8);
+});
+
+test("estimate sends no question, and tells what is left; list_models lists prices", async () => {
+  const { call, paths } = await connect(["--max-cost", "1"]);
+  const estimated = await call("estimate", { ...question, times: 1000 });
+  const { inputTokens } = estimated.structuredContent as { inputTokens: number };
+  expect(estimated.structuredContent).toEqual({
+    calls: 1000,
+    inputTokens,
+    costUsd: expect.closeTo((inputTokens * 0.042) / 1e6, 9),
+    spentUsd: 0,
+    maxCostUsd: 1,
+  });
+  const listed = await call("list_models", {});
+  expect(listed.structuredContent).toMatchObject({
+    models: [{ id: "typesafe-ai/jev", inputUsdPerMillionTokens: expect.closeTo(0.042, 9) }],
+    total: 1,
+  });
+  const texts = await call("list_models", { type: "language" });
+  expect(texts.structuredContent).toMatchObject({ total: expect.any(Number) });
+  expect(new Set(await paths())).toEqual(new Set(["/v1/models"]));
+});
+
+test("a call over the budget, a refused one and a wrong one are errors that an assistant can read", async () => {
+  const { call } = await connect(["--max-tokens", "10"]);
+  const over = await call("evaluate", question);
+  expect(over).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining("Raise maxTokens") }],
+  });
+  const wrong = await call("evaluate", { state: "x", questions: { q: { type: "number" } } });
+  expect(wrong).toMatchObject({ isError: true });
+  const limited = await connect([], { faults: [{ kind: "status", status: 403 }] });
+  const refused = await limited.call("evaluate", question);
+  expect(refused.isError).toBe(true);
+  expect(JSON.stringify(refused.content)).toContain("403");
+  expect(JSON.stringify(refused.content)).not.toContain("lottery");
+});
+
+test.each([
+  ["another site's page", { origin: "https://evil.example" }, "POST", 403],
+  ["a name that leads here by DNS", { host: "evil.example" }, "POST", 403],
+  ["a stream that there is not", {}, "GET", 405],
+  ["no JSON", {}, "POST", 400],
+] as const)("over HTTP %s is refused", async (_what, headers, method, status) => {
+  const url = new URL(await startHttp(["--engine", "gateway=http://127.0.0.1:9/v4/ai"]));
+  const { request } = await import("node:http");
+  const { promise, resolve } = Promise.withResolvers<number | undefined>();
+  const sent = request(url, { method, headers }, (response) =>
+    resolve(response.resume().statusCode),
+  );
+  sent.end(method === "POST" ? "{" : undefined);
+  expect(await promise).toBe(status);
+});
+
+test("over standard input and output, with the engine and the limits of the environment", async () => {
+  const { gatewayBaseUrl } = await startEmulator();
+  const transport = new StdioClientTransport({
+    command: execPath,
+    args: [join(import.meta.dirname, "../main.ts"), "mcp"],
+    env: {
+      ...compileCache,
+      AI_GATEWAY_API_KEY: "local",
+      EVALUATOR_BASE_URL: gatewayBaseUrl,
+      EVALUATOR_MAX_COST_USD: "0.5",
+    },
+    stderr: "pipe",
+  });
+  const client = new Client({ name: "a test", version: "1" });
+  await client.connect(transport);
+  const answered = await client.callTool({ name: "evaluate", arguments: question });
+  expect(answered["structuredContent"]).toMatchObject({ answers: { scam: { probability: 0.8 } } });
+  const left = await client.callTool({ name: "estimate", arguments: question });
+  expect(left["structuredContent"]).toMatchObject({ maxCostUsd: 0.5 });
+  await client.close();
+});
+
+const withKey = { AI_GATEWAY_API_KEY: "local" };
+
+test.each([
+  [["--max-cost", "free"], withKey, "--max-cost takes a number"],
+  [[], { ...withKey, EVALUATOR_MAX_COST_USD: "much" }, "EVALUATOR_MAX_COST_USD takes a number"],
+  [["--max-cost", "1", "--engine", "direct=http://127.0.0.1:9"], {}, "needs --price USD"],
+  [[], {}, "AI_GATEWAY_API_KEY"],
+])("%j with %j is refused: %s", async (words, env, message) => {
+  expect(await startHttp(words, env)).toContain(message);
+});

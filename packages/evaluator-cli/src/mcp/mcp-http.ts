@@ -1,0 +1,84 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import { isForeignRequest, listen, parseJson } from "evaluator-cli-kit";
+
+const path = "/mcp";
+/** Largest message, in bytes; a state of 32k tokens is some 130 kB. */
+const maxBodyBytes = 4 * 1024 * 1024;
+
+/** A server that listens. */
+export interface McpListener {
+  /** Such as `http://127.0.0.1:8765/mcp`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves MCP over streamable HTTP on loopback, to this machine's names and origins only. Each message
+ * gets a server of its own, so there are no sessions to keep.
+ *
+ * @param port - 0 takes any free port.
+ */
+export async function serveMcp(create: () => McpServer, port: number): Promise<McpListener> {
+  const server = createServer((incoming, outgoing) => {
+    answer(create, incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  const { origin } = await listen(server, { port });
+  return {
+    url: origin + path,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(
+  create: () => McpServer,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  if (isForeignRequest(incoming.headers)) {
+    return refuse(
+      outgoing,
+      403,
+      "This server answers to this machine's own names and origins only.",
+    );
+  }
+  if (new URL(incoming.url ?? "/", "http://localhost").pathname !== path) {
+    return refuse(outgoing, 404, `There is nothing here; MCP is at ${path}.`);
+  }
+  if (incoming.method !== "POST") {
+    outgoing.setHeader("allow", "POST");
+    return refuse(outgoing, 405, "Messages are sent by POST; there are no sessions and no stream.");
+  }
+  const text = await readBody(incoming);
+  if (text === null) return refuse(outgoing, 413, `A message is at most ${maxBodyBytes} bytes.`);
+  const message = parseJson(text);
+  if (message === null) return refuse(outgoing, 400, "The message is not JSON.");
+  const server = create();
+  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+  // Also where the caller leaves: what it asked is aborted.
+  outgoing.on("close", () => void server.close());
+  await server.connect(transport);
+  await transport.handleRequest(incoming, outgoing, message);
+}
+
+async function readBody(incoming: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= maxBodyBytes) chunks.push(chunk);
+  }
+  return size <= maxBodyBytes ? Buffer.concat(chunks).toString("utf8") : null;
+}
+
+function refuse(outgoing: ServerResponse, status: number, message: string): void {
+  const error = { jsonrpc: "2.0", error: { code: -32_000, message }, id: null };
+  outgoing.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(error));
+}

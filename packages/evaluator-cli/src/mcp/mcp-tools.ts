@@ -1,0 +1,253 @@
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import {
+  type Answer,
+  type Catalog,
+  type CatalogModel,
+  estimateCost,
+  type EvaluationRequest,
+  type Evaluator,
+  EvaluatorError,
+} from "evaluator-client";
+import type { Budget } from "evaluator-client/budget";
+import { z } from "zod";
+import { emulatedBasis, type Engine } from "../engines/engine.ts";
+
+/** What the tools ask, and what they may spend. */
+export interface ToolContext {
+  readonly version: string;
+  readonly engine: Engine;
+  readonly evaluator: Evaluator;
+  /** The gateway's list of models; null where another engine is asked. */
+  readonly catalog: Catalog | null;
+  /** What is spent under a limit; null without one. */
+  readonly budget: {
+    readonly spent: Budget;
+    readonly maxCostUsd?: number;
+    readonly maxTokens?: number;
+  } | null;
+  /** US dollars per million tokens, where the caller knows. */
+  readonly price: number | null;
+}
+
+const instructions = z.string().min(1).describe("the question, in words");
+const questionSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("boolean"), instructions }).describe("yes or no"),
+  z
+    .object({
+      type: z.literal("choice"),
+      instructions,
+      criteria: z
+        .record(z.string(), z.string())
+        .describe("option name to what it means; add one such as `other` as a way out"),
+    })
+    .describe("one of named options"),
+  z
+    .object({
+      type: z.literal("score"),
+      instructions,
+      criteria: z.array(z.string()).min(1).describe("levels from low to high, each a sentence"),
+    })
+    .describe("a level of an ordered scale"),
+]);
+const asked = {
+  state: z
+    .union([z.string(), z.record(z.string(), z.json())])
+    .describe("what the questions are about: text, or an object; all the model knows"),
+  questions: z.record(z.string(), questionSchema).describe("id to question; the model sees no id"),
+};
+
+const answerSchema = z.object({
+  type: z.enum(["boolean", "choice", "score"]),
+  probability: z.number().optional().describe("boolean: of yes"),
+  choice: z.string().optional(),
+  score: z.number().optional().describe("mean of the level indexes, from 0"),
+  probabilities: z.record(z.string(), z.number()).optional().describe("the likeliest, at most 8"),
+  omitted: z.int().optional().describe("options that are not listed"),
+  confidence: z.number().optional(),
+});
+const evaluateOutput = {
+  answers: z.record(z.string(), answerSchema),
+  model: z.string().nullable(),
+  costUsd: z.number().nullable(),
+  inputTokens: z.int(),
+  basis: z.string().optional().describe("what an emulator's answer rests on; no model answered"),
+};
+const estimateOutput = {
+  calls: z.int(),
+  inputTokens: z.int(),
+  costUsd: z.number().nullable().describe("null where the price is not known"),
+  spentUsd: z.number().optional(),
+  maxCostUsd: z.number().optional(),
+  spentTokens: z.int().optional(),
+  maxTokens: z.int().optional(),
+};
+const modelSchema = z.object({
+  id: z.string(),
+  type: z.string().nullable(),
+  inputUsdPerMillionTokens: z.number().nullable(),
+  outputUsdPerMillionTokens: z.number().nullable(),
+});
+const listOutput = { models: z.array(modelSchema), total: z.int().describe("of this type") };
+
+const guide =
+  "Asks a decision model typed questions about a state and returns calibrated probabilities, not prose. Of events given 0.8, about 80% happen. Put everything it must know, such as today's date, into the state; ask several questions about one state in one call.";
+
+/** Makes a server with the three tools; its calls share the evaluator, its limits and its budget. */
+export function createMcpServer(context: ToolContext): McpServer {
+  const { version, engine } = context;
+  const server = new McpServer({ name: "evaluator", version }, { instructions: guide });
+  const annotations = { readOnlyHint: true, openWorldHint: true };
+  server.registerTool(
+    "evaluate",
+    {
+      title: "Ask typed questions",
+      description: `${guide} Asks ${engine.name}; costs money unless the engine is yours.`,
+      inputSchema: asked,
+      outputSchema: evaluateOutput,
+      annotations,
+    },
+    (request, { signal }) => toResult(() => evaluate(request, context, signal)),
+  );
+  server.registerTool(
+    "estimate",
+    {
+      title: "Estimate a cost",
+      description: "Says what the same call of `evaluate` would take, without sending it.",
+      inputSchema: { ...asked, times: z.int().min(1).default(1).describe("so many such calls") },
+      outputSchema: estimateOutput,
+      annotations: { ...annotations, idempotentHint: true },
+    },
+    ({ times, ...request }, { signal }) =>
+      toResult(() => estimate(request, times, context, signal)),
+  );
+  server.registerTool(
+    "list_models",
+    {
+      title: "List models",
+      description: "Lists models with their prices in US dollars per million tokens; free.",
+      inputSchema: {
+        type: z.string().default("evaluation").describe("such as evaluation or language"),
+      },
+      outputSchema: listOutput,
+      annotations: { ...annotations, idempotentHint: true },
+    },
+    ({ type }, { signal }) => toResult(() => listModels(type, context, signal)),
+  );
+  return server;
+}
+
+async function evaluate(
+  request: EvaluationRequest,
+  { evaluator }: ToolContext,
+  signal: AbortSignal,
+) {
+  const evaluation = await evaluator.evaluate(request, { signal });
+  const confidence: Readonly<Record<string, number | null>> = evaluation.confidence;
+  const basis = emulatedBasis(evaluation.headers);
+  const answers = Object.entries(evaluation.answers as Record<string, Answer>);
+  return {
+    answers: Object.fromEntries(
+      answers.map(([id, answer]) => [id, toShort(answer, confidence[id] ?? null)]),
+    ),
+    model: evaluation.modelId,
+    costUsd: evaluation.costUsd,
+    inputTokens: evaluation.usage.inputTokens,
+    ...(basis !== null && { basis }),
+  };
+}
+
+const mostListed = 8;
+
+/** Returns an answer with the likeliest of its probabilities: a model that reads 255 pays for each. */
+function toShort(answer: Answer, confidence: number | null): z.infer<typeof answerSchema> {
+  if (answer.type === "boolean") return answer;
+  const shares = Object.entries(answer.probabilities);
+  const listed = new Map(shares.toSorted(([, one], [, other]) => other - one).slice(0, mostListed));
+  const omitted = shares.length - listed.size;
+  return {
+    ...answer,
+    probabilities: Object.fromEntries(shares.filter(([name]) => listed.has(name))),
+    ...(omitted > 0 && { omitted }),
+    ...(confidence !== null && { confidence }),
+  };
+}
+
+async function estimate(
+  request: EvaluationRequest,
+  times: number,
+  context: ToolContext,
+  signal: AbortSignal,
+) {
+  const { engine, budget } = context;
+  const { transport } = engine;
+  const price = await priceOf(context, signal);
+  const { calls, inputTokens, costUsd } = estimateCost([request], {
+    ...(price ?? { inputUsdPerMillionTokens: 0 }),
+    transport,
+  });
+  return {
+    calls: calls * times,
+    inputTokens: inputTokens * times,
+    costUsd: price === null ? null : costUsd * times,
+    ...(budget?.maxCostUsd !== undefined && {
+      spentUsd: budget.spent.spending.costUsd,
+      maxCostUsd: budget.maxCostUsd,
+    }),
+    ...(budget?.maxTokens !== undefined && {
+      spentTokens: budget.spent.spending.tokens,
+      maxTokens: budget.maxTokens,
+    }),
+  };
+}
+
+async function priceOf({ price, catalog, engine }: ToolContext, signal: AbortSignal) {
+  if (price !== null) return { inputUsdPerMillionTokens: price };
+  const models = (await catalog?.listModels({ signal })) ?? [];
+  const { inputUsdPerMillionTokens = null } =
+    models.find(({ id }) => id === engine.transport.target?.modelId) ?? {};
+  return inputUsdPerMillionTokens === null
+    ? null
+    : { inputUsdPerMillionTokens, outputUsdPerMillionTokens: 0 };
+}
+
+const mostModels = 30;
+
+async function listModels(type: string, { catalog, engine }: ToolContext, signal: AbortSignal) {
+  // The gateway's word for the evaluation model became `decision` with its successor.
+  const types = type === "evaluation" ? new Set([type, "decision"]) : new Set([type]);
+  const listed = await catalog?.listModels({ signal });
+  const models = listed?.filter((model) => types.has(model.type ?? "")) ?? [ownModel(engine)];
+  return { models: models.slice(0, mostModels).map(toListed), total: models.length };
+}
+
+function ownModel({ transport }: Engine): Parameters<typeof toListed>[0] {
+  const id = transport.target?.modelId ?? "unknown";
+  return { id, type: null, inputUsdPerMillionTokens: null, outputUsdPerMillionTokens: null };
+}
+
+function toListed({
+  id,
+  type,
+  inputUsdPerMillionTokens,
+  outputUsdPerMillionTokens,
+}: Omit<CatalogModel, "raw" | "name" | "contextWindow">) {
+  return { id, type, inputUsdPerMillionTokens, outputUsdPerMillionTokens };
+}
+
+/** Returns a result as an assistant reads it; a failure says what it is, and never what was asked. */
+async function toResult(run: () => Promise<Record<string, unknown>>): Promise<CallToolResult> {
+  try {
+    const structuredContent = await run();
+    return {
+      content: [{ type: "text", text: JSON.stringify(structuredContent) }],
+      structuredContent,
+    };
+  } catch (error) {
+    const text =
+      error instanceof EvaluatorError
+        ? error.message
+        : `The call failed with an unexpected ${error instanceof Error ? error.name : typeof error}.`;
+    return { isError: true, content: [{ type: "text", text }] };
+  }
+}
