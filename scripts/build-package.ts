@@ -30,7 +30,7 @@ function toPublished(
   return {
     ...published,
     ...addresses,
-    dependencies: publishConfig?.dependencies ?? toDependencies(dependencies, inlined),
+    dependencies: { ...toDependencies(dependencies, inlined), ...publishConfig?.dependencies },
     ...(imports !== undefined && { imports: compiled(imports) }),
     exports: { ...(compiled(exports) as object), "./package.json": "./package.json" },
     ...(bin !== undefined && { bin: mapStrings(bin, (path) => toCompiledPath(path, ".js")) }),

@@ -1,4 +1,5 @@
 import { exec } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -14,6 +15,17 @@ export interface PackedClient extends AsyncDisposable {
 export async function packClient(): Promise<PackedClient> {
   const { tarballs, ...packed } = await packPackages(["evaluator-client"]);
   return { tarball: tarballs[0] ?? "", ...packed };
+}
+
+/** Returns the names of the packages that are published. */
+export function publishedPackages(): string[] {
+  const manifests = globSync("packages/*/package.json", { cwd: root });
+  return manifests.flatMap((file) => {
+    const { name, private: isPrivate = false } = JSON.parse(
+      readFileSync(join(root, file), "utf8"),
+    ) as { name: string; private?: boolean };
+    return isPrivate ? [] : [name];
+  });
 }
 
 /** Packages as they would be published, in a folder of their own. */

@@ -1,20 +1,12 @@
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { packPackages } from "../pack-client.ts";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { publishedPackages } from "../pack-client.ts";
 import { type CommandOptions, runCommand, startUntil } from "../run-command.ts";
 
 const root = join(import.meta.dirname, "../..");
-const names = [
-  "evaluator-client",
-  "evaluator-calibration",
-  "evaluator-postgres",
-  "evaluator-emulator",
-  "evaluator-cli",
-];
-let tarballs: readonly string[] = [];
-let project = "";
+const tarballs = inject("tarballs");
+const project = inject("project");
 
 async function run(command: string, options: CommandOptions) {
   const result = await runCommand(command, options);
@@ -22,24 +14,8 @@ async function run(command: string, options: CommandOptions) {
   return result.stdout;
 }
 
-// Installed together in an empty folder, and nothing of the repository beside them.
-beforeAll(async () => {
-  const packed = await packPackages(names);
-  ({ tarballs } = packed);
-  project = await mkdtemp(join(tmpdir(), "empty-project-"));
-  const manifest = { name: "empty", private: true, type: "module" };
-  await writeFile(join(project, "package.json"), JSON.stringify(manifest));
-  const install = "npm install --prefer-offline --ignore-scripts --no-audit --no-fund";
-  const others = "vitest@5.1.0 jest@30.5.2";
-  await run(`${install} ${tarballs.join(" ")} ${others}`, { cwd: project });
-  return async () => {
-    await packed[Symbol.asyncDispose]();
-    await rm(project, { recursive: true, force: true });
-  };
-});
-
 test("publint finds nothing wrong with any of them", async () => {
-  expect(tarballs).toHaveLength(names.length);
+  expect(tarballs).toHaveLength(publishedPackages().length);
   for (const tarball of tarballs) {
     expect(await run(`npx publint ${tarball} --strict`, { cwd: root })).toContain("All good!");
   }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { isDeepStrictEqual, promisify } from "node:util";
 import { createEmulator } from "evaluator-emulator";
+import { promisedNodes } from "../node-versions.ts";
 import { packClient } from "../pack-client.ts";
 
 // Checks the client as it would be published on each promised runtime. The runtimes come from the
@@ -22,7 +23,7 @@ interface Runtime {
 
 const onNode = "node_modules/.bin/node program.mjs";
 const runtimes: readonly Runtime[] = [
-  ...["22.19.0", "24.21.0", "26.10.0"].map((version) => ({
+  ...promisedNodes.map((version) => ({
     name: `Node ${version}`,
     packages: `node@${version}`,
     command: onNode,

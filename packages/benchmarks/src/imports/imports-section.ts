@@ -1,11 +1,9 @@
-import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
-import { build, type Platform } from "esbuild";
 import { entryUrl } from "../client-build.ts";
 import { printNumber, printSummary, rotate, type Summary, summarise } from "../figures.ts";
 import { startChild } from "../process/child.ts";
 import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
+import { type BundledSize, bundledSize } from "./bundled-size.ts";
 import type { ImportService } from "./import-process.ts";
 
 /** What one entry costs a program before it does anything. */
@@ -24,8 +22,8 @@ export async function importsSection(context: SectionContext): Promise<SectionRe
   const figures: EntryFigures[] = [];
   for (const entry of entries) {
     const importMs = summarise(times.get(entry.name) ?? []);
-    const node = await bundledSize(entry, "node");
-    const browser = entry.isForBrowsers ? await bundledSize(entry, "browser") : null;
+    const node = await bundledSize(toBundled(entry), "node");
+    const browser = entry.isForBrowsers ? await bundledSize(toBundled(entry), "browser") : null;
     figures.push({ name: entry.name, importMs, node, browser });
   }
   return { tables: [toTable(figures)], data: figures };
@@ -110,33 +108,6 @@ function importedEntries(clientFolder: string): readonly ImportedEntry[] {
   ];
 }
 
-/** The size of a bundle, in bytes. */
-interface BundledSize {
-  readonly minifiedBytes: number;
-  readonly gzippedBytes: number;
-}
-
-/** Bundles an entry with all it needs, as a program that imports it would, and gives the size. */
-async function bundledSize(
-  { url, names, peers }: ImportedEntry,
-  platform: Platform,
-): Promise<BundledSize> {
-  const path = fileURLToPath(url);
-  const taken = names === undefined ? "*" : `{ ${names.join(", ")} }`;
-  const { outputFiles } = await build({
-    stdin: {
-      contents: `export ${taken} from ${JSON.stringify(path)};`,
-      resolveDir: dirname(path),
-    },
-    bundle: true,
-    minify: true,
-    write: false,
-    format: "esm",
-    platform,
-    target: "es2022",
-    external: [...peers],
-    logLevel: "silent",
-  });
-  const bytes = outputFiles[0]?.contents ?? new Uint8Array();
-  return { minifiedBytes: bytes.length, gzippedBytes: gzipSync(bytes, { level: 9 }).length };
+function toBundled({ url, names, peers }: ImportedEntry) {
+  return { path: fileURLToPath(url), names, peers };
 }

@@ -1,0 +1,2 @@
+/** The versions of Node that published packages promise to run on, from the oldest. */
+export const promisedNodes = ["22.19.0", "24.21.0", "26.10.0"];

@@ -1,0 +1,74 @@
+import { execFile } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import type { TestProject } from "vitest/node";
+import { packPackages, publishedPackages } from "../pack-client.ts";
+
+/** A package in the empty project, and its licence. */
+export interface InstalledPackage {
+  readonly name: string;
+  readonly license: string;
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The published packages, packed. */
+    tarballs: readonly string[];
+    /** An empty folder with all of them installed, and what their READMEs ask for beside them. */
+    project: string;
+    /** All that came with them. */
+    installed: readonly InstalledPackage[];
+  }
+}
+
+/** The peers that READMEs use, runners of tests, and two compilers. */
+const others = [
+  "@opentelemetry/api@1.9.1",
+  "@types/node@24.19.2",
+  "ai@7.0.173",
+  "jest@30.5.2",
+  "msw@3.0.5",
+  "typescript-5@npm:typescript@5.9.3",
+  "typescript-7@npm:typescript@7.0.2",
+  "vitest@5.1.0",
+];
+
+/** Packs all published packages and installs them together in an empty folder, nothing of the repository beside them. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const packed = await packPackages(publishedPackages());
+  const cwd = await mkdtemp(join(tmpdir(), "empty-project-"));
+  const manifest = { name: "empty", private: true, type: "module" };
+  await mkdir(cwd, { recursive: true });
+  await writeFile(join(cwd, "package.json"), JSON.stringify(manifest));
+  await install(packed.tarballs, cwd);
+  project.provide("installed", readInstalled(cwd));
+  await install(others, cwd);
+  project.provide("tarballs", packed.tarballs);
+  project.provide("project", cwd);
+  return async () => {
+    await packed[Symbol.asyncDispose]();
+    await rm(cwd, { recursive: true, force: true });
+  };
+}
+
+async function install(packages: readonly string[], cwd: string): Promise<void> {
+  const options = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"];
+  // npm under npm takes the outer folder for its own.
+  const { INIT_CWD: _cwd, npm_config_local_prefix: _prefix, ...env } = process.env;
+  await promisify(execFile)("npm", ["install", ...options, ...packages], { cwd, env });
+}
+
+function readInstalled(cwd: string): InstalledPackage[] {
+  const files = globSync("node_modules/**/package.json", { cwd });
+  return files.flatMap((file) => {
+    const manifest = JSON.parse(readFileSync(join(cwd, file), "utf8")) as Record<string, unknown>;
+    const { name, version, license } = manifest;
+    // Folders within a package have manifests too, without a name or a version.
+    if (typeof name !== "string" || typeof version !== "string") return [];
+    return [{ name, license: typeof license === "string" ? license : JSON.stringify(license) }];
+  });
+}

@@ -1,0 +1,145 @@
+import { readFileSync } from "node:fs";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createEmulator } from "evaluator-emulator";
+import { beforeAll, expect, inject, test } from "vitest";
+import { promisedNodes } from "../node-versions.ts";
+import { publishedPackages } from "../pack-client.ts";
+import { readCodeBlocks } from "../read-readme.ts";
+import { runCommand } from "../run-command.ts";
+
+const root = join(import.meta.dirname, "../..");
+const project = inject("project");
+const postgresUrl = inject("postgresUrl");
+const readmes = ["README.md", ...publishedPackages().map((name) => `packages/${name}/README.md`)];
+
+/** One block of code of a README, as a file of the empty project. */
+interface Snippet {
+  readonly file: string;
+  readonly needsPostgres: boolean;
+  readonly text: string;
+}
+
+const exported = /export (?:const|async function\*?) (?:\{ )?(\w+)/g;
+const given = Array.from(
+  readFileSync(join(import.meta.dirname, "given.ts"), "utf8").matchAll(exported),
+  ([, name = ""]) => name,
+);
+
+const exampleDatabase = /postgres:\/\/\w+:secret@db\.example\.com\/evaluator/g;
+
+const snippets: readonly Snippet[] = readmes.flatMap((readme) =>
+  readCodeBlocks(readme, "ts").map((code, index) => {
+    const name = readme.replaceAll(/packages\/|\/?README\.md/g, "") || "repository";
+    return {
+      file: `${name}-${index + 1}.ts`,
+      needsPostgres: code.includes("evaluator-postgres"),
+      text: withGiven(code).replaceAll(exampleDatabase, postgresUrl ?? "postgres://127.0.0.1:1"),
+    };
+  }),
+);
+
+/** The snippet, and before it an import of what it takes for given. */
+function withGiven(code: string): string {
+  const names = given.filter(
+    (name) =>
+      new RegExp(`(?<![.\\w])${name}\\b(?!:)`).test(code) &&
+      !new RegExp(`(?:const|using|let|function\\*?) ${name}\\b`).test(code),
+  );
+  return names.length === 0 ? code : `import { ${names.join(", ")} } from "./given.ts";\n${code}`;
+}
+
+async function run(command: string, cwd: string, env: Record<string, string> = {}) {
+  const result = await runCommand(command, { cwd, env });
+  expect(result, `${command}\n${result.stdout}${result.stderr}`).toMatchObject({ exitCode: 0 });
+}
+
+const onePixel =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+beforeAll(async () => {
+  await copyFile(join(import.meta.dirname, "given.ts"), join(project, "given.ts"));
+  for (const { file, text } of snippets) await writeFile(join(project, file), text);
+  await writeFile(join(project, "parcel.png"), onePixel, "base64");
+  const compilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noImplicitOverride: true,
+    skipLibCheck: false,
+    module: "nodenext",
+    // Node 22 knows no `await using`, so the compiler translates it.
+    target: "es2023",
+    lib: ["es2024", "dom", "esnext.disposable"],
+    types: ["node"],
+    rewriteRelativeImportExtensions: true,
+  };
+  const files = snippets.map(({ file }) => file);
+  await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+});
+
+test("each published package that is imported shows how", () => {
+  const shown = new Set(snippets.map(({ file }) => file.replace(/-\d+\.ts$/, "")));
+  const programs = new Set(["evaluator-cli"]);
+  expect(publishedPackages().filter((name) => !shown.has(name) && !programs.has(name))).toEqual([]);
+});
+
+test.each(["typescript-5", "typescript-7"])("all compile under strict %s", async (compiler) => {
+  expect(await compile(compiler)).toEqual([]);
+});
+
+const compiled = new Map<string, Promise<string[]>>();
+
+/** Compiles the snippets once into a folder of the compiler's name; returns the errors that are not of others' declarations. */
+function compile(compiler: string): Promise<string[]> {
+  const errors = compiled.get(compiler) ?? compileNow(compiler);
+  compiled.set(compiler, errors);
+  return errors;
+}
+
+async function compileNow(compiler: string): Promise<string[]> {
+  const command = `node node_modules/${compiler}/bin/tsc -p . --pretty false --outDir ${compiler}`;
+  const { exitCode, stdout, stderr } = await runCommand(command, { cwd: project });
+  const errors = stdout.split("\n").filter((line) => /^\S.*\berror TS/.test(line));
+  // No compiler that prints no error ends otherwise than well.
+  expect(errors.length > 0 || exitCode === 0, stdout + stderr).toBe(true);
+  return errors.filter((line) => !/^node_modules\/(?!evaluator-)/.test(line));
+}
+
+test.each(promisedNodes)("all run on Node %s", async (version) => {
+  await compile("typescript-5");
+  const folder = await mkdtemp(join(tmpdir(), "node-"));
+  const manifest = { private: true, allowScripts: { node: true } };
+  await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
+  await run(`npm install --no-audit --no-fund node@${version}`, folder);
+  const emulator = createEmulator();
+  try {
+    const { gatewayBaseUrl, directBaseUrl } = await emulator.listen();
+    const env = {
+      AI_GATEWAY_API_KEY: "local",
+      EVALUATOR_BASE_URL: gatewayBaseUrl,
+      EVALUATOR_DIRECT_API_KEY: "local",
+      EVALUATOR_DIRECT_BASE_URL: directBaseUrl,
+      SNIPPET_DATABASE_URL: postgresUrl ?? "",
+    };
+    for (const { file, needsPostgres } of snippets) {
+      if (needsPostgres && postgresUrl === null) continue;
+      const program = `typescript-5/${file.replace(/ts$/, "js")}`;
+      await run(`${folder}/node_modules/.bin/node ${program}`, project, env);
+    }
+  } finally {
+    await emulator.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test("the oldest promised Node is the one that the manifests name", async () => {
+  for (const name of publishedPackages()) {
+    const manifest = await import(join(root, "packages", name, "package.json"), {
+      with: { type: "json" },
+    });
+    const { engines } = (manifest as { default: { engines: { node: string } } }).default;
+    expect(`${engines.node.replace(">=", "")}.0`).toBe(promisedNodes[0]);
+  }
+});
