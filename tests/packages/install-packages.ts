@@ -22,6 +22,8 @@ declare module "vitest" {
     project: string;
     /** All that came with them. */
     installed: readonly InstalledPackage[];
+    /** A superuser's URL, or null where no PostgreSQL was found. */
+    postgresUrl: string | null;
   }
 }
 

@@ -11,7 +11,7 @@ import { ConfigurationError } from "./errors.ts";
 import type { Evaluation } from "./evaluation.ts";
 import {
   type CallLimits,
-  callLimitsSchema,
+  defaultCallLimits,
   type EvaluatorOptions,
   readCallLimits,
   readOptions,
@@ -94,7 +94,6 @@ export interface Evaluator extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const defaults = callLimitsSchema.parse({});
 // Of 10,000 calls that a service throttles at random, one in twenty, three retries lose none.
 const freeRetriesInBatch = 3;
 
@@ -122,7 +121,7 @@ export function createEvaluator(
   const log = logger === undefined ? null : new CallLog(logger);
   const ownHooks = joinHooks(options);
   const runtime = { pacer, hooks: ownHooks, clock, random, signal: undefined };
-  const ownPolicy = { ...defaults, ...callLimits, ...runtime };
+  const ownPolicy = { ...defaultCallLimits, ...callLimits, ...runtime };
   // In a batch, waiting for the service's limit is the work.
   const deadlineMs = callLimits.deadlineMs ?? Number.POSITIVE_INFINITY;
   const batchPolicy = { ...ownPolicy, deadlineMs, freeRetries: freeRetriesInBatch };

@@ -1,4 +1,8 @@
-import type * as z from "zod";
+import { en } from "zod/locales";
+import * as z from "zod/mini";
+
+// Without a language of its own the small zod says only "Invalid input"; a program's choice stays.
+if (z.config().localeError === undefined) z.config(en());
 
 /** What every error of this package can be told when it is made. */
 export interface EvaluatorErrorOptions {
@@ -170,8 +174,8 @@ export function recordAttempts(error: EvaluatorError, attempts: number, note = "
 }
 
 /** Throws a `ConfigurationError` that names the first option at fault. */
-export function checkOptions(schema: z.ZodType, options: unknown): void {
-  const issue = schema.safeParse(options).error?.issues[0];
+export function checkOptions(schema: z.core.$ZodType, options: unknown): void {
+  const issue = z.safeParse(schema, options).error?.issues[0];
   if (issue === undefined) return;
   const option = issue.path.map(String).join(".");
   throw new ConfigurationError(`The option "${option}" is wrong: ${issue.message}.`, { option });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { ResponseHeaders } from "./http/http-client.ts";
 import {
   type AnswersFor,
@@ -12,8 +12,8 @@ import { recordOf } from "./questions/json.ts";
 
 /** Tokens of one evaluation. */
 const usageSchema = z.looseObject({
-  inputTokens: z.int().min(0),
-  outputTokens: z.int().min(0),
+  inputTokens: z.int().check(z.minimum(0)),
+  outputTokens: z.int().check(z.minimum(0)),
 });
 /** Tokens of one evaluation. */
 export interface Usage {

@@ -1,9 +1,10 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { checkOptions, ConfigurationError, hasMethods } from "./errors.ts";
 import { type Environment, environmentNames, programEnvironment } from "./environment.ts";
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
-import { type QuestionLimits, questionLimitsSchema } from "./questions/question.ts";
+import type { QuestionLimits } from "./questions/question.ts";
+import { questionLimitsSchema } from "./questions/question-schema.ts";
 import type { Clock } from "./clock.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
@@ -15,16 +16,16 @@ import type { EvaluationRequest } from "./questions/request.ts";
 import { type Logger, loggerSchema } from "./logger.ts";
 
 // The longest time a timer can hold.
-const millisecondsSchema = z
-  .number()
-  .positive()
-  .max(2 ** 31 - 1);
+const millisecondsSchema = z.number().check(z.positive(), z.maximum(2 ** 31 - 1));
+
+/** What each limit of a call is where nobody says. */
+export const defaultCallLimits = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };
 
 /** Limits of one call; each may be given for all calls or for one. */
-export const callLimitsSchema = z.object({
-  maxRetries: z.int().min(0).default(2),
-  deadlineMs: millisecondsSchema.default(120_000),
-  attemptTimeoutMs: millisecondsSchema.default(30_000),
+const callLimitsSchema = z.object({
+  maxRetries: z.optional(z.int().check(z.minimum(0))),
+  deadlineMs: z.optional(millisecondsSchema),
+  attemptTimeoutMs: z.optional(millisecondsSchema),
 });
 /** Limits of one call. */
 export interface CallLimits {
@@ -103,18 +104,18 @@ export function readCallLimits(options: CallLimits): CallLimits {
 }
 
 const anyObject = z.custom<object>((value) => typeof value === "object" && value !== null);
-const callback = z.custom((value) => typeof value === "function", "it is a function").optional();
+const callback = z.optional(z.custom((value) => typeof value === "function", "it is a function"));
 
 /** The options that are neither limits nor the transport's own. */
 const optionsSchema = z.object({
-  transport: z
-    .custom(hasMethods("send"), "it is a transport, such as gatewayTransport()")
-    .optional(),
-  pacer: z
-    .custom(hasMethods("admit", "admitNow"), "it is a pacer, such as createPacer()")
-    .optional(),
-  env: anyObject.optional(),
-  logger: loggerSchema.optional(),
+  transport: z.optional(
+    z.custom(hasMethods("send"), "it is a transport, such as gatewayTransport()"),
+  ),
+  pacer: z.optional(
+    z.custom(hasMethods("admit", "admitNow"), "it is a pacer, such as createPacer()"),
+  ),
+  env: z.optional(anyObject),
+  logger: z.optional(loggerSchema),
   tracing: callback,
   onAttempt: callback,
   onWait: callback,

@@ -37,10 +37,12 @@ test("exports these names and no others", () => {
       "image",
       "logprobsTransport",
       "memoryLimits",
+      "portLimits",
       "questionSchema",
       "score",
       "scoreAnswerSchema",
       "scoreQuestionSchema",
+      "shareLimits",
       "sharedPacer",
       "transportFromEnvironment",
     ]

@@ -88,18 +88,20 @@ export type { Logger } from "./logger.ts";
 export type { Middleware, MiddlewareCall } from "./middleware/middleware.ts";
 
 // Questions, answers, bodies
-export {
-  type BooleanQuestion,
-  booleanQuestionSchema,
-  type ChoiceQuestion,
-  choiceQuestionSchema,
-  type Question,
-  type QuestionLimits,
-  questionSchema,
-  type Questions,
-  type ScoreQuestion,
-  scoreQuestionSchema,
+export type {
+  BooleanQuestion,
+  ChoiceQuestion,
+  Question,
+  QuestionLimits,
+  Questions,
+  ScoreQuestion,
 } from "./questions/question.ts";
+export {
+  booleanQuestionSchema,
+  choiceQuestionSchema,
+  questionSchema,
+  scoreQuestionSchema,
+} from "./questions/question-schema.ts";
 export {
   type Answer,
   type AnswerFor,

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { EvaluatorError } from "./errors.ts";
 import { type AttemptEvent, type Hooks, quietly, type WaitEvent } from "./hooks.ts";
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { InvalidResponseError } from "./errors.ts";
 import {
   type Evaluation,
@@ -110,7 +110,7 @@ function toNumber(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-const envelopeSchema = evaluationResponseSchema.extend({ answers: z.custom(isRecord) });
+const envelopeSchema = z.extend(evaluationResponseSchema, { answers: z.custom(isRecord) });
 
 /**
  * Refuses a response body whose parts around the answers break the contract (section 2.3).
@@ -120,7 +120,7 @@ const envelopeSchema = evaluationResponseSchema.extend({ answers: z.custom(isRec
 export function checkEnvelope(response: unknown): void {
   // The schema says what is wrong; that nothing is can be seen at a tenth of its cost.
   if (isEnvelope(response)) return;
-  const [issue] = (envelopeSchema.safeParse(response).error as z.ZodError).issues;
+  const [issue] = (envelopeSchema.safeParse(response).error as z.core.$ZodError).issues;
   const where = issue?.path.map(String).join(".") || "the body";
   const message = `The response breaks the contract at ${where}: ${issue?.message}. It is not used; check the base URL and the model id.`;
   throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });

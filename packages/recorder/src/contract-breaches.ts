@@ -9,6 +9,7 @@ import {
 } from "evaluator-client";
 import type { Exchange } from "evaluator-exchanges";
 import { z } from "zod";
+import { extend, safeParse } from "zod/mini";
 
 /** One rule of the contract that a response breaks. */
 export interface ContractBreach {
@@ -48,7 +49,7 @@ const directBodySchema = z.looseObject({
   ),
   usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int() }),
 });
-const gatewayBodySchema = evaluationResponseSchema.extend({ providerMetadata: metadataSchema });
+const gatewayBodySchema = extend(evaluationResponseSchema, { providerMetadata: metadataSchema });
 
 const directErrorSchema = z.looseObject({
   detail: z.union([z.string(), z.looseObject({ error_type: z.string() }), z.array(z.json())]),
@@ -78,11 +79,11 @@ export async function contractBreaches(
 }
 
 function schemaBreaches(
-  schema: z.ZodType,
+  schema: z.core.$ZodType,
   body: unknown,
   asked: EvaluationRequest["questions"] = {},
 ): ContractBreach[] {
-  return (schema.safeParse(body).error?.issues ?? []).map(({ path: [first, ...rest], message }) =>
+  return (safeParse(schema, body).error?.issues ?? []).map(({ path: [first, ...rest], message }) =>
     first === "answers"
       ? answerBreach(rest, message, asked)
       : {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Clock } from "../clock.ts";
 import { checkOptions, EvaluatorError } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
@@ -44,12 +44,14 @@ export type RequestSource<TQuestions extends Questions = Questions, TState = Sta
   | Iterable<EvaluationRequest<TQuestions, TState>>
   | AsyncIterable<EvaluationRequest<TQuestions, TState>>;
 
-const countSchema = z.int("it is a whole number from 1").min(1, "it is a whole number from 1");
+const countSchema = z
+  .int("it is a whole number from 1")
+  .check(z.minimum(1, "it is a whole number from 1"));
 
 const batchLimitsSchema = z.object({
-  concurrency: countSchema.optional(),
-  readAhead: countSchema.optional(),
-  order: z.enum(["input", "completion"], `it is "input" or "completion"`).optional(),
+  concurrency: z.optional(countSchema),
+  readAhead: z.optional(countSchema),
+  order: z.optional(z.enum(["input", "completion"], `it is "input" or "completion"`)),
 });
 /** Options of a batch that say how many requests it handles at once, and in which order it gives them. */
 export interface BatchLimits {

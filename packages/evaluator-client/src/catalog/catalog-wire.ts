@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { InvalidRequestError, InvalidResponseError } from "../errors.ts";
 import { quoteName } from "../questions/question.ts";
 import type { CatalogModel, Credits, ModelEndpoint } from "./catalog.ts";
@@ -17,22 +17,22 @@ export function keyHeaders(apiKey: string): Record<string, string> {
 
 /** US dollars, printed as a number or a decimal string. */
 const amountSchema = z
-  .union([z.number(), z.string().regex(/^-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i)])
-  .refine((amount) => Number.isFinite(Number(amount) * 1_000_000));
-const priceSchema = amountSchema.refine((price) => Number(price) >= 0);
-const flagSchema = z.union([z.boolean(), z.string()]).nullish();
+  .union([z.number(), z.string().check(z.regex(/^-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i))])
+  .check(z.refine((amount) => Number.isFinite(Number(amount) * 1_000_000)));
+const priceSchema = amountSchema.check(z.refine((price) => Number(price) >= 0));
+const flagSchema = z.nullish(z.union([z.boolean(), z.string()]));
 
 /** The price list, prices per token; anything else in it passes (field facts). */
 const modelListSchema = z.looseObject({
   data: z.array(
     z.looseObject({
       id: z.string(),
-      type: z.string().nullish(),
-      name: z.string().nullish(),
-      context_window: z.int().min(0).nullish(),
-      pricing: z
-        .looseObject({ input: priceSchema.nullish(), output: priceSchema.nullish() })
-        .nullish(),
+      type: z.nullish(z.string()),
+      name: z.nullish(z.string()),
+      context_window: z.nullish(z.int().check(z.minimum(0))),
+      pricing: z.nullish(
+        z.looseObject({ input: z.nullish(priceSchema), output: z.nullish(priceSchema) }),
+      ),
     }),
   ),
 });
@@ -42,13 +42,13 @@ const endpointListSchema = z.looseObject({
   data: z.looseObject({
     endpoints: z.array(
       z.looseObject({
-        provider_name: z.string().nullish(),
+        provider_name: z.nullish(z.string()),
         zdr: flagSchema,
         no_training: flagSchema,
         supports_implicit_caching: flagSchema,
-        pricing: z
-          .looseObject({ prompt: priceSchema.nullish(), completion: priceSchema.nullish() })
-          .nullish(),
+        pricing: z.nullish(
+          z.looseObject({ prompt: z.nullish(priceSchema), completion: z.nullish(priceSchema) }),
+        ),
       }),
     ),
   }),
@@ -109,7 +109,7 @@ export function fromCredits(json: unknown): Credits {
   return { balanceUsd: Number(balance), totalUsedUsd: Number(totalUsed), raw: json };
 }
 
-function parse<TSchema extends z.ZodType>(schema: TSchema, json: unknown): z.infer<TSchema> {
+function parse<TSchema extends z.ZodMiniType>(schema: TSchema, json: unknown): z.infer<TSchema> {
   const issue = schema.safeParse(json).error?.issues[0];
   if (issue === undefined) return json as z.infer<TSchema>; // as it came: the schemas change nothing
   const where = issue.path.map(String).join(".") || "the body as a whole";

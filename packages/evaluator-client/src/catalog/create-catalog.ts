@@ -1,4 +1,4 @@
-import { type CallLimits, callLimitsSchema, readCallLimits } from "../evaluator-options.ts";
+import { type CallLimits, defaultCallLimits, readCallLimits } from "../evaluator-options.ts";
 import { isSuccess, toJsonResponse } from "../http/http-client.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { type EvaluatorRuntime, systemClock } from "../clock.ts";
@@ -52,7 +52,7 @@ export function createCatalog(
   { clock = systemClock, random = Math.random }: EvaluatorRuntime = {},
 ): Catalog {
   const { origin } = new URL(readGatewayBaseUrl(options));
-  const limits = callLimitsSchema.parse(readCallLimits(options));
+  const limits = { ...defaultCallLimits, ...readCallLimits(options) };
   mergeHeaders(keyHeaders(""), options.headers); // refuses now what could not be sent later
   const http = httpClientFor(options);
   const pacer = createPacer({}, { clock, random });

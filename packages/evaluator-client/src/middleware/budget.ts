@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { checkOptions, ConfigurationError, ConnectionError, EvaluatorError } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
@@ -45,10 +45,10 @@ export class BudgetError extends EvaluatorError {
 }
 
 const optionsSchema = z.object({
-  maxCostUsd: z.number().positive().optional(),
-  maxTokens: z.int().positive().optional(),
-  spanMs: z.number().positive().optional(),
-  usdPerMillionTokens: z.number().nonnegative().optional(),
+  maxCostUsd: z.optional(z.number().check(z.positive())),
+  maxTokens: z.optional(z.int().check(z.positive())),
+  spanMs: z.optional(z.number().check(z.positive())),
+  usdPerMillionTokens: z.optional(z.number().check(z.nonnegative())),
 });
 
 /**

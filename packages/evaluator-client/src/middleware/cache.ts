@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { checkOptions, hasMethods } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
 import { isRecord } from "../questions/json.ts";
@@ -42,9 +42,9 @@ export interface CacheSavings {
 export type Cache = Middleware & { readonly savings: CacheSavings };
 
 const optionsSchema = z.object({
-  store: z.custom(hasMethods("get", "set"), "it has get and set").optional(),
-  maxEntries: z.int().min(1).optional(),
-  onStoreError: z.custom((value) => typeof value === "function", "it is a function").optional(),
+  store: z.optional(z.custom(hasMethods("get", "set"), "it has get and set")),
+  maxEntries: z.optional(z.int().check(z.minimum(1))),
+  onStoreError: z.optional(z.custom((value) => typeof value === "function", "it is a function")),
 });
 
 /**

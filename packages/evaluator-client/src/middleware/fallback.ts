@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Evaluator } from "../create-evaluator.ts";
 import { checkOptions, type EvaluatorError, hasMethods, InvalidResponseError } from "../errors.ts";
 import type { Middleware } from "./middleware.ts";
@@ -17,7 +17,7 @@ export interface FallbackOptions {
 
 const optionsSchema = z.object({
   evaluator: z.custom(hasMethods("evaluate"), "it is an evaluator, from createEvaluator()"),
-  on: z.array(z.custom((value) => typeof value === "function", "it is a class")).optional(),
+  on: z.optional(z.array(z.custom((value) => typeof value === "function", "it is a class"))),
 });
 
 /**

@@ -1,9 +1,9 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** Known limits of a service; 95 % of each is used. */
 export const rateLimitsSchema = z.strictObject({
-  requestsPerMinute: z.number().positive().optional(),
-  tokensPerSecond: z.number().positive().optional(),
+  requestsPerMinute: z.optional(z.number().check(z.positive())),
+  tokensPerSecond: z.optional(z.number().check(z.positive())),
 });
 /** Known limits of a service; 95 % of each is used. */
 export interface RateLimits {

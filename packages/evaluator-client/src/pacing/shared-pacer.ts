@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import * as z from "zod";
+import * as z from "zod/mini";
 import { type Clock, systemClock } from "../clock.ts";
 import { checkOptions, ConfigurationError, hasMethods } from "../errors.ts";
 import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
@@ -38,15 +38,17 @@ const optionsSchema = z.object({
     hasMethods("lease", "pause", "onPause"),
     "it is a limit store, such as memoryLimits()",
   ),
-  key: z.string().min(1),
-  limits: rateLimitsSchema.refine(
-    ({ requestsPerMinute, tokensPerSecond }) =>
-      (requestsPerMinute ?? tokensPerSecond) !== undefined,
-    "it has requestsPerMinute or tokensPerSecond",
+  key: z.string().check(z.minLength(1)),
+  limits: rateLimitsSchema.check(
+    z.refine(
+      ({ requestsPerMinute, tokensPerSecond }) =>
+        (requestsPerMinute ?? tokensPerSecond) !== undefined,
+      "it has requestsPerMinute or tokensPerSecond",
+    ),
   ),
-  whenStoreIsDown: z.enum(["own-share", "closed"]).optional(),
-  leaseMs: z.number().positive().max(60_000).optional(),
-  onStoreChange: z.custom((value) => typeof value === "function", "it is a function").optional(),
+  whenStoreIsDown: z.optional(z.enum(["own-share", "closed"])),
+  leaseMs: z.optional(z.number().check(z.positive(), z.maximum(60_000))),
+  onStoreChange: z.optional(z.custom((value) => typeof value === "function", "it is a function")),
 });
 
 /**

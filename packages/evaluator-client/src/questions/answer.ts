@@ -1,8 +1,8 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { BooleanQuestion, ChoiceQuestion, Question, ScoreQuestion } from "./question.ts";
 import { recordOf } from "./json.ts";
 
-const probabilitySchema = z.number().min(0).max(1);
+const probabilitySchema = z.number().check(z.minimum(0), z.maximum(1));
 
 /** The answer to a choice question: the picked option and a probability for every option. */
 export const choiceAnswerSchema = z.looseObject({
@@ -82,8 +82,8 @@ export type ConfidenceFor<TQuestions extends Readonly<Record<string, Question>>>
 
 /** Decimal places the service rounds to. */
 export const roundingSchema = z.looseObject({
-  probabilityDecimals: z.int().min(0).max(15),
-  scoreDecimals: z.int().min(0).max(15),
+  probabilityDecimals: z.int().check(z.minimum(0), z.maximum(15)),
+  scoreDecimals: z.int().check(z.minimum(0), z.maximum(15)),
 });
 /** Decimal places the service rounds to (contract: 2 and 2). */
 export interface Rounding {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** A JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
@@ -53,14 +53,15 @@ export type PartOf<TPart> = TPart extends string | { readonly image: string }
  * A schema for a plain object whose keys are data, whatever their name, and whose values match.
  * `z.record` drops an own `__proto__` key; here every own key is checked and the input is returned.
  */
-export function recordOf<TValue>(valueSchema: z.ZodType<TValue>) {
+export function recordOf<TValue>(valueSchema: z.ZodMiniType<TValue>) {
   return z
     .custom<Record<string, TValue>>(isRecord, { error: "expected an object" })
-    .superRefine((record, context) => {
-      for (const [key, value] of Object.entries(record)) {
+    .check((context) => {
+      for (const [key, value] of Object.entries(context.value)) {
         const parsed = valueSchema.safeParse(value);
         for (const issue of parsed.error?.issues ?? []) {
-          context.addIssue({ code: "custom", message: issue.message, path: [key, ...issue.path] });
+          const path = [key, ...issue.path];
+          context.issues.push({ code: "custom", input: value, message: issue.message, path });
         }
       }
     });

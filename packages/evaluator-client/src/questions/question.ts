@@ -1,13 +1,8 @@
-import * as z from "zod";
-import { frozenCopy, recordOf } from "./json.ts";
+import { frozenCopy } from "./json.ts";
+
+// Without schemas, which have a file of their own: a page that only writes questions takes no more along.
 
 /** A question that picks one of named options; names and descriptions are both read by the model. */
-export const choiceQuestionSchema = z.strictObject({
-  type: z.literal("choice"),
-  instructions: z.string(),
-  criteria: recordOf(z.string()),
-});
-/** See {@link choiceQuestionSchema}. */
 export interface ChoiceQuestion<TOption extends string = string> {
   readonly type: "choice";
   /** The question text. */
@@ -17,12 +12,6 @@ export interface ChoiceQuestion<TOption extends string = string> {
 }
 
 /** A question that places the state on ordered levels; the position in the list is the level index. */
-export const scoreQuestionSchema = z.strictObject({
-  type: z.literal("score"),
-  instructions: z.string(),
-  criteria: z.array(z.string()),
-});
-/** See {@link scoreQuestionSchema}. */
 export interface ScoreQuestion<TLevels extends readonly string[] = readonly string[]> {
   readonly type: "score";
   /** The question text. */
@@ -32,14 +21,6 @@ export interface ScoreQuestion<TLevels extends readonly string[] = readonly stri
 }
 
 /** A yes/no question; `criteria` is left out in the contract and understood by the vendor (field fact). */
-export const booleanQuestionSchema = z.strictObject({
-  type: z.literal("boolean"),
-  instructions: z.string(),
-  criteria: z
-    .strictObject({ true: z.string().optional(), false: z.string().optional() })
-    .optional(),
-});
-/** See {@link booleanQuestionSchema}. */
 export interface BooleanQuestion {
   readonly type: "boolean";
   /** The question text. */
@@ -49,22 +30,11 @@ export interface BooleanQuestion {
 }
 
 /** One typed question (contract section 2.2). */
-export const questionSchema = z.discriminatedUnion("type", [
-  choiceQuestionSchema,
-  scoreQuestionSchema,
-  booleanQuestionSchema,
-]);
-/** One typed question (contract section 2.2). */
 export type Question = ChoiceQuestion | ScoreQuestion | BooleanQuestion;
 
 /** Question id to question; the model never sees the id. */
 export type Questions = Readonly<Record<string, Question>>;
 
-/** How large a question may be before it is refused without sending. */
-export const questionLimitsSchema = z.strictObject({
-  maxOptions: z.int().min(1).optional(),
-  maxLevels: z.int().min(1).optional(),
-});
 /** How large a question may be before it is refused without sending (field facts). */
 export interface QuestionLimits {
   /** Options of a choice question. @default 255 */

@@ -1,14 +1,9 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { InvalidRequestError } from "../errors.ts";
 import { constantQuestions, perQuestions, rememberQuestions } from "./constant-questions.ts";
 import { isRecord, recordOf } from "./json.ts";
-import {
-  type Question,
-  type QuestionLimits,
-  type Questions,
-  questionSchema,
-  quoteName,
-} from "./question.ts";
+import { type Question, type QuestionLimits, type Questions, quoteName } from "./question.ts";
+import { questionSchema } from "./question-schema.ts";
 import {
   checkParts,
   type ImageSupport,

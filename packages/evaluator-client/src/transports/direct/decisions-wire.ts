@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { InvalidResponseError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { perQuestions } from "../../questions/constant-questions.ts";
@@ -14,29 +14,32 @@ const probability = z.number();
 
 /** One answer of the decisions form; its probabilities are a list, each with what it belongs to. */
 const decisionAnswerSchema = z.discriminatedUnion("type", [
-  z.looseObject({ type: z.literal("predicate"), name: z.string().nullish(), probability }),
+  z.looseObject({ type: z.literal("predicate"), name: z.nullish(z.string()), probability }),
   z.looseObject({
     type: z.literal("choice"),
-    name: z.string().nullish(),
+    name: z.nullish(z.string()),
     choice: z.string(),
     probabilities: z.array(z.looseObject({ value: z.string(), probability })),
   }),
   z.looseObject({
     type: z.literal("score"),
-    name: z.string().nullish(),
+    name: z.nullish(z.string()),
     score: z.number(),
     probabilities: z.array(z.looseObject({ value: z.number(), probability })),
   }),
-  z.looseObject({ type: z.literal("refusal"), name: z.string().nullish() }),
+  z.looseObject({ type: z.literal("refusal"), name: z.nullish(z.string()) }),
 ]);
 /** See {@link decisionAnswerSchema}. */
 type DecisionAnswer = z.infer<typeof decisionAnswerSchema>;
 
 /** The parts of a decisions response that are mapped; anything else passes. */
 const decisionsResponseSchema = z.looseObject({
-  model: z.string().nullish(),
+  model: z.nullish(z.string()),
   answers: z.array(decisionAnswerSchema),
-  usage: z.looseObject({ input_tokens: z.int().min(0), output_tokens: z.int().min(0) }),
+  usage: z.looseObject({
+    input_tokens: z.int().check(z.minimum(0)),
+    output_tokens: z.int().check(z.minimum(0)),
+  }),
 });
 
 /** The images of the decisions form, in data: URLs or at an address (OpenAI's reference). */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import {
   InvalidResponseError,
   AuthenticationError,
@@ -43,7 +43,7 @@ export function directHeaders(apiKey: string | null): Record<string, string> {
 
 /** The parts of a direct response that are mapped; anything else passes (contract section 2.6). */
 export const directResponseSchema = z.looseObject({
-  model: z.string().optional(),
+  model: z.optional(z.string()),
   answers: recordOf(z.looseObject({ type: z.string() })),
   usage: z.looseObject({ input_tokens: z.number(), output_tokens: z.number() }),
 });
@@ -72,7 +72,7 @@ export function isDirectResponse(json: unknown): json is DirectResponse {
 const directErrorBodySchema = z.looseObject({
   detail: z.union([
     z.string(),
-    z.looseObject({ error_type: z.string(), message: z.string().nullish() }),
+    z.looseObject({ error_type: z.string(), message: z.nullish(z.string()) }),
     z.array(z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() })),
   ]),
 });
@@ -195,7 +195,7 @@ function mapRecord<TValue>(
 }
 
 function invalidBody(json: unknown): InvalidResponseError {
-  const { issues } = directResponseSchema.safeParse(json).error as z.ZodError;
+  const { issues } = directResponseSchema.safeParse(json).error as z.core.$ZodError;
   // Below `answers` the names are the server's own, and may repeat anything.
   const [place] = issues.map(({ path }) => (path[0] === "answers" ? "answers" : path.join(".")));
   const where = place ? `at ${place}` : "as a whole";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import {
   AuthenticationError,
   GatewayRateLimitError,
@@ -64,8 +64,8 @@ export function gatewayHeaders({
 
 /** The gateway's error body (field facts). */
 const gatewayErrorBodySchema = z.looseObject({
-  error: z.looseObject({ message: z.string(), type: z.string().nullish() }),
-  generationId: z.string().nullish(),
+  error: z.looseObject({ message: z.string(), type: z.nullish(z.string()) }),
+  generationId: z.nullish(z.string()),
 });
 
 const toQuestionsJson = perQuestions((questions) => JSON.stringify(questions));
