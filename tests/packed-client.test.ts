@@ -60,11 +60,13 @@ test("the README's snippet compiles and runs in an empty project", async () => {
 
 const strictProgram = `
 import { boolean, choice, createEvaluator, memoryLimits, score, sharedPacer } from "evaluator-client";
+import { replay } from "evaluator-client/testing";
 
 await using pacer = sharedPacer({ store: memoryLimits(), key: "a", limits: { requestsPerMinute: 1200 } });
 await using evaluator = createEvaluator({ pacer });
 const questions = { who: choice("Who?", { a: "A", b: "B" }), how: score("How?", ["low", "high"]), is: boolean("Is it?") };
 const { answers } = await evaluator.evaluate({ state: "text", questions });
+await using replayed = createEvaluator({ transport: replay("exchanges", { redact: (text) => text }) });
 export const option: "a" | "b" = answers.who.choice;
 export const level: number = answers.how.probabilities["1"];
 for await (const item of evaluator.evaluateMany([{ state: { a: 1 }, questions }])) {

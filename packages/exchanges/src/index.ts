@@ -1,5 +1,5 @@
 export { type Exchange, exchangeSchema, loadExchanges } from "./exchange.ts";
-export { findLeak, type LiveReply } from "./find-key.ts";
+export { findKey, findLeak, type LiveReply } from "./find-key.ts";
 export { findSecrets } from "./find-secrets.ts";
 export { emulatorHeader, keepHeaders, modelOf, scrubResponse } from "./recording.ts";
 export { openReplayLedger, type ReplayLedger } from "./replay-ledger.ts";

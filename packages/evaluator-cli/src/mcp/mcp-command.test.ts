@@ -170,7 +170,11 @@ test("over standard input and output, with the engine and the limits of the envi
   expect(answered["structuredContent"]).toMatchObject({ answers: { scam: { probability: 0.8 } } });
   const left = await client.callTool({ name: "estimate", arguments: question });
   expect(left["structuredContent"]).toMatchObject({ maxCostUsd: 0.5 });
-  await client.close();
+  // The pipe stays open: the signal alone ends it.
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  Object.assign(client, { onclose: resolve });
+  process.kill(transport.pid ?? 0, "SIGTERM");
+  await closed;
 });
 
 const withKey = { AI_GATEWAY_API_KEY: "local" };

@@ -149,7 +149,7 @@ function catalogOf(engine: Engine, env: Environment) {
 type Create = () => ReturnType<typeof createMcpServer>;
 
 async function serveStdio(create: Create, { stdin, stdout, signal }: CliContext): Promise<void> {
-  const input = Readable.from(stdin);
+  const input = stdin instanceof Readable ? stdin : Readable.from(stdin);
   const output = new Writable({
     write(chunk, _encoding, done) {
       stdout.write(String(chunk));
@@ -161,6 +161,7 @@ async function serveStdio(create: Create, { stdin, stdout, signal }: CliContext)
   await server.connect(new StdioServerTransport(input, output));
   await ended;
   await server.close();
+  input.destroy(); // else an assistant that keeps the pipe open would keep the process
 }
 
 async function serveHttp(create: Create, port: number, context: CliContext): Promise<void> {

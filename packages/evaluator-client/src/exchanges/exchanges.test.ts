@@ -178,6 +178,25 @@ test("a state with a real address is not sent, unless redact takes it out, in bo
   await expect(createEvaluator({ transport }).evaluate(request)).resolves.toBeDefined();
 });
 
+test("a state that holds the key in use is not sent, in whatever spelling", async () => {
+  const folder = await temporaryFolder();
+  const state = `debug ${Buffer.from(key).toString("base64")}`;
+  const asked = recorder(folder).evaluate({ ...scam, state });
+  await expect(asked).rejects.toThrow(
+    "it holds the key in base64 in the request. Nothing was sent.",
+  );
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("a short key, as for an emulator, is no secret, and a header of one's own is in no file", async () => {
+  const folder = await temporaryFolder();
+  const transport = (own: object) =>
+    gatewayTransport({ ...own, apiKey: "local", headers: { "ai-own-token": "a-word-of-mine" } });
+  await recorder(folder, { transport }).evaluate({ ...scam, state: "a local state" });
+  const [file = ""] = await readdir(folder);
+  expect(await readFile(join(folder, file), "utf8")).not.toContain("a-word-of-mine");
+});
+
 test("a failure that a retry may help is not kept, one that is final is", async () => {
   const folder = await temporaryFolder();
   const answer = (status: number) => async () =>

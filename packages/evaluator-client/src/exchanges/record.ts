@@ -4,6 +4,7 @@ import { join } from "node:path";
 import {
   emulatorHeader,
   type Exchange,
+  findKey,
   findLeak,
   findSecretIn,
   keepHeaders,
@@ -23,6 +24,9 @@ import {
   redactTexts,
   sendingAs,
 } from "./exchange-folder.ts";
+
+// What is shorter, such as the "local" of an emulator, is no secret and stands in texts by chance.
+const shortestKey = 8;
 
 /** How exchanges are recorded. */
 export interface RecordOptions extends ExchangeOptions {
@@ -52,7 +56,9 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
   async function fetch(url: string, init: RequestInit): Promise<Response> {
     const asked = readAsked(url, init, redact);
     const request = toKept(asked);
-    checkPrivate(findSecretIn(request, "request"), "Nothing was sent.");
+    const keys = keysIn(asked);
+    const found = findKeyIn(request, keys) ?? findSecretIn(request, "request");
+    checkPrivate(found, "Nothing was sent.");
     const response = await send(url, init);
     const reply = {
       status: response.status,
@@ -62,10 +68,7 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
     const body = answerToKeep(reply);
     if (body !== undefined) {
       const publicText = `${JSON.stringify(request)} ${emulatorHeader}`;
-      checkPrivate(
-        findLeak(reply, { keys: keysIn(asked), publicText }),
-        "The answer was not used.",
-      );
+      checkPrivate(findLeak(reply, { keys, publicText }), "The answer was not used.");
       const kept = scrubResponse({
         status: reply.status,
         headers: keepHeaders(reply.headers),
@@ -87,7 +90,7 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
 /** The request as a file holds it: of its headers those of the wire and no others. */
 function toKept({ method, path, headers, body }: AskedRequest): Exchange["request"] {
   const kept = Object.entries(headers).filter(
-    ([name]) => name === "content-type" || name.startsWith("ai-"),
+    ([name]) => name === "content-type" || (name.startsWith("ai-") && !isSecretName(name)),
   );
   const ofWire = { method, path, headers: Object.fromEntries(kept) };
   return body === undefined
@@ -95,14 +98,17 @@ function toKept({ method, path, headers, body }: AskedRequest): Exchange["reques
     : { ...ofWire, body: body as NonNullable<Exchange["request"]["body"]> };
 }
 
-const secretName = /auth|cookie|key|token|secret|password/;
+/** Returns whether a header may carry a key. */
+function isSecretName(name: string): boolean {
+  return /auth|cookie|key|token|secret|password/.test(name) && name !== "ai-gateway-auth-method";
+}
 
 /** Returns what the headers hold that no file may: the words of those that carry a key. */
 function keysIn({ headers }: AskedRequest): string[] {
   return Object.entries(headers)
-    .filter(([name]) => secretName.test(name) && name !== "ai-gateway-auth-method")
+    .filter(([name]) => isSecretName(name))
     .flatMap(([, value]) => value.split(/\s+/))
-    .filter((word) => word !== "" && !/^(?:bearer|basic)$/i.test(word));
+    .filter((word) => word.length >= shortestKey);
 }
 
 /** Returns the body to keep; undefined where a retry may help, or the answer is not whole. */
@@ -113,6 +119,12 @@ function answerToKeep({ status, text }: { status: number; text: string }): unkno
   } catch {
     return status < 300 ? undefined : null;
   }
+}
+
+function findKeyIn(request: Exchange["request"], keys: readonly string[]): string | null {
+  const text = JSON.stringify(request);
+  const how = keys.map((key) => findKey(text, key, emulatorHeader)).find((how) => how !== null);
+  return how === undefined ? null : `${how} in the request`;
 }
 
 function checkPrivate(found: string | null, consequence: string): void {
