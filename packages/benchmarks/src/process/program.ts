@@ -78,12 +78,19 @@ export function startRouter(gatewayBaseUrl: string): Promise<StartedServer> {
   });
 }
 
+/** Starts what the router is compared with: hono between its client and a gateway, and nothing else. */
+export function startPassThrough(gatewayBaseUrl: string): Promise<StartedServer> {
+  return startServerProgram("packages/benchmarks/src/process/pass-through.ts", {
+    GATEWAY: gatewayBaseUrl,
+  });
+}
+
 /**
  * Starts a program that prints its origin, and asks it for the processor time it uses.
  *
  * @throws Error with what it printed when it does not start.
  */
-export async function startServerProgram(
+async function startServerProgram(
   path: string,
   env: Readonly<Record<string, string>>,
 ): Promise<StartedServer> {

@@ -6,13 +6,13 @@ import { apiKey, gatewayHeaders, replyText, tierQuestions } from "../exchange.ts
 import { serveParent } from "../process/child.ts";
 
 /** How a message gets its reply: through the router, or by its two upstream calls alone. */
-export type RouteKind = "chat" | "upstream-by-hand" | "upstream-by-libraries";
+export type RouteKind = "chat" | "pass-through" | "upstream-by-hand" | "upstream-by-libraries";
 
 /** What a driver is set up with. */
 export interface DriverSetUp {
   readonly kind: RouteKind;
-  /** The router's origin. */
-  readonly router: string;
+  /** Where the router is, or what it is compared with. */
+  readonly origin: string | null;
   /** The gateway's base URL. */
   readonly gateway: string;
   readonly clientFolder: string;
@@ -20,6 +20,13 @@ export interface DriverSetUp {
 
 const model = "openai/gpt-5-nano";
 const json = { "content-type": "application/json" };
+const textHeaders = {
+  ...json,
+  Authorization: `Bearer ${apiKey}`,
+  "ai-language-model-id": model,
+  "ai-language-model-specification-version": "4",
+  "ai-language-model-streaming": "false",
+};
 
 async function post(url: string, headers: Record<string, string>, sent: object): Promise<unknown> {
   const { statusCode, body } = await request(url, {
@@ -37,30 +44,36 @@ function verify(tier: unknown, reply: unknown): void {
   throw new Error(`Not the tier and reply expected: ${JSON.stringify({ tier, reply })}.`);
 }
 
+function promptOf(text: string): object {
+  return { prompt: [{ role: "user", content: [{ type: "text", text }] }] };
+}
+
+function textOf(reply: unknown): unknown {
+  return (reply as { content: { text: unknown }[] }).content[0]?.text;
+}
+
 const openers: Readonly<Record<RouteKind, (setUp: DriverSetUp) => Promise<VerifiedCall>>> = {
-  async chat({ router }) {
+  async chat({ origin }) {
     return async (number) => {
-      const body = await post(`${router}/chat`, json, { message: `hi ${number}` });
+      const body = await post(`${origin}/chat`, json, { message: `hi ${number}` });
       const { tier, reply } = body as { tier?: unknown; reply?: unknown };
       verify(tier, reply);
     };
   },
-  async "upstream-by-hand"({ gateway }) {
-    const textHeaders = {
-      ...json,
-      Authorization: `Bearer ${apiKey}`,
-      "ai-language-model-id": model,
-      "ai-language-model-specification-version": "4",
-      "ai-language-model-streaming": "false",
+  async "pass-through"({ origin }) {
+    return async (number) => {
+      const reply = await post(`${origin}/chat`, textHeaders, promptOf(`hi ${number}`));
+      verify("nano", textOf(reply));
     };
+  },
+  async "upstream-by-hand"({ gateway }) {
     return async (number) => {
       const message = `hi ${number}`;
       const asked = { state: { user_message: message }, questions: tierQuestions };
       const decision = await post(`${gateway}/evaluation-model`, gatewayHeaders, asked);
-      const prompt = [{ role: "user", content: [{ type: "text", text: message }] }];
-      const reply = await post(`${gateway}/language-model`, textHeaders, { prompt });
+      const reply = await post(`${gateway}/language-model`, textHeaders, promptOf(message));
       const { answers } = decision as { answers: { tier: { choice: unknown } } };
-      verify(answers.tier.choice, (reply as { content: { text: unknown }[] }).content[0]?.text);
+      verify(answers.tier.choice, textOf(reply));
     };
   },
   async "upstream-by-libraries"({ gateway, clientFolder }) {

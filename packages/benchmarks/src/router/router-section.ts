@@ -4,9 +4,10 @@ import { type Child, startChild } from "../process/child.ts";
 import { printNumber, printSummary, type Summary, summarise } from "../figures.ts";
 import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
 import type { DriverService, RouteKind } from "./driver-process.ts";
-import { type StartedServer, startRouter } from "../process/program.ts";
+import { type StartedServer, startPassThrough, startRouter } from "../process/program.ts";
 
 const titles: Readonly<Record<RouteKind, string>> = {
+  "pass-through": "a plain hono pass-through, for the reply alone",
   "upstream-by-hand": "the two upstream calls, raw undici",
   "upstream-by-libraries": "the two upstream calls, this SDK and `ai`",
   chat: "`POST /chat` at the router",
@@ -22,7 +23,7 @@ interface RouteFigures {
   readonly kind: RouteKind;
   readonly concurrency: number;
   readonly wallMs: Summary;
-  /** Of the process that makes the upstream calls: the router, or the driver itself. */
+  /** Of the process that makes the upstream calls: the router, the pass-through, or the driver itself. */
   readonly cpuUs: Summary;
   readonly messagesPerSecond: Summary;
 }
@@ -31,10 +32,14 @@ interface RouteFigures {
 export async function routerSection(context: SectionContext): Promise<SectionResult> {
   const { server, tell, scale } = context;
   await server.answer(tierQuestions);
-  const router = await startRouter(server.addresses.gateway);
+  const { gateway } = server.addresses;
+  const servers: Servers = {
+    chat: await startRouter(gateway),
+    "pass-through": await startPassThrough(gateway),
+  };
   const drivers: Driver[] = [];
   try {
-    for (const kind of kinds) drivers.push(await startDriver(kind, router, context));
+    for (const kind of kinds) drivers.push(await startDriver(kind, servers, context));
     const figures: RouteFigures[] = [];
     for (const concurrency of [1, 32]) {
       tell(`router, ${concurrency} in flight`);
@@ -44,27 +49,31 @@ export async function routerSection(context: SectionContext): Promise<SectionRes
     return { tables: [1, 32].map((concurrency) => toTable(concurrency, figures)), data: figures };
   } finally {
     await Promise.all(drivers.map(({ child }) => child.close()));
-    await router.stop();
+    for (const each of Object.values(servers)) await each.stop();
   }
 }
 
+/** The servers that some routes go through. */
+type Servers = Readonly<Partial<Record<RouteKind, StartedServer>>>;
+
 async function startDriver(
   kind: RouteKind,
-  router: StartedServer,
+  servers: Servers,
   { server, clientFolder }: SectionContext,
 ): Promise<Driver> {
   const file = new URL("driver-process.ts", import.meta.url);
   const child = startChild<DriverService>(file);
   const { gateway } = server.addresses;
-  await child.ask("setUp", { kind, router: router.origin, gateway, clientFolder });
-  if (kind !== "chat") return { name: kind, child, run: (round) => child.ask("run", round) };
+  const through = servers[kind];
+  await child.ask("setUp", { kind, origin: through?.origin ?? null, gateway, clientFolder });
+  if (through === undefined) return { name: kind, child, run: (round) => child.ask("run", round) };
   return {
     name: kind,
     child,
     async run(options) {
-      const before = await router.cpuUs();
+      const before = await through.cpuUs();
       const round = await child.ask("run", options);
-      return { ...round, cpuUs: (await router.cpuUs()) - before };
+      return { ...round, cpuUs: (await through.cpuUs()) - before };
     },
   };
 }
@@ -94,7 +103,7 @@ function toTable(concurrency: number, figures: readonly RouteFigures[]): ReportT
       printAdded("wallMs", each, chat),
       printAdded("cpuUs", each, chat),
     ]),
-    note: "CPU is of the process that calls upstream: the router's own in the last row.",
+    note: "CPU is of the process that calls upstream: the pass-through's and the router's own in their rows.",
   };
 }
 

@@ -2,7 +2,7 @@ import { loadavg } from "node:os";
 import { startChild, type Child } from "../process/child.ts";
 import { printNumber, printSummary, rotate, type Summary, summarise } from "../figures.ts";
 import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
-import { type StartedServer, startRouter, startServerProgram } from "../process/program.ts";
+import { type StartedServer, startPassThrough, startRouter } from "../process/program.ts";
 import type { ClientService } from "./client-process.ts";
 import type { UpstreamService } from "./upstream-process.ts";
 
@@ -42,9 +42,7 @@ export async function streamSection({ scale, tell }: SectionContext): Promise<Se
   const gateway = await upstream.ask("listen");
   const servers = {
     router: await startRouter(gateway),
-    hono: await startServerProgram("packages/benchmarks/src/stream/pass-through.ts", {
-      GATEWAY: gateway,
-    }),
+    hono: await startPassThrough(gateway),
   };
   const bench = { servers, upstream, reader, prober };
   try {

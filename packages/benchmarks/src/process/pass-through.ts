@@ -7,19 +7,22 @@ import { Hono } from "hono";
 // What the router is compared with: hono between the client and the gateway, and nothing else.
 
 const gateway = process.env["GATEWAY"] ?? "";
-const headers = { "content-type": "application/json" };
 
 const app = new Hono();
 app.post("/chat", async (c) => {
   const body = await c.req.text();
   const { signal } = c.req.raw;
+  const headers = new Headers(c.req.raw.headers);
+  // Of the connection, not of what is sent.
+  for (const name of ["host", "connection", "content-length"]) headers.delete(name);
   const answer = await fetch(`${gateway}/language-model`, {
     method: "POST",
     headers,
     body,
     signal,
   });
-  return new Response(answer.body, { headers: { "content-type": "text/event-stream" } });
+  const type = answer.headers.get("content-type") ?? "application/json";
+  return new Response(answer.body, { status: answer.status, headers: { "content-type": type } });
 });
 app.get("/healthz", (c) => c.json({ status: "alive" }));
 
