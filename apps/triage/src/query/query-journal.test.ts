@@ -1,8 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
-import { folderWith, startTriage } from "../testing/start-triage.ts";
+import { startTriage } from "../testing/start-triage.ts";
 
 const mails = [
   sampleMail({ id: "m-1" }),
@@ -10,31 +11,30 @@ const mails = [
   sampleMail({ id: "m-3" }),
 ];
 
-async function journal(): Promise<string> {
-  const cwd = await folderWith(mails);
+let cwd: string;
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "triage-"));
+  await writeFile(join(cwd, "inbox.json"), JSON.stringify(mails));
   const transport = recordingTransport((index) =>
     index === 2 ? { answers: {} } : sampleResponse({ importance: index + 1 }),
   );
   await startTriage(["inbox.json"], { cwd, transport });
-  return cwd;
-}
+});
+afterAll(() => rm(cwd, { recursive: true }));
 
-async function ask(words: readonly string[], cwd: string, stdout?: object) {
+async function ask(words: readonly string[], stdout?: object) {
   return await startTriage(["query", ...words], { cwd, ...(stdout && ({ stdout } as object)) });
 }
 
 test("each answer is a column, and mails, answers and runs can be asked together", async () => {
-  const cwd = await journal();
-  const results = await ask(
-    [
-      `select mails.id, mails.category, importance_conf, address, error is null as fine,
+  const results = await ask([
+    `select mails.id, mails.category, importance_conf, address, error is null as fine,
          answers.importance_probabilities ->> '2' as two, answers.input_tokens, runs.answered
        from mails left join answers using (id), runs order by mails.importance desc, id;`,
-      "--format",
-      "json",
-    ],
-    cwd,
-  );
+    "--format",
+    "json",
+  ]);
   expect(JSON.parse(results.stdout)).toEqual([
     {
       id: "m-2",
@@ -52,24 +52,22 @@ test("each answer is a column, and mails, answers and runs can be asked together
 });
 
 test("what a mail says stays text: no formula in CSV, no escape in JSON or in a table", async () => {
-  const cwd = await journal();
   const query = "select subject, 1 as n from mails where id = 'm-2'";
-  expect((await ask([query], cwd)).stdout).toBe("subject,n\n'=1+1 X,1\n");
-  const { stdout } = await ask([query, "--format", "ndjson"], cwd);
+  expect((await ask([query])).stdout).toBe("subject,n\n'=1+1 X,1\n");
+  const { stdout } = await ask([query, "--format", "ndjson"]);
   expect(stdout).toBe('{"subject":"=1+1\\u001b[31m \\u202eX","n":1}\n');
   let printed = "";
   const terminal = { isTTY: true, columns: 12, write: (text: string) => (printed += text) };
-  await ask([query], cwd, terminal);
+  await ask([query], terminal);
   expect(printed).toBe("subject  n\n=1+1 X   1\n");
 });
 
 test("without a query it names the tables, and a terminal shows the first rows of many", async () => {
-  const cwd = await journal();
-  const { stdout } = await ask(["inbox.json", "--format", "csv"], cwd);
+  const { stdout } = await ask(["inbox.json", "--format", "csv"]);
   expect(stdout).toContain("mails,brand_deal,number,the probability of yes\n");
   expect(stdout).toContain("\nanswers,category_probabilities,json,");
   const counted = "with recursive t (n) as (select 1 union all select n + 1 from t where n < 1200)";
-  const table = await ask([`${counted} select n from t`, "--format", "table"], cwd);
+  const table = await ask([`${counted} select n from t`, "--format", "table"]);
   expect(table.stdout.split("\n").slice(198)).toEqual([
     "198",
     "199",
@@ -90,16 +88,14 @@ test.each([
   ["select * from letters", "no such table: letters"],
   ["/* ; */ -- ;", "The query is empty."],
 ])("%s is refused, and nothing is changed", async (query, message) => {
-  const cwd = await journal();
   const before = await readFile(join(cwd, "inbox.triage.sqlite"));
-  const { exitCode, stderr, stdout } = await ask([query], cwd);
+  const { exitCode, stderr, stdout } = await ask([query]);
   expect([exitCode, stdout]).toEqual([1, ""]);
   expect(stderr).toContain(message);
   expect(before.equals(await readFile(join(cwd, "inbox.triage.sqlite")))).toBe(true);
 });
 
 test("a semicolon in a text, a name or a comment ends nothing", async () => {
-  const cwd = await journal();
   const query = `select ';' as "a;b" /* ; */ -- ; it's`;
-  expect((await ask([query], cwd)).stdout).toBe("a;b\n;\n");
+  expect((await ask([query])).stdout).toBe("a;b\n;\n");
 });

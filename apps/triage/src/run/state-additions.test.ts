@@ -12,15 +12,17 @@ test("each field is sent on demand alone, behind the contract's four, and asks a
   const cwd = await folderWith([plain, whole]);
   const transport = recordingTransport();
   await startTriage(["inbox.json"], { cwd, transport });
+  await startTriage(["inbox.json", "--state-fields", "list_id"], { cwd, transport });
   await startTriage(["inbox.json", "--state-fields", "list_id, attachments"], { cwd, transport });
   const { from, subject, date, snippet } = plain;
   const state = { from, subject, date, snippet };
   expect(transport.requests.map((request) => request.state)).toEqual([
     state,
     state,
+    { ...state, list_id: "<news.example.com>" },
     { ...state, attachments, list_id: "<news.example.com>" },
   ]);
-  expect(Object.keys(transport.requests[2]?.state ?? {}).slice(4)).toEqual([
+  expect(Object.keys(transport.requests[3]?.state ?? {}).slice(4)).toEqual([
     "attachments",
     "list_id",
   ]);

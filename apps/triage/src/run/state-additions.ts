@@ -36,6 +36,8 @@ export class StateAdditions {
 
   /** Counts a mail of the run. */
   add(mail: Mail): void {
+    const { run } = this.#context;
+    if (!run.context && stateFields.every((field) => mail[field] === undefined)) return;
     const whole = { ...this.#context.toState(mail), ...pickStateFields(mail, stateFields) };
     for (const addition of this.#additions) {
       if (!addition.keys.some((key) => key in whole)) continue;
