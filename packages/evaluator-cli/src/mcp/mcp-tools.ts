@@ -52,7 +52,7 @@ const questionSchema = z.discriminatedUnion("type", [
 ]);
 const asked = {
   state: z
-    .union([z.string(), z.record(z.string(), z.json())])
+    .union([z.string(), z.record(z.string(), z.unknown())])
     .describe("what the questions are about: text, or an object; all the model knows"),
   questions: z.record(z.string(), questionSchema).describe("id to question; the model sees no id"),
 };
@@ -107,7 +107,8 @@ export function createMcpServer(context: ToolContext): McpServer {
       outputSchema: evaluateOutput,
       annotations,
     },
-    (request, { signal }) => toResult(() => evaluate(request, context, signal)),
+    (request, { signal }) =>
+      toResult(() => evaluate(request as EvaluationRequest, context, signal)),
   );
   server.registerTool(
     "estimate",
@@ -119,7 +120,7 @@ export function createMcpServer(context: ToolContext): McpServer {
       annotations: { ...annotations, idempotentHint: true },
     },
     ({ times, ...request }, { signal }) =>
-      toResult(() => estimate(request, times, context, signal)),
+      toResult(() => estimate(request as EvaluationRequest, times, context, signal)),
   );
   server.registerTool(
     "list_models",
