@@ -149,6 +149,7 @@ function catalogOf(engine: Engine, env: Environment) {
 type Create = () => ReturnType<typeof createMcpServer>;
 
 async function serveStdio(create: Create, { stdin, stdout, signal }: CliContext): Promise<void> {
+  // The pipe itself where it is one: a copy would read on, and keep the process after a signal.
   const input = stdin instanceof Readable ? stdin : Readable.from(stdin);
   const output = new Writable({
     write(chunk, _encoding, done) {
@@ -161,7 +162,6 @@ async function serveStdio(create: Create, { stdin, stdout, signal }: CliContext)
   await server.connect(new StdioServerTransport(input, output));
   await ended;
   await server.close();
-  input.destroy(); // else an assistant that keeps the pipe open would keep the process
 }
 
 async function serveHttp(create: Create, port: number, context: CliContext): Promise<void> {
