@@ -2,16 +2,16 @@ import { expect, test } from "vitest";
 import { decisionsPage } from "../report/decisions-page.ts";
 import { readFeedback } from "../report/read-records.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
-import { send, useBrowser, violationsOn } from "../testing/use-browser.ts";
+import { send, useBrowser, violationsInEveryLook } from "../testing/use-browser.ts";
 
 const open = useBrowser();
 
 /** A page whose router keeps its decisions. */
-async function openLogged(wishes: { width?: number; colorScheme?: "light" | "dark" } = {}) {
+async function openLogged() {
   const { path, log } = await openTestLog();
   const { observe, keepFeedback } = log;
   const parts = { observe, keepFeedback, drawDecisions: () => decisionsPage(path) };
-  return { path, log, ...(await open({}, { ...wishes, parts })) };
+  return { path, log, ...(await open({}, { parts })) };
 }
 
 test("the tiers stand there with their models and prices before the first message", async () => {
@@ -92,26 +92,16 @@ test("a program is told where to ask, with a line to copy that works", async () 
   expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
 });
 
-const looks = [380, 768, 1280].flatMap((width) => [
-  [width, "light"] as const,
-  [width, "dark"] as const,
-]);
-
-test.each(looks)(
-  "what was decided is a page of its own at %i pixels in %s, and axe finds nothing",
-  async (width, colorScheme) => {
-    const { page, log, problems } = await openLogged({ width, colorScheme });
-    await send(page, "hi");
-    expect(await violationsOn(page)).toEqual([]);
-    await page.getByRole("link", { name: "What was decided so far" }).click();
-    await page.getByRole("heading", { name: "What was decided" }).waitFor();
-    await log.close();
-    expect(await page.locator("table").first().innerText()).toMatch(
-      /\d{4}-\d\d-\d\d\s+1\s+1\s+0\s+0\s+0\s+0\s+0/,
-    );
-    const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-    expect(isWide).toBe(false);
-    expect(await violationsOn(page)).toEqual([]);
-    expect(problems).toEqual([]);
-  },
-);
+test("what was decided is a page of its own, and axe finds nothing in any look of the two", async () => {
+  const { page, log, problems } = await openLogged();
+  await send(page, "hi");
+  expect(await violationsInEveryLook(page)).toEqual([]);
+  await page.getByRole("link", { name: "What was decided so far" }).click();
+  await page.getByRole("heading", { name: "What was decided" }).waitFor();
+  await log.close();
+  expect(await page.locator("table").first().innerText()).toMatch(
+    /\d{4}-\d\d-\d\d\s+1\s+1\s+0\s+0\s+0\s+0\s+0/,
+  );
+  expect(await violationsInEveryLook(page)).toEqual([]);
+  expect(problems).toEqual([]);
+});

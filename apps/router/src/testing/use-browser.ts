@@ -1,6 +1,6 @@
 import axe from "axe-core";
 import { launchBrowser } from "evaluator-fixtures/browser";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { defaultTierModels } from "../options/environment-schema.ts";
 import { startTestRouter } from "./test-router.ts";
@@ -9,7 +9,6 @@ import type { Differences } from "./upstreams.ts";
 /** What a test wants of its page. */
 interface PageWishes {
   readonly width?: number;
-  readonly colorScheme?: BrowserContextOptions["colorScheme"];
   readonly env?: Record<string, string>;
   readonly parts?: Parameters<typeof startTestRouter>[1];
 }
@@ -29,9 +28,9 @@ export function useBrowser() {
 
   /** Opens the page, and keeps what must not happen on it. */
   return async function open(differences: Differences = {}, wishes: PageWishes = {}) {
-    const { width = 1280, colorScheme = "light", env = {}, parts } = wishes;
+    const { width = 1280, env = {}, parts } = wishes;
     const router = await startTestRouter(differences, { env, prices, ...parts });
-    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+    const context = await browser.newContext({ viewport: { width, height: 800 } });
     const page = await context.newPage();
     onTestFinished(async () => {
       router.keep(await page.content());
@@ -64,9 +63,29 @@ export async function send(page: Page, message: string) {
   return answer;
 }
 
+/** Shows a page at three widths, each light and dark, and returns what is wrong with it there. */
+export async function violationsInEveryLook(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const width of [380, 768, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      // A colour on its way to another is none that anybody is to read.
+      await page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished))");
+      const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+      const violations = await violationsOn(page);
+      const all = isWide === true ? ["wider than the window", ...violations] : violations;
+      found.push(...all.map((each) => `${width} pixels, ${colorScheme}: ${each}`));
+    }
+  }
+  return found;
+}
+
 /** What a checker of accessibility finds on the page as it is shown now. */
-export async function violationsOn(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
+async function violationsOn(page: Page): Promise<string[]> {
+  if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>(
+    "axe.run({ resultTypes: ['violations'] })",
+  );
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
