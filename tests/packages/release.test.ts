@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { env } from "node:process";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { bundledSize } from "../../packages/benchmarks/src/imports/bundled-size.ts";
+import { importedPackages, renderReference } from "../../scripts/api-reference.ts";
 import { publishedPackages } from "../pack-client.ts";
 import { runCommand } from "../run-command.ts";
 
@@ -92,6 +93,17 @@ test("the release is published with provenance, from a repository that has a nam
     return !/^git\+https:\/\/github\.com\/.+\.git$/.test(repository?.url ?? "");
   });
   expect(unnamed).toEqual([]);
+});
+
+test.each(importedPackages)("the reference of %s says what the package says", (name) => {
+  const written = readFileSync(join(root, "docs/api", `${name}.md`), "utf8");
+  const stale = written === renderReference(join(project, "node_modules", name)) ? null : name;
+  // Run `npm run docs:api` where it is not.
+  expect(stale).toBeNull();
+});
+
+test("every package that is imported has a reference", () => {
+  expect(published.filter((name) => !importedPackages.includes(name))).toEqual(["evaluator-cli"]);
 });
 
 test("changelogs and versions agree, after the changes that wait for a release too", async () => {

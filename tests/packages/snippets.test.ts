@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { globSync, readFileSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
@@ -12,7 +12,12 @@ import { runCommand } from "../run-command.ts";
 const root = join(import.meta.dirname, "../..");
 const project = inject("project");
 const postgresUrl = inject("postgresUrl");
-const readmes = ["README.md", ...publishedPackages().map((name) => `packages/${name}/README.md`)];
+const guides = globSync("docs/*.md", { cwd: root });
+const readmes = [
+  "README.md",
+  ...publishedPackages().map((name) => `packages/${name}/README.md`),
+  ...guides,
+];
 
 /** One block of code of a README, as a file of the empty project. */
 interface Snippet {
@@ -31,9 +36,9 @@ const exampleDatabase = /postgres:\/\/\w+:secret@db\.example\.com\/evaluator/g;
 
 const snippets: readonly Snippet[] = readmes.flatMap((readme) =>
   readCodeBlocks(readme, "ts").map((code, index) => {
-    const name = readme.replaceAll(/packages\/|\/?README\.md/g, "") || "repository";
+    const name = readme.replaceAll(/packages\/|\/?README\.md|\.md$/g, "").replace("/", "-");
     return {
-      file: `${name}-${index + 1}.ts`,
+      file: `${name || "repository"}-${index + 1}.ts`,
       needsPostgres: code.includes("evaluator-postgres"),
       text: withGiven(code).replaceAll(exampleDatabase, postgresUrl ?? "postgres://127.0.0.1:1"),
     };
@@ -56,6 +61,14 @@ async function failureOf(command: string, cwd: string, env: Record<string, strin
   return exitCode === 0 ? null : `${command}\n${stdout}${stderr}`;
 }
 
+/** What the snippet on worker threads starts. */
+const worker = `
+import { workerData } from "node:worker_threads";
+import { portLimits, sharedPacer } from "evaluator-client";
+const limits = { requestsPerMinute: 1200 };
+await sharedPacer({ store: portLimits(workerData.port), key: "team-a", limits }).close();
+`;
+
 const onePixel =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -63,6 +76,8 @@ beforeAll(async () => {
   await copyFile(join(import.meta.dirname, "given.ts"), join(project, "given.ts"));
   for (const { file, text } of snippets) await writeFile(join(project, file), text);
   await writeFile(join(project, "parcel.png"), onePixel, "base64");
+  await mkdir(join(project, "typescript-5"), { recursive: true });
+  await writeFile(join(project, "typescript-5/worker.js"), worker);
   const compilerOptions = {
     strict: true,
     exactOptionalPropertyTypes: true,
@@ -72,7 +87,7 @@ beforeAll(async () => {
     module: "nodenext",
     // Node 22 knows no `await using`, so the compiler translates it.
     target: "es2023",
-    lib: ["es2024", "dom", "esnext.disposable"],
+    lib: ["es2024", "esnext.disposable"],
     types: ["node"],
     rewriteRelativeImportExtensions: true,
   };

@@ -1,0 +1,65 @@
+import { boolean, type Evaluator, EvaluatorError, score } from "evaluator-client";
+
+/** A message of the queue. */
+export interface Message {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** What is needed of a queue; SQS, pg-boss, BullMQ and Cloudflare Queues have it by other names. */
+export interface Queue {
+  /** Gives messages until the queue is closed; nobody else gets one meanwhile. */
+  receive(): AsyncIterable<Message>;
+  /** The message is done, and this came of it. */
+  done(message: Message, result: { urgency: number; isSpam: boolean }): Promise<void>;
+  /** The message is given out again later. */
+  later(message: Message): Promise<void>;
+  /** The message goes aside, for a person. */
+  aside(message: Message, why: string): Promise<void>;
+}
+
+const questions = {
+  urgency: score("How soon does this message need an answer?", [
+    "never: needs no answer",
+    "this week: an answer within some days is fine",
+    "today: money, safety or a deadline is at stake",
+  ]),
+  spam: boolean("Is this message spam?"),
+};
+
+/** Works on messages, many at once, until the queue is closed or the signal aborts; loses none. */
+export async function runWorker(
+  queue: Queue,
+  { evaluator, signal }: { evaluator: Evaluator; signal: AbortSignal },
+): Promise<void> {
+  const taken = new Map<number, Message>();
+  async function* requests() {
+    let index = 0;
+    for await (const message of queue.receive()) {
+      taken.set(index, message);
+      index += 1;
+      yield { state: { message: message.text }, questions };
+    }
+  }
+  // A small read-ahead, since what is read is nobody else's; outcomes as they come, so that one slow
+  // call holds up no other.
+  const options = { concurrency: 8, readAhead: 16, order: "completion", signal } as const;
+  try {
+    for await (const item of evaluator.evaluateMany(requests(), options)) {
+      const message = taken.get(item.index) as Message;
+      if (item.status === "succeeded") {
+        const { urgency, spam } = item.evaluation.answers;
+        const isSpam = spam.probability > 0.5;
+        await queue.done(message, { urgency: urgency.score, isSpam });
+      } else if (item.error instanceof EvaluatorError && item.error.isRetryable) {
+        await queue.later(message);
+      } else {
+        await queue.aside(message, item.error.name);
+      }
+      taken.delete(item.index);
+    }
+  } finally {
+    // Whatever ended the loop, what was not finished is given back.
+    for (const message of taken.values()) await queue.later(message);
+  }
+}

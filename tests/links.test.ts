@@ -1,0 +1,51 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { expect, test } from "vitest";
+import { headingAnchors, withoutCode } from "../scripts/markdown.ts";
+
+const root = dirname(import.meta.dirname);
+const files = globSync("{*.md,{.changeset,.github,apps,docs,examples,fixtures,packages}/**/*.md}", {
+  cwd: root,
+  exclude: (path) => /(^|\/)(node_modules|dist)$/.test(path),
+});
+
+/** The targets of a file's links and pictures that lead to a file or a heading of this repository. */
+function localTargets(markdown: string): string[] {
+  const prose = withoutCode(markdown).replace(/`[^`\n]*`/g, "");
+  const links = prose.matchAll(/\]\(([^()\s]+)\)|^\[[^\]\n]+\]: (\S+)$|\bsrc="([^"\n]+)"/gm);
+  const targets = Array.from(
+    links,
+    ([, inline, reference, source]) => inline ?? reference ?? source,
+  );
+  return targets.filter((target = "") => !/^[a-z]+:/.test(target)) as string[];
+}
+
+/** Returns what is wrong with a link, or null. */
+function problemOf(file: string, target: string): string | null {
+  const [path = "", anchor] = target.split("#");
+  const found = path === "" ? join(root, file) : join(root, dirname(file), path);
+  const where = `${file}: ${target}`;
+  if (!existsSync(found)) return `${where} is no file`;
+  if (relative(root, found).startsWith("..")) return `${where} leads out of the repository`;
+  if (anchor === undefined) return null;
+  const anchors = headingAnchors(readFileSync(found, "utf8"));
+  return anchors.includes(decodeURIComponent(anchor)) ? null : `${where} is no heading`;
+}
+
+test("every link in every Markdown file leads to a file, and to a heading of it", () => {
+  const links = files.flatMap((file) =>
+    localTargets(readFileSync(join(root, file), "utf8")).map((target) => ({ file, target })),
+  );
+  expect(links.length).toBeGreaterThan(400);
+  expect(links.map(({ file, target }) => problemOf(file, target)).filter(Boolean)).toEqual([]);
+});
+
+test("a link that is dead is seen", () => {
+  expect(problemOf("README.md", "docs/nowhere.md")).toContain("is no file");
+  expect(problemOf("README.md", "#nowhere")).toContain("is no heading");
+  expect(problemOf("docs/errors.md", "#what-is-tried-again")).toBeNull();
+  expect(localTargets("[a](b.md) `[c](d.md)`\n```\n[e](f.md)\n```\n![g](h.png)")).toEqual([
+    "b.md",
+    "h.png",
+  ]);
+});
