@@ -66,7 +66,7 @@ const worker = `
 import { workerData } from "node:worker_threads";
 import { portLimits, sharedPacer } from "evaluator-client";
 const limits = { requestsPerMinute: 1200 };
-await sharedPacer({ store: portLimits(workerData.port), key: "team-a", limits }).close();
+await sharedPacer({ store: portLimits(workerData.port), key: "team-a", limits })[Symbol.asyncDispose]();
 `;
 
 const onePixel =
