@@ -35,18 +35,22 @@ async function pictureRouter(): Promise<void> {
   }
 }
 
-/** The report of a triage over the mails of the fixtures. */
+/** The report of a triage over the mails of the fixtures, a third of them new: wide, and on a phone. */
 async function pictureReport(): Promise<void> {
   const inbox = join(folder, "inbox.json");
   await copyFile(join(root, "fixtures/mail/inbox.json"), inbox);
+  await finish(start("apps/triage/src/main.ts", [inbox, "--offline", "--limit", "28"]));
   await finish(start("apps/triage/src/main.ts", [inbox, "--offline"]));
   await finish(start("apps/triage/src/main.ts", ["report", inbox]));
-  const page = await open(pathToFileURL(join(folder, "inbox.triage.html")).href);
+  const url = pathToFileURL(join(folder, "inbox.triage.html")).href;
+  const page = await open(url);
   await page.screenshot({ path: join(root, "docs/triage-report.png") });
+  const phone = await open(url, { width: 380, height: 780 });
+  await phone.screenshot({ path: join(root, "docs/triage-phone.png") });
 }
 
-async function open(url: string) {
-  const page = await browser.newPage({ viewport: { width: 960, height: 860 } });
+async function open(url: string, viewport = { width: 960, height: 860 }) {
+  const page = await browser.newPage({ viewport });
   await page.goto(url);
   return page;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { startTriage, stoppedClock } from "../testing/start-triage.ts";
 
 const mails = [
   sampleMail({ id: "m-1" }),
@@ -80,7 +80,11 @@ test("without a query it names the tables, and a terminal shows the first rows o
 test.each([
   ["delete from mails", 'it begins with select, with or values, and this one begins with "delete"'],
   ["select 1; drop table mails", 'a second one begins at character 11 ("drop table mails")'],
-  ["with x as (select 1) delete from mails", "would do more than read the tables (not authorized)"],
+  ["with x as (select 1) delete from mails", "cannot modify mails because it is a view"],
+  [
+    'with x as (select 1) delete from "kept mails"',
+    "would do more than read the tables (not authorized)",
+  ],
   ["select load_extension('x')", "not authorized"],
   ["values (1)) --", 'near ")": syntax error'],
   ["select scm from mails", "no such column: scm.\nThere are:\n  mails: id, date, sender, "],
@@ -93,6 +97,24 @@ test.each([
   expect([exitCode, stdout]).toEqual([1, ""]);
   expect(stderr).toContain(message);
   expect(before.equals(await readFile(join(cwd, "inbox.triage.sqlite")))).toBe(true);
+});
+
+test("a join that goes on and on ends after a minute, and rows without end when it is interrupted", async () => {
+  let now = 0;
+  const clock = { ...stoppedClock, now: () => (now += 10_000) };
+  const joined = Array.from({ length: 10 }, (_, at) => `mails m${at}`).join(", ");
+  const { stderr } = await startTriage(["query", `select count(*) from ${joined}`], { cwd, clock });
+  expect(stderr).toContain("The query took longer than a minute. Ask for less of it.");
+  const endless =
+    "with recursive t (n) as (select 1 union all select n + 1 from t) select n from t";
+  for (const format of ["csv", "table"]) {
+    const controller = new AbortController();
+    setImmediate(() => setTimeout(() => controller.abort(), 0));
+    const { signal } = controller;
+    const stdout = { write: () => true };
+    const words = ["query", endless, "--format", format];
+    expect(await startTriage(words, { cwd, signal, stdout })).toMatchObject({ exitCode: 130 });
+  }
 });
 
 test("a semicolon in a text, a name or a comment ends nothing", async () => {

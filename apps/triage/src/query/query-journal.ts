@@ -57,11 +57,11 @@ class Query {
 
   /** Returns the tables of a journal file that the query names. */
   async fill({ rows, fields, facts }: RunResults): Promise<FilledTables> {
-    const { signal } = this.#context;
+    const { signal, clock } = this.#context;
     const place = await needJournalPlace(this.#command, this.#context);
     const tables = mailTables(fields);
     const named = tables.filter((table) => this.#names(table));
-    const database = new TemporaryDatabase([...named, runsTable]);
+    const database = new TemporaryDatabase([...named, runsTable], clock);
     const name = place.kind === "sqlite" ? basename(inputOf(place)) : "";
     for (const run of runsOfFile(facts, name)) {
       database.add(runsTable.name, cellsOfRun(run));
