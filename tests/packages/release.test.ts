@@ -21,6 +21,7 @@ interface Manifest {
   readonly repository?: { readonly url: string };
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly publishConfig?: { readonly dependencies?: Readonly<Record<string, string>> };
 }
 
 function readManifest(folder: string): Manifest {
@@ -120,6 +121,7 @@ test("changelogs and versions agree, after the changes that wait for a release t
     { cwd: root },
   );
   for (const file of files) await cp(join(root, file), join(folder, file));
+  expect(staleDependencies(folder)).toEqual([]);
   const before = published.filter((name) => !agrees(folder, name));
   const author = "-c user.name=release -c user.email=release@example.com";
   const commit = `git init -q && git add -A && git ${author} commit -qm before`;
@@ -154,8 +156,9 @@ function staleDependencies(folder: string): string[] {
   );
   const manifests = files.map((file) => readManifest(join(folder, dirname(file))));
   const versions = new Map(manifests.map(({ name, version }) => [name, version]));
-  return manifests.flatMap(({ name, dependencies, devDependencies }) =>
-    Object.entries({ ...dependencies, ...devDependencies })
+  return manifests.flatMap(({ name, dependencies, devDependencies, publishConfig }) =>
+    [dependencies, devDependencies, publishConfig?.dependencies]
+      .flatMap((some) => Object.entries(some ?? {}))
       .filter(([other, version]) => versions.has(other) && versions.get(other) !== version)
       .map(([other, version]) => `${name} names ${other} ${version}`),
   );
