@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { keyText } from "evaluator-exchanges";
@@ -72,8 +73,18 @@ export function readAsked(
     method: init.method === "GET" ? "GET" : "POST",
     path: pathname + search,
     headers: Object.fromEntries(new Headers(init.headers)),
-    body: redactTexts(body, redact),
+    body: redactTexts(body, (text) => redact(imageDigest(text) ?? text)),
   };
+}
+
+/**
+ * Returns what stands for the bytes of an image, in base64 or as a data: URL, or null where a text is
+ * none: megabytes belong in no file of exchanges, and two images are told apart by their digests.
+ */
+function imageDigest(text: string): string | null {
+  const start = /^(?:data:image\/\w+;base64,)?(?:iVBORw0KGg|\/9j\/|R0lGOD|UklGR)/.exec(text);
+  if (start === null || /[^A-Za-z0-9+/=]/.test(text.slice(text.indexOf(",") + 1))) return null;
+  return `image sha256:${hash("sha256", text).slice(0, 16)}`;
 }
 
 /** Returns a JSON value with each of its texts, keys left alone, as `redact` returns it. */
@@ -107,6 +118,7 @@ export function sendingAs(inner: Transport, send: Transport["send"]): Transport 
   return {
     name,
     ...(target && { target }),
+    ...(inner.images && { images: inner.images }),
     ...(inner.estimate && { estimate: inner.estimate.bind(inner) }),
     send,
     close: async () => inner.close?.(),

@@ -7,10 +7,18 @@ import { createEvaluator } from "../create-evaluator.ts";
 import { RateLimitError } from "../errors.ts";
 import type { Fetch } from "../http/http-client.ts";
 import { boolean, choice } from "../questions/question.ts";
+import { image } from "../questions/state.ts";
+import { onePixel } from "../testing/one-pixel.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
-import { type ExchangeOptions, record, type RecordOptions, replay } from "./index.ts";
+import {
+  type ExchangeOptions,
+  MissingExchangeError,
+  record,
+  type RecordOptions,
+  replay,
+} from "./index.ts";
 
 // In pieces, so that this file holds nothing like a key.
 const key = ["vc", "k_", "q7Rz0VbM", "x3KfYt9L", "aWc5HdJ2"].join("");
@@ -196,6 +204,28 @@ test("a short key, as for an emulator, is no secret, and a header of one's own i
   const [file = ""] = await readdir(folder);
   expect(await readFile(join(folder, file), "utf8")).not.toContain("a-word-of-mine");
 });
+
+test.each<[string, NonNullable<ExchangeOptions["transport"]>]>([
+  ["gateway", (own) => gatewayTransport({ apiKey: key, ...own, wire: "decision-model" })],
+  ["vendor", (own) => directTransport({ apiKey: key, ...own })],
+])(
+  "of an image over the %s's wire a file holds the digest, which tells it from others",
+  async (_name, transport) => {
+    const folder = await temporaryFolder();
+    const { questions } = scam;
+    const state = ["a photo", image(onePixel)];
+    const live = await recorder(folder, { transport }).evaluate({ state, questions });
+    const [file = ""] = await readdir(folder);
+    const text = await readFile(join(folder, file), "utf8");
+    expect(text).toMatch(/"image sha256:[0-9a-f]{16}"/);
+    expect(text).not.toContain(onePixel.toString("base64").slice(0, 20));
+    const evaluator = createEvaluator({ transport: replay(folder, { transport }) });
+    expect(await evaluator.evaluate({ state, questions })).toMatchObject({ answers: live.answers });
+    const other = ["a photo", image(Buffer.concat([onePixel, onePixel]))];
+    const failure = evaluator.evaluate({ state: other, questions });
+    await expect(failure).rejects.toBeInstanceOf(MissingExchangeError);
+  },
+);
 
 test("a failure that a retry may help is not kept, one that is final is", async () => {
   const folder = await temporaryFolder();
