@@ -1,6 +1,7 @@
 import type { LabelCommand } from "./label/label-mails.ts";
 import type { StateField } from "./input/state-fields.ts";
 import type { OutputFormat } from "./output/write-records.ts";
+import type { FilterOptions } from "./rules/mail-filter.ts";
 
 /** What the person asked for. */
 export type TriageCommand =
@@ -39,8 +40,8 @@ export interface AskingOptions extends JournalOption {
   readonly requestsPerMinute: number | null;
 }
 
-/** One run over one file. */
-export interface TriageRun extends AskingOptions {
+/** One run over one file; its table shows the mails that the filter lets through. */
+export interface TriageRun extends AskingOptions, FilterOptions {
   readonly name: "run";
   /** The input file as typed. */
   readonly file: string;
@@ -106,13 +107,15 @@ export interface StatusCommand extends JournalOption, FileOption {
 }
 
 /** Results to print. */
-export interface ExportCommand extends JournalOption, FileOption {
+export interface ExportCommand extends JournalOption, FileOption, FilterOptions {
   readonly name: "export";
   /** Null for the newest run. */
   readonly run: number | null;
   readonly format: OutputFormat;
   /** A calibration to apply as typed; null for the one of the run, if any. */
   readonly calibration: string | null;
+  /** A file of rules as typed, whose actions are printed instead; null for the results. */
+  readonly rules: string | null;
 }
 
 /** Results to ask a query of. */
@@ -134,12 +137,16 @@ export interface QuestionsCommand {
 }
 
 /** Results to make a page from. */
-export interface ReportCommand extends JournalOption {
+export interface ReportCommand extends JournalOption, FilterOptions {
   readonly name: "report";
   /** The input file as typed; null for the results of a journal. */
   readonly file: string | null;
   /** Null for the newest run. */
   readonly run: number | null;
+  /** A calibration to apply as typed; null for the one of the run, if any. */
+  readonly calibration: string | null;
+  /** A file of rules as typed; null for no plan. */
+  readonly rules: string | null;
 }
 
 /** One mail to explain. */

@@ -106,6 +106,7 @@ function fromCopyText(cell: string): string | null {
   return cell.replace(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter);
 }
 
+<<<<<<< HEAD
 const BATCH = 500;
 
 /** Returns the records of a run in input order, some at once, over the connection of a transaction. */
@@ -129,6 +130,35 @@ const textFields = Object.entries(columns)
 
 function cellsOf(row: TextRow): Cells {
   return Object.keys(columns).map((name) => row[name] ?? null);
+=======
+/** The records that came since the runs before. */
+export interface NewIds {
+  readonly ids: ReadonlySet<string>;
+  /** When the last of the runs before was done, in ISO 8601. */
+  readonly since: string;
+}
+
+/** Returns the ids of a run that no whole run of its name before it had; null where there are none. */
+export async function findNewIds(
+  query: Query,
+  { run, name }: { readonly run: number; readonly name: string },
+): Promise<NewIds | null> {
+  const before = await query<{ run: number; since: Date }>(
+    `select run, finished_at as since from evaluator.runs
+     where name = $1 and run < $2 and state = 'done' order by finished_at`,
+    [name, run],
+  );
+  const last = before.at(-1);
+  if (last === undefined) return null;
+  const rows = await query<{ id: string }>(
+    `select r.id from evaluator.records r where r.run = $1 and not exists (
+       select from evaluator.records o where o.run = any($2::integer[]) and o.id = r.id)`,
+    [run, before.map(({ run }) => run)],
+  );
+  if (rows.length === 0) return null;
+  const ids = new Set(rows.map(({ id }) => JSON.parse(id) as string));
+  return { ids, since: last.since.toISOString() };
+>>>>>>> 964a054 (wip)
 }
 
 /** Returns a record by its id: of one run, or of the newest that has it. */

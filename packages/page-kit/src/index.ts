@@ -11,5 +11,5 @@ export {
   points,
   table,
 } from "./marks.ts";
-export { page, type PageParts, reportStyle } from "./page.ts";
+export { page, pageAround, type PageParts, reportStyle } from "./page.ts";
 export { type Axis, plot, type PlotOptions, type Scales } from "./plot.ts";

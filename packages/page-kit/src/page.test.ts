@@ -10,6 +10,7 @@ import {
   type Html,
   name,
   page,
+  pageAround,
   plot,
   points,
   table,
@@ -30,6 +31,14 @@ test("a page is one file that fetches and runs nothing", () => {
   expect(text).toContain("default-src 'none'; style-src 'unsafe-inline'");
   expect(text).not.toMatch(/<script|<link|src=|url\(/);
   expect(text).toContain("b { top: 0 }");
+});
+
+test("a script runs in a page when its policy names it, and stands behind all of the body", () => {
+  const script = { text: "const a = 1 < 2;", hash: "sha256-x" };
+  const [before, after] = pageAround({ title: "t", style: "", body: html`<p>a</p>`, script });
+  expect(before).toContain("script-src 'sha256-x'; base-uri 'none'; form-action 'none'");
+  expect(before).toMatch(/<p>a<\/p>$/);
+  expect(after).toMatch(/^<script>const a = 1 < 2;<\/script>\s*<\/body>/);
 });
 
 const axes = {

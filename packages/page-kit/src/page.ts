@@ -58,17 +58,33 @@ export interface PageParts {
   /** Added to the common style. */
   readonly style: string;
   readonly body: Html;
+  /** The one script that may run, and its hash as a policy names it. @default none may */
+  readonly script?: { readonly text: string; readonly hash: string };
 }
 
-/** Returns a page as one file: nothing in it is fetched or run. */
-export function page({ title, style, body }: PageParts): string {
+/** Returns a page as one file: nothing in it is fetched, and nothing run but its script. */
+export function page(parts: PageParts): string {
+  return pageAround(parts).join("");
+}
+
+/** Returns what stands before and after more of a body than should be held, such as data. */
+export function pageAround({
+  title,
+  style,
+  body,
+  script,
+}: PageParts): readonly [before: string, after: string] {
+  const runs =
+    script === undefined
+      ? ""
+      : `; script-src '${script.hash}'; base-uri 'none'; form-action 'none'`;
   const parts = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta
           http-equiv="Content-Security-Policy"
-          content="default-src 'none'; style-src 'unsafe-inline'"
+          content="${trusted(`default-src 'none'; style-src 'unsafe-inline'${runs}`)}"
         />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
@@ -77,8 +93,8 @@ export function page({ title, style, body }: PageParts): string {
         </style>
       </head>
       <body>
-        ${body}
-      </body>
-    </html> `;
-  return parts.toString();
+        ${body}`;
+  // In one piece: the hash is of what stands between the tags.
+  const element = script === undefined ? "" : `<script>${script.text}</script>`;
+  return [parts.toString(), `${element}\n      </body>\n    </html> `];
 }

@@ -1,8 +1,6 @@
 import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
 import { barList, bars, cells, html, type Html, plot, points } from "evaluator-page-kit";
 import { printCount } from "../amounts.ts";
-import { senderAddress } from "../input/mail.ts";
-import type { TriageRecord } from "../output/write-records.ts";
 
 const SENDERS = 15;
 const LABEL_LENGTH = 30;
@@ -12,7 +10,7 @@ const DOTS = 2000;
 const CELLS = { columns: 48, rows: 20 };
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
-const days = new Intl.DateTimeFormat("en-GB", {
+const dayNames = new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
   month: "short",
   timeZone: "UTC",
@@ -23,33 +21,38 @@ const months = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** Returns a plot of how many mails have which mean level. */
-export function scorePlot(records: readonly TriageRecord[], field: string): Html {
-  const values = valuesOf(records, field).map(({ value }) => value);
-  return histogram(values, { step: 0.1, label: "mean level", end: highestLevel(values) });
+/** Returns a plot of how many mails have which mean level, up to the highest there is. */
+export function scorePlot(values: readonly number[], highest: number): Html {
+  return histogram(values, { step: 0.1, label: "mean level", end: Math.max(1, highest) });
 }
 
 /** Returns a plot of how many mails have which probability. */
-export function probabilityPlot(records: readonly TriageRecord[], field: string): Html {
-  const values = valuesOf(records, field).map(({ value }) => value);
+export function probabilityPlot(values: readonly number[]): Html {
   return histogram(values, { step: 0.05, label: "probability of yes", end: 1 });
 }
 
 /** Returns how many mails have which option, as bars. */
-export function choicePlot(records: readonly TriageRecord[], field: string): Html {
-  const names = records.map((record) => record[field]).filter((name) => typeof name === "string");
-  return countsOf(names.map(toLabel));
+export function choicePlot(values: readonly number[], names: readonly string[]): Html {
+  const counts = new Map(names.map((name) => [name, 0]));
+  for (const value of values) {
+    const name = names[value] ?? "";
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return listOf([...counts].filter(([, count]) => count > 0));
 }
 
 /** Returns who sent the most mails, as bars. */
-export function sendersPlot(records: readonly TriageRecord[]): Html {
-  return countsOf(records.map(({ from }) => toLabel(senderAddress(from) ?? from) || "(no sender)"));
+export function sendersPlot(senders: ReadonlyMap<string, number>): Html {
+  return listOf([...senders].map(([sender, count]) => [sender || "(no sender)", count]));
 }
 
 /** Returns a plot of the mean level of each mail over its day; of very many, how many are where. */
-export function timePlot(records: readonly TriageRecord[], field: string): Html {
-  const found = valuesOf(records, field)
-    .map(({ record, value }) => ({ x: Date.parse(record.date), y: value }))
+export function timePlot(
+  title: string,
+  { values, days, highest }: { values: readonly number[]; days: readonly number[]; highest: number },
+): Html {
+  const found = values
+    .map((y, at) => ({ x: days[at] ?? Number.NaN, y }))
     .filter(({ x }) => !Number.isNaN(x));
   if (found.length === 0) return nothing;
   const [first, last] = found.reduce(
@@ -58,35 +61,18 @@ export function timePlot(records: readonly TriageRecord[], field: string): Html 
   );
   const room = Math.max(DAY_MS, (last - first) / 40);
   const domain = [first - room, last + room] as const;
-  const names = last - first > YEAR_MS ? months : days;
+  const names = last - first > YEAR_MS ? months : dayNames;
   const format = (time: number) => names.format(time);
   const x = { domain, label: "", ticks: 3, isTime: true, format } as const;
-  const top = highestLevel(found.map(({ y }) => y));
+  const top = Math.max(1, highest);
   // Half a dot of room above the highest level.
-  const y = { domain: [0, top * 1.03], label: "mean level", ticks: top } as const;
-  return plot({ title: `${field} over time`, x, y }, (scales) =>
+  const y = { domain: [0, top * 1.03], label: "mean level", ticks: Math.min(top, 8) } as const;
+  return plot({ title: `${title} over time`, x, y }, (scales) =>
     found.length > DOTS ? cells(cellsOf(found, x.domain, y.domain), scales) : points(found, scales),
   );
 }
 
 const nothing = html`<p>No answers.</p>`;
-
-interface NumberOfMail {
-  readonly record: TriageRecord;
-  readonly value: number;
-}
-
-function valuesOf(records: readonly TriageRecord[], field: string): NumberOfMail[] {
-  return records.flatMap((record) => {
-    const value = record[field];
-    return typeof value === "number" ? [{ record, value }] : [];
-  });
-}
-
-// Results do not say how many levels there are, so it is the highest that a mail reaches.
-function highestLevel(values: readonly number[]): number {
-  return Math.ceil(values.reduce((most, value) => Math.max(most, value), 1));
-}
 
 interface HistogramOptions {
   /** The width of a bar. */
@@ -112,9 +98,9 @@ function histogram(values: readonly number[], { step, label, end }: HistogramOpt
   );
 }
 
-function countsOf(names: readonly string[]): Html {
-  const counts = [...Map.groupBy(names, (name) => name)]
-    .map(([name, same]) => ({ name, count: same.length }))
+function listOf(all: readonly (readonly [string, number])[]): Html {
+  const counts = all
+    .map(([name, count]) => ({ name: toLabel(name), count }))
     .toSorted((one, other) => other.count - one.count);
   return counts.length === 0 ? nothing : barList(counts.slice(0, SENDERS), printCount);
 }

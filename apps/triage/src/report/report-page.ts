@@ -1,130 +1,260 @@
 import { toPrintable } from "evaluator-cli-kit";
-import { html, type Html, page } from "evaluator-page-kit";
-import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
-import type { RunFacts } from "../journal/run-facts.ts";
-import type { TriageRecord } from "../output/write-records.ts";
-import { isEmulator } from "../service.ts";
+import { html, type Html, pageAround, trusted } from "evaluator-page-kit";
+import { printCount, printMails } from "../amounts.ts";
+import type { RulePromise } from "../rules/promises.ts";
+import type { Rule } from "../rules/rules-file.ts";
+import type { PageScript } from "./load-script.ts";
+import { type Element, type ListFacts, mailItem } from "./mail-item.ts";
+import { MailList, PACK_SIZE } from "./mail-list.ts";
 import { choicePlot, probabilityPlot, scorePlot, sendersPlot, timePlot } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
-import {
-  fieldTitle,
-  findFields,
-  findUncertain,
-  type ResultFields,
-  type UncertainMail,
-  uncertaintyRule,
-} from "./result-fields.ts";
+import type { Section, Sections } from "./sections.ts";
+import type { Tally } from "./tally.ts";
 
-/** Returns one page about results: all in one file, and nothing that a browser would fetch or run. */
-export function reportPage(records: readonly TriageRecord[], runs: readonly RunFacts[]): string {
-  const fields = findFields(records);
-  const title = `Triage of ${printMails(records.length)}`;
-  const body = html`<h1>${title}</h1>
-    ${runFactsList(records, runs)}
-    <main>${records.length === 0 ? html`<p>No mails.</p>` : figures(records, fields)}</main>
-    <h2>To review</h2>
-    <p>${uncertaintyRule}</p>
-    ${reviewList(findUncertain(records, fields))}`;
-  return page({ title, style: reportStyle, body });
+/** So many mails of a section are in the page as they are; the others are packed. */
+const ROWS_SHOWN = 25;
+const DAY_MS = 86_400_000;
+
+/** A rule, how many mails it takes, and whether that was promised. */
+export interface PlannedRule extends Rule {
+  readonly count: number;
+  readonly promise: RulePromise;
 }
 
-function figures(records: readonly TriageRecord[], fields: ResultFields) {
-  const { scores, choices, booleans } = fields;
-  return [
-    ...scores.map((field) => figure(field, "mails by mean level", scorePlot(records, field))),
-    ...choices.map((field) => figure(field, "mails by option picked", choicePlot(records, field))),
-    ...booleans.map((field) =>
-      figure(field, "mails by probability", probabilityPlot(records, field)),
-    ),
-    ...scores.map((field) =>
-      figure(`${field} over time`, "mails by day", timePlot(records, field)),
-    ),
-    figure("Top senders", "mails by address", sendersPlot(records)),
-  ];
+/** What a page is about. */
+export interface ReportParts {
+  readonly list: MailList;
+  readonly sections: Sections;
+  readonly tally: Tally;
+  readonly facts: ListFacts;
+  /** What answered, when, for how much, and what its numbers are worth. */
+  readonly basis: string;
+  /** What was left out and what is new, each in one line. */
+  readonly notes: readonly string[];
+  /** Null without rules. */
+  readonly plan: readonly PlannedRule[] | null;
+  /** What all runs came to. */
+  readonly figures: readonly (readonly [name: string, value: string])[];
+  readonly script: PageScript;
 }
 
-function figure(title: string, about: string, plot: Html) {
+/** Returns one page about results, piece by piece: a list to act on, then the numbers. */
+export function* reportPage(parts: ReportParts): Generator<string> {
+  const { list, script } = parts;
+  const title = `Triage of ${printMails(list.length)}`;
+  const body = html`<header>
+      <h1>${title}</h1>
+      <p class="basis">${parts.basis}</p>
+      ${parts.notes.map((note) => html`<p class="note">${note}</p>`)}
+    </header>
+    ${list.length === 0 ? html`<p>No mails.</p>` : listOf(parts)} ${numbersOf(parts)}
+    ${factsElement(parts)}`;
+  const [before, after] = pageAround({ title, style: reportStyle, body, script });
+  yield before;
+  for (const pack of list.packs()) {
+    yield `\n<script type="text/plain" class="pack">${pack}</script>`;
+  }
+  yield after;
+}
+
+/** Writes an element as HTML; what a mail says becomes text, and nothing else. */
+function toHtml({ tag, attributes, children }: Element): Html {
+  const written = Object.entries(attributes).map(
+    ([name, value]) => html` ${trusted(name)}="${value}"`,
+  );
+  const inner = children.map((child) => (typeof child === "string" ? child : toHtml(child)));
+  return html`${trusted(`<${tag}`)}${written}${trusted(">")}${inner}${trusted(`</${tag}>`)}`;
+}
+
+// A script reads it; "<" would end the element.
+function factsElement({ facts, sections, list }: ReportParts): Html {
+  const shown = sections.all.map(({ title }, at) => ({ title, count: list.counts[at] ?? 0 }));
+  const json = JSON.stringify({ ...facts, packSize: PACK_SIZE, sections: shown });
+  const text = json.replaceAll("<", String.raw`\u003c`);
+  return trusted(`<script type="application/json" id="facts">${text}</script>`);
+}
+
+function listOf(parts: ReportParts): Html {
+  const { list, sections, plan } = parts;
+  const filled = [...sections.all.entries()].filter(([at]) => (list.counts[at] ?? 0) > 0);
+  return html`<nav aria-label="Sections">
+      ${filled.map(
+        ([at, { id, title }]) =>
+          html`<a href="#${id}">${title} <b>${printCount(list.counts[at] ?? 0)}</b></a>`,
+      )}
+    </nav>
+    ${plan === null ? null : planTable(plan, list.length)} ${controls(filled, parts)}
+    <main>
+      <div id="sections">${filled.map(([at, section]) => sectionOf(at, section, parts))}</div>
+      <section id="found" hidden>
+        <h2>Found <span class="count" id="found-count"></span></h2>
+        <p class="about" id="found-status" role="status"></p>
+        <ol class="mails" id="found-mails"></ol>
+        <p class="turn">
+          <button type="button" id="previous">Previous</button>
+          <button type="button" id="next">Next</button>
+        </p>
+      </section>
+    </main>`;
+}
+
+/** Shows what can be chosen: the order and the new ones without a script, the rest with it. */
+function controls(
+  filled: readonly (readonly [number, Section])[],
+  { tally, sections, list }: ReportParts,
+): Html {
+  const hasScore = sections.score !== -1;
+  return html`<div class="controls">
+    <label class="script-only"
+      >Search <input type="search" id="search" placeholder="sender, subject, words"
+    /></label>
+    <label class="script-only"
+      >Show
+      <select id="section">
+        <option value="">all sections</option>
+        ${filled.map(
+          ([at, { title }]) =>
+            html`<option value="${at}">${title} (${printCount(list.counts[at] ?? 0)})</option>`,
+        )}
+      </select></label
+    >
+    <fieldset>
+      <legend>Order</legend>
+      ${orderChoice("urgent", hasScore ? "most urgent" : "surest", true)}
+      ${orderChoice("newest", "newest", false)}
+      <span class="script-only">${orderChoice("sender", "sender", false)}</span>
+    </fieldset>
+    ${
+      tally.added === 0
+        ? null
+        : html`<label
+            ><input type="checkbox" id="only-new" /> only the ${printCount(tally.added)} new</label
+          >`
+    }
+  </div>`;
+}
+
+function orderChoice(value: string, text: string, isFirst: boolean): Html {
+  return html`<label
+    ><input
+      type="radio"
+      name="order"
+      id="order-${value}"
+      value="${value}"
+      ${isFirst ? trusted("checked") : null}
+    />
+    ${text}</label
+  >`;
+}
+
+function sectionOf(at: number, { id, title, about }: Section, { list, facts }: ReportParts): Html {
+  const count = list.counts[at] ?? 0;
+  const rows = list.first(at, ROWS_SHOWN);
+  const items = rows.map((row) => {
+    const item = mailItem(row, facts);
+    // Without a script the order by day is one of style alone.
+    const day = Math.round(Date.parse(row.day) / DAY_MS) || 0;
+    return toHtml({ ...item, attributes: { ...item.attributes, style: `--day:${-day}` } });
+  });
+  const rest = count - rows.length;
+  return html`<section id="${id}">
+    <h2>${title} <span class="count">${printCount(count)}</span></h2>
+    <p class="about">${about}</p>
+    <ol class="mails">
+      ${items}
+    </ol>
+    ${rest === 0 ? null : restOf(at, count, rest)}
+  </section>`;
+}
+
+function restOf(at: number, count: number, rest: number): Html {
+  return html`<p class="rest">
+    ${printCount(rest)} more.
+    <button type="button" class="script-only" data-section="${at}">
+      Show all ${printCount(count)}
+    </button>
+    <span class="no-script">--only and --since make a page of fewer mails.</span>
+  </p>`;
+}
+
+function planTable(plan: readonly PlannedRule[], mails: number): Html {
+  const left = mails - plan.reduce((sum, { count }) => sum + count, 0);
+  return html`<section class="plan" id="plan">
+    <h2>The plan</h2>
+    <p class="about">
+      The first rule that fits takes a mail. Nothing was done: export --rules writes it for a mail
+      program of yours.
+    </p>
+    <div class="scroll" tabindex="0">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">rule</th>
+            <th scope="col">action</th>
+            <th scope="col">mails</th>
+            <th scope="col">calibration</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${plan.map(planRow)}
+          <tr>
+            <th scope="row">no rule</th>
+            <td>stays</td>
+            <td>${printCount(left)}</td>
+            <td></td>
+          </tr>
+        </tbody>
+      </table>
+    </div>
+  </section>`;
+}
+
+function planRow({ text, action, count, promise }: PlannedRule): Html {
+  return html`<tr>
+    <th scope="row"><code>${toPrintable(text)}</code></th>
+    <td>→ ${action}</td>
+    <td>${printCount(count)}</td>
+    <td class="${promise.isPromised ? "promised" : "unpromised"}">${promise.text}</td>
+  </tr>`;
+}
+
+function numbersOf({ tally, sections, figures }: ReportParts): Html {
+  const { questions } = sections;
+  const plots = questions.flatMap(({ title, type, names }, at) => {
+    const values = tally.values[at] ?? [];
+    if (type === "choice") return [figure(title, "mails by option", choicePlot(values, names))];
+    if (type === "boolean") {
+      return [figure(title, "mails by probability", probabilityPlot(values))];
+    }
+    const highest = names.length - 1;
+    return [
+      figure(title, "mails by mean level", scorePlot(values, highest)),
+      figure(
+        `${title} over time`,
+        "mails by day",
+        timePlot(title, { values, days: tally.days, highest }),
+      ),
+    ];
+  });
+  const senders = figure("Top senders", "mails by address", sendersPlot(tally.senders));
+  return html`<section class="numbers" id="numbers">
+    <h2>In numbers</h2>
+    <dl class="figures">
+      ${figures.map(
+        ([name, value]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd>${toPrintable(value)}</dd>
+          </div>`,
+      )}
+    </dl>
+    <div class="plots">${tally.added + tally.days.length === 0 ? null : [...plots, senders]}</div>
+  </section>`;
+}
+
+function figure(title: string, about: string, plot: Html): Html {
   return html`<figure>
-    <figcaption>${fieldTitle(title)}<small>${about}</small></figcaption>
+    <figcaption>${title}<small>${about}</small></figcaption>
     ${plot}
   </figure>`;
-}
-
-/** Shows how many mails there are, and what all runs over them came to. */
-function runFactsList(records: readonly TriageRecord[], runs: readonly RunFacts[]) {
-  const sum = (fact: "inputTokens" | "elapsedMs" | "answered") =>
-    runs.reduce((total, run) => total + run[fact], 0);
-  const failed = records.filter((record) => typeof record["error"] === "string").length;
-  const facts = [
-    ["Mails", printCount(records.length)],
-    ["Without answer", printCount(failed)],
-    ["Calls", printCount(sum("answered"))],
-    ["Input tokens", printCount(sum("inputTokens"))],
-    ["Cost", costOf(runs)],
-    ["Time asking", printDuration(sum("elapsedMs"))],
-  ];
-  return html`<dl>
-    ${facts.map(([name = "", value = ""]) => fact(name, value))}
-    ${fact("Asked", askedOf(runs.at(-1)), "wide")}
-    ${fact("Probabilities", calibrationOf(runs.at(-1)), "wide")}
-  </dl>`;
-}
-
-// Where nobody says what an engine costs, the sum is of the other runs.
-function costOf(runs: readonly RunFacts[]): string {
-  const usd = runs.reduce((total, { costUsd }) => total + costUsd, 0);
-  if (!runs.some(({ isUnpriced }) => isUnpriced)) return printUsd(usd);
-  return usd === 0 ? "no known price" : `${printUsd(usd)} and what has no known price`;
-}
-
-function fact(name: string, value: string, className = "") {
-  return html`<div class="${className}">
-    <dt>${name}</dt>
-    <dd>${toPrintable(value)}</dd>
-  </div>`;
-}
-
-function askedOf(last: RunFacts | undefined): string {
-  if (last === undefined) return "unknown: there is no journal beside the results";
-  const day = last.finishedAt.slice(0, 16).replace("T", " ");
-  const what = isEmulator(last.wire) ? " (recordings or matching words, not a model)" : "";
-  return `${last.modelId} through ${last.wire}${what}; last run ${day} UTC`;
-}
-
-function calibrationOf(last: RunFacts | undefined): string {
-  if (last?.calibration === undefined) {
-    return "as the engine gave them; nobody has checked here whether they hold (triage label, evaluator calibrate)";
-  }
-  const { model, fittedOn } = last.calibration;
-  const labels = `${printCount(fittedOn.n)} labels`;
-  return `calibrated on ${labels} for ${model.id ?? "a model without a name"}; fields that end in "printed" are as they came`;
-}
-
-/** Shows the mails that a person should look at. */
-function reviewList(mails: readonly UncertainMail[]) {
-  if (mails.length === 0) return html`<p>Nothing uncertain.</p>`;
-  return html`<div class="review">
-    <table>
-      <thead>
-        <tr>
-          <th>Why</th>
-          <th>Date</th>
-          <th>From</th>
-          <th>Subject</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${mails.map(reviewRow)}
-      </tbody>
-    </table>
-  </div>`;
-}
-
-function reviewRow({ record, reasons }: UncertainMail) {
-  return html`<tr>
-    <td>${reasons.map((reason) => html`<span class="why">${toPrintable(reason)}</span>`)}</td>
-    <td>${toPrintable(record.date)}</td>
-    <td>${toPrintable(record.from)}</td>
-    <td>${toPrintable(record.subject)}</td>
-  </tr>`;
 }

@@ -1,136 +1,145 @@
-import { existsSync, type Stats, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { CliError, printable, readTextFile, toFileError, writeWholeFile } from "evaluator-cli-kit";
-import type { RunInfo } from "evaluator-postgres";
-import { z } from "zod";
+import {
+  printable,
+  toFileError,
+  toPrintable,
+  toPrintablePath,
+  writeWholeFile,
+} from "evaluator-cli-kit";
+import { printCount, printMails } from "../amounts.ts";
 import type { ReportCommand } from "../commands.ts";
-import { recordsOf, withResults } from "../journal-results.ts";
-import { inputOf, needJournalPlace } from "../journal-place.ts";
-import { readJournal } from "../journal/read-journal.ts";
-import type { RunFacts } from "../journal/run-facts.ts";
+import { inputOf } from "../journal-place.ts";
+import type { NewMails } from "../journal/journal-reader.ts";
+import { type RunResults, toJudged, withResults } from "../journal-results.ts";
+import { printTexts } from "../output/print-texts.ts";
 import { toOutputPath } from "../output/paths.ts";
-import type { TriageRecord } from "../output/write-records.ts";
-import { withRuns } from "../postgres/open-runs.ts";
+import { describeFilter, readFilter } from "../rules/mail-filter.ts";
+import { promiseOf } from "../rules/promises.ts";
+import { readRules, type Rule, takeMail } from "../rules/rules-file.ts";
 import type { TriageContext } from "../service.ts";
-import { reportPage } from "./report-page.ts";
+import { describeBasis, factsOf, figuresOf } from "./describe-runs.ts";
+import { loadScript } from "./load-script.ts";
+import { quoted } from "./mail-item.ts";
+import { MailList } from "./mail-list.ts";
+import { type PlannedRule, reportPage } from "./report-page.ts";
+import { Sections } from "./sections.ts";
+import { Tally } from "./tally.ts";
+import { toMailRow } from "./to-mail-row.ts";
 
 /**
- * Makes a page from the newest results of a file: `.triage.html` in place of `.json`.
+ * Makes a page from the results of the newest run: `.triage.html` in place of `.json`, or printed
+ * where no file is named.
  *
  * @throws CliError when there are no results, or the page cannot be written.
  */
 export async function writeReport(command: ReportCommand, context: TriageContext): Promise<number> {
-  const { cwd, stdout, stderr } = context;
+  const { cwd, stderr } = context;
+  const pieces = await withResults({ ...command, isOrdered: false }, context, async (results) =>
+    makeReport(results, command, context),
+  );
   if (command.file === null) {
-    stdout.write(await pageOfJournal(command, context));
+    await printTexts(inTurn(pieces), context);
     return 0;
   }
-  const inputPath = inputOf({ path: resolve(cwd, command.file) });
-  const results = findResults(inputPath);
-  const runs = await readRuns({ ...command, file: command.file }, context);
-  const page = reportPage(await readResults(results), runs);
+  const input = resolve(cwd, command.file);
+  const inputPath = input.endsWith(".triage.sqlite") ? inputOf({ path: input }) : input;
   const path = toOutputPath(inputPath).replace(/\.json$/, ".html");
-  await writeWholeFile(path, [page]).catch((error: unknown) => {
+  await writeWholeFile(path, pieces).catch((error: unknown) => {
     throw toFileError(error, `write ${path}`, "Make room there and run again.");
   });
-  stderr.write(printable`Wrote ${path}, from ${results.path}\n`);
+  stderr.write(printable`Wrote ${path}\n`);
   return 0;
 }
 
-/** Returns the page about the results that a journal has, where no input file is named. */
-async function pageOfJournal(command: ReportCommand, context: TriageContext): Promise<string> {
-  return await withResults(command, context, async (results) => {
-    const { info, facts } = results;
-    const held: TriageRecord[] = [];
-    for await (const record of recordsOf(results)) held.push(record);
-    return reportPage(held, info === null ? facts : [factsOf(info)]);
-  });
+async function* inTurn(pieces: Iterable<string>): AsyncGenerator<string> {
+  yield* pieces;
 }
 
-async function readRuns(
-  command: ReportCommand & { readonly file: string },
+async function makeReport(
+  results: RunResults,
+  command: ReportCommand,
   context: TriageContext,
-): Promise<RunFacts[]> {
-  const place = await needJournalPlace(command, context);
-  if (place.kind === "postgres") {
-    const { url } = place;
-    const all = await withRuns({ url, open: context.openRuns, supervises: false }, (runs) =>
-      runs.list(),
-    );
-    return all.filter(({ name }) => name === basename(command.file)).map(factsOf);
+): Promise<Iterable<string>> {
+  const { questions, calibration, info, facts } = results;
+  const newMails = await results.newMails();
+  const isShown = readFilter(command, results);
+  const rules = command.rules === null ? null : await readRules(command.rules, results, context);
+  const plan = rules === null ? null : new Plan(rules);
+  const sections = new Sections(questions);
+  const list = new MailList(sections.all.length);
+  const tally = new Tally(sections.questions);
+  const all = { mails: 0, failed: 0 };
+  for await (const row of results.rows) {
+    context.signal.throwIfAborted();
+    all.mails += 1;
+    all.failed += Number(row.kept === null);
+    const judged = toJudged(row, { calibration, newMails });
+    if (!isShown(judged)) continue;
+    const rule = plan?.take(judged) ?? -1;
+    const shown = toMailRow(row, { judged, questions, rule });
+    list.add(shown, sections.placeOf(shown.answers));
+    tally.add(shown);
   }
-  return existsSync(place.path) ? await readJournal(place.path, (journal) => journal.runs()) : [];
-}
-
-function factsOf(info: RunInfo): RunFacts {
-  const { setup, records, asked, failed, inputTokens, costUsd, createdAt, finishedAt } = info;
-  const endedAt = finishedAt ?? new Date();
-  return {
-    finishedAt: endedAt.toISOString(),
-    wire: setup.wire,
-    modelId: setup.modelId,
-    mails: records,
-    answered: asked,
-    failed,
-    inputTokens,
-    costUsd,
-    elapsedMs: endedAt.getTime() - createdAt.getTime(),
-  };
-}
-
-/** A file of results that can be read back. */
-interface ResultsFile {
-  readonly path: string;
-  readonly format: "json" | "ndjson";
-}
-
-/**
- * Finds the newest results of an input.
- *
- * @throws CliError when there are none, or only CSV, in which cells are changed to be safe.
- */
-function findResults(inputPath: string): ResultsFile {
-  const files = (["json", "ndjson"] as const).flatMap((format) => {
-    const path = toOutputPath(inputPath, format);
-    const stats = statsOf(path);
-    return stats === undefined ? [] : [{ path, format, writtenAtMs: stats.mtimeMs }];
+  const runs = info === null ? facts : [factsOf(info)];
+  const after = command.file === null ? "" : ` ${quoted(toPrintablePath(basename(command.file)))}`;
+  return reportPage({
+    list,
+    sections,
+    tally,
+    facts: {
+      questions: sections.questions,
+      score: sections.score,
+      choice: sections.choice,
+      actions: (rules ?? []).map(({ action }) => action),
+      explain: ["npm run triage -- explain ", after],
+    },
+    basis: describeBasis(runs, calibration, all),
+    notes: [...describeNew(newMails, tally), ...describeShown(command, list.length, all.mails)],
+    plan: plan?.planned(results) ?? null,
+    figures: figuresOf(runs, { mails: list.length, failed: tally.failed }),
+    script: await loadScript(),
   });
-  const [newest] = files.toSorted((one, other) => other.writtenAtMs - one.writtenAtMs);
-  if (newest !== undefined) return newest;
-  const csvPath = toOutputPath(inputPath, "csv");
-  throw new CliError(
-    statsOf(csvPath) === undefined
-      ? printable`There are no results at ${toOutputPath(inputPath)}; run triage on the file first.`
-      : printable`A report is not made from ${csvPath}; run triage on the file again without --format, which asks nothing again.`,
-  );
 }
 
-function statsOf(path: string): Stats | undefined {
-  return statSync(path, { throwIfNoEntry: false });
+function describeNew(newMails: NewMails | null, { added }: Tally): string[] {
+  if (newMails === null) return [];
+  const day = newMails.since.slice(0, 10);
+  return [`${printMails(added)} ${added === 1 ? "is" : "are"} new since the run of ${day}.`];
 }
 
-const text = z.string();
-const recordSchema = z
-  .object({ id: text, date: text, from: text, subject: text })
-  .catchall(z.union([text, z.number(), z.null()]));
+function describeShown(command: ReportCommand, shown: number, all: number): string[] {
+  const filter = describeFilter(command);
+  if (filter === null) return [];
+  return [`Shown are ${printCount(shown)} of ${printMails(all)}: ${toPrintable(filter)}.`];
+}
 
-/**
- * Reads the results of a run.
- *
- * @throws CliError when they cannot be read or are none.
- */
-async function readResults({ path, format }: ResultsFile): Promise<TriageRecord[]> {
-  const content = await readTextFile(path, "Run triage on the file again.");
-  try {
-    return z.array(recordSchema).parse(format === "json" ? JSON.parse(content) : lines(content));
-  } catch {
-    throw new CliError(printable`${path} does not hold results; run triage on its file again.`);
+/** Counts what rules take. */
+class Plan {
+  readonly #rules: readonly Rule[];
+  readonly #taken: number[];
+  readonly #before: number[];
+
+  constructor(rules: readonly Rule[]) {
+    this.#rules = rules;
+    this.#taken = rules.map(() => 0);
+    this.#before = rules.map(() => 0);
   }
-}
 
-function lines(content: string): unknown[] {
-  return content
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line): unknown => JSON.parse(line));
+  /** Returns the index of the rule that takes a mail; -1 for none. */
+  take(mail: Parameters<typeof takeMail>[1]): number {
+    const { taken, also } = takeMail(this.#rules, mail);
+    if (taken === null) return -1;
+    this.#taken[taken] = (this.#taken[taken] ?? 0) + 1;
+    for (const at of also) this.#before[at] = (this.#before[at] ?? 0) + 1;
+    return taken;
+  }
+
+  /** Returns the rules with what they take, and whether that was promised. */
+  planned(options: Pick<RunResults, "calibration" | "fields">): PlannedRule[] {
+    return this.#rules.map((rule, at) => ({
+      ...rule,
+      count: this.#taken[at] ?? 0,
+      promise: promiseOf(rule, { ...options, takenBefore: this.#before[at] ?? 0 }),
+    }));
+  }
 }

@@ -1,0 +1,183 @@
+import { doubtsOf, type MailRow, type ShownAnswer, type ShownQuestion } from "./mail-row.ts";
+
+/** An element of the page, which Node writes as text and a browser makes as it is. */
+export interface Element {
+  readonly tag: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: readonly (Element | string)[];
+}
+
+/** What all mails of a page have in common. */
+export interface ListFacts {
+  readonly questions: readonly ShownQuestion[];
+  /** The index of the question that says how important a mail is; -1 without one. */
+  readonly score: number;
+  /** The index of the question by whose options mails are sorted; -1 without one. */
+  readonly choice: number;
+  /** What each rule does with the mails it takes. */
+  readonly actions: readonly string[];
+  /** What is typed before the id of a mail to explain it, and after it. */
+  readonly explain: readonly [before: string, after: string];
+}
+
+/** Returns a mail as an item of the list: its head, and what opens below it. */
+export function mailItem(row: MailRow, facts: ListFacts): Element {
+  return element("li", { class: row.isNew ? "mail is-new" : "mail" }, [
+    element("details", {}, [
+      element("summary", {}, [levelOf(row, facts), headOf(row, facts), barsOf(row, facts)]),
+      element("div", { class: "more" }, moreOf(row, facts)),
+    ]),
+  ]);
+}
+
+function element(
+  tag: string,
+  attributes: Element["attributes"],
+  children: Element["children"],
+): Element {
+  return { tag, attributes, children };
+}
+
+function span(name: string, text: string): Element {
+  return element("span", { class: name }, [text]);
+}
+
+function levelOf({ answers }: MailRow, { score, questions }: ListFacts): Element {
+  const answer = answers?.[score];
+  if (answer === undefined) return span("level level-none", answers === null ? "?" : "");
+  const names = questions[score]?.names ?? [];
+  const nearest = Math.round(answer.value);
+  // Five shades, however many levels there are.
+  const shade = Math.round((4 * answer.value) / Math.max(1, names.length - 1));
+  return element("span", { class: `level level-${shade}` }, [
+    element("b", {}, [answer.value.toFixed(1)]),
+    span("level-name", names[nearest] ?? ""),
+  ]);
+}
+
+function headOf(row: MailRow, facts: ListFacts): Element {
+  const marks = [
+    row.isNew ? [span("mark mark-new", "new")] : [],
+    row.isMasked ? [span("mark mark-warn", "the name shows another address")] : [],
+    row.rule === -1 ? [] : [span("mark mark-act", `→ ${facts.actions[row.rule] ?? ""}`)],
+  ].flat();
+  const address = row.address === "" ? [] : [" ", span("address", row.address)];
+  return element("span", { class: "head" }, [
+    element("span", { class: "line" }, [
+      element("span", { class: "from" }, [element("b", {}, [row.sender]), ...address]),
+      " ",
+      element("time", { datetime: row.day }, [row.day]),
+    ]),
+    element("span", { class: "subject" }, [row.subject || "(no subject)", ...withSpaces(marks)]),
+    span("snippet", row.snippet),
+    span("why", row.answers === null ? row.error : whyOf(row.answers, facts)),
+  ]);
+}
+
+function withSpaces(marks: readonly Element[]): (Element | string)[] {
+  return marks.flatMap((mark) => [" ", mark]);
+}
+
+/** Returns why a mail stands where it does: its likeliest levels, its category, what is in doubt. */
+function whyOf(answers: readonly ShownAnswer[], { questions, score, choice }: ListFacts): string {
+  const parts = [score, choice].flatMap((at) => {
+    const [question, answer] = [questions[at], answers[at]];
+    if (question === undefined || answer === undefined) return [];
+    const most = question.type === "score" ? 2 : 1;
+    return [likeliest(answer, question).slice(0, most).join(", ")];
+  });
+  const doubts = doubtsOf(answers, questions);
+  return [...parts, ...(doubts.length > 0 ? [`in doubt: ${doubts.join(", ")}`] : [])].join(" · ");
+}
+
+/** Returns the options or levels with their shares, the likeliest first; none that is printed as 0. */
+function likeliest({ shares }: ShownAnswer, { names }: ShownQuestion): string[] {
+  return shares
+    .map((share, at) => ({ share, name: names[at] ?? "" }))
+    .filter(({ share }) => share >= 0.005)
+    .toSorted((one, other) => other.share - one.share)
+    .map(({ share, name }) => `${name} ${share.toFixed(2)}`);
+}
+
+function barsOf({ answers }: MailRow, { questions }: ListFacts): Element {
+  const bars = questions.map((question, at) => {
+    const answer = answers?.[at];
+    return answer === undefined ? "" : barOf(question, answer);
+  });
+  return element("span", { class: "answers" }, bars);
+}
+
+function barOf({ title, type, names }: ShownQuestion, answer: ShownAnswer): Element {
+  const { value, shares } = answer;
+  const isYes = type === "boolean" && value >= 0.5;
+  const text = type === "choice" ? (names[value] ?? "") : value.toFixed(2);
+  const parts = type === "boolean" ? [value] : type === "choice" ? [shares[value] ?? 0] : shares;
+  const segments = parts.map((share, level) =>
+    element("i", { class: `part part-${shadeOf(type, level, parts.length)}`, style: width(share) }, []),
+  );
+  return element("span", { class: isYes ? "answer is-yes" : "answer" }, [
+    span("answer-name", title),
+    " ",
+    element("span", { class: `track track-${type}` }, segments),
+    " ",
+    span("answer-value", text),
+  ]);
+}
+
+function shadeOf(type: ShownQuestion["type"], level: number, levels: number): number {
+  return type === "score" ? Math.round((4 * level) / Math.max(1, levels - 1)) : 4;
+}
+
+function width(share: number): string {
+  return `width:${(100 * share).toFixed(0)}%`;
+}
+
+function moreOf(row: MailRow, { questions, explain }: ListFacts): Element[] {
+  const said = questions.flatMap((question, at) => {
+    const answer = row.answers?.[at];
+    if (answer === undefined) return [];
+    const { id, type } = question;
+    return [
+      element("dt", {}, [`${id} (${type})`]),
+      element("dd", {}, [sayAnswer(question, answer)]),
+    ];
+  });
+  const command = explain[0] + quoted(row.id) + explain[1];
+  return [
+    ...(said.length === 0 ? [] : [element("dl", {}, said)]),
+    element("p", { class: "way-back" }, wayBack(row)),
+    element("p", {}, [element("code", {}, [command])]),
+  ];
+}
+
+/** Returns an answer in the words of `explain`. */
+function sayAnswer(question: ShownQuestion, answer: ShownAnswer): string {
+  const { value, confidence, printed } = answer;
+  const text =
+    question.type === "choice"
+      ? (question.names[value] ?? "")
+      : question.type === "score"
+        ? String(Number(value.toFixed(4)))
+        : `yes: ${value.toFixed(2)}`;
+  const parts = [
+    printed === null ? `answer ${text}` : `answer ${printed.toFixed(2)}, calibrated ${text}`,
+    ...(question.type === "boolean" ? [] : [`confidence ${confidence ?? "not reported"}`]),
+    likeliest(answer, question).join(", "),
+  ];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+function wayBack({ link, place }: MailRow): Element["children"] {
+  if (link !== "") {
+    const attributes = { href: link, rel: "noreferrer", target: "_blank" };
+    return [element("a", attributes, ["Show it in Gmail"]), place === "" ? "" : ` (${place})`];
+  }
+  return [place === "" ? "Where it stands, its export knows." : `It is in ${place}.`];
+}
+
+/** Returns an id as a shell takes it for one word, whatever stands in it. */
+export function quoted(id: string): string {
+  if (/^[\w.@%+=:,/][\w.@%+=:,/-]*$/.test(id)) return id;
+  const word = `'${id.replaceAll("'", String.raw`'\''`)}'`;
+  return id.startsWith("-") ? `-- ${word}` : word;
+}

@@ -1,0 +1,53 @@
+import type { MailRow } from "../mail-row.ts";
+import type { Packs } from "./packs.ts";
+
+/** How a list can be sorted. */
+export type ListOrder = "urgent" | "newest" | "sender";
+
+/** Which mails a reader wants to see, and in which order. */
+export interface ListQuery {
+  /** The places of the section's mails in the whole list: from one on, up to another. */
+  readonly from: number;
+  readonly to: number;
+  readonly isWhole: boolean;
+  /** Words that sender, subject or snippet must hold, in lower case. */
+  readonly words: readonly string[];
+  readonly onlyNew: boolean;
+  readonly order: ListOrder;
+}
+
+/** Returns the places of the mails that a query finds, in its order. */
+export async function findMails(
+  packs: Packs,
+  query: ListQuery,
+  score: number,
+): Promise<readonly number[]> {
+  const { from, to, isWhole, words, onlyNew, order } = query;
+  // A section is sorted by urgency already, so nothing is opened for it.
+  if (!isWhole && order === "urgent" && words.length === 0 && !onlyNew) {
+    return Array.from({ length: to - from }, (_, at) => from + at);
+  }
+  const found: { place: number; key: string | number; day: string }[] = [];
+  for await (const { place, row } of packs.all()) {
+    if (place < from || place >= to || (onlyNew && !row.isNew) || !hasWords(row, words)) continue;
+    found.push({ place, key: keyOf(row, order, score), day: row.day });
+  }
+  // Of a section the places say what is urgent in it.
+  if (!isWhole && order === "urgent") return found.map(({ place }) => place);
+  const compare = (one: (typeof found)[number], other: (typeof found)[number]) =>
+    (one.key < other.key ? -1 : Number(one.key > other.key)) ||
+    (one.day > other.day ? -1 : Number(one.day < other.day)) ||
+    one.place - other.place;
+  return found.sort(compare).map(({ place }) => place);
+}
+
+function keyOf({ sender, answers }: MailRow, order: ListOrder, score: number): string | number {
+  if (order === "newest") return 0;
+  return order === "sender" ? sender.toLowerCase() : -(answers?.[score]?.value ?? -1);
+}
+
+function hasWords({ sender, address, subject, snippet }: MailRow, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  const text = `${sender} ${address} ${subject} ${snippet}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}

@@ -1,0 +1,96 @@
+import { type ListFacts, mailItem } from "../mail-item.ts";
+import { findMails, type ListOrder } from "./find-mails.ts";
+import { Packs } from "./packs.ts";
+import { toDom } from "./to-dom.ts";
+
+/** What the page tells its script. */
+interface PageFacts extends ListFacts {
+  readonly packSize: number;
+  readonly sections: readonly { readonly title: string; readonly count: number }[];
+}
+
+const PAGE_SIZE = 50;
+
+function get<TElement extends HTMLElement>(id: string): TElement {
+  return document.querySelector<TElement>(`#${id}`) as TElement;
+}
+
+const facts = JSON.parse(get("facts").textContent) as PageFacts;
+const packs = new Packs([...document.querySelectorAll<HTMLElement>(".pack")], facts.packSize);
+const [search, section] = [get<HTMLInputElement>("search"), get<HTMLSelectElement>("section")];
+const onlyNew = document.querySelector<HTMLInputElement>("#only-new");
+const [found, list, sections] = [get("found"), get("found-mails"), get("sections")];
+const [previous, next] = [get<HTMLButtonElement>("previous"), get<HTMLButtonElement>("next")];
+const [count, status] = [get("found-count"), get("found-status")];
+
+let places: readonly number[] = [];
+let start = 0;
+let asked = 0;
+
+function orderOf(): ListOrder {
+  const checked = document.querySelector<HTMLInputElement>("input[name=order]:checked");
+  return (checked?.value ?? "urgent") as ListOrder;
+}
+
+async function find(): Promise<void> {
+  const words = search.value.toLowerCase().split(/\s+/u).filter(Boolean);
+  const order = orderOf();
+  const isPlain = words.length === 0 && section.value === "" && !onlyNew?.checked;
+  const isAsWritten = isPlain && order === "urgent";
+  sections.hidden = !isAsWritten;
+  found.hidden = isAsWritten;
+  asked += 1;
+  if (isAsWritten) return;
+  const mine = asked;
+  status.textContent = "Looking…";
+  const at = section.value === "" ? -1 : Number(section.value);
+  const before = facts.sections.slice(0, Math.max(0, at));
+  const from = before.reduce((sum, { count }) => sum + count, 0);
+  const all = facts.sections.reduce((sum, { count }) => sum + count, 0);
+  const to = at === -1 ? all : from + (facts.sections[at]?.count ?? 0);
+  const query = { from, to, isWhole: at === -1, words, onlyNew: onlyNew?.checked ?? false, order };
+  const result = await findMails(packs, query, facts.score);
+  if (mine !== asked) return; // the reader went on
+  places = result;
+  await show(0);
+}
+
+async function show(from: number): Promise<void> {
+  start = from;
+  const mine = asked;
+  const rows = await packs.rowsAt(places.slice(start, start + PAGE_SIZE));
+  if (mine !== asked) return;
+  list.replaceChildren(...rows.map((row) => toDom(mailItem(row, facts))));
+  const end = start + rows.length;
+  const print = (number: number) => number.toLocaleString("en");
+  count.textContent = print(places.length);
+  status.textContent =
+    places.length === 0
+      ? "Nothing is like that."
+      : `${print(start + 1)} to ${print(end)} of ${print(places.length)}`;
+  previous.disabled = start === 0;
+  next.disabled = end >= places.length;
+}
+
+function turn(by: number): void {
+  void show(start + by).then(() => found.scrollIntoView());
+}
+
+let typed = 0;
+search.addEventListener("input", () => {
+  clearTimeout(typed);
+  typed = setTimeout(() => void find(), 150);
+});
+for (const control of document.querySelectorAll("#section, #only-new, input[name=order]")) {
+  control.addEventListener("change", () => void find());
+}
+previous.addEventListener("click", () => turn(-PAGE_SIZE));
+next.addEventListener("click", () => turn(PAGE_SIZE));
+for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-section]")) {
+  button.addEventListener("click", () => {
+    section.value = button.dataset["section"] ?? "";
+    void find().then(() => found.scrollIntoView());
+  });
+}
+document.documentElement.classList.add("scripted");
+void find(); // a browser that comes back has kept what was typed

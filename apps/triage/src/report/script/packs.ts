@@ -1,0 +1,44 @@
+import { type MailRow, unpackRow } from "../mail-row.ts";
+
+/** Opens the packs of mails that stand in the page, each when it is needed. */
+export class Packs {
+  readonly #elements: readonly HTMLElement[];
+  readonly #size: number;
+  readonly #opened = new Map<number, Promise<MailRow[]>>();
+
+  /** @param size - How many mails are in each pack but the last. */
+  constructor(elements: readonly HTMLElement[], size: number) {
+    this.#elements = elements;
+    this.#size = size;
+  }
+
+  /** Returns the mails at some places of the whole list. */
+  async rowsAt(places: readonly number[]): Promise<MailRow[]> {
+    const rows = places.map(async (place) => {
+      const pack = await this.#open(Math.floor(place / this.#size));
+      return pack[place % this.#size];
+    });
+    return (await Promise.all(rows)).filter((row) => row !== undefined);
+  }
+
+  /** Returns every mail with its place, pack by pack, so that a page stays alive meanwhile. */
+  async *all(): AsyncGenerator<{ readonly place: number; readonly row: MailRow }> {
+    for (const at of this.#elements.keys()) {
+      const rows = await this.#open(at);
+      for (const [index, row] of rows.entries()) yield { place: at * this.#size + index, row };
+    }
+  }
+
+  #open(at: number): Promise<MailRow[]> {
+    const opened = this.#opened.get(at) ?? unpack(this.#elements[at]?.textContent ?? "");
+    this.#opened.set(at, opened);
+    return opened;
+  }
+}
+
+async function unpack(base64: string): Promise<MailRow[]> {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const packed = JSON.parse(await new Response(stream).text()) as unknown[];
+  return packed.map(unpackRow);
+}

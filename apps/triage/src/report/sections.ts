@@ -1,0 +1,235 @@
+import type { Question, Questions } from "evaluator-client";
+import { toPrintable } from "evaluator-cli-kit";
+import {
+  doubtsOf,
+  LOW_CONFIDENCE,
+  type ShownAnswer,
+  type ShownQuestion,
+  UNDECIDED_WITHIN,
+} from "./mail-row.ts";
+
+/** A part of the list. */
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+  /** By which rule a mail is in it. */
+  readonly about: string;
+}
+
+/** The section of a mail, and how far up it stands in it. */
+export interface MailPlace {
+  readonly section: number;
+  readonly weight: number;
+}
+
+interface Rule extends Section {
+  /** Returns how far up a mail stands, or null where it is in another section. */
+  readonly weigh: (answers: readonly ShownAnswer[]) => number | null;
+}
+
+/** From this probability on it is yes. */
+const YES = 0.5;
+/** The id of the question whose yes warns of a mail. */
+const WARNING = "scam";
+
+/**
+ * The sections of a list of mails. Each mail is in one of them: the first whose rule it meets, where
+ * warnings come before all, and doubts before the rest by category.
+ */
+export class Sections {
+  /** In the order in which they are shown. */
+  readonly all: readonly Section[];
+  readonly questions: readonly ShownQuestion[];
+  /** The index of the question that says how important a mail is; -1 without one. */
+  readonly score: number;
+  /** The index of the question by whose options the rest is sorted; -1 without one. */
+  readonly choice: number;
+  /** In the order in which they are tried. */
+  readonly #rules: readonly Rule[];
+
+  constructor(asked: Questions) {
+    const entries = Object.entries(asked);
+    this.questions = entries.map(toShown);
+    this.score = this.#find("score", "importance");
+    this.choice = this.#find("choice", "category");
+    const yes = this.questions.flatMap(({ type }, at) => (type === "boolean" ? [at] : []));
+    const warnings = yes.filter((at) => this.questions[at]?.id === WARNING);
+    const scams = warnings.map((at) => this.#yesRule(at));
+    const others = yes.filter((at) => !warnings.includes(at)).map((at) => this.#yesRule(at));
+    const needs = this.score === -1 ? [] : [this.#needsRule()];
+    const deadlines = this.#deadlineRule(entries.map(([, question]) => question));
+    const rest = this.#restRules();
+    const unsure = this.#unsureRule();
+    this.all = [...needs, ...scams, ...others, ...deadlines, ...rest, unsure, withoutAnswer];
+    this.#rules = [...scams, ...needs, ...others, ...deadlines, unsure, ...rest];
+  }
+
+  /** Returns the section of a mail; null stands for no answer. */
+  placeOf(answers: readonly ShownAnswer[] | null): MailPlace {
+    for (const rule of answers === null ? [] : this.#rules) {
+      const weight = answers === null ? null : rule.weigh(answers);
+      if (weight !== null) return { section: this.all.indexOf(rule), weight };
+    }
+    return { section: this.all.length - 1, weight: 0 };
+  }
+
+  // The contract's own question, else the first of its type.
+  #find(type: ShownQuestion["type"], id: string): number {
+    const named = this.questions.findIndex((question) => question.id === id);
+    if (this.questions[named]?.type === type) return named;
+    return this.questions.findIndex((question) => question.type === type);
+  }
+
+  #levelOf(answers: readonly ShownAnswer[]): number {
+    return answers[this.score]?.value ?? 0;
+  }
+
+  #needsRule(): Rule {
+    const question = this.questions[this.score];
+    const most = (question?.names.length ?? 1) - 1;
+    const middle = most / 2;
+    return {
+      id: "needs-you",
+      title: "Needs you",
+      about: `${question?.title} above the middle of its levels: a mean above ${middle} of ${most}; the most urgent first.`,
+      weigh: (answers) => (this.#levelOf(answers) > middle ? this.#levelOf(answers) : null),
+    };
+  }
+
+  #yesRule(at: number): Rule {
+    const { id = "", title = "" } = this.questions[at] ?? {};
+    const isWarning = id === WARNING;
+    const shown = isWarning ? "Scams: do not touch" : id === "brand_deal" ? "Deals" : title;
+    const advice = isWarning ? "; open and answer nothing in them" : "";
+    return {
+      id: `yes-${at}`,
+      title: shown,
+      about: `${title} at ${YES} or more, the surest first${advice}.`,
+      weigh: (answers) => {
+        const yes = answers[at]?.value ?? 0;
+        return yes >= YES ? yes : null;
+      },
+    };
+  }
+
+  /** Of answers whose own words speak of a deadline; none where no question has such words. */
+  #deadlineRule(asked: readonly Question[]): Rule[] {
+    const rules = asked.flatMap((question, at) => {
+      if (question.type === "boolean") return [];
+      const texts = Object.entries(question.criteria).map(([name, text]) =>
+        `${question.type === "choice" ? name : ""} ${toText(text)}`.replaceAll("_", " "),
+      );
+      const named = texts.flatMap((text, index) => (speaksOfDeadline(text) ? [index] : []));
+      if (named.length === 0) return [];
+      return [question.type === "choice" ? pickedRule(at, named) : levelsRule(at, named, texts)];
+    });
+    if (rules.length === 0) return [];
+    const names = rules.map(({ describe }) => describe(this.questions)).join(", or ");
+    return [
+      {
+        id: "deadlines",
+        title: "Deadlines",
+        about: `Answers whose own words speak of a deadline or a reminder: ${names}.`,
+        weigh: (answers) =>
+          rules.some(({ isMet }) => isMet(answers)) ? this.#levelOf(answers) : null,
+      },
+    ];
+  }
+
+  #unsureRule(): Rule {
+    return {
+      id: "unsure",
+      title: "Unsure",
+      about: `Of the others, those with a confidence below ${LOW_CONFIDENCE}, or with a probability within ${UNDECIDED_WITHIN} of one half.`,
+      weigh: (answers) =>
+        doubtsOf(answers, this.questions).length > 0 ? this.#levelOf(answers) : null,
+    };
+  }
+
+  #restRules(): Rule[] {
+    const question = this.questions[this.choice];
+    if (question === undefined) {
+      const weigh = (answers: readonly ShownAnswer[]) => this.#levelOf(answers);
+      return [{ id: "rest", title: "The rest", about: "All others.", weigh }];
+    }
+    return question.names.map((name, option) => ({
+      id: `rest-${option}`,
+      title: toTitle(name),
+      about: `Of the others, those with this ${question.title.toLowerCase()}.`,
+      weigh: (answers) =>
+        answers[this.choice]?.value === option ? this.#levelOf(answers) : null,
+    }));
+  }
+}
+
+const withoutAnswer: Section = {
+  id: "no-answer",
+  title: "Without an answer",
+  about: "The same command again asks for what is missing.",
+};
+
+interface DeadlineRule {
+  readonly describe: (questions: readonly ShownQuestion[]) => string;
+  readonly isMet: (answers: readonly ShownAnswer[]) => boolean;
+}
+
+function pickedRule(at: number, options: readonly number[]): DeadlineRule {
+  return {
+    describe: (questions) => {
+      const { title, names } = questions[at] as ShownQuestion;
+      return `${title.toLowerCase()} ${options.map((option) => names[option]).join(", ")}`;
+    },
+    isMet: (answers) => options.includes(answers[at]?.value ?? -1),
+  };
+}
+
+function levelsRule(
+  at: number,
+  levels: readonly number[],
+  all: readonly unknown[],
+): DeadlineRule {
+  const lowest = Math.min(...levels);
+  const even = (all.length - lowest) / all.length;
+  return {
+    describe: (questions) => {
+      const { title, names } = questions[at] as ShownQuestion;
+      return `${title.toLowerCase()} “${names[lowest]}” or higher with more than an even share (${even.toFixed(2)})`;
+    },
+    isMet: (answers) => {
+      const shares = answers[at]?.shares.slice(lowest) ?? [];
+      return shares.reduce((sum, share) => sum + share, 0) > even + 1e-9;
+    },
+  };
+}
+
+function speaksOfDeadline(text: string): boolean {
+  return /\b(?:deadline|reminder|due date)/i.test(text);
+}
+
+function toShown([id, { type, criteria }]: readonly [string, Question]): ShownQuestion {
+  const names =
+    type === "choice"
+      ? Object.keys(criteria)
+      : type === "score"
+        ? criteria.map((level) => labelOf(toText(level)))
+        : [];
+  return { id, title: toTitle(id), type, names: names.map(toPrintable) };
+}
+
+// A level is a label and a situation, `high: needs action`, or one sentence.
+function labelOf(level: string): string {
+  const [label = ""] = level.split(":", 1);
+  return label.length <= 24 ? label : `${level.slice(0, 23)}…`;
+}
+
+function toText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Returns a name as a heading: `brand_deal` is "Brand deal". */
+export function toTitle(name: string): string {
+  const words = toPrintable(name)
+    .replaceAll("_", " ")
+    .replace(/(?<=[\p{Ll}\d])\p{Lu}/gu, (letter) => ` ${letter.toLowerCase()}`);
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}
