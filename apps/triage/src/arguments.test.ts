@@ -24,6 +24,8 @@ test("a file alone means all of it, through the service, without raw output", ()
     format: "json",
     sort: null,
     top: Number.POSITIVE_INFINITY,
+    since: null,
+    only: null,
     journal: null,
     requestsPerMinute: null,
   });
@@ -41,6 +43,8 @@ test.each([
   [["status", "--journal=a.triage.sqlite"], { name: "status", run: null }],
   [["export", "--run=2", "--format", "csv"], { name: "export", run: 2, format: "csv" }],
   [["report", "--run", "2"], { name: "report", file: null, run: 2 }],
+  [["report", "--only", "new", "--rules", "r.txt"], { since: null, only: "new", rules: "r.txt" }],
+  [["export", "--since", "2026-11-02"], { since: "2026-11-02", only: null, rules: null }],
   [["explain", "m-1", "--run", "2"], { name: "explain", id: "m-1", file: null, run: 2 }],
 ])("%j is read", (words, command) => {
   expect(readArguments(words)).toMatchObject(command);
@@ -91,6 +95,11 @@ test.each([
   ["no file", [], "FILE is missing."],
   ["two files", ["a.json", "b.json"], '"b.json" is too much; give FILE.'],
   ["an unknown flag", ["a.json", "--limt"], "Unknown option '--limt'; did you mean --limit?"],
+  [
+    "a day that is none",
+    ["a.json", "--since", "monday"],
+    "--since takes a day, such as --since 2026-11-02.",
+  ],
   ["a value after a switch", ["a.json", "--raw=yes"], "--raw takes no value."],
 ])("%s is a usage error that says so", (_, argv, message) => {
   expect(() => readArguments(argv)).toThrow(new UsageError(message));

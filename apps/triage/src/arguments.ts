@@ -25,6 +25,7 @@ import { stateFields } from "./input/state-fields.ts";
 import type { LabelCommand } from "./label/label-mails.ts";
 import { toOutputPath } from "./output/paths.ts";
 import { outputFormats } from "./output/write-records.ts";
+import { checkSince } from "./rules/mail-filter.ts";
 
 /**
  * Reads the words after the program's name.
@@ -81,6 +82,14 @@ function readAsking(values: {
   };
 }
 
+const filterOptions = { since: { type: "string" }, only: { type: "string" } } as const;
+
+function readFilterOptions(values: { since?: string; only?: string }) {
+  const { since = null, only = null } = values;
+  checkSince(since);
+  return { since, only };
+}
+
 const runOptions = {
   ...askingOptions,
   limit: { type: "string" },
@@ -98,6 +107,7 @@ const runOptions = {
   format: { type: "string", default: "json" },
   sort: { type: "string" },
   top: { type: "string" },
+  ...filterOptions,
 } as const;
 
 function readRun(words: readonly string[]): TriageRun {
@@ -121,6 +131,7 @@ function readRun(words: readonly string[]): TriageRun {
     format: readWord("--format", values.format, outputFormats),
     sort,
     top: readCount("--top", values.top, Number.POSITIVE_INFINITY),
+    ...readFilterOptions(values),
   };
 }
 
@@ -194,10 +205,19 @@ function readOneRun({ journal, run }: { journal?: string; run?: string }) {
   };
 }
 
+const reportOptions = {
+  ...oneRunOptions,
+  ...filterOptions,
+  calibration: { type: "string" },
+  rules: { type: "string" },
+} as const;
+
 function readReport(words: readonly string[]): ReportCommand {
-  const { values, positionals } = parseWords(words, oneRunOptions);
+  const { values, positionals } = parseWords(words, reportOptions);
   const [file = null] = readPositionals(positionals, ["FILE"], { optional: 1 });
-  return { name: "report", file, ...readOneRun(values) };
+  const { calibration = null, rules = null } = values;
+  const shown = readFilterOptions(values);
+  return { name: "report", file, ...readOneRun(values), ...shown, calibration, rules };
 }
 
 function readExplain(words: readonly string[]): ExplainCommand {
@@ -206,18 +226,15 @@ function readExplain(words: readonly string[]): ExplainCommand {
   return { name: "explain", id, file, ...readOneRun(values) };
 }
 
-const exportOptions = {
-  ...oneRunOptions,
-  format: { type: "string", default: "json" },
-  calibration: { type: "string" },
-} as const;
+const exportOptions = { ...reportOptions, format: { type: "string", default: "json" } } as const;
 
 function readExport(words: readonly string[]): ExportCommand {
   const { values, positionals } = parseWords(words, exportOptions);
   const [file = null] = readPositionals(positionals, ["FILE"], { optional: 1 });
   const format = readWord("--format", values.format, outputFormats);
-  const { calibration = null } = values;
-  return { name: "export", file, ...readOneRun(values), format, calibration };
+  const { calibration = null, rules = null } = values;
+  const shown = readFilterOptions(values);
+  return { name: "export", file, ...readOneRun(values), ...shown, format, calibration, rules };
 }
 
 const queryOptions = { ...oneRunOptions, format: { type: "string" } } as const;

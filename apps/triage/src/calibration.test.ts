@@ -64,8 +64,8 @@ test("explain and report show both values, and what the calibration rests on", a
   expect(stdout).toMatch(/answer\s+yes: 0\.12\s+calibrated\s+yes: 0\.02/);
   await startTriage(["report", "inbox.json"], { cwd });
   const page = await readFile(join(cwd, "inbox.triage.html"), "utf8");
-  expect(page).toContain("calibrated on 1,204 labels for typesafe-ai/jev");
-  expect(page).toContain("Scam printed");
+  expect(page).toContain("Calibrated on 1,204 labels for typesafe-ai/jev.");
+  expect(page).toContain("answer 0.12, calibrated yes: 0.02");
 });
 
 test("a calibration for other questions is refused before anything is asked", async () => {

@@ -1,10 +1,13 @@
-import { CliError } from "evaluator-cli-kit";
+import { CliError, printable } from "evaluator-cli-kit";
 import type { RunInfo } from "evaluator-postgres";
-import { printCount } from "./amounts.ts";
+import { printCount, printMails } from "./amounts.ts";
 import type { ExportCommand } from "./commands.ts";
-import { recordsOf, withResults } from "./journal-results.ts";
+import { judgedRows, withResults } from "./journal-results.ts";
 import { printTexts } from "./output/print-texts.ts";
 import { formatRecords, type TriageRecord } from "./output/write-records.ts";
+import type { JudgedMail } from "./rules/conditions.ts";
+import { readFilter } from "./rules/mail-filter.ts";
+import { readRules, type Rule, takeMail } from "./rules/rules-file.ts";
 import type { TriageContext } from "./service.ts";
 
 /**
@@ -20,24 +23,59 @@ export async function exportResults(
   let isPrinting = false;
   return await withResults(command, context, async (results) => {
     const { info } = results;
-    const names = await results.names();
+    const rules = command.rules === null ? null : await readRules(command.rules, results, context);
+    const names = rules === null ? await results.names() : ["id", "action"];
     // What is printed cannot be taken back, and read again it would follow what is there.
     if (isPrinting) throw new CliError("A run began while its journal was exported; export again.");
     isPrinting = true;
+    const isShown = readFilter(command, results);
     let [count, failed] = [0, 0];
-    const counted = async function* counted(): AsyncGenerator<TriageRecord> {
-      for await (const record of recordsOf(results)) {
+    const counted = async function* counted(): AsyncGenerator<JudgedMail> {
+      for await (const judged of judgedRows(results)) {
+        if (!isShown(judged)) continue;
         count += 1;
-        failed += Number(record["error"] !== undefined);
-        yield record;
+        failed += Number(judged.record["error"] !== undefined);
+        yield judged;
       }
     };
     const { format } = command;
-    await printTexts(formatRecords(counted(), { format, names }), context);
+    const taken = (rules ?? []).map(() => 0);
+    const records = rules === null ? recordsOf(counted()) : actionsOf(counted(), { rules, taken });
+    await printTexts(formatRecords(records, { format, names }), context);
+    if (rules !== null) context.stderr.write(describePlan(rules, { taken, count }));
     if (failed === 0) return 0;
     context.stderr.write(describeLack({ count, failed }, info));
     return 2;
   });
+}
+
+async function* recordsOf(mails: AsyncIterable<JudgedMail>): AsyncGenerator<TriageRecord> {
+  for await (const { record } of mails) yield record;
+}
+
+/** Returns the ids of the mails that rules take, and what they do with them. */
+async function* actionsOf(
+  mails: AsyncIterable<JudgedMail>,
+  { rules, taken }: { readonly rules: readonly Rule[]; readonly taken: number[] },
+): AsyncGenerator<{ id: string; action: string }> {
+  for await (const mail of mails) {
+    const at = takeMail(rules, mail).taken;
+    if (at === null) continue;
+    taken[at] = (taken[at] ?? 0) + 1;
+    yield { id: mail.record.id, action: rules[at]?.action ?? "" };
+  }
+}
+
+function describePlan(
+  rules: readonly Rule[],
+  { taken, count }: { readonly taken: readonly number[]; readonly count: number },
+): string {
+  const all = taken.reduce((sum, mails) => sum + mails, 0);
+  const lines = rules.map(
+    ({ line, text, action }, at) =>
+      printable`line ${String(line)}: ${text} → ${action}: ${printMails(taken[at] ?? 0)}\n`,
+  );
+  return `${lines.join("")}Rules take ${printCount(all)} of ${printMails(count)}; nothing was done to any of them.\n`;
 }
 
 function describeLack(

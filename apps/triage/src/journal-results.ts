@@ -65,20 +65,40 @@ export interface ResultDatabase {
   readonly toRow: (row: RunRow) => ResultRow;
 }
 
-/** Returns the records of results, one at a time. */
-export async function* recordsOf({
-  rows,
-}: Pick<RunResults, "rows">): AsyncGenerator<TriageRecord, undefined> {
-  for await (const { record } of rows) yield record;
+/** Returns the mails of results as conditions read them, one at a time. */
+export async function* judgedRows(results: RunResults): AsyncGenerator<JudgedMail, undefined> {
+  const { calibration } = results;
+  const newMails = await results.newMails();
+  for await (const row of results.rows) yield toJudged(row, { calibration, newMails });
 }
 
 /** Returns a mail of results as conditions read it. */
 export function toJudged(
-  { mail, record, kept }: ResultRow,
+  row: ResultRow,
   { calibration, newMails }: Pick<RunResults, "calibration"> & { newMails: NewMails | null },
 ): JudgedMail {
+  const { mail, kept } = row;
   const answers = kept === null ? null : calibratedAnswers(kept, calibration).answers;
-  return { record, answers, isNew: newMails?.ids.has(mail.id) ?? false };
+  return new JudgedRow(row, answers, newMails?.ids.has(mail.id) ?? false);
+}
+
+/** A row as conditions read it; its record is made when one asks for it. */
+class JudgedRow implements JudgedMail {
+  readonly date: string;
+  readonly answers: JudgedMail["answers"];
+  readonly isNew: boolean;
+  readonly #row: ResultRow;
+
+  constructor(row: ResultRow, answers: JudgedMail["answers"], isNew: boolean) {
+    this.date = row.mail.date;
+    this.answers = answers;
+    this.isNew = isNew;
+    this.#row = row;
+  }
+
+  get record(): TriageRecord {
+    return this.#row.record;
+  }
 }
 
 /** Reads the results of a run, as long as something is done with them. */
@@ -143,12 +163,11 @@ async function keptResults(
   { command, context }: { command: ResultsCommand; context: CliContext },
 ): Promise<RunResults> {
   const setup = await newestSetup(journal, inputPath, { command, context });
-  const { questions } = setup;
   const rows = async function* rows(): AsyncGenerator<ResultRow> {
     const unknown = new Map<string, MailResult>();
-    for (const end of journal.results(questions)) {
+    for (const end of journal.results(setup)) {
       if (end.state === null) unknown.set(end.id, end);
-      else yield toRow(mailOf(end), end, setup);
+      else yield new KeptRow(mailOf(end), end, setup);
     }
     // Of a mail without an answer the journal has nothing but its id.
     if (unknown.size === 0) return;
@@ -168,6 +187,25 @@ function mailOf({ id, state, source }: MailResult): Mail {
   return source === null ? mail : { ...mail, source };
 }
 
+/** A row whose record is made when somebody wants it. */
+class KeptRow implements ResultRow {
+  readonly mail: Mail;
+  readonly kept: KeptEvaluation | null;
+  readonly #end: MailEnd;
+  readonly #setup: RecordSetup;
+
+  constructor(mail: Mail, end: MailEnd, setup: RecordSetup) {
+    this.mail = mail;
+    this.kept = end.evaluation;
+    this.#end = end;
+    this.#setup = setup;
+  }
+
+  get record(): TriageRecord {
+    return toRecord(this.mail, this.#end, this.#setup);
+  }
+}
+
 function toRow(mail: Mail, end: MailEnd, setup: RecordSetup): ResultRow {
   return { mail, record: toRecord(mail, end, setup), kept: end.evaluation };
 }
@@ -183,7 +221,8 @@ async function newestSetup(
   const setup = await setupOf(newest.questions, file, context);
   const kept = { info: null, facts: journal.runs(), database: null };
   const newMails = async () => journal.newMails();
-  return { ...setup, ...kept, newMails, most: newest.begin?.mails };
+  const { service, begin } = newest;
+  return { ...setup, ...kept, newMails, service, most: begin?.mails };
 }
 
 async function fileResults(
@@ -198,7 +237,11 @@ async function fileResults(
   const endOf = (mail: Mail): MailEnd => {
     const end = journal.endOf(mail.id, questions);
     if (end.evaluation === null || isAbout(mail, end.state)) return end;
-    return { state: null, evaluation: null, error: "The mail has changed since it was asked about; run again." };
+    return {
+      state: null,
+      evaluation: null,
+      error: "The mail has changed since it was asked about; run again.",
+    };
   };
   const rows = async function* rows(): AsyncGenerator<ResultRow> {
     for await (const { mail } of input.mails(most)) yield toRow(mail, endOf(mail), setup);

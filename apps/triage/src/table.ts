@@ -50,6 +50,8 @@ export interface TableOptions {
   readonly fields: readonly AnswerField[];
   /** The field it is sorted by. @default importance, else the first score */
   readonly sort?: string | null;
+  /** The mails that are marked as new. @default none */
+  readonly newIds?: ReadonlySet<string>;
   /** How many rows to print. @default all; on a terminal 50 when there are more than 200 */
   readonly top?: number;
   /** @default none: every row as wide as the contract has it (section 4.7) */
@@ -59,20 +61,33 @@ export interface TableOptions {
 /** Returns the lines of the table a person reads: the most important mail first, input order among equals. */
 export function* triageTable(
   records: readonly TriageRecord[],
-  { fields, sort = null, top = Number.POSITIVE_INFINITY, terminal = null }: TableOptions,
+  {
+    fields,
+    sort = null,
+    newIds = new Set(),
+    top = Number.POSITIVE_INFINITY,
+    terminal = null,
+  }: TableOptions,
 ): Generator<string> {
   const columns = answerColumns(fields);
   const isLong = terminal !== null && top === Number.POSITIVE_INFINITY;
   const count = isLong && records.length > ROWS_AT_MOST ? ROWS_SHOWN : top;
   const shown = sortRecords(records, sort ?? defaultSort(fields)).slice(0, count);
+  // Without a heading, so that those of the contract stay as they are.
+  const marks = shown.some(({ id }) => newIds.has(id)) ? [""] : [];
   const rows = function* rows() {
-    yield [...columns.map(({ heading }) => toPrintable(heading)), "date", "from", "subject"];
-    for (const record of shown) yield toRow(record, columns);
+    const headings = columns.map(({ heading }) => toPrintable(heading));
+    yield [...headings, "date", ...marks, "from", "subject"];
+    for (const record of shown) {
+      const mark = newIds.has(record.id) ? "new" : "";
+      yield toRow(record, { columns, marks: marks.map(() => mark) });
+    }
   };
-  const isText = (column: number) => columns[column]?.isText ?? column > columns.length;
+  const texts = columns.length + marks.length;
+  const isText = (column: number) => columns[column]?.isText ?? column > texts;
   yield* alignColumns(rows, {
     width: terminal?.width,
-    shareOf: (column) => (column === columns.length + 2 ? 2 : Number(isText(column))),
+    shareOf: (column) => (column === texts + 2 ? 2 : Number(isText(column))),
     paint: terminal?.colours ? (cell, column) => paint(cell, columns[column]?.field) : undefined,
   });
   if (terminal !== null && count < top) yield restLine(records.length, terminal);
@@ -183,11 +198,20 @@ function compare(one: string | number | null, other: string | number | null): nu
   return one < other ? -1 : Number(one > other);
 }
 
-function toRow(record: TriageRecord, columns: readonly AnswerColumn[]): string[] {
+function toRow(
+  record: TriageRecord,
+  { columns, marks }: { columns: readonly AnswerColumn[]; marks: readonly string[] },
+): string[] {
   const { date, from, subject } = record;
   const sender = truncateCharacters(toPrintable(from), 28);
   const title = truncateCharacters(toPrintable(subject), 60);
-  return [...columns.map(({ field }) => toCell(record[field] ?? null)), date, sender, title];
+  return [
+    ...columns.map(({ field }) => toCell(record[field] ?? null)),
+    date,
+    ...marks,
+    sender,
+    title,
+  ];
 }
 
 function toCell(value: string | number | null): string {

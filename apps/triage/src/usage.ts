@@ -2,11 +2,11 @@
 export const usage = `Usage: npm run triage -- [run] FILE [options]
        npm run triage -- work [FILE] [--run N] [--wait] [--concurrency N] [--offline]
        npm run triage -- status [FILE] [--run N]
-       npm run triage -- export [FILE] [--run N] [--format F] [--calibration F]
+       npm run triage -- export [FILE] [--run N] [--format F] [--calibration F] [--rules FILE]
        npm run triage -- query ["select ..."] [FILE] [--run N] [--format F]
        npm run triage -- questions check FILE | questions schema
        npm run triage -- import SOURCE OUT.json [--sent-label NAME] [--skipped FILE]
-       npm run triage -- report [FILE] [--run N]
+       npm run triage -- report [FILE] [--run N] [--calibration F] [--rules FILE]
        npm run triage -- explain ID [FILE] [--run N]
        npm run triage -- label FILE [--question ID] [--count N] [--labels FILE] [--port N]
 
@@ -43,6 +43,11 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
   --format F       write json, ndjson or csv: every record, in the order of FILE
   --sort FIELD     sort the table by a field of the results; importance when not given
   --top N          print only the first N rows of the table; the file keeps them all
+  --since DATE     in the table, the report and an export only mails of that day and later
+  --only "..."     likewise only mails that meet conditions: "category = receipt, importance >= 3",
+                   "scam < 0.5", "category.receipt > 0.9", "new" (since the run before)
+  --rules FILE     what would be done, one rule a line: scam >= 0.9 -> junk. The first that fits
+                   takes a mail; report shows it, export writes ids and actions, and nothing is done
   --run N          the run of a database; all or the newest when not given
   --wait           wait for runs that are still to come
   --help           print this
@@ -60,8 +65,8 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
   query            print what a query comes to, of the tables mails, answers and runs: one column an
                    answer; without a query what they hold. On a terminal a table, else CSV; --format
                    table, json, ndjson or csv. It only reads: in SQLite, or in PostgreSQL for a run there
-  report           make one page with plots from the newest results of FILE, json or ndjson
-                   (.triage.html), or without FILE print the one about a journal's results
+  report           make one page from the newest run of FILE (.triage.html): a list to act on, then
+                   plots; without FILE print the one about a journal's results
   explain          print what was sent, asked and answered about one mail
                    Without FILE and --journal these six take the one journal in the folder
   label            serve a page on this machine that shows N drawn mails (40) without the answers

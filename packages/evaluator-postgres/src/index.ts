@@ -10,9 +10,5 @@ export { postgresLimits } from "./postgres-limits.ts";
 export { PostgresRuns, postgresRuns, type WorkerReport } from "./postgres-runs.ts";
 export type { QueryResult, QueryTable, RunQuery } from "./read-only-query.ts";
 export type { RunInfo, RunSetup, RunState, WorkerInfo } from "./run-info.ts";
-<<<<<<< HEAD
-export type { RunRow } from "./run-rows.ts";
-export type { Cell } from "./run-statement.ts";
-=======
 export type { NewIds, RunRow } from "./run-rows.ts";
->>>>>>> 964a054 (wip)
+export type { Cell } from "./run-statement.ts";

@@ -58,6 +58,20 @@ test("gives the records back in order, whatever their text is made of", async ()
   expect(await runs.find("nobody")).toBeNull();
 });
 
+test("the ids that no whole run of the same name had are new, whatever runs of other names had", async () => {
+  await opened.load(recordsNamed("a", "b"));
+  await opened.load(recordsNamed("d"), { name: "other.json" });
+  const third = await opened.load(recordsNamed("b", "c", "d"));
+  expect(await runs.newIds(third)).toBeNull();
+  await opened.database.query(
+    "update evaluator.runs set state = 'done', finished_at = '2026-11-02' where run < 3",
+  );
+  expect(await runs.newIds(third)).toEqual({
+    ids: new Set(["c", "d"]),
+    since: expect.stringMatching(/^2026-11-0/),
+  });
+});
+
 test("a run is done when every record has its end", async () => {
   const records = countedTo(CHUNK_SIZE + 1);
   await opened.load(records);

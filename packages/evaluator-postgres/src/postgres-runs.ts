@@ -8,12 +8,8 @@ import { type Connection, type Database, openDatabase } from "./database.ts";
 import { migrateDatabase } from "./migrate.ts";
 import { joinRun, type NewRun, type RunRecord } from "./load-run.ts";
 import { readRuns, readWorkers, type RunInfo, type WorkerInfo } from "./run-info.ts";
-<<<<<<< HEAD
 import { type QueryResult, readOnlyQuery, type RunQuery } from "./read-only-query.ts";
-import { findRecord, type RunRow, runRows } from "./run-rows.ts";
-=======
 import { findNewIds, findRecord, type NewIds, type RunRow, runRows } from "./run-rows.ts";
->>>>>>> 964a054 (wip)
 
 // Who plans a large run looks thousands of answers up at once.
 const STATEMENT_MS = 60_000;
@@ -177,7 +173,6 @@ export class PostgresRuns implements AsyncDisposable {
     return await findRecord(this.#database.query, id, run);
   }
 
-<<<<<<< HEAD
   /**
    * Asks a person's own query of a run, in a transaction that only reads.
    *
@@ -188,11 +183,11 @@ export class PostgresRuns implements AsyncDisposable {
     use: (result: QueryResult) => Promise<TResult>,
   ): Promise<TResult> {
     return await readOnlyQuery(this.#database, query, use);
-=======
+  }
+
   /** Returns the ids of a run that no whole run of its name before it had; null where there are none. */
   async newIds(run: Pick<RunInfo, "run" | "name">): Promise<NewIds | null> {
     return await findNewIds(this.#database.query, run);
->>>>>>> 964a054 (wip)
   }
 
   /** Hands the chunks of dead workers out no longer. */

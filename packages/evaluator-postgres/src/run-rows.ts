@@ -106,7 +106,6 @@ function fromCopyText(cell: string): string | null {
   return cell.replace(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter);
 }
 
-<<<<<<< HEAD
 const BATCH = 500;
 
 /** Returns the records of a run in input order, some at once, over the connection of a transaction. */
@@ -130,7 +129,8 @@ const textFields = Object.entries(columns)
 
 function cellsOf(row: TextRow): Cells {
   return Object.keys(columns).map((name) => row[name] ?? null);
-=======
+}
+
 /** The records that came since the runs before. */
 export interface NewIds {
   readonly ids: ReadonlySet<string>;
@@ -158,7 +158,6 @@ export async function findNewIds(
   if (rows.length === 0) return null;
   const ids = new Set(rows.map(({ id }) => JSON.parse(id) as string));
   return { ids, since: last.since.toISOString() };
->>>>>>> 964a054 (wip)
 }
 
 /** Returns a record by its id: of one run, or of the newest that has it. */

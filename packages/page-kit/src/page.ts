@@ -93,7 +93,9 @@ export function pageAround({
         </style>
       </head>
       <body>
-        ${body}`;
+        ${body}
+      </body>
+    </html>`;
   // In one piece: the hash is of what stands between the tags.
   const element = script === undefined ? "" : `<script>${script.text}</script>`;
   return [parts.toString(), `${element}\n      </body>\n    </html> `];

@@ -77,10 +77,11 @@ const statements = {
   end:
     "SELECT key, state, evaluation, digest, error " +
     "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) WHERE id = ?",
-  results:
-    "SELECT id, key, state, evaluation, digest, error, source " +
-    "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) " +
-    "WHERE seen = (SELECT max(seen) FROM mails)",
+  seenMails: "SELECT call, id, error, source FROM mails WHERE seen = (SELECT max(seen) FROM mails)",
+  // In the order of the file, where a join would look for each answer.
+  allAnswers:
+    "SELECT call, key, state, evaluation, digest, hash " +
+    "FROM answers CROSS JOIN calls USING (call) CROSS JOIN setups USING (setup)",
   newIds:
     "SELECT id FROM mails WHERE after = (SELECT max(after) FROM mails) " +
     "AND seen = (SELECT max(seen) FROM mails)",
@@ -132,16 +133,38 @@ export class JournalReader {
   }
 
   /** Returns one by one the mails of the newest run, in no order, and how their newest calls ended. */
-  *results(questions: Questions): Generator<MailResult> {
+  *results({ questions, service }: Pick<BegunRun, "questions" | "service">): Generator<MailResult> {
+    const setup = setupHash({ questions, service });
     try {
-      for (const row of this.#prepare("results").iterate()) {
-        const { id, source } = row;
-        const place = source === null ? null : (JSON.parse(String(source)) as MailSource);
-        yield { id: String(id), source: place, ...toEnd(row, questions) };
+      const mails = this.#seenMails();
+      for (const row of this.#prepare("allAnswers").iterate()) {
+        const mail = mails.get(Number(row["call"]));
+        if (mail === undefined || !isAsWritten(row)) continue;
+        mails.delete(Number(row["call"]));
+        // Who answered just this was checked before it was kept.
+        const isChecked = row["hash"] === setup;
+        const text = String(row["evaluation"]);
+        const evaluation = isChecked
+          ? (JSON.parse(text) as KeptEvaluation)
+          : fromKeptText(text, questions);
+        yield { ...mail, state: JSON.parse(String(row["state"])) as JsonValue, evaluation };
       }
+      for (const mail of mails.values()) yield { ...mail, state: null, evaluation: null };
     } catch (error) {
       throw toJournalError(error, this.#path);
     }
+  }
+
+  #seenMails() {
+    const mails = new Map<number, Pick<MailResult, "id" | "error" | "source">>();
+    for (const { call, id, error, source } of this.#prepare("seenMails").iterate()) {
+      mails.set(Number(call), {
+        id: String(id),
+        error: typeof error === "string" ? error : null,
+        source: source === null ? null : (JSON.parse(String(source)) as MailSource),
+      });
+    }
+    return mails;
   }
 
   /** Returns the mails that came last, after a run had gone through; null when there are none. */

@@ -95,12 +95,11 @@ export class Journal extends JournalReader implements Disposable {
 
   /** Notes in one step which mail of the input has its answer where. */
   noteMails(entries: Iterable<NotedMail>): void {
-    const { service, questions } = this.#setup;
-    const { addSetup, addCall, noteMail, nextRun, lastWhole } = this.#statements;
+    const { addCall, noteMail, nextRun, lastWhole } = this.#statements;
     this.#change(() => {
       const seen = Number(nextRun.get()?.["run"]);
       const after = (lastWhole.get()?.["run"] ?? null) as number | null;
-      addSetup.run(this.#setupHash, service.wire, service.modelId, JSON.stringify(questions));
+      this.#addSetup();
       for (const { id, key, source } of entries) {
         addCall.run(key);
         noteMail.run(id, seen, after, source === undefined ? null : JSON.stringify(source), key);
@@ -128,6 +127,7 @@ export class Journal extends JournalReader implements Disposable {
   /** Notes how this run was begun, for those who export it or go on with it. */
   beginRun(begin: Omit<RunBegin, "setup">): void {
     this.#change(() => {
+      this.#addSetup(); // a run without mails has one as well
       this.#statements.addRun.run(JSON.stringify({ setup: this.#setupHash, ...begin }));
     });
   }
@@ -142,6 +142,12 @@ export class Journal extends JournalReader implements Disposable {
   /** Lets go of the file. */
   [Symbol.dispose](): void {
     this.#close();
+  }
+
+  #addSetup(): void {
+    const { service, questions } = this.#setup;
+    const text = JSON.stringify(questions);
+    this.#statements.addSetup.run(this.#setupHash, service.wire, service.modelId, text);
   }
 
   #commitEnds(): void {

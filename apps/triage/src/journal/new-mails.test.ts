@@ -8,6 +8,7 @@ import { folderWith, startTriage, stoppedClock } from "../testing/start-triage.t
 import { readJournal } from "./read-journal.ts";
 
 const questions = triageQuestions("the user");
+const service = { wire: "recording", modelId: "unknown" };
 
 function mailsCalled(...ids: string[]) {
   return ids.map((id) => sampleMail({ id, subject: `About ${id}` }));
@@ -23,7 +24,7 @@ async function runOn(cwd: string, mails: readonly object[], day: string, ...word
 
 async function read(cwd: string) {
   return await readJournal(join(cwd, "inbox.triage.sqlite"), (journal) => {
-    const ids = [...journal.results(questions)].map(({ id }) => id);
+    const ids = [...journal.results({ questions, service })].map(({ id }) => id).toSorted();
     const news = journal.newMails();
     return { ids, news: news && { ...news, ids: [...news.ids] } };
   });

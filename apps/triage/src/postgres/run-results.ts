@@ -4,7 +4,13 @@ import { printCount } from "../amounts.ts";
 import { recordNames } from "../output/triage-record.ts";
 import { toRawLine, type TriageRecord, writeRecords } from "../output/write-records.ts";
 import type { CallFailure } from "../run/ask-calls.ts";
-import { describeFailures, FAILURES_SHOWN, printLines, printTable } from "../run/results.ts";
+import {
+  describeFailures,
+  FAILURES_SHOWN,
+  isInTable,
+  printLines,
+  printTable,
+} from "../run/results.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { answeredRows } from "./run-records.ts";
 
@@ -21,13 +27,14 @@ export async function giveRunResults(
   const hasTable = info.records <= TABLE_AT_MOST;
   const held: TriageRecord[] = [];
   const failures: CallFailure[] = [];
+  const news = await runs.newIds(info);
   let failed = 0;
   const records = async function* records(): AsyncGenerator<TriageRecord> {
     for await (const { idx: index, record, kept } of answeredRows(runs, info, context)) {
       if (kept === null && (failed += 1) <= FAILURES_SHOWN) {
         failures.push({ index, id: record.id, error: String(record["error"]) });
       }
-      if (hasTable) held.push(record);
+      if (hasTable && isInTable({ record, kept, news }, context)) held.push(record);
       yield record;
     }
   };
@@ -36,7 +43,7 @@ export async function giveRunResults(
   stderr.write(describeFailures(failures, failed));
   stderr.write(printable`Wrote ${`${info.records} of ${input.length}`} records to ${outputPath}\n`);
   if (run.raw) await printLines(rawLines(runs, info, context), context);
-  if (hasTable) await printTable(held, context);
+  if (hasTable) await printTable({ shown: held, of: info.records, news }, context);
   else stderr.write(`No table is printed of more than ${printCount(TABLE_AT_MOST)} records.\n`);
   return failed > 0 || input.leftOutCount > 0 ? 2 : 0;
 }

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "evaluator-cli-kit";
 import { AuthenticationError } from "evaluator-client";
@@ -48,6 +48,28 @@ test.each(["json", "ndjson", "csv"])("results in %s are those of one machine", a
   expect(stderr).toContain("Loaded as run 1; other machines join it with: triage work --run 1");
   expect(await read(together, `inbox.triage.${format}`)).toBe(expected);
   expect((await start(["export", "--format", format], { cwd })).stdout).toBe(expected);
+});
+
+test("the mails of a longer export are new, in its table, its export and its report", async () => {
+  const cwd = await folderWith(inbox(3));
+  await start(["inbox.json"], { cwd });
+  await writeFile(join(cwd, "inbox.json"), JSON.stringify(inbox(4).slice(1)));
+  const { stdout, stderr } = await start(["inbox.json"], { cwd });
+  expect(stderr).toMatch(/New since the run of \d{4}-\d\d-\d\d: 1 of 3 mails\.\n/);
+  expect(stdout.match(/ new .*/g)).toHaveLength(1);
+  const exported = await start(["export", "--only", "new", "--format", "ndjson"], { cwd });
+  expect(JSON.parse(exported.stdout)).toMatchObject({ id: "m-3" });
+  await start(["report", "inbox.json", "--only", "new"], { cwd });
+  const page = await read(cwd, "inbox.triage.html");
+  expect(page).toContain("Shown are 1 of 3 mails: only new.");
+  expect(page.match(/class="mail is-new"/g)).toHaveLength(1);
+});
+
+test("a report names the file that no run of the database is about", async () => {
+  const cwd = await folderWith(inbox(1));
+  const { exitCode, stderr } = await start(["report", "inbox.json"], { cwd });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("There is no run about inbox.json in this database; run triage on");
 });
 
 test("the same command joins the run, and pays for nothing again", async () => {

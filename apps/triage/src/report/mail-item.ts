@@ -113,7 +113,11 @@ function barOf({ title, type, names }: ShownQuestion, answer: ShownAnswer): Elem
   const text = type === "choice" ? (names[value] ?? "") : value.toFixed(2);
   const parts = type === "boolean" ? [value] : type === "choice" ? [shares[value] ?? 0] : shares;
   const segments = parts.map((share, level) =>
-    element("i", { class: `part part-${shadeOf(type, level, parts.length)}`, style: width(share) }, []),
+    element(
+      "i",
+      { class: `part part-${shadeOf(type, level, parts.length)}`, style: width(share) },
+      [],
+    ),
   );
   return element("span", { class: isYes ? "answer is-yes" : "answer" }, [
     span("answer-name", title),
@@ -167,12 +171,23 @@ function sayAnswer(question: ShownQuestion, answer: ShownAnswer): string {
   return parts.filter((part) => part !== "").join(" · ");
 }
 
-function wayBack({ link, place }: MailRow): Element["children"] {
+function wayBack({ id, isOfGmail, place }: MailRow): Element["children"] {
+  const link = isOfGmail ? gmailLink(id) : "";
   if (link !== "") {
     const attributes = { href: link, rel: "noreferrer", target: "_blank" };
     return [element("a", attributes, ["Show it in Gmail"]), place === "" ? "" : ` (${place})`];
   }
   return [place === "" ? "Where it stands, its export knows." : `It is in ${place}.`];
+}
+
+/** Returns the address at which Gmail shows a mail; empty for an id of another form. */
+function gmailLink(id: string): string {
+  const base = "https://mail.google.com/mail/";
+  if (/^[0-9a-f]{16}$/.test(id)) return `${base}#all/${id}`;
+  // A second mail with the same id has a number behind it.
+  const messageId = id.replace(/#\d{1,9}$/, "");
+  if (!/^[^\s@<>]{1,400}@[^\s@<>]{1,400}$/.test(messageId)) return "";
+  return `${base}#search/${encodeURIComponent(`rfc822msgid:${messageId.toWellFormed()}`)}`;
 }
 
 /** Returns an id as a shell takes it for one word, whatever stands in it. */

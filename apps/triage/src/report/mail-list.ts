@@ -1,21 +1,24 @@
 import { deflateRawSync } from "node:zlib";
-import { type MailRow, packRow, unpackRow } from "./mail-row.ts";
-import type { MailPlace } from "./sections.ts";
+import { type MailRow, type ShownQuestion, packRow, unpackRow } from "./mail-row.ts";
+import type { MailPlace, Sections } from "./sections.ts";
 
 /** So many mails are packed together: a page of the list opens one or two packs. */
 export const PACK_SIZE = 500;
 
 /** The mails of a page: packed as they come, and sorted once by section, urgency and day. */
 export class MailList {
-  readonly #packed: string[] = [];
+  readonly #questions: readonly ShownQuestion[];
+  /** Bytes, which the collector of garbage does not go through. */
+  readonly #packed: Buffer[] = [];
   readonly #places: MailPlace[] = [];
   readonly #days: string[] = [];
   /** How many mails each section has. */
   readonly counts: number[];
   #order: readonly number[] | null = null;
 
-  constructor(sections: number) {
-    this.counts = Array.from({ length: sections }, () => 0);
+  constructor({ all, questions }: Pick<Sections, "all" | "questions">) {
+    this.#questions = questions;
+    this.counts = all.map(() => 0);
   }
 
   get length(): number {
@@ -24,7 +27,7 @@ export class MailList {
 
   /** Adds a mail. */
   add(row: MailRow, place: MailPlace): void {
-    this.#packed.push(packRow(row));
+    this.#packed.push(Buffer.from(packRow(row)));
     this.#places.push(place);
     this.#days.push(row.day);
     this.counts[place.section] = (this.counts[place.section] ?? 0) + 1;
@@ -36,7 +39,7 @@ export class MailList {
     const end = start + Math.min(limit, this.counts[section] ?? 0);
     return this.#sorted()
       .slice(start, end)
-      .map((at) => unpackRow(JSON.parse(this.#packed[at] ?? "")));
+      .map((at) => unpackRow(JSON.parse(String(this.#packed[at])), this.#questions));
   }
 
   /** Returns all mails in packs: JSON arrays, deflated, as base64. */
@@ -50,7 +53,7 @@ export class MailList {
   }
 
   #sorted(): readonly number[] {
-    this.#order ??= [...this.#packed.keys()].sort((one, other) => this.#compare(one, other));
+    this.#order ??= [...this.#packed.keys()].toSorted((one, other) => this.#compare(one, other));
     return this.#order;
   }
 

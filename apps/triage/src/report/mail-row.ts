@@ -32,8 +32,8 @@ export interface MailRow {
   readonly isNew: boolean;
   /** The index of the rule that takes it; -1 for none. */
   readonly rule: number;
-  /** Where Gmail shows it; empty for a mail that is elsewhere. */
-  readonly link: string;
+  /** Whether Gmail may have it. */
+  readonly isOfGmail: boolean;
   /** Where it stands in its export, if anything says it. */
   readonly place: string;
   /** In the order of the questions; null without an answer. */
@@ -42,52 +42,66 @@ export interface MailRow {
   readonly error: string;
 }
 
-// Without its names a row takes half of the room.
-type PackedAnswer = readonly [number, number | null, number | null, readonly number[]];
+/** Answers are packed as whole thousandths; a service prints hundredths, a calibration no end of digits. */
+const UNIT = 1000;
+const NOTHING = -1;
+
 type PackedRow = readonly [
-  string,
-  string,
-  string,
-  string,
-  0 | 1,
-  string,
-  string,
-  0 | 1,
-  number,
-  string,
-  string,
-  readonly PackedAnswer[] | null,
-  string,
+  ...texts: [string, string, string, string, string, string, string, string],
+  flags: number,
+  rule: number,
+  numbers: readonly number[] | null,
 ];
 
-/** Returns a row as JSON. */
+/** Returns a row as JSON, in half of the room that its names would take. */
 export function packRow(row: MailRow): string {
-  const { id, day, sender, address, subject, snippet, rule, link, place, error } = row;
-  const flags = [row.isMasked ? 1 : 0, row.isNew ? 1 : 0] as const;
-  const answers =
-    row.answers?.map(
-      ({ value, confidence, printed, shares }) => [value, confidence, printed, shares] as const,
-    ) ?? null;
-  const packed: PackedRow = [
-    ...[id, day, sender, address, flags[0], subject, snippet] as const,
-    ...[flags[1], rule, link, place, answers, error] as const,
-  ];
-  return JSON.stringify(packed);
+  const { id, day, sender, address, subject, snippet, place, error } = row;
+  const texts = JSON.stringify([id, day, sender, address, subject, snippet, place, error]);
+  const flags = Number(row.isMasked) + 2 * Number(row.isNew) + 4 * Number(row.isOfGmail);
+  const numbers = row.answers === null ? "null" : `[${packAnswers(row.answers).join()}]`;
+  return `${texts.slice(0, -1)},${flags},${row.rule},${numbers}]`;
+}
+
+function packAnswers(answers: readonly ShownAnswer[]): number[] {
+  const numbers: number[] = [];
+  for (const { value, confidence, printed, shares } of answers) {
+    numbers.push(toUnits(value), toUnits(confidence), toUnits(printed));
+    for (const share of shares) numbers.push(toUnits(share));
+  }
+  return numbers;
+}
+
+function toUnits(value: number | null): number {
+  return value === null ? NOTHING : Math.round(UNIT * value);
 }
 
 /** Returns the row that was packed. */
-export function unpackRow(packed: unknown): MailRow {
-  const [id, day, sender, address, isMasked, subject, snippet, ...rest] = packed as PackedRow;
-  const [isNew, rule, link, place, answers, error] = rest;
-  return {
-    ...{ id, day, sender, address, subject, snippet, rule, link, place, error },
-    isMasked: isMasked === 1,
-    isNew: isNew === 1,
-    answers:
-      answers?.map(([value, confidence, printed, shares]) => {
-        return { value, confidence, printed, shares };
-      }) ?? null,
-  };
+export function unpackRow(packed: unknown, questions: readonly ShownQuestion[]): MailRow {
+  const [id, day, sender, address, subject, snippet, place, error, ...rest] = packed as PackedRow;
+  const [flags, rule, numbers] = rest;
+  const [isMasked, isNew, isOfGmail] = [1, 2, 4].map((flag) => (flags & flag) !== 0) as [
+    boolean,
+    boolean,
+    boolean,
+  ];
+  const answers = numbers === null ? null : unpackAnswers(numbers, questions);
+  const texts = { id, day, sender, address, subject, snippet, place, error };
+  return { ...texts, isMasked, isNew, isOfGmail, rule, answers };
+}
+
+function unpackAnswers(
+  numbers: readonly number[],
+  questions: readonly ShownQuestion[],
+): ShownAnswer[] {
+  let at = 0;
+  const take = () => (numbers[at++] ?? 0) / UNIT;
+  const takeOrNull = () => (numbers[at] === NOTHING ? (at++, null) : take());
+  return questions.map(({ names }) => ({
+    value: take(),
+    confidence: takeOrNull(),
+    printed: takeOrNull(),
+    shares: names.map(take),
+  }));
 }
 
 /** Below this a confidence is low. */

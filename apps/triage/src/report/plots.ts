@@ -49,7 +49,11 @@ export function sendersPlot(senders: ReadonlyMap<string, number>): Html {
 /** Returns a plot of the mean level of each mail over its day; of very many, how many are where. */
 export function timePlot(
   title: string,
-  { values, days, highest }: { values: readonly number[]; days: readonly number[]; highest: number },
+  {
+    values,
+    days,
+    highest,
+  }: { values: readonly number[]; days: readonly number[]; highest: number },
 ): Html {
   const found = values
     .map((y, at) => ({ x: days[at] ?? Number.NaN, y }))

@@ -5,7 +5,7 @@ import type { RulePromise } from "../rules/promises.ts";
 import type { Rule } from "../rules/rules-file.ts";
 import type { PageScript } from "./load-script.ts";
 import { type Element, type ListFacts, mailItem } from "./mail-item.ts";
-import { MailList, PACK_SIZE } from "./mail-list.ts";
+import { type MailList, PACK_SIZE } from "./mail-list.ts";
 import { choicePlot, probabilityPlot, scorePlot, sendersPlot, timePlot } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
 import type { Section, Sections } from "./sections.ts";

@@ -66,11 +66,13 @@ export class Sections {
 
   /** Returns the section of a mail; null stands for no answer. */
   placeOf(answers: readonly ShownAnswer[] | null): MailPlace {
-    for (const rule of answers === null ? [] : this.#rules) {
-      const weight = answers === null ? null : rule.weigh(answers);
+    const last = { section: this.all.length - 1, weight: 0 };
+    if (answers === null) return last;
+    for (const rule of this.#rules) {
+      const weight = rule.weigh(answers);
       if (weight !== null) return { section: this.all.indexOf(rule), weight };
     }
-    return { section: this.all.length - 1, weight: 0 };
+    return last;
   }
 
   // The contract's own question, else the first of its type.
@@ -156,8 +158,7 @@ export class Sections {
       id: `rest-${option}`,
       title: toTitle(name),
       about: `Of the others, those with this ${question.title.toLowerCase()}.`,
-      weigh: (answers) =>
-        answers[this.choice]?.value === option ? this.#levelOf(answers) : null,
+      weigh: (answers) => (answers[this.choice]?.value === option ? this.#levelOf(answers) : null),
     }));
   }
 }
@@ -183,11 +184,7 @@ function pickedRule(at: number, options: readonly number[]): DeadlineRule {
   };
 }
 
-function levelsRule(
-  at: number,
-  levels: readonly number[],
-  all: readonly unknown[],
-): DeadlineRule {
+function levelsRule(at: number, levels: readonly number[], all: readonly unknown[]): DeadlineRule {
   const lowest = Math.min(...levels);
   const even = (all.length - lowest) / all.length;
   return {

@@ -10,21 +10,39 @@ import type { MailRow, ShownAnswer } from "./mail-row.ts";
 /** What a row says beside the mail. */
 export interface RowOptions {
   readonly judged: JudgedMail;
-  readonly questions: Questions;
+  readonly asked: readonly AskedNames[];
   /** The index of the rule that takes it; -1 for none. */
   readonly rule: number;
+  /** The senders that were read before: most senders send many mails. */
+  readonly senders: Map<string, ShownSender>;
+}
+
+/** A sender as the page shows one. */
+export type ShownSender = Pick<MailRow, "sender" | "address" | "isMasked">;
+
+/** A question, and the names of its options or levels in its answers. */
+interface AskedNames {
+  readonly id: string;
+  readonly names: readonly string[];
+}
+
+/** Returns the names of what was asked. */
+export function namesOf(questions: Questions): AskedNames[] {
+  return Object.entries(questions).map(([id, { criteria }]) => {
+    return { id, names: Object.keys(criteria ?? {}) };
+  });
 }
 
 /** Returns a mail as the page shows it. */
-export function toMailRow(
-  { mail, record, kept }: ResultRow,
-  { judged, questions, rule }: RowOptions,
-): MailRow {
+export function toMailRow(row: ResultRow, { judged, asked, rule, senders }: RowOptions): MailRow {
+  const { mail, kept } = row;
   const { answers } = judged;
+  const sender = senders.get(mail.from) ?? senderOf(mail.from);
+  senders.set(mail.from, sender);
   return {
     id: toPrintablePath(mail.id),
     day: toPrintable(mail.date),
-    ...senderOf(mail.from),
+    ...sender,
     subject: toPrintable(mail.subject),
     snippet: toPrintable(mail.snippet),
     isNew: judged.isNew,
@@ -33,14 +51,12 @@ export function toMailRow(
     answers:
       kept === null || answers === null
         ? null
-        : Object.entries(questions).map(([id, { criteria }]) =>
-            toShown(answers[id], { kept, id, names: Object.keys(criteria ?? {}) }),
-          ),
-    error: toPrintable(String(record["error"] ?? "")),
+        : asked.map(({ id, names }) => toShown(answers[id], { kept, id, names })),
+    error: kept === null ? toPrintable(String(row.record["error"] ?? "")) : "",
   };
 }
 
-function senderOf(from: string): Pick<MailRow, "sender" | "address" | "isMasked"> {
+function senderOf(from: string): ShownSender {
   const address = senderAddress(from) ?? "";
   const plain = toPrintable(from);
   const bracket = plain.lastIndexOf("<");
@@ -52,23 +68,13 @@ function senderOf(from: string): Pick<MailRow, "sender" | "address" | "isMasked"
   return { sender: name, address: toPrintable(address), isMasked };
 }
 
-/** Returns the link by which Gmail finds a mail, or where it stands in its export. */
-function wayBackTo({ id, source }: Mail): Pick<MailRow, "link" | "place"> {
+function wayBackTo({ source }: Mail): Pick<MailRow, "isOfGmail" | "place"> {
   const { file = "", offset } = source ?? {};
   const at = offset === undefined ? "" : `, byte ${printCount(offset)}`;
   const place = file === "" ? "" : toPrintablePath(file) + at;
   // Without a source an id of either form is the one thing that says where the mail is.
   const isOfGmail = source === undefined || source.gmail === true;
-  return { link: isOfGmail ? gmailLink(id) : "", place };
-}
-
-function gmailLink(id: string): string {
-  const base = "https://mail.google.com/mail/";
-  if (/^[0-9a-f]{16}$/.test(id)) return `${base}#all/${id}`;
-  // A second mail with the same id has a number behind it.
-  const messageId = id.replace(/#\d{1,9}$/, "");
-  if (!/^[^\s@<>]{1,400}@[^\s@<>]{1,400}$/.test(messageId)) return "";
-  return `${base}#search/${encodeURIComponent(`rfc822msgid:${messageId.toWellFormed()}`)}`;
+  return { isOfGmail, place };
 }
 
 function toShown(
@@ -84,8 +90,7 @@ function toShown(
     return { value: answer.probability, confidence: null, printed, shares: [] };
   }
   const all = answer.probabilities as Readonly<Record<string, number>>;
-  // A calibrated share has many decimals, and no reader for more than three.
-  const shares = names.map((name) => Math.round(1000 * (all[name] ?? 0)) / 1000);
+  const shares = names.map((name) => all[name] ?? 0);
   if (answer.type === "choice") {
     return { value: names.indexOf(answer.choice), confidence, printed: null, shares };
   }

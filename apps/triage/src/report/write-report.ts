@@ -24,7 +24,7 @@ import { MailList } from "./mail-list.ts";
 import { type PlannedRule, reportPage } from "./report-page.ts";
 import { Sections } from "./sections.ts";
 import { Tally } from "./tally.ts";
-import { toMailRow } from "./to-mail-row.ts";
+import { namesOf, type ShownSender, toMailRow } from "./to-mail-row.ts";
 
 /**
  * Makes a page from the results of the newest run: `.triage.html` in place of `.json`, or printed
@@ -66,8 +66,10 @@ async function makeReport(
   const rules = command.rules === null ? null : await readRules(command.rules, results, context);
   const plan = rules === null ? null : new Plan(rules);
   const sections = new Sections(questions);
-  const list = new MailList(sections.all.length);
+  const list = new MailList(sections);
   const tally = new Tally(sections.questions);
+  const asked = namesOf(questions);
+  const senders = new Map<string, ShownSender>();
   const all = { mails: 0, failed: 0 };
   for await (const row of results.rows) {
     context.signal.throwIfAborted();
@@ -76,7 +78,7 @@ async function makeReport(
     const judged = toJudged(row, { calibration, newMails });
     if (!isShown(judged)) continue;
     const rule = plan?.take(judged) ?? -1;
-    const shown = toMailRow(row, { judged, questions, rule });
+    const shown = toMailRow(row, { judged, asked, rule, senders });
     list.add(shown, sections.placeOf(shown.answers));
     tally.add(shown);
   }

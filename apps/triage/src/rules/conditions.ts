@@ -13,6 +13,7 @@ export interface NamedAnswers {
 /** A mail and its answers, as conditions read them. */
 export interface JudgedMail {
   readonly record: TriageRecord;
+  readonly date: string;
   /** Recalibrated where the record is; null without an answer. */
   readonly answers: Readonly<Record<string, Answer>> | null;
   readonly isNew: boolean;
@@ -44,8 +45,9 @@ export function meetsAll(conditions: readonly Condition[], mail: JudgedMail): bo
   return conditions.every((condition) => meets(condition, mail));
 }
 
-function meets(condition: Condition, { record, answers, isNew }: JudgedMail): boolean {
-  if (condition.kind === "new") return isNew;
+function meets(condition: Condition, mail: JudgedMail): boolean {
+  const { answers } = mail;
+  if (condition.kind === "new") return mail.isNew;
   const answer = answers?.[condition.questionId];
   if (answer === undefined) return false;
   if (condition.kind === "option") {
@@ -53,13 +55,13 @@ function meets(condition: Condition, { record, answers, isNew }: JudgedMail): bo
     return answer.type === "choice" && options.includes(answer.choice) !== isNot;
   }
   const { of, comparison, value } = condition;
-  const number = "field" in of ? record[of.field] : shareOf(answer, of.share);
+  const number = "field" in of ? mail.record[of.field] : shareOf(answer, of.share);
   return typeof number === "number" && compare(number, comparison, value);
 }
 
 function shareOf(answer: Answer, name: string): number | undefined {
   if (answer.type === "boolean" || !Object.hasOwn(answer.probabilities, name)) return undefined;
-  return (answer.probabilities as Record<string, number>)[name];
+  return answer.probabilities[name];
 }
 
 /** Returns whether a number compares so with a value. */
@@ -260,19 +262,20 @@ function readOptions(
   return { kind: "option", questionId, options, isNot: operator.text === "!=" };
 }
 
-const comparisons: readonly string[] = [">=", "<=", ">", "<"];
+const comparisons = new Set([">=", "<=", ">", "<"]);
 
 function readNumber(
   { field, of, most }: Extract<Named, { kind: "number" }>,
   { operator, name, value }: { operator: Token; name: string; value: Token },
 ): Condition {
-  if (!comparisons.includes(operator.text)) {
+  if (!comparisons.has(operator.text)) {
     throw new ConditionError(
       operator.at,
       printable`${name} is a number; compare it with >=, >, <= or <`,
     );
   }
-  const isNumber = value.kind === "word" && /^(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})$/.test(value.text);
+  const isNumber =
+    value.kind === "word" && /^(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})$/.test(value.text);
   if (!isNumber || Number(value.text) > most) {
     const range = printable`${name} goes from 0 to ${String(most)}`;
     const said = value.text === "" ? "a number is missing" : printable`"${value.text}" cannot be`;

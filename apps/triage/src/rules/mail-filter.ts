@@ -27,7 +27,7 @@ export function readFilter(
   named: NamedAnswers,
 ): (mail: JudgedMail) => boolean {
   const conditions = only === null ? [] : readOnly(only, named);
-  return (mail) => (since === null || mail.record.date >= since) && meetsAll(conditions, mail);
+  return (mail) => (since === null || mail.date >= since) && meetsAll(conditions, mail);
 }
 
 function readOnly(only: string, named: NamedAnswers) {

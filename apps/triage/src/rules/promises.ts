@@ -63,8 +63,11 @@ function no(text: string): RulePromise {
 }
 
 function boundOf({ maxRisk, confidence, n, wrong }: LockedThreshold): string {
-  const percent = (share: number) => `${Number((100 * share).toFixed(1))} %`;
   return `at most ${percent(maxRisk)} wrong, with ${percent(confidence)} confidence (${printCount(wrong)} of ${printCount(n)} labels)`;
+}
+
+function percent(share: number): string {
+  return `${Number((100 * share).toFixed(1))} %`;
 }
 
 /** What a rule does without asking: act on yes or on no, from some printed value on. */
@@ -81,7 +84,7 @@ function actOf(
 ): Act | string {
   const noProbability = "a calibration promises thresholds of yes or no";
   if (condition.kind !== "number" || "share" in condition.of) return noProbability;
-  const { questionId, comparison, value } = condition;
+  const { questionId, comparison } = condition;
   const { field } = condition.of;
   const asked = fields.find((asked) => asked.questionId === questionId);
   if (asked?.type !== "boolean") return noProbability;

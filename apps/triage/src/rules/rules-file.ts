@@ -82,7 +82,10 @@ function readAction(text: string, start: number): string {
   const action =
     text.charAt(begin) === '"'
       ? quotedAt(text, begin).text
-      : text.slice(begin).replace(/^#.*$|\s#(?:\s.*)?$/su, "").trim();
+      : text
+          .slice(begin)
+          .replace(/^#.*$|\s#(?:\s.*)?$/su, "")
+          .trim();
   if (action === "") throw new ConditionError(start, "the action is missing, such as junk");
   return truncateCharacters(toPrintable(action), ACTION_LENGTH);
 }

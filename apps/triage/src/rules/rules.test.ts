@@ -43,6 +43,7 @@ const mail: JudgedMail = {
       probabilities: { "an option": 0.7, "a.b": 0.3 },
     },
   },
+  date: "2026-11-02",
   isNew: true,
 };
 

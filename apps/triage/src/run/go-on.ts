@@ -56,5 +56,7 @@ function toRun({ begin }: BegunRun, command: WorkCommand, file: string): TriageR
     yes: false,
     sort: null,
     top: Number.POSITIVE_INFINITY,
+    since: null,
+    only: null,
   };
 }

@@ -2,10 +2,14 @@ import { basename } from "node:path";
 import { CliError, printable, toPrintable } from "evaluator-cli-kit";
 import { printCount, printDuration } from "../amounts.ts";
 import { recordLabel } from "../input/mail.ts";
+import { calibratedAnswers } from "../calibration.ts";
+import type { NewMails } from "../journal/journal-reader.ts";
+import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import type { RunFacts } from "../journal/run-facts.ts";
 import type { Journal } from "../journal/journal.ts";
 import { recordNames, toRecord } from "../output/triage-record.ts";
 import { toRawLine, type TriageRecord, writeRecords } from "../output/write-records.ts";
+import { describeFilter } from "../rules/mail-filter.ts";
 import { type TableTerminal, triageTable } from "../table.ts";
 import type { AskOutcome, CallFailure } from "./ask-calls.ts";
 import { interrupted } from "./interruption.ts";
@@ -34,7 +38,8 @@ export async function giveResults(plan: CallPlan, options: ResultsOptions): Prom
   const { stderr, input, run, outputPath } = context;
   stderr.write(describeRun(plan, outcome));
   checkWholeRun(plan, options);
-  const records = await toRecords(plan, options);
+  const news = journal.newMails();
+  const { records, shown } = await toRecords(plan, options, news);
   const hasErrors = records.some(({ error }) => error !== undefined);
   const names = recordNames(context.fields, hasErrors);
   await writeRecords(outputPath, records, { format: run.format, names });
@@ -46,7 +51,7 @@ export async function giveResults(plan: CallPlan, options: ResultsOptions): Prom
     printable`Wrote ${`${records.length} of ${input.length}`} records to ${outputPath}\n`,
   );
   if (run.raw) await printLines(rawLines(plan, options), context);
-  await printTable(records, context);
+  await printTable({ shown, of: records.length, news }, context);
   return hasErrors || input.leftOutCount > 0 ? 2 : 0;
 }
 
@@ -94,15 +99,37 @@ export function unfinished(
 async function toRecords(
   plan: CallPlan,
   { context, journal, outcome }: ResultsOptions,
-): Promise<TriageRecord[]> {
+  news: NewMails | null,
+): Promise<{ records: TriageRecord[]; shown: TriageRecord[] }> {
   const { questions } = context;
   const records: TriageRecord[] = [];
+  const shown: TriageRecord[] = [];
   for await (const { mail, key } of plan.calls()) {
     const evaluation = journal.answer(key, questions);
     const error = outcome.failures.get(key)?.error ?? null;
-    records.push(toRecord(mail, { evaluation, error }, context));
+    const record = toRecord(mail, { evaluation, error }, context);
+    records.push(record);
+    if (isInTable({ record, kept: evaluation, news }, context)) shown.push(record);
   }
-  return records;
+  return { records, shown };
+}
+
+/** Returns whether the table of a run shows a mail. */
+export function isInTable(
+  {
+    record,
+    kept,
+    news,
+  }: {
+    readonly record: TriageRecord;
+    readonly kept: KeptEvaluation | null;
+    readonly news: NewMails | null;
+  },
+  { run, calibration, isShown }: Pick<RunContext, "run" | "calibration" | "isShown">,
+): boolean {
+  if (describeFilter(run) === null) return true;
+  const answers = kept === null ? null : calibratedAnswers(kept, calibration).answers;
+  return isShown({ record, date: record.date, answers, isNew: news?.ids.has(record.id) ?? false });
 }
 
 function runFacts(plan: CallPlan, { context, outcome }: ResultsOptions): RunFacts {
@@ -137,16 +164,32 @@ async function* rawLines(plan: CallPlan, { context, journal }: ResultsOptions) {
   }
 }
 
-/** Prints the table of a run's records. */
+/** What the table of a run shows. */
+export interface TableContent {
+  readonly shown: readonly TriageRecord[];
+  /** How many records the run has. */
+  readonly of: number;
+  readonly news: NewMails | null;
+}
+
+/** Prints the table of a run's records, and says which are new and which are left out. */
 export async function printTable(
-  records: readonly TriageRecord[],
+  { shown, of, news }: TableContent,
   context: RunContext,
 ): Promise<void> {
-  const { run, fields } = context;
-  await printLines(
-    triageTable(records, { ...run, fields, terminal: terminalOf(context) }),
-    context,
-  );
+  const { run, fields, stderr } = context;
+  if (news !== null) {
+    const added = `${printCount(news.ids.size)} of ${printCount(of)}`;
+    stderr.write(`New since the run of ${news.since.slice(0, 10)}: ${added} mails.\n`);
+  }
+  const filter = describeFilter(run);
+  if (filter !== null) {
+    const part = `${printCount(shown.length)} of ${printCount(of)}`;
+    stderr.write(printable`The table shows ${part} mails: ${filter}.\n`);
+  }
+  const newIds = news?.ids ?? new Set();
+  const table = triageTable(shown, { ...run, fields, newIds, terminal: terminalOf(context) });
+  await printLines(table, context);
 }
 
 /** Prints lines, many at once. */

@@ -8,6 +8,8 @@ import { MailFile } from "../input/mail-file.ts";
 import { toJournalPath, toOutputPath } from "../output/paths.ts";
 import { type AnswerField, answerFields } from "../questions/answer-fields.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
+import type { JudgedMail } from "../rules/conditions.ts";
+import { readFilter } from "../rules/mail-filter.ts";
 import { type Service, serviceOf, type TriageContext } from "../service.ts";
 import { chooseState, type ToState } from "../state.ts";
 import { checkSort } from "../table.ts";
@@ -23,6 +25,8 @@ export interface RunContext extends CliContext {
   readonly questions: Questions;
   readonly fields: readonly AnswerField[];
   readonly toState: ToState;
+  /** Returns whether the table shows a mail. */
+  readonly isShown: (mail: JudgedMail) => boolean;
   /** What the results' answers are recalibrated with; null for as they come. */
   readonly calibration: CalibrationArtifact | null;
   readonly transport: Transport;
@@ -48,6 +52,7 @@ export async function readRunContext(run: TriageRun, program: TriageContext): Pr
     run.calibration === null ? null : await readCalibration(run.calibration, questions, context);
   const fields = answerFields(questions, calibration);
   checkSort(run, fields);
+  const isShown = readFilter(run, { questions, fields });
   const wanted = { offline: run.offline, dryRun: run.dryRun, env };
   const transport = await openTransport(wanted);
   return {
@@ -60,6 +65,7 @@ export async function readRunContext(run: TriageRun, program: TriageContext): Pr
     questions,
     fields,
     calibration,
+    isShown,
     toState: await chooseState(run, input, program),
     transport,
     catalog: openCatalog(wanted),

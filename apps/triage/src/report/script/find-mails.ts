@@ -38,7 +38,7 @@ export async function findMails(
     (one.key < other.key ? -1 : Number(one.key > other.key)) ||
     (one.day > other.day ? -1 : Number(one.day < other.day)) ||
     one.place - other.place;
-  return found.sort(compare).map(({ place }) => place);
+  return found.toSorted(compare).map(({ place }) => place);
 }
 
 function keyOf({ sender, answers }: MailRow, order: ListOrder, score: number): string | number {
@@ -46,7 +46,10 @@ function keyOf({ sender, answers }: MailRow, order: ListOrder, score: number): s
   return order === "sender" ? sender.toLowerCase() : -(answers?.[score]?.value ?? -1);
 }
 
-function hasWords({ sender, address, subject, snippet }: MailRow, words: readonly string[]): boolean {
+function hasWords(
+  { sender, address, subject, snippet }: MailRow,
+  words: readonly string[],
+): boolean {
   if (words.length === 0) return true;
   const text = `${sender} ${address} ${subject} ${snippet}`.toLowerCase();
   return words.every((word) => text.includes(word));

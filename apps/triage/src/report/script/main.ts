@@ -16,12 +16,16 @@ function get<TElement extends HTMLElement>(id: string): TElement {
 }
 
 const facts = JSON.parse(get("facts").textContent) as PageFacts;
-const packs = new Packs([...document.querySelectorAll<HTMLElement>(".pack")], facts.packSize);
+const packs = new Packs([...document.querySelectorAll<HTMLElement>(".pack")], facts);
 const [search, section] = [get<HTMLInputElement>("search"), get<HTMLSelectElement>("section")];
 const onlyNew = document.querySelector<HTMLInputElement>("#only-new");
 const [found, list, sections] = [get("found"), get("found-mails"), get("sections")];
 const [previous, next] = [get<HTMLButtonElement>("previous"), get<HTMLButtonElement>("next")];
 const [count, status] = [get("found-count"), get("found-status")];
+
+function print(number: number): string {
+  return number.toLocaleString("en");
+}
 
 let places: readonly number[] = [];
 let start = 0;
@@ -62,7 +66,6 @@ async function show(from: number): Promise<void> {
   if (mine !== asked) return;
   list.replaceChildren(...rows.map((row) => toDom(mailItem(row, facts))));
   const end = start + rows.length;
-  const print = (number: number) => number.toLocaleString("en");
   count.textContent = print(places.length);
   status.textContent =
     places.length === 0
@@ -76,7 +79,7 @@ function turn(by: number): void {
   void show(start + by).then(() => found.scrollIntoView());
 }
 
-let typed = 0;
+let typed: ReturnType<typeof setTimeout> | undefined;
 search.addEventListener("input", () => {
   clearTimeout(typed);
   typed = setTimeout(() => void find(), 150);

@@ -1,15 +1,20 @@
-import { type MailRow, unpackRow } from "../mail-row.ts";
+import { type MailRow, type ShownQuestion, unpackRow } from "../mail-row.ts";
 
 /** Opens the packs of mails that stand in the page, each when it is needed. */
 export class Packs {
   readonly #elements: readonly HTMLElement[];
   readonly #size: number;
+  readonly #questions: readonly ShownQuestion[];
   readonly #opened = new Map<number, Promise<MailRow[]>>();
 
-  /** @param size - How many mails are in each pack but the last. */
-  constructor(elements: readonly HTMLElement[], size: number) {
+  /** @param facts - With `packSize`: how many mails are in each pack but the last. */
+  constructor(
+    elements: readonly HTMLElement[],
+    { packSize, questions }: { packSize: number; questions: readonly ShownQuestion[] },
+  ) {
     this.#elements = elements;
-    this.#size = size;
+    this.#size = packSize;
+    this.#questions = questions;
   }
 
   /** Returns the mails at some places of the whole list. */
@@ -30,15 +35,15 @@ export class Packs {
   }
 
   #open(at: number): Promise<MailRow[]> {
-    const opened = this.#opened.get(at) ?? unpack(this.#elements[at]?.textContent ?? "");
+    const opened = this.#opened.get(at) ?? this.#unpack(this.#elements[at]?.textContent ?? "");
     this.#opened.set(at, opened);
     return opened;
   }
-}
 
-async function unpack(base64: string): Promise<MailRow[]> {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  const packed = JSON.parse(await new Response(stream).text()) as unknown[];
-  return packed.map(unpackRow);
+  async #unpack(base64: string): Promise<MailRow[]> {
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    const packed = JSON.parse(await new Response(stream).text()) as unknown[];
+    return packed.map((row) => unpackRow(row, this.#questions));
+  }
 }

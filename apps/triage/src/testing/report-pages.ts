@@ -1,0 +1,95 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { launchBrowser } from "evaluator-fixtures/browser";
+import { expect, onTestFinished } from "vitest";
+import { recordingTransport, sampleMail, sampleResponse } from "./samples.ts";
+import { folderWith, startTriage, stoppedClock } from "./start-triage.ts";
+
+/** What is said of one mail, where it is not of little importance and no scam. */
+export interface Said {
+  readonly importance?: number;
+  readonly scam?: number;
+  readonly deal?: number;
+  readonly category?: string;
+  readonly confidence?: number;
+}
+
+/** Returns a whole response that says something. */
+export function responseWith({
+  importance = 0,
+  scam = 0,
+  deal = 0,
+  category,
+  confidence = 0.9,
+}: Said) {
+  const given = { category: confidence, importance: 0.9 };
+  const { answers, ...rest } = sampleResponse({ importance, confidence: given });
+  const { probabilities } = answers.category;
+  const picked = category ?? answers.category.choice;
+  const shares = Object.keys(probabilities).map((name) => [name, Number(name === picked)]);
+  return {
+    ...rest,
+    answers: {
+      ...answers,
+      category: { ...answers.category, choice: picked, probabilities: Object.fromEntries(shares) },
+      brand_deal: { type: "boolean", probability: deal },
+      scam: { type: "boolean", probability: scam },
+    },
+  };
+}
+
+/** Makes a folder with mails and a run about them. */
+export async function triaged(mails: readonly object[], said: readonly Said[] = []) {
+  const cwd = await folderWith(mails);
+  await run(cwd, said);
+  return cwd;
+}
+
+/** Runs on a folder, on a day. */
+export async function run(cwd: string, said: readonly Said[] = [], day = "2026-11-21") {
+  const transport = recordingTransport((index) => responseWith(said[index] ?? {}));
+  const clock = { ...stoppedClock, today: () => new Date(day) };
+  return await startTriage(["inbox.json"], { cwd, transport, clock });
+}
+
+/** Makes the report of a folder, and returns its path. */
+export async function reportOf(cwd: string, ...words: string[]) {
+  const { exitCode, stderr } = await startTriage(["report", "inbox.json", ...words], { cwd });
+  const path = join(cwd, "inbox.triage.html");
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `Wrote ${path}\n` });
+  return path;
+}
+
+/** Returns mails by their subjects. */
+export function named(...names: string[]) {
+  return names.map((name) => sampleMail({ id: `${name}@example.com`, subject: name }));
+}
+
+/** Opens reports in one browser. */
+export class ReportPages {
+  #browser: Awaited<ReturnType<typeof launchBrowser>> | null = null;
+
+  async start(): Promise<void> {
+    this.#browser = await launchBrowser();
+  }
+
+  async close(): Promise<void> {
+    await this.#browser?.close();
+  }
+
+  /** Opens a page, and returns what it asks for and what its elements say. */
+  async open(path: string, { javaScriptEnabled = true } = {}) {
+    const context = await this.#browser?.newContext({ javaScriptEnabled });
+    if (context === undefined) throw new Error("start the browser first");
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    await page.goto(pathToFileURL(path).href);
+    const texts = async (selector: string) => {
+      const all = await page.locator(selector).allTextContents();
+      return all.map((text) => text.replace(/\s+/g, " ").trim());
+    };
+    return { page, requests, texts };
+  }
+}
