@@ -62,6 +62,9 @@ export interface PageParts {
   readonly script?: { readonly text: string; readonly hash: string };
 }
 
+/** Stands behind a body; what comes from outside has no "<". */
+const END = "<!-- the end of the body -->";
+
 /** Returns a page as one file: nothing in it is fetched, and nothing run but its script. */
 export function page(parts: PageParts): string {
   return pageAround(parts).join("");
@@ -93,10 +96,11 @@ export function pageAround({
         </style>
       </head>
       <body>
-        ${body}
+        ${body}${trusted(END)}
       </body>
-    </html>`;
+    </html> `;
+  const [before = "", after = ""] = parts.toString().split(END);
   // In one piece: the hash is of what stands between the tags.
   const element = script === undefined ? "" : `<script>${script.text}</script>`;
-  return [parts.toString(), `${element}\n      </body>\n    </html> `];
+  return [before, element + after];
 }

@@ -1,5 +1,11 @@
 import { deflateRawSync } from "node:zlib";
-import { type MailRow, type ShownQuestion, packRow, unpackRow } from "./mail-row.ts";
+import {
+  type MailRow,
+  type PackedRow,
+  type ShownQuestion,
+  packRow,
+  unpackRow,
+} from "./mail-row.ts";
 import type { MailPlace, Sections } from "./sections.ts";
 
 /** So many mails are packed together: a page of the list opens one or two packs. */
@@ -39,7 +45,7 @@ export class MailList {
     const end = start + Math.min(limit, this.counts[section] ?? 0);
     return this.#sorted()
       .slice(start, end)
-      .map((at) => unpackRow(JSON.parse(String(this.#packed[at])), this.#questions));
+      .map((at) => unpackRow(JSON.parse(String(this.#packed[at])) as PackedRow, this.#questions));
   }
 
   /** Returns all mails in packs: JSON arrays, deflated, as base64. */

@@ -30,7 +30,7 @@ nav { display: flex; flex-wrap: wrap; gap: 0.4rem; margin: 1.1rem 0; }
 nav a { padding: 0.2rem 0.7rem; border: 1px solid var(--line); border-radius: 99px; background: var(--card); color: var(--text); font-size: 0.87rem; text-decoration: none; }
 nav a:hover { border-color: var(--accent); }
 nav b { margin-left: 0.15rem; font-weight: 600; font-variant-numeric: tabular-nums; }
-.controls { display: flex; flex-wrap: wrap; gap: 0.6rem 1.5rem; align-items: center; padding: 0.7rem 1rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); font-size: 0.87rem; }
+.controls { margin-top: 1.1rem; display: flex; flex-wrap: wrap; gap: 0.6rem 1.5rem; align-items: center; padding: 0.7rem 1rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); font-size: 0.87rem; }
 .controls fieldset { display: flex; flex-wrap: wrap; gap: 0.3rem 0.9rem; margin: 0; padding: 0; border: 0; }
 .controls legend { float: left; padding: 0; color: var(--quiet); }
 .controls label { display: inline-flex; gap: 0.4rem; align-items: center; }
@@ -52,7 +52,7 @@ code { font: 0.87em ui-monospace, monospace; overflow-wrap: anywhere; }
 :root:not(.scripted):has(#order-newest:checked) .mail { order: var(--day); }
 :root:not(.scripted):has(#only-new:checked) .mail:not(.is-new) { display: none; }
 .mail + .mail { border-top: 1px solid var(--line); }
-.mail summary { display: grid; grid-template-columns: 4.2rem minmax(0, 1fr) 17rem; gap: 0.2rem 1.1rem; padding: 0.7rem 1rem; list-style: none; cursor: pointer; }
+.mail summary { display: grid; grid-template-columns: 4.2rem minmax(0, 1fr) 19rem; gap: 0.2rem 1.1rem; padding: 0.7rem 1rem; list-style: none; cursor: pointer; }
 .mail summary::-webkit-details-marker { display: none; }
 .mail summary:hover { background: color-mix(in srgb, var(--accent) 5%, transparent); }
 .mail summary:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
@@ -79,7 +79,7 @@ time { flex: none; font-size: 0.82rem; font-variant-numeric: tabular-nums; }
 .mark-warn { background: var(--warn-back); color: var(--warn); }
 .mark-act { background: none; border: 1px solid var(--line); color: var(--text); }
 .answers { display: grid; gap: 0.15rem; align-content: start; font-size: 0.78rem; }
-.answer { display: grid; grid-template-columns: 5.2rem minmax(0, 1fr) 5.6rem; gap: 0.5rem; align-items: center; color: var(--quiet); }
+.answer { display: grid; grid-template-columns: 5.2rem minmax(0, 1fr) 7.4rem; gap: 0.5rem; align-items: center; color: var(--quiet); }
 .answer-name, .answer-value { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .answer-name { text-align: right; }
 .answer-value { color: var(--text); font-variant-numeric: tabular-nums; }
@@ -116,6 +116,14 @@ figure svg { max-width: 44rem; margin: 0 auto; }
   .figures { grid-template-columns: repeat(2, 1fr); }
   figure { padding: 1rem 0.6rem; }
   svg text { font-size: 15px; }
+  svg text[transform] { display: none; } /* the caption says it too, and the numbers need its room */
+  .plan table, .plan tbody, .plan tr, .plan th { display: block; }
+  .plan thead { display: none; }
+  .plan .table th, .plan .table td { padding: 0; white-space: normal; }
+  .plan .table tr { padding: 0.5rem 0; }
+  .plan tr + tr { border-top: 1px solid var(--line); }
+  .plan td { display: inline; }
+  .plan td:nth-child(3) { margin: 0 0.5rem; font-weight: 600; }
   .bar-list li { grid-template-columns: minmax(0, 9.5em) minmax(0, 1fr) 3em; }
   .mail summary { grid-template-columns: 3.1rem minmax(0, 1fr); gap: 0.2rem 0.7rem; padding: 0.7rem; }
   .level-name { font-size: 0.7rem; }
@@ -123,7 +131,7 @@ figure svg { max-width: 44rem; margin: 0 auto; }
   .from { display: block; white-space: normal; overflow-wrap: anywhere; }
   .snippet { white-space: normal; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; }
   .answers { grid-column: 1 / -1; grid-template-columns: minmax(0, 1fr); margin-top: 0.3rem; }
-  .answer { grid-template-columns: 5.6rem minmax(0, 1fr) 7rem; }
+  .answer { grid-template-columns: 5.6rem minmax(0, 1fr) 8rem; }
   .more { padding: 0 0.7rem 0.8rem; }
   .more dl { grid-template-columns: minmax(0, 1fr); }
   .more dd { margin-bottom: 0.3rem; }
@@ -132,9 +140,10 @@ figure svg { max-width: 44rem; margin: 0 auto; }
   .controls input[type="search"] { flex: 1; min-width: 0; }
 }
 @media print {
-  body { padding: 0; max-width: none; font-size: 9.5pt; }
+  html { font-size: 72%; }
+  body { padding: 0; max-width: none; font-size: 1rem; }
   .controls, nav, .more, .turn, .rest button { display: none; }
-  .mail summary { grid-template-columns: 3.6rem minmax(0, 1fr) 14rem; padding: 0.35rem 0.5rem; }
+  .mail summary { grid-template-columns: 4.2rem minmax(0, 1fr) 19rem; padding: 0.5rem 0.7rem; }
   .answers { grid-column: auto; grid-template-columns: minmax(0, 1fr); }
   .mails { overflow: visible; }
   .level b, .mark { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

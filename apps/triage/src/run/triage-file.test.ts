@@ -175,7 +175,7 @@ test("a mistyped command ends with 64 and shows how it is typed", async () => {
   const outcome = await startTriage(["inbox.json", "--fast"], {});
   const known =
     "--journal, --offline, --concurrency, --price, --rate, --limit, --raw, --skip-invalid, --dry-run, --max-cost, --yes, " +
-    "--context, --today, --contacts, --questions, --calibration, --format, --sort, --top";
+    "--context, --today, --contacts, --state-fields, --questions, --calibration, --format, --sort, --top, --since, --only";
   const stderr = `Unknown option '--fast'; there are ${known}.\n\n${usage}`;
   expect(outcome).toEqual({ exitCode: 64, stdout: "", stderr });
 });

@@ -1,4 +1,10 @@
-import type { MailRow } from "../mail-row.ts";
+import {
+  type PackedRow,
+  type RowHead,
+  type ShownQuestion,
+  unpackHead,
+  unpackValue,
+} from "../mail-row.ts";
 import type { Packs } from "./packs.ts";
 
 /** How a list can be sorted. */
@@ -16,11 +22,17 @@ export interface ListQuery {
   readonly order: ListOrder;
 }
 
+/** Which question says how urgent a mail is; `score` is -1 without one. */
+interface ScoreFacts {
+  readonly score: number;
+  readonly questions: readonly ShownQuestion[];
+}
+
 /** Returns the places of the mails that a query finds, in its order. */
 export async function findMails(
   packs: Packs,
   query: ListQuery,
-  score: number,
+  facts: ScoreFacts,
 ): Promise<readonly number[]> {
   const { from, to, isWhole, words, onlyNew, order } = query;
   // A section is sorted by urgency already, so nothing is opened for it.
@@ -29,8 +41,10 @@ export async function findMails(
   }
   const found: { place: number; key: string | number; day: string }[] = [];
   for await (const { place, row } of packs.all()) {
-    if (place < from || place >= to || (onlyNew && !row.isNew) || !hasWords(row, words)) continue;
-    found.push({ place, key: keyOf(row, order, score), day: row.day });
+    const head = unpackHead(row);
+    if (place < from || place >= to || (onlyNew && !head.isNew) || !hasWords(head, words)) continue;
+    const key = order === "urgent" ? urgencyOf(row, facts) : order === "sender" ? head.sender : 0;
+    found.push({ place, key: typeof key === "string" ? key.toLowerCase() : key, day: head.day });
   }
   // Of a section the places say what is urgent in it.
   if (!isWhole && order === "urgent") return found.map(({ place }) => place);
@@ -41,13 +55,13 @@ export async function findMails(
   return found.toSorted(compare).map(({ place }) => place);
 }
 
-function keyOf({ sender, answers }: MailRow, order: ListOrder, score: number): string | number {
-  if (order === "newest") return 0;
-  return order === "sender" ? sender.toLowerCase() : -(answers?.[score]?.value ?? -1);
+// The most urgent first.
+function urgencyOf(row: PackedRow, { score, questions }: ScoreFacts): number {
+  return score === -1 ? 0 : -(unpackValue(row, score, questions) ?? -1);
 }
 
 function hasWords(
-  { sender, address, subject, snippet }: MailRow,
+  { sender, address, subject, snippet }: RowHead,
   words: readonly string[],
 ): boolean {
   if (words.length === 0) return true;

@@ -53,7 +53,7 @@ async function find(): Promise<void> {
   const all = facts.sections.reduce((sum, { count }) => sum + count, 0);
   const to = at === -1 ? all : from + (facts.sections[at]?.count ?? 0);
   const query = { from, to, isWhole: at === -1, words, onlyNew: onlyNew?.checked ?? false, order };
-  const result = await findMails(packs, query, facts.score);
+  const result = await findMails(packs, query, facts);
   if (mine !== asked) return; // the reader went on
   places = result;
   await show(0);

@@ -1,11 +1,11 @@
-import { type MailRow, type ShownQuestion, unpackRow } from "../mail-row.ts";
+import { type MailRow, type PackedRow, type ShownQuestion, unpackRow } from "../mail-row.ts";
 
 /** Opens the packs of mails that stand in the page, each when it is needed. */
 export class Packs {
   readonly #elements: readonly HTMLElement[];
   readonly #size: number;
   readonly #questions: readonly ShownQuestion[];
-  readonly #opened = new Map<number, Promise<MailRow[]>>();
+  readonly #opened = new Map<number, Promise<PackedRow[]>>();
 
   /** @param facts - With `packSize`: how many mails are in each pack but the last. */
   constructor(
@@ -23,27 +23,27 @@ export class Packs {
       const pack = await this.#open(Math.floor(place / this.#size));
       return pack[place % this.#size];
     });
-    return (await Promise.all(rows)).filter((row) => row !== undefined);
+    const found = (await Promise.all(rows)).filter((row) => row !== undefined);
+    return found.map((row) => unpackRow(row, this.#questions));
   }
 
   /** Returns every mail with its place, pack by pack, so that a page stays alive meanwhile. */
-  async *all(): AsyncGenerator<{ readonly place: number; readonly row: MailRow }> {
+  async *all(): AsyncGenerator<{ readonly place: number; readonly row: PackedRow }> {
     for (const at of this.#elements.keys()) {
       const rows = await this.#open(at);
       for (const [index, row] of rows.entries()) yield { place: at * this.#size + index, row };
     }
   }
 
-  #open(at: number): Promise<MailRow[]> {
-    const opened = this.#opened.get(at) ?? this.#unpack(this.#elements[at]?.textContent ?? "");
+  #open(at: number): Promise<PackedRow[]> {
+    const opened = this.#opened.get(at) ?? unpack(this.#elements[at]?.textContent ?? "");
     this.#opened.set(at, opened);
     return opened;
   }
+}
 
-  async #unpack(base64: string): Promise<MailRow[]> {
-    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-    const packed = JSON.parse(await new Response(stream).text()) as unknown[];
-    return packed.map((row) => unpackRow(row, this.#questions));
-  }
+async function unpack(base64: string): Promise<PackedRow[]> {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return JSON.parse(await new Response(stream).text()) as PackedRow[];
 }
