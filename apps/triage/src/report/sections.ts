@@ -224,7 +224,7 @@ function toText(value: unknown): string {
 }
 
 /** Returns a name as a heading: `brand_deal` is "Brand deal". */
-export function toTitle(name: string): string {
+function toTitle(name: string): string {
   const words = toPrintable(name)
     .replaceAll("_", " ")
     .replace(/(?<=[\p{Ll}\d])\p{Lu}/gu, (letter) => ` ${letter.toLowerCase()}`);
