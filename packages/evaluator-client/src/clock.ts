@@ -28,3 +28,8 @@ export interface EvaluatorRuntime {
   /** Gives a number from 0 to 1. @default Math.random */
   random?: () => number;
 }
+
+/** Returns the time since an instant of a clock in milliseconds, to the microsecond. */
+export function elapsedMs(clock: Clock, sinceMs: number): number {
+  return Math.round((clock.now() - sinceMs) * 1000) / 1000;
+}

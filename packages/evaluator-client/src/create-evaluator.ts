@@ -6,7 +6,7 @@ import {
   runBatch,
   WaitingTime,
 } from "./batch/run-batch.ts";
-import { type EvaluatorRuntime, systemClock } from "./clock.ts";
+import { elapsedMs, type EvaluatorRuntime, systemClock } from "./clock.ts";
 import { ConfigurationError } from "./errors.ts";
 import type { Evaluation } from "./evaluation.ts";
 import {
@@ -152,7 +152,7 @@ export function createEvaluator(
     };
     const tokens = pacer.countsTokens ? tokensOf(request) : 0;
     const { value, attempts } = await withRetries(attempt, policy, tokens);
-    const timing = { totalMs: clock.now() - startedAtMs, attempts };
+    const timing = { totalMs: elapsedMs(clock, startedAtMs), attempts };
     const { name } = transport;
     return toEvaluation(value.response, { reply: value.reply, transport: name, questions, timing });
   }

@@ -43,6 +43,13 @@ test("an answer that somebody changed is no answer, and is asked for again", asy
   expect(await runs.statusesOf([keyOf("b")])).toEqual(["unknown"]);
 });
 
+test("a record whose state somebody changed is not asked about as something else", async () => {
+  await opened.load(recordsNamed("a", "b"));
+  await opened.database.query("update evaluator.records set state = '~zz' where idx = 1");
+  const chunk = await opened.takeChunk(1);
+  await expect(runs.readChunk(chunk)).rejects.toThrow("Record 1 of run 1 is not as it was written");
+});
+
 test("of answers to the same call that come at once one is kept, and each is told of", async () => {
   const [record] = recordsNamed("a");
   await opened.load([record as RunRecord]);
@@ -62,7 +69,7 @@ test("an answer is kept as what differs from the first one, and read by every ru
   const kept = await opened.database.query(
     "select evaluation from evaluator.answers order by ctid",
   );
-  expect(kept).toEqual(["", '3~1 two"', '{"other":[]}'].map((evaluation) => ({ evaluation })));
+  expect(kept).toEqual(["", '31two"', '{"other":[]}'].map((evaluation) => ({ evaluation })));
   await opened.database.query("select evaluator.forget_run(1)");
   await opened.load(records, { digest: "other" });
   const [other] = await runs.list();

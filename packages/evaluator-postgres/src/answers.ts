@@ -45,6 +45,15 @@ export async function readSamples(query: Query): Promise<Samples> {
   return new Map(rows.map(({ setup, sample }) => [setup, toSample(sample)]));
 }
 
+/** Returns what a run's states are the difference to; null for a run without records. */
+export async function readStateSample(query: Query, run: number): Promise<Sample | null> {
+  const [row] = await query<{ sample: string | null }>(
+    "select state_sample as sample from evaluator.runs where run = $1",
+    [run],
+  );
+  return row?.sample == null ? null : toSample(row.sample);
+}
+
 // A digest tells a damaged row, for which half of SHA-256 is plenty; in hexadecimal here.
 const DIGEST_LENGTH = 32;
 const STATE_DIGEST_LENGTH = 16;

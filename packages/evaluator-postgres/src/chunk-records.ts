@@ -3,10 +3,13 @@ import {
   type AnswerRow,
   forgetAnswers,
   readEvaluation,
+  readStateSample,
   samplesFor,
 } from "./answers.ts";
 import { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
+import { DatabaseError } from "./database-error.ts";
 import type { Query } from "./database.ts";
+import { type Sample, unpackJson } from "./packed-text.ts";
 
 /** A record that is to be asked about. */
 export interface ChunkRecord {
@@ -35,7 +38,7 @@ export async function readChunk(
   { run, chunk }: LeasedChunk,
 ): Promise<{ missing: ChunkRecord[]; costUsd: number }> {
   const first = chunk * CHUNK_SIZE;
-  const rows = await query<Row>(
+  const kept = await query<Row>(
     `select r.idx, r.id, r.key, r.state, ${answerColumns},
        case when a.run = r.run then a.cost_usd end as cost_usd
      from evaluator.records r left join evaluator.answers a on a.key = r.key
@@ -44,6 +47,8 @@ export async function readChunk(
      order by r.idx`,
     [run, first, first + CHUNK_SIZE],
   );
+  const sample = kept.length === 0 ? null : await readStateSample(query, run);
+  const rows = kept.map((row) => Object.assign(row, { state: stateOf(row, run, sample) }));
   const samples = await samplesFor(query, rows);
   const isThere = (row: Row) =>
     row.digest != null && readEvaluation(row as AnswerRow, samples, row.state) !== null;
@@ -63,4 +68,12 @@ export async function readChunk(
     })),
     costUsd,
   };
+}
+
+function stateOf({ idx, state }: Row, run: number, sample: Sample | null): string {
+  const whole = unpackJson(state, sample);
+  if (whole !== null) return whole;
+  const what = `Record ${idx} of run ${run} is not as it was written`;
+  const remedy = `Remove the run with evaluator.forget_run(${run}), and load it again.`;
+  throw new DatabaseError(`${what}. ${remedy}`, { failure: "other" });
 }

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query, Session } from "./database.ts";
+import { packJson, type Sample, toSample } from "./packed-text.ts";
 import type { RunSetup } from "./run-info.ts";
 
 /** A record of a run; its place in the input is its place in the order they come. */
@@ -117,26 +118,29 @@ async function loadRun(
       await reopen(query, { run, maxCostUsd, queue });
       return "joined";
     }
-    await copyRecords(session, run, records());
+    const sample = await copyRecords(session, run, records());
     await queue.add(query, run, Array(row.chunks).keys());
     await query(
       `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
-         opened_at = clock_timestamp() where run = $1`,
-      [run],
+         state_sample = $2, opened_at = clock_timestamp() where run = $1`,
+      [run, sample],
     );
     return "loaded";
   });
 }
 
+/** Keeps the records, their states as what differs from the first one's, and returns that. */
 async function copyRecords(
   { copyIn }: Session,
   run: number,
   records: AsyncIterable<RunRecord>,
-): Promise<void> {
+): Promise<string | null> {
+  let sample: Sample | null = null;
   const lines = async function* lines() {
     let [idx, piece] = [0, ""];
     for await (const { id, key, state } of records) {
-      const texts = [JSON.stringify(id), key, state].map(toCopyText);
+      sample ??= toSample(state);
+      const texts = [JSON.stringify(id), key, packJson(state, sample)].map(toCopyText);
       piece += `${run}\t${idx}\t${texts.join("\t")}\n`;
       idx += 1;
       if (piece.length < COPY_PIECE) continue;
@@ -146,6 +150,7 @@ async function copyRecords(
     yield piece;
   };
   await copyIn("copy evaluator.records (run, idx, id, key, state) from stdin", lines());
+  return (sample as Sample | null)?.text ?? null;
 }
 
 const COPY_PIECE = 65_536;

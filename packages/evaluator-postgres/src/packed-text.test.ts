@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pack, toSample, unpack } from "./packed-text.ts";
+import { pack, packJson, toSample, unpack, unpackJson } from "./packed-text.ts";
 
 const answer = (choice: string, requestId: string, totalMs: number): string =>
   JSON.stringify({ answers: { tier: { choice } }, requestId, metadata: { requestId }, totalMs });
@@ -9,19 +9,49 @@ test("keeps of an answer what differs from the sample, and each new word once", 
   const text = answer("fast", "gen_2B", 12.75);
   const packed = pack(text, toSample(sample));
   expect(packed).toMatchInlineSnapshot(`
-    "7~1 fast"
-    4~5 2B"
+    "71fast"
+    452B"
     6=b
-    4~3 75"
+    4375"
   `);
   expect(unpack(packed ?? "", toSample(sample))).toBe(text);
 });
 
+test("a difference that is the one before again takes one character", () => {
+  const other = toSample("[111,222,333,444,666,888]");
+  const packed = pack("[555,555,555,555,555,777]", other);
+  expect(packed).toBe("10555\n2=1\n\n\n\n20777");
+  expect(unpack(packed ?? "", other)).toBe("[555,555,555,555,555,777]");
+});
+
+test("words far from one another are found", () => {
+  const far = (one: number, other: number) =>
+    `[${"1,".repeat(40)}${one},${"1,".repeat(9000)}${other}]`;
+  const packed = pack(far(22, 33), toSample(far(44, 55)));
+  expect(packed).toBe("_029022\n_dw2033");
+  expect(unpack(packed ?? "", toSample(far(44, 55)))).toBe(far(22, 33));
+  const tooFar = (one: number) => `[${"1,".repeat(24_000)}${one}]`;
+  expect(pack(tooFar(22), toSample(tooFar(33)))).toBeNull();
+});
+
+test("JSON of another shape is kept whole, and what is packed needs its sample", () => {
+  const [one, other] = ['{"from":"anna","n":1}', '{"from":"otto","n":1}'];
+  const packed = packJson(other, toSample(one));
+  expect(packed).toBe('~31otto"');
+  expect(unpackJson(packed, toSample(one))).toBe(other);
+  expect(unpackJson(packed, null)).toBeNull();
+  for (const whole of ["null", "[1,2]", '"~a text"', '{"from":"anna"}']) {
+    expect(unpackJson(packJson(whole, toSample(one)), null)).toBe(whole);
+  }
+});
+
 test.each([
   sample,
+  answer("x".repeat(80), `gen_${"y".repeat(80)}`, 12.5),
   answer("~=\\\n 1 \u0000 ", 'a "quoted" \u{1F600} word', -1e-7),
   answer("", "\\", 0),
   answer("7~1 x", "=b", 1e21),
+  answer("71x", "_0015", -0.5),
 ])("gives every text back as it was: %j", (text) => {
   for (const other of [sample, text]) {
     const packed = pack(text, toSample(other));
@@ -37,7 +67,7 @@ test.each(['{"answers":{}}', "", sample.replace("{", "{\n"), '"'.repeat(9)])(
   },
 );
 
-test.each(["1", "~", "=", "zz~9 x", "-5=1", "1=zz", "\n\n"])(
+test.each(["1", "~", "=", "z9 x", "_zzz0", "_1", "-5=1", "1=zz", "\n\n"])(
   "a damaged difference gives nothing: %j",
   (packed) => {
     expect(unpack(packed, toSample(sample))).toBeNull();

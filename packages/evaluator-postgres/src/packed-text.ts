@@ -6,8 +6,15 @@ export interface Sample {
   readonly starts: readonly number[];
 }
 
-const CHANGED = "~";
+// A line is the place of a word, counted from the one before, and either this and the place of the
+// same word, or how many characters are the sample's and those that follow.
 const SAME_AS = "=";
+const AS_BEFORE = "";
+const PACKED = "~";
+/** The most that one digit tells. */
+const LARGEST_DIGIT = 35;
+const LONG_PLACE = "_";
+const LARGEST_PLACE = 36 ** 3 - 1;
 const wordForm = /"(?:[^"\\]|\\.)*"?|[\w.+-]+|[^\w".+-]+/g;
 
 /** Returns a text as a sample for others. */
@@ -24,49 +31,68 @@ function toWords(text: string): readonly string[] {
 
 /**
  * Returns the difference of a text to a sample, or null where it is of another shape or would be no
- * shorter. An answer of 1.7 kB becomes 0.2 kB: names, punctuation and most values are the sample's.
+ * shorter. An answer of 1.7 kB becomes 0.17 kB: names, punctuation and most values are the sample's.
  */
 export function pack(text: string, sample: Sample): string | null {
   const own = toWords(text);
   if (own.length !== sample.words.length || text.includes("\n")) return null;
   const lines: string[] = [];
   const seen = new Map<string, number>();
-  let last = 0;
+  let [last, before] = [0, ""];
   for (const [index, word] of own.entries()) {
     const known = sample.words[index] ?? "";
     if (word === known) continue;
-    const place = (index - last).toString(36);
+    if (index - last > LARGEST_PLACE) return null;
+    const place = placeOf(index - last);
     last = index;
     const same = seen.get(word);
     if (same === undefined) seen.set(word, index);
-    lines.push(
-      same === undefined
-        ? `${place}${CHANGED}${changeOf(word, known)}`
-        : `${place}${SAME_AS}${same.toString(36)}`,
-    );
+    const line = place + (same === undefined ? changeOf(word, known) : SAME_AS + same.toString(36));
+    lines.push(line === before ? AS_BEFORE : line);
+    before = line;
   }
   const packed = lines.join("\n");
   return packed.length < text.length ? packed : null;
 }
 
+function placeOf(distance: number): string {
+  const digits = distance.toString(36);
+  return distance <= LARGEST_DIGIT ? digits : LONG_PLACE + digits.padStart(3, "0");
+}
+
 /** How many characters are the sample's, and those that follow. */
 function changeOf(word: string, known: string): string {
   let shared = 0;
-  while (shared < word.length && word[shared] === known[shared]) shared += 1;
-  return `${shared.toString(36)} ${word.slice(shared)}`;
+  const most = Math.min(LARGEST_DIGIT, word.length);
+  while (shared < most && word[shared] === known[shared]) shared += 1;
+  return shared.toString(36) + word.slice(shared);
+}
+
+/** Returns JSON as the difference to a sample, marked as no JSON begins, or as it is. */
+export function packJson(text: string, sample: Sample): string {
+  const packed = pack(text, sample);
+  return packed === null ? text : PACKED + packed;
+}
+
+/** Returns the JSON that was packed, or null where it was damaged. */
+export function unpackJson(kept: string, sample: Sample | null): string | null {
+  if (!kept.startsWith(PACKED)) return kept;
+  return sample === null ? null : unpack(kept.slice(PACKED.length), sample);
 }
 
 /** Returns the text of a difference to a sample, or null where that was damaged. */
 export function unpack(packed: string, { text, words, starts }: Sample): string | null {
   if (packed === "") return text;
   const own = new Map<number, string>();
-  let [whole, index, end] = ["", 0, 0];
-  for (const line of packed.split("\n")) {
-    const [, place = "", kind, rest = ""] = lineForm.exec(line) ?? [];
-    index += Number.parseInt(place, 36);
+  let [whole, index, end, before] = ["", 0, 0, ""];
+  for (const given of packed.split("\n")) {
+    const line = given === AS_BEFORE ? before : given;
+    before = line;
+    const [, place = "", same, change = ""] = lineForm.exec(line) ?? [];
+    index += Number.parseInt(place.replace(LONG_PLACE, ""), 36);
     const [start, known] = [starts[index], words[index]];
     if (start === undefined || known === undefined) return null;
-    const word = kind === SAME_AS ? own.get(Number.parseInt(rest, 36)) : changed(rest, known);
+    const word = same === undefined ? changed(change, known) : own.get(Number.parseInt(same, 36));
     if (word === undefined) return null;
     own.set(index, word);
     whole += text.slice(end, start) + word;
@@ -75,9 +101,8 @@ export function unpack(packed: string, { text, words, starts }: Sample): string 
   return whole + text.slice(end);
 }
 
-const lineForm = /^([\da-z]+)([~=])(.*)$/s;
+const lineForm = /^([\da-z]|_[\da-z]{3})(?:=([\da-z]+)|([\da-z].*))$/s;
 
 function changed(change: string, known: string): string {
-  const space = change.indexOf(" ");
-  return known.slice(0, Number.parseInt(change.slice(0, space), 36)) + change.slice(space + 1);
+  return known.slice(0, Number.parseInt(change.charAt(0), 36)) + change.slice(1);
 }

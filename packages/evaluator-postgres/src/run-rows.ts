@@ -1,7 +1,14 @@
 import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { type AnswerRow, readEvaluation, readSamples, type Samples } from "./answers.ts";
+import {
+  type AnswerRow,
+  readEvaluation,
+  readSamples,
+  readStateSample,
+  type Samples,
+} from "./answers.ts";
 import type { Database, Query } from "./database.ts";
+import { type Sample, unpackJson } from "./packed-text.ts";
 
 /** A record of a run, and how it ended. */
 export interface RunRow {
@@ -41,12 +48,12 @@ const source = `
  */
 export async function* runRows(database: Database, run: number): AsyncGenerator<RunRow> {
   const text = new PassThrough({ encoding: "utf8" });
-  let samples: Samples = new Map();
+  let samples: RowSamples | null = null;
   // The transaction is open as long as its rows are taken; who leaves early closes the connection.
   const done = database
     .transaction(async ({ query, copyOut }) => {
       await query("set transaction isolation level repeatable read, read only");
-      samples = await readSamples(query);
+      samples = await readRowSamples(query, run);
       for (const plan of ["hashjoin", "mergejoin", "sort"])
         await query(`set local enable_${plan} = off`);
       const fields = Object.values(columns).join(", ");
@@ -59,17 +66,30 @@ export async function* runRows(database: Database, run: number): AsyncGenerator<
     for await (const piece of text) {
       const lines = (rest + String(piece)).split("\n");
       rest = lines.pop() ?? "";
-      for (const line of lines) yield toRow(line.split("\t").map(fromCopyText), samples);
+      // They were read before the first line came.
+      const known = samples as RowSamples | null;
+      if (known === null) continue;
+      for (const line of lines) yield toRow(line.split("\t").map(fromCopyText), known);
     }
   } finally {
     await done;
   }
 }
 
+/** What answers and states are kept as the difference to. */
+interface RowSamples {
+  readonly answers: Samples;
+  readonly states: Sample | null;
+}
+
+async function readRowSamples(query: Query, run: number): Promise<RowSamples> {
+  return { answers: await readSamples(query), states: await readStateSample(query, run) };
+}
+
 type Cells = readonly (string | null)[];
 
-function toRow(cells: Cells, samples: Samples): RunRow {
-  const [idx, id, key, state, stateDigest, digest, setup, packed, error] = cells;
+function toRow(cells: Cells, samples: RowSamples): RunRow {
+  const [idx, id, key, kept, stateDigest, digest, setup, packed, error] = cells;
   const row = {
     key: key ?? "",
     state_digest: stateDigest ?? "",
@@ -78,12 +98,13 @@ function toRow(cells: Cells, samples: Samples): RunRow {
     evaluation: packed ?? "",
   } satisfies AnswerRow;
   const isThere = packed != null;
-  const evaluation = isThere ? readEvaluation(row, samples, state ?? "") : null;
+  const state = unpackJson(kept ?? "null", samples.states) ?? "null";
+  const evaluation = isThere ? readEvaluation(row, samples.answers, state) : null;
   return {
     idx: Number(idx),
     id: JSON.parse(id ?? '""') as string,
     key: row.key,
-    state: state ?? "null",
+    state,
     evaluation,
     isChanged: isThere && evaluation === null,
     error: error ?? null,
@@ -110,7 +131,7 @@ const BATCH = 500;
 
 /** Returns the records of a run in input order, some at once, over the connection of a transaction. */
 export async function* rowBatches(query: Query, run: number): AsyncGenerator<RunRow[]> {
-  const samples = await readSamples(query);
+  const samples = await readRowSamples(query, run);
   await query(
     `declare evaluator_rows no scroll cursor for
      select ${textFields} from ${source} where r.run = ${run} order by r.idx`,
@@ -173,5 +194,5 @@ export async function findRecord(
     [JSON.stringify(id), run],
   );
   if (row === undefined) return null;
-  return { ...toRow(cellsOf(row), await readSamples(query)), run: row.run };
+  return { ...toRow(cellsOf(row), await readRowSamples(query, row.run)), run: row.run };
 }

@@ -23,6 +23,8 @@ export const runTables = `
     setup integer not null references evaluator.setups,
     name text not null,
     facts text not null,
+    -- The state of the first record: most of what all of them say, so they are kept as what differs.
+    state_sample text,
     state text not null default 'loading' check (state in ('loading', 'open', 'stopped', 'done')),
     stopped_by text,
     records integer not null,

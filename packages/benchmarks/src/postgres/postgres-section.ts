@@ -165,7 +165,8 @@ async function fillRun(client: Client, rows: number): Promise<number> {
      select $1::integer, n, to_json('mail-' || n)::text,
        left(translate(encode(sha256(convert_to($1::integer || ' ' || $2::integer || ' ' || n, 'UTF8')),
          'base64'), '+/', '-_'), 22), state
-     from generate_series(0, $2::integer - 1) n, (select state from evaluator.records limit 1) one`,
+     from generate_series(0, $2::integer - 1) n,
+       (select state_sample as state from evaluator.runs where state_sample is not null limit 1) one`,
     [run, rows],
   );
   // The evaluation is the sample itself, so nothing differs from it; its digest is of the whole text.

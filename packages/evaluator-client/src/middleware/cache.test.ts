@@ -15,6 +15,16 @@ function cached(options: CacheOptions = {}, counting: Counting = {}) {
   return { evaluator, states, savings: kept.savings };
 }
 
+/** Returns a function that waits until so many calls know by their hash which others are the same. */
+function watchHashes() {
+  const digest = vi.spyOn(crypto.subtle, "digest");
+  return async (calls: number) => {
+    const types = () => digest.mock.settledResults.map(({ type }) => type);
+    await expect.poll(types).toEqual(Array.from({ length: calls }, () => "fulfilled"));
+    await untilNext();
+  };
+}
+
 test("asks the same once, and says what the second time cost and saved", async () => {
   const { evaluator, states, savings } = cached();
   const first = await evaluator.evaluate(scamRequest("a"));
@@ -49,16 +59,12 @@ test("what a caller changes in an evaluation stays with that caller", async () =
 });
 
 test("joins identical calls in flight, in a batch too", async () => {
-  const digest = vi.spyOn(crypto.subtle, "digest");
+  const untilHashed = watchHashes();
   const answered = Promise.withResolvers<void>();
   const { evaluator, states, savings } = cached({}, { answer: () => answered.promise });
   const batch = evaluator.evaluateMany(["a", "b", "a", "a"].map(scamRequest), { concurrency: 4 });
   const first = batch.next();
-  // Each call knows by its hash which others are the same.
-  await expect
-    .poll(() => digest.mock.settledResults.map(({ type }) => type))
-    .toEqual(["fulfilled", "fulfilled", "fulfilled", "fulfilled"]);
-  await untilNext();
+  await untilHashed(4);
   answered.resolve();
   expect((await first).value).toMatchObject({ status: "succeeded" });
   for await (const item of batch) expect(item.status).toBe("succeeded");
@@ -91,10 +97,11 @@ test("a call that is aborted ends alone: who had joined it asks again", async ()
 });
 
 test("a failure is everybody's who waits for it, and is not kept", async () => {
+  const untilHashed = watchHashes();
   let isWrongKey = true;
   const details = { status: 401, type: null, requestId: null, generationId: null };
   const answer = async () => {
-    await untilNext();
+    if (isWrongKey) await untilHashed(2);
     const rest = { retryAfterMs: null, needsPaidCredits: false };
     if (isWrongKey) throw new AuthenticationError("Wrong key.", { ...details, ...rest });
   };

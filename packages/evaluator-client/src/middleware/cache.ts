@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { elapsedMs } from "../clock.ts";
 import { checkOptions, hasMethods } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
 import { isRecord } from "../questions/json.ts";
@@ -79,7 +80,7 @@ export function cache(options: CacheOptions = {}): Cache {
   function spare(evaluation: Evaluation, startedAtMs: number, { clock }: MiddlewareCall) {
     savings.inputTokens += evaluation.usage.inputTokens;
     savings.costUsd += evaluation.costUsd ?? 0;
-    const totalMs = clock.now() - startedAtMs;
+    const totalMs = elapsedMs(clock, startedAtMs);
     return {
       ...structuredClone(evaluation),
       usage: { inputTokens: 0, outputTokens: 0 },
