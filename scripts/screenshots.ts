@@ -57,7 +57,7 @@ async function open(url: string, viewport = { width: 960, height: 860 }) {
 
 function start(path: string, words: readonly string[], env: Record<string, string> = {}) {
   const PATH = process.env["PATH"] ?? "";
-  return spawn(process.execPath, ["--import", "tsx", path, ...words], {
+  return spawn(process.execPath, [path, ...words], {
     cwd: root,
     env: { PATH, ...env },
     stdio: ["ignore", "pipe", "inherit"],

@@ -24,7 +24,7 @@ test("the emulator's snippet for msw answers createEvaluator() as it is written"
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "program.mjs"), program);
   const env = { AI_GATEWAY_API_KEY: "any-key" };
-  const { stdout, stderr } = await runCommand("node --import tsx program.mjs", {
+  const { stdout, stderr } = await runCommand("node program.mjs", {
     cwd: folder,
     env,
   });

@@ -139,7 +139,7 @@ describe.skipIf(url === null)("a limit on a real server", () => {
       await store[Symbol.asyncDispose]();
     `;
     const { connectionString = "" } = shared.at();
-    const words = ["--import", "tsx", "--input-type=module", "--eval", program, connectionString];
+    const words = ["--input-type=module", "--eval", program, connectionString];
     const cwd = import.meta.dirname;
     const { stdout, stderr } = await promisify(execFile)(process.execPath, words, { cwd });
     expect([stdout, stderr]).toEqual(["1\n", ""]);

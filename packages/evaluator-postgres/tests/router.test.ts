@@ -16,7 +16,7 @@ const router = join(import.meta.dirname, "../../../apps/router/src/main.ts");
 
 /** Starts the router's program, and returns where it listens and what it prints. */
 async function startRouter(env: Record<string, string>) {
-  const child: ChildProcess = spawn(process.execPath, ["--import", "tsx", router], {
+  const child: ChildProcess = spawn(process.execPath, [router], {
     env: {
       PORT: "0",
       AI_GATEWAY_API_KEY: "a-planted-key",

@@ -19,7 +19,7 @@ function startProgram(
   path: string,
   { args, env = {}, isSilent = false }: ProgramOptions,
 ): ChildProcess {
-  const words = ["--import", "tsx", "--import", probe, path, ...args];
+  const words = ["--import", probe, path, ...args];
   const stdio = ["ignore", isSilent ? "ignore" : "pipe", "pipe", "ipc"] as const;
   return spawn(process.execPath, words, { cwd: repository, env, stdio: [...stdio] });
 }
