@@ -115,7 +115,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "calibration",
     "output",
     "rules",
-    "journal-place label table",
+    "journal-place label plain-answers table",
     "commands",
     "arguments",
     "import run",

@@ -46,9 +46,9 @@ function toAnsweredRecord(
   const { id, date, from, subject } = mail;
   const values: [string, string | number | null][] = Object.entries({ id, date, from, subject });
   for (const { questionId, field, confidenceField, printedField } of fields) {
-    values.push([field, valueOf(answers[questionId])]);
+    values.push([field, answerValue(answers[questionId])]);
     if (confidenceField !== null) values.push([confidenceField, confidence[questionId] ?? null]);
-    if (printedField !== null) values.push([printedField, valueOf(printed[questionId])]);
+    if (printedField !== null) values.push([printedField, answerValue(printed[questionId])]);
   }
   return Object.fromEntries(values) as TriageRecord;
 }
@@ -67,7 +67,8 @@ function headOf({ id, date, from, subject }: RecordHead) {
   return { id, date, from, subject };
 }
 
-function valueOf(answer: Answer | undefined): string | number | null {
+/** Returns what an answer comes to: its option, its mean level or its probability. */
+export function answerValue(answer: Answer | undefined): string | number | null {
   if (answer === undefined) return null;
   if (answer.type === "choice") return answer.choice;
   return answer.type === "score" ? answer.score : answer.probability;

@@ -19,11 +19,13 @@ import { TemporaryDatabase } from "./temporary-database.ts";
 export async function queryJournal(command: QueryCommand, context: TriageContext): Promise<number> {
   const { text } = command;
   if (text === null) {
-    await withResults(command, context, async (results) => listTables(results, command, context));
+    await withResults({ ...command, isOrdered: false }, context, async (results) =>
+      listTables(results, command, context),
+    );
     return 0;
   }
   const query = new Query(checkQuery(text), command, context);
-  const filled = await withResults(command, context, async (results) =>
+  const filled = await withResults({ ...command, isOrdered: false }, context, async (results) =>
     results.database === null
       ? await query.fill(results)
       : await query.askDatabase(results, results.database),

@@ -2,6 +2,7 @@ import type { Answer } from "evaluator-client";
 import type { Cell, QueryTable } from "evaluator-postgres";
 import { senderAddress } from "../input/mail.ts";
 import type { ResultRow } from "../journal-results.ts";
+import { answerValue } from "../output/triage-record.ts";
 import type { AnswerField } from "../questions/answer-fields.ts";
 
 /** A column of a table, and how the cell of a row is found. */
@@ -128,7 +129,7 @@ function cameColumns({ questionId, type }: AnswerField, names: UniqueNames): Col
   const answerOf = ({ kept }: ResultRow) => kept?.answers[questionId];
   const value = column<ResultRow>(name, type === "choice" ? "text" : "number", {
     what: `${whatOf[type]}, as it came`,
-    of: (row) => valueOf(answerOf(row)),
+    of: (row) => answerValue(answerOf(row)),
   });
   if (type === "boolean") return [value];
   const probabilities = column<ResultRow>(names.add(`${name}_probabilities`), "json", {
@@ -136,12 +137,6 @@ function cameColumns({ questionId, type }: AnswerField, names: UniqueNames): Col
     of: (row) => probabilitiesOf(answerOf(row)),
   });
   return [value, probabilities];
-}
-
-function valueOf(answer: Answer | undefined): Cell {
-  if (answer === undefined) return null;
-  if (answer.type === "choice") return answer.choice;
-  return answer.type === "score" ? answer.score : answer.probability;
 }
 
 function probabilitiesOf(answer: Answer | undefined): Cell {

@@ -33,6 +33,8 @@ export interface ReportParts {
   readonly notes: readonly string[];
   /** Null without rules. */
   readonly plan: readonly PlannedRule[] | null;
+  /** What --context and --state-fields made of the answers; null without them. */
+  readonly changes: Html | null;
   /** What all runs came to. */
   readonly figures: readonly (readonly [name: string, value: string])[];
   readonly script: PageScript;
@@ -47,8 +49,8 @@ export function* reportPage(parts: ReportParts): Generator<string> {
       <p class="basis">${parts.basis}</p>
       ${parts.notes.map((note) => html`<p class="note">${note}</p>`)}
     </header>
-    ${list.length === 0 ? html`<p>No mails.</p>` : listOf(parts)} ${numbersOf(parts)}
-    ${factsElement(parts)}`;
+    ${list.length === 0 ? html`<p>No mails.</p>` : listOf(parts)} ${parts.changes}
+    ${numbersOf(parts)} ${factsElement(parts)}`;
   const [before, after] = pageAround({ title, style: reportStyle, body, script });
   yield before;
   for (const pack of list.packs()) {

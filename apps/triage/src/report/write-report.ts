@@ -17,6 +17,7 @@ import { describeFilter, readFilter } from "../rules/mail-filter.ts";
 import { promiseOf } from "../rules/promises.ts";
 import { readRules, type Rule, takeMail } from "../rules/rules-file.ts";
 import type { TriageContext } from "../service.ts";
+import { ContextChanges } from "./context-changes.ts";
 import { describeBasis, factsOf, figuresOf } from "./describe-runs.ts";
 import { loadScript } from "./load-script.ts";
 import { quoted } from "./mail-item.ts";
@@ -70,6 +71,7 @@ async function makeReport(
   const tally = new Tally(sections.questions);
   const asked = namesOf(questions);
   const senders = new Map<string, ShownSender>();
+  const changes = new ContextChanges(sections.questions, results);
   const all = { mails: 0, failed: 0 };
   for await (const row of results.rows) {
     context.signal.throwIfAborted();
@@ -81,6 +83,7 @@ async function makeReport(
     const shown = toMailRow(row, { judged, asked, rule, senders });
     list.add(shown, sections.placeOf(shown.answers));
     tally.add(shown);
+    await changes.add(row);
   }
   const runs = info === null ? facts : [factsOf(info)];
   const after = command.file === null ? "" : ` ${quoted(toPrintablePath(basename(command.file)))}`;
@@ -98,6 +101,7 @@ async function makeReport(
     basis: describeBasis(runs, calibration, all),
     notes: [...describeNew(newMails, tally), ...describeShown(command, list.length, all.mails)],
     plan: plan?.planned(results) ?? null,
+    changes: changes.toHtml(),
     figures: figuresOf(runs, { mails: list.length, failed: tally.failed }),
     script: await loadScript(),
   });

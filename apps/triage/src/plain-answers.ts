@@ -1,0 +1,77 @@
+import { hash } from "node:crypto";
+import type { Answer, Questions } from "evaluator-client";
+import type { PostgresRuns, RunInfo } from "evaluator-postgres";
+import type { Mail } from "./input/mail.ts";
+import { stateFields } from "./input/state-fields.ts";
+import type { JournalReader } from "./journal/journal-reader.ts";
+import { callKey, fromKeptText, type KeptEvaluation, setupHash } from "./journal/kept-answer.ts";
+import type { BegunRun } from "./journal/run-facts.ts";
+import { answerValue } from "./output/triage-record.ts";
+import { contextKeys, toState } from "./state.ts";
+
+/** What an answer comes to: an option, a mean level or a probability, by question. */
+export type AnswerValues = Readonly<Record<string, string | number | null>>;
+
+/** Returns what was answered about the contract's four fields of a mail alone; null for nothing. */
+export type PlainAnswers = (mail: Mail) => AnswerValues | null;
+
+const addedKeys: ReadonlySet<string> = new Set([...contextKeys, ...stateFields]);
+
+/** Returns what a model read of a mail beside the contract's four fields. */
+export function addedTo(state: object): readonly (readonly [key: string, value: unknown])[] {
+  return Object.entries(state).filter(([key, value]) => addedKeys.has(key) && value !== undefined);
+}
+
+/** Returns answers as what they come to. */
+export function toValues(answers: Readonly<Record<string, Answer>>): AnswerValues {
+  const entries = Object.entries(answers).map(([id, answer]) => [id, answerValue(answer)]);
+  return Object.fromEntries(entries) as AnswerValues;
+}
+
+/** Finds the plain answers of a journal file, which keeps those of all runs. */
+export function plainAnswersOfFile(
+  journal: JournalReader,
+  { questions, service }: Pick<BegunRun, "questions" | "service">,
+): PlainAnswers {
+  const setup = setupHash({ questions, service });
+  return (mail) => {
+    const kept = journal.answer(callKey(setup, JSON.stringify(toState(mail))), questions);
+    return kept === null ? null : toValues(kept.answers);
+  };
+}
+
+/** Finds the plain answers of the newest other run over a file of the same name that asked the same. */
+export async function plainAnswersOfDatabase(
+  runs: PostgresRuns,
+  { run, name, setup }: RunInfo,
+): Promise<PlainAnswers> {
+  const questions = JSON.parse(setup.questions) as Questions;
+  const others = (await runs.list()).filter(
+    (other) => other.run !== run && other.name === name && other.setup.hash === setup.hash,
+  );
+  for (const other of others.toReversed()) {
+    const found = await readPlain(runs, other.run, questions);
+    if (found !== null) return (mail) => found.get(digestOf(JSON.stringify(toState(mail)))) ?? null;
+  }
+  return () => null;
+}
+
+/** Returns the answers of a run by a digest of their state; null where a state has more than the four. */
+async function readPlain(
+  runs: PostgresRuns,
+  run: number,
+  questions: Questions,
+): Promise<Map<string, AnswerValues> | null> {
+  const found = new Map<string, AnswerValues>();
+  for await (const { state, evaluation } of runs.rows(run)) {
+    if (addedTo(JSON.parse(state) as object).length > 0) return null;
+    const kept: KeptEvaluation | null =
+      evaluation === null ? null : fromKeptText(evaluation, questions);
+    if (kept !== null) found.set(digestOf(state), toValues(kept.answers));
+  }
+  return found;
+}
+
+function digestOf(state: string): string {
+  return hash("sha256", state, "base64url");
+}

@@ -1,0 +1,146 @@
+import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
+import { html, type Html } from "evaluator-page-kit";
+import { printCount, printMails } from "../amounts.ts";
+import type { ResultRow, RunResults } from "../journal-results.ts";
+import { addedTo, type PlainAnswers, toValues } from "../plain-answers.ts";
+import type { ShownQuestion } from "./mail-row.ts";
+
+const LISTED = 50;
+// What a person sees as another answer: half a level, a fifth of the way from no to yes.
+const LEVELS = 0.5;
+const PROBABILITY = 0.2;
+const EPSILON = 1e-9;
+
+/** A mail whose answers changed, and how far. */
+interface ChangedMail {
+  readonly from: string;
+  readonly subject: string;
+  readonly added: ReturnType<typeof addedTo>;
+  readonly changes: readonly string[];
+  readonly size: number;
+}
+
+/** What more than the contract's four fields made of the answers, mail by mail. */
+export class ContextChanges {
+  readonly #questions: readonly ShownQuestion[];
+  readonly #find: RunResults["plainAnswers"];
+  #plain: PlainAnswers | null = null;
+  readonly #counts: number[];
+  #changed: ChangedMail[] = [];
+  #more = 0;
+  #compared = 0;
+
+  constructor(
+    questions: readonly ShownQuestion[],
+    { plainAnswers }: Pick<RunResults, "plainAnswers">,
+  ) {
+    this.#questions = questions;
+    this.#find = plainAnswers;
+    this.#counts = questions.map(() => 0);
+  }
+
+  /** Compares a mail with itself without what was added. */
+  async add(row: ResultRow): Promise<void> {
+    if (row.kept === null) return;
+    const added = addedTo(row.mail);
+    if (added.length === 0) return;
+    this.#more += 1;
+    this.#plain ??= await this.#find();
+    const before = this.#plain(row.mail);
+    if (before === null) return;
+    this.#compared += 1;
+    const after = toValues(row.kept.answers);
+    const changes: string[] = [];
+    let size = 0;
+    for (const [at, question] of this.#questions.entries()) {
+      const [was, is] = [before[question.id], after[question.id]];
+      const distance = distanceOf(was, is, question);
+      if (distance === 0) continue;
+      this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+      size += distance;
+      changes.push(`${question.title.toLowerCase()} ${shown(was)} → ${shown(is)}`);
+    }
+    const { from, subject } = row.mail;
+    if (changes.length > 0) this.#keep({ from, subject, added, changes, size });
+  }
+
+  /** Returns a part of the page; null where no mail has more than the four fields. */
+  toHtml(): Html | null {
+    if (this.#more === 0) return null;
+    return html`<section class="context" id="context">
+      <h2>What the context changed</h2>
+      <p class="about">${this.#describe()}</p>
+      ${this.#changed.length === 0 ? null : tableOf(this.#changed.toSorted(bySize).slice(0, LISTED))}
+    </section>`;
+  }
+
+  #keep(mail: ChangedMail): void {
+    this.#changed.push(mail);
+    if (this.#changed.length < 20 * LISTED) return;
+    this.#changed = this.#changed.toSorted(bySize).slice(0, LISTED);
+  }
+
+  #describe(): string {
+    if (this.#compared === 0) {
+      return `The model read more than the four fields of ${printMails(this.#more)}, and none of them was asked about without that. A run over the same file without --context and --state-fields shows here what it changes.`;
+    }
+    const counts = this.#questions.flatMap(({ title }, at) => {
+      const count = this.#counts[at] ?? 0;
+      return count === 0 ? [] : [`${title.toLowerCase()} of ${printCount(count)}`];
+    });
+    const what = counts.length === 0 ? "it changed no answer" : `it changed ${counts.join(", ")}`;
+    return `${printMails(this.#compared)} were asked about with and without it: ${what}. A change is another option, half a level, or ${PROBABILITY} of a probability; the largest come first.`;
+  }
+}
+
+function bySize(one: ChangedMail, other: ChangedMail): number {
+  return other.size - one.size;
+}
+
+type Value = string | number | null | undefined;
+
+/** Returns how far an answer moved, from 0 to 1; 0 where nobody would see it. */
+function distanceOf(was: Value, is: Value, { type, names }: ShownQuestion): number {
+  if (type === "choice") return was === is ? 0 : 1;
+  const distance = Math.abs(Number(is) - Number(was)) + EPSILON;
+  if (type === "boolean") return distance < PROBABILITY ? 0 : distance;
+  return distance < LEVELS ? 0 : distance / Math.max(1, names.length - 1);
+}
+
+function shown(value: Value): string {
+  return typeof value === "number" ? value.toFixed(2) : toPrintable(value ?? "-");
+}
+
+function tableOf(mails: readonly ChangedMail[]): Html {
+  return html`<div class="scroll" tabindex="0">
+    <table class="table">
+      <thead>
+        <tr>
+          <th scope="col">mail</th>
+          <th scope="col">without → with</th>
+          <th scope="col">what the model read more</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${mails.map(
+          ({ from, subject, added, changes }) =>
+            html`<tr>
+              <th scope="row">${short(subject)} <small>${short(from)}</small></th>
+              <td>${changes.join(", ")}</td>
+              <td>${added.map(([key, value]) => `${key} ${short(textOf(value))}`).join(", ")}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+// An attachment is its name here.
+function textOf(value: unknown): string {
+  if (!Array.isArray(value)) return typeof value === "string" ? value : JSON.stringify(value);
+  return (value as readonly { readonly name: string }[]).map(({ name }) => name).join(" and ");
+}
+
+function short(text: string): string {
+  return truncateCharacters(toPrintable(text), 80);
+}
