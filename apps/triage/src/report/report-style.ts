@@ -42,9 +42,9 @@ button:hover:not(:disabled) { border-color: var(--accent); }
 button:disabled { opacity: 0.5; cursor: default; }
 :root:not(.scripted) .script-only, :root.scripted .no-script { display: none; }
 main section, .plan, .context, .numbers { margin-top: 2.2rem; }
-.context td, .context th { white-space: normal; }
-.context td { min-width: 12rem; }
-.context th { min-width: 10rem; font-weight: 600; text-align: left; }
+.context td, .context th { white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
+.context td { min-width: 9rem; }
+.context th { min-width: 9rem; font-weight: 600; text-align: left; }
 .context th small { display: block; color: var(--quiet); font-weight: 400; }
 .context .scroll, .plan .scroll { padding: 0.3rem 1rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
 .plan td:last-child { white-space: normal; min-width: 16rem; }
