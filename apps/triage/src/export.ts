@@ -4,7 +4,7 @@ import { printCount, printMails } from "./amounts.ts";
 import type { ExportCommand } from "./commands.ts";
 import { judgedRows, withResults } from "./journal-results.ts";
 import { printTexts } from "./output/print-texts.ts";
-import { formatRecords, type TriageRecord } from "./output/write-records.ts";
+import { formatRecords, toSafeTexts, type TriageRecord } from "./output/write-records.ts";
 import type { JudgedMail } from "./rules/conditions.ts";
 import { readFilter } from "./rules/mail-filter.ts";
 import { readRules, type Rule, takeMail } from "./rules/rules-file.ts";
@@ -41,7 +41,10 @@ export async function exportResults(
     const { format } = command;
     const taken = (rules ?? []).map(() => 0);
     const records = rules === null ? recordsOf(counted()) : actionsOf(counted(), { rules, taken });
-    await printTexts(formatRecords(records, { format, names }), context);
+    const texts = formatRecords(records, { format, names });
+    // A file gets each value as it is.
+    const isShownHere = context.stdout.isTTY === true;
+    await printTexts(isShownHere ? toSafeTexts(texts, command) : texts, context);
     if (rules !== null) context.stderr.write(describePlan(rules, { taken, count }));
     if (failed === 0) return 0;
     context.stderr.write(describeLack({ count, failed }, info));

@@ -64,3 +64,18 @@ test("every command in the README prints what it says", async () => {
     expect(withoutTimes(shown.replaceAll(cwd, "/home/ada/mail"))).toBe(withoutTimes(printed));
   }
 });
+
+test("five commands lead from a mailbox to a list", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "takeout.mbox"), takeout.join(""));
+  const [, block = ""] =
+    /Monday list\n\n```sh\n([^`]+)```/.exec(await readFile(readme, "utf8")) ?? [];
+  const [install, ...commands] = block.trimEnd().split("\n");
+  expect([install, commands.length]).toEqual(["npm ci", 4]);
+  for (const command of commands) {
+    const [, words = ""] = /^npm run triage -- (.+?) +#/.exec(command) ?? [];
+    expect(await startTriage(words.split(" "), { cwd })).toMatchObject({ exitCode: 0 });
+  }
+  const page = await readFile(join(cwd, "inbox.triage.html"), "utf8");
+  expect(page).toContain("<title>Triage of 2 mails</title>");
+});

@@ -102,8 +102,16 @@ async function* toJsonLines(
 const unprintable = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Returns JSON that is the same and safe to print: what would steer a terminal is an escape. */
-export function withEscapes(json: string): string {
+function withEscapes(json: string): string {
   return json.replace(unprintable, escaped);
+}
+
+/** Returns texts that are safe to print: what would steer a terminal is an escape in JSON, and CSV has none. */
+export async function* toSafeTexts(
+  texts: AsyncIterable<string>,
+  { format }: Pick<RecordsFormat, "format">,
+): AsyncGenerator<string> {
+  for await (const text of texts) yield format === "csv" ? text : withEscapes(text);
 }
 
 /** Returns one call's answers and provider metadata under the mail's id: a line of JSON safe to print. */

@@ -3,7 +3,7 @@ import type { Cell } from "evaluator-postgres";
 import { printCount } from "../amounts.ts";
 import type { QueryCommand } from "../commands.ts";
 import { printTexts } from "../output/print-texts.ts";
-import { formatRecords, withEscapes } from "../output/write-records.ts";
+import { formatRecords, toSafeTexts } from "../output/write-records.ts";
 import { alignColumns } from "../table.ts";
 
 /** A terminal shows so many rows; a file takes them all. */
@@ -39,11 +39,7 @@ export async function printRows(
     }
   };
   const texts = formatRecords(records(), { format: chosen, names: unique });
-  await printTexts(chosen === "csv" ? texts : escaped(texts), context);
-}
-
-async function* escaped(texts: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const text of texts) yield withEscapes(text);
+  await printTexts(toSafeTexts(texts, { format: chosen }), context);
 }
 
 async function* tableOf({ names, rows }: QueryRows, width?: number): AsyncGenerator<string> {

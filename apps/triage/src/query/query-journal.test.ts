@@ -60,6 +60,9 @@ test("what a mail says stays text: no formula in CSV, no escape in JSON or in a 
   const terminal = { isTTY: true, columns: 12, write: (text: string) => (printed += text) };
   await ask([query], terminal);
   expect(printed).toBe("subject  n\n=1+1 X   1\n");
+  printed = "";
+  await startTriage(["export", "--format", "ndjson"], { cwd, stdout: terminal });
+  expect(printed).toContain(String.raw`"subject":"=1+1\u001b[31m \u202eX"`);
 });
 
 test("without a query it names the tables, and a terminal shows the first rows of many", async () => {
