@@ -112,11 +112,16 @@ test("a join that goes on and on ends after a minute, and rows without end when 
     "with recursive t (n) as (select 1 union all select n + 1 from t) select n from t";
   for (const format of ["csv", "table"]) {
     const controller = new AbortController();
-    setImmediate(() => setTimeout(() => controller.abort(), 0));
+    // The query reads the clock when it begins, and not again without a table.
+    const now = () => {
+      setImmediate(() => controller.abort());
+      return 0;
+    };
     const { signal } = controller;
     const stdout = { write: () => true };
     const words = ["query", endless, "--format", format];
-    expect(await startTriage(words, { cwd, signal, stdout })).toMatchObject({ exitCode: 130 });
+    const given = { cwd, signal, stdout, clock: { ...stoppedClock, now } };
+    expect(await startTriage(words, given)).toMatchObject({ exitCode: 130 });
   }
 });
 

@@ -84,7 +84,8 @@ class Query {
   async askFile({ database, tables }: FilledTables): Promise<void> {
     using asked = database;
     await this.#naming(tables, async () => {
-      await printRows(asked.ask(this.#text), this.#command, this.#context);
+      const { signal } = this.#context;
+      await printRows(asked.ask(this.#text, signal), this.#command, this.#context);
     });
   }
 

@@ -62,7 +62,10 @@ export class TemporaryDatabase implements Disposable {
    *
    * @throws QueryProblem that says what is wrong with the query.
    */
-  ask(text: string): { readonly names: readonly string[]; readonly rows: AsyncIterable<Cell[]> } {
+  ask(
+    text: string,
+    signal: AbortSignal,
+  ): { readonly names: readonly string[]; readonly rows: AsyncIterable<Cell[]> } {
     this.#endsAtMs = this.#clock.now() + LONGEST_MS;
     this.#database.exec("COMMIT; PRAGMA query_only = ON");
     this.#database.setAuthorizer((action) => (reading.has(action) ? SQLITE_OK : SQLITE_DENY));
@@ -70,7 +73,7 @@ export class TemporaryDatabase implements Disposable {
       const statement = this.#database.prepare(text);
       statement.setReturnArrays(true);
       const names = statement.columns().map(({ name }) => name);
-      return { names, rows: rowsOf(statement) };
+      return { names, rows: rowsOf(statement, signal) };
     });
   }
 
@@ -79,14 +82,15 @@ export class TemporaryDatabase implements Disposable {
   }
 }
 
-async function* rowsOf(statement: StatementSync): AsyncGenerator<Cell[]> {
+async function* rowsOf(statement: StatementSync, signal: AbortSignal): AsyncGenerator<Cell[]> {
   const rows = statement.iterate() as unknown as Iterator<unknown[], undefined>;
   for (let count = 1; ; count += 1) {
     const next = naming(() => rows.next());
     if (next.done === true) return;
     yield next.value.map(toCell);
-    // So that an interruption is heard between rows.
-    if (count % ROWS_A_TURN === 0) await nextTurn();
+    if (count % ROWS_A_TURN !== 0) continue;
+    await nextTurn();
+    signal.throwIfAborted();
   }
 }
 
