@@ -83,8 +83,10 @@ function whyOf(answers: readonly ShownAnswer[], { questions, score, choice }: Li
   const parts = [score, choice].flatMap((at) => {
     const [question, answer] = [questions[at], answers[at]];
     if (question === undefined || answer === undefined) return [];
-    const most = question.type === "score" ? 2 : 1;
-    return [likeliest(answer, question).slice(0, most).join(", ")];
+    if (question.type === "score") return [likeliest(answer, question).slice(0, 2).join(", ")];
+    // The option that was picked, also where another has the same share.
+    const { value, shares } = answer;
+    return [`${question.names[value] ?? ""} ${(shares[value] ?? 0).toFixed(2)}`];
   });
   const doubts = doubtsOf(answers, questions);
   return [...parts, ...(doubts.length > 0 ? [`in doubt: ${doubts.join(", ")}`] : [])].join(" · ");

@@ -49,8 +49,12 @@ export function* reportPage(parts: ReportParts): Generator<string> {
       <p class="basis">${parts.basis}</p>
       ${parts.notes.map((note) => html`<p class="note">${note}</p>`)}
     </header>
-    ${list.length === 0 ? html`<p>No mails.</p>` : listOf(parts)} ${parts.changes}
-    ${numbersOf(parts)} ${factsElement(parts)}`;
+    ${list.length === 0 ? null : sectionLinks(parts)}
+    <main>
+      ${list.length === 0 ? html`<p>No mails.</p>` : listOf(parts)} ${parts.changes}
+      ${numbersOf(parts)}
+    </main>
+    ${factsElement(parts)}`;
   const [before, after] = pageAround({ title, style: reportStyle, body, script });
   yield before;
   for (const pack of list.packs()) {
@@ -76,28 +80,31 @@ function factsElement({ facts, sections, list }: ReportParts): Html {
   return trusted(`<script type="application/json" id="facts">${text}</script>`);
 }
 
+function filledSections({ list, sections }: ReportParts): [at: number, section: Section][] {
+  return [...sections.all.entries()].filter(([at]) => (list.counts[at] ?? 0) > 0);
+}
+
+function sectionLinks(parts: ReportParts): Html {
+  const links = filledSections(parts).map(([at, { id, title }]) => {
+    return html`<a href="#${id}">${title} <b>${printCount(parts.list.counts[at] ?? 0)}</b></a>`;
+  });
+  return html`<nav aria-label="Sections">${links}</nav>`;
+}
+
 function listOf(parts: ReportParts): Html {
-  const { list, sections, plan } = parts;
-  const filled = [...sections.all.entries()].filter(([at]) => (list.counts[at] ?? 0) > 0);
-  return html`<nav aria-label="Sections">
-      ${filled.map(
-        ([at, { id, title }]) =>
-          html`<a href="#${id}">${title} <b>${printCount(list.counts[at] ?? 0)}</b></a>`,
-      )}
-    </nav>
-    ${plan === null ? null : planTable(plan, list.length)} ${controls(filled, parts)}
-    <main>
-      <div id="sections">${filled.map(([at, section]) => sectionOf(at, section, parts))}</div>
-      <section id="found" hidden>
-        <h2>Found <span class="count" id="found-count"></span></h2>
-        <p class="about" id="found-status" role="status"></p>
-        <ol class="mails" id="found-mails"></ol>
-        <p class="turn">
-          <button type="button" id="previous">Previous</button>
-          <button type="button" id="next">Next</button>
-        </p>
-      </section>
-    </main>`;
+  const { list, plan } = parts;
+  const filled = filledSections(parts);
+  return html`${plan === null ? null : planTable(plan, list.length)} ${controls(filled, parts)}
+    <div id="sections">${filled.map(([at, section]) => sectionOf(at, section, parts))}</div>
+    <section id="found" hidden>
+      <h2>Found <span class="count" id="found-count"></span></h2>
+      <p class="about" id="found-status" role="status"></p>
+      <ol class="mails" id="found-mails"></ol>
+      <p class="turn">
+        <button type="button" id="previous">Previous</button>
+        <button type="button" id="next">Next</button>
+      </p>
+    </section>`;
 }
 
 /** Shows what can be chosen: the order and the new ones without a script, the rest with it. */

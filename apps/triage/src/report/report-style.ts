@@ -1,18 +1,18 @@
 /** What the report's look adds to that of every page. */
 export const reportStyle = `
 :root {
-  --chip: #e4edfa; --chip-text: #1d4f95; --scale-0: #dfe4eb; --scale-1: #b9cdea; --scale-2: #7fa8dc; --scale-3: #3f7ccb; --scale-4: #1d4f95;
+  --chip: #e4edfa; --chip-text: #1d4f95; --scale-0: #dfe4eb; --scale-1: #b9cdea; --scale-2: #7fa8dc; --scale-3: #3470bd; --scale-4: #1d4f95; --on-2: #10151c;
   --yes: #a8480b; --good: #1c6b3c;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --chip: #22344d; --chip-text: #a9cbf8; --scale-0: #303946; --scale-1: #33517a; --scale-2: #4474b4; --scale-3: #6da5ee; --scale-4: #a9cdfb;
+    --chip: #22344d; --chip-text: #a9cbf8; --scale-0: #303946; --scale-1: #33517a; --scale-2: #4474b4; --scale-3: #6da5ee; --scale-4: #a9cdfb; --on-2: #fff;
     --yes: #f2ab72; --good: #7fcf9c;
   }
 }
 @media print {
   :root {
-    --chip: #fff; --chip-text: #000; --scale-0: #e5e5e5; --scale-1: #c4d3e8; --scale-2: #8fb0db; --scale-3: #4a7fc4; --scale-4: #1d4f95;
+    --chip: #fff; --chip-text: #000; --scale-0: #e5e5e5; --scale-1: #c4d3e8; --scale-2: #8fb0db; --scale-3: #3470bd; --scale-4: #1d4f95; --on-2: #10151c;
     --yes: #8a3600; --good: #000;
   }
 }
@@ -65,7 +65,7 @@ code { font: 0.87em ui-monospace, monospace; overflow-wrap: anywhere; }
 .level-name { display: block; margin-top: 0.15rem; color: var(--quiet); font-size: 0.76rem; overflow-wrap: anywhere; }
 .level-0 b { background: var(--scale-0); }
 .level-1 b { background: var(--scale-1); }
-.level-2 b { background: var(--scale-2); color: #10151c; }
+.level-2 b { background: var(--scale-2); color: var(--on-2); }
 .level-3 b { background: var(--scale-3); color: var(--card); }
 .level-4 b { background: var(--scale-4); color: var(--card); }
 .level-none { color: var(--quiet); }

@@ -187,17 +187,6 @@ test("--since and --only leave the others out, and the page says so", async () =
   expect(await texts("h2 .count")).toEqual(["10", ""]);
 });
 
-test("a filter that names no answer is refused, and no page written", async () => {
-  const cwd = await triaged(named("calm"));
-  const words = ["report", "inbox.json", "--only", "scram > 0.5"];
-  const { exitCode, stderr } = await startTriage(words, { cwd });
-  expect(exitCode).toBe(64);
-  expect(stderr).toContain(
-    '--only, column 1: "scram" is no answer of this run; there are category',
-  );
-  await expect(readFile(join(cwd, "inbox.triage.html"))).rejects.toThrow("ENOENT");
-});
-
 test("rules are a plan on paper: what each takes, whether it was promised, and each mail's action", async () => {
   const cwd = await triaged(named("phish", "calm"), [{ scam: 0.95 }]);
   await writeFile(join(cwd, "rules.txt"), "scam >= 0.9 → junk\ncategory = receipt → archive\n");
@@ -249,14 +238,15 @@ test("own questions have their sections and bars with nothing else to write", as
   expect(await page.locator("figcaption").allTextContents()).toContain("Teammails by option");
 });
 
-test("no mails make a page as well", async () => {
-  const cwd = await triaged([]);
-  expect(await readFile(await reportOf(cwd), "utf8")).toContain("No mails.");
-});
-
-test("without a run the way on is named", async () => {
-  const cwd = await folderWith([]);
-  const { exitCode, stderr } = await startTriage(["report", "inbox.json"], { cwd });
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain("run triage on its file first.");
-});
+test.each([
+  { width: 1280, colorScheme: "light" },
+  { width: 380, colorScheme: "dark" },
+] as const)(
+  "axe finds nothing in $colorScheme at $width pixels, and nothing is wider",
+  async (look) => {
+    const cwd = await triaged(named("phish", "urgent", "x".repeat(300)), [{ scam: 0.95 }]);
+    await writeFile(join(cwd, "rules.txt"), "scam >= 0.9 → junk\n");
+    const path = await reportOf(cwd, "--rules", "rules.txt");
+    expect(await reports.violationsIn(path, look)).toEqual({ isWide: false, violations: [] });
+  },
+);

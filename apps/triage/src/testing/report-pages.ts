@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import axe from "axe-core";
 import { launchBrowser } from "evaluator-fixtures/browser";
 import { expect, onTestFinished } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "./samples.ts";
@@ -75,6 +76,22 @@ export class ReportPages {
 
   async close(): Promise<void> {
     await this.#browser?.close();
+  }
+
+  /** Returns what a checker of accessibility finds in a page, and whether it is wider than its window. */
+  async violationsIn(path: string, look: { width: number; colorScheme: "light" | "dark" }) {
+    const context = await this.#browser?.newContext({
+      viewport: { width: look.width, height: 900 },
+      colorScheme: look.colorScheme,
+    });
+    const page = await context?.newPage();
+    await page?.goto(pathToFileURL(path).href);
+    await page?.locator("summary").first().click();
+    await page?.evaluate(axe.source);
+    const found = await page?.evaluate<axe.AxeResults>("axe.run({ resultTypes: ['violations'] })");
+    const isWide = await page?.evaluate("document.documentElement.scrollWidth > innerWidth");
+    await context?.close();
+    return { isWide, violations: found?.violations.map(({ id }) => id) };
   }
 
   /** Opens a page, and returns what it asks for and what its elements say. */
