@@ -76,7 +76,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "run-evaluator",
     "main",
   ],
-  "packages/page-kit": ["html", "page plot", "marks", "index"],
+  "packages/page-kit": ["bundle-script html", "page plot", "marks", "index"],
   "packages/recorder": ["contract-breaches live shape", "drift record"],
   "packages/benchmarks": [
     "client-build exchange process/child process/usage-probe",

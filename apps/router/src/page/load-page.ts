@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { bundleScript, sourceHash } from "evaluator-page-kit/bundle-script";
 import { html } from "hono/html";
 
 /** The page as it is sent, and what a content security policy must allow for it. */
@@ -29,36 +27,12 @@ export async function loadPage(options: PageNotice): Promise<Page> {
   const [document, style, script] = await Promise.all([
     readFile(new URL("index.html", import.meta.url), "utf8"),
     readFile(new URL("style.css", import.meta.url), "utf8"),
-    bundleScript(),
+    bundleScript(new URL("script/main.ts", import.meta.url)),
   ]);
   const whole = document
     .replace("/* style.css */", () => style)
-    .replace("/* script */", () => script);
+    .replace("/* script */", () => script.text);
   return createPage(whole, options);
-}
-
-let bundled: Promise<string> | null = null;
-
-/** The page's script and the two libraries it uses as one text, made once in memory. */
-function bundleScript(): Promise<string> {
-  bundled ??= bundle();
-  return bundled;
-}
-
-async function bundle(): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL("script/main.ts", import.meta.url))],
-    bundle: true,
-    write: false,
-    format: "esm",
-    platform: "browser",
-    target: "es2022",
-    minify: true,
-    charset: "utf8",
-    tsconfigRaw: {}, // the same script wherever the router is installed
-    logLevel: "silent", // a failure is thrown
-  });
-  return outputFiles.map(({ text }) => text).join("");
 }
 
 /** Puts the notice into the document as text, and hashes style and script. */
@@ -83,5 +57,5 @@ function hashOf(source: string, opening: string, closing: string): string {
   if (element === undefined || end === -1 || others.length > 0) {
     throw new Error(`The page has not exactly one ${opening}.`);
   }
-  return `sha256-${createHash("sha256").update(element.slice(0, end)).digest("base64")}`;
+  return sourceHash(element.slice(0, end));
 }

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { JsonValue, Question } from "evaluator-client";
+import { sourceHash } from "evaluator-page-kit/bundle-script";
 import { html, raw } from "hono/html";
 import type { Truth } from "./label-file.ts";
 import type { LabelSheet } from "./label-sheet.ts";
@@ -99,8 +99,8 @@ const scriptElement = `<script>${script}</script>`;
 /** What the page may do, as the header `Content-Security-Policy` says it. */
 export const pagePolicy = [
   "default-src 'none'",
-  `script-src '${hashOf(script)}'`,
-  `style-src '${hashOf(style)}'`,
+  `script-src '${sourceHash(script)}'`,
+  `style-src '${sourceHash(style)}'`,
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
@@ -200,8 +200,4 @@ function fieldsOf(state: JsonValue) {
 
 function toText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function hashOf(text: string): string {
-  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }

@@ -1,9 +1,9 @@
 import { toPrintable } from "evaluator-cli-kit";
 import { html, type Html, pageAround, trusted } from "evaluator-page-kit";
+import type { PageScript } from "evaluator-page-kit/bundle-script";
 import { printCount, printMails } from "../amounts.ts";
 import type { RulePromise } from "../rules/promises.ts";
 import type { Rule } from "../rules/rules-file.ts";
-import type { PageScript } from "./load-script.ts";
 import { type Element, type ListFacts, mailItem } from "./mail-item.ts";
 import { type MailList, PACK_SIZE } from "./mail-list.ts";
 import { choicePlot, probabilityPlot, scorePlot, sendersPlot, timePlot } from "./plots.ts";

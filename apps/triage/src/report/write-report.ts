@@ -1,3 +1,4 @@
+import { bundleScript } from "evaluator-page-kit/bundle-script";
 import { basename, resolve } from "node:path";
 import {
   printable,
@@ -19,7 +20,6 @@ import { readRules, type Rule, takeMail } from "../rules/rules-file.ts";
 import type { TriageContext } from "../service.ts";
 import { ContextChanges } from "./context-changes.ts";
 import { describeBasis, factsOf, figuresOf } from "./describe-runs.ts";
-import { loadScript } from "./load-script.ts";
 import { quoted } from "./mail-item.ts";
 import { MailList } from "./mail-list.ts";
 import { type PlannedRule, reportPage } from "./report-page.ts";
@@ -103,7 +103,7 @@ async function makeReport(
     plan: plan?.planned(results) ?? null,
     changes: changes.toHtml(),
     figures: figuresOf(runs, { mails: list.length, failed: tally.failed }),
-    script: await loadScript(),
+    script: await bundleScript(new URL("script/main.ts", import.meta.url)),
   });
 }
 
