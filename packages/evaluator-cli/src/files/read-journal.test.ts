@@ -14,7 +14,7 @@ CREATE TABLE answers (call INTEGER PRIMARY KEY, setup INTEGER, state TEXT, evalu
 `;
 
 async function journalWith(
-  pragmas = "PRAGMA application_id = 0x54524947; PRAGMA user_version = 3",
+  pragmas = "PRAGMA application_id = 0x54524947; PRAGMA user_version = 4",
 ) {
   const path = join(await temporaryFolder(), "inbox.triage.sqlite");
   using database = new DatabaseSync(path);
@@ -57,7 +57,7 @@ test("a journal gives whole answers with their source, and the mails whose call 
 
 test.each([
   ["PRAGMA application_id = 1; PRAGMA user_version = 3", "is a database, but no triage journal"],
-  ["PRAGMA application_id = 0x54524947; PRAGMA user_version = 2", "is of version 2, not 3"],
+  ["PRAGMA application_id = 0x54524947; PRAGMA user_version = 2", "is of version 2, not 3 or 4"],
 ])("%s is refused", async (pragmas, message) => {
   const path = await journalWith(pragmas);
   expect(() => readJournal("inbox", path, new AnswerTable())).toThrow(message);

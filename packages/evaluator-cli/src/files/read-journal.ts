@@ -12,9 +12,9 @@ import {
 import type { Questions } from "evaluator-client";
 import { CliError, printable, toFileError } from "evaluator-cli-kit";
 
-/** The journal of the triage: its mark and the version of its tables. */
+/** The journal of the triage: its mark, and the versions whose tables hold answers in this way. */
 const APPLICATION_ID = 0x54524947;
-const JOURNAL_VERSION = 3;
+const JOURNAL_VERSIONS: readonly unknown[] = [3, 4];
 
 const allMails = `
 SELECT mails.id, answers.evaluation, answers.state, setups.setup, setups.wire, setups.questions
@@ -134,7 +134,8 @@ function checkJournal(name: string, database: DatabaseSync): void {
     throw new CliError(printable`${name} is a database, but no triage journal. ${advice}`);
   }
   const version = pragma("user_version");
-  if (version === JOURNAL_VERSION) return;
-  const problem = printable`The journal ${name} is of version ${String(version)}, not ${String(JOURNAL_VERSION)}.`;
+  if (JOURNAL_VERSIONS.includes(version)) return;
+  const known = JOURNAL_VERSIONS.join(" or ");
+  const problem = printable`The journal ${name} is of version ${String(version)}, not ${known}.`;
   throw new CliError(`${problem} Use the release of this program that goes with it.`);
 }
