@@ -3,17 +3,27 @@ import { join, resolve, sep } from "node:path";
 import process from "node:process";
 import ts from "typescript";
 
-// node unexported-types.mjs FOLDER, with TypeScript 5: prints each type of the package in FOLDER that
-// the type of an export names, and that no entry exports.
+// node check-types.mjs FOLDER PROGRAM, with TypeScript 5: prints each error in the strict PROGRAM and
+// in the declarations of all that is installed, and each type of the package in FOLDER that the type of
+// an export names, and that no entry exports.
 
 const folder = resolve(process.argv[2] ?? ".");
 const { exports } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
 const entries = Object.values(exports).flatMap(({ types }) => (types ? [join(folder, types)] : []));
-const program = ts.createProgram(entries, {
+const options = {
   module: ts.ModuleKind.NodeNext,
   target: ts.ScriptTarget.ES2024,
   strict: true,
-});
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noEmit: true,
+  skipLibCheck: false,
+  skipDefaultLibCheck: true, // those of TypeScript itself
+};
+const strict = ts.createProgram([process.argv[3]], options);
+const errors = ts.getPreEmitDiagnostics(strict);
+// An entry may need a package that not every user installs, so it is in no program that is checked.
+const program = ts.createProgram(entries, options, undefined, strict);
 const checker = program.getTypeChecker();
 
 function withoutAlias(symbol) {
@@ -59,4 +69,6 @@ for (const symbol of exported) {
     }
   }
 }
+const host = { ...ts.sys, getCanonicalFileName: String, getNewLine: () => "\n" };
+process.stdout.write(ts.formatDiagnostics(errors, host));
 process.stdout.write([...missing, `${exported.size} exports`].join("\n"));
