@@ -1,22 +1,14 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { runToExitCode } from "evaluator-cli-kit";
-import { createTestContext } from "evaluator-cli-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { routerProgram, routerProgramOptions } from "./router-program.ts";
-import { plantedKey } from "./testing/keep-told.ts";
-import { startProgram } from "./testing/start-program.ts";
+import { runHere, startProgram } from "./testing/start-program.ts";
 
-/** Runs the program in this process, as `main.ts` does in its own, to its end. */
-async function endOf(env: Record<string, string>, words: readonly string[] = []) {
-  const context = createTestContext({ env: { EVALUATOR_DIRECT_API_KEY: plantedKey, ...env } });
-  const code = await runToExitCode(routerProgram, words, { ...routerProgramOptions, context });
-  return { code, ...context.printed };
-}
+const router = [routerProgram, routerProgramOptions] as const;
 
 test.each([["--hosts"], ["now"], ["--port"]])("%s shows the usage", async (word) => {
-  const { code, stderr } = await endOf({}, [word]);
+  const { code, stderr } = await runHere(router, {}, [word]);
   expect(code).toBe(64);
   expect(stderr).toMatch(
     /^[^\n]+\n\nUsage: npm start -- \[--host <address>\] \[--port <number>\]\n$/,
@@ -49,7 +41,7 @@ const wrong: [env: Record<string, string>, named: string][] = [
 ];
 
 test.each(wrong)("%j ends it with one line and no stack", async (env, named) => {
-  const { code, stdout, stderr } = await endOf({ PORT: "0", ...env });
+  const { code, stdout, stderr } = await runHere(router, { PORT: "0", ...env });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(named);
   expect(stderr).toMatch(/^[^\n]+\n$/);

@@ -6,7 +6,8 @@ import { compileCache, temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
 import type { MessageRecord } from "../records/message-record.ts";
 import { calibrationOf } from "../testing/calibration-of.ts";
-import { startProgram } from "../testing/start-program.ts";
+import { routerProgram, routerProgramOptions } from "../router-program.ts";
+import { runHere, startProgram } from "../testing/start-program.ts";
 
 /** Starts the router, lets it decide, and ends it. */
 async function decideAll(messages: readonly string[], env: Record<string, string>) {
@@ -113,10 +114,9 @@ test.each(wrong)("%s as ROUTER_CALIBRATION ends the start with one line", async 
   const [, content, told] = row;
   const path = join(await temporaryFolder(), "calibration.json");
   if (content !== null) await writeFile(path, content);
-  const { code, stdout, stderr } = await startProgram("main.ts", {
-    PORT: "0",
-    ROUTER_CALIBRATION: path,
-  }).ended;
+  const router = [routerProgram, routerProgramOptions] as const;
+  const env = { PORT: "0", ROUTER_CALIBRATION: path };
+  const { code, stdout, stderr } = await runHere(router, env);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(`ROUTER_CALIBRATION=${JSON.stringify(path)} ${told}`);
   expect(stderr).toMatch(/^[^\n]+evaluator calibrate[^\n]+\n$/);

@@ -2,7 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
-import { startProgram } from "../testing/start-program.ts";
+import { runHere, startProgram } from "../testing/start-program.ts";
+import { reportProgram, reportProgramOptions } from "./report-program.ts";
+
+const report = [reportProgram, reportProgramOptions] as const;
 
 const record = {
   time: "2026-11-20T08:00:00.000Z",
@@ -69,14 +72,14 @@ test("prints tiers, causes, failures, and what was saved net of the decisions", 
 
 test("without a price there is no saving to tell", async () => {
   const path = await logOf([JSON.stringify({ ...record, replyCostUsd: null })]);
-  const { stdout } = await startProgram("report/main.ts", {}, [path]).ended;
+  const { stdout } = await runHere(report, {}, [path]);
   expect(stdout).toContain("What was saved is not known: no reply has a known price.\n");
   expect(stdout).not.toMatch(/Saved|Lost/);
 });
 
 test("an empty log is no error", async () => {
   const path = await logOf([]);
-  const { code, stdout } = await startProgram("report/main.ts", {}, [path]).ended;
+  const { code, stdout } = await runHere(report, {}, [path]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "The decision log has no messages.\n" });
 });
 
@@ -84,7 +87,7 @@ test.each([
   [[], "No decision log is named"],
   [["a", "b"], "One decision log at a time"],
 ])("%j shows the usage, and ends it with 64", async (args, message) => {
-  const { code, stdout, stderr } = await startProgram("report/main.ts", {}, args).ended;
+  const { code, stdout, stderr } = await runHere(report, {}, args);
   expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
   expect(stderr).toContain(message);
   expect(stderr).toContain("\n\nUsage: npm run router:report");
@@ -92,7 +95,7 @@ test.each([
 
 test("a log that cannot be read is one line and a 1", async () => {
   const path = "/nowhere/decisions.jsonl";
-  const { code, stdout, stderr } = await startProgram("report/main.ts", {}, [path]).ended;
+  const { code, stdout, stderr } = await runHere(report, {}, [path]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain('The decision log "/nowhere/decisions.jsonl" cannot be read');
   expect(stderr).toMatch(/^[^\n]+\n$/);

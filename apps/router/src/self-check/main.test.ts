@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { plantedKey } from "../testing/keep-told.ts";
-import { startProgram } from "../testing/start-program.ts";
+import { runHere, startProgram } from "../testing/start-program.ts";
+import { selfCheckProgram, selfCheckProgramOptions } from "./self-check-program.ts";
+
+const selfCheck = [selfCheckProgram, selfCheckProgramOptions] as const;
 
 test("passes on the recordings, without a key", async () => {
   const { code, stdout, stderr } = await startProgram("self-check/main.ts", {}).ended;
@@ -20,14 +23,14 @@ test("fails with 1 and names the cause when the service cannot be reached", asyn
     AI_GATEWAY_API_KEY: plantedKey,
     EVALUATOR_BASE_URL: "https://127.0.0.1:9/v4/ai",
   };
-  const { code, stdout, stderr } = await startProgram("self-check/main.ts", env, ["--live"]).ended;
+  const { code, stdout, stderr } = await runHere(selfCheck, env, ["--live"]);
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
   expect(stdout).toContain("no tier was chosen: Could not connect to https://127.0.0.1:9");
   expect(stdout).toContain("0 of 3 prompts passed");
 });
 
 test("--live without a key is one line and a 1", async () => {
-  const { code, stdout, stderr } = await startProgram("self-check/main.ts", {}, ["--live"]).ended;
+  const { code, stdout, stderr } = await runHere(selfCheck, {}, ["--live"]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toBe(
     "--live asks the configured services: set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out --live.\n",

@@ -7,7 +7,8 @@ import type { MessageRecord } from "../records/message-record.ts";
 import { describeReplyFailure } from "../reply/reply-failure.ts";
 import { plantedKey } from "../testing/keep-told.ts";
 import { nineFields, readEvents } from "../testing/read-answers.ts";
-import { startProgram } from "../testing/start-program.ts";
+import { runHere, startProgram } from "../testing/start-program.ts";
+import { selfCheckProgram, selfCheckProgramOptions } from "../self-check/self-check-program.ts";
 import { startTestRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import { connectServices } from "./connect-services.ts";
@@ -222,9 +223,11 @@ test("the program says who decides and who replies, and that there are no prices
   expect(page).toContain(`<aside class="engine">${who}</aside>`);
 });
 
+const selfCheck = [selfCheckProgram, selfCheckProgramOptions] as const;
+
 test("the self-check asks one's own server", async () => {
   const server = await startServer();
-  const { stdout } = await startProgram("self-check/main.ts", fourLines(server), ["--live"]).ended;
+  const { stdout } = await runHere(selfCheck, fourLines(server), ["--live"]);
   expect(stdout).toMatch(
     /^Decisions come from qwen3:4b at http:\S+, read from its log-probabilities\. Replies come/,
   );

@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { compileCache } from "evaluator-cli-kit/testing";
+import { type Program, type ProgramOptions, runToExitCode } from "evaluator-cli-kit";
+import { compileCache, createTestContext } from "evaluator-cli-kit/testing";
 import { keepTold, plantedKey } from "./keep-told.ts";
 
 /** What a program printed, and how it ended. */
@@ -30,4 +31,17 @@ export function startProgram(path: string, env: Record<string, string>, args: st
     },
   );
   return { child, ended, firstOutput: once(child.stdout, "data"), keep };
+}
+
+/** Runs a program in this process, as its `main.ts` does in its own, to its end. */
+export async function runHere(
+  [program, options]: readonly [Program, ProgramOptions],
+  env: Record<string, string>,
+  words: readonly string[] = [],
+): Promise<ProgramEnd> {
+  const keep = keepTold();
+  const context = createTestContext({ env: { EVALUATOR_DIRECT_API_KEY: plantedKey, ...env } });
+  const code = await runToExitCode(program, words, { ...options, context });
+  keep(context.printed);
+  return { code, ...context.printed };
 }
