@@ -111,6 +111,17 @@ function damaged(whole: string): fc.Arbitrary<string> {
     .map(([at, put, isCut]) => whole.slice(0, at) + put + (isCut ? "" : whole.slice(at + 1)));
 }
 
+// Not fc.webPath(), which takes more than a second to make ready.
+const pathUnit = fc.constantFrom(
+  ...Array.from("abz019-._~!$&'()*+,;=:@"),
+  "%20",
+  "%2F",
+  "%E2%82%AC",
+);
+const randomPath = fc
+  .array(fc.string({ unit: pathUnit, maxLength: 8 }), { maxLength: 4 })
+  .map((segments) => segments.map((segment) => `/${segment}`).join(""));
+
 const meant = fc.constantFrom(...addresses).chain(([path, body]) =>
   fc.record({
     method: fc.constant("POST"),
@@ -126,7 +137,7 @@ const meant = fc.constantFrom(...addresses).chain(([path, body]) =>
 );
 const astray = fc.record({
   method: fc.constantFrom("GET", "POST", "PUT", "DELETE", "HEAD"),
-  path: fc.oneof(fc.constantFrom(...lookUps, ...addresses.map(([path]) => path)), fc.webPath()),
+  path: fc.oneof(fc.constantFrom(...lookUps, ...addresses.map(([path]) => path)), randomPath),
   headers,
   body: fc.oneof(
     fc.string(),
