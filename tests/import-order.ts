@@ -91,6 +91,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "sections",
     "bench-arguments",
     "run-bench",
+    "bench-program",
     "main",
   ],
   "apps/router": [

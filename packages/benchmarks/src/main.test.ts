@@ -1,21 +1,29 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { runToExitCode } from "evaluator-cli-kit";
+import { createTestContext } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
+import { benchProgram, benchProgramOptions } from "./bench-program.ts";
 import { targetNames } from "./calls/targets.ts";
 import { sectionNames } from "./sections.ts";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
-const run = (...words: string[]) => promisify(execFile)(process.execPath, [main, ...words]);
+
+/** Runs the program in this process, as `main.ts` does in its own, to its end. */
+async function endOf(...words: string[]) {
+  const context = createTestContext({ cwd: import.meta.dirname });
+  const code = await runToExitCode(benchProgram, words, { ...benchProgramOptions, context });
+  return { code, ...context.printed };
+}
 
 test("--help names every part and every target", async () => {
-  const { stdout } = await run("--help");
+  const { stdout } = await promisify(execFile)(process.execPath, [main, "--help"]);
   for (const name of [...sectionNames, ...targetNames]) expect(stdout).toContain(name);
 });
 
 test("a mistyped word ends it with what can be given, before anything is measured", async () => {
-  const failure = run("--only", "cals");
-  await expect(failure).rejects.toMatchObject({
+  expect(await endOf("--only", "cals")).toEqual({
     code: 64,
     stdout: "",
     stderr: expect.stringMatching(
@@ -25,8 +33,8 @@ test("a mistyped word ends it with what can be given, before anything is measure
 });
 
 test("a folder without a client is named, with what to give instead", async () => {
-  const failure = run("--only", "calls", "--client", import.meta.dirname);
-  await expect(failure).rejects.toMatchObject({
+  expect(await endOf("--only", "calls", "--client", import.meta.dirname)).toMatchObject({
+    code: 1,
     stderr: expect.stringMatching(/There is no client in .*benchmarks\/src; name a checkout/),
   });
 });

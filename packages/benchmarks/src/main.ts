@@ -1,21 +1,4 @@
-import { exitCodes, runProgram } from "evaluator-cli-kit";
-import { readBenchArguments, usage } from "./bench-arguments.ts";
-import { runBench } from "./run-bench.ts";
+import { runProgram } from "evaluator-cli-kit";
+import { benchProgram, benchProgramOptions } from "./bench-program.ts";
 
-await runProgram(
-  async (words, { cwd, stdout, stderr, signal }) => {
-    const given = readBenchArguments(words, cwd);
-    const write = (text: string) => void stdout.write(text);
-    const tell = (line: string) => void stderr.write(`… ${line}\n`);
-    if (given.help) {
-      write(usage);
-      return exitCodes.done;
-    }
-    // The terminal interrupts the other processes too: who waits for them fails, and cleans up.
-    await runBench(given, { write, tell }).catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : error;
-    });
-    return exitCodes.done;
-  },
-  { name: "The benchmark", usage, isForPerson: () => true },
-);
+await runProgram(benchProgram, benchProgramOptions);
