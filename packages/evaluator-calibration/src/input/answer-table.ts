@@ -96,24 +96,27 @@ export class AnswerColumn {
 
   /** Adds a row; returns false, and adds nothing, where the record has one and the last is not to count. */
   add({ ids, values }: RecordAnswer, { last = false }: { last?: boolean } = {}): boolean {
-    const row = this.#knownRow(ids);
+    const row = this.#knownOrAdded(ids);
     if (row !== undefined) {
       if (!last) return false;
       this.replaced += 1;
       this.#numbers.set(row * this.width, values);
       return true;
     }
-    for (const id of ids) this.#rows.set(id, this.ids.length);
     this.ids.push(ids[0] ?? "");
     this.#numbers.push(values);
     return true;
   }
 
-  #knownRow(ids: readonly string[]): number | undefined {
+  /** Returns the row that goes by one of the names; where none does, the next row will. */
+  #knownOrAdded(ids: readonly string[]): number | undefined {
+    const [first = ""] = ids;
+    if (ids.length === 1) return this.#rows.add(first, this.ids.length);
     for (const id of ids) {
       const row = this.#rows.get(id);
       if (row !== undefined) return row;
     }
+    for (const id of ids) this.#rows.add(id, this.ids.length);
     return undefined;
   }
 }

@@ -27,21 +27,23 @@ export class IdIndex {
     return number === 0 ? undefined : this.#rows[number - 1];
   }
 
-  /** Adds an id, or gives a known one another row. */
-  set(id: string, row: number): void {
-    if (this.#map !== null) return void this.#map.set(id, row);
+  /** Returns the row of a known id; adds any other, and returns undefined. */
+  add(id: string, row: number): number | undefined {
+    if (this.#map !== null) {
+      const known = this.#map.get(id);
+      if (known === undefined) this.#map.set(id, row);
+      return known;
+    }
     const hash = this.#hash(id);
     const at = this.#find(id, hash);
     const number = this.#slots[at + 1] as number;
-    if (number > 0) {
-      this.#rows[number - 1] = row;
-      return;
-    }
+    if (number > 0) return this.#rows[number - 1];
     this.#rows.push(row);
     this.#slots[at] = hash;
     this.#slots[at + 1] = this.#ids.push(id);
     if (this.#probes > MOST_PROBES * (this.#ids.length + 1024)) this.#toMap();
     else if (this.#ids.length * 4 > this.#slots.length) this.#grow();
+    return undefined;
   }
 
   /** Where an id is, or where it would be. */
