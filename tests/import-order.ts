@@ -40,7 +40,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "packages/evaluator-postgres": [
-    "database-error run-tables",
+    "copy-text database-error run-tables",
     "run-statement",
     "database schema",
     "packed-text",

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
+import { toCopyLine } from "./copy-text.ts";
 import type { Database, Query, Session } from "./database.ts";
 import { packJson, type Sample, toSample } from "./packed-text.ts";
 import type { RunSetup } from "./run-info.ts";
@@ -135,13 +136,13 @@ async function copyRecords(
   run: number,
   records: AsyncIterable<RunRecord>,
 ): Promise<string | null> {
-  let sample: Sample | null = null;
+  const kept: { sample: Sample | null } = { sample: null };
   const lines = async function* lines() {
     let [idx, piece] = [0, ""];
     for await (const { id, key, state } of records) {
-      sample ??= toSample(state);
-      const texts = [JSON.stringify(id), key, packJson(state, sample)].map(toCopyText);
-      piece += `${run}\t${idx}\t${texts.join("\t")}\n`;
+      const sample = (kept.sample ??= toSample(state));
+      const texts = [JSON.stringify(id), key, packJson(state, sample)];
+      piece += toCopyLine([String(run), String(idx), ...texts]);
       idx += 1;
       if (piece.length < COPY_PIECE) continue;
       yield piece;
@@ -150,22 +151,10 @@ async function copyRecords(
     yield piece;
   };
   await copyIn("copy evaluator.records (run, idx, id, key, state) from stdin", lines());
-  return (sample as Sample | null)?.text ?? null;
+  return kept.sample?.text ?? null;
 }
 
 const COPY_PIECE = 65_536;
-
-const copyEscapes: Readonly<Record<string, string>> = {
-  "\\": "\\\\",
-  "\t": "\\t",
-  "\n": "\\n",
-  "\r": "\\r",
-};
-
-/** Returns a text as COPY's text format writes it. */
-export function toCopyText(text: string): string {
-  return text.replace(/[\\\t\n\r]/g, (character) => copyEscapes[character] ?? character);
-}
 
 /** Opens a run again that has ended: for what failed, for what was forgotten, for a larger budget. */
 async function reopen(

@@ -1,5 +1,6 @@
+import { escapeIdentifier } from "pg";
+import { toCopyLine } from "./copy-text.ts";
 import type { Database, Session } from "./database.ts";
-import { toCopyText } from "./load-run.ts";
 import { type RunRow, rowBatches } from "./run-rows.ts";
 import type { Cell, QueryRows } from "./run-statement.ts";
 
@@ -48,9 +49,11 @@ export async function readOnlyQuery<TResult>(
   return await database.transaction(async (session) => {
     await session.query("set transaction isolation level repeatable read");
     for (const { name, columns } of [...query.tables, ...query.given]) {
-      const fields = columns.map((column) => `${quoted(column.name)} ${typeNames[column.type]}`);
+      const fields = columns.map(
+        (column) => `${escapeIdentifier(column.name)} ${typeNames[column.type]}`,
+      );
       await session.query(
-        `create temporary table ${quoted(name)} (${fields.join(", ")}) on commit drop`,
+        `create temporary table ${escapeIdentifier(name)} (${fields.join(", ")}) on commit drop`,
       );
     }
     await fill(session, query);
@@ -97,16 +100,14 @@ async function copyTo(
   { name }: QueryTable,
   rows: readonly (readonly Cell[])[],
 ): Promise<void> {
-  const lines = rows.map((cells) => `${cells.map(toCopyCell).join("\t")}\n`);
-  await copyIn(`copy pg_temp.${quoted(name)} from stdin`, ReadableStream.from([lines.join("")]));
+  const lines = rows.map((cells) => toCopyLine(cells.map(toCopyCell)));
+  await copyIn(
+    `copy pg_temp.${escapeIdentifier(name)} from stdin`,
+    ReadableStream.from([lines.join("")]),
+  );
 }
 
-function toCopyCell(cell: Cell): string {
-  if (cell === null) return String.raw`\N`;
-  // A text of PostgreSQL holds no zero and no half of a surrogate pair.
-  return toCopyText(String(cell).replaceAll("\0", "").toWellFormed());
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
+// A text of PostgreSQL holds no zero and no half of a surrogate pair.
+function toCopyCell(cell: Cell): string | null {
+  return cell === null ? null : String(cell).replaceAll("\0", "").toWellFormed();
 }

@@ -7,6 +7,7 @@ import {
   readStateSample,
   type Samples,
 } from "./answers.ts";
+import { fromCopyLine } from "./copy-text.ts";
 import type { Database, Query } from "./database.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
 
@@ -48,12 +49,13 @@ const source = `
  */
 export async function* runRows(database: Database, run: number): AsyncGenerator<RunRow> {
   const text = new PassThrough({ encoding: "utf8" });
-  let samples: RowSamples | null = null;
+  // Read in the same transaction, before its first row comes.
+  const samples = Promise.withResolvers<RowSamples>();
   // The transaction is open as long as its rows are taken; who leaves early closes the connection.
   const done = database
     .transaction(async ({ query, copyOut }) => {
       await query("set transaction isolation level repeatable read, read only");
-      samples = await readRowSamples(query, run);
+      samples.resolve(await readRowSamples(query, run));
       for (const plan of ["hashjoin", "mergejoin", "sort"])
         await query(`set local enable_${plan} = off`);
       const fields = Object.values(columns).join(", ");
@@ -66,10 +68,8 @@ export async function* runRows(database: Database, run: number): AsyncGenerator<
     for await (const piece of text) {
       const lines = (rest + String(piece)).split("\n");
       rest = lines.pop() ?? "";
-      // They were read before the first line came.
-      const known = samples as RowSamples | null;
-      if (known === null) continue;
-      for (const line of lines) yield toRow(line.split("\t").map(fromCopyText), known);
+      const known = await samples.promise;
+      for (const line of lines) yield toRow(fromCopyLine(line), known);
     }
   } finally {
     await done;
@@ -109,22 +109,6 @@ function toRow(cells: Cells, samples: RowSamples): RunRow {
     isChanged: isThere && evaluation === null,
     error: error ?? null,
   };
-}
-
-const escapes: Readonly<Record<string, string>> = {
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-};
-
-/** Returns what a cell of COPY's text format says. */
-function fromCopyText(cell: string): string | null {
-  if (!cell.includes("\\")) return cell;
-  if (cell === "\\N") return null;
-  return cell.replace(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter);
 }
 
 const BATCH = 500;
