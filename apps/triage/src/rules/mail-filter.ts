@@ -1,6 +1,7 @@
 import { UsageError } from "evaluator-cli-kit";
 import { z } from "zod";
-import { type JudgedMail, meetsAll, type NamedAnswers, readConditions } from "./conditions.ts";
+import { type JudgedMail, meetsAll } from "./conditions.ts";
+import { type NamedAnswers, readConditions } from "./read-conditions.ts";
 import { ConditionError } from "./split-words.ts";
 
 /** Which mails of the results are shown, as typed. */

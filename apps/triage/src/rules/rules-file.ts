@@ -7,13 +7,8 @@ import {
   toPrintable,
   truncateCharacters,
 } from "evaluator-cli-kit";
-import {
-  type Condition,
-  type JudgedMail,
-  meetsAll,
-  type NamedAnswers,
-  readConditions,
-} from "./conditions.ts";
+import { type Condition, type JudgedMail, meetsAll } from "./conditions.ts";
+import { type NamedAnswers, readConditions } from "./read-conditions.ts";
 import { ConditionError, quotedAt, splitWords } from "./split-words.ts";
 
 /** What is to be done with the mails that meet some conditions. */

@@ -7,7 +7,8 @@ import { choice } from "evaluator-client";
 import { expect, test } from "vitest";
 import { answerFields } from "../questions/answer-fields.ts";
 import { triageQuestions } from "../questions/triage-questions.ts";
-import { type JudgedMail, meetsAll, readConditions } from "./conditions.ts";
+import { type JudgedMail, meetsAll } from "./conditions.ts";
+import { readConditions } from "./read-conditions.ts";
 import { promiseOf } from "./promises.ts";
 import { readRules, takeMail } from "./rules-file.ts";
 
