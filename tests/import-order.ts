@@ -122,6 +122,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "import run",
     "postgres",
     "explain journal-results status",
+    "judged-mails",
     "export query questions/check-questions",
     "report/mail-row",
     "report/mail-item",

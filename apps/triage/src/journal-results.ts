@@ -3,7 +3,7 @@ import type { CalibrationArtifact } from "evaluator-calibration";
 import { type CliContext, CliError, printable } from "evaluator-cli-kit";
 import type { JsonValue, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo, RunRow } from "evaluator-postgres";
-import { calibratedAnswers, readCalibration } from "./calibration.ts";
+import { readCalibration } from "./calibration.ts";
 import type { ExportCommand } from "./commands.ts";
 import type { Mail } from "./input/mail.ts";
 import { MailFile } from "./input/mail-file.ts";
@@ -18,7 +18,6 @@ import { type PlainAnswers, plainAnswersOfDatabase, plainAnswersOfFile } from ".
 import { withRuns } from "./postgres/open-runs.ts";
 import { answeredRows, toAnsweredRow } from "./postgres/run-records.ts";
 import { type AnswerField, answerFields } from "./questions/answer-fields.ts";
-import type { JudgedMail } from "./rules/conditions.ts";
 import type { TriageContext } from "./service.ts";
 import { toState } from "./state.ts";
 
@@ -66,42 +65,6 @@ export interface ResultDatabase {
   readonly runs: PostgresRuns;
   readonly run: number;
   readonly toRow: (row: RunRow) => ResultRow;
-}
-
-/** Returns the mails of results as conditions read them, one at a time. */
-export async function* judgedRows(results: RunResults): AsyncGenerator<JudgedMail, undefined> {
-  const { calibration } = results;
-  const newMails = await results.newMails();
-  for await (const row of results.rows) yield toJudged(row, { calibration, newMails });
-}
-
-/** Returns a mail of results as conditions read it. */
-export function toJudged(
-  row: ResultRow,
-  { calibration, newMails }: Pick<RunResults, "calibration"> & { newMails: NewMails | null },
-): JudgedMail {
-  const { mail, kept } = row;
-  const answers = kept === null ? null : calibratedAnswers(kept, calibration).answers;
-  return new JudgedRow(row, answers, newMails?.ids.has(mail.id) ?? false);
-}
-
-/** A row as conditions read it; its record is made when one asks for it. */
-class JudgedRow implements JudgedMail {
-  readonly date: string;
-  readonly answers: JudgedMail["answers"];
-  readonly isNew: boolean;
-  readonly #row: ResultRow;
-
-  constructor(row: ResultRow, answers: JudgedMail["answers"], isNew: boolean) {
-    this.date = row.mail.date;
-    this.answers = answers;
-    this.isNew = isNew;
-    this.#row = row;
-  }
-
-  get record(): TriageRecord {
-    return this.#row.record;
-  }
 }
 
 /** Reads the results of a run, as long as something is done with them. */
@@ -171,7 +134,7 @@ async function keptResults(
     const unknown = new Map<string, MailResult>();
     for (const end of journal.results(setup)) {
       if (end.state === null) unknown.set(end.id, end);
-      else yield new KeptRow(mailOf(end), end, setup);
+      else yield new LazyRow(mailOf(end), end, setup);
     }
     // Of a mail without an answer the journal has nothing but its id.
     if (unknown.size === 0) return;
@@ -179,7 +142,7 @@ async function keptResults(
     const input = await MailFile.open(inputPath, { skipInvalid: true, signal });
     for await (const { mail } of input.mails()) {
       const end = unknown.get(mail.id);
-      if (end !== undefined) yield toRow(mail, end, setup);
+      if (end !== undefined) yield new LazyRow(mail, end, setup);
     }
   };
   const names = async () => recordNames(setup.fields, true);
@@ -191,12 +154,13 @@ function mailOf({ id, state, source }: MailResult): Mail {
   return source === null ? mail : { ...mail, source };
 }
 
-/** A row whose record is made when somebody wants it. */
-class KeptRow implements ResultRow {
+/** A row whose record is made when somebody wants it, and once. */
+class LazyRow implements ResultRow {
   readonly mail: Mail;
   readonly kept: KeptEvaluation | null;
   readonly #end: MailEnd;
   readonly #setup: RecordSetup;
+  #record: TriageRecord | null = null;
 
   constructor(mail: Mail, end: MailEnd, setup: RecordSetup) {
     this.mail = mail;
@@ -206,12 +170,8 @@ class KeptRow implements ResultRow {
   }
 
   get record(): TriageRecord {
-    return toRecord(this.mail, this.#end, this.#setup);
+    return (this.#record ??= toRecord(this.mail, this.#end, this.#setup));
   }
-}
-
-function toRow(mail: Mail, end: MailEnd, setup: RecordSetup): ResultRow {
-  return { mail, record: toRecord(mail, end, setup), kept: end.evaluation };
 }
 
 async function newestSetup(
@@ -249,7 +209,7 @@ async function fileResults(
     };
   };
   const rows = async function* rows(): AsyncGenerator<ResultRow> {
-    for await (const { mail } of input.mails(most)) yield toRow(mail, endOf(mail), setup);
+    for await (const { mail } of input.mails(most)) yield new LazyRow(mail, endOf(mail), setup);
   };
   const names = async () => {
     for await (const { mail } of input.mails(most)) {
