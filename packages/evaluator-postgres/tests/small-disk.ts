@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
-import { open, rm } from "node:fs/promises";
+import { mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { promisify } from "node:util";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { Client } from "pg";
@@ -22,14 +22,34 @@ export interface SmallDisk {
   clear(): Promise<void>;
 }
 
-/** Mounts a small disk, or returns null where only root may. */
-export async function smallDisk(): Promise<SmallDisk | null> {
-  if (process.getuid?.() !== 0) return null;
-  const path = await temporaryFolder();
+/** Returns whether this user may mount a disk here. */
+export async function mayMount(): Promise<boolean> {
+  const path = await mkdtemp(join(tmpdir(), "small-disk-"));
+  try {
+    await mount(path);
+    await unmount(path);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function mount(path: string): Promise<void> {
   const options = `size=${DISK_BYTES},uid=${NOBODY},gid=${NOBODY},mode=700`;
-  const mount = run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path]);
-  if ((await mount.catch(() => null)) === null) return null;
-  onTestFinished(async () => void (await run("umount", ["--lazy", path])));
+  await run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path]);
+}
+
+async function unmount(path: string): Promise<void> {
+  await run("umount", ["--lazy", path]);
+}
+
+/** Mounts a small disk for the length of a test. */
+export async function smallDisk(): Promise<SmallDisk> {
+  const path = await temporaryFolder();
+  await mount(path);
+  onTestFinished(() => unmount(path));
   const filler = join(path, "filler");
   return {
     path,
