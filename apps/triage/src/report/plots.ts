@@ -1,6 +1,8 @@
 import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
 import { barList, bars, cells, html, type Html, plot, points } from "evaluator-page-kit";
 import { printCount } from "../amounts.ts";
+import type { Sections } from "./sections.ts";
+import type { Tally } from "./tally.ts";
 
 const SENDERS = 15;
 const LABEL_LENGTH = 30;
@@ -21,18 +23,68 @@ const months = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
+/** What the numbers of a page are about. */
+export interface NumberParts {
+  readonly sections: Sections;
+  readonly tally: Tally;
+  /** What all runs came to. */
+  readonly figures: readonly (readonly [name: string, value: string])[];
+}
+
+/** Returns the part of a page with what all runs came to, and a plot or two of each question. */
+export function numbersSection({ tally, sections, figures }: NumberParts): Html {
+  const { questions } = sections;
+  const plots = questions.flatMap(({ title, type, names }, at) => {
+    const values = tally.values[at] ?? [];
+    if (type === "choice") return [figure(title, "mails by option", choicePlot(values, names))];
+    if (type === "boolean") {
+      return [figure(title, "mails by probability", probabilityPlot(values))];
+    }
+    const highest = names.length - 1;
+    return [
+      figure(title, "mails by mean level", scorePlot(values, highest)),
+      figure(
+        `${title} over time`,
+        "mails by day",
+        timePlot(title, { values, days: tally.days, highest }),
+      ),
+    ];
+  });
+  const senders = figure("Top senders", "mails by address", sendersPlot(tally.senders));
+  return html`<section class="numbers" id="numbers">
+    <h2>In numbers</h2>
+    <dl class="figures">
+      ${figures.map(
+        ([name, value]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd>${toPrintable(value)}</dd>
+          </div>`,
+      )}
+    </dl>
+    <div class="plots">${tally.added + tally.days.length === 0 ? null : [...plots, senders]}</div>
+  </section>`;
+}
+
+function figure(title: string, about: string, plot: Html): Html {
+  return html`<figure>
+    <figcaption>${title}<small>${about}</small></figcaption>
+    ${plot}
+  </figure>`;
+}
+
 /** Returns a plot of how many mails have which mean level, up to the highest there is. */
-export function scorePlot(values: readonly number[], highest: number): Html {
+function scorePlot(values: readonly number[], highest: number): Html {
   return histogram(values, { step: 0.1, label: "mean level", end: Math.max(1, highest) });
 }
 
 /** Returns a plot of how many mails have which probability. */
-export function probabilityPlot(values: readonly number[]): Html {
+function probabilityPlot(values: readonly number[]): Html {
   return histogram(values, { step: 0.05, label: "probability of yes", end: 1 });
 }
 
 /** Returns how many mails have which option, as bars. */
-export function choicePlot(values: readonly number[], names: readonly string[]): Html {
+function choicePlot(values: readonly number[], names: readonly string[]): Html {
   const counts = new Map(names.map((name) => [name, 0]));
   for (const value of values) {
     const name = names[value] ?? "";
@@ -42,12 +94,12 @@ export function choicePlot(values: readonly number[], names: readonly string[]):
 }
 
 /** Returns who sent the most mails, as bars. */
-export function sendersPlot(senders: ReadonlyMap<string, number>): Html {
+function sendersPlot(senders: ReadonlyMap<string, number>): Html {
   return listOf([...senders].map(([sender, count]) => [sender || "(no sender)", count]));
 }
 
 /** Returns a plot of the mean level of each mail over its day; of very many, how many are where. */
-export function timePlot(
+function timePlot(
   title: string,
   {
     values,

@@ -1,31 +1,20 @@
-import { toPrintable } from "evaluator-cli-kit";
 import { html, type Html, pageAround, trusted } from "evaluator-page-kit";
 import type { PageScript } from "evaluator-page-kit/bundle-script";
 import { printCount, printMails } from "../amounts.ts";
-import type { RulePromise } from "../rules/promises.ts";
-import type { Rule } from "../rules/rules-file.ts";
 import { type Element, type ListFacts, mailItem } from "./mail-item.ts";
 import { type MailList, PACK_SIZE } from "./mail-list.ts";
-import { choicePlot, probabilityPlot, scorePlot, sendersPlot, timePlot } from "./plots.ts";
+import { type PlannedRule, planTable } from "./plan-table.ts";
+import { type NumberParts, numbersSection } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
-import type { Section, Sections } from "./sections.ts";
-import type { Tally } from "./tally.ts";
+import type { Section } from "./sections.ts";
 
 /** So many mails of a section are in the page as they are; the others are packed. */
 const ROWS_SHOWN = 25;
 const DAY_MS = 86_400_000;
 
-/** A rule, how many mails it takes, and whether that was promised. */
-export interface PlannedRule extends Rule {
-  readonly count: number;
-  readonly promise: RulePromise;
-}
-
 /** What a page is about. */
-export interface ReportParts {
+export interface ReportParts extends NumberParts {
   readonly list: MailList;
-  readonly sections: Sections;
-  readonly tally: Tally;
   readonly facts: ListFacts;
   /** What answered, when, for how much, and what its numbers are worth. */
   readonly basis: string;
@@ -35,8 +24,6 @@ export interface ReportParts {
   readonly plan: readonly PlannedRule[] | null;
   /** What --context and --state-fields made of the answers; null without them. */
   readonly changes: Html | null;
-  /** What all runs came to. */
-  readonly figures: readonly (readonly [name: string, value: string])[];
   readonly script: PageScript;
 }
 
@@ -52,7 +39,7 @@ export function* reportPage(parts: ReportParts): Generator<string> {
     ${list.length === 0 ? null : sectionLinks(parts)}
     <main>
       ${list.length === 0 ? html`<p>No mails.</p>` : listOf(parts)} ${parts.changes}
-      ${numbersOf(parts)}
+      ${numbersSection(parts)}
     </main>
     ${factsElement(parts)}`;
   const [before, after] = pageAround({ title, style: reportStyle, body, script });
@@ -184,86 +171,4 @@ function restOf(at: number, count: number, rest: number): Html {
     </button>
     <span class="no-script">--only and --since make a page of fewer mails.</span>
   </p>`;
-}
-
-function planTable(plan: readonly PlannedRule[], mails: number): Html {
-  const left = mails - plan.reduce((sum, { count }) => sum + count, 0);
-  return html`<section class="plan" id="plan">
-    <h2>The plan</h2>
-    <p class="about">
-      The first rule that fits takes a mail. Nothing was done: export --rules writes it for a mail
-      program of yours.
-    </p>
-    <div class="scroll" tabindex="0">
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">rule</th>
-            <th scope="col">action</th>
-            <th scope="col">mails</th>
-            <th scope="col">calibration</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${plan.map(planRow)}
-          <tr>
-            <th scope="row">no rule</th>
-            <td>stays</td>
-            <td>${printCount(left)}</td>
-            <td></td>
-          </tr>
-        </tbody>
-      </table>
-    </div>
-  </section>`;
-}
-
-function planRow({ text, action, count, promise }: PlannedRule): Html {
-  return html`<tr>
-    <th scope="row"><code>${toPrintable(text)}</code></th>
-    <td>→ ${action}</td>
-    <td>${printCount(count)}</td>
-    <td class="${promise.isPromised ? "promised" : "unpromised"}">${promise.text}</td>
-  </tr>`;
-}
-
-function numbersOf({ tally, sections, figures }: ReportParts): Html {
-  const { questions } = sections;
-  const plots = questions.flatMap(({ title, type, names }, at) => {
-    const values = tally.values[at] ?? [];
-    if (type === "choice") return [figure(title, "mails by option", choicePlot(values, names))];
-    if (type === "boolean") {
-      return [figure(title, "mails by probability", probabilityPlot(values))];
-    }
-    const highest = names.length - 1;
-    return [
-      figure(title, "mails by mean level", scorePlot(values, highest)),
-      figure(
-        `${title} over time`,
-        "mails by day",
-        timePlot(title, { values, days: tally.days, highest }),
-      ),
-    ];
-  });
-  const senders = figure("Top senders", "mails by address", sendersPlot(tally.senders));
-  return html`<section class="numbers" id="numbers">
-    <h2>In numbers</h2>
-    <dl class="figures">
-      ${figures.map(
-        ([name, value]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd>${toPrintable(value)}</dd>
-          </div>`,
-      )}
-    </dl>
-    <div class="plots">${tally.added + tally.days.length === 0 ? null : [...plots, senders]}</div>
-  </section>`;
-}
-
-function figure(title: string, about: string, plot: Html): Html {
-  return html`<figure>
-    <figcaption>${title}<small>${about}</small></figcaption>
-    ${plot}
-  </figure>`;
 }
