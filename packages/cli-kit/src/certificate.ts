@@ -25,15 +25,16 @@ const commonName = Buffer.from("550403", "hex");
 const subjectAlternativeName = Buffer.from("551d11", "hex");
 
 const dayMs = 24 * 3600 * 1000;
+const ownHosts = ["localhost", "127.0.0.1", "::1"];
 
 /**
  * Makes a key and a certificate that nobody but itself vouches for, valid for a year, for the names
  * and addresses of this machine and others that are given.
  *
- * @param hosts - Names and IP addresses. @default localhost, 127.0.0.1 and ::1
+ * @param otherHosts - Names and IP addresses. @default none
  */
 export function selfSignedCertificate(
-  hosts: readonly string[] = ["localhost", "127.0.0.1", "::1"],
+  otherHosts: readonly string[] = [],
   { nowMs = Date.now(), name = "localhost" } = {},
 ): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -45,7 +46,7 @@ export function selfSignedCertificate(
   );
   const subject = der(sequence, der(set, named));
   const validity = [nowMs - dayMs, nowMs + 365 * dayMs].map((ms) => der(utcTime, timeOf(ms)));
-  const names = der(sequence, ...hosts.map(hostName));
+  const names = der(sequence, ...[...ownHosts, ...otherHosts].map(hostName));
   const alternatives = der(
     sequence,
     der(objectIdentifier, subjectAlternativeName),

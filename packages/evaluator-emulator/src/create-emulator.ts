@@ -120,8 +120,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     },
     async listen({ host = "127.0.0.1", port = 0, allowedHosts = [], tls: given } = {}) {
       if (listener !== null) throw new Error("The emulator already listens; close it first.");
-      const ownHosts = ["localhost", "127.0.0.1", "::1", ...allowedHosts];
-      const tls = given === true ? selfSignedCertificate(ownHosts) : (given ?? null);
+      const tls = given === true ? selfSignedCertificate(allowedHosts) : (given ?? null);
       listener = await serve(answer, { host, port, allowedHosts, tls });
       const { origin } = listener;
       const certificate = tls?.cert ?? null;

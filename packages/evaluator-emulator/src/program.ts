@@ -78,7 +78,7 @@ async function readCertificate(
     const advice = "--cert and --key take PEM files.";
     return { cert: await readTextFile(tls.cert, advice), key: await readTextFile(tls.key, advice) };
   }
-  const made = selfSignedCertificate(["localhost", "127.0.0.1", "::1", ...allowedHosts]);
+  const made = selfSignedCertificate(allowedHosts);
   await writeWholeFile(tls.made, made.cert).catch((error: unknown) => {
     throw toFileError(error, `write ${tls.made}`, "--tls takes the file for its certificate.");
   });
