@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { keyText } from "evaluator-exchanges";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { checkOptions } from "../errors.ts";
 import type { Environment } from "../environment.ts";
 import type { Fetch } from "../http/http-client.ts";
@@ -33,9 +32,9 @@ export interface ExchangeOptions {
 
 const isFunction = (value: unknown) => typeof value === "function";
 const optionsSchema = z.object({
-  transport: z.custom(isFunction, "it is a function, such as directTransport").optional(),
-  redact: z.custom(isFunction, "it is a function from text to text").optional(),
-  fetch: z.custom(isFunction, "it is a function, such as the global fetch").optional(),
+  transport: z.optional(z.custom(isFunction, "it is a function, such as directTransport")),
+  redact: z.optional(z.custom(isFunction, "it is a function from text to text")),
+  fetch: z.optional(z.custom(isFunction, "it is a function, such as the global fetch")),
 });
 
 /** Returns the options with their defaults. @throws {ConfigurationError} when one is wrong. */
@@ -97,30 +96,11 @@ export function redactTexts(value: unknown, redact: (text: string) => string): u
   );
 }
 
-/** Returns the model that a request names, or null. */
-export function askedModel({ headers, body }: AskedRequest): string | null {
-  const named = headers["ai-model-id"] ?? (isRecord(body) ? body["model"] : null);
-  return typeof named === "string" ? named : null;
-}
-
-const shownIds = 8;
-
-/** Returns question ids for a message, such as `questions category, scam and 3 more`. */
-export function listQuestions(ids: readonly string[]): string {
-  const shown = ids.slice(0, shownIds).map((id) => keyText(id).replace(/^\.|^\[|\]$/g, ""));
-  const others = ids.length > shownIds ? ` and ${ids.length - shownIds} more` : "";
-  return `${ids.length === 1 ? "question" : "questions"} ${shown.join(", ")}${others}`;
-}
-
-/** Returns a transport that sends in another way than the one it is made from, else is the same. */
-export function sendingAs(inner: Transport, send: Transport["send"]): Transport {
-  const { name, target } = inner;
-  return {
-    name,
-    ...(target && { target }),
-    ...(inner.images && { images: inner.images }),
-    ...(inner.estimate && { estimate: inner.estimate.bind(inner) }),
-    send,
-    close: async () => inner.close?.(),
-  };
+/** Returns the response that a transport reads; one without content has no body at all. */
+export function toResponse(
+  text: string,
+  { status, headers }: { status: number; headers: Headers | Record<string, string> },
+): Response {
+  const isEmpty = [204, 205, 304].includes(status);
+  return new Response(isEmpty ? null : text, { status, headers });
 }

@@ -22,7 +22,7 @@ import {
   readAsked,
   readExchangeOptions,
   redactTexts,
-  sendingAs,
+  toResponse,
 } from "./exchange-folder.ts";
 
 // What is shorter, such as the "local" of an emulator, is no secret and stands in texts by chance.
@@ -77,14 +77,10 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
       checkPrivate(findSecretIn(kept, "response"), "The answer was not used.");
       await write(path, { request, response: kept });
     }
-    const headers = keepAll(reply.headers);
-    const isEmpty = [204, 205, 304].includes(reply.status);
-    return new Response(isEmpty ? null : reply.text, { status: reply.status, headers });
+    return toResponse(reply.text, { status: reply.status, headers: keepAll(reply.headers) });
   }
 
-  const inner = make({ fetch });
-  const transport = sendingAs(inner, (request, context) => inner.send(request, context));
-  return inner.limits === undefined ? transport : { ...transport, limits: inner.limits };
+  return make({ fetch });
 }
 
 /** The request as a file holds it: of its headers those of the wire and no others. */

@@ -1,22 +1,22 @@
 import { existsSync } from "node:fs";
 import {
+  keyText,
   loadExchanges,
   openReplayLedger,
   type ReplayLedger,
   requestDigest,
 } from "evaluator-exchanges";
 import { ConfigurationError, EvaluatorError } from "../errors.ts";
+import { isRecord } from "../questions/json.ts";
 import type { Transport } from "../transports/transport.ts";
 import { MissingExchangeError } from "./exchange-errors.ts";
 import {
-  askedModel,
   type AskedRequest,
   type ExchangeOptions,
   folderPath,
-  listQuestions,
   readAsked,
   readExchangeOptions,
-  sendingAs,
+  toResponse,
 } from "./exchange-folder.ts";
 
 /** How recorded exchanges are replayed: as they were recorded. */
@@ -56,25 +56,23 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
     const exchange = ledger.take(sent);
     if (exchange === null) throw new Unanswered(request, ledger.nearest(sent));
     const { status, headers, body } = exchange.response;
-    const isEmpty = [204, 205, 304].includes(status);
-    return new Response(isEmpty ? null : JSON.stringify(body), { status, headers });
+    return toResponse(JSON.stringify(body), { status, headers });
   }
 
-  // Without the service's limits: nobody else asks this folder.
   const inner = make({ fetch, apiKey: "replayed", env: {} });
-  const transport = sendingAs(inner, async (request, context) => {
-    const before = asked;
-    try {
-      const reply = await inner.send(request, context);
-      if (asked > before) return reply;
-    } catch (error) {
-      if (!(error instanceof Unanswered)) throw error;
-      throw toMissing(error, { path, questionIds: Object.keys(request.questions) });
-    }
-    throw new ConfigurationError(unusedFetch, { option: "transport" });
-  });
   return {
-    ...transport,
+    ...withoutLimits(inner),
+    async send(request, context) {
+      const before = asked;
+      try {
+        const reply = await inner.send(request, context);
+        if (asked > before) return reply;
+      } catch (error) {
+        if (!(error instanceof Unanswered)) throw error;
+        throw toMissing(error, { path, questionIds: Object.keys(request.questions) });
+      }
+      throw new ConfigurationError(unusedFetch, { option: "transport" });
+    },
     assertAllUsed() {
       const files = ledger.unused().map((name) => `  ${name}.json\n`);
       if (files.length === 0) return;
@@ -82,6 +80,18 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
         `No call used these exchanges in ${path}; delete what is old:\n${files.join("")}`,
       );
     },
+  };
+}
+
+/** Without the service's limits: nobody else asks this folder. */
+function withoutLimits(inner: Transport): Omit<Transport, "send"> {
+  const { name, target, images } = inner;
+  return {
+    name,
+    ...(target && { target }),
+    ...(images && { images }),
+    ...(inner.estimate && { estimate: inner.estimate.bind(inner) }),
+    close: async () => inner.close?.(),
   };
 }
 
@@ -115,6 +125,21 @@ function toMissing(
     " To record it, make the evaluator with record(folder) in place of replay(folder), give it a key, and run this once.",
   ];
   return new MissingExchangeError(message.join(""), { questionIds, digest });
+}
+
+/** Returns the model that a request names, or null. */
+function askedModel({ headers, body }: AskedRequest): string | null {
+  const named = headers["ai-model-id"] ?? (isRecord(body) ? body["model"] : null);
+  return typeof named === "string" ? named : null;
+}
+
+const shownIds = 8;
+
+/** Returns question ids for a message, such as `questions category, scam and 3 more`. */
+function listQuestions(ids: readonly string[]): string {
+  const shown = ids.slice(0, shownIds).map((id) => keyText(id).replace(/^\.|^\[|\]$/g, ""));
+  const others = ids.length > shownIds ? ` and ${ids.length - shownIds} more` : "";
+  return `${ids.length === 1 ? "question" : "questions"} ${shown.join(", ")}${others}`;
 }
 
 /** What differs, without keys that are no plain names: they may be what a person wrote. */
