@@ -10,8 +10,16 @@ import {
   EvaluatorError,
 } from "evaluator-client";
 import type { Budget } from "evaluator-client/budget";
-import { z } from "zod";
 import { emulatedBasis, type Engine } from "../engines/engine.ts";
+import {
+  estimateInput,
+  estimateOutput,
+  evaluateInput,
+  evaluateOutput,
+  listInput,
+  listOutput,
+  type ShortAnswer,
+} from "./mcp-schemas.ts";
 
 /** What the tools ask, and what they may spend. */
 export interface ToolContext {
@@ -30,66 +38,6 @@ export interface ToolContext {
   readonly price: number | null;
 }
 
-const instructions = z.string().min(1).describe("the question, in words");
-const questionSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("boolean"), instructions }).describe("yes or no"),
-  z
-    .object({
-      type: z.literal("choice"),
-      instructions,
-      criteria: z
-        .record(z.string(), z.string())
-        .describe("option name to what it means; add one such as `other` as a way out"),
-    })
-    .describe("one of named options"),
-  z
-    .object({
-      type: z.literal("score"),
-      instructions,
-      criteria: z.array(z.string()).min(1).describe("levels from low to high, each a sentence"),
-    })
-    .describe("a level of an ordered scale"),
-]);
-const asked = {
-  state: z
-    .union([z.string(), z.record(z.string(), z.unknown())])
-    .describe("what the questions are about: text, or an object; all the model knows"),
-  questions: z.record(z.string(), questionSchema).describe("id to question; the model sees no id"),
-};
-
-const answerSchema = z.object({
-  type: z.enum(["boolean", "choice", "score"]),
-  probability: z.number().optional().describe("boolean: of yes"),
-  choice: z.string().optional(),
-  score: z.number().optional().describe("mean of the level indexes, from 0"),
-  probabilities: z.record(z.string(), z.number()).optional().describe("the likeliest, at most 8"),
-  omitted: z.int().optional().describe("options that are not listed"),
-  confidence: z.number().optional(),
-});
-const evaluateOutput = {
-  answers: z.record(z.string(), answerSchema),
-  model: z.string().nullable(),
-  costUsd: z.number().nullable(),
-  inputTokens: z.int(),
-  basis: z.string().optional().describe("what an emulator's answer rests on; no model answered"),
-};
-const estimateOutput = {
-  calls: z.int(),
-  inputTokens: z.int(),
-  costUsd: z.number().nullable().describe("null where the price is not known"),
-  spentUsd: z.number().optional(),
-  maxCostUsd: z.number().optional(),
-  spentTokens: z.int().optional(),
-  maxTokens: z.int().optional(),
-};
-const modelSchema = z.object({
-  id: z.string(),
-  type: z.string().nullable(),
-  inputUsdPerMillionTokens: z.number().nullable(),
-  outputUsdPerMillionTokens: z.number().nullable(),
-});
-const listOutput = { models: z.array(modelSchema), total: z.int().describe("of this type") };
-
 const guide =
   "Asks a decision model typed questions about a state and returns calibrated probabilities, not prose. Of events given 0.8, about 80% happen. Put everything it must know, such as today's date, into the state; ask several questions about one state in one call.";
 
@@ -103,7 +51,7 @@ export function createMcpServer(context: ToolContext): McpServer {
     {
       title: "Ask typed questions",
       description: `${guide} Asks ${engine.name}; costs money unless the engine is yours.`,
-      inputSchema: asked,
+      inputSchema: evaluateInput,
       outputSchema: evaluateOutput,
       annotations,
     },
@@ -115,7 +63,7 @@ export function createMcpServer(context: ToolContext): McpServer {
     {
       title: "Estimate a cost",
       description: "Says what the same call of `evaluate` would take, without sending it.",
-      inputSchema: { ...asked, times: z.int().min(1).default(1).describe("so many such calls") },
+      inputSchema: estimateInput,
       outputSchema: estimateOutput,
       annotations: { ...annotations, idempotentHint: true },
     },
@@ -127,9 +75,7 @@ export function createMcpServer(context: ToolContext): McpServer {
     {
       title: "List models",
       description: "Lists models with their prices in US dollars per million tokens; free.",
-      inputSchema: {
-        type: z.string().default("evaluation").describe("such as evaluation or language"),
-      },
+      inputSchema: listInput,
       outputSchema: listOutput,
       annotations: { ...annotations, idempotentHint: true },
     },
@@ -161,7 +107,7 @@ async function evaluate(
 const mostListed = 8;
 
 /** Returns an answer with the likeliest of its probabilities: a model that reads 255 pays for each. */
-function toShort(answer: Answer, confidence: number | null): z.infer<typeof answerSchema> {
+function toShort(answer: Answer, confidence: number | null): ShortAnswer {
   if (answer.type === "boolean") return answer;
   const shares = Object.entries(answer.probabilities);
   const listed = new Map(shares.toSorted(([, one], [, other]) => other - one).slice(0, mostListed));
