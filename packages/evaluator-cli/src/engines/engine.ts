@@ -39,6 +39,8 @@ export interface Engine {
   readonly transport: Transport;
   /** Whether it is a server of one's own, without the vendor's limits. */
   readonly isOwn: boolean;
+  /** Whether its answers come with what they cost: the gateway says so, others where it was typed. */
+  readonly reportsCost: boolean;
 }
 
 const kinds = ["gateway", "direct", "decisions", "logprobs"] as const;
@@ -60,7 +62,12 @@ interface Typed {
 export function readEngine(text: string, env: Environment): Engine {
   const typed = parseEngine(text, env);
   try {
-    return { name: text, transport: transportOf(typed, env), isOwn: typed.baseUrl !== undefined };
+    return {
+      name: text,
+      transport: transportOf(typed, env),
+      isOwn: typed.baseUrl !== undefined,
+      reportsCost: typed.kind === "gateway" || typed.price !== undefined,
+    };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const advice = `Type it as ${typed.kind}=URL@MODEL.`;

@@ -70,7 +70,7 @@ async function serve(words: readonly string[], context: CliContext): Promise<num
   const limits = readLimits(values, env, engine);
   await using own = evaluatorOf(engine, env);
   await using catalog = catalogOf(engine, env);
-  const tools = toToolContext(own, { engine, catalog: catalog.of, ...limits });
+  const tools = toToolContext(own, { engine, catalog, ...limits });
   const create = () => createMcpServer(tools);
   if (port === null) await serveStdio(create, context);
   else await serveHttp(create, port, context);
@@ -118,8 +118,7 @@ function readLimits(values: Values, env: Environment, engine: Engine): Limits {
   const maxTokens = read("max-tokens", "EVALUATOR_MAX_TOKENS");
   const hours = read("hours", "EVALUATOR_BUDGET_HOURS");
   const price = read("price", "EVALUATOR_USD_PER_MILLION_TOKENS") ?? null;
-  const reportsPrice = engine.transport.name === "gateway" || engine.name.includes("price=");
-  if (maxCostUsd !== undefined && price === null && !reportsPrice) {
+  if (maxCostUsd !== undefined && price === null && !engine.reportsCost) {
     throw new UsageError(
       `${engine.transport.name} reports no price, so a limit in dollars needs --price USD, or use --max-tokens.`,
     );
@@ -136,14 +135,11 @@ function readPositive(name: string, given: string): number {
   return readDecimal(name, given, { min: 0.000001, what: "a number" });
 }
 
-/** The gateway's catalog, at the address where its model is asked. */
-function catalogOf(engine: Engine, env: Environment) {
-  const { name, target } = engine.transport;
-  const of: Catalog | null =
-    name === "gateway" && target !== undefined
-      ? createCatalog({ env, baseUrl: target.url.slice(0, target.url.lastIndexOf("/")) })
-      : null;
-  return { of, [Symbol.asyncDispose]: async () => await of?.close() };
+/** The gateway's catalog, at the address where its model is asked; null for another engine. */
+function catalogOf({ transport: { name, target } }: Engine, env: Environment): Catalog | null {
+  return name === "gateway" && target !== undefined
+    ? createCatalog({ env, baseUrl: target.url.slice(0, target.url.lastIndexOf("/")) })
+    : null;
 }
 
 type Create = () => ReturnType<typeof createMcpServer>;
