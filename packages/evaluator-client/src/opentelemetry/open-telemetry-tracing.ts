@@ -61,7 +61,7 @@ function describe({ request, transport }: TracedCall, recordContent: boolean) {
 
 /** Megabytes of an image belong in no span. */
 function withoutBytes({ state, questions }: TracedCall["request"]) {
-  return { state: Array.isArray(state) ? withoutImageBytes(state) : state, questions };
+  return { state: withoutImageBytes(state), questions };
 }
 
 function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boolean): void {

@@ -4,14 +4,7 @@ import { constantQuestions, perQuestions, rememberQuestions } from "./constant-q
 import { isRecord, recordOf } from "./json.ts";
 import { type Question, type QuestionLimits, type Questions, quoteName } from "./question.ts";
 import { questionSchema } from "./question-schema.ts";
-import {
-  checkParts,
-  type ImageSupport,
-  isImage,
-  type State,
-  type StatePart,
-  withoutImageBytes,
-} from "./state.ts";
+import { checkParts, imagesIn, type ImageSupport, type State, withoutImageBytes } from "./state.ts";
 
 /** The body of an evaluation request (contract section 2.1). */
 export const evaluationRequestSchema = z.strictObject({
@@ -161,10 +154,10 @@ const MOST_TOKENS_OF_AN_IMAGE = 6272;
  * count; an image counts as 6,272, the most that one is known to come to.
  */
 export function estimateTokens({ state, questions }: EvaluationRequest): number {
-  const images = Array.isArray(state) ? (state as readonly StatePart[]).filter(isImage).length : 0;
-  const read = images === 0 ? state : withoutImageBytes(state as readonly StatePart[]);
+  const read = withoutImageBytes(state);
   const characters = FRAME + charactersIn(read) + charactersInQuestions(questions);
-  return Math.ceil(characters / CHARACTERS_PER_TOKEN) + images * MOST_TOKENS_OF_AN_IMAGE;
+  const imageTokens = imagesIn(state).length * MOST_TOKENS_OF_AN_IMAGE;
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN) + imageTokens;
 }
 
 const charactersInQuestions = perQuestions(charactersIn);
@@ -185,13 +178,11 @@ const MOST_TOKENS = 32_000;
 
 /** Returns whether a state is over the service's 32k tokens (contract section 8), however it counts. */
 export function isSurelyTooLong(state: unknown): boolean {
-  const characters = typeof state === "string" ? state.length : textIn(state);
+  const read = withoutImageBytes(state);
+  const characters = textIn(read);
   if (characters < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
-  if (Array.isArray(state) && (state as readonly StatePart[]).some(isImage)) {
-    return isSurelyTooLong({ parts: withoutImageBytes(state as readonly StatePart[]) });
-  }
   if (characters > MOST_TOKENS * MOST_CHARACTERS_PER_TOKEN) return true;
-  return wordsIn(state) > MOST_TOKENS;
+  return wordsIn(read) > MOST_TOKENS;
 }
 
 function textIn(value: unknown): number {

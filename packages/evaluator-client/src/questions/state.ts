@@ -93,8 +93,13 @@ export function imageDataOf({ image: url }: ImagePart): ImageData | null {
 }
 
 /** Returns whether a part of a state is an image. */
-export function isImage(part: StatePart): part is ImagePart {
-  return typeof part === "object" && "image" in part;
+export function isImage(part: unknown): part is ImagePart {
+  return isRecord(part) && "image" in part;
+}
+
+/** Returns the images of a state; none where it is no list of parts. */
+export function imagesIn(state: unknown): readonly ImagePart[] {
+  return Array.isArray(state) ? state.filter(isImage) : [];
 }
 
 /**
@@ -117,7 +122,7 @@ export function checkParts(
     const problem = problemOf(part, support, findFlaw);
     if (problem !== null) refuse(`The state at "state.${index}" ${problem}`);
   }
-  const images = parts.filter((part) => isImage(part as StatePart)).length;
+  const images = imagesIn(parts).length;
   if (images > support.maxImages) {
     refuse(`The state has ${images} images; this wire takes at most ${support.maxImages}`);
   }
@@ -179,7 +184,8 @@ function holds(format: ImageFormat, base64: string): boolean {
   return formatOf(Uint8Array.from(start, (character) => character.charCodeAt(0))) === format;
 }
 
-/** Returns the parts of a state with no bytes of an image in them: what may be counted or looked through as text. */
-export function withoutImageBytes(parts: readonly StatePart[]): readonly unknown[] {
-  return parts.map((part) => (isImage(part) && imageDataOf(part) !== null ? "" : part));
+/** Returns a state with no bytes of an image in it: what may be counted or looked through as text. */
+export function withoutImageBytes(state: unknown): unknown {
+  if (!Array.isArray(state)) return state;
+  return state.map((part) => (isImage(part) && imageDataOf(part) !== null ? "" : part));
 }

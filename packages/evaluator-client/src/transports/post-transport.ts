@@ -1,6 +1,6 @@
 import type { StatusError } from "../errors.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import { type ImageSupport, isImage } from "../questions/state.ts";
+import { imagesIn, type ImageSupport } from "../questions/state.ts";
 import {
   type HttpClient,
   type HttpEndpoint,
@@ -94,7 +94,7 @@ export function postTransport(service: PostedService, options: TransportOptions)
     ...(images && { images }),
     async send(request, context) {
       const { state } = request;
-      const send = Array.isArray(state) && state.some(isImage) ? postImages : post;
+      const send = imagesIn(state).length > 0 ? postImages : post;
       const response = await send(service.toBody(request), context, state);
       const { status, headers: received, json } = response;
       return { ...service.toReply(response, request), status, headers: received, raw: json };

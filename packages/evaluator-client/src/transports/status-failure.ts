@@ -88,9 +88,8 @@ export function quoteServerText(
   // A piece of an image would be looked for in megabytes, so whatever may be one stays out.
   if (Array.isArray(state) && /[\w+/=-]{24}/.test(line)) return null;
   if (apiKey !== null && (line.includes(apiKey) || sharesRun(line, apiKey, 8))) return null;
-  const said = Array.isArray(state) ? withoutImageBytes(state) : state;
-  if ([...Object.values(headers), ...textsOf(said)].some((part) => repeats(line, part)))
-    return null;
+  const said = textsOf(withoutImageBytes(state));
+  if ([...Object.values(headers), ...said].some((part) => repeats(line, part))) return null;
   return line.length > MAX_QUOTE ? `"${line.slice(0, MAX_QUOTE)}…"` : `"${line}"`;
 }
 

@@ -15,6 +15,7 @@ import {
   type ImageData,
   imageDataOf,
   type ImagePart,
+  imagesIn,
   type ImageSupport,
   isImage,
   type StatePart,
@@ -104,7 +105,7 @@ function toDirectPartsBody(
   { questions }: Pick<EvaluationRequest, "questions">,
   model: string,
 ): string {
-  const images = parts.filter(isImage);
+  const images = imagesIn(parts);
   const others = parts.filter((part) => !isImage(part));
   const names = unusedNames(images.length, JSON.stringify([others, questions]));
   const nameOf = new Map<ImagePart, string>();
