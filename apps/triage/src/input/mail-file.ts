@@ -4,7 +4,7 @@ import { CliError, printable, toFileError } from "evaluator-cli-kit";
 import { type JsonRecord, readJsonRecords } from "./json-records.ts";
 import { type Mail, mailSchema, recordLabel } from "./mail.ts";
 import { RepeatFinder } from "./repeat-finder.ts";
-import { problemsOfStateFields, type StateField } from "./state-fields.ts";
+import { type StateField, stateFieldsCheck } from "./state-fields.ts";
 import { toUtf8Chunks } from "./utf8-chunks.ts";
 
 const PROBLEMS_SHOWN = 10;
@@ -146,10 +146,10 @@ class RecordCheck implements Disposable {
   readonly #ids = new RepeatFinder();
   /** The indexes of the records that are wrong by themselves; the others have an id in the finder. */
   readonly #wrong: number[] = [];
-  readonly #stateFields: readonly StateField[];
+  readonly #problemsOfFields: (record: unknown) => string[];
 
   constructor(stateFields: readonly StateField[]) {
-    this.#stateFields = stateFields;
+    this.#problemsOfFields = stateFieldsCheck(stateFields);
   }
 
   isFine(index: number, record: JsonRecord): boolean {
@@ -186,7 +186,7 @@ class RecordCheck implements Disposable {
     if (data === undefined) {
       return error.issues.map(({ path, message }) => [...path, message].join(" "));
     }
-    const problems = problemsOfStateFields(value, this.#stateFields);
+    const problems = this.#problemsOfFields(value);
     if (problems.length === 0) this.#ids.add(hash("sha256", data.id, "buffer"));
     return problems;
   }

@@ -21,11 +21,14 @@ export type StateFields = {
   readonly [TField in StateField]?: z.infer<(typeof stateFieldSchemas)[TField]> | undefined;
 };
 
-/** Returns what is wrong with the wanted fields of a record; where nobody wants them, nothing is. */
-export function problemsOfStateFields(record: unknown, wanted: readonly StateField[]): string[] {
+/** Returns what tells what is wrong with the wanted fields of a record; of others nothing is. */
+export function stateFieldsCheck(wanted: readonly StateField[]): (record: unknown) => string[] {
   const shape = wanted.map((field) => [field, stateFieldSchemas[field].optional()]);
-  const { error } = z.object(Object.fromEntries(shape)).safeParse(record);
-  return error?.issues.map(({ path, message }) => [...path, message].join(" ")) ?? [];
+  const schema = z.object(Object.fromEntries(shape));
+  return (record) => {
+    const { error } = schema.safeParse(record);
+    return error?.issues.map(({ path, message }) => [...path, message].join(" ")) ?? [];
+  };
 }
 
 /** Returns the fields of a record that are wanted and that it has. */
