@@ -39,10 +39,11 @@ export class StateAdditions {
     const { run } = this.#context;
     if (!run.context && stateFields.every((field) => mail[field] === undefined)) return;
     const whole = { ...this.#context.toState(mail), ...pickStateFields(mail, stateFields) };
+    const tokens = this.#tokensOf(whole);
     for (const addition of this.#additions) {
       if (!addition.keys.some((key) => key in whole)) continue;
       addition.mails += 1;
-      addition.tokens += this.#tokensOf(whole) - this.#tokensOf(without(whole, addition.keys));
+      addition.tokens += tokens - this.#tokensOf(without(whole, addition.keys));
     }
   }
 
