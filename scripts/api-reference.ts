@@ -42,40 +42,40 @@ export function renderReference(folder: string): string {
     `<!-- Written by \`npm run docs:api\` from the docstrings; change them, not this file. -->`,
     description,
   ];
-  const entries = Object.entries(exports).flatMap(([path, target]) =>
-    typeof target === "object" && target.types !== undefined
-      ? [{ entry: join(name, path), file: join(folder, target.types) }]
-      : [],
-  );
-  for (const { entry, file } of entries) {
-    const declarations = exportedDeclarations(file);
+  const entries = Object.entries(exports).flatMap(([path, target]) => {
+    if (typeof target !== "object" || target.types === undefined) return [];
+    const declarations = exportedDeclarations(join(folder, target.types));
+    return [{ entry: join(name, path), declarations }];
+  });
+  for (const { entry, declarations } of entries) {
     parts.push(`## ${entry}`, `@contents ${entry}`);
     parts.push(...declarations.map((declaration) => renderDeclaration(declaration)));
   }
   return withContents(parts.join("\n\n"), entries);
 }
 
+interface Entry {
+  /** As it is imported. */
+  readonly entry: string;
+  readonly declarations: readonly ExportedDeclaration[];
+}
+
 /** Puts a list of links in each entry's place, now that all headings have their anchors. */
-function withContents(
-  markdown: string,
-  entries: readonly { entry: string; file: string }[],
-): string {
+function withContents(markdown: string, entries: readonly Entry[]): string {
   const anchors = headingAnchors(markdown);
   // The title comes first, and each entry's heading before its names.
   let next = 1;
   let text = markdown;
-  for (const { entry, file } of entries) {
+  for (const { entry, declarations } of entries) {
     next += 1;
-    const groups = new Map<string, string[]>();
-    for (const { name, kind } of exportedDeclarations(file)) {
-      const links = groups.get(headings[kind]) ?? [];
-      groups.set(headings[kind], [...links, `[\`${name}\`](#${anchors[next]})`]);
-      next += 1;
-    }
-    const lines = Object.values(headings).flatMap((heading) => {
-      const links = groups.get(heading);
-      groups.delete(heading);
-      return links === undefined ? [] : [`- ${heading}: ${links.join(", ")}`];
+    const links = declarations.map(({ name, kind }, index) => ({
+      heading: headings[kind],
+      link: `[\`${name}\`](#${anchors[next + index]})`,
+    }));
+    next += declarations.length;
+    const lines = [...new Set(Object.values(headings))].flatMap((heading) => {
+      const under = links.filter((each) => each.heading === heading).map(({ link }) => link);
+      return under.length === 0 ? [] : [`- ${heading}: ${under.join(", ")}`];
     });
     text = text.replace(`@contents ${entry}\n`, () => `${lines.join("\n")}\n`);
   }
