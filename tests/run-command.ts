@@ -27,6 +27,12 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   return { exitCode: child.exitCode, ...printed };
 }
 
+/** Runs a command; returns what it printed, where it failed, else null. */
+export async function failureOf(command: string, options: CommandOptions): Promise<string | null> {
+  const { exitCode, stdout, stderr } = await runCommand(command, options);
+  return exitCode === 0 ? null : `${command}\n${stdout}${stderr}`;
+}
+
 /** Starts a command that stays until the test is over, and gives what it has printed once `pattern` is in it. */
 export async function startUntil(
   command: string,

@@ -7,7 +7,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import { bundledSize } from "../../packages/benchmarks/src/imports/bundled-size.ts";
 import { importedPackages, renderReference } from "../../scripts/api-reference.ts";
 import { publishedPackages } from "../pack-client.ts";
-import { runCommand } from "../run-command.ts";
+import { failureOf } from "../run-command.ts";
 
 const root = join(import.meta.dirname, "../..");
 const project = inject("project");
@@ -28,16 +28,10 @@ function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }
 
-/** Runs a command; returns what it printed, where it failed. */
-async function failureOf(command: string, cwd: string) {
-  const { exitCode, stdout, stderr } = await runCommand(command, { cwd });
-  return exitCode === 0 ? null : `${command}\n${stdout}${stderr}`;
-}
-
 test("attw finds nothing wrong with what is imported", async () => {
   const programs = /evaluator-cli-/;
   for (const tarball of tarballs.filter((path) => !programs.test(path))) {
-    expect(await failureOf(`npx attw ${tarball} --profile esm-only`, root)).toBeNull();
+    expect(await failureOf(`npx attw ${tarball} --profile esm-only`, { cwd: root })).toBeNull();
   }
 });
 
@@ -125,10 +119,10 @@ test("changelogs and versions agree, after the changes that wait for a release t
   const before = published.filter((name) => !agrees(folder, name));
   const author = "-c user.name=release -c user.email=release@example.com";
   const commit = `git init -q && git add -A && git ${author} commit -qm before`;
-  expect(await failureOf(commit, folder)).toBeNull();
+  expect(await failureOf(commit, { cwd: folder })).toBeNull();
   const waiting = files.filter((file) => /^\.changeset\/(?!README).+\.md$/.test(file));
   const version = `node ${root}/node_modules/.bin/changeset version`;
-  expect(waiting.length > 0 ? await failureOf(version, folder) : null).toBeNull();
+  expect(waiting.length > 0 ? await failureOf(version, { cwd: folder }) : null).toBeNull();
   expect(published.filter((name) => !agrees(folder, name))).toEqual([]);
   // What has no changelog yet was never released.
   for (const name of before) {

@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, inject, test } from "vitest";
+import { onePixel } from "../../packages/evaluator-client/src/testing/one-pixel.ts";
 import { promisedNodes } from "../node-versions.ts";
 import { publishedPackages } from "../pack-client.ts";
 import { readCodeBlocks } from "../read-readme.ts";
-import { runCommand } from "../run-command.ts";
+import { failureOf, runCommand } from "../run-command.ts";
 
 const root = join(import.meta.dirname, "../..");
 const project = inject("project");
@@ -55,12 +56,6 @@ function withGiven(code: string): string {
   return names.length === 0 ? code : `import { ${names.join(", ")} } from "./given.ts";\n${code}`;
 }
 
-/** Runs a command; returns what it printed, where it failed. */
-async function failureOf(command: string, cwd: string, env: Record<string, string> = {}) {
-  const { exitCode, stdout, stderr } = await runCommand(command, { cwd, env });
-  return exitCode === 0 ? null : `${command}\n${stdout}${stderr}`;
-}
-
 /** What the snippet on worker threads starts. */
 const worker = `
 import { workerData } from "node:worker_threads";
@@ -69,13 +64,10 @@ const limits = { requestsPerMinute: 1200 };
 await sharedPacer({ store: portLimits(workerData.port), key: "team-a", limits })[Symbol.asyncDispose]();
 `;
 
-const onePixel =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-
 beforeAll(async () => {
   await copyFile(join(import.meta.dirname, "given.ts"), join(project, "given.ts"));
   for (const { file, text } of snippets) await writeFile(join(project, file), text);
-  await writeFile(join(project, "parcel.png"), onePixel, "base64");
+  await writeFile(join(project, "parcel.png"), onePixel);
   await mkdir(join(project, "typescript-5"), { recursive: true });
   await writeFile(join(project, "typescript-5/worker.js"), worker);
   const compilerOptions = {
@@ -127,7 +119,9 @@ test.each(promisedNodes)("all run on Node %s", async (version) => {
   const folder = await mkdtemp(join(tmpdir(), "node-"));
   const manifest = { private: true, allowScripts: { node: true } };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
-  expect(await failureOf(`npm install --no-audit --no-fund node@${version}`, folder)).toBeNull();
+  expect(
+    await failureOf(`npm install --no-audit --no-fund node@${version}`, { cwd: folder }),
+  ).toBeNull();
   const emulator = createEmulator();
   try {
     const { gatewayBaseUrl, directBaseUrl } = await emulator.listen();
@@ -142,7 +136,7 @@ test.each(promisedNodes)("all run on Node %s", async (version) => {
       if (needsPostgres && postgresUrl === null) continue;
       const program = `typescript-5/${file.replace(/ts$/, "js")}`;
       const command = `${folder}/node_modules/.bin/node ${program}`;
-      expect(await failureOf(command, project, env)).toBeNull();
+      expect(await failureOf(command, { cwd: project, env })).toBeNull();
     }
   } finally {
     await emulator.close();
