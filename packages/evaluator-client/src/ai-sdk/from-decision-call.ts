@@ -59,8 +59,16 @@ function fromFile({ mediaType, data }: Extract<DecisionStatePart, { type: "file"
 
 /** The bytes of base64, whose format is not always said beside it. */
 function bytesOf(base64: string): Uint8Array {
+  const binary = fromBase64(base64);
+  const bytes = new Uint8Array(binary.length);
+  // Not Uint8Array.from, which takes a second for an image of 8 MiB.
+  for (let index = 0; index < bytes.length; index += 1) bytes[index] = binary.charCodeAt(index);
+  return bytes;
+}
+
+function fromBase64(base64: string): string {
   try {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    return atob(base64);
   } catch {
     throw new InvalidRequestError("The state has a file part whose data is not base64.");
   }

@@ -67,13 +67,13 @@ function formatOf(bytes: Uint8Array): ImageFormat | null {
   return formats.find(isOf) ?? null;
 }
 
-// A call takes no more arguments at once.
-const CHUNK = 32_768;
+// By `apply` and at most so many: an image of 8 MiB takes 70 ms, and 800 where 32,768 are spread.
+const CHUNK = 8192;
 
 function toBase64(bytes: Uint8Array): string {
   let binary = "";
   for (let start = 0; start < bytes.length; start += CHUNK) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + CHUNK));
+    binary += Reflect.apply(String.fromCharCode, null, bytes.subarray(start, start + CHUNK));
   }
   return btoa(binary);
 }
