@@ -146,7 +146,8 @@ function ownAnswers(): AnswerSource {
 function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset: () => void } {
   const { tier = "paid", seed = 1, clock = Date.now, sleep = sleepUntilAborted } = options;
   const printing = readPrinting(options);
-  const vendorGate = createVendorGate(readLimits(options));
+  const limits = readLimits(options);
+  const vendorGate = limits === null ? null : createVendorGate(limits);
   const accounts = createAccountBook(tier, options.keys);
   const generations = createGenerationLog();
   const spending = createSpendLedger();
@@ -169,7 +170,7 @@ function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset
 
   function reset(): void {
     for (const part of [accounts, generations, spending, vendorGate, faults, requests])
-      part.reset();
+      part?.reset();
     nextId = createIds(seed);
   }
   const app = new Hono<CallEnvironment>();

@@ -12,8 +12,8 @@ export interface EmulatorContext {
   readonly generations: GenerationLog;
   /** What all answered calls came to, for `GET /v1/report`. */
   readonly spending: SpendLedger;
-  /** Counts the vendor's calls of each key. */
-  readonly vendorGate: VendorGate;
+  /** Counts the vendor's calls of each key; null where no limits are played. */
+  readonly vendorGate: VendorGate | null;
   /** Answers one evaluation. */
   readonly answer: (input: EvaluationInput) => Judgement;
   /** The time in epoch milliseconds. */

@@ -20,10 +20,9 @@ export interface VendorGate {
   readonly rule: string;
 }
 
-/** Opens a gate; without limits it lets everything through. */
-export function createVendorGate(limits: VendorLimits | null): VendorGate {
+/** Opens a gate; what the limits leave out is the vendor's own. */
+export function createVendorGate(limits: VendorLimits): VendorGate {
   const buckets = new Map<string, { requests: Bucket; tokens: Bucket }>();
-  if (limits === null) return { admit: () => 0, reset: () => undefined, rule: "" };
   const { requestsPerMinute, tokensPerSecond } = { ...vendorDefaults, ...limits };
   const burst = limits.burst ?? requestsPerMinute;
   return {

@@ -79,7 +79,7 @@ async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Res
     throw new VendorError(404, "Model not found");
   }
   if (isOverTokenLimits(input)) throw new VendorError(400, { error_type: "max_tokens_exceeded" });
-  admit(call, estimateInputTokens(input), context);
+  admit(call, input, context);
   const judgement = context.answer(input);
   const answeredBy = standInFor(judgement.basis) ?? judgement.release ?? model;
   return Response.json(systemOneBody(vendorRequest, judgement, answeredBy), {
@@ -88,8 +88,13 @@ async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Res
 }
 
 /** Counts a call under the vendor's limits. @throws {VendorError} 429 with the seconds to wait. */
-function admit(call: Call, tokens: number, { vendorGate, clock }: EmulatorContext): void {
-  const waitMs = vendorGate.admit(bearerKey(call) ?? "", tokens, clock());
+function admit(
+  call: Call,
+  input: VendorRequest["input"],
+  { vendorGate, clock }: EmulatorContext,
+): void {
+  if (vendorGate === null) return;
+  const waitMs = vendorGate.admit(bearerKey(call) ?? "", estimateInputTokens(input), clock());
   if (waitMs === 0) return;
   const detail = `Rate limit exceeded: ${vendorGate.rule}.`;
   throw new VendorError(429, detail, Math.ceil(waitMs / 1000));
