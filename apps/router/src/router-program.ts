@@ -9,7 +9,21 @@ const name = "The router";
 /** What the program is called, how it is typed, and whose messages are for a person. */
 export const routerProgramOptions: ProgramOptions = {
   name,
-  usage: "Usage: npm start -- [--host <address>] [--port <number>]",
+  help: {
+    command: "npm start --",
+    usage: `Usage: npm start -- [--host <address>] [--port <number>]
+
+Starts the router and its page; without a key, the emulator on this machine answers.
+
+  --host <address>  other than loopback only with ROUTER_ACCESS_TOKEN (127.0.0.1)
+  --port <number>   0 takes any free one (3000)
+
+The rest is set in .env or the environment: .env.example names every variable.
+
+Examples
+  npm start
+  npm start -- --port 8080`,
+  },
   isForPerson: (error) => error instanceof ConfigurationError,
 };
 

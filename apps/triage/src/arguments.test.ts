@@ -87,10 +87,6 @@ test.each([
   expect(() => readArguments(["a.json", word])).toThrow(new UsageError(message));
 });
 
-test("help wins over everything else that is typed", () => {
-  expect(readArguments(["--help", "--limit", "none"])).toEqual({ name: "help" });
-});
-
 test.each([
   ["no file", [], "FILE is missing."],
   ["two files", ["a.json", "b.json"], '"b.json" is too much; give FILE.'],

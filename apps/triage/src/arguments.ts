@@ -33,7 +33,6 @@ import { checkSince } from "./rules/mail-filter.ts";
  * @throws UsageError when they name nothing that can be done.
  */
 export function readArguments(words: readonly string[]): TriageCommand {
-  if (words.some((word) => word === "--help" || word === "-h")) return { name: "help" };
   checkUrls(words);
   const [first, ...rest] = words;
   if (first === "import") return readImport(rest);

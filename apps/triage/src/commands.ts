@@ -5,7 +5,6 @@ import type { FilterOptions } from "./rules/mail-filter.ts";
 
 /** What the person asked for. */
 export type TriageCommand =
-  | { readonly name: "help" }
   | ExplainCommand
   | ExportCommand
   | ImportCommand

@@ -18,5 +18,5 @@ process.title = "triage";
 const services = { openTransport, openCatalog, openRuns };
 await runProgram((words, context) => runTriage(words, { ...context, ...services }), {
   name: "The triage",
-  usage,
+  help: { command: "npm run triage --", usage },
 });

@@ -9,7 +9,6 @@ import { interrupted } from "./run/interruption.ts";
 import { triageFile } from "./run/triage-file.ts";
 import type { TriageContext } from "./service.ts";
 import { showStatus } from "./status.ts";
-import { usage } from "./usage.ts";
 
 /**
  * Runs the command a person typed, and returns the exit code: 0 all fine, 2 some records failed.
@@ -27,10 +26,6 @@ export async function runTriage(argv: readonly string[], context: TriageContext)
 }
 
 async function runCommand(command: TriageCommand, context: TriageContext): Promise<number> {
-  if (command.name === "help") {
-    context.stdout.write(usage);
-    return 0;
-  }
   if (command.name === "run") return await runOrJoin(command, context);
   if (command.name === "work") return await work(command, context);
   if (command.name === "status") return await showStatus(command, context);

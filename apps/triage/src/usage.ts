@@ -1,4 +1,4 @@
-/** How the command is typed, as `--help` and every usage error show it. */
+/** How the command is typed, as `--help` shows it. */
 export const usage = `Usage: npm run triage -- [run] FILE [options]
        npm run triage -- work [FILE] [--run N] [--wait] [--concurrency N] [--offline]
        npm run triage -- status [FILE] [--run N]

@@ -6,7 +6,6 @@ import { sectionNames } from "./sections.ts";
 
 test("nothing given means a short run of everything", () => {
   expect(readBenchArguments([], "/")).toEqual({
-    help: false,
     long: false,
     sections: sectionNames,
     targets: targetNames,

@@ -6,7 +6,6 @@ import { type SectionName, sectionNames } from "./sections.ts";
 
 /** What the command line asks for. */
 export interface BenchArguments {
-  readonly help: boolean;
   readonly long: boolean;
   readonly sections: readonly SectionName[];
   readonly targets: readonly TargetName[];
@@ -24,7 +23,6 @@ export interface BenchArguments {
 export const defaultOut = join(repository, "packages/benchmarks/reports/benchmark.json");
 
 const options = {
-  help: { type: "boolean", short: "h", default: false },
   long: { type: "boolean", default: false },
   only: { type: "string" },
   targets: { type: "string" },
@@ -52,7 +50,6 @@ export function readBenchArguments(words: readonly string[], cwd: string): Bench
   };
   const path = (given: string | undefined) => (given === undefined ? null : resolve(cwd, given));
   return {
-    help: values.help,
     long: values.long,
     sections: some("only", sectionNames),
     targets: some("targets", targetNames),

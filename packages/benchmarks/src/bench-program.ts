@@ -5,7 +5,7 @@ import { runBench } from "./run-bench.ts";
 /** What the program is called, how it is typed, and whose messages are for a person. */
 export const benchProgramOptions: ProgramOptions = {
   name: "The benchmark",
-  usage,
+  help: { command: "npm run bench --", usage },
   isForPerson: () => true,
 };
 
@@ -14,10 +14,6 @@ export const benchProgram: Program = async (words, { cwd, stdout, stderr, signal
   const given = readBenchArguments(words, cwd);
   const write = (text: string) => void stdout.write(text);
   const tell = (line: string) => void stderr.write(`… ${line}\n`);
-  if (given.help) {
-    write(usage);
-    return exitCodes.done;
-  }
   // The terminal interrupts the other processes too: who waits for them fails, and cleans up.
   await runBench(given, { write, tell }).catch((error: unknown) => {
     throw signal.aborted ? signal.reason : error;

@@ -22,7 +22,7 @@ export class CliError extends Error {
   }
 }
 
-/** Words that mean nothing to the program; its usage is printed under the message. */
+/** Words that mean nothing to the program; how to ask for its usage is printed under the message. */
 export class UsageError extends CliError {
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, { ...options, exitCode: exitCodes.usage });

@@ -24,11 +24,13 @@ export {
 } from "./printable.ts";
 export { parseJson, readTextFile } from "./read-text-file.ts";
 export {
+  asksForHelp,
   describeDefect,
   type Program,
   type ProgramOptions,
   runProgram,
   runToExitCode,
+  toUsageText,
 } from "./run-program.ts";
 export { describeSystemError, toFileError } from "./system-error.ts";
 export { type FileContent, writeWholeFile } from "./write-whole-file.ts";

@@ -6,7 +6,10 @@ import { CliError, InterruptedError, UsageError } from "./errors.ts";
 import { type Program, runToExitCode } from "./run-program.ts";
 import { createTestContext } from "./testing/index.ts";
 
-const options = { name: "The program", usage: "Usage: program FILE\n" };
+const options = {
+  name: "The program",
+  help: { command: "npm run it --", usage: "\nUsage: it FILE\n" },
+};
 
 async function outcomeOf(program: Program, signal?: AbortSignal) {
   const context = createTestContext(signal && { signal });
@@ -29,10 +32,17 @@ test("an expected error is its message", async () => {
   expect(outcome).toEqual({ exitCode: 3, stderr: "The disk is full.\n" });
 });
 
-test("mistyped words are told with the usage", async () => {
+test("mistyped words are told with how to ask for the usage", async () => {
   const outcome = await outcomeOf(throwing(new UsageError("FILE is missing.")));
-  const stderr = "FILE is missing.\n\nUsage: program FILE\n";
+  const stderr = "FILE is missing.\nFor its options: npm run it -- --help\n";
   expect(outcome).toEqual({ exitCode: 64, stderr });
+});
+
+test.each(["--help", "-h"])("%s prints the usage, whatever else is typed", async (word) => {
+  const context = createTestContext();
+  const program = throwing(new Error("it ran"));
+  expect(await runToExitCode(program, ["--fast", word], { ...options, context })).toBe(0);
+  expect(context.printed).toEqual({ stdout: "Usage: it FILE\n", stderr: "" });
 });
 
 test("an unexpected error is one line without its message, which may quote a text", async () => {

@@ -8,8 +8,8 @@ export type Program = (words: readonly string[], context: CliContext) => Promise
 export interface ProgramOptions {
   /** Such as "The router"; begins the line about an unexpected error. */
   readonly name: string;
-  /** How the program is typed; printed under the message of a `UsageError`. @default nothing */
-  readonly usage?: string;
+  /** What `--help` prints; a `UsageError` says how to ask for it. @default nothing */
+  readonly help?: { readonly command: string; readonly usage: string };
   /**
    * Returns whether an error that is no `CliError` has a message for a person. @default none has
    */
@@ -36,12 +36,16 @@ export async function runProgram(program: Program, options: ProgramOptions): Pro
   process.exitCode = await runToExitCode(program, process.argv.slice(2), { ...options, context });
 }
 
-/** Runs a program, prints what it throws as one line, and returns its exit code. */
+/** Runs a program, or prints its help; prints what it throws as one line, and returns its exit code. */
 export async function runToExitCode(
   program: Program,
   words: readonly string[],
   { context, ...options }: ProgramOptions & { context: CliContext },
 ): Promise<number> {
+  if (options.help !== undefined && asksForHelp(words)) {
+    context.stdout.write(`${options.help.usage.trim()}\n`);
+    return exitCodes.done;
+  }
   try {
     return await program(words, context);
   } catch (error) {
@@ -49,6 +53,16 @@ export async function runToExitCode(
     context.stderr.write(text);
     return exitCode;
   }
+}
+
+/** Returns whether words ask how a program is typed: then they may be anything else besides. */
+export function asksForHelp(words: readonly string[]): boolean {
+  return words.includes("--help") || words.includes("-h");
+}
+
+/** Returns the message of a usage error and where to read on, not pushed away by pages of usage. */
+export function toUsageText(message: string, command: string): string {
+  return `${message}\nFor its options: ${command} --help`;
 }
 
 /**
@@ -64,11 +78,11 @@ export function describeDefect(error: unknown, name: string): string {
 
 function describeFailure(
   error: unknown,
-  { name, usage, isForPerson, signal }: ProgramOptions & { signal: AbortSignal },
+  { name, help, isForPerson, signal }: ProgramOptions & { signal: AbortSignal },
 ): { text: string; exitCode: number } {
   const known = toKnownError(error, signal);
-  if (known instanceof UsageError && usage !== undefined) {
-    return { text: `${known.message}\n\n${usage.trimEnd()}\n`, exitCode: known.exitCode };
+  if (known instanceof UsageError && help !== undefined) {
+    return { text: `${toUsageText(known.message, help.command)}\n`, exitCode: known.exitCode };
   }
   if (known instanceof CliError) return { text: `${known.message}\n`, exitCode: known.exitCode };
   const isMeant = error instanceof Error && isForPerson?.(error) === true;

@@ -1,4 +1,4 @@
-import { CliError, type CliContext } from "evaluator-cli-kit";
+import { CliError, type CliContext, toUsageText } from "evaluator-cli-kit";
 
 /** What a command ends with. */
 export const endings = {
@@ -22,7 +22,7 @@ export interface Command {
   readonly run: (words: readonly string[], context: CliContext) => Promise<number>;
 }
 
-/** Returns words that mean nothing as an error, with the usage under its message. */
-export function toUsageFailure(message: string, usage: string): CliError {
-  return new CliError(`${message}\n\n${usage.trimEnd()}`, { exitCode: endings.usage });
+/** Returns words that mean nothing as an error that says how to ask for the usage. */
+export function toUsageFailure(message: string, command: string): CliError {
+  return new CliError(toUsageText(message, command), { exitCode: endings.usage });
 }

@@ -4,8 +4,8 @@ import { runEvaluator } from "./run-evaluator.ts";
 import { calibrate, folderWith, run } from "./testing/run.ts";
 
 test.each([
-  [[], "No command was given."],
-  [["callibrate"], '"callibrate" is no command.'],
+  [[], "No command was given; there are ask, mcp, "],
+  [["callibrate"], '"callibrate" is no command; there are ask, mcp, '],
   [["calibrate"], "LABELS is missing"],
   [["calibrate", "a"], "--answers is missing"],
   [
@@ -28,7 +28,7 @@ test.each([
   const { exitCode, stderr } = await run(folder, words);
   expect(exitCode).toBe(2);
   expect(stderr).toContain(message);
-  expect(stderr).toContain("Usage: evaluator ");
+  expect(stderr).toMatch(/\nFor its options: evaluator(?: [a-z]+)? --help\n$/);
 });
 
 test.each([
@@ -64,7 +64,7 @@ test("the emulator starts, and what is wrong with its words is told as it was ty
   const folder = await folderWith(1);
   const { exitCode, stderr } = await run(folder, ["emulator", "--tier", "gold"]);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain("Usage: evaluator emulator [options]");
+  expect(stderr).toContain("\nFor its options: evaluator emulator --help\n");
   const interruption = new AbortController();
   const context = createTestContext({
     signal: interruption.signal,

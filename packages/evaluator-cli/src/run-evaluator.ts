@@ -1,4 +1,5 @@
 import {
+  asksForHelp,
   CliError,
   type CliContext,
   packageVersion,
@@ -65,6 +66,7 @@ const commands: readonly ListedCommand[] = [
   },
 ];
 
+const known = `there are ${commands.map(({ name }) => name).join(", ")}`;
 const width = Math.max(...commands.map(({ name }) => name.length));
 const usage = [
   "Usage: evaluator COMMAND [options]",
@@ -84,7 +86,7 @@ const usage = [
 /** Runs the command that was typed and returns its exit code. */
 export async function runEvaluator(words: readonly string[], context: CliContext): Promise<number> {
   const [name, ...rest] = words;
-  if (name === undefined) throw toUsageFailure("No command was given.", usage);
+  if (name === undefined) throw toUsageFailure(`No command was given; ${known}.`, "evaluator");
   if (name === "--help" || name === "-h" || name === "help") {
     context.stdout.write(`${usage}\n`);
     return endings.holds;
@@ -95,14 +97,18 @@ export async function runEvaluator(words: readonly string[], context: CliContext
   }
   const listed = commands.find((candidate) => candidate.name === name);
   if (listed === undefined) {
-    throw toUsageFailure(`"${toPrintablePath(name)}" is no command.`, usage);
+    throw toUsageFailure(`"${toPrintablePath(name)}" is no command; ${known}.`, "evaluator");
   }
   const command = await listed.load();
-  if (rest.includes("--help") || rest.includes("-h")) {
+  if (asksForHelp(rest)) {
     context.stdout.write(`${command.usage.trimEnd()}\n${examplesOf(command)}`);
     return endings.holds;
   }
-  return await runCommand(command, rest, context);
+  try {
+    return await command.run(rest, context);
+  } catch (error) {
+    throw await toFailure(error, listed.name);
+  }
 }
 
 function examplesOf({ examples }: Command): string {
@@ -110,19 +116,10 @@ function examplesOf({ examples }: Command): string {
   return `\nExamples\n${examples.map((line) => `  ${line}\n`).join("")}`;
 }
 
-async function runCommand(
-  command: Command,
-  words: readonly string[],
-  context: CliContext,
-): Promise<number> {
-  try {
-    return await command.run(words, context);
-  } catch (error) {
-    if (error instanceof UsageError) throw toUsageFailure(error.message, command.usage);
-    const { CalibrationInputError } = await import("evaluator-calibration");
-    if (error instanceof CalibrationInputError) {
-      throw new CliError(`${error.message}. Nothing was written.`, { cause: error });
-    }
-    throw error;
-  }
+/** Returns what a command threw, in the words and with the exit code of this program. */
+async function toFailure(error: unknown, name: string): Promise<unknown> {
+  if (error instanceof UsageError) return toUsageFailure(error.message, `evaluator ${name}`);
+  const { CalibrationInputError } = await import("evaluator-calibration");
+  if (!(error instanceof CalibrationInputError)) return error;
+  return new CliError(`${error.message}. Nothing was written.`, { cause: error });
 }

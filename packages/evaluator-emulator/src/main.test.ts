@@ -35,7 +35,7 @@ test("names a wrong argument and how to start", async () => {
   const { child, exited } = start("--tier", "gold");
   const [message] = (await once(child.stderr, "data")) as [string];
   expect(message).toContain('--tier takes one of free, paid, not "gold".');
-  expect(message).toContain("Usage: evaluator-emulator [options]");
+  expect(message).toContain("For its options: evaluator-emulator --help\n");
   expect(await exited).toEqual([64, null]);
 });
 

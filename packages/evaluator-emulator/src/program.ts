@@ -24,17 +24,12 @@ export type ProgramContext = Pick<CliContext, "cwd" | "stdout" | "stderr" | "sig
 export function runEmulator(
   words: readonly string[],
   context: ProgramContext,
-  command?: string,
+  command = "evaluator-emulator",
 ): Promise<number> {
-  const usage = emulatorUsage(command);
-  const { stdout } = context;
-  if (words.includes("--help") || words.includes("-h")) {
-    stdout.write(usage);
-    return Promise.resolve(0);
-  }
+  const help = { command, usage: emulatorUsage(command) };
   // An error is told of here: the caller may be a package with its own copy of the error classes.
   const own = context as CliContext;
-  return runToExitCode(start, words, { name: "The emulator", usage, context: own });
+  return runToExitCode(start, words, { name: "The emulator", help, context: own });
 }
 
 export { emulatorUsage } from "./arguments.ts";

@@ -4,6 +4,6 @@ import { evalUsage, runEval } from "./run-eval.ts";
 
 await runProgram(runEval, {
   name: "The evaluation",
-  usage: evalUsage,
+  help: { command: "npm run router:eval --", usage: evalUsage },
   isForPerson: (error) => error instanceof ConfigurationError,
 });

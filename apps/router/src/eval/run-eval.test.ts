@@ -22,7 +22,7 @@ async function evaluate(
     const all = ["prompts.ndjson", "--draws", "20", ...words];
     const exitCode = await runToExitCode(runEval, all, {
       name: "The evaluation",
-      usage: evalUsage,
+      help: { command: "npm run router:eval --", usage: evalUsage },
       context,
     });
     return { exitCode, ...context.printed };

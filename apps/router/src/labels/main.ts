@@ -11,7 +11,14 @@ await runProgram(
   },
   {
     name: "The labels",
-    usage:
-      "Usage: npm run --silent router:labels -- [<decision log>] > labels.ndjson; without one, ROUTER_DECISION_LOG names it.",
+    help: {
+      command: "npm run --silent router:labels --",
+      usage: `Usage: npm run --silent router:labels -- [<decision log>]
+
+Prints what people said of the tiers, a label a line; without a path, ROUTER_DECISION_LOG names the log.
+
+Examples
+  npm run --silent router:labels -- decisions.jsonl > labels.ndjson`,
+    },
   },
 );

@@ -86,11 +86,11 @@ test("an empty log is no error", async () => {
 test.each([
   [[], "No decision log is named"],
   [["a", "b"], "One decision log at a time"],
-])("%j shows the usage, and ends it with 64", async (args, message) => {
+])("%j says how to ask for the usage, and ends it with 64", async (args, message) => {
   const { code, stdout, stderr } = await runHere(report, {}, args);
   expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
   expect(stderr).toContain(message);
-  expect(stderr).toContain("\n\nUsage: npm run router:report");
+  expect(stderr).toContain("\nFor its options: npm run router:report -- --help\n");
 });
 
 test("a log that cannot be read is one line and a 1", async () => {

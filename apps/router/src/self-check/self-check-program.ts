@@ -7,7 +7,18 @@ const name = "The self-check";
 /** What the program is called, how it is typed, and whose messages are for a person. */
 export const selfCheckProgramOptions: ProgramOptions = {
   name,
-  usage: "Usage: npm run self-check -- [--live]",
+  help: {
+    command: "npm run self-check --",
+    usage: `Usage: npm run self-check -- [--live]
+
+Routes three known prompts and reports what went wrong.
+
+  --live  ask the service that .env or the environment names, in place of the emulator
+
+Examples
+  npm run self-check
+  npm run self-check -- --live`,
+  },
   isForPerson: (error) => error instanceof ConfigurationError,
 };
 

@@ -176,7 +176,7 @@ test("a mistyped command ends with 64 and shows how it is typed", async () => {
   const known =
     "--journal, --offline, --concurrency, --price, --rate, --limit, --raw, --skip-invalid, --dry-run, --max-cost, --yes, " +
     "--context, --today, --contacts, --state-fields, --questions, --calibration, --format, --sort, --top, --since, --only";
-  const stderr = `Unknown option '--fast'; there are ${known}.\n\n${usage}`;
+  const stderr = `Unknown option '--fast'; there are ${known}.\nFor its options: npm run triage -- --help\n`;
   expect(outcome).toEqual({ exitCode: 64, stdout: "", stderr });
 });
 

@@ -35,7 +35,7 @@ export async function startTriage(
   const exitCode = await runToExitCode(
     (words, program) => runTriage(words, { ...program, ...ways }),
     argv,
-    { name: "The triage", usage, context },
+    { name: "The triage", help: { command: "npm run triage --", usage }, context },
   );
   return { exitCode, ...context.printed };
 }

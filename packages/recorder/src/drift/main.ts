@@ -4,5 +4,5 @@ import { runDrift, usage } from "./run-drift.ts";
 
 await runProgram((words, context) => runDrift(words, toLiveContext(context)), {
   name: "The comparison",
-  usage,
+  help: { command: "npm run drift --", usage },
 });

@@ -7,15 +7,7 @@ import { findDrift, openDriftReport } from "./find-drift.ts";
 
 /** Runs the comparison as typed; the exit code is as its usage says. */
 export async function runDrift(words: readonly string[], context: LiveContext): Promise<number> {
-  const { values, positionals } = parseWords(words, {
-    help: { type: "boolean", short: "h", default: false },
-  });
-  if (!values.help) return await compare(positionals, context);
-  context.stdout.write(usage);
-  return 0;
-}
-
-async function compare(names: readonly string[], context: LiveContext): Promise<number> {
+  const { positionals: names } = parseWords(words, {});
   const { env, stdout, stderr, exchangesFolder } = context;
   const services = readLiveServices(env);
   const calls = chooseCalls(names, { services, exchangesFolder });
@@ -36,7 +28,7 @@ async function compare(names: readonly string[], context: LiveContext): Promise<
   return failures === 0 ? 0 : 2;
 }
 
-/** How the comparison is typed, as `--help` and every wrong command show it. */
+/** How the comparison is typed, as `--help` shows it. */
 export const usage = `Usage: npm run drift -- [NAME...]
 
   NAME    an exchange such as gateway/greeting-routes-to-nano; without any, every successful

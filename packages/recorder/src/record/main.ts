@@ -4,5 +4,5 @@ import { runRecorder, usage } from "./run-recorder.ts";
 
 await runProgram((words, context) => runRecorder(words, toLiveContext(context)), {
   name: "The recorder",
-  usage,
+  help: { command: "npm run record --", usage },
 });

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { liveService } from "../testing/live-service.ts";
 import { recordInto } from "../testing/record-into.ts";
 import { startRun, testKeys } from "../testing/start-run.ts";
-import { runRecorder, usage } from "./run-recorder.ts";
+import { runRecorder } from "./run-recorder.ts";
 
 const gateway = "gateway/greeting-routes-to-nano";
 const direct = "direct/three-question-types";
@@ -232,9 +232,4 @@ test("an interruption ends with 130 and keeps the recordings made so far", async
   const outcome = await recordInto([gateway, direct], { fetch, signal });
   expect(outcome).toMatchObject({ exitCode: 130, stderr: "Interrupted.\n" });
   expect(outcome.written).toEqual(["greeting-routes-to-nano.json"]);
-});
-
-test("help goes to standard output", async () => {
-  const outcome = await startRun(runRecorder, ["-h"], { env: {} });
-  expect(outcome).toEqual({ exitCode: 0, stdout: usage, stderr: "" });
 });

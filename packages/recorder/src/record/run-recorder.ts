@@ -10,16 +10,7 @@ import { recordCall, recordingPath } from "./record-call.ts";
 
 /** Runs the recorder as typed; the exit code is as its usage says. */
 export async function runRecorder(words: readonly string[], context: LiveContext): Promise<number> {
-  const command = readArguments(words);
-  if (!command.help) return await record(command, context);
-  context.stdout.write(usage);
-  return 0;
-}
-
-async function record(
-  { names, out, replace }: RecorderArguments,
-  context: LiveContext,
-): Promise<number> {
+  const { names, out, replace } = readArguments(words);
   const { env, cwd, stdout, stderr, exchangesFolder } = context;
   if (env["CI"]) throw new NotRunError("Nothing is recorded in CI: a person has to look at it.");
   const services = readLiveServices(env);
@@ -47,18 +38,16 @@ interface RecorderArguments {
   readonly out: string | null;
   /** Whether exchanges written from the contract may be replaced. */
   readonly replace: boolean;
-  readonly help: boolean;
 }
 
 function readArguments(words: readonly string[]): RecorderArguments {
   const { values, positionals } = parseWords(words, {
     out: { type: "string" },
     replace: { type: "boolean", default: false },
-    help: { type: "boolean", short: "h", default: false },
   });
-  const { out, replace, help } = values;
+  const { out, replace } = values;
   if (out === "") throw new UsageError("--out takes a folder.");
-  return { names: positionals, out: out ?? null, replace, help };
+  return { names: positionals, out: out ?? null, replace };
 }
 
 const recordingSchema = z.object({ provenance: z.object({ source: z.literal("live") }) });
@@ -101,7 +90,7 @@ async function checkWritable(folder: string): Promise<void> {
   }
 }
 
-/** How the recorder is typed, as `--help` and every wrong command show it. */
+/** How the recorder is typed, as `--help` shows it. */
 export const usage = `Usage: npm run record -- [NAME...] [--out DIR] [--replace]
 
   NAME       an exchange such as gateway/greeting-routes-to-nano; without any, every successful
