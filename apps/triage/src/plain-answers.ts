@@ -15,11 +15,14 @@ export type AnswerValues = Readonly<Record<string, string | number | null>>;
 /** Returns what was answered about the contract's four fields of a mail alone; null for nothing. */
 export type PlainAnswers = (mail: Mail) => AnswerValues | null;
 
-const addedKeys: ReadonlySet<string> = new Set([...contextKeys, ...stateFields]);
+const addedKeys: readonly string[] = [...contextKeys, ...stateFields];
 
 /** Returns what a model read of a mail beside the contract's four fields. */
-export function addedTo(state: object): readonly (readonly [key: string, value: unknown])[] {
-  return Object.entries(state).filter(([key, value]) => addedKeys.has(key) && value !== undefined);
+export function addedTo(
+  state: Readonly<Record<string, unknown>>,
+): readonly (readonly [key: string, value: unknown])[] {
+  const keys = addedKeys.filter((key) => state[key] !== undefined);
+  return keys.map((key) => [key, state[key]]);
 }
 
 /** Returns answers as what they come to. */
@@ -64,7 +67,7 @@ async function readPlain(
 ): Promise<Map<string, AnswerValues> | null> {
   const found = new Map<string, AnswerValues>();
   for await (const { state, evaluation } of runs.rows(run)) {
-    if (addedTo(JSON.parse(state) as object).length > 0) return null;
+    if (addedTo(JSON.parse(state) as Record<string, unknown>).length > 0) return null;
     const kept: KeptEvaluation | null =
       evaluation === null ? null : fromKeptText(evaluation, questions);
     if (kept !== null) found.set(digestOf(state), toValues(kept.answers));

@@ -25,6 +25,7 @@ export function toPrintable(text: string): string {
 
 /** Returns a path, id or name that is safe to print on one line, its spaces as they are. */
 export function toPrintablePath(path: string): string {
+  if (isPrintableAscii(path)) return path;
   return strip(path).replace(/\s/gu, " ").replace(unprintable, "");
 }
 
