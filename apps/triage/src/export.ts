@@ -1,10 +1,9 @@
-import { CliError, printable } from "evaluator-cli-kit";
+import { CliError, printable, printTexts } from "evaluator-cli-kit";
 import type { RunInfo } from "evaluator-postgres";
 import { printCount, printMails } from "./amounts.ts";
 import type { ExportCommand } from "./commands.ts";
 import { withResults } from "./journal-results.ts";
 import { judgedRows } from "./judged-mails.ts";
-import { printTexts } from "./output/print-texts.ts";
 import { formatRecords, toSafeTexts, type TriageRecord } from "./output/write-records.ts";
 import type { JudgedMail } from "./rules/conditions.ts";
 import { readFilter } from "./rules/mail-filter.ts";
@@ -45,7 +44,9 @@ export async function exportResults(
     const texts = formatRecords(records, { format, names });
     // A file gets each value as it is.
     const isShownHere = context.stdout.isTTY === true;
-    await printTexts(isShownHere ? toSafeTexts(texts, command) : texts, context);
+    const isWhole = await printTexts(isShownHere ? toSafeTexts(texts, command) : texts, context);
+    // Nobody who has seen enough wants to know how many there are.
+    if (!isWhole) return 0;
     if (rules !== null) context.stderr.write(describePlan(rules, { taken, count }));
     if (failed === 0) return 0;
     context.stderr.write(describeLack({ count, failed }, info));

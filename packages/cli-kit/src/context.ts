@@ -6,6 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Somewhere text can be written to. */
 export interface TextSink {
+  /** Returns false where it is a stream that has enough until its `drain`. */
   write(text: string): unknown;
   /** Whether it is a terminal. */
   readonly isTTY?: boolean;

@@ -13,6 +13,7 @@ export { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
 export { isForeignRequest, isLoopbackHost, type RequestSource, toHostname } from "./hosts.ts";
 export { listen, type ListeningAddress, type ListenOptions } from "./listen.ts";
 export { packageVersion } from "./package-version.ts";
+export { printTexts } from "./print-texts.ts";
 export {
   columnsOf,
   isPrintableAscii,

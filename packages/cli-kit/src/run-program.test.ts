@@ -132,6 +132,34 @@ test("a reader that leaves ends the printing and not the run", async () => {
   expect(await endOf(child)).toEqual({ exitCode: 7, stderr: "x" });
 });
 
+test.each(["x", "a long line ".repeat(10_000)])(
+  "a reader that leaves ends what is still being made for it",
+  async (line) => {
+    const print = new URL("print-texts.ts", import.meta.url).href;
+    const child = start(`
+      const { printTexts } = await import(${JSON.stringify(print)});
+      const endless = async function* () { for (;;) yield ${JSON.stringify(line)}; };
+      return await printTexts(endless(), { stdout, signal }) ? 1 : 7;`);
+    child.stdout?.once("data", () => child.stdout?.destroy());
+    expect(await endOf(child)).toEqual({ exitCode: 7, stderr: "" });
+  },
+);
+
+test("Ctrl-C ends what is being made for a reader that has stalled", async () => {
+  const print = new URL("print-texts.ts", import.meta.url).href;
+  const child = start(`
+    const { printTexts } = await import(${JSON.stringify(print)});
+    const endless = async function* () { for (;;) yield "a line".repeat(10_000); };
+    process.stderr.write("ready");
+    return await printTexts(endless(), { stdout, signal }) ? 1 : 7;`);
+  child.stderr?.setEncoding("utf8").on("data", (said: string) => {
+    if (said === "ready") child.kill("SIGINT");
+    // Only now anything is read.
+    else child.stdout?.resume();
+  });
+  expect(await endOf(child)).toEqual({ exitCode: 130, stderr: "readyInterrupted.\n" });
+});
+
 test("an error that nothing catches is one line too", async () => {
   const child = start(
     `setImmediate(() => { throw new RangeError("secret"); }); await new Promise(() => {});`,

@@ -1,5 +1,6 @@
 import { type CliContext, readContext } from "./context.ts";
 import { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
+import { isBrokenPipe } from "./system-error.ts";
 
 /** A program: takes the words after its name, returns its exit code. */
 export type Program = (words: readonly string[], context: CliContext) => Promise<number>;
@@ -97,6 +98,6 @@ function toKnownError(error: unknown, { aborted, reason }: AbortSignal): unknown
   return reason instanceof CliError ? reason : new InterruptedError("SIGINT");
 }
 
-function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
+function ignoreBrokenPipe(error: Error): void {
+  if (!isBrokenPipe(error)) throw error;
 }

@@ -11,6 +11,11 @@ export function describeSystemError(error: unknown): string | null {
   return typeof error.errno === "number" ? getSystemErrorMessage(error.errno) : null;
 }
 
+/** Returns whether an error says that the reader of a pipe has left. */
+export function isBrokenPipe(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EPIPE";
+}
+
 /**
  * Returns an error that says what could not be done, why, and what to do next; an error that is not
  * the operating system's as it is.

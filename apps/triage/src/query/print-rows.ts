@@ -1,8 +1,13 @@
-import { columnsOf, toPrintable, truncateColumns, type CliContext } from "evaluator-cli-kit";
+import {
+  type CliContext,
+  columnsOf,
+  printTexts,
+  toPrintable,
+  truncateColumns,
+} from "evaluator-cli-kit";
 import type { Cell } from "evaluator-postgres";
 import { printCount } from "../amounts.ts";
 import type { QueryCommand } from "../commands.ts";
-import { printTexts } from "../output/print-texts.ts";
 import { formatRecords, toSafeTexts } from "../output/write-records.ts";
 import { alignColumns } from "../table.ts";
 

@@ -2,6 +2,7 @@ import { bundleScript } from "evaluator-page-kit/bundle-script";
 import { basename, resolve } from "node:path";
 import {
   printable,
+  printTexts,
   toFileError,
   toPrintable,
   toPrintablePath,
@@ -13,7 +14,6 @@ import { inputOf } from "../journal-place.ts";
 import type { NewMails } from "../journal/journal-reader.ts";
 import { type RunResults, withResults } from "../journal-results.ts";
 import { toJudged } from "../judged-mails.ts";
-import { printTexts } from "../output/print-texts.ts";
 import { toOutputPath } from "../output/paths.ts";
 import { describeFilter, readFilter } from "../rules/mail-filter.ts";
 import { promiseOf } from "../rules/promises.ts";

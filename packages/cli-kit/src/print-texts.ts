@@ -1,0 +1,40 @@
+import { type EventEmitter, once } from "node:events";
+import type { CliContext } from "./context.ts";
+import { isBrokenPipe } from "./system-error.ts";
+
+const PIECE_LENGTH = 65_536;
+
+/**
+ * Prints texts one after the other, many at once. A slow reader of a pipe gets no more than it takes,
+ * and where one leaves, as in `| head`, no more is made.
+ *
+ * @returns Whether all was printed.
+ */
+export async function printTexts(
+  texts: AsyncIterable<string>,
+  { signal, stdout }: Pick<CliContext, "signal" | "stdout">,
+): Promise<boolean> {
+  for await (const piece of inPieces(texts)) {
+    signal.throwIfAborted();
+    if (stdout.write(piece) !== false) continue;
+    try {
+      // Only a stream returns false. Of a broken pipe process.stdout tells once, and not by a field.
+      await once(stdout as unknown as EventEmitter, "drain", { signal });
+    } catch (error) {
+      if (isBrokenPipe(error)) return false;
+      throw error;
+    }
+  }
+  return true;
+}
+
+async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let piece = "";
+  for await (const text of texts) {
+    piece += text;
+    if (piece.length < PIECE_LENGTH) continue;
+    yield piece;
+    piece = "";
+  }
+  if (piece !== "") yield piece;
+}
