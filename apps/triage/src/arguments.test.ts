@@ -37,6 +37,12 @@ test("run FILE is the same as FILE", () => {
   );
 });
 
+test("query takes its file first or last", () => {
+  const [query, file] = ["select 1", "inbox.json"];
+  expect(readArguments(["query", file, query])).toEqual(readArguments(["query", query, file]));
+  expect(readArguments(["query", file])).toMatchObject({ text: null, file });
+});
+
 test.each([
   [["work"], { name: "work", run: null, wait: false, concurrency: 1, journal: null }],
   [["work", "--run", "3", "--journal", "postgres://h/d"], { run: 3, journal: "postgres://h/d" }],

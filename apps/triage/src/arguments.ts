@@ -241,9 +241,9 @@ const queryOptions = { ...oneRunOptions, format: { type: "string" } } as const;
 function readQuery(words: readonly string[]): QueryCommand {
   const { values, positionals } = parseWords(words, queryOptions);
   const named = readPositionals(positionals, ["QUERY", "FILE"], { optional: 2 });
-  // One word without a space is no query.
-  const isFile = named.length === 1 && /^\S+\.(?:json|sqlite)$/.test(named[0] ?? "");
-  const [text = null, file = null] = isFile ? [undefined, ...named] : named;
+  // All other commands take the file first. One word without a space is no query.
+  const isFileFirst = /^\S+\.(?:json|sqlite)$/.test(named[0] ?? "");
+  const [text = null, file = null] = isFileFirst ? [named[1], named[0]] : named;
   const format =
     values.format === undefined
       ? null
