@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { CliError, InterruptedError, UsageError } from "./errors.ts";
@@ -76,13 +77,13 @@ test("an interruption for a reason of somebody else's is one too", async () => {
   expect(outcome).toEqual({ exitCode: 130, stderr: "Interrupted.\n" });
 });
 
-function start(body: string): ChildProcess {
+function start(body: string, stdout: number | "pipe" = "pipe"): ChildProcess {
   const module = new URL("run-program.ts", import.meta.url).href;
   const program = `
     const { runProgram } = await import(${JSON.stringify(module)});
     await runProgram(async (words, { stdout, signal }) => { ${body} }, { name: "The program" });`;
   return spawn(process.execPath, ["--input-type=module", "--eval", program], {
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", stdout, "pipe"],
   });
 }
 
@@ -144,6 +145,16 @@ test.each(["x", "a long line ".repeat(10_000)])(
     expect(await endOf(child)).toEqual({ exitCode: 7, stderr: "" });
   },
 );
+
+test.skipIf(!existsSync("/dev/full"))("a full disk under the output is said", async () => {
+  const full = openSync("/dev/full", "w");
+  const child = start(`stdout.write("x"); return 0;`, full);
+  closeSync(full);
+  expect(await endOf(child)).toEqual({
+    exitCode: 1,
+    stderr: "The program cannot print: no space left on device. Make room there and run again.\n",
+  });
+});
 
 test("Ctrl-C ends what is being made for a reader that has stalled", async () => {
   const print = new URL("print-texts.ts", import.meta.url).href;

@@ -1,6 +1,6 @@
 import { type CliContext, readContext } from "./context.ts";
 import { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
-import { isBrokenPipe } from "./system-error.ts";
+import { describeSystemError, isBrokenPipe } from "./system-error.ts";
 
 /** A program: takes the words after its name, returns its exit code. */
 export type Program = (words: readonly string[], context: CliContext) => Promise<number>;
@@ -68,9 +68,12 @@ export function toUsageText(message: string, command: string): string {
 
 /**
  * Returns one line about an error that nobody expected: its class and where it arose, without its
- * message, which may quote a key or somebody's text.
+ * message, which may quote a key or somebody's text. A full disk under the output is told as one.
  */
 export function describeDefect(error: unknown, name: string): string {
+  if (isFailedPrint(error)) {
+    return `${name} cannot print: ${describeSystemError(error)}. Make room there and run again.\n`;
+  }
   const what = error instanceof Error ? error.name : `value of type ${typeof error}`;
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const frame = stack.split("\n").find((line) => /^\s+at /.test(line));
@@ -89,6 +92,11 @@ function describeFailure(
   const isMeant = error instanceof Error && isForPerson?.(error) === true;
   const text = isMeant ? `${error.message}\n` : describeDefect(error, name);
   return { text, exitCode: exitCodes.failed };
+}
+
+// Of a file, an error has been told with its path; standard output into one has none.
+function isFailedPrint(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && error.syscall === "write";
 }
 
 /** Returns the interruption where a library wrapped it in an error of its own. */
