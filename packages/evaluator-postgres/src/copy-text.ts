@@ -4,14 +4,6 @@ const written: Readonly<Record<string, string>> = {
   "\n": "\\n",
   "\r": "\\r",
 };
-const read: Readonly<Record<string, string>> = {
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-};
 const NULL = String.raw`\N`;
 
 /** Returns cells as a line of COPY's text format. */
@@ -24,13 +16,52 @@ function toCopyText(cell: string | null): string {
   return cell.replace(/[\\\t\n\r]/g, (character) => written[character] ?? character);
 }
 
-/** Returns the cells of a line of COPY's text format, given without its end. */
-export function fromCopyLine(line: string): (string | null)[] {
-  return line.split("\t").map(fromCopyText);
+// "PGCOPY" and what a transfer as text would change, flags and the length of what else comes first.
+const HEAD_LENGTH = 19;
+const NO_MORE_ROWS = -1;
+const NO_CELL = -1;
+
+/** Reads the rows of a COPY's binary format, all of whose columns are texts. */
+export class CopyReader {
+  #rest: Buffer = Buffer.alloc(0);
+  #isBegun = false;
+
+  /** Returns the rows that a piece ends, in order. */
+  read(piece: Uint8Array): (string | null)[][] {
+    const bytes = Buffer.concat([this.#rest, piece]);
+    let at = this.#isBegun ? 0 : HEAD_LENGTH;
+    const rows: (string | null)[][] = [];
+    for (let end = endOfRow(bytes, at); end !== null; end = endOfRow(bytes, at)) {
+      rows.push(cellsOf(bytes, at));
+      at = end;
+    }
+    this.#isBegun ||= bytes.length >= HEAD_LENGTH;
+    this.#rest = this.#isBegun ? bytes.subarray(at) : bytes;
+    return rows;
+  }
 }
 
-function fromCopyText(text: string): string | null {
-  if (!text.includes("\\")) return text;
-  if (text === NULL) return null;
-  return text.replace(/\\(.)/g, (_, letter: string) => read[letter] ?? letter);
+/** Returns where the row ends that begins at a place; null where it is not all there, or the last. */
+function endOfRow(bytes: Buffer, start: number): number | null {
+  if (bytes.length < start + 2) return null;
+  const cells = bytes.readInt16BE(start);
+  if (cells === NO_MORE_ROWS) return null;
+  let at = start + 2;
+  for (let cell = 0; cell < cells; cell += 1) {
+    if (bytes.length < at + 4) return null;
+    at += 4 + Math.max(0, bytes.readInt32BE(at));
+  }
+  return at <= bytes.length ? at : null;
+}
+
+function cellsOf(bytes: Buffer, start: number): (string | null)[] {
+  const cells: (string | null)[] = [];
+  let at = start + 2;
+  for (let left = bytes.readInt16BE(start); left > 0; left -= 1) {
+    const length = bytes.readInt32BE(at);
+    at += 4;
+    cells.push(length === NO_CELL ? null : bytes.toString("utf8", at, at + length));
+    at += Math.max(0, length);
+  }
+  return cells;
 }

@@ -14,7 +14,8 @@ const PACKED = "~";
 /** The most that one digit tells. */
 const LARGEST_DIGIT = 35;
 const LONG_PLACE = "_";
-const LARGEST_PLACE = 36 ** 3 - 1;
+const LONG_PLACE_LENGTH = 4;
+const LARGEST_PLACE = 36 ** (LONG_PLACE_LENGTH - 1) - 1;
 const wordForm = /"(?:[^"\\]|\\.)*"?|[\w.+-]+|[^\w".+-]+/g;
 
 /** Returns a text as a sample for others. */
@@ -57,7 +58,9 @@ export function pack(text: string, sample: Sample): string | null {
 
 function placeOf(distance: number): string {
   const digits = distance.toString(36);
-  return distance <= LARGEST_DIGIT ? digits : LONG_PLACE + digits.padStart(3, "0");
+  return distance <= LARGEST_DIGIT
+    ? digits
+    : LONG_PLACE + digits.padStart(LONG_PLACE_LENGTH - 1, "0");
 }
 
 /** How many characters are the sample's, and those that follow. */
@@ -83,26 +86,38 @@ export function unpackJson(kept: string, sample: Sample | null): string | null {
 /** Returns the text of a difference to a sample, or null where that was damaged. */
 export function unpack(packed: string, { text, words, starts }: Sample): string | null {
   if (packed === "") return text;
-  const own = new Map<number, string>();
+  const places: number[] = [];
+  const own: string[] = [];
   let [whole, index, end, before] = ["", 0, 0, ""];
   for (const given of packed.split("\n")) {
     const line = given === AS_BEFORE ? before : given;
     before = line;
-    const [, place = "", same, change = ""] = lineForm.exec(line) ?? [];
-    index += Number.parseInt(place.replace(LONG_PLACE, ""), 36);
+    const change = line.startsWith(LONG_PLACE) ? LONG_PLACE_LENGTH : 1;
+    index += change === 1 ? digitAt(line, 0) : Number.parseInt(line.slice(1, change), 36);
     const [start, known] = [starts[index], words[index]];
     if (start === undefined || known === undefined) return null;
-    const word = same === undefined ? changed(change, known) : own.get(Number.parseInt(same, 36));
+    const word = line.startsWith(SAME_AS, change)
+      ? own[places.indexOf(Number.parseInt(line.slice(change + 1), 36))]
+      : changed(line, change, known);
     if (word === undefined) return null;
-    own.set(index, word);
+    places.push(index);
+    own.push(word);
     whole += text.slice(end, start) + word;
     end = start + known.length;
   }
   return whole + text.slice(end);
 }
 
-const lineForm = /^([\da-z]|_[\da-z]{3})(?:=([\da-z]+)|([\da-z].*))$/s;
+function changed(line: string, change: number, known: string): string | undefined {
+  const shared = digitAt(line, change);
+  return Number.isNaN(shared) ? undefined : known.slice(0, shared) + line.slice(change + 1);
+}
 
-function changed(change: string, known: string): string {
-  return known.slice(0, Number.parseInt(change.charAt(0), 36)) + change.slice(1);
+const [ZERO, NINE, A, Z] = [48, 57, 97, 122];
+
+/** Returns what a digit tells, or NaN: a regular expression a line was half of what an export took. */
+function digitAt(line: string, at: number): number {
+  const code = line.charCodeAt(at);
+  if (code >= ZERO && code <= NINE) return code - ZERO;
+  return code >= A && code <= Z ? code - A + 10 : Number.NaN;
 }

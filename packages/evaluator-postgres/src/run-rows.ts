@@ -7,7 +7,7 @@ import {
   readStateSample,
   type Samples,
 } from "./answers.ts";
-import { fromCopyLine } from "./copy-text.ts";
+import { CopyReader } from "./copy-text.ts";
 import type { Database, Query } from "./database.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
 
@@ -38,6 +38,9 @@ const columns = {
   evaluation: "a.evaluation",
   error: "f.error",
 };
+const textFields = Object.entries(columns)
+  .map(([name, sql]) => `(${sql})::text as "${name}"`)
+  .join(", ");
 const source = `
   evaluator.records r left join evaluator.answers a on a.key = r.key
     left join evaluator.failures f on f.run = r.run and f.idx = r.idx
@@ -48,7 +51,7 @@ const source = `
  * that begins at once and sorts nothing: a million records are not written to the disk first.
  */
 export async function* runRows(database: Database, run: number): AsyncGenerator<RunRow> {
-  const text = new PassThrough({ encoding: "utf8" });
+  const copied = new PassThrough();
   // Read in the same transaction, before its first row comes.
   const samples = Promise.withResolvers<RowSamples>();
   // The transaction is open as long as its rows are taken; who leaves early closes the connection.
@@ -58,18 +61,15 @@ export async function* runRows(database: Database, run: number): AsyncGenerator<
       samples.resolve(await readRowSamples(query, run));
       for (const plan of ["hashjoin", "mergejoin", "sort"])
         await query(`set local enable_${plan} = off`);
-      const fields = Object.values(columns).join(", ");
-      const rows = `select ${fields} from ${source} where r.run = ${run} order by r.idx`;
-      await pipeline(copyOut(`copy (${rows}) to stdout`), text);
+      const rows = `select ${textFields} from ${source} where r.run = ${run} order by r.idx`;
+      await pipeline(copyOut(`copy (${rows}) to stdout (format binary)`), copied);
     })
-    .catch((error: unknown) => void text.destroy(error as Error));
+    .catch((error: unknown) => void copied.destroy(error as Error));
   try {
-    let rest = "";
-    for await (const piece of text) {
-      const lines = (rest + String(piece)).split("\n");
-      rest = lines.pop() ?? "";
+    const reader = new CopyReader();
+    for await (const piece of copied) {
       const known = await samples.promise;
-      for (const line of lines) yield toRow(fromCopyLine(line), known);
+      for (const cells of reader.read(piece as Uint8Array)) yield toRow(cells, known);
     }
   } finally {
     await done;
@@ -128,9 +128,6 @@ export async function* rowBatches(query: Query, run: number): AsyncGenerator<Run
 }
 
 type TextRow = Readonly<Record<string, string | null>>;
-const textFields = Object.entries(columns)
-  .map(([name, sql]) => `(${sql})::text as "${name}"`)
-  .join(", ");
 
 function cellsOf(row: TextRow): Cells {
   return Object.keys(columns).map((name) => row[name] ?? null);

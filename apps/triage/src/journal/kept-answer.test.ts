@@ -49,7 +49,29 @@ test.each(["key", "state", "evaluation"])("a row with another %s is not as writt
 test("a kept answer comes back whole, but for the body as it came", () => {
   const { raw, ...kept } = sampleEvaluation();
   expect(raw).toBeDefined();
-  expect(fromKeptText(evaluation, questions)).toEqual(kept);
+  const back = fromKeptText(evaluation, questions);
+  expect(back).toMatchObject(kept);
+  expect(back).not.toHaveProperty("raw");
+});
+
+test("what is kept in another order, or has such names inside, comes back the same", () => {
+  const { raw, ...kept } = sampleEvaluation();
+  expect(raw).toBeDefined();
+  const asked = {
+    is: { type: "choice", instructions: "?", criteria: { a: "", usage: "" } },
+  } as const;
+  const is = { type: "choice", choice: "a", probabilities: { a: 1, usage: 0 } };
+  const metadata = { a: 1, usage: { inputTokens: 7, confidence: {} } };
+  for (const text of [
+    JSON.stringify(kept),
+    JSON.stringify({ metadata, ...kept }),
+    evaluation.replace("{", '{"a":{"b":1,"usage":{"inputTokens":1}},'),
+  ]) {
+    const { answers, usage } = kept;
+    expect(fromKeptText(text, questions)).toMatchObject({ answers, usage });
+  }
+  const other = toKeptText({ ...sampleEvaluation(), answers: { is } } as never);
+  expect(fromKeptText(other, asked)).toMatchObject({ answers: { is }, usage: kept.usage });
 });
 
 test("what is kept is no answer to other questions", () => {

@@ -59,19 +59,88 @@ export type KeptEvaluation<TQuestions extends Questions = Questions> = Omit<
   "raw"
 >;
 
-/** Writes an evaluation as the text that is kept. */
+/** Writes an evaluation as the text that is kept: first what every reader of results wants. */
 export function toKeptText(evaluation: Evaluation): string {
-  return JSON.stringify({ ...evaluation, raw: undefined });
+  const { answers, rounding, confidence, modelId } = evaluation;
+  const first = { answers, rounding, confidence, modelId };
+  return JSON.stringify({ ...first, ...evaluation, raw: undefined });
 }
 
 /** Reads kept text back; null when it does not answer the questions. */
 export function fromKeptText(text: string, questions: Questions): KeptEvaluation | null {
-  const kept = JSON.parse(text) as KeptEvaluation;
+  const kept = firstOf(text) ?? (JSON.parse(text) as KeptEvaluation);
   try {
     checkAnswers({ questions, answers: kept.answers, rounding: kept.rounding });
     return kept;
   } catch (error) {
     if (error instanceof EvaluatorError) return null;
     throw error;
+  }
+}
+
+type FirstOfKept = Pick<KeptEvaluation, "answers" | "rounding" | "confidence" | "modelId">;
+
+const SECOND = ',"usage":{"inputTokens":';
+
+/** Returns what was kept of which only the beginning is read; null where it begins otherwise. */
+function firstOf(text: string): KeptEvaluation | null {
+  const end = text.indexOf(SECOND);
+  if (end === -1) return null;
+  try {
+    // Only between two fields of the outermost object can one brace end what came before.
+    const first = JSON.parse(`${text.slice(0, end)}}`) as Partial<FirstOfKept>;
+    const { answers, rounding, confidence, modelId } = first;
+    if (answers === undefined || rounding === undefined) return null;
+    if (confidence === undefined || modelId === undefined) return null;
+    return new KeptText(text, { answers, rounding, confidence, modelId });
+  } catch {
+    return null;
+  }
+}
+
+/** What was kept, of which the rest is read when somebody wants it: it is two thirds of the text. */
+class KeptText implements KeptEvaluation {
+  readonly answers: KeptEvaluation["answers"];
+  readonly rounding: KeptEvaluation["rounding"];
+  readonly confidence: KeptEvaluation["confidence"];
+  readonly modelId: KeptEvaluation["modelId"];
+  readonly #text: string;
+  #rest: KeptEvaluation | null = null;
+
+  constructor(text: string, { answers, rounding, confidence, modelId }: FirstOfKept) {
+    this.answers = answers;
+    this.rounding = rounding;
+    this.confidence = confidence;
+    this.modelId = modelId;
+    this.#text = text;
+  }
+
+  get usage() {
+    return this.#all.usage;
+  }
+  get warnings() {
+    return this.#all.warnings;
+  }
+  get providerMetadata() {
+    return this.#all.providerMetadata;
+  }
+  get costUsd() {
+    return this.#all.costUsd;
+  }
+  get transport() {
+    return this.#all.transport;
+  }
+  get requestId() {
+    return this.#all.requestId;
+  }
+  get headers() {
+    return this.#all.headers;
+  }
+  get timing() {
+    return this.#all.timing;
+  }
+
+  get #all(): KeptEvaluation {
+    return (this.#rest ??= JSON.parse(this.#text) as KeptEvaluation);
   }
 }

@@ -44,7 +44,7 @@ export type Records = Iterable<TriageRecord> | AsyncIterable<TriageRecord>;
 
 /** Records with any fields. */
 type FieldRecords = Iterable<Fields> | AsyncIterable<Fields>;
-type Fields = Readonly<Record<string, string | number | boolean | null>>;
+type Fields = Readonly<Record<string, Cell>>;
 
 /** How records are written. */
 export interface RecordsFormat {
@@ -68,27 +68,40 @@ const cast = { string: toCell };
 
 /** Returns the text of a CSV file: a header, then a row for each record; no cell is a formula. */
 async function* toCsv(records: FieldRecords, names: readonly string[]): AsyncGenerator<string> {
-  yield stringify([names], { cast });
+  let rows: (readonly Cell[])[] = [names];
   for await (const record of records) {
-    yield stringify([names.map((name) => record[name] ?? null)], { cast });
+    rows.push(names.map((name) => record[name] ?? null));
+    if (rows.length < ROWS_AT_ONCE) continue;
+    yield stringify(rows, { cast });
+    rows = [];
   }
+  if (rows.length > 0) yield stringify(rows, { cast });
 }
+
+type Cell = string | number | boolean | null;
+
+// Row by row, reading its options took the library twice the time.
+const ROWS_AT_ONCE = 100;
 
 function toCell(text: string): string {
   const plain = toPrintable(text);
   return formulaStart.test(plain) ? `'${plain}` : plain;
 }
 
+const END = "\n]";
+
 /** Returns the text of a JSON array, one piece for each item, indented by two. */
 export async function* toJsonArray(
   items: Iterable<unknown> | AsyncIterable<unknown>,
 ): AsyncGenerator<string> {
-  let before = "[\n  ";
+  let isFirst = true;
   for await (const item of items) {
-    yield before + JSON.stringify(item, null, 2).replaceAll("\n", "\n  ");
-    before = ",\n  ";
+    // In an array of its own it comes with its indent.
+    const array = JSON.stringify([item], null, 2);
+    yield isFirst ? array.slice(0, -END.length) : `,${array.slice(1, -END.length)}`;
+    isFirst = false;
   }
-  yield before === ",\n  " ? "\n]\n" : "[]\n";
+  yield isFirst ? "[]\n" : `${END}\n`;
 }
 
 /** Returns the text of a file with one JSON value a line. */
