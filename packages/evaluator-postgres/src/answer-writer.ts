@@ -107,10 +107,10 @@ export class AnswerWriter {
     if (first !== undefined) this.#packing ??= await readPacking(query, run, first.evaluation);
     const values = toValues(run, ends, this.#packing);
     try {
-      await query(keepStatement, values);
+      await query(KEEP_ENDS, [...values, false]);
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.code !== UNIQUE_VIOLATION) throw error;
-      await query(keepBesideOthers, values);
+      await query(KEEP_ENDS, [...values, true]);
     }
   }
 }
@@ -135,38 +135,7 @@ async function readPacking(query: Query, run: number, evaluation: string): Promi
 
 const UNIQUE_VIOLATION = "23505";
 
-// One statement is one transaction and one round trip. The first form logs 48 bytes an answer less,
-// and fails where another worker has just kept the same answer; the second does not.
-const keepStatement = toStatement(
-  "where not exists (select from evaluator.answers one where one.key = given.key)",
-);
-const keepBesideOthers = toStatement("on conflict do nothing");
-
-function toStatement(unlessKept: string): string {
-  return `
-  with kept as (
-    insert into evaluator.answers
-        (key, run, setup, state_digest, evaluation, digest, input_tokens, cost_usd)
-      select key, $1, setup, state_digest, evaluation, digest, input_tokens, cost_usd
-      from unnest($2::text[], $3::bytea[], $4::text[], $5::bytea[], $6::integer[], $7::float8[],
-          $14::integer[])
-        as given (key, state_digest, evaluation, digest, input_tokens, cost_usd, setup)
-      ${unlessKept}
-  ), failed as (
-    insert into evaluator.failures (run, idx, error)
-      select $1, idx, error from unnest($8::integer[], $9::text[]) as given (idx, error)
-      on conflict (run, idx) do update set error = excluded.error
-  )
-  update evaluator.runs set
-    failed_in_a_row = case when $10 then 0 else failed_in_a_row end + $11,
-    state = case when state = 'open' and ($12::text is not null or $13::text is not null and
-      case when $10 then 0 else failed_in_a_row end + $11 >= ${FAILURES_IN_A_ROW})
-      then 'stopped' else state end,
-    stopped_by = coalesce(stopped_by, $12, case when
-      case when $10 then 0 else failed_in_a_row end + $11 >= ${FAILURES_IN_A_ROW} then $13 end)
-  where run = $1 and ($10 and failed_in_a_row > 0 or $11 > 0)
-`;
-}
+const KEEP_ENDS = `select evaluator.keep_ends(${Array.from({ length: 15 }, (_, at) => `$${at + 1}`).join(", ")})`;
 
 function toValues(run: number, ends: readonly RecordEnd[], packing: Packing | null): unknown[] {
   const answers = ends.filter((end) => "key" in end);
@@ -178,6 +147,7 @@ function toValues(run: number, ends: readonly RecordEnd[], packing: Packing | nu
   return [
     run,
     answers.map(({ key }) => key),
+    packed.map(({ setup }) => setup),
     digests.map(([stateDigest]) => stateDigest),
     packed.map(({ text }) => text),
     digests.map(([, digest]) => digest),
@@ -185,11 +155,10 @@ function toValues(run: number, ends: readonly RecordEnd[], packing: Packing | nu
     answers.map(({ costUsd }) => costUsd),
     failures.map(({ idx }) => idx),
     failures.map(({ error }) => error),
-    answers.length > 0,
     ends.length - 1 - lastAnswer,
     failures.find(({ isFinal }) => isFinal)?.error ?? null,
     last?.isRetryable === true ? last.error : null,
-    packed.map(({ setup }) => setup),
+    FAILURES_IN_A_ROW,
   ];
 }
 

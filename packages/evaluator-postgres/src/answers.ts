@@ -29,7 +29,7 @@ export interface AnswerRow {
 }
 
 /** The columns of `evaluator.answers`, named "a", that make up such a row. */
-export const answerColumns = `
+const answerColumns = `
   a.setup, encode(a.state_digest, 'hex') as state_digest, a.evaluation,
   encode(a.digest, 'hex') as digest
 `;
@@ -45,13 +45,23 @@ export async function readSamples(query: Query): Promise<Samples> {
   return new Map(rows.map(({ setup, sample }) => [setup, toSample(sample)]));
 }
 
-/** Returns what a run's states are the difference to; null for a run without records. */
-export async function readStateSample(query: Query, run: number): Promise<Sample | null> {
-  const [row] = await query<{ sample: string | null }>(
-    "select state_sample as sample from evaluator.runs where run = $1",
+/** What a run's states and notes are the difference to; null for a run without any. */
+export interface RecordSamples {
+  readonly state: Sample | null;
+  readonly note: Sample | null;
+}
+
+/** Returns what a run's states and notes are the difference to. */
+export async function readRecordSamples(query: Query, run: number): Promise<RecordSamples> {
+  const [row] = await query<{ state: string | null; note: string | null }>(
+    "select state_sample as state, note_sample as note from evaluator.runs where run = $1",
     [run],
   );
-  return row?.sample == null ? null : toSample(row.sample);
+  return { state: sampleOf(row?.state), note: sampleOf(row?.note) };
+}
+
+function sampleOf(text: string | null | undefined): Sample | null {
+  return text == null ? null : toSample(text);
 }
 
 // A digest tells a damaged row, for which half of SHA-256 is plenty; in hexadecimal here.

@@ -1,9 +1,8 @@
 import {
-  answerColumns,
   type AnswerRow,
   forgetAnswers,
   readEvaluation,
-  readStateSample,
+  readRecordSamples,
   samplesFor,
 } from "./answers.ts";
 import { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
@@ -38,16 +37,12 @@ export async function readChunk(
   { run, chunk }: LeasedChunk,
 ): Promise<{ missing: ChunkRecord[]; costUsd: number }> {
   const first = chunk * CHUNK_SIZE;
-  const kept = await query<Row>(
-    `select r.idx, r.id, r.key, r.state, ${answerColumns},
-       case when a.run = r.run then a.cost_usd end as cost_usd
-     from evaluator.records r left join evaluator.answers a on a.key = r.key
-     where r.run = $1 and r.idx >= $2 and r.idx < $3 and not exists (
-       select from evaluator.failures f where f.run = r.run and f.idx = r.idx)
-     order by r.idx`,
-    [run, first, first + CHUNK_SIZE],
-  );
-  const sample = kept.length === 0 ? null : await readStateSample(query, run);
+  const kept = await query<Row>("select * from evaluator.read_records($1, $2, $3)", [
+    run,
+    first,
+    first + CHUNK_SIZE,
+  ]);
+  const sample = kept.length === 0 ? null : (await readRecordSamples(query, run)).state;
   const rows = kept.map((row) => Object.assign(row, { state: stateOf(row, run, sample) }));
   const samples = await samplesFor(query, rows);
   const isThere = (row: Row) =>

@@ -12,6 +12,8 @@ export interface RunRecord {
   readonly key: string;
   /** What the model reads, as JSON. */
   readonly state: string;
+  /** What the caller notes of it, as JSON. @default null */
+  readonly note?: string | null;
 }
 
 /** A run to make, or to join where it is there already. */
@@ -119,30 +121,32 @@ async function loadRun(
       await reopen(query, { run, maxCostUsd, queue });
       return "joined";
     }
-    const sample = await copyRecords(session, run, records());
+    const samples = await copyRecords(session, run, records());
     await queue.add(query, run, Array(row.chunks).keys());
     await query(
       `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
-         state_sample = $2, opened_at = clock_timestamp() where run = $1`,
-      [run, sample],
+         state_sample = $2, note_sample = $3, opened_at = clock_timestamp() where run = $1`,
+      [run, samples.state, samples.note],
     );
     return "loaded";
   });
 }
 
-/** Keeps the records, their states as what differs from the first one's, and returns that. */
+/** Keeps the records, states and notes as what differs from the first ones, and returns those. */
 async function copyRecords(
   { copyIn }: Session,
   run: number,
   records: AsyncIterable<RunRecord>,
-): Promise<string | null> {
-  const kept: { sample: Sample | null } = { sample: null };
+): Promise<{ readonly state: string | null; readonly note: string | null }> {
+  const samples = { state: null as Sample | null, note: null as Sample | null };
   const lines = async function* lines() {
     let [idx, piece] = [0, ""];
-    for await (const { id, key, state } of records) {
-      const sample = (kept.sample ??= toSample(state));
-      const texts = [JSON.stringify(id), key, packJson(state, sample)];
-      piece += toCopyLine([String(run), String(idx), ...texts]);
+    for await (const { id, key, state, note = null } of records) {
+      samples.state ??= toSample(state);
+      if (note !== null) samples.note ??= toSample(note);
+      const texts = [JSON.stringify(id), key, packJson(state, samples.state)];
+      const packed = note === null || samples.note === null ? null : packJson(note, samples.note);
+      piece += toCopyLine([String(run), String(idx), ...texts, packed]);
       idx += 1;
       if (piece.length < COPY_PIECE) continue;
       yield piece;
@@ -150,8 +154,8 @@ async function copyRecords(
     }
     yield piece;
   };
-  await copyIn("copy evaluator.records (run, idx, id, key, state) from stdin", lines());
-  return kept.sample?.text ?? null;
+  await copyIn("copy evaluator.records (run, idx, id, key, state, note) from stdin", lines());
+  return { state: samples.state?.text ?? null, note: samples.note?.text ?? null };
 }
 
 const COPY_PIECE = 65_536;

@@ -4,12 +4,13 @@ import {
   type AnswerRow,
   readEvaluation,
   readSamples,
-  readStateSample,
+  readRecordSamples,
+  type RecordSamples,
   type Samples,
 } from "./answers.ts";
 import { CopyReader } from "./copy-text.ts";
 import type { Database, Query } from "./database.ts";
-import { type Sample, unpackJson } from "./packed-text.ts";
+import { unpackJson } from "./packed-text.ts";
 
 /** A record of a run, and how it ended. */
 export interface RunRow {
@@ -18,6 +19,8 @@ export interface RunRow {
   readonly key: string;
   /** What the model read, as JSON. */
   readonly state: string;
+  /** What was noted of it, as JSON; null for nothing. */
+  readonly note: string | null;
   /** The answer as JSON; null when none is there as it was written. */
   readonly evaluation: string | null;
   /** Whether there is an answer that is not as it was written. */
@@ -37,6 +40,7 @@ const columns = {
   setup: "a.setup",
   evaluation: "a.evaluation",
   error: "f.error",
+  note: "r.note",
 };
 const textFields = Object.entries(columns)
   .map(([name, sql]) => `(${sql})::text as "${name}"`)
@@ -79,17 +83,17 @@ export async function* runRows(database: Database, run: number): AsyncGenerator<
 /** What answers and states are kept as the difference to. */
 interface RowSamples {
   readonly answers: Samples;
-  readonly states: Sample | null;
+  readonly records: RecordSamples;
 }
 
 async function readRowSamples(query: Query, run: number): Promise<RowSamples> {
-  return { answers: await readSamples(query), states: await readStateSample(query, run) };
+  return { answers: await readSamples(query), records: await readRecordSamples(query, run) };
 }
 
 type Cells = readonly (string | null)[];
 
 function toRow(cells: Cells, samples: RowSamples): RunRow {
-  const [idx, id, key, kept, stateDigest, digest, setup, packed, error] = cells;
+  const [idx, id, key, kept, stateDigest, digest, setup, packed, error, note] = cells;
   const row = {
     key: key ?? "",
     state_digest: stateDigest ?? "",
@@ -98,13 +102,14 @@ function toRow(cells: Cells, samples: RowSamples): RunRow {
     evaluation: packed ?? "",
   } satisfies AnswerRow;
   const isThere = packed != null;
-  const state = unpackJson(kept ?? "null", samples.states) ?? "null";
+  const state = unpackJson(kept ?? "null", samples.records.state) ?? "null";
   const evaluation = isThere ? readEvaluation(row, samples.answers, state) : null;
   return {
     idx: Number(idx),
     id: JSON.parse(id ?? '""') as string,
     key: row.key,
     state,
+    note: note == null ? null : unpackJson(note, samples.records.note),
     evaluation,
     isChanged: isThere && evaluation === null,
     error: error ?? null,
@@ -153,8 +158,9 @@ export async function findNewIds(
   const last = before.at(-1);
   if (last === undefined) return null;
   const rows = await query<{ id: string }>(
-    `select r.id from evaluator.records r where r.run = $1 and not exists (
-       select from evaluator.records o where o.run = any($2::integer[]) and o.id = r.id)`,
+    // Not "not exists": beside a table that was just filled its plan compared each with each.
+    `select id from evaluator.records where run = $1
+     except select id from evaluator.records where run = any($2::integer[])`,
     [run, before.map(({ run }) => run)],
   );
   if (rows.length === 0) return null;

@@ -1,3 +1,4 @@
+import { runFunctions } from "./run-functions.ts";
 import { runTables } from "./run-tables.ts";
 
 const limiter = `
@@ -125,4 +126,4 @@ const limiter = `
   `;
 
 /** The schema's migrations, in order; the first makes version 1. What was published never changes. */
-export const migrations: readonly string[] = [limiter, runTables];
+export const migrations: readonly string[] = [limiter, runTables, runFunctions];

@@ -1,6 +1,6 @@
 import type { Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo, RunRow } from "evaluator-postgres";
-import type { Mail } from "../input/mail.ts";
+import type { Mail, MailSource } from "../input/mail.ts";
 import { fromKeptText, type KeptEvaluation } from "../journal/kept-answer.ts";
 import { type RecordSetup, toRecord } from "../output/triage-record.ts";
 import type { TriageRecord } from "../output/write-records.ts";
@@ -35,7 +35,8 @@ export function toAnsweredRow(row: RunRow, { questions, ...setup }: RowsOptions)
   return { idx: row.idx, mail, record, kept };
 }
 
-// The state has what the model reads of a mail: all of its record but the id.
-function mailOf({ id, state }: RunRow): Mail {
-  return { ...(JSON.parse(state) as Omit<Mail, "id">), id };
+// The state has what the model reads of a mail: all of its record but the id and where it is.
+function mailOf({ id, state, note }: RunRow): Mail {
+  const mail = { ...(JSON.parse(state) as Omit<Mail, "id">), id };
+  return note === null ? mail : { ...mail, source: JSON.parse(note) as MailSource };
 }

@@ -65,6 +65,25 @@ test("the mails of a longer export are new, in its table, its export and its rep
   expect(page.match(/class="mail is-new"/g)).toHaveLength(1);
 });
 
+test("the report shows where each mail stands in its export, as that of a journal file does", async () => {
+  const first = { file: "mail/All.mbox", offset: 1000 };
+  const second = { ...first, offset: 2000 };
+  const mails = [
+    sampleMail({ id: "m-0" }),
+    sampleMail({ id: "m-1", source: first }),
+    sampleMail({ id: "m-2", source: second }),
+  ];
+  const pages = await Promise.all(
+    [{}, env].map(async (journal) => {
+      const cwd = await folderWith(mails);
+      await start(["inbox.json"], { cwd, env: journal });
+      await start(["report", "inbox.json"], { cwd, env: journal });
+      return (await read(cwd, "inbox.triage.html")).match(/mail\/All\.mbox, byte [\d,]+/g);
+    }),
+  );
+  expect(pages).toEqual([pages[1], ["mail/All.mbox, byte 1,000", "mail/All.mbox, byte 2,000"]]);
+});
+
 test("a report names the file that no run of the database is about", async () => {
   const cwd = await folderWith(inbox(1));
   const { exitCode, stderr } = await start(["report", "inbox.json"], { cwd });

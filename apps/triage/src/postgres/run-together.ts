@@ -103,7 +103,8 @@ async function join(
   const records = async function* records(): AsyncGenerator<RunRecord> {
     for await (const { mail, key } of plan.calls()) {
       signal.throwIfAborted();
-      yield { id: mail.id, key: toRunKey(key), state: JSON.stringify(toState(mail)) };
+      const note = mail.source === undefined ? null : JSON.stringify(mail.source);
+      yield { id: mail.id, key: toRunKey(key), state: JSON.stringify(toState(mail)), note };
     }
   };
   const made = { digest, setup, name, facts: "{}", records: plan.length, maxCostUsd };
