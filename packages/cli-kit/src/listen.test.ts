@@ -31,3 +31,11 @@ test("a host that is not this machine's is named", async () => {
     "Port 0 on 192.0.2.1 is not on this machine; choose --host 127.0.0.1.",
   );
 });
+
+test.each([
+  ["0.0.0.0", "http://127.0.0.1:"],
+  ["::", "http://[::1]:"],
+])("%s is told as an address that can be called", async (host, begin) => {
+  const { port, origin } = await listen(newServer(), { host, port: 0 });
+  expect(origin).toBe(`${begin}${port}`);
+});

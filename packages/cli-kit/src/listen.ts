@@ -39,7 +39,13 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     throw new CliError(`Port ${port} on ${host} ${problem}.`, { cause: error });
   });
   const { port: taken } = server.address() as AddressInfo;
-  return { port: taken, origin: `${protocol}://${toHostname(host)}:${taken}` };
+  return { port: taken, origin: `${protocol}://${toHostname(toCallable(host))}:${taken}` };
+}
+
+/** Returns the loopback address for one that stands for all: nobody can call that by its name. */
+function toCallable(host: string): string {
+  if (host === "::") return "::1";
+  return host === "0.0.0.0" ? "127.0.0.1" : host;
 }
 
 function describeProblem(

@@ -89,9 +89,10 @@ test("it is called from elsewhere only where a name is allowed, and by no other"
   expect(refused.stderr).toContain("--allow-host NAME");
   const cwd = await temporaryFolder();
   const printed = await start("--port 0 --host 0.0.0.0 --allow-host Emulator --tls ca.pem", cwd);
-  const [, port = ""] = /gateway +https:\/\/0\.0\.0\.0:(\d+)/.exec(printed) ?? [];
+  const [, origin = "", port = ""] = /gateway +(https:\S+:(\d+))\//.exec(printed) ?? [];
   const certificate = await readFile(join(cwd, "ca.pem"), "utf8");
-  const url = `https://127.0.0.1:${port}/v1/models`;
+  const url = `${origin}/v1/models`;
+  expect(await statusOver(url, certificate, {})).toBe(200);
   expect(await statusOver(url, certificate, { host: `emulator:${port}` })).toBe(200);
   expect(await statusOver(url, certificate, { host: "emulator.example" })).toBe(403);
 });
