@@ -1,4 +1,4 @@
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 
@@ -74,4 +74,16 @@ export async function inlinePrivate(
     });
     if (inlined !== text) await writeFile(path, inlined);
   }
+}
+
+/** Returns the packages that what was compiled into a folder imports, types included. */
+export function packagesImportedIn(folder: string): Set<string> {
+  const texts = globSync("**/*.{js,d.ts}", { cwd: folder }).map((file) => {
+    return readFileSync(join(folder, file), "utf8");
+  });
+  const specifiers = texts.flatMap((text) => {
+    return Array.from(text.matchAll(specifierPattern), ([, , specifier = ""]) => specifier);
+  });
+  // A specifier may name a file of a package, and the name of one with a scope has two parts.
+  return new Set(specifiers.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name));
 }

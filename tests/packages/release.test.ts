@@ -6,6 +6,7 @@ import { env } from "node:process";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { bundledSize } from "../../packages/benchmarks/src/imports/bundled-size.ts";
 import { importedPackages, renderReference } from "../../scripts/api-reference.ts";
+import { packagesImportedIn } from "../../scripts/private-packages.ts";
 import { publishedPackages } from "../pack-client.ts";
 import { failureOf } from "../run-command.ts";
 
@@ -42,9 +43,9 @@ const builders = ["boolean", "choice", "score"];
 test.each<[string, { names?: readonly string[]; most: number }]>([
   ["the whole client", { most: 45 * kilobyte }],
   ["the builders of questions", { names: builders, most: kilobyte }],
-])("%s is small in a browser", async (_, { names, most }) => {
+])("%s is small in a browser", async (what, { names, most }) => {
   const { gzippedBytes } = await bundledSize({ path: client, names }, "browser");
-  expect(gzippedBytes).toBeLessThanOrEqual(most);
+  expect(gzippedBytes, `the bytes, gzip, of ${what}`).toBeLessThanOrEqual(most);
   expect(gzippedBytes).toBeGreaterThan(100);
 });
 
@@ -63,13 +64,23 @@ test.each(published)("%s holds its licence, and no code but this repository's", 
   expect(files.filter((file) => /\.test\.|(^|\/)testing\//.test(file))).toEqual([]);
 });
 
+test.each(published)("%s depends on nothing that it does not import", (name) => {
+  const folder = join(project, "node_modules", name);
+  const imported = packagesImportedIn(folder);
+  const unused = Object.keys(readManifest(folder).dependencies ?? {}).filter((dependency) => {
+    return !imported.has(dependency.replace(/^@types\//, ""));
+  });
+  expect(unused).toEqual([]);
+});
+
 // Those that a program of any licence may be built on; of two to choose from, one is enough.
 const allowedLicences = /^\(?(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0)( OR .*)?$/;
 
 test("all that is installed with them may be used as freely", () => {
   const installed = inject("installed");
   expect(installed.length).toBeGreaterThan(published.length);
-  expect(installed.filter(({ license }) => !allowedLicences.test(license))).toEqual([]);
+  const others = installed.filter(({ license }) => !allowedLicences.test(license));
+  expect(others, "what is installed with other licences than the allowed ones").toEqual([]);
 });
 
 test("the release is published with provenance, from a repository that has a name", () => {
@@ -92,9 +103,8 @@ test("the release is published with provenance, from a repository that has a nam
 
 test.each(importedPackages)("the reference of %s says what the package says", (name) => {
   const written = readFileSync(join(root, "docs/api", `${name}.md`), "utf8");
-  const stale = written === renderReference(join(project, "node_modules", name)) ? null : name;
-  // Run `npm run docs:api` where it is not.
-  expect(stale).toBeNull();
+  const isCurrent = written === renderReference(join(project, "node_modules", name));
+  expect(isCurrent, `docs/api/${name}.md is stale: npm run docs:api writes it anew`).toBe(true);
 });
 
 test("every package that is imported has a reference", () => {
@@ -126,7 +136,10 @@ test("changelogs and versions agree, after the changes that wait for a release t
   expect(published.filter((name) => !agrees(folder, name))).toEqual([]);
   // What has no changelog yet was never released.
   for (const name of before) {
-    expect(globSync(`packages/${name}/CHANGELOG.md`, { cwd: root })).toEqual([]);
+    expect(
+      globSync(`packages/${name}/CHANGELOG.md`, { cwd: root }),
+      `a changelog that begins with another version than its package, ${name}`,
+    ).toEqual([]);
   }
   expect(staleDependencies(folder)).toEqual([]);
 });
