@@ -4,6 +4,14 @@
  * Loader's saddle-point form keeps full precision where differences of log-gammas lose it.
  */
 function stirlingError(n: number): number {
+  if (n < 16 && Number.isInteger(n)) return smallErrors[n] as number;
+  return computeStirlingError(n);
+}
+
+// Counts below 16, which are most of what a bootstrap draws, would take a logarithm for each step to 16.
+const smallErrors = [NaN, ...Array.from({ length: 15 }, (_, i) => computeStirlingError(i + 1))];
+
+function computeStirlingError(n: number): number {
   let shifted = n;
   let correction = 0;
   for (; shifted < 16; shifted += 1) {

@@ -102,7 +102,9 @@ function testInOrder(
 
 /** The printed values that rows have, from the highest down, in hundredths. */
 function printedValues({ rows }: RiskCounts): number[] {
-  return [...rows.keys()].filter((at) => (rows[at] as number) > 0).toReversed();
+  const printed: number[] = [];
+  for (let at = 100; at >= 0; at -= 1) if ((rows[at] as number) > 0) printed.push(at);
+  return printed;
 }
 
 function downFrom(start: number, counts: RiskCounts): number[] {
