@@ -33,7 +33,7 @@ export class LimitedService {
   readonly #random: () => number;
   #level: number;
   #countedAtMs = 0;
-  #takenAtMs: number[] = [];
+  readonly #takenAtMs: number[] = [];
 
   constructor(clock: ManualClock, random: () => number, options: ServiceLimit) {
     this.#clock = clock;
@@ -107,7 +107,7 @@ export class LimitedService {
   #countSliding(limit: number, nowMs: number): number {
     const { windowMs } = this.#options;
     const sinceMs = nowMs - windowMs;
-    this.#takenAtMs = this.#takenAtMs.filter((atMs) => atMs > sinceMs);
+    while ((this.#takenAtMs[0] ?? nowMs) <= sinceMs) this.#takenAtMs.shift();
     const [oldest] = this.#takenAtMs;
     if (oldest !== undefined && this.#takenAtMs.length >= limit) return oldest - sinceMs;
     this.#takenAtMs.push(nowMs);

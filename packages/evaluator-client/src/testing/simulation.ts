@@ -109,7 +109,7 @@ export async function simulateProcesses(limit: ServiceLimit, run: SharedRun) {
     while (!(await batch.next()).done);
   });
   const until = async (ms: number) => {
-    while (clock.now() < ms) await clock.next();
+    await clock.runUntil(() => clock.now() >= ms);
     return { answered: service.requests - service.throttled, allowed: service.allowed };
   };
   const before = await until(run.down?.fromMs ?? 0);
@@ -165,6 +165,6 @@ function distantStore(store: LimitStore, { clock, run }: { clock: ManualClock; r
 async function untilDone(clock: ManualClock, run: () => Promise<unknown>): Promise<void> {
   const state = { isOver: false };
   const done = run().finally(() => (state.isOver = true));
-  while (!state.isOver) await clock.next();
+  await clock.runUntil(() => state.isOver);
   await done;
 }
