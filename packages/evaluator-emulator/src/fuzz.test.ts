@@ -34,7 +34,7 @@ test(`${requests} random requests never crash it, and every answer passes the ch
   const seen = { answered: 0, refused: 0 };
   const property = fc.asyncProperty(randomRequest, async (request) => {
     const response = await send(request);
-    expect(response.status).toBeLessThan(500);
+    if (response.status >= 500) return false;
     const text = await response.text();
     if (response.status !== 200) seen.refused += 1;
     else if (/(?:evaluation-model|decision-model|systemone)$/.test(request.path)) {
@@ -47,6 +47,7 @@ test(`${requests} random requests never crash it, and every answer passes the ch
       });
       seen.answered += 1;
     }
+    return true;
   });
   await fc.assert(property, { numRuns: requests, seed: 2026 });
   expect(seen.answered).toBeGreaterThan(requests / 4);

@@ -2,17 +2,26 @@ import { stemmer } from "stemmer";
 
 const stem = remember(stemmer, { keyOf: (word) => word, capacity: 10_000 });
 const wordPattern = /[\p{L}\p{N}]+|[$€£%?]/gu;
+const asciiWordPattern = /[a-z\d]+|[$%?]/g;
 
 /**
  * Returns the stemmed words of a text in order, case and accents folded.
  * A currency sign, a percent sign and a question mark count as words.
  */
 export function textWords(text: string): string[] {
-  const folded = text
-    .normalize("NFKD")
-    .replaceAll(/\p{M}+/gu, "")
-    .toLowerCase();
-  return (folded.match(wordPattern) ?? []).map(stem);
+  // Plain letters need no folding, and a plain pattern takes a third of the time.
+  const words = isAscii(text)
+    ? text.toLowerCase().match(asciiWordPattern)
+    : text
+        .normalize("NFKD")
+        .replaceAll(/\p{M}+/gu, "")
+        .toLowerCase()
+        .match(wordPattern);
+  return (words ?? []).map(stem);
+}
+
+function isAscii(text: string): boolean {
+  return /^\p{ASCII}*$/u.test(text);
 }
 
 /** Stems too common to tell one option from another. */
@@ -53,14 +62,15 @@ export function remember<TInput, TResult>(
   { keyOf, capacity }: Memory<TInput>,
 ): (input: TInput) => TResult {
   const results = new Map<string, TResult>();
+  // One iterator for all: each new one would pass every place that a forgotten result has left.
+  const oldestFirst = results.keys();
   return (input) => {
     const key = keyOf(input);
     const known = results.get(key);
     if (known !== undefined) return known;
     const result = compute(input);
     results.set(key, result);
-    const [oldest] = results.keys();
-    if (results.size > capacity && oldest !== undefined) results.delete(oldest);
+    if (results.size > capacity) results.delete(oldestFirst.next().value ?? key);
     return result;
   };
 }
