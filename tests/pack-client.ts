@@ -11,7 +11,7 @@ export interface PackedClient extends AsyncDisposable {
   readonly tarball: string;
 }
 
-/** Builds the client into a new folder, as `npm run build` does into `dist`, and packs that. */
+/** Builds and packs the client. */
 export async function packClient(): Promise<PackedClient> {
   const { tarballs, ...packed } = await packPackages(["evaluator-client"]);
   return { tarball: tarballs[0] ?? "", ...packed };
@@ -33,17 +33,21 @@ export interface PackedPackages extends AsyncDisposable {
   readonly tarballs: readonly string[];
 }
 
-/** Builds and packs published packages, one after the other. */
+/** Builds published packages as `npm run build` does, which keeps what has not changed, and packs them. */
 export async function packPackages(names: readonly string[]): Promise<PackedPackages> {
   const cache = `${root}/node_modules/.cache`;
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(`${cache}/packed-`);
   const run = promisify(exec);
+  // What an earlier build left there would be packed as well.
+  for (const name of names)
+    await rm(`${root}/packages/${name}/dist`, { recursive: true, force: true });
+  const filters = names.map((name) => `--filter=${name}`).join(" ");
+  await run(`${root}/node_modules/.bin/turbo run build ${filters} --output-logs=errors-only`, {
+    cwd: root,
+  });
   for (const name of names) {
-    const built = join(folder, name);
-    const cwd = `${root}/packages/${name}`;
-    await run(`node ${root}/scripts/build-package.ts ${built}`, { cwd });
-    await run(`npm pack --pack-destination ${folder}`, { cwd: built });
+    await run(`npm pack --pack-destination ${folder}`, { cwd: `${root}/packages/${name}/dist` });
   }
   const files = await readdir(folder);
   return {
