@@ -46,7 +46,9 @@ export function readWholeNumber(
   const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= min && number <= max) return number;
   const range = max === Number.MAX_SAFE_INTEGER ? `from ${min} up` : `from ${min} to ${max}`;
-  throw new UsageError(`${option} takes a whole number ${range}, such as ${option} ${min + 1}.`);
+  throw new UsageError(
+    `${option} takes a whole number ${range}, such as ${example(option, min + 1)}.`,
+  );
 }
 
 /** Returns a number with or without decimals. @throws UsageError that names the option. */
@@ -58,7 +60,14 @@ export function readDecimal(
   const number = /^\d{1,12}(?:\.\d{1,20})?$/.test(text) ? Number(text) : Number.NaN;
   if (number >= min && number <= max) return number;
   const range = max === Number.MAX_VALUE ? `from ${min} up` : `from ${min} to ${max}`;
-  throw new UsageError(`${option} takes ${what} ${range}, such as ${option} ${min + 0.5}.`);
+  throw new UsageError(
+    `${option} takes ${what} ${range}, such as ${example(option, Math.max(min, 0.5))}.`,
+  );
+}
+
+/** Returns an option, or a variable of the environment, with a value as a person writes it. */
+function example(option: string, value: number): string {
+  return `${option}${option.startsWith("-") ? " " : "="}${value}`;
 }
 
 /**

@@ -70,9 +70,21 @@ export function readEngine(text: string, env: Environment): Engine {
     };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    const advice = `Type it as ${typed.kind}=URL@MODEL.`;
-    throw new UsageError(printable`--engine ${text}: ${error.message} ${advice}`, { cause: error });
+    throw new UsageError(printable`--engine ${text}: ${adviceOf(error, typed, env)}`, {
+      cause: error,
+    });
   }
+}
+
+function adviceOf(
+  { option, environmentVariable, message }: ConfigurationError,
+  { kind }: Typed,
+  env: Environment,
+): string {
+  const isKey = option === "apiKey" && environmentVariable !== null;
+  if (isKey && !env[environmentVariable]?.trim())
+    return `a key is missing: set ${environmentVariable}.`;
+  return `${message} Type it as ${kind}=URL@MODEL.`;
 }
 
 /** Returns an evaluator of an engine; each attempt has two minutes, since a laptop's model may take one. */

@@ -128,6 +128,11 @@ test("a call over the budget, a refused one and a wrong one are errors that an a
   });
   const wrong = await call("evaluate", { state: "x", questions: { q: { type: "number" } } });
   expect(wrong).toMatchObject({ isError: true });
+  const seen = await call("evaluate", { ...question, state: ["a photo", { image: "data:" }] });
+  expect(seen).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining("images are not taken here at state") }],
+  });
   const limited = await connect([], { faults: [{ kind: "status", status: 403 }] });
   const refused = await limited.call("evaluate", question);
   expect(refused.isError).toBe(true);
@@ -181,9 +186,9 @@ const withKey = { AI_GATEWAY_API_KEY: "local" };
 
 test.each([
   [["--max-cost", "free"], withKey, "--max-cost takes a number"],
-  [[], { ...withKey, EVALUATOR_MAX_COST_USD: "much" }, "EVALUATOR_MAX_COST_USD takes a number"],
+  [[], { ...withKey, EVALUATOR_MAX_COST_USD: "much" }, "such as EVALUATOR_MAX_COST_USD=0.5."],
   [["--max-cost", "1", "--engine", "direct=http://127.0.0.1:9"], {}, "needs --price USD"],
-  [[], {}, "AI_GATEWAY_API_KEY"],
+  [[], {}, "--engine gateway: a key is missing: set AI_GATEWAY_API_KEY.\n"],
 ])("%j with %j is refused: %s", async (words, env, message) => {
   expect(await startHttp(words, env)).toContain(message);
 });

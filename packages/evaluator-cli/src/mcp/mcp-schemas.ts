@@ -25,8 +25,10 @@ const questionSchema = z.discriminatedUnion("type", [
 /** What `evaluate` takes. */
 export const evaluateInput = z.object({
   state: z
-    .union([z.string(), z.record(z.string(), z.unknown())])
-    .describe("what the questions are about: text, or an object; all the model knows"),
+    .union([z.string(), z.record(z.string(), z.unknown())], {
+      error: "state is text or a JSON object; images are not taken here",
+    })
+    .describe("what the questions are about: text, or an object; no images; all the model knows"),
   questions: z.record(z.string(), questionSchema).describe("id to question; the model sees no id"),
 });
 
