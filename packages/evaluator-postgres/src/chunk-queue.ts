@@ -29,9 +29,11 @@ export interface LeasedChunk {
 /** The chunks of runs, handed out to one worker at a time by pg-boss. */
 export class ChunkQueue {
   readonly #boss: PgBoss;
+  readonly #query: Query;
 
-  private constructor(boss: PgBoss) {
+  private constructor(boss: PgBoss, query: Query) {
     this.#boss = boss;
+    this.#query = query;
   }
 
   /**
@@ -61,7 +63,7 @@ export class ChunkQueue {
     // What fails in the background is tried again a moment later; what is called throws.
     boss.on("error", () => {});
     await telling(() => boss.start());
-    return new ChunkQueue(boss);
+    return new ChunkQueue(boss, database.query);
   }
 
   /** Makes the place for the chunks of a run. */
@@ -96,10 +98,13 @@ export class ChunkQueue {
 
   /** Returns the next chunk of a run that nobody has, or null. */
   async fetch(run: number): Promise<LeasedChunk | null> {
-    const [job] = await telling(() =>
-      this.#boss.fetch<{ chunk: number }>(queueOf(run), { includeMetadata: true }),
-    );
-    if (job === undefined) return null;
+    // No chunk is for later; one that was added before the server's clock went back would be.
+    const options = { includeMetadata: true, ignoreStartAfter: true } as const;
+    const [job] = await telling(() => this.#boss.fetch<{ chunk: number }>(queueOf(run), options));
+    if (job === undefined) {
+      await this.#query(forgetFuture, [queueOf(run)]);
+      return null;
+    }
     const { id, retryCount, data } = job;
     return { run, chunk: data.chunk, lease: { id, retryCount } };
   }
@@ -126,6 +131,17 @@ export class ChunkQueue {
     await this.#boss.stop({ graceful: false, close: false }).catch(() => {});
   }
 }
+
+// When the server's clock goes back, supervision would wait until it is what it was, and so would the
+// chunks of those who died before.
+const forgetFuture = `
+  with supervised as (
+    update ${queueSchema}.queue set monitor_claim_on = null, monitor_on = null, maintain_on = null
+    where name = $1 and greatest(monitor_claim_on, monitor_on, maintain_on) > clock_timestamp()
+  )
+  update ${queueSchema}.job set heartbeat_on = clock_timestamp()
+  where name = $1 and state = 'active' and heartbeat_on > clock_timestamp()
+`;
 
 /** Makes or upgrades the tables of pg-boss; writes nothing where they are up to date. */
 export async function migrateQueue(database: Database): Promise<void> {

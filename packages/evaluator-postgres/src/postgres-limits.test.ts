@@ -100,20 +100,29 @@ test("lowers the rate to 0.8 times once for many refusals, and climbs back", asy
   expect((await store.lease(ask)).gapMs).toBe(2 * aMinute);
 });
 
-test("survives a server clock that goes back by an hour", async () => {
+test("survives a server clock that goes forward and back by an hour", async () => {
   await store.pause("team-a", 8 * aMinute);
   await store.lease(ask);
-  const columns = ["request_at", "token_at", "share_at", "fell_at", "paused_until", "written_at"];
-  const later = (column: string) => `${column} = ${column} + interval '1 hour'`;
-  await database.query(
-    `update evaluator.limiter set ${columns.map(later).join()}; update evaluator.limiter_member set ${later("seen_at")}`,
-  );
+  await moveTimes("- interval '1 hour'");
+  const ahead = await store.lease({ ...ask, member: "three" });
+  expectWait(ahead.waitMs, 0);
+  expect([ahead.pausedMs, ahead.members]).toEqual([0, 1]);
+  await store.pause("team-a", 8 * aMinute);
+  await moveTimes("+ interval '1 hour'");
   const { waitMs, pausedMs, members } = await store.lease({ ...ask, member: "two" });
-  // The pause, and two minutes at 0.8 times the rate.
-  expectWait(waitMs, 10.5 * aMinute);
+  expectWait(waitMs, 8 * aMinute);
   expectWait(pausedMs, 8 * aMinute);
   expect(members).toBe(1);
 });
+
+/** Writes all instants as a clock that was so much ahead, or behind, would have. */
+async function moveTimes(by: string): Promise<void> {
+  const columns = ["request_at", "token_at", "share_at", "fell_at", "paused_until", "written_at"];
+  const moved = (column: string) => `${column} = ${column} ${by}`;
+  await database.query(
+    `update evaluator.limiter set ${columns.map(moved).join()}; update evaluator.limiter_member set ${moved("seen_at")}`,
+  );
+}
 
 test("keeps closed for the first second after the server started", async () => {
   const [row] = await database.query<{ ms: number }>(

@@ -119,16 +119,33 @@ test("a chunk that is given back holds only what has no end, and an old lease co
   expect(await runs.get(1)).toMatchObject({ state: "done", answered: 3, costUsd: 0.75 });
 });
 
-test("the chunk of a worker that is silent for ten seconds is handed out again", async () => {
+test("the chunk of a worker that is silent for ten seconds is handed out again, on a server whose clock went back", async () => {
   const supervising = await PostgresRuns.open(opened.database, { supervises: true });
-  await opened.load(countedTo(1));
-  await opened.takeChunk(1);
+  await opened.load(countedTo(CHUNK_SIZE + 1));
+  const { chunk } = await opened.takeChunk(1);
+  await moveQueueTimes("1 hour");
+  expect((await opened.takeChunk(1)).chunk).toBe(1 - chunk);
+  expect(await runs.fetchChunk(1)).toBeNull();
   await opened.database.query(
     `update ${queueSchema}.job set heartbeat_on = heartbeat_on - interval '11 s'`,
   );
   await expect.poll(() => runs.fetchChunk(1), { timeout: 30_000 }).not.toBeNull();
   await supervising.stopSupervising();
 });
+
+/** Writes all instants of the queue as a clock that was so much ahead would have. */
+async function moveQueueTimes(by: string): Promise<void> {
+  const columns = await opened.database.query<{ table: string; column: string }>(
+    `select table_name as "table", column_name as "column" from information_schema.columns
+     where table_schema = '${queueSchema}' and table_name in ('job', 'queue') and data_type like 'timestamp%'`,
+  );
+  expect(columns.length).toBeGreaterThan(6);
+  for (const { table, column } of columns) {
+    await opened.database.query(
+      `update ${queueSchema}.${table} set ${column} = ${column} + interval '${by}'`,
+    );
+  }
+}
 
 test("what another run has asked is not missing, and costs this one nothing", async () => {
   const records = recordsNamed("a", "b");
