@@ -59,7 +59,11 @@ test.each(published)("%s holds its licence, and no code but this repository's", 
     const { sources } = JSON.parse(readFileSync(join(folder, `${file}.map`), "utf8")) as {
       sources: string[];
     };
-    for (const source of sources) expect(source).toMatch(/(packages\/[\w-]+|fixtures)\/src\//);
+    // Relative to where it was built, which is `dist` of its workspace.
+    const builtIn = join("packages", name, "dist", dirname(file));
+    for (const source of sources) {
+      expect(join(builtIn, source)).toMatch(/^(packages\/[\w-]+|fixtures)\/src\//);
+    }
   }
   expect(files.filter((file) => /\.test\.|(^|\/)testing\//.test(file))).toEqual([]);
 });

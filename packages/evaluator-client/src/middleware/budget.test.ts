@@ -77,7 +77,7 @@ test("counts tokens", async () => {
 test("over a span, what was spent before it is free again", async () => {
   const run = limited({ maxTokens: 120, spanMs: 60_000 });
   await run.evaluator.evaluate(scamRequest("a"));
-  await expect(run.evaluator.evaluate(scamRequest("b"))).rejects.toThrow("in 60000 ms");
+  await expect(run.evaluator.evaluate(scamRequest("b"))).rejects.toThrow("in 60 s");
   await run.clock.advance(60_000);
   await run.evaluator.evaluate(scamRequest("b"));
   expect(run.states).toEqual(["a", "b"]);
@@ -124,6 +124,24 @@ test("takes the given price where the service reports none", async () => {
   const run = limited({ maxCostUsd: 1, usdPerMillionTokens: 10 }, { costUsd: null });
   await run.evaluator.evaluate(scamRequest("a"));
   expect(run.spent.spending.costUsd).toBeCloseTo(0.00103, 12);
+});
+
+test("refuses further calls where nobody tells what they cost", async () => {
+  const run = limited({ maxCostUsd: 1 }, { costUsd: null });
+  expect(await askAtOnce(run, 3)).toBe(1);
+  const refused = run.evaluator.evaluate(scamRequest("b"));
+  await expect(refused).rejects.toThrow("Give usdPerMillionTokens, or maxTokens");
+  expect(run.states).toHaveLength(1);
+});
+
+test("takes the dearest price so far for an answer that tells none, as a fallback's may", async () => {
+  const spent = budget({ maxCostUsd: 1 });
+  const evaluators = [0.002, null].map((costUsd) => {
+    const { transport } = countingTransport({ costUsd });
+    return createEvaluator({ transport, maxRetries: 0 }).with(spent);
+  });
+  for (const evaluator of evaluators) await evaluator.evaluate(scamRequest("a"));
+  expect(spent.spending.costUsd).toBeGreaterThan(0.0035);
 });
 
 test.each([

@@ -6,7 +6,7 @@ import { type Middleware, type MiddlewareCall, untilAborted } from "./middleware
 
 /** How much may be spent. At least one of the two limits. */
 export interface BudgetOptions {
-  /** Most US dollars. Where the service reports no price, it needs `usdPerMillionTokens`. */
+  /** Most US dollars. Where no answer tells its price, it needs `usdPerMillionTokens`. */
   maxCostUsd?: number;
   /** Most tokens, read and written. */
   maxTokens?: number;
@@ -113,6 +113,8 @@ class Ledger {
   readonly #total = { costUsd: 0, tokens: 0 };
   readonly #reserved = { costUsd: 0, tokens: 0 };
   #usdPerToken: number | null;
+  /** Whether an answer has told no price before any other has told one. */
+  #isUnpriced = false;
   #pricing: Promise<void> | null = null;
   #onPriced: () => void = () => undefined;
 
@@ -130,12 +132,13 @@ class Ledger {
     };
   }
 
-  /** Returns what tokens cost where the service does not report it. */
+  /** Returns what tokens cost at most where the answer does not tell it. */
   priceOf(tokens: number): number {
-    return (tokens * (this.#options.usdPerMillionTokens ?? 0)) / 1e6;
+    if (this.#usdPerToken === null) this.#isUnpriced = true;
+    return tokens * (this.#usdPerToken ?? 0);
   }
 
-  /** @throws BudgetError when it might come to more than is left. */
+  /** @throws BudgetError when it might come to more than is left, or nobody tells what calls cost. */
   async reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Amount> {
     const { inputTokens, outputTokens = 0 } = call.estimate(request);
     const tokens = inputTokens + outputTokens;
@@ -167,6 +170,7 @@ class Ledger {
       await untilAborted(this.#pricing, signal);
     }
     if (this.#usdPerToken !== null) return;
+    if (this.#isUnpriced) throw this.#unpriced();
     this.#pricing = new Promise((resolve) => {
       this.#onPriced = () => {
         this.#pricing = null;
@@ -188,14 +192,21 @@ class Ledger {
 
   #refusal(limit: BudgetError["limit"], most: string, spent: string): BudgetError {
     const { spanMs } = this.#options;
-    const span = spanMs === undefined ? "" : ` in ${spanMs} ms`;
+    const span = spanMs === undefined ? "" : ` in ${toHours(spanMs)}`;
     const message = `The call was not sent: it might come to more than the budget of ${most}${span}, of which ${spent} are spent and the calls in flight may take the rest. Raise ${limit}, or wait.`;
     return new BudgetError(message, { limit, spending: this.spending });
+  }
+
+  #unpriced(): BudgetError {
+    const message =
+      "The call was not sent: the answers tell no price, so nobody knows what is left of maxCostUsd. Give usdPerMillionTokens, or maxTokens in place of maxCostUsd.";
+    return new BudgetError(message, { limit: "maxCostUsd", spending: this.spending });
   }
 
   /** The dearest answer so far is taken for the price of the next. */
   #learnPrice(reserved: Amount, spent: Amount): void {
     if (this.#options.usdPerMillionTokens !== undefined || spent.tokens === 0) return;
+    if (this.#isUnpriced) return;
     this.#usdPerToken = Math.max(this.#usdPerToken ?? 0, spent.costUsd / reserved.tokens);
   }
 
@@ -213,4 +224,8 @@ class Ledger {
       this.#oldest = 0;
     }
   }
+}
+
+function toHours(ms: number): string {
+  return ms < 3_600_000 ? `${ms / 1000} s` : `${ms / 3_600_000} h`;
 }
