@@ -253,3 +253,20 @@ test("records that lie across many pieces of a file come whole", async () => {
   const lines = many.map((mail) => JSON.stringify(mail)).join("\n");
   expect(await mailsOf(await fileWith(Buffer.from(lines, "utf16le")))).toEqual(many);
 });
+
+test.each([127, 128, 129, 16_511, 16_512, 70_000])(
+  "what stands behind %s letters of a text ends no record, and a line break there ends the text",
+  async (length) => {
+    const text = "x".repeat(length);
+    const long = ['"', "\\", '\\"]},'].map((odd) =>
+      sampleMail({ id: odd, subject: `${text}${odd} ] , [ x`, snippet: `\\${text}\\` }),
+    );
+    expect(await read(long)).toEqual(long);
+    const first = JSON.stringify(long[0]);
+    expect(await problemOf(`[${first},x]`)).toMatch(
+      new RegExp(`is not JSON; check line 1 column ${first.length + 3}$`),
+    );
+    const cut = await fileWith(`[{"id":"${text}\n},${two}]`);
+    expect(await mailsOf(cut, { skipInvalid: true })).toEqual([mails[1]]);
+  },
+);
