@@ -10,8 +10,9 @@ export default defineConfig({
     include: ["{packages,apps}/*/src/**/*.test.ts", "fixtures/src/**/*.test.ts", "tests/*.test.ts"],
     globalSetup: ["evaluator-fixtures/unpack-browser"],
     setupFiles: ["evaluator-fixtures/vitest-setup"],
-    // Many tests wait for processes and sockets, so more run at once than there are cores.
-    maxWorkers: 4,
+    // Each worker loads all modules anew: four take a fifth more processor time than two, and what
+    // tests wait for is filled by the workspaces that run beside. Small ones have one worker.
+    maxWorkers: 2,
     // A limit for what hangs, not for what is slow: a busy machine takes ten times as long.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { compileCache } from "evaluator-cli-kit/testing";
 import type { Questions } from "evaluator-client";
 import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { buildClient, type BuiltClient, ownClient } from "../client-build.ts";
@@ -34,7 +35,7 @@ beforeEach(() => server.answer(questions));
 /** Lets a target ask a few times, in a process of its own as in a measurement. */
 async function askSome(target: TargetName, addresses: ServiceAddresses = server.addresses) {
   const file = new URL("asking-process.ts", import.meta.url);
-  const child = children.get(target) ?? startChild<AskingService>(file);
+  const child = children.get(target) ?? startChild<AskingService>(file, [], compileCache);
   children.set(target, child);
   await child.ask("setUp", { target, questions, addresses, clientFolder: client.folder });
   return child.ask("run", { concurrency: 2, maxCalls: 4 });

@@ -22,12 +22,14 @@ export interface Child<TService extends ChildService> {
  *
  * @param file - The file's URL.
  * @param execArgv - Flags for that Node.
+ * @param env - Its whole environment.
  */
 export function startChild<TService extends ChildService>(
   file: URL,
   execArgv: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Child<TService> {
-  const child = fork(file, { execArgv: [...execArgv], serialization: "advanced", env: {} });
+  const child = fork(file, { execArgv: [...execArgv], serialization: "advanced", env });
   const ended = once(child, "exit");
   let lastId = 0;
   const hold = holder(child);
