@@ -1,5 +1,7 @@
 // oxlint-disable no-control-regex -- control characters are what this file is about
-import stringWidth from "string-width";
+import { createRequire } from "node:module";
+
+const require = createRequire(import.meta.url);
 
 const printableAscii = /^[ -~]*$/;
 // Own, because `util.stripVTControlCharacters` takes quadratic time on rows of unfinished escapes.
@@ -50,7 +52,7 @@ export function truncateCharacters(text: string, limit: number): string {
 
 /** Returns how many columns of a terminal a printable text takes. */
 export function columnsOf(text: string): number {
-  return isPrintableAscii(text) ? text.length : stringWidth(text);
+  return isPrintableAscii(text) ? text.length : widthOf(text);
 }
 
 /** Returns text that takes at most so many columns of a terminal, with "…" where some is cut. */
@@ -59,11 +61,17 @@ export function truncateColumns(text: string, columns: number): string {
   let kept = "";
   let taken = 1; // the "…"
   for (const { segment } of segmenter.segment(text)) {
-    taken += stringWidth(segment);
+    taken += columnsOf(segment);
     if (taken > columns) break;
     kept += segment;
   }
   return columns < 1 ? "" : `${kept.trimEnd()}…`;
+}
+
+// Loaded with the first such text: its patterns of emojis take 60 ms of the start of every program.
+function widthOf(text: string): number {
+  const library = require("string-width") as typeof import("string-width");
+  return library.default(text);
 }
 
 function strip(text: string): string {
