@@ -1,5 +1,6 @@
 // oxlint-disable no-control-regex -- control characters are what this file is about
 import { createRequire } from "node:module";
+import type stringWidth from "string-width";
 
 const require = createRequire(import.meta.url);
 
@@ -70,7 +71,7 @@ export function truncateColumns(text: string, columns: number): string {
 
 // Loaded with the first such text: its patterns of emojis take 60 ms of the start of every program.
 function widthOf(text: string): number {
-  const library = require("string-width") as typeof import("string-width");
+  const library = require("string-width") as { default: typeof stringWidth };
   return library.default(text);
 }
 
