@@ -10,7 +10,7 @@ const terminalEscape =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-~])|\u009b[0-?]*[ -/]*[@-~]/g;
 // The two joiners stay: emoji families and several scripts are written with them.
 const unprintable = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu;
-const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+let segmenter: Intl.Segmenter | undefined;
 
 /** Returns whether a text is of printable ASCII alone: one column a character, nothing to clean. */
 export function isPrintableAscii(text: string): boolean {
@@ -44,7 +44,7 @@ export function printable(words: TemplateStringsArray, ...values: readonly strin
 export function truncateCharacters(text: string, limit: number): string {
   if (isPrintableAscii(text)) return text.slice(0, limit);
   let count = 0;
-  for (const { index } of segmenter.segment(text)) {
+  for (const { index } of segmentsOf(text)) {
     if (count === limit) return text.slice(0, index);
     count += 1;
   }
@@ -61,7 +61,7 @@ export function truncateColumns(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   let kept = "";
   let taken = 1; // the "…"
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of segmentsOf(text)) {
     taken += columnsOf(segment);
     if (taken > columns) break;
     kept += segment;
@@ -77,4 +77,10 @@ function widthOf(text: string): number {
 
 function strip(text: string): string {
   return text.replace(terminalEscape, "");
+}
+
+// Made for the first text that needs it: it doubles the work of starting Node.
+function segmentsOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  return segmenter.segment(text);
 }
