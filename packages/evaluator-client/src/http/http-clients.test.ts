@@ -29,6 +29,7 @@ const ways = clients.flatMap(([client, http]) =>
     listen,
   ]),
 );
+const tooLarge = new Uint8Array(MAX_BODY_BYTES + 1);
 
 async function exchange(
   http: HttpClient,
@@ -124,7 +125,7 @@ describe.each(ways)("%s", (_, http, listen) => {
   });
 
   test("stops reading a body over the limit and does not ask again", async () => {
-    const body = httpResponse(200, new Uint8Array(MAX_BODY_BYTES + 1));
+    const body = httpResponse(200, tooLarge);
     expect(await failureOf(http, (socket) => socket.write(body), listen)).toMatchObject({
       name: "InvalidResponseError",
       rule: "body-size",
@@ -133,7 +134,7 @@ describe.each(ways)("%s", (_, http, listen) => {
   });
 
   test("keeps an error status whose body is over the limit", async () => {
-    const body = httpResponse(500, new Uint8Array(MAX_BODY_BYTES + 1));
+    const body = httpResponse(500, tooLarge);
     const response = await exchange(http, (socket) => socket.write(body), listen);
     expect(response).toMatchObject({ status: 500, text: "" });
   });
