@@ -20,10 +20,13 @@ const options = {
   skipLibCheck: false,
   skipDefaultLibCheck: true, // those of TypeScript itself
 };
-const strict = ts.createProgram([process.argv[3]], options);
+// As tsc does: comments say nothing of types in TypeScript, and are a tenth of the work.
+const files = ts.createCompilerHost(options);
+files.jsDocParsingMode = ts.JSDocParsingMode.ParseForTypeErrors;
+const strict = ts.createProgram([process.argv[3]], options, files);
 const errors = ts.getPreEmitDiagnostics(strict);
 // An entry may need a package that not every user installs, so it is in no program that is checked.
-const program = ts.createProgram(entries, options, undefined, strict);
+const program = ts.createProgram(entries, options, files, strict);
 const checker = program.getTypeChecker();
 
 function withoutAlias(symbol) {
