@@ -7,7 +7,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
   "packages/cli-kit": [
     "certificate clock errors hosts package-version printable",
     "arguments context system-error write-whole-file",
-    "listen read-text-file run-program",
+    "listen print-texts read-text-file run-program",
     "index",
   ],
   "packages/exchanges": [
@@ -40,7 +40,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "packages/evaluator-postgres": [
-    "copy-text database-error run-tables",
+    "copy-text database-error run-functions run-tables",
     "run-statement",
     "database schema",
     "packed-text",
