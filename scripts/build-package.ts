@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import {
-  packagesImportedIn,
+  packagesNamedIn,
   inlinePrivate,
   type Manifest,
   type PrivatePackage,
@@ -38,16 +38,16 @@ function toPublished(
   };
 }
 
-/** The package's own dependencies and those that what is compiled into it imports; others' as a range. */
+/** The package's own dependencies and those that what is compiled into it names; others' as a range. */
 function toDependencies(
   own: Readonly<Record<string, string>>,
   inlined: readonly PrivatePackage[],
 ): Record<string, string> {
   const names = new Set(inlined.map(({ name }) => name));
-  const imported = packagesImportedIn(join(out, "private"));
-  const all = inlined.flatMap(({ manifest }) => {
-    return Object.entries(manifest.dependencies ?? {}).filter(([name]) => imported.has(name));
-  });
+  const theirs = inlined.flatMap(({ manifest }) => Object.entries(manifest.dependencies ?? {}));
+  const libraries = theirs.map(([name]) => name);
+  const named = new Set(packagesNamedIn(join(out, "private"), libraries));
+  const all = theirs.filter(([name]) => named.has(name));
   const entries = [...Object.entries(own), ...all].filter(([name]) => !names.has(name));
   const ranges = entries.map(([name, version]): [string, string] => [
     name,

@@ -76,14 +76,12 @@ export async function inlinePrivate(
   }
 }
 
-/** Returns the packages that what was compiled into a folder imports, types included. */
-export function packagesImportedIn(folder: string): Set<string> {
+/** Returns those of some packages that the code in a folder names, however it loads them. */
+export function packagesNamedIn(folder: string, packages: readonly string[]): string[] {
   const texts = globSync("**/*.{js,d.ts}", { cwd: folder }).map((file) => {
     return readFileSync(join(folder, file), "utf8");
   });
-  const specifiers = texts.flatMap((text) => {
-    return Array.from(text.matchAll(specifierPattern), ([, , specifier = ""]) => specifier);
+  return packages.filter((name) => {
+    return texts.some((text) => text.includes(`"${name}"`) || text.includes(`"${name}/`));
   });
-  // A specifier may name a file of a package, and the name of one with a scope has two parts.
-  return new Set(specifiers.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name));
 }
