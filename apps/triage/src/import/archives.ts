@@ -16,7 +16,8 @@ const ALWAYS_ALLOWED_BYTES = 100 * 1024 * 1024;
  */
 export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const growth = new Growth(0);
-  const unpacked = createGunzip();
+  // In Node's pieces of 16 KB the import of such a file takes half as long again.
+  const unpacked = createGunzip({ chunkSize: 64 * 1024 });
   pipeline(Readable.from(growth.count(chunks)), unpacked, ignore);
   yield* growth.check(unpacked as AsyncIterable<Buffer>);
 }
