@@ -8,6 +8,7 @@ import {
   isAsWritten,
   isKeyOf,
   type KeptEvaluation,
+  readKeptText,
   setupHash,
 } from "./kept-answer.ts";
 import { toJournalError } from "./open-journal.ts";
@@ -144,9 +145,7 @@ export class JournalReader {
         // Who answered just this was checked before it was kept.
         const isChecked = row["hash"] === setup;
         const text = String(row["evaluation"]);
-        const evaluation = isChecked
-          ? (JSON.parse(text) as KeptEvaluation)
-          : fromKeptText(text, questions);
+        const evaluation = isChecked ? readKeptText(text) : fromKeptText(text, questions);
         yield { ...mail, state: JSON.parse(String(row["state"])) as JsonValue, evaluation };
       }
       for (const mail of mails.values()) yield { ...mail, state: null, evaluation: null };

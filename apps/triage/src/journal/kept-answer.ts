@@ -66,9 +66,14 @@ export function toKeptText(evaluation: Evaluation): string {
   return JSON.stringify({ ...first, ...evaluation, raw: undefined });
 }
 
+/** Reads back kept text that is known to answer what was asked. */
+export function readKeptText(text: string): KeptEvaluation {
+  return firstOf(text) ?? (JSON.parse(text) as KeptEvaluation);
+}
+
 /** Reads kept text back; null when it does not answer the questions. */
 export function fromKeptText(text: string, questions: Questions): KeptEvaluation | null {
-  const kept = firstOf(text) ?? (JSON.parse(text) as KeptEvaluation);
+  const kept = readKeptText(text);
   try {
     checkAnswers({ questions, answers: kept.answers, rounding: kept.rounding });
     return kept;
