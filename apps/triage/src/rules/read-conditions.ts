@@ -24,7 +24,7 @@ export interface ReadConditions {
 export function readConditions(text: string, named: NamedAnswers): ReadConditions {
   const tokens = new Tokens(splitWords(text));
   const conditions = [readCondition(tokens, named)];
-  while (tokens.skip("comma")) conditions.push(readCondition(tokens, named));
+  while (tokens.accept("comma")) conditions.push(readCondition(tokens, named));
   const next = tokens.next();
   if (next.kind === "arrow") return { conditions, arrow: next };
   if (next.kind === "end") return { conditions, arrow: null };
@@ -52,7 +52,7 @@ class Tokens {
   }
 
   /** Goes past the next token where it is of a kind, and returns whether it is. */
-  skip(kind: Token["kind"]): boolean {
+  accept(kind: Token["kind"]): boolean {
     const isThat = this.peek().kind === kind;
     if (isThat) this.next();
     return isThat;
@@ -194,7 +194,7 @@ function readOptions(
     throw new ConditionError(at, printable`${field.field} ${what}; it has ${all.join(", ")}`);
   };
   const options = [readOption()];
-  while (tokens.skip("bar")) options.push(readOption());
+  while (tokens.accept("bar")) options.push(readOption());
   const { questionId } = field;
   return { kind: "option", questionId, options, isNot: operator.text === "!=" };
 }
