@@ -94,9 +94,10 @@ function describeFailure(
   return { text, exitCode: exitCodes.failed };
 }
 
-// Of a file, an error has been told with its path; standard output into one has none.
+// Of a named file, a full disk has been told with its path; standard output into one has none.
 function isFailedPrint(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error && error.syscall === "write";
+  if (!(error instanceof Error && "syscall" in error && "code" in error)) return false;
+  return error.syscall === "write" && (error.code === "ENOSPC" || error.code === "EDQUOT");
 }
 
 /** Returns the interruption where a library wrapped it in an error of its own. */
