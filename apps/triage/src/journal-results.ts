@@ -5,7 +5,7 @@ import type { JsonValue, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo, RunRow } from "evaluator-postgres";
 import { readCalibration } from "./calibration.ts";
 import type { ExportCommand } from "./commands.ts";
-import type { Mail } from "./input/mail.ts";
+import { type Mail, mailOfState } from "./input/mail.ts";
 import { MailFile } from "./input/mail-file.ts";
 import { inputOf, needJournalPlace } from "./journal-place.ts";
 import type { JournalReader, MailEnd, MailResult, NewMails } from "./journal/journal-reader.ts";
@@ -134,7 +134,7 @@ async function keptResults(
     const unknown = new Map<string, MailResult>();
     for (const end of journal.results(setup)) {
       if (end.state === null) unknown.set(end.id, end);
-      else yield new LazyRow(mailOf(end), end, setup);
+      else yield new LazyRow(mailOfState(end), end, setup);
     }
     // Of a mail without an answer the journal has nothing but its id.
     if (unknown.size === 0) return;
@@ -147,11 +147,6 @@ async function keptResults(
   };
   const names = async () => recordNames(setup.fields, true);
   return { ...setup, rows: rows(), names };
-}
-
-function mailOf({ id, state, source }: MailResult): Mail {
-  const mail = { ...(state as unknown as Omit<Mail, "id">), id };
-  return source === null ? mail : { ...mail, source };
 }
 
 /** A row whose record is made when somebody wants it, and once. */

@@ -48,6 +48,19 @@ export const mailSchema = z.object(
 /** See {@link mailSchema}. */
 export type Mail = z.infer<typeof mailSchema>;
 
+/** Returns the mail of a kept state, which has all of its record but the id and where it is. */
+export function mailOfState({ id, state, source }: KeptState): Mail {
+  const mail = { ...(state as Omit<Mail, "id">), id };
+  return source === null ? mail : { ...mail, source };
+}
+
+interface KeptState {
+  readonly id: string;
+  /** What the model read of a mail. */
+  readonly state: unknown;
+  readonly source: MailSource | null;
+}
+
 /** Returns the name of a record for messages: its index (from 0) and its id, and nothing else of it. */
 export function recordLabel(index: number, record: unknown): string {
   const { data } = z.looseObject({ id: mailSchema.shape.id }).safeParse(record);

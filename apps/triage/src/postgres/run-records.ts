@@ -1,6 +1,6 @@
 import type { Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo, RunRow } from "evaluator-postgres";
-import type { Mail, MailSource } from "../input/mail.ts";
+import { type Mail, mailOfState, type MailSource } from "../input/mail.ts";
 import { fromKeptText, type KeptEvaluation } from "../journal/kept-answer.ts";
 import { type RecordSetup, toRecord } from "../output/triage-record.ts";
 import type { TriageRecord } from "../output/write-records.ts";
@@ -30,13 +30,11 @@ export async function* answeredRows(
 /** Returns a row of a run as its record. */
 export function toAnsweredRow(row: RunRow, { questions, ...setup }: RowsOptions): AnsweredRow {
   const kept = row.evaluation === null ? null : fromKeptText(row.evaluation, questions);
-  const mail = mailOf(row);
+  const mail = mailOfState({
+    id: row.id,
+    state: JSON.parse(row.state),
+    source: row.note === null ? null : (JSON.parse(row.note) as MailSource),
+  });
   const record = toRecord(mail, { evaluation: kept, error: row.error }, setup);
   return { idx: row.idx, mail, record, kept };
-}
-
-// The state has what the model reads of a mail: all of its record but the id and where it is.
-function mailOf({ id, state, note }: RunRow): Mail {
-  const mail = { ...(JSON.parse(state) as Omit<Mail, "id">), id };
-  return note === null ? mail : { ...mail, source: JSON.parse(note) as MailSource };
 }
