@@ -105,7 +105,7 @@ async function compile(folder: string, entries: readonly string[], outDir: strin
   await mkdir(cache, { recursive: true });
   const own = await mkdtemp(join(cache, "build-"));
   const config = {
-    extends: join(folder, "tsconfig.json"),
+    extends: join(root, "tsconfig.base.json"),
     compilerOptions: {
       noEmit: false,
       // Lint checks the types of the whole repository; again here they take two thirds of the time.

@@ -40,7 +40,6 @@ export async function buildClient(given: string): Promise<BuiltClient> {
     const isSource = (path: string) =>
       !/^\/(node_modules|dist|\.turbo|\.stryker-tmp)/.test(path.slice(source.length));
     await cp(source, folder, { recursive: true, filter: isSource });
-    await cp(join(repository, "tsconfig.base.json"), join(parent, "tsconfig.base.json"));
     await build(folder);
   } catch (error) {
     await dispose();
