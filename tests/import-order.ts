@@ -23,7 +23,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "evaluation retry/attempt",
     "questions/check-answers transports",
     "hooks to-evaluation",
-    "logger middleware/middleware open-calls retry",
+    "logger middleware/middleware retry",
     "batch evaluator-options",
     "catalog create-evaluator opentelemetry",
     "ai-sdk exchanges middleware",

@@ -27,7 +27,6 @@ import {
 import type { StateOf } from "./questions/json.ts";
 import type { Questions } from "./questions/question.ts";
 import { type Middleware, throughMiddleware } from "./middleware/middleware.ts";
-import { OpenCalls } from "./open-calls.ts";
 import type { CallEstimate } from "./transports/transport.ts";
 import { type RetryPolicy, withRetries } from "./retry/with-retries.ts";
 import { checkReply, toEvaluation } from "./to-evaluation.ts";
@@ -238,5 +237,44 @@ async function logged<TValue>(lines: CallLines, call: () => Promise<TValue>): Pr
   } catch (error) {
     lines.onFailure(error);
     throw error;
+  }
+}
+
+/** The calls in flight, until the evaluator is closed and they are over. */
+class OpenCalls {
+  readonly #closeTransport: () => Promise<void> | undefined;
+  #count = 0;
+  #closed: Promise<void> | null = null;
+  #onLast: () => void = () => undefined;
+
+  constructor(closeTransport: () => Promise<void> | undefined) {
+    this.#closeTransport = closeTransport;
+  }
+
+  /** @throws ConfigurationError when no call may begin any more. */
+  checkOpen(): void {
+    if (this.#closed === null) return;
+    const message = "The evaluator is closed; make another one with createEvaluator.";
+    throw new ConfigurationError(message, { option: "close" });
+  }
+
+  begin(): void {
+    this.checkOpen();
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count === 0) this.#onLast();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAfterLast();
+    return this.#closed;
+  }
+
+  async #closeAfterLast(): Promise<void> {
+    if (this.#count > 0) await new Promise<void>((resolve) => (this.#onLast = resolve));
+    await this.#closeTransport();
   }
 }

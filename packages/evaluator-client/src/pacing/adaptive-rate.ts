@@ -1,5 +1,4 @@
-import { RateComparison, StrayNoise } from "./limit-detector.ts";
-import { LongWindow, Throughput } from "./throughput.ts";
+import { LongWindow, RateComparison, StrayNoise, Throughput } from "./rate-evidence.ts";
 
 // These figures come from the simulations beside this file: buckets, fixed and sliding windows of a
 // second and of a minute, 10 a minute to 200 a second, with and without Retry-After, and noise.

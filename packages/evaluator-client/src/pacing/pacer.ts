@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
-import { Gate, type ThrottledCall } from "./gate.ts";
-import { LimitDetector } from "./limit-detector.ts";
+import { Gate, LimitDetector, type ThrottledCall } from "./gate.ts";
 import { type RateLimits, TokenBucket } from "./rate-limits.ts";
 
 /** The share of a known limit that is used. */

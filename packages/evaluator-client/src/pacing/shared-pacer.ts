@@ -3,12 +3,11 @@ import * as z from "zod/mini";
 import { type Clock, systemClock } from "../clock.ts";
 import { checkOptions, ConfigurationError, hasMethods } from "../errors.ts";
 import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
-import { LimitDetector } from "./limit-detector.ts";
 import { LeasedSlots } from "./leased-slots.ts";
 import type { LimitStore } from "./limit-store.ts";
 import { type Pacer, SHARE_OF_LIMIT } from "./pacer.ts";
 import { type RateLimits, rateLimitsSchema, scaleLimits } from "./rate-limits.ts";
-import { retryDelayMs } from "./gate.ts";
+import { LimitDetector, retryDelayMs } from "./gate.ts";
 
 // With one call to a lease, a store that takes 50 ms leaves a fifth of 1,200 a minute unused.
 const LEASE_MS = 100;
