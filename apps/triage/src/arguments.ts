@@ -21,7 +21,7 @@ import type {
   TriageRun,
   WorkCommand,
 } from "./commands.ts";
-import { stateFields } from "./input/state-fields.ts";
+import { stateFields } from "./input/mail.ts";
 import type { LabelCommand } from "./label/label-mails.ts";
 import { toOutputPath } from "./output/paths.ts";
 import { outputFormats } from "./output/write-records.ts";

@@ -1,5 +1,5 @@
 import type { LabelCommand } from "./label/label-mails.ts";
-import type { StateField } from "./input/state-fields.ts";
+import type { StateField } from "./input/mail.ts";
 import type { OutputFormat } from "./output/write-records.ts";
 import type { FilterOptions } from "./rules/mail-filter.ts";
 

@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import type { Answer, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "evaluator-postgres";
-import type { Mail } from "./input/mail.ts";
-import { stateFields } from "./input/state-fields.ts";
+import { type Mail, stateFields } from "./input/mail.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";
 import { callKey, fromKeptText, type KeptEvaluation, setupHash } from "./journal/kept-answer.ts";
 import type { BegunRun } from "./journal/run-facts.ts";

@@ -4,8 +4,13 @@ import { type CliContext, readTextFile } from "evaluator-cli-kit";
 import type { JsonObject } from "evaluator-client";
 import { DigestTable, NumberList } from "./input/digest-table.ts";
 import type { MailFile } from "./input/mail-file.ts";
-import { addressesIn, type Mail, senderAddress } from "./input/mail.ts";
-import { pickStateFields, type StateField } from "./input/state-fields.ts";
+import {
+  addressesIn,
+  type Mail,
+  pickStateFields,
+  senderAddress,
+  type StateField,
+} from "./input/mail.ts";
 
 /** What is added to the state. */
 export interface StateOptions {

@@ -1,5 +1,5 @@
 import { toPrintable } from "evaluator-cli-kit";
-import type { StateFields } from "../input/state-fields.ts";
+import type { StateFields } from "../input/mail.ts";
 
 // What of them a model can make something of; the rest costs tokens.
 const ATTACHMENTS = 20;

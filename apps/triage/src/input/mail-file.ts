@@ -2,9 +2,8 @@ import { hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { CliError, printable, toFileError } from "evaluator-cli-kit";
 import { type JsonRecord, readJsonRecords } from "./json-records.ts";
-import { type Mail, mailSchema, recordLabel } from "./mail.ts";
 import { RepeatFinder } from "./repeat-finder.ts";
-import { type StateField, stateFieldsCheck } from "./state-fields.ts";
+import { type Mail, mailSchema, recordLabel, type StateField, stateFieldsCheck } from "./mail.ts";
 import { toUtf8Chunks } from "./utf8-chunks.ts";
 
 const PROBLEMS_SHOWN = 10;

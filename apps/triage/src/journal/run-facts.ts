@@ -1,7 +1,7 @@
 import { calibrationArtifactSchema } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
 import { z } from "zod";
-import { stateFields } from "../input/state-fields.ts";
+import { stateFields } from "../input/mail.ts";
 import type { Service } from "../service.ts";
 
 /** How a run was begun: what another program needs to go on with it. */

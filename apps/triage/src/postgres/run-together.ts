@@ -8,7 +8,7 @@ import type { JournalPlace } from "../journal-place.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { describeEngine, type TriageContext } from "../service.ts";
-import { checkCost, describeEstimate } from "../run/cost.ts";
+import { checkCost, describeEstimate } from "../run/estimate.ts";
 import { type CallPlan, planCalls } from "../run/plan-calls.ts";
 import { unfinished } from "../run/results.ts";
 import { readRunContext, type RunContext } from "../run/run-context.ts";

@@ -7,8 +7,8 @@ import {
   EvaluatorError,
 } from "evaluator-client";
 import type { CallEnd, Journal } from "../journal/journal.ts";
-import { Budget } from "./budget.ts";
-import { limitsOf, type Price, RunTotals } from "./cost.ts";
+import { Budget, type Price, RunTotals } from "./cost.ts";
+import { limitsOf } from "./estimate.ts";
 import { startDrain } from "./interruption.ts";
 import { type CallPlan, type PlannedCall, requestFor } from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";

@@ -1,14 +1,13 @@
-import { CliError } from "evaluator-cli-kit";
 import {
   type Catalog,
+  estimateCost,
   type Evaluation,
+  type EvaluationRequest,
   EvaluatorError,
-  type RateLimits,
   type Transport,
 } from "evaluator-client";
-import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
+import { printUsd } from "../amounts.ts";
 import type { CallEnd } from "../journal/journal.ts";
-import { interrupted } from "./interruption.ts";
 
 /** What input costs; output is free (contract section 1, rule 11). */
 export interface Price {
@@ -26,11 +25,13 @@ export function evaluationUsd({ costUsd, usage }: Evaluation, price: Price): num
   return costUsd ?? tokensUsd(usage.inputTokens, price);
 }
 
-function tokensUsd(tokens: number, { inputUsdPerMillionTokens }: Price): number {
+/** Returns US dollars for so many input tokens. */
+export function tokensUsd(tokens: number, { inputUsdPerMillionTokens }: Price): number {
   return (tokens * (inputUsdPerMillionTokens ?? 0)) / 1_000_000;
 }
 
-const noKnownPrice = "no known price";
+/** Stands in the place of an amount. */
+export const noKnownPrice = "no known price";
 
 /** Where a model's price can be looked up. */
 export interface PriceSource {
@@ -66,114 +67,68 @@ function contractPrice(source: string): Price {
   return { inputUsdPerMillionTokens: contractPriceUsd, source };
 }
 
-// One call with its way there and back; the model itself answers faster (contract section 2.5).
-const MS_PER_CALL = 300;
-
-/** What a run will take, before anything is sent. */
-export interface RunEstimate {
-  readonly mails: number;
-  /** Calls of the model: some engines take several for a mail. */
-  readonly calls: number;
-  readonly inputTokens: number;
-  readonly costUsd: number;
-  readonly durationMs: number;
+/** What a call is expected to cost by. */
+export interface CallCost {
   readonly price: Price;
+  readonly transport: Transport;
+  /** What calls have cost so far. */
+  readonly spent: { readonly calls: number; readonly usd: number };
 }
 
-/** Estimates what calls with so many input tokens will take. */
-export function estimateRun(
-  sent: Pick<RunEstimate, "mails" | "calls" | "inputTokens">,
-  { concurrency, limits, price }: { concurrency: number; limits: RateLimits; price: Price },
-): RunEstimate {
-  const costUsd = tokensUsd(sent.inputTokens, price);
-  const underWayMs = (sent.calls * MS_PER_CALL) / concurrency;
-  const limitedMs = (sent.calls * 60_000) / (limits.requestsPerMinute ?? Number.POSITIVE_INFINITY);
-  return { ...sent, costUsd, durationMs: Math.max(underWayMs, limitedMs), price };
+/** Returns US dollars a call of some requests: as estimated, or as calls have cost where that is more. */
+export function callUsd(
+  requests: readonly EvaluationRequest[],
+  { price, transport, spent }: CallCost,
+): number {
+  if (requests.length === 0) return 0;
+  const inputUsdPerMillionTokens = price.inputUsdPerMillionTokens ?? 0;
+  const { costUsd } = estimateCost(requests, { inputUsdPerMillionTokens, transport });
+  return Math.max(costUsd / requests.length, spent.usd / Math.max(1, spent.calls));
 }
 
-/** Returns the limits of a key: as a person said, else as the transport knows them. */
-export function limitsOf(
-  { requestsPerMinute }: { readonly requestsPerMinute: number | null },
-  { limits = {} }: Pick<Transport, "limits">,
-): RateLimits {
-  return requestsPerMinute === null ? limits : { ...limits, requestsPerMinute };
-}
+/** Keeps a run under the most it may cost. */
+export class Budget {
+  readonly #maxUsd: number;
+  readonly #price: Price;
+  readonly #transport: Transport;
+  #inFlight = 0;
+  #answered = 0;
+  #spentUsd = 0;
+  /** Whether a request was held back. */
+  isSpent = false;
 
-/** Returns in one line what the key allows, and whether more machines would shorten a run. */
-export function describeMachines(
-  calls: number,
-  { concurrency, limits }: { readonly concurrency: number; readonly limits: RateLimits },
-): string {
-  if (calls === 0) return "";
-  const { requestsPerMinute } = limits;
-  if (requestsPerMinute === undefined) {
-    return "No limit of the key is known (--rate names one): up to what the service allows, twice the --concurrency takes half the time, and so do two machines.\n";
+  /** @param maxUsd - US dollars; Infinity for no bound. */
+  constructor(maxUsd: number, { price, transport }: { price: Price; transport: Transport }) {
+    this.#maxUsd = maxUsd;
+    this.#price = price;
+    this.#transport = transport;
   }
-  const limit = `The key allows ${printCount(requestsPerMinute)} requests a minute: ${printDuration((calls * 60_000) / requestsPerMinute)}, on any number of machines.`;
-  const needed = Math.ceil((requestsPerMinute * MS_PER_CALL) / 60_000);
-  return needed <= concurrency
-    ? `${limit} One machine reaches that, so more would not help.\n`
-    : `${limit} One machine reaches that with --concurrency ${needed}, so more would not help.\n`;
-}
 
-/** Returns what a run will take, in one line. */
-export function describeEstimate(estimate: RunEstimate, kept: number): string {
-  const { mails, calls, inputTokens, costUsd, durationMs, price } = estimate;
-  const journal = kept === 0 ? "" : `; ${printCount(kept)} answered already`;
-  const inCalls = calls === mails ? "" : ` in at most ${printCount(calls)} calls`;
-  const isUnpriced = mails > 0 && price.inputUsdPerMillionTokens === null;
-  const cost = isUnpriced ? noKnownPrice : printUsd(costUsd);
-  const basis = mails === 0 ? "" : ` (${describePrice(price)})`;
-  return (
-    `To ask: ${printMails(mails)}, about ${printCount(inputTokens)} tokens${inCalls}, ` +
-    `${cost}${basis}, ${printDuration(durationMs)}${journal}.\n`
-  );
-}
-
-function describePrice({ inputUsdPerMillionTokens, source }: Price): string {
-  if (inputUsdPerMillionTokens === null) return `${source}; --price names one`;
-  return `${printUsd(inputUsdPerMillionTokens)} a million tokens: ${source}`;
-}
-
-/** A run that is estimated above it needs a yes, when there is somebody to ask. */
-const ASK_ABOVE_USD = 1;
-
-/** What a run may cost, and who can be asked. */
-export interface CostLimits {
-  /** US dollars; Infinity for no bound. */
-  readonly maxCostUsd: number;
-  /** Whether the answer is yes already. */
-  readonly yes: boolean;
-  /** Aborts when the person interrupts instead of answering. */
-  readonly signal: AbortSignal;
-  /** Asks the person a yes/no question; null when nobody is there. */
-  readonly confirm: ((question: string) => Promise<boolean>) | null;
-}
-
-/**
- * Throws, before anything is sent, when the run may not cost what it is estimated to.
- *
- * @throws CliError that says why.
- */
-export async function checkCost(estimate: RunEstimate, limits: CostLimits): Promise<void> {
-  const { mails, costUsd, price } = estimate;
-  const { maxCostUsd, yes, confirm, signal } = limits;
-  const isBounded = maxCostUsd < Number.POSITIVE_INFINITY;
-  if (isBounded && mails > 0 && price.inputUsdPerMillionTokens === null) {
-    const problem = "--max-cost cannot be kept, since no list says what this engine costs";
-    throw new CliError(
-      `${problem}; nothing was sent. Name it with --price USD, for a million input tokens, or leave --max-cost out.`,
-    );
+  /** Whether one more request fits beside what is spent and what is in flight. */
+  allows(nextRequest: () => EvaluationRequest): boolean {
+    if (this.#maxUsd === Number.POSITIVE_INFINITY) return true;
+    const perCall = callUsd([nextRequest()], {
+      price: this.#price,
+      transport: this.#transport,
+      spent: { calls: this.#answered, usd: this.#spentUsd },
+    });
+    const fits = this.#spentUsd + (this.#inFlight + 1) * perCall <= this.#maxUsd;
+    if (fits) this.#inFlight += 1;
+    else this.isSpent = true;
+    return fits;
   }
-  if (costUsd > maxCostUsd) {
-    const message = `The run would cost more than ${printUsd(maxCostUsd)} (--max-cost); nothing was sent.`;
-    throw new CliError(`${message} Raise it, or take fewer mails with --limit.`);
+
+  /** A request was answered. */
+  answered(evaluation: Evaluation): void {
+    this.#inFlight -= 1;
+    this.#answered += 1;
+    this.#spentUsd += evaluationUsd(evaluation, this.#price);
   }
-  if (costUsd <= ASK_ABOVE_USD || yes || confirm === null) return;
-  if (await confirm(`Spend about ${printUsd(costUsd)}? [y/N] `)) return;
-  throw signal.aborted
-    ? interrupted("Interrupted; nothing was sent.", signal)
-    : new CliError("Nothing was sent.");
+
+  /** A request got no answer. */
+  failed(): void {
+    this.#inFlight -= 1;
+  }
 }
 
 /** What a run has come to so far; it counts what is on the disk. */

@@ -1,7 +1,6 @@
 import { estimateCost, type JsonObject } from "evaluator-client";
 import { printCount, printMails, printUsd } from "../amounts.ts";
-import type { Mail } from "../input/mail.ts";
-import { pickStateFields, stateFields } from "../input/state-fields.ts";
+import { type Mail, pickStateFields, stateFields } from "../input/mail.ts";
 import { contextKeys } from "../state.ts";
 import type { Price } from "./cost.ts";
 import type { RunContext } from "./run-context.ts";

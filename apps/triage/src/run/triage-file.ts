@@ -8,15 +8,15 @@ import { Journal } from "../journal/journal.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { describeEngine, hasDocumentedPrice, type TriageContext } from "../service.ts";
 import { askMissing } from "./ask-calls.ts";
+import { findPrice } from "./cost.ts";
 import {
   checkCost,
   describeEstimate,
   describeMachines,
   estimateRun,
-  findPrice,
   limitsOf,
   type RunEstimate,
-} from "./cost.ts";
+} from "./estimate.ts";
 import { type CallPlan, planCalls } from "./plan-calls.ts";
 import { giveResults } from "./results.ts";
 import { readRunContext, type RunContext } from "./run-context.ts";
