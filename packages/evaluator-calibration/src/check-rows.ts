@@ -20,7 +20,8 @@ export function checkProbabilities(values: Numbers, name = "p"): void {
 export function checkIndexes(values: Numbers, end: number, name = "truth"): void {
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as number;
-    if (!(Number.isInteger(value) && value >= 0 && value < end)) {
+    // The whole part of a number that is one is itself.
+    if (!(value >>> 0 === value && value < end)) {
       const wanted = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
       throw new RangeError(`${name}[${i}] is ${String(value)}; it must be ${wanted}.`);
     }

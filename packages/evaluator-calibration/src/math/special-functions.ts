@@ -55,14 +55,19 @@ export function binomialProbability(x: number, n: number, p: number): number {
 
 const TINY = 1e-300;
 
-/** Sums a continued fraction by Lentz's method; `terms` gives numerator and denominator of step i. */
-function continuedFraction(start: number, terms: (i: number) => [number, number]): number {
+/** Sums a continued fraction by Lentz's method, from the numerator and the denominator of step i. */
+function continuedFraction(
+  start: number,
+  numerator: (i: number) => number,
+  denominator: (i: number) => number,
+): number {
   let f = start === 0 ? TINY : start;
   let c = f;
   let d = 0;
   // The incomplete beta takes about the root of its parameters in steps: 10,000 do for 1e8 rows.
   for (let i = 1; i < 100_000; i += 1) {
-    const [a, b] = terms(i);
+    const a = numerator(i);
+    const b = denominator(i);
     d = b + a * d;
     if (d === 0) d = TINY;
     c = b + a / c;
@@ -81,14 +86,13 @@ export function incompleteBeta(x: number, a: number, b: number): number {
   if (x >= 1) return 1;
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);
   const front = (binomialProbability(a, a + b, x) * b) / (a + b);
-  const fraction = continuedFraction(1, (i) => {
+  const numerator = (i: number) => {
     const m = i >> 1;
-    const top =
-      i % 2 === 0
-        ? (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m))
-        : (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
-    return [top, 1];
-  });
+    return i % 2 === 0
+      ? (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m))
+      : (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
+  };
+  const fraction = continuedFraction(1, numerator, () => 1);
   return front / fraction;
 }
 
@@ -110,7 +114,8 @@ function solveIncreasing(
   target: number,
   [low, high]: readonly [number, number],
 ): number {
-  let [below, above] = [low, high];
+  let below = low;
+  let above = high;
   for (let step = 0; step < 2000; step += 1) {
     const middle = below + (above - below) / 2;
     if (middle <= below || middle >= above) break;
@@ -130,7 +135,11 @@ function erfc(x: number): number {
   if (x < 0) return 2 - erfc(-x);
   if (x > 27.3) return 0;
   if (x < 2) return 1 - erfSeries(x);
-  const fraction = continuedFraction(x, (i) => [i / 2, x]);
+  const fraction = continuedFraction(
+    x,
+    (i) => i / 2,
+    () => x,
+  );
   return Math.exp(-x * x) / (fraction * Math.sqrt(Math.PI));
 }
 
@@ -178,7 +187,11 @@ export function chiSquareAbove(x: number, degrees: number): number {
   if (half <= 0) return 1;
   const front = Math.exp(-stirlingError(a) - deviance(a, half)) / Math.sqrt(2 * Math.PI * a);
   if (half >= a + 1) {
-    const fraction = continuedFraction(half + 1 - a, (i) => [i * (a - i), half + 2 * i + 1 - a]);
+    const fraction = continuedFraction(
+      half + 1 - a,
+      (i) => i * (a - i),
+      (i) => half + 2 * i + 1 - a,
+    );
     return (front * a) / fraction;
   }
   let term = 1;

@@ -86,11 +86,12 @@ test("rows of one truth show nothing, and no figure looks like one", () => {
 
 test("a promise is locked with its labels, and none is given on labels of the model's own family", () => {
   const rows = world(2000, (p) => (p > 0.5 ? 0.99 : 0.1));
-  const [yes] = report(rows).actions;
+  const found = report(rows);
+  const [yes] = found.actions;
   expect(yes).toMatchObject({ action: "yes", promised: { maxRisk: 0.05, confidence: 0.95 } });
   expect(yes?.promised?.threshold).toBeLessThan(0.6);
   expect(yes?.coverage).toBeGreaterThan(0.4);
-  expect(summarize(report(rows), "mails")).toMatch(
+  expect(summarize(found, "mails")).toMatch(
     /You may act on "yes" at 0\.\d\d and above, without asking: at most 5 % of that is wrong, with 95 % confidence\.$/,
   );
   for (const labeler of ["maker/judge-8", "Judge-7", "maker/other"]) {

@@ -18,7 +18,8 @@ export function expectedCalibrationError(
   { weights, ...options }: BinOptions = {},
 ): number {
   checkRows(p, truth, { weights });
-  return calibrationErrorOfPool(poolRows(p, truth, weights), options);
+  const pool = poolRows(p, truth, weights);
+  return errorOfBins(pool, binsOf(pool, options));
 }
 
 /** Returns the calibration error that well calibrated values of this many rows have on average, by 500 draws. */
@@ -27,29 +28,36 @@ export function calibrationErrorByChance(
   { weights, seed = DEFAULT_SEED, ...options }: BinOptions & { readonly seed?: number } = {},
 ): number {
   const { pool, draw } = redrawer(p, weights, seed);
+  const bins = binsOf(pool, options);
   const draws = 500;
   let sum = 0;
   for (let round = 0; round < draws; round += 1) {
     draw();
-    sum += calibrationErrorOfPool(pool, options);
+    sum += errorOfBins(pool, bins);
   }
   return sum / draws;
 }
 
-function calibrationErrorOfPool(
-  pool: Pool,
-  { bins = 10, binning = "width" }: Omit<BinOptions, "weights">,
-): number {
+/** The bin of each value of a pool, and how many bins there are. */
+interface Bins {
+  readonly binOf: Uint32Array;
+  readonly bins: number;
+}
+
+function binsOf(pool: Pool, { bins = 10, binning = "width" }: Omit<BinOptions, "weights">): Bins {
   if (!(Number.isInteger(bins) && bins > 0)) {
     throw new RangeError(`bins is ${bins}; it must be a positive whole number.`);
   }
-  const binOf = binning === "width" ? widthBins(pool, bins) : massBins(pool, bins);
+  return { bins, binOf: binning === "width" ? widthBins(pool, bins) : massBins(pool, bins) };
+}
+
+function errorOfBins(pool: Pool, { binOf, bins }: Bins): number {
   const distances = new Float64Array(bins);
   let total = 0;
   for (let i = 0; i < pool.values.length; i += 1) {
-    const [value, weight] = [pool.values[i] as number, pool.weights[i] as number];
-    const bin = binOf[i] as number;
-    distances[bin] = (distances[bin] as number) + (pool.positives[i] as number) - weight * value;
+    const weight = pool.weights[i] as number;
+    const distance = (pool.positives[i] as number) - weight * (pool.values[i] as number);
+    distances[binOf[i] as number] = (distances[binOf[i] as number] as number) + distance;
     total += weight;
   }
   return distances.reduce((sum, distance) => sum + Math.abs(distance), 0) / total;

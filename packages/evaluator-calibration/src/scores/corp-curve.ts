@@ -49,7 +49,8 @@ function brierParts({ values, weights, positives }: Pool, observed: Float64Array
   const rate = positive / total;
   let [brier, relabelled] = [0, 0];
   for (let i = 0; i < values.length; i += 1) {
-    const [ones, all] = [positives[i] as number, weights[i] as number];
+    const ones = positives[i] as number;
+    const all = weights[i] as number;
     brier += scoreOf(values[i] as number, ones, all);
     relabelled += scoreOf(observed[i] as number, ones, all);
   }

@@ -92,11 +92,7 @@ export function monotoneMeans(sums: Numbers, weights: Numbers): Float64Array {
 
   function isDescending(block: number): boolean {
     // Compared by products: a division could round two equal means apart.
-    const [sum, weight] = [blockSums[block] as number, blockWeights[block] as number];
-    const [sumBefore, weightBefore] = [
-      blockSums[block - 1] as number,
-      blockWeights[block - 1] as number,
-    ];
-    return sumBefore * weight >= sum * weightBefore;
+    const before = (blockSums[block - 1] as number) * (blockWeights[block] as number);
+    return before >= (blockSums[block] as number) * (blockWeights[block - 1] as number);
   }
 }

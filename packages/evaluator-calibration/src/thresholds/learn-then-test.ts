@@ -50,7 +50,7 @@ export function learnThenTest(
   wrong: Numbers,
   options: PromiseOptions,
 ): PromisedThreshold | null {
-  return searchPromise(confidence, wrong, options).promised;
+  return search(confidence, wrong, options).promised;
 }
 
 /** Returns what {@link learnThenTest} finds, and the smallest risk that can be promised instead. */
@@ -59,6 +59,19 @@ export function searchPromise(
   wrong: Numbers,
   options: PromiseOptions,
 ): PromiseSearch {
+  const { promised, first } = search(confidence, wrong, options);
+  if (first === null) return { promised, smallest: null };
+  const risk = smallestPromise(first.wrong, first.acted, options.confidence);
+  return { promised, smallest: { risk, threshold: first.threshold } };
+}
+
+/** What is promised, and the first threshold tested that has rows. */
+interface TestedThresholds {
+  readonly promised: PromisedThreshold | null;
+  readonly first: PromisedThreshold | null;
+}
+
+function search(confidence: Numbers, wrong: Numbers, options: PromiseOptions): TestedThresholds {
   const { maxRisk, confidence: sureness = 0.95, thresholds, weights } = options;
   checkShare("maxRisk", maxRisk);
   checkShare("confidence", sureness);
@@ -84,20 +97,21 @@ function testInOrder(
   counts: RiskCounts,
   thresholds: readonly number[],
   { maxRisk, confidence }: { maxRisk: number; confidence: number },
-): PromiseSearch {
+): TestedThresholds {
   const sums = cumulate(counts);
   let promised: PromisedThreshold | null = null;
-  let smallest: PromiseSearch["smallest"] = null;
+  let first: PromisedThreshold | null = null;
   for (const threshold of thresholds) {
     const at = toHundredths(threshold);
     const [acted, wrong] = at > 100 ? [0, 0] : [sums.acted[at] ?? 0, sums.wrong[at] ?? 0];
     const pValue = acted === 0 ? 1 : binomialAtMost(wrong, acted, maxRisk);
-    if (acted > 0) smallest ??= { risk: smallestPromise(wrong, acted, confidence), threshold };
+    const tested = { threshold, acted, wrong, pValue };
+    if (acted > 0) first ??= tested;
     // 1 − 0.95 is a little over 0.05 in binary.
     if (pValue > 1 - confidence + 1e-15) break;
-    promised = { threshold, acted, wrong, pValue };
+    promised = tested;
   }
-  return { promised, smallest };
+  return { promised, first };
 }
 
 /** The printed values that rows have, from the highest down, in hundredths. */
@@ -130,13 +144,13 @@ function chooseStart(counts: RiskCounts, maxRisk: number): number | null {
 function halve(counts: RiskCounts, random: Random): [RiskCounts, RiskCounts] {
   const [first, second] = [emptyCounts(), emptyCounts()];
   for (let at = 0; at <= 100; at += 1) {
-    for (const isWrong of [0, 1]) {
-      const wrong = counts.wrong[at] as number;
-      const count = isWrong === 1 ? wrong : (counts.rows[at] as number) - wrong;
-      const taken = drawBinomial(count, 0.5, random);
-      addCount(first, { at, isWrong, count: taken });
-      addCount(second, { at, isWrong, count: count - taken });
-    }
+    const rows = counts.rows[at] as number;
+    if (rows === 0) continue;
+    const wrong = counts.wrong[at] as number;
+    const taken = drawBinomial(rows - wrong, 0.5, random);
+    const wrongTaken = drawBinomial(wrong, 0.5, random);
+    addCounts(first, at, [taken + wrongTaken, wrongTaken]);
+    addCounts(second, at, [rows - taken - wrongTaken, wrong - wrongTaken]);
   }
   return [first, second];
 }
@@ -162,7 +176,8 @@ function thinOut(
   );
   const kept = emptyCounts();
   for (const { at, isWrong, weight, count } of sorted) {
-    addCount(kept, { at, isWrong, count: drawBinomial(count, weight / heaviest, random) });
+    const taken = drawBinomial(count, weight / heaviest, random);
+    addCounts(kept, at, [taken, isWrong * taken]);
   }
   return kept;
 }
@@ -171,11 +186,8 @@ function emptyCounts(): RiskCounts {
   return { rows: new Float64Array(101), wrong: new Float64Array(101), total: 0 };
 }
 
-function addCount(
-  counts: RiskCounts,
-  { at, isWrong, count }: { at: number; isWrong: number; count: number },
-): void {
-  counts.rows[at] = (counts.rows[at] as number) + count;
-  counts.wrong[at] = (counts.wrong[at] as number) + isWrong * count;
-  counts.total += count;
+function addCounts(counts: RiskCounts, at: number, [rows, wrong]: [number, number]): void {
+  counts.rows[at] = (counts.rows[at] as number) + rows;
+  counts.wrong[at] = (counts.wrong[at] as number) + wrong;
+  counts.total += rows;
 }
