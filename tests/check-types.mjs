@@ -1,7 +1,10 @@
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join, resolve, sep } from "node:path";
 import process from "node:process";
-import ts from "typescript";
+
+// To import it, Node looks for the names that nine megabytes export.
+const ts = createRequire(import.meta.url)("typescript");
 
 // node check-types.mjs FOLDER PROGRAM, with TypeScript 5: prints each error in the strict PROGRAM and
 // in the declarations of all that is installed, and each type of the package in FOLDER that the type of
@@ -21,12 +24,18 @@ const options = {
   skipDefaultLibCheck: true, // those of TypeScript itself
 };
 // As tsc does: comments say nothing of types in TypeScript, and are a tenth of the work.
-const files = ts.createCompilerHost(options);
-files.jsDocParsingMode = ts.JSDocParsingMode.ParseForTypeErrors;
-const strict = ts.createProgram([process.argv[3]], options, files);
-const errors = ts.getPreEmitDiagnostics(strict);
-// An entry may need a package that not every user installs, so it is in no program that is checked.
-const program = ts.createProgram(entries, options, files, strict);
+const host = ts.createCompilerHost(options);
+host.jsDocParsingMode = ts.JSDocParsingMode.ParseForTypeErrors;
+const readParsed = host.getSourceFile;
+const parsed = new Map();
+host.getSourceFile = (path, ...rest) => {
+  if (!parsed.has(path)) parsed.set(path, readParsed(path, ...rest));
+  return parsed.get(path);
+};
+// An entry may need a package that not every user installs, so only what PROGRAM reaches is checked.
+const reached = ts.createProgram([process.argv[3]], options, host).getSourceFiles();
+const program = ts.createProgram([process.argv[3], ...entries], options, host);
+const errors = reached.flatMap((file) => ts.getPreEmitDiagnostics(program, file));
 const checker = program.getTypeChecker();
 
 function withoutAlias(symbol) {
@@ -72,6 +81,6 @@ for (const symbol of exported) {
     }
   }
 }
-const host = { ...ts.sys, getCanonicalFileName: String, getNewLine: () => "\n" };
-process.stdout.write(ts.formatDiagnostics(errors, host));
+const format = { ...ts.sys, getCanonicalFileName: String, getNewLine: () => "\n" };
+process.stdout.write(ts.formatDiagnostics(ts.sortAndDeduplicateDiagnostics(errors), format));
 process.stdout.write([...missing, `${exported.size} exports`].join("\n"));
