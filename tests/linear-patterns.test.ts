@@ -32,6 +32,8 @@ function sourceFiles(): string[] {
 function patternsIn(path: string): Pattern[] {
   const text = readFileSync(path, "utf8");
   const found: Pattern[] = [];
+  // Three files of four hold nothing between slashes that repeats, and need not be parsed.
+  if (!/\/(?![/*])[^\n]*[*+{][^\n]*\//.test(text)) return found;
   const visitor = new Visitor({
     Literal(node) {
       if (!("regex" in node)) return;
@@ -89,5 +91,5 @@ test.each([
   ["two repeats of the same", String.raw`a+a+b`],
   ["a word and what may follow it", String.raw`order\w*(?=\w*\d)x`],
 ])("a pattern with %s does not", async (_, source) => {
-  expect(await findEndless([{ place: "here", source, flags: "" }], 1000)).toHaveLength(1);
+  expect(await findEndless([{ place: "here", source, flags: "" }], 100)).toHaveLength(1);
 });
