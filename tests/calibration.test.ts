@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { readCodeBlocks } from "./read-readme.ts";
 import { type CommandResult, runCommand } from "./run-command.ts";
 
@@ -9,19 +9,32 @@ const root = dirname(import.meta.dirname);
 const page = "docs/calibration.md";
 const commands = readCodeBlocks(page, "sh").flatMap((block) => block.trim().split("\n"));
 
-test("the example of the page on calibration runs without a key, and prints what the page quotes", async () => {
-  const cwd = await mkdtemp(join(tmpdir(), "calibration-"));
-  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
-  await cp(
-    join(root, "fixtures", "mail", "inbox.json"),
-    join(cwd, "fixtures", "mail", "inbox.json"),
-  );
-  await cp(join(root, "fixtures", "labels"), join(cwd, "fixtures", "labels"), { recursive: true });
-  const results: CommandResult[] = [];
+const results: CommandResult[] = [];
+let cwd = "";
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "calibration-"));
+  for (const given of ["mail/inbox.json", "labels"]) {
+    await cp(join(root, "fixtures", given), join(cwd, "fixtures", given), { recursive: true });
+  }
   for (const command of commands) {
     // The same words from another folder, with paths that are relative to it.
     results.push(await runCommand(command.replace("npm run", `npm --prefix ${root} run`), { cwd }));
   }
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+test("npm run triage writes the file and prints the table", async () => {
+  const read = async (file: string): Promise<unknown[]> =>
+    JSON.parse(await readFile(join(cwd, "fixtures", "mail", file), "utf8"));
+  expect(readCodeBlocks("README.md", "sh").join("")).toContain(commands[0]);
+  expect(results[0]?.exitCode).toBe(0);
+  expect(await read("inbox.triage.json")).toHaveLength((await read("inbox.json")).length);
+  const head = /^imp +conf +scam +deal +category +date +from +subject$/m;
+  expect(results[0]?.stdout).toMatch(head);
+});
+
+test("the example of the page on calibration runs without a key, and prints what the page quotes", async () => {
   expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
   const printed = results.at(-1)?.stdout ?? "";
   const quoted = readCodeBlocks(page, "text").flatMap((block) => block.trimEnd().split("\n"));

@@ -1,33 +1,48 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { env as programEnvironment } from "node:process";
 import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { compileCache } from "evaluator-cli-kit/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 const root = dirname(import.meta.dirname);
 const patiently = { timeout: 120_000 };
+const json = { "content-type": "application/json" };
+const body = '{"message":"hi"}';
+let npm: ChildProcess;
+let origin: string;
 
-/** Starts the router by npm alone, as a supervisor does, and gives its address. */
-async function startByNpm() {
+beforeAll(async () => {
+  npm = startNpm();
+  origin = await untilStarted(npm);
+});
+afterAll(() => {
+  try {
+    if (npm.pid !== undefined) process.kill(-npm.pid, "SIGKILL");
+  } catch {} // nothing of it is left
+});
+
+/** Starts the router by npm alone, as a supervisor does. */
+function startNpm(): ChildProcess {
   const names = Object.keys(programEnvironment).filter((name) => /^(PATH|HOME)$/.test(name));
   const own = Object.fromEntries(names.map((name) => [name, programEnvironment[name]]));
-  const npm = spawn("npm", ["start"], { cwd: root, env: { ...own, PORT: "0" }, detached: true });
-  onTestFinished(() => {
-    try {
-      if (npm.pid !== undefined) process.kill(-npm.pid, "SIGKILL");
-    } catch {} // nothing of it is left
-  });
+  const env = { ...own, ...compileCache, PORT: "0" };
+  return spawn("npm", ["start"], { cwd: root, env, detached: true });
+}
+
+/** Returns the router's address once it has printed it. */
+async function untilStarted(npm: ChildProcess): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let printed = "";
-  npm.stdout.on("data", (text) => {
+  npm.stdout?.on("data", (text) => {
     printed += String(text);
     const origin = /router is at (\S+)/.exec(printed)?.[1];
     if (origin !== undefined) resolve(origin);
   });
   npm.once("exit", () => reject(new Error(`npm start ended early:\n${printed}`)));
-  return { npm, origin: await promise };
+  return await promise;
 }
 
 async function isReachable(origin: string): Promise<boolean> {
@@ -37,10 +52,16 @@ async function isReachable(origin: string): Promise<boolean> {
   );
 }
 
+test("npm start answers a greeting with the tier nano", async () => {
+  const page = await fetch(origin);
+  expect(await page.text()).toContain("local emulator");
+  const chat = await fetch(`${origin}/chat`, { method: "POST", headers: json, body });
+  expect(await chat.json()).toMatchObject({ tier: "nano", replyError: null });
+});
+
+// The last, because nothing is left to ask after it.
 test("ending npm start by SIGTERM ends the router after the answers in flight", async () => {
-  const { npm, origin } = await startByNpm();
-  const body = '{"message":"hi"}';
-  const headers = { "content-type": "application/json", "content-length": body.length };
+  const headers = { ...json, "content-length": body.length };
   const chat = request(`${origin}/chat`, { method: "POST", headers, agent: false });
   chat.write(body.slice(0, 5));
   const metrics = async () => (await fetch(`${origin}/metrics`)).text();
