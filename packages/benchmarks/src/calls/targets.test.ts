@@ -19,24 +19,22 @@ import { type TargetName, targetNames } from "./targets.ts";
 const questions = triageQuestions();
 let client: BuiltClient;
 let server: BenchmarkServer;
-const children = new Map<TargetName, Child<AskingService>>();
+let child: Child<AskingService>;
 
 beforeAll(async () => {
   client = await buildClient(ownClient);
   server = await startServer();
+  child = startChild(new URL("asking-process.ts", import.meta.url), [], compileCache);
   return async () => {
-    await Promise.all([...children.values()].map((child) => child.close()));
+    await child.close();
     await server[Symbol.asyncDispose]();
     await client[Symbol.asyncDispose]();
   };
 });
 beforeEach(() => server.answer(questions));
 
-/** Lets a target ask a few times, in a process of its own as in a measurement. */
+/** Lets a target ask a few times, in a process beside this one as in a measurement, but one for all. */
 async function askSome(target: TargetName, addresses: ServiceAddresses = server.addresses) {
-  const file = new URL("asking-process.ts", import.meta.url);
-  const child = children.get(target) ?? startChild<AskingService>(file, [], compileCache);
-  children.set(target, child);
   await child.ask("setUp", { target, questions, addresses, clientFolder: client.folder });
   return child.ask("run", { concurrency: 2, maxCalls: 4 });
 }
