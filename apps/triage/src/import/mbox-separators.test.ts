@@ -178,7 +178,8 @@ test("two separators in a row are one mail's text and the next's separator", asy
 });
 
 test("only the start of a large mail is kept, and the next one is whole", async () => {
-  const large = `${dated}\nSubject: large\n\n${"a line\n".repeat(MESSAGE_BYTES / 6)}\n`;
+  const line = `${"x".repeat(79)}\n`;
+  const large = `${dated}\nSubject: large\n\n${line.repeat(MESSAGE_BYTES / 70)}\n`;
   const mails = await mailsOf(`${large}${dated}\nSubject: small\n\nHi`);
   expect(mails.map(({ subject, isCut }) => ({ subject, isCut }))).toEqual([
     { subject: "large", isCut: true },

@@ -36,7 +36,7 @@ export class HeldChunks {
       const leased = await this.#tryAgain(() => runs.fetchChunk(run));
       if (leased === null) {
         if ((await this.#tryAgain(() => runs.get(run))).state !== "open") return null;
-        await pause(IDLE_MS, context);
+        await this.#waitForEnd();
         continue;
       }
       // It had it before and was cut off: what was in flight then is committed first.
@@ -47,6 +47,15 @@ export class HeldChunks {
       return chunk;
     }
     return null;
+  }
+
+  /** Waits until a chunk of this worker has ended, which may be the last one; not long, as others end some too. */
+  async #waitForEnd(): Promise<void> {
+    const { context } = this.#options;
+    const ended = new AbortController();
+    void Promise.race(this.#chunks.values()).then(() => ended.abort());
+    const signal = AbortSignal.any([context.signal, ended.signal]);
+    await pause(IDLE_MS, { ...context, signal });
   }
 
   /** Resolves when every chunk is ended or given back. */
