@@ -66,9 +66,15 @@ export function named(...names: string[]) {
   return names.map((name) => sampleMail({ id: `${name}@example.com`, subject: name }));
 }
 
-/** Opens reports in one browser. */
+type Browser = Awaited<ReturnType<typeof launchBrowser>>;
+type Page = Awaited<ReturnType<Browser["newPage"]>>;
+
+const usualLook = { viewport: { width: 1280, height: 900 }, colorScheme: "light" } as const;
+
+/** Opens reports in one browser, one after the other in the same page: each new one is a process. */
 export class ReportPages {
-  #browser: Awaited<ReturnType<typeof launchBrowser>> | null = null;
+  #browser: Browser | null = null;
+  readonly #pages = new Map<boolean, Page>();
 
   async start(): Promise<void> {
     this.#browser = await launchBrowser();
@@ -80,33 +86,42 @@ export class ReportPages {
 
   /** Returns what a checker of accessibility finds in a page, and whether it is wider than its window. */
   async violationsIn(path: string, look: { width: number; colorScheme: "light" | "dark" }) {
-    const context = await this.#browser?.newContext({
-      viewport: { width: look.width, height: 900 },
-      colorScheme: look.colorScheme,
+    const page = await this.#page(true);
+    await page.setViewportSize({ width: look.width, height: 900 });
+    await page.emulateMedia({ colorScheme: look.colorScheme });
+    onTestFinished(async () => {
+      await page.setViewportSize(usualLook.viewport);
+      await page.emulateMedia({ colorScheme: usualLook.colorScheme });
     });
-    const page = await context?.newPage();
-    await page?.goto(pathToFileURL(path).href);
-    await page?.locator("summary").first().click();
-    await page?.evaluate(axe.source);
-    const found = await page?.evaluate<axe.AxeResults>("axe.run({ resultTypes: ['violations'] })");
-    const isWide = await page?.evaluate("document.documentElement.scrollWidth > innerWidth");
-    await context?.close();
-    return { isWide, violations: found?.violations.map(({ id }) => id) };
+    await page.goto(pathToFileURL(path).href);
+    await page.locator("summary").first().click();
+    await page.evaluate(axe.source);
+    const found = await page.evaluate<axe.AxeResults>("axe.run({ resultTypes: ['violations'] })");
+    const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+    return { isWide, violations: found.violations.map(({ id }) => id) };
   }
 
   /** Opens a page, and returns what it asks for and what its elements say. */
   async open(path: string, { javaScriptEnabled = true } = {}) {
-    const context = await this.#browser?.newContext({ javaScriptEnabled });
-    if (context === undefined) throw new Error("start the browser first");
-    onTestFinished(() => context.close());
-    const page = await context.newPage();
+    const page = await this.#page(javaScriptEnabled);
     const requests: string[] = [];
-    page.on("request", (request) => requests.push(request.url()));
+    const onRequest = (request: { url(): string }) => void requests.push(request.url());
+    page.on("request", onRequest);
+    onTestFinished(() => void page.off("request", onRequest));
     await page.goto(pathToFileURL(path).href);
     const texts = async (selector: string) => {
       const all = await page.locator(selector).allTextContents();
       return all.map((text) => text.replace(/\s+/g, " ").trim());
     };
     return { page, requests, texts };
+  }
+
+  async #page(javaScriptEnabled: boolean): Promise<Page> {
+    if (this.#browser === null) throw new Error("start the browser first");
+    const page =
+      this.#pages.get(javaScriptEnabled) ??
+      (await this.#browser.newPage({ ...usualLook, javaScriptEnabled }));
+    this.#pages.set(javaScriptEnabled, page);
+    return page;
   }
 }
