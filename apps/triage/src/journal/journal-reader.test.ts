@@ -77,9 +77,11 @@ test("explain and report see a run that is under way in another process", async 
   expect(await readdir(cwd)).toContain("inbox.triage.lock");
 });
 
-test("explain and a next run read what a killed run left", async () => {
+test("a dry run reads the journal beside a run, and explain and a next run what it left when killed", async () => {
   const cwd = await folderWith(mails);
   const run = await runUnderWay(cwd);
+  const dry = await startTriage(["inbox.json", "--dry-run"], { cwd });
+  expect(dry).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^To ask: 2 mails, /) });
   await run.stop();
   expect(await startTriage(["explain", "m-1"], { cwd })).toMatchObject({ exitCode: 0 });
   const { exitCode, stderr } = await startTriage(["inbox.json"], { cwd });
@@ -160,12 +162,4 @@ test.each([
   const { stdout } = await startTriage(["explain", "m-1"], { cwd });
   expect(stdout).toContain("answer  not there; run triage again\n");
   expect(stdout).not.toContain("0.99");
-});
-
-test("a dry run beside a run reads its journal, and changes nothing", async () => {
-  const cwd = await folderWith(mails);
-  await runUnderWay(cwd);
-  const { exitCode, stdout } = await startTriage(["inbox.json", "--dry-run"], { cwd });
-  expect(exitCode).toBe(0);
-  expect(stdout).toMatch(/^To ask: 2 mails, /);
 });

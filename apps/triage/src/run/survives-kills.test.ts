@@ -7,7 +7,7 @@ test(
   "killed at any moment and run again, the file ends up the same",
   { timeout: 300_000 },
   async () => {
-    const report = await killAgainAndAgain(await temporaryFolder(), 5);
+    const report = await killAgainAndAgain(await temporaryFolder(), 4);
     expect(report.differences).toEqual([]);
     expect(report.askedAgain).toBeGreaterThanOrEqual(0);
     expect(report.askedAgain).toBeLessThanOrEqual(report.bound);

@@ -5,7 +5,7 @@ import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
 import type { Transport } from "evaluator-client";
 import { z } from "zod";
 import { openRuns } from "../postgres/open-runs.ts";
-import type { TriageContext } from "../service.ts";
+import { openCatalog, openTransport, type TriageContext } from "../service.ts";
 import { runTriage } from "../triage.ts";
 import { usage } from "../usage.ts";
 import { recordingTransport } from "./samples.ts";
@@ -38,6 +38,13 @@ export async function startTriage(
     { name: "The triage", help: { command: "npm run triage --", usage }, context },
   );
   return { exitCode, ...context.printed };
+}
+
+/** Runs on a folder's `inbox.json` in this process, one call after the other, and asks a gateway. */
+export async function startOnGateway(cwd: string, gatewayBaseUrl: string): Promise<TriageOutcome> {
+  const env = { AI_GATEWAY_API_KEY: "any", EVALUATOR_BASE_URL: gatewayBaseUrl };
+  const services = { openTransport, openCatalog };
+  return await startTriage(["inbox.json", "--concurrency", "1"], { cwd, env, ...services });
 }
 
 /** Makes a folder whose `inbox.json` holds the input, for the length of the test. */

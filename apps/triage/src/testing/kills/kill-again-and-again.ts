@@ -5,11 +5,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createEmulator } from "evaluator-emulator";
 import { sampleMail } from "../samples.ts";
 import { AnsweredCalls, startProgram } from "../start-program.ts";
+import { startOnGateway } from "../start-triage.ts";
 
-const MAILS = 250;
+const MAILS = 120;
 const CONCURRENCY = 4;
 const LIFE_MS = 1200;
-const ANSWERS_AT_MOST = 40;
+const ANSWERS_AT_MOST = 20;
 const POLL_MS = 10;
 
 /** What killing a run over and over came to. */
@@ -106,7 +107,7 @@ async function undisturbedRun(folder: string): Promise<string> {
   await writeInbox(folder);
   const emulator = createEmulator();
   const { gatewayBaseUrl } = await emulator.listen();
-  const { stderr } = await startProgram(folder, { gatewayBaseUrl, concurrency: 1 }).ended;
+  const { stderr } = await startOnGateway(folder, gatewayBaseUrl);
   await emulator.close();
   return await readFile(join(folder, "inbox.triage.json"), "utf8").catch(() => {
     throw new Error(`The undisturbed run wrote nothing: ${stderr}`);
