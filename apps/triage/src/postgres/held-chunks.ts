@@ -30,7 +30,7 @@ export class HeldChunks {
 
   /** Returns the next chunk; waits for one as long as the run has some that others work on. */
   async take(): Promise<ChunkWork | null> {
-    const { run, setting, context, mayTake } = this.#options;
+    const { run, setting, mayTake } = this.#options;
     const { runs } = setting;
     while (mayTake()) {
       const leased = await this.#tryAgain(() => runs.fetchChunk(run));
