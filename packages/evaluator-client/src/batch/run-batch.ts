@@ -156,41 +156,35 @@ async function askNext<TQuestions extends Questions>({
   checkOpen,
   signal,
 }: BatchProgress<TQuestions>): Promise<BatchItem<TQuestions> | null> {
-  await semaphore.acquire();
+  // What is there is not awaited: that would be a promise more for each call.
+  const free = semaphore.acquire();
+  if (free !== null) await free;
   try {
-    const next = await reader.read(signal);
+    const read = reader.read(signal);
+    const next = read instanceof Promise ? await read : read;
     if (next === null) return null;
     checkOpen?.();
-    const item = await settle(next.index, ask(next.item));
-    count(item, totals);
-    return item;
+    const { index } = next;
+    try {
+      const evaluation = await ask(next.item);
+      count(evaluation, totals);
+      return { index, status: "succeeded", evaluation };
+    } catch (error) {
+      // Anything else is the end of the batch, or a bug, and not an outcome of this request.
+      if (!(error instanceof EvaluatorError)) throw error;
+      totals.failed += 1;
+      return { index, status: "failed", error };
+    }
   } finally {
     semaphore.release();
   }
 }
 
-async function settle<TQuestions extends Questions>(
-  index: number,
-  asked: Promise<Evaluation<TQuestions>>,
-): Promise<BatchItem<TQuestions>> {
-  try {
-    return { index, status: "succeeded", evaluation: await asked };
-  } catch (error) {
-    // Anything else is the end of the batch, or a bug, and not an outcome of this request.
-    if (!(error instanceof EvaluatorError)) throw error;
-    return { index, status: "failed", error };
-  }
-}
-
-function count(item: BatchItem, totals: BatchTotals): void {
-  if (item.status === "failed") {
-    totals.failed += 1;
-    return;
-  }
+function count({ usage, costUsd }: Evaluation, totals: BatchTotals): void {
   totals.succeeded += 1;
-  totals.inputTokens += item.evaluation.usage.inputTokens;
-  totals.outputTokens += item.evaluation.usage.outputTokens;
-  totals.costUsd += item.evaluation.costUsd ?? 0;
+  totals.inputTokens += usage.inputTokens;
+  totals.outputTokens += usage.outputTokens;
+  totals.costUsd += costUsd ?? 0;
 }
 
 /** A fixed number of slots, acquired in the order of asking. */
@@ -202,9 +196,11 @@ class Semaphore {
     this.#free = slots;
   }
 
-  async acquire(): Promise<void> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#queue.push(resolve));
+  /** Takes a slot, or returns what to wait for until there is one. */
+  acquire(): Promise<void> | null {
+    if (this.#free === 0) return new Promise<void>((resolve) => this.#queue.push(resolve));
+    this.#free -= 1;
+    return null;
   }
 
   /** Passes the slot on to whoever waits longest. */

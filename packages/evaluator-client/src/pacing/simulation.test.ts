@@ -9,15 +9,17 @@ interface Scenario extends ServiceLimit {
   readonly used: number;
 }
 
-const aSecond = { limit: 20, windowMs: 1000, items: 5000 };
-const aMinute = { limit: 10, windowMs: 60_000, items: 5000 };
+const aSecond = { limit: 20, windowMs: 1000, items: 2500 };
+const aMinute = { limit: 10, windowMs: 60_000, items: 3500 };
 
+// The calls throttled at the start are a share of all: where few are asked, that share is harder to keep.
 test.each<Scenario>([
-  { ...aSecond, kind: "bucket", saysWhen: true, used: 0.95 },
-  { ...aSecond, kind: "bucket", saysWhen: false, used: 0.95 },
+  // Long enough for a rate that holds to be raised again, after 200 seconds.
+  { ...aSecond, items: 5000, kind: "bucket", saysWhen: true, used: 0.95 },
+  { ...aSecond, items: 5000, kind: "bucket", saysWhen: false, used: 0.95 },
   { ...aMinute, kind: "bucket", saysWhen: true, used: 0.95 },
-  { ...aMinute, kind: "bucket", saysWhen: false, used: 0.95 },
-  { ...aMinute, kind: "window", saysWhen: true, used: 0.95 },
+  { ...aMinute, items: 5000, kind: "bucket", saysWhen: false, used: 0.95 },
+  { ...aMinute, items: 5000, kind: "window", saysWhen: true, used: 0.95 },
   // A window of one second asks to wait a whole second, as long as the window itself.
   { ...aSecond, kind: "window", saysWhen: true, used: 0.9 },
   { ...aSecond, kind: "window", saysWhen: false, used: 0.9 },
@@ -65,25 +67,25 @@ test.each<ServiceLimit & { share: number }>([
   { limit: 1200, windowMs: 60_000, kind: "sliding", saysWhen: true, share: 0.02 },
   { limit: 1200, windowMs: 60_000, kind: "sliding", saysWhen: false, share: 0.03 },
 ])("learns the length of a minute's window ($kind, says when: $saysWhen)", async (scenario) => {
-  const { service, totals } = await simulateBatch(scenario, { items: 5000, concurrency: 32 });
-  expect(totals).toMatchObject({ succeeded: 5000, failed: 0 });
+  const { service, totals } = await simulateBatch(scenario, { items: 3700, concurrency: 32 });
+  expect(totals).toMatchObject({ succeeded: 3700, failed: 0 });
   expect(service.throttled / service.requests).toBeLessThan(scenario.share);
-  expect(5000 / service.allowed).toBeGreaterThan(0.9);
+  expect(3700 / service.allowed).toBeGreaterThan(0.9);
 });
 
 test.each([
-  { limit: 10, saysWhen: true, used: 0.95 },
-  { limit: 10, saysWhen: false, used: 0.95 },
-  { limit: 60, saysWhen: true, used: 0.88 },
-  { limit: 60, saysWhen: false, used: 0.95 },
+  { limit: 10, items: 5000, saysWhen: true, used: 0.95 },
+  { limit: 10, items: 5000, saysWhen: false, used: 0.95 },
+  { limit: 60, items: 10_000, saysWhen: true, used: 0.88 },
+  { limit: 60, items: 5000, saysWhen: false, used: 0.95 },
 ])("follows a limit of 20 a second that becomes $limit (says when: $saysWhen)", async (change) => {
-  const { limit, saysWhen, used } = change;
+  const { limit, items, saysWhen, used } = change;
   const later = { fromMs: 60_000, limit };
   const service = { limit: 20, windowMs: 1000, kind: "bucket", saysWhen, later } as const;
-  const run = await simulateBatch(service, { items: 10_000, concurrency: 32 });
-  expect(run.totals).toMatchObject({ succeeded: 10_000, failed: 0 });
+  const run = await simulateBatch(service, { items, concurrency: 32 });
+  expect(run.totals).toMatchObject({ succeeded: items, failed: 0 });
   expect(run.service.throttled / run.service.requests).toBeLessThan(0.02);
-  expect(10_000 / run.service.allowed).toBeGreaterThan(used);
+  expect(items / run.service.allowed).toBeGreaterThan(used);
 });
 
 test("loses nothing when the burst of a minute's bucket is used up with 64 in flight", async () => {
@@ -113,7 +115,7 @@ test.each([
   { concurrency: 16, seed: 3 },
   { concurrency: 32, seed: 4 },
 ])("a batch is hardly held up by 5 % of stray 429s ($concurrency at once)", async (load) => {
-  const items = 5000;
+  const items = 2500;
   const plain = await simulatePlainLoop(strays, { items, ...load });
   const { totals, elapsedMs } = await simulateBatch(strays, { items, ...load });
   expect(totals).toMatchObject({ succeeded: items, failed: 0 });

@@ -17,8 +17,7 @@ export class ManualClock implements Clock {
 
   schedule(delayMs: number, callback: () => void): () => void {
     const timer = { atMs: this.#nowMs + delayMs, callback };
-    const after = this.#timers.findLastIndex(({ atMs }) => atMs <= timer.atMs);
-    this.#timers.splice(after + 1, 0, timer);
+    this.#timers.splice(this.#endOf(timer.atMs), 0, timer);
     return () => this.#remove(timer);
   }
 
@@ -67,8 +66,19 @@ export class ManualClock implements Clock {
   }
 
   #remove(timer: Timer): void {
-    const at = this.#timers.indexOf(timer);
+    const at = this.#timers.lastIndexOf(timer, this.#endOf(timer.atMs) - 1);
     if (at !== -1) this.#timers.splice(at, 1);
+  }
+
+  /** Where the timers up to that time end: halving, for every call of a batch has some. */
+  #endOf(atMs: number): number {
+    let [from, to] = [0, this.#timers.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#timers[middle] as Timer).atMs <= atMs) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 }
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { createSecureContext, TLSSocket } from "node:tls";
+import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import { trustedCertificate } from "./trusted-certificate.ts";
 
 /** A bare TCP server for what an HTTP mock cannot play: exact bytes, resets, cut bodies. */
@@ -32,6 +32,7 @@ export async function listenOnSocket(
 ): Promise<SocketServer> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
+  const secureContext = certificate && createSecureContext(certificate);
   let connections = 0;
   const connect = (socket: Socket) => {
     let received = "";
@@ -47,8 +48,8 @@ export async function listenOnSocket(
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined);
-    if (certificate === undefined) connect(socket);
-    else secure(socket, certificate, connect);
+    if (secureContext === undefined) connect(socket);
+    else secure(socket, secureContext, connect);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -70,12 +71,12 @@ export async function listenOnSocket(
 /** Puts TLS on a socket; who chooses h2 there is cut off, for only bytes of HTTP/1.1 are played. */
 function secure(
   socket: Socket,
-  certificate: { key: string; cert: string },
+  secureContext: SecureContext,
   connect: (socket: Socket) => void,
 ): void {
   const secured = new TLSSocket(socket, {
     isServer: true,
-    secureContext: createSecureContext(certificate),
+    secureContext,
     ALPNProtocols: ["h2", "http/1.1"],
   });
   secured.on("error", () => undefined);

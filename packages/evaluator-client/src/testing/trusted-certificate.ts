@@ -1,13 +1,13 @@
-import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { setDefaultCACertificates } from "node:tls";
 import { type Certificate, selfSignedCertificate } from "evaluator-cli-kit";
 
 let trusted: Certificate | null = null;
 
-/** Makes a certificate that this whole process trusts, once. */
+/** Makes a certificate, once, that this whole process trusts from then on, and no other. */
 export function trustedCertificate(): Certificate {
   if (trusted === null) {
     trusted = selfSignedCertificate(undefined, { name: "trusted" });
-    setDefaultCACertificates([...getCACertificates("default"), trusted.cert]);
+    setDefaultCACertificates([trusted.cert]);
   }
   return trusted;
 }
