@@ -35,7 +35,7 @@ export class OrderedReader<TItem> {
   }
 
   #take(index: number, { done, value }: IteratorResult<TItem>): ReadItem<TItem> | null {
-    if (done !== true) return { index, item: value as TItem };
+    if (done !== true) return { index, item: value };
     this.#isOver = true;
     return null;
   }
