@@ -4,7 +4,7 @@ import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts"
 import { oneReading, privateRequest } from "./private-call.ts";
 
 /** The origin that {@link plannedExchange} answers at; nothing reaches the real network. */
-export const plannedOrigin = "https://service.example";
+export const plannedOrigin = "http://service.example";
 
 const { state, questions } = JSON.parse(JSON.stringify(privateRequest));
 const scam = { ...questions.scam, type: "noul" };
