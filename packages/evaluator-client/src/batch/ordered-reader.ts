@@ -21,21 +21,15 @@ export class OrderedReader<TItem> {
     return this.#isOver;
   }
 
-  /**
-   * The next item, or null at the end: at once where the source is sync, else a promise that rejects
-   * with the signal's reason once it aborts.
-   */
-  read(signal: AbortSignal): ReadItem<TItem> | null | Promise<ReadItem<TItem> | null> {
+  /** The next item, or null at the end; rejects with the signal's reason once it aborts. */
+  async read(signal: AbortSignal): Promise<ReadItem<TItem> | null> {
     signal.throwIfAborted();
     const index = this.#count;
     this.#count += 1;
     const next = this.#next();
-    if (!(next instanceof Promise)) return this.#take(index, next);
-    return untilAborted(next, signal).then((result) => this.#take(index, result));
-  }
-
-  #take(index: number, { done, value }: IteratorResult<TItem>): ReadItem<TItem> | null {
-    if (done !== true) return { index, item: value };
+    // What a sync source gives is there, so there is nothing to abort.
+    const result = next instanceof Promise ? await untilAborted(next, signal) : next;
+    if (!result.done) return { index, item: result.value };
     this.#isOver = true;
     return null;
   }

@@ -156,35 +156,41 @@ async function askNext<TQuestions extends Questions>({
   checkOpen,
   signal,
 }: BatchProgress<TQuestions>): Promise<BatchItem<TQuestions> | null> {
-  // What is there is not awaited: that would be a promise more for each call.
-  const free = semaphore.acquire();
-  if (free !== null) await free;
+  await semaphore.acquire();
   try {
-    const read = reader.read(signal);
-    const next = read instanceof Promise ? await read : read;
+    const next = await reader.read(signal);
     if (next === null) return null;
     checkOpen?.();
-    const { index } = next;
-    try {
-      const evaluation = await ask(next.item);
-      count(evaluation, totals);
-      return { index, status: "succeeded", evaluation };
-    } catch (error) {
-      // Anything else is the end of the batch, or a bug, and not an outcome of this request.
-      if (!(error instanceof EvaluatorError)) throw error;
-      totals.failed += 1;
-      return { index, status: "failed", error };
-    }
+    const item = await settle(next.index, ask(next.item));
+    count(item, totals);
+    return item;
   } finally {
     semaphore.release();
   }
 }
 
-function count({ usage, costUsd }: Evaluation, totals: BatchTotals): void {
+async function settle<TQuestions extends Questions>(
+  index: number,
+  asked: Promise<Evaluation<TQuestions>>,
+): Promise<BatchItem<TQuestions>> {
+  try {
+    return { index, status: "succeeded", evaluation: await asked };
+  } catch (error) {
+    // Anything else is the end of the batch, or a bug, and not an outcome of this request.
+    if (!(error instanceof EvaluatorError)) throw error;
+    return { index, status: "failed", error };
+  }
+}
+
+function count(item: BatchItem, totals: BatchTotals): void {
+  if (item.status === "failed") {
+    totals.failed += 1;
+    return;
+  }
   totals.succeeded += 1;
-  totals.inputTokens += usage.inputTokens;
-  totals.outputTokens += usage.outputTokens;
-  totals.costUsd += costUsd ?? 0;
+  totals.inputTokens += item.evaluation.usage.inputTokens;
+  totals.outputTokens += item.evaluation.usage.outputTokens;
+  totals.costUsd += item.evaluation.costUsd ?? 0;
 }
 
 /** A fixed number of slots, acquired in the order of asking. */
@@ -196,11 +202,9 @@ class Semaphore {
     this.#free = slots;
   }
 
-  /** Takes a slot, or returns what to wait for until there is one. */
-  acquire(): Promise<void> | null {
-    if (this.#free === 0) return new Promise<void>((resolve) => this.#queue.push(resolve));
-    this.#free -= 1;
-    return null;
+  async acquire(): Promise<void> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#queue.push(resolve));
   }
 
   /** Passes the slot on to whoever waits longest. */
