@@ -174,7 +174,12 @@ test("an older file stays when the new one cannot be put in its place", async ()
 });
 
 test.each<[string, string[], Parameters<typeof startRun>[2], string]>([
-  ["in CI", [gateway], { env: { CI: "true", AI_GATEWAY_API_KEY: "a" } }, "in CI"],
+  [
+    "in CI",
+    [gateway],
+    { env: { CI: "true", AI_GATEWAY_API_KEY: "a" } },
+    "Nothing is recorded in CI: a person has to look at it.\n",
+  ],
   ["without a key", [], { env: {} }, "set AI_GATEWAY_API_KEY or EVALUATOR_DIRECT_API_KEY"],
   [
     "without the key needed",
