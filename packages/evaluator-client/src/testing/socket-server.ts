@@ -45,7 +45,7 @@ export async function listenOnSocket(
       respond(socket, requests.push(request) - 1, request);
     });
   };
-  const server = createServer((socket) => {
+  const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined);
     if (secureContext === undefined) connect(socket);
