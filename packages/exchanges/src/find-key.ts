@@ -65,7 +65,8 @@ function findSpelling(
   if (isHeld(whole)) return `the key ${manner}`;
   for (let start = 0; start + partLength <= whole.length; start += 1) {
     const part = whole.slice(start, start + partLength);
-    if (!known.includes(part) && isHeld(part)) return `a part of the key ${manner}`;
+    // In this order, because what is looked through is mostly a header, and what is known long.
+    if (isHeld(part) && !known.includes(part)) return `a part of the key ${manner}`;
   }
   return null;
 }
@@ -73,7 +74,8 @@ function findSpelling(
 /** Returns the text as it is, and with its escapes undone once and twice, in lower case. */
 function readingsOf(text: string): string[] {
   const once = undoEscapes(text);
-  return [text, once, undoEscapes(once)].map((reading) => reading.toLowerCase());
+  const readings = [text, once, undoEscapes(once)].map((reading) => reading.toLowerCase());
+  return [...new Set(readings)]; // mostly one
 }
 
 function undoEscapes(text: string): string {
