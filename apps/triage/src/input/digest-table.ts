@@ -35,9 +35,9 @@ export class DigestTable {
       this.#grow();
       return this.add(digest);
     }
+    this.#digests.set(digest, this.#size * this.#digestBytes);
     this.#size += 1;
     this.#slots[slot] = this.#size;
-    this.at(this.#size - 1).set(digest);
     return this.#size - 1;
   }
 
@@ -47,15 +47,25 @@ export class DigestTable {
     return this.#digests.subarray(start, start + this.#digestBytes);
   }
 
+  // Byte by byte: a view of each digest costs more than what is done with it.
   #slotOf(digest: Uint8Array): number {
     const mask = this.#slots.length - 1;
-    const view = new DataView(digest.buffer, digest.byteOffset);
-    let slot = view.getUint32(0) & mask;
+    let slot = 0;
+    for (let at = 0; at < 4; at += 1) slot = (slot << 8) | (digest[at] ?? 0);
+    slot &= mask;
     for (let found = this.#slots[slot] ?? 0; found > 0; found = this.#slots[slot] ?? 0) {
-      if (this.at(found - 1).equals(digest)) return slot;
+      if (this.#holds(digest, found - 1)) return slot;
       slot = (slot + 1) & mask;
     }
     return slot;
+  }
+
+  #holds(digest: Uint8Array, number: number): boolean {
+    const start = number * this.#digestBytes;
+    for (let at = 0; at < this.#digestBytes; at += 1) {
+      if (digest[at] !== this.#digests[start + at]) return false;
+    }
+    return true;
   }
 
   #grow(): void {

@@ -10,7 +10,8 @@ export const DIGEST_BYTES = 16;
 const ENTRY_BYTES = DIGEST_BYTES + 4;
 const BUCKETS = 256;
 // 200,000 records stay in memory, and no more is held of ten million.
-const BLOCK_BYTES = 800 * ENTRY_BYTES;
+const BLOCK_ENTRIES = 800;
+const BLOCK_BYTES = BLOCK_ENTRIES * ENTRY_BYTES;
 
 /** A digest that had come before. */
 export interface Repeat {
@@ -56,9 +57,11 @@ export class RepeatFinder implements Disposable {
   /** Returns all repeats; those of one digest are in order, others in any. */
   *repeats(): Generator<Repeat> {
     for (const { block, used, written } of this.#buckets) {
-      const table = new DigestTable(DIGEST_BYTES, written.length * 800 + used / ENTRY_BYTES);
-      const firsts = new NumberList();
-      const counts = new NumberList();
+      const length = written.length * BLOCK_ENTRIES + used / ENTRY_BYTES;
+      if (length === 0) continue;
+      const table = new DigestTable(DIGEST_BYTES, length);
+      const firsts = new NumberList(length);
+      const counts = new NumberList(length);
       const blocks = [...written.map((at) => () => this.#read(at)), () => block.subarray(0, used)];
       for (const read of blocks) {
         const entries = read();
