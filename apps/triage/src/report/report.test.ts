@@ -238,15 +238,15 @@ test("own questions have their sections and bars with nothing else to write", as
   expect(await page.locator("figcaption").allTextContents()).toContain("Teammails by option");
 });
 
-test.each([
-  { width: 1280, colorScheme: "light" },
-  { width: 380, colorScheme: "dark" },
-] as const)(
-  "axe finds nothing in $colorScheme at $width pixels, and nothing is wider",
-  async (look) => {
-    const cwd = await triaged(named("phish", "urgent", "x".repeat(300)), [{ scam: 0.95 }]);
-    await writeFile(join(cwd, "rules.txt"), "scam >= 0.9 → junk\n");
-    const path = await reportOf(cwd, "--rules", "rules.txt");
-    expect(await reports.violationsIn(path, look)).toEqual({ isWide: false, violations: [] });
-  },
-);
+test("axe finds nothing in light at 1280 pixels nor in dark at 380, and nothing is wider", async () => {
+  const cwd = await triaged(named("phish", "urgent", "x".repeat(300)), [{ scam: 0.95 }]);
+  await writeFile(join(cwd, "rules.txt"), "scam >= 0.9 → junk\n");
+  const path = await reportOf(cwd, "--rules", "rules.txt");
+  const looks = [
+    { width: 1280, colorScheme: "light" },
+    { width: 380, colorScheme: "dark" },
+  ] as const;
+  expect(await reports.violationsIn(path, looks)).toEqual(
+    looks.map((look) => ({ ...look, isWide: false, violations: [] })),
+  );
+});

@@ -69,6 +69,12 @@ export function named(...names: string[]) {
 type Browser = Awaited<ReturnType<typeof launchBrowser>>;
 type Page = Awaited<ReturnType<Browser["newPage"]>>;
 
+/** How a page is looked at. */
+interface Look {
+  readonly width: number;
+  readonly colorScheme: "light" | "dark";
+}
+
 const usualLook = { viewport: { width: 1280, height: 900 }, colorScheme: "light" } as const;
 
 /** Opens reports in one browser, one after the other in the same page: each new one is a process. */
@@ -84,21 +90,25 @@ export class ReportPages {
     await this.#browser?.close();
   }
 
-  /** Returns what a checker of accessibility finds in a page, and whether it is wider than its window. */
-  async violationsIn(path: string, look: { width: number; colorScheme: "light" | "dark" }) {
-    const page = await this.#page(true);
-    await page.setViewportSize({ width: look.width, height: 900 });
-    await page.emulateMedia({ colorScheme: look.colorScheme });
+  /** Returns for each look what a checker of accessibility finds in a page, and whether it is wider than its window. */
+  async violationsIn(path: string, looks: readonly Look[]) {
+    const { page } = await this.open(path);
     onTestFinished(async () => {
       await page.setViewportSize(usualLook.viewport);
       await page.emulateMedia({ colorScheme: usualLook.colorScheme });
     });
-    await page.goto(pathToFileURL(path).href);
     await page.locator("summary").first().click();
     await page.evaluate(axe.source);
-    const found = await page.evaluate<axe.AxeResults>("axe.run({ resultTypes: ['violations'] })");
-    const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-    return { isWide, violations: found.violations.map(({ id }) => id) };
+    const found = [];
+    for (const { width, colorScheme } of looks) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      const run = "axe.run({ resultTypes: ['violations'] })";
+      const { violations } = await page.evaluate<axe.AxeResults>(run);
+      const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+      found.push({ width, colorScheme, isWide, violations: violations.map(({ id }) => id) });
+    }
+    return found;
   }
 
   /** Opens a page, and returns what it asks for and what its elements say. */
