@@ -103,7 +103,9 @@ test("a terminal gets rows that fit, fifty of many, and where the rest is", asyn
   const lines = printed.trimEnd().split("\n");
   expect(lines).toHaveLength(52);
   expect(lines.map(columnsOf).filter((columns) => columns > 80)).toEqual([]);
-  expect(lines.at(-1)).toMatch(/^160 more rows: --top 210 prints them all; .* inbox\.triage\.json$/);
+  expect(lines.at(-1)).toMatch(
+    /^160 more rows: --top 210 prints them all; .* inbox\.triage\.json$/,
+  );
   expect(await readResults(cwd)).toHaveLength(210);
 });
 

@@ -50,22 +50,25 @@ export async function killAgainAndAgain(folder: string, kills: number): Promise<
   const summaries: string[] = [];
   let rounds = 0;
   let killsWhileAsking = 0;
-  for (let killed = 0; ;) {
-    const { child, ended } = startProgram(disturbed, {
-      gatewayBaseUrl,
-      concurrency: CONCURRENCY,
-    });
+  const run = async (kill: number) => {
+    // The last one is let through, for which it needs no process of its own.
+    if (kill === kills) {
+      return { ...(await startOnGateway(disturbed, gatewayBaseUrl)), isKilled: false };
+    }
+    const options = { gatewayBaseUrl, concurrency: CONCURRENCY };
+    const { child, ended } = startProgram(disturbed, options);
     const life = new AbortController();
     const end = ended.finally(() => life.abort());
+    await killMoment(kill, answered, life.signal).catch(() => null);
+    const isKilled = child.exitCode === null && child.kill("SIGKILL");
+    return { ...(await end), isKilled };
+  };
+  for (let killed = 0; ;) {
     const isLast = killed === kills;
     const before = answered.total;
-    if (!isLast) await killMoment(killed, answered, life.signal).catch(() => null);
-    if (!isLast && child.exitCode === null) {
-      child.kill("SIGKILL");
-      killed += 1;
-      killsWhileAsking += Number(answered.total > before);
-    }
-    const { exitCode, stderr } = await end;
+    const { exitCode, stderr, isKilled } = await run(killed);
+    killed += Number(isKilled);
+    killsWhileAsking += Number(isKilled && answered.total > before);
     await answered.count();
     if (existsSync(output) && (await readFile(output, "utf8")) !== expected) {
       differences.push(`after kill ${killed}, the output is not that of an undisturbed run`);
