@@ -242,11 +242,10 @@ test("axe finds nothing in light at 1280 pixels nor in dark at 380, and nothing 
   const cwd = await triaged(named("phish", "urgent", "x".repeat(300)), [{ scam: 0.95 }]);
   await writeFile(join(cwd, "rules.txt"), "scam >= 0.9 → junk\n");
   const path = await reportOf(cwd, "--rules", "rules.txt");
-  const looks = [
-    { width: 1280, colorScheme: "light" },
-    { width: 380, colorScheme: "dark" },
-  ] as const;
-  expect(await reports.violationsIn(path, looks)).toEqual(
-    looks.map((look) => ({ ...look, isWide: false, violations: [] })),
-  );
+  const light = { width: 1280, colorScheme: "light" } as const;
+  const dark = { width: 380, colorScheme: "dark" } as const;
+  expect(await reports.violationsIn(path, [light, dark])).toEqual([
+    { ...light, isWide: false, violations: [] },
+    { ...dark, isWide: false, violations: [] },
+  ]);
 });
