@@ -29,7 +29,9 @@ const ways = clients.flatMap(([client, http]) =>
     listen,
   ]),
 );
-const tooLarge = new Uint8Array(MAX_BODY_BYTES + 1);
+const [tooLarge, failedTooLarge] = [200, 500].map((status) =>
+  httpResponse(status, new Uint8Array(MAX_BODY_BYTES + 1)),
+) as [Uint8Array, Uint8Array];
 
 async function exchange(
   http: HttpClient,
@@ -125,8 +127,7 @@ describe.each(ways)("%s", (_, http, listen) => {
   });
 
   test("stops reading a body over the limit and does not ask again", async () => {
-    const body = httpResponse(200, tooLarge);
-    expect(await failureOf(http, (socket) => socket.write(body), listen)).toMatchObject({
+    expect(await failureOf(http, (socket) => socket.write(tooLarge), listen)).toMatchObject({
       name: "InvalidResponseError",
       rule: "body-size",
       isRetryable: false,
@@ -134,8 +135,7 @@ describe.each(ways)("%s", (_, http, listen) => {
   });
 
   test("keeps an error status whose body is over the limit", async () => {
-    const body = httpResponse(500, tooLarge);
-    const response = await exchange(http, (socket) => socket.write(body), listen);
+    const response = await exchange(http, (socket) => socket.write(failedTooLarge), listen);
     expect(response).toMatchObject({ status: 500, text: "" });
   });
 

@@ -128,16 +128,11 @@ async function waitForTurn(
   },
 ): Promise<Admission> {
   const { tokens, attempts, retries, deadlineAtMs, lastError } = context;
+  const { signal, deadlineMs, pacer } = policy;
   const onWait = (delayMs: number | null) =>
     policy.hooks?.onWait?.({ attempt: attempts, reason: "rate-limit", delayMs });
   try {
-    return await policy.pacer.admit({
-      ...policy,
-      tokens,
-      retries,
-      deadlineAtMs,
-      onWait,
-    });
+    return await pacer.admit({ tokens, retries, signal, deadlineAtMs, deadlineMs, onWait });
   } catch (refusal) {
     if (lastError === null || !(refusal instanceof TimeoutError)) throw refusal;
     return giveUp(lastError, { attempts: attempts - 1, note: deadlineNote(lastError, policy) });

@@ -96,7 +96,7 @@ export function httpResponse(
   body: string | Uint8Array,
   headers: Readonly<Record<string, string>> = {},
 ): Uint8Array {
-  const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
   const all = { "Content-Type": "application/json", "Content-Length": bytes.length, ...headers };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} X\r\n${lines.join("")}\r\n`), bytes]);
