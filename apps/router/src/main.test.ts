@@ -1,11 +1,13 @@
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
+import { routerProgram, routerProgramOptions } from "./router-program.ts";
 import { plantedKey } from "./testing/keep-told.ts";
-import { startProgram } from "./testing/start-program.ts";
+import { startHere, startProgram } from "./testing/start-program.ts";
+
+const router = [routerProgram, routerProgramOptions] as const;
 
 test.each(["SIGINT", "SIGTERM"] as const)(
   "without a key it starts, says who answers, and ends well on %s",
@@ -28,9 +30,9 @@ test("with a key it starts on the gateway, and says so", async () => {
     AI_GATEWAY_API_KEY: plantedKey,
     EVALUATOR_BASE_URL: "http://127.0.0.1:9/v4/ai",
   };
-  const { child, ended, firstOutput } = startProgram("main.ts", env);
+  const { interrupt, ended, firstOutput } = startHere(router, env);
   await firstOutput;
-  child.kill("SIGTERM");
+  interrupt();
   const { stdout } = await ended;
   expect(stdout).toContain(
     "\nDecisions come from typesafe-ai/jev at http://127.0.0.1:9/v4/ai/evaluation-model. Replies come from the gateway at http://127.0.0.1:9/v4/ai.\n",
@@ -39,9 +41,9 @@ test("with a key it starts on the gateway, and says so", async () => {
 
 test("at the start it names a model that does not exist", async () => {
   const env = { PORT: "0", ROUTER_MODEL_FAST: "google/gemini-99" };
-  const { child, ended } = startProgram("main.ts", env);
-  await once(child.stderr, "data");
-  child.kill("SIGTERM");
+  const { interrupt, ended, firstWarning } = startHere(router, env);
+  await firstWarning;
+  interrupt();
   const { code, stdout, stderr } = await ended;
   expect(code).toBe(0);
   expect(stderr).toBe(
@@ -52,9 +54,9 @@ test("at the start it names a model that does not exist", async () => {
 
 test("on another address than loopback it says what that means", async () => {
   const env = { PORT: "0", ROUTER_ACCESS_TOKEN: "planted-token-of-many-characters" };
-  const { child, ended } = startProgram("main.ts", env, ["--host", "0.0.0.0"]);
-  await once(child.stderr, "data");
-  child.kill("SIGTERM");
+  const { interrupt, ended, firstWarning } = startHere(router, env, ["--host", "0.0.0.0"]);
+  await firstWarning;
+  interrupt();
   const { code, stdout, stderr } = await ended;
   expect(code).toBe(0);
   expect(stderr).toMatch(/^HOST=0\.0\.0\.0: other machines can reach this router\. [^\n]+\n$/);
@@ -64,13 +66,12 @@ test("on another address than loopback it says what that means", async () => {
 test("it writes the decision log and the access log it is asked for, without a word of text", async () => {
   const log = join(await temporaryFolder(), "decisions.jsonl");
   const env = { PORT: "0", ROUTER_DECISION_LOG: log };
-  const { child, ended, firstOutput, keep } = startProgram("main.ts", env);
-  const [output] = (await firstOutput) as [Buffer];
-  const origin = /http:\S+/.exec(output.toString())?.[0] ?? "";
+  const { interrupt, ended, firstOutput, keep } = startHere(router, env);
+  const origin = /http:\S+/.exec(await firstOutput)?.[0] ?? "";
   const headers = { "content-type": "application/json" };
   const body = '{"message":"a secret plan"}';
   keep(await (await fetch(`${origin}/chat`, { method: "POST", headers, body })).text());
-  child.kill("SIGTERM");
+  interrupt();
   const { stdout, stderr } = await ended;
   expect(stdout).toMatch(/ POST \/chat 200 \d+ms /);
   expect(stderr).toBe("");

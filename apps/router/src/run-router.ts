@@ -8,7 +8,6 @@ import type { RouterOptions } from "./options/router-options.ts";
 import type { ModelPrice } from "./prices/model-price.ts";
 import { refreshPrices } from "./prices/refresh-prices.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
-import { decisionsPage } from "./report/decisions-page.ts";
 import { connectServices } from "./services/connect-services.ts";
 import type { Services } from "./services/services.ts";
 import { openSharedLimit } from "./services/shared-limit.ts";
@@ -65,7 +64,7 @@ async function serve(services: Services, options: RouterOptions, context: Router
     reportDefect,
     prices,
     pricesTried: pricesTried.promise,
-    ...(decisionLog !== null && { drawDecisions: () => decisionsPage(decisionLog) }),
+    ...(decisionLog !== null && { drawDecisions: () => drawDecisions(decisionLog) }),
     ...(log !== null && {
       observe: log.observe,
       keepFeedback: log.keepFeedback,
@@ -92,6 +91,12 @@ async function serve(services: Services, options: RouterOptions, context: Router
   await router.close();
   await refreshed;
   await log?.close();
+}
+
+// Loaded only when somebody wants to see it.
+async function drawDecisions(decisionLog: string): Promise<string> {
+  const { decisionsPage } = await import("./report/decisions-page.ts");
+  return decisionsPage(decisionLog);
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

@@ -7,13 +7,14 @@ import { expect, test } from "vitest";
 import type { MessageRecord } from "../records/message-record.ts";
 import { calibrationOf } from "../testing/calibration-of.ts";
 import { routerProgram, routerProgramOptions } from "../router-program.ts";
-import { runHere, startProgram } from "../testing/start-program.ts";
+import { runHere, startHere } from "../testing/start-program.ts";
+
+const router = [routerProgram, routerProgramOptions] as const;
 
 /** Starts the router, lets it decide, and ends it. */
 async function decideAll(messages: readonly string[], env: Record<string, string>) {
-  const { child, ended, firstOutput } = startProgram("main.ts", { PORT: "0", ...env });
-  const [output] = (await firstOutput) as [Buffer];
-  const origin = /http:\S+/.exec(output.toString())?.[0] ?? "";
+  const { interrupt, ended, firstOutput } = startHere(router, { PORT: "0", ...env });
+  const origin = /http:\S+/.exec(await firstOutput)?.[0] ?? "";
   const headers = { "content-type": "application/json" };
   const statuses: number[] = [];
   for (const [index, message] of messages.entries()) {
@@ -21,7 +22,7 @@ async function decideAll(messages: readonly string[], env: Record<string, string
     const init = { method: "POST", headers: { ...headers, "x-request-id": `m-${index}` }, body };
     statuses.push((await fetch(`${origin}/decide`, init)).status);
   }
-  child.kill("SIGTERM");
+  interrupt();
   return { ...(await ended), statuses };
 }
 
@@ -114,7 +115,6 @@ test.each(wrong)("%s as ROUTER_CALIBRATION ends the start with one line", async 
   const [, content, told] = row;
   const path = join(await temporaryFolder(), "calibration.json");
   if (content !== null) await writeFile(path, content);
-  const router = [routerProgram, routerProgramOptions] as const;
   const env = { PORT: "0", ROUTER_CALIBRATION: path };
   const { code, stdout, stderr } = await runHere(router, env);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { connectServices } from "../services/connect-services.ts";
 import { parseRouterOptions } from "../options/router-options.ts";
+import { routerProgram, routerProgramOptions } from "../router-program.ts";
 import { plantedKey as key } from "../testing/keep-told.ts";
 import { replyStream } from "../testing/reply-stream.ts";
-import { startProgram } from "../testing/start-program.ts";
+import { startHere } from "../testing/start-program.ts";
 import { startTestRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 
@@ -122,12 +123,13 @@ test("a gateway that repeats the key in everything it answers tells it nobody", 
 
 test("a price list that fails with the key in its error does not print it", async () => {
   const failing = { call: "prices", status: 500, type: "internal_server_error" } as const;
-  const { child, ended } = startProgram("main.ts", {
+  const { interrupt, ended, firstWarning } = startHere([routerProgram, routerProgramOptions], {
     PORT: "0",
     AI_GATEWAY_API_KEY: key,
     EVALUATOR_BASE_URL: `${await startEcho(failing)}/v4/ai`,
   });
-  child.stderr.once("data", () => child.kill("SIGTERM"));
+  await firstWarning;
+  interrupt();
   const { stderr } = await ended;
   expect(stderr).toContain("The price list cannot be read");
 });

@@ -1,6 +1,6 @@
 import { createGateway } from "ai";
 import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
-import { createEmulator, type Emulator } from "evaluator-emulator";
+import type { Emulator } from "evaluator-emulator";
 import { replyFetch } from "../reply/reply-fetch.ts";
 import type { EvaluationEngine, ReplyEngine, Tracing } from "./services.ts";
 
@@ -16,9 +16,9 @@ export interface EmulatedEngines {
 
 /** Returns the emulator's engines; its answers are never taken for those of a service. */
 export function emulatedEngines(tracing: Tracing | null): EmulatedEngines {
-  let emulator: Emulator | null = null; // made when it is first asked: it reads all its recordings
-  const fetch: typeof globalThis.fetch = (input, init) =>
-    (emulator ??= createEmulator()).fetch(input, init);
+  let emulator: Promise<Emulator> | null = null; // loaded when it is first asked, with all its recordings
+  const fetch: typeof globalThis.fetch = async (input, init) =>
+    (await (emulator ??= loadEmulator())).fetch(input, init);
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
   const evaluator = createEvaluator({
     transport,
@@ -42,4 +42,9 @@ export function emulatedEngines(tracing: Tracing | null): EmulatedEngines {
       replier: name,
     },
   };
+}
+
+async function loadEmulator(): Promise<Emulator> {
+  const { createEmulator } = await import("evaluator-emulator");
+  return createEmulator();
 }

@@ -5,9 +5,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { parseRouterOptions } from "../options/router-options.ts";
 import type { MessageRecord } from "../records/message-record.ts";
 import { describeReplyFailure } from "../reply/reply-failure.ts";
+import { routerProgram, routerProgramOptions } from "../router-program.ts";
 import { plantedKey } from "../testing/keep-told.ts";
 import { nineFields, readEvents } from "../testing/read-answers.ts";
-import { runHere, startProgram } from "../testing/start-program.ts";
+import { runHere, startHere } from "../testing/start-program.ts";
 import { selfCheckProgram, selfCheckProgramOptions } from "../self-check/self-check-program.ts";
 import { startTestRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
@@ -205,14 +206,13 @@ test("a server that is not there is named, with the variable to check", () => {
 
 test("the program says who decides and who replies, and that there are no prices", async () => {
   const server = await startServer();
-  const { child, ended, firstOutput } = startProgram("main.ts", {
+  const { interrupt, ended, firstOutput } = startHere([routerProgram, routerProgramOptions], {
     PORT: "0",
     ...fourLines(server),
   });
-  const [output] = (await firstOutput) as [Buffer];
-  const origin = /http:\S+/.exec(output.toString())?.[0] ?? "";
+  const origin = /http:\S+/.exec(await firstOutput)?.[0] ?? "";
   const page = await (await fetch(origin)).text();
-  child.kill("SIGTERM");
+  interrupt();
   const { code, stdout, stderr } = await ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const who = `Decisions come from qwen3:4b at ${server}, read from its log-probabilities. Replies come from the models at ${server}/v1.`;

@@ -1,8 +1,9 @@
 import { createEmulator } from "evaluator-emulator";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
+import { routerProgram, routerProgramOptions } from "../router-program.ts";
 import { plantedKey } from "../testing/keep-told.ts";
-import { startProgram } from "../testing/start-program.ts";
+import { startHere, startProgram } from "../testing/start-program.ts";
 import { openAiClient, testRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 
@@ -40,21 +41,21 @@ test("a message's decision and reply are spans of its caller's trace, with no te
   const emulator = createEmulator();
   onTestFinished(() => emulator.close());
   const { gatewayBaseUrl } = await emulator.listen();
-  const { child, ended, firstOutput } = startProgram("main.ts", {
+  vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", origin); // OpenTelemetry reads it itself
+  const { interrupt, ended, firstOutput } = startHere([routerProgram, routerProgramOptions], {
     PORT: "0",
     AI_GATEWAY_API_KEY: plantedKey,
     EVALUATOR_BASE_URL: gatewayBaseUrl,
     OTEL_EXPORTER_OTLP_ENDPOINT: origin,
   });
-  onTestFinished(() => void child.kill());
-  const router = /http:\S+/.exec(String((await firstOutput)[0]))?.[0] ?? "";
+  const router = /http:\S+/.exec(await firstOutput)?.[0] ?? "";
   const response = await fetch(`${router}/chat`, {
     method: "POST",
     headers: { "content-type": "application/json", traceparent, "x-request-id": "my-request" },
     body: JSON.stringify({ message: "a text nobody should see" }),
   });
   expect(response.status).toBe(200);
-  child.kill("SIGTERM");
+  interrupt();
   await ended;
   const told = bodies.join("\n");
   expect(told).not.toMatch(new RegExp(`nobody should see|${plantedKey}`));

@@ -2,8 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { type Program, type ProgramOptions, runToExitCode } from "evaluator-cli-kit";
+import {
+  InterruptedError,
+  type Program,
+  type ProgramOptions,
+  runToExitCode,
+} from "evaluator-cli-kit";
 import { compileCache, createTestContext } from "evaluator-cli-kit/testing";
+import { onTestFinished } from "vitest";
 import { keepTold, plantedKey } from "./keep-told.ts";
 
 /** What a program printed, and how it ended. */
@@ -33,15 +39,60 @@ export function startProgram(path: string, env: Record<string, string>, args: st
   return { child, ended, firstOutput: once(child.stdout, "data"), keep };
 }
 
+type ProgramHere = readonly [Program, ProgramOptions];
+
+/**
+ * Starts a program in this process, as its `main.ts` does in its own, which takes a sixtieth of the
+ * processor time; the test's end ends it, as SIGTERM does.
+ */
+export function startHere(
+  [program, options]: ProgramHere,
+  env: Record<string, string>,
+  words: string[] = [],
+) {
+  const keep = keepTold();
+  const [stdout, stderr] = [keepPrinted(), keepPrinted()];
+  const interruption = new AbortController();
+  const interrupt = () => interruption.abort(new InterruptedError("SIGTERM"));
+  const context = createTestContext({
+    env: { EVALUATOR_DIRECT_API_KEY: plantedKey, ...env },
+    signal: interruption.signal,
+    stdout,
+    stderr,
+  });
+  const ended = runToExitCode(program, words, { ...options, context }).then((code): ProgramEnd => {
+    const printed = { stdout: stdout.text, stderr: stderr.text };
+    keep(printed);
+    stdout.first.resolve("");
+    stderr.first.resolve("");
+    return { code, ...printed };
+  });
+  onTestFinished(() => {
+    interrupt();
+    return ended.then(() => undefined);
+  });
+  const [firstOutput, firstWarning] = [stdout.first.promise, stderr.first.promise];
+  return { interrupt, ended, firstOutput, firstWarning, keep };
+}
+
+function keepPrinted() {
+  const kept = {
+    text: "",
+    first: Promise.withResolvers<string>(),
+    isTTY: true, // otherwise SIGHUP is listened for to the end of the process
+    write(text: string) {
+      kept.text += text;
+      kept.first.resolve(text);
+    },
+  };
+  return kept;
+}
+
 /** Runs a program in this process, as its `main.ts` does in its own, to its end. */
 export async function runHere(
-  [program, options]: readonly [Program, ProgramOptions],
+  program: ProgramHere,
   env: Record<string, string>,
-  words: readonly string[] = [],
+  words: string[] = [],
 ): Promise<ProgramEnd> {
-  const keep = keepTold();
-  const context = createTestContext({ env: { EVALUATOR_DIRECT_API_KEY: plantedKey, ...env } });
-  const code = await runToExitCode(program, words, { ...options, context });
-  keep(context.printed);
-  return { code, ...context.printed };
+  return startHere(program, env, words).ended;
 }
