@@ -1,12 +1,10 @@
 import { expect, test } from "vitest";
 import { hangingUpstream } from "../testing/upstreams.ts";
 import { replyStream } from "../testing/reply-stream.ts";
-import { send, useBrowser, violationsInEveryLook } from "../testing/use-browser.ts";
-
-const open = useBrowser();
+import { send, openPage, violationsInEveryLook } from "../testing/open-page.ts";
 
 test("the keyboard is enough: an example sends itself", async () => {
-  const { page, router } = await open();
+  const { page, router } = await openPage();
   await page.locator("#message:focus").waitFor();
   for (const key of ["Tab", "Tab", "Enter"]) await page.keyboard.press(key);
   await page.getByRole("article").locator(".reply").waitFor();
@@ -14,7 +12,7 @@ test("the keyboard is enough: an example sends itself", async () => {
 });
 
 test("the keyboard is enough: a line break, and Enter", async () => {
-  const { page, router } = await open();
+  const { page, router } = await openPage();
   await page.getByLabel("Message").fill("hi");
   await page.keyboard.press("Shift+Enter");
   await page.keyboard.type("there");
@@ -26,7 +24,7 @@ test("the keyboard is enough: a line break, and Enter", async () => {
 
 test("Stop is one Tab away, and gives the focus back to the message", async () => {
   const upstream = hangingUpstream();
-  const { page } = await open({ reply: upstream.answer });
+  const { page } = await openPage({ reply: upstream.answer });
   await page.getByLabel("Message").fill("hi");
   await page.keyboard.press("Enter");
   await upstream.reached;
@@ -38,7 +36,7 @@ test("Stop is one Tab away, and gives the focus back to the message", async () =
 });
 
 test.each([1280, 768, 380, 320])("at %i pixels nothing is wider than the window", async (width) => {
-  const { page } = await open({}, { width });
+  const { page } = await openPage({}, { width });
   await send(page, `a long word: ${"w".repeat(300)}`);
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
 });
@@ -55,7 +53,7 @@ test("every state is accessible, at every width, light and dark", async () => {
   const reply = () =>
     replies++ === 0 ? replyStream(markdown) : Response.json({ error }, { status: 403 });
   const env = { ROUTER_MIN_CONFIDENCE: "0.97" };
-  const { page } = await open({ reply }, { env });
+  const { page } = await openPage({ reply }, { env });
   expect(await violationsInEveryLook(page)).toEqual([]);
   await send(page, `a long message\n${"line\n".repeat(20)}`);
   const failed = await send(page, "hi");

@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
-import { send, useBrowser } from "../testing/use-browser.ts";
-
-const open = useBrowser();
+import { send, openPage } from "../testing/open-page.ts";
 
 test("a greeting shows the nano badge, the bars, the facts and the reply", async () => {
-  const { page, problems } = await open();
+  const { page, problems } = await openPage();
   const answer = await send(page, "hi");
   expect(await answer.getByRole("heading").innerText()).toBe("hi");
   expect(await answer.locator(".badge").innerText()).toBe("nano");
@@ -22,7 +20,9 @@ test("a greeting shows the nano badge, the bars, the facts and the reply", async
 
 test("a failed reply is red, and the decision stays", async () => {
   const error = { message: "Free tier users do not have access to this model.", type: "forbidden" };
-  const { page, problems } = await open({ reply: () => Response.json({ error }, { status: 403 }) });
+  const { page, problems } = await openPage({
+    reply: () => Response.json({ error }, { status: 403 }),
+  });
   const answer = await send(page, "hi");
   const failure = answer.locator(".reply-error");
   expect(await answer.locator(".badge").innerText()).toBe("nano");
@@ -37,7 +37,7 @@ test("a failed reply is red, and the decision stays", async () => {
 
 test("a failed evaluation shows its error, and the next message works", async () => {
   const error = { message: "Model is being moved.", type: "internal_server_error" };
-  const { page } = await open({ evaluation: () => Response.json({ error }, { status: 500 }) });
+  const { page } = await openPage({ evaluation: () => Response.json({ error }, { status: 500 }) });
   const answer = await send(page, "hi");
   expect(await answer.locator(".failure").innerText()).toContain("Model is being moved.");
   expect(await answer.locator(".decision").isVisible()).toBe(false);
@@ -46,7 +46,7 @@ test("a failed evaluation shows its error, and the next message works", async ()
 });
 
 test("a router that is gone is told apart from one that failed", async () => {
-  const { page, router } = await open();
+  const { page, router } = await openPage();
   await page.route("**/chat", (route) => route.abort("connectionrefused"));
   const answer = await send(page, "hi");
   expect(await answer.locator(".failure").innerText()).toContain("The router cannot be reached");
@@ -54,7 +54,7 @@ test("a router that is gone is told apart from one that failed", async () => {
 });
 
 test("what the policy did is said beside the badge", async () => {
-  const { page } = await open({}, { env: { ROUTER_MIN_CONFIDENCE: "0.97" } });
+  const { page } = await openPage({}, { env: { ROUTER_MIN_CONFIDENCE: "0.97" } });
   const answer = await send(page, "hi");
   expect(await answer.locator(".badge").innerText()).toBe("fast");
   expect(await answer.locator(".cause").innerText()).toContain("The choice was nano");
@@ -62,7 +62,7 @@ test("what the policy did is said beside the badge", async () => {
 });
 
 test("the totals of the page grow", async () => {
-  const { page } = await open();
+  const { page } = await openPage();
   await send(page, "hi");
   await send(page, "hi");
   expect(await page.locator("#totals").innerText()).toMatch(
@@ -73,7 +73,7 @@ test("the totals of the page grow", async () => {
 test("a blank message is not sent, and one at a time is enough", async () => {
   const reached = Promise.withResolvers<void>();
   const release = Promise.withResolvers<Response>();
-  const { page, router } = await open({
+  const { page, router } = await openPage({
     evaluation: () => {
       reached.resolve();
       return release.promise;
@@ -94,6 +94,6 @@ test("a blank message is not sent, and one at a time is enough", async () => {
 });
 
 test("the page says who answers", async () => {
-  const { page } = await open();
+  const { page } = await openPage();
   expect(await page.getByRole("complementary").innerText()).toBe("Answers come from a test.");
 });

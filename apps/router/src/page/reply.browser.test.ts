@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import { heldReply, replyStream } from "../testing/reply-stream.ts";
-import { send, useBrowser } from "../testing/use-browser.ts";
-
-const open = useBrowser();
+import { send, openPage } from "../testing/open-page.ts";
 
 const hostile = [
   `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`,
@@ -16,7 +14,7 @@ const hostile = [
 ].join("\n\n");
 
 test("a reply full of HTML, script, links and images stays text", async () => {
-  const { page, problems } = await open({
+  const { page, problems } = await openPage({
     reply: () => replyStream([hostile.slice(0, 100), hostile.slice(100)]),
   });
   const answer = await send(page, "hi");
@@ -39,7 +37,7 @@ test("a reply full of HTML, script, links and images stays text", async () => {
 
 test("the reply streams in as Markdown, and Stop ends it where it is", async () => {
   const upstream = heldReply();
-  const { page, router } = await open({ reply: upstream.answer });
+  const { page, router } = await openPage({ reply: upstream.answer });
   await page.getByLabel("Message").fill("hi");
   await page.keyboard.press("Enter");
   upstream.send("a **bold** word, and");
@@ -57,7 +55,7 @@ test("the reply streams in as Markdown, and Stop ends it where it is", async () 
 
 test("Escape stops a decision that does not come", async () => {
   const upstream = heldReply();
-  const { page } = await open({ evaluation: upstream.answer });
+  const { page } = await openPage({ evaluation: upstream.answer });
   await page.getByLabel("Message").fill("hi");
   await page.keyboard.press("Enter");
   await upstream.reached;
@@ -68,7 +66,7 @@ test("Escape stops a decision that does not come", async () => {
 });
 
 test("a reply that breaks off keeps what came, and says in red why it ended", async () => {
-  const { page } = await open({ reply: () => replyStream(["half a "], { isCut: true }) });
+  const { page } = await openPage({ reply: () => replyStream(["half a "], { isCut: true }) });
   const answer = await send(page, "hi");
   expect(await answer.locator(".reply").innerText()).toBe("half a");
   expect(await answer.locator(".reply-error").innerText()).toMatch(/^The reply failed\n\S/);
@@ -77,7 +75,7 @@ test("a reply that breaks off keeps what came, and says in red why it ended", as
 
 test("the columns of a table stand as the reply says", async () => {
   const table = "| a | b | c |\n| --- | --: | :-: |\n| 1 | 2 | 3 |";
-  const { page } = await open({ reply: () => replyStream([table]) });
+  const { page } = await openPage({ reply: () => replyStream([table]) });
   await send(page, "hi");
   const aligns = await page.evaluate(
     "Array.from(document.querySelectorAll('td'), (cell) => getComputedStyle(cell).textAlign)",

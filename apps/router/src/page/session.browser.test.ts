@@ -2,20 +2,18 @@ import { expect, test } from "vitest";
 import { decisionsPage } from "../report/decisions-page.ts";
 import { readFeedback } from "../report/read-records.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
-import { send, useBrowser, violationsInEveryLook } from "../testing/use-browser.ts";
-
-const open = useBrowser();
+import { send, openPage, violationsInEveryLook } from "../testing/open-page.ts";
 
 /** A page whose router keeps its decisions. */
 async function openLogged() {
   const { path, log } = await openTestLog();
   const { observe, keepFeedback } = log;
   const parts = { observe, keepFeedback, drawDecisions: () => decisionsPage(path) };
-  return { path, log, ...(await open({}, { parts })) };
+  return { path, log, ...(await openPage({}, { parts })) };
 }
 
 test("the tiers stand there with their models and prices before the first message", async () => {
-  const { page, problems } = await open();
+  const { page, problems } = await openPage();
   const tiers = page.locator("#tiers li");
   await tiers.nth(3).waitFor();
   expect(await tiers.first().innerText()).toMatch(
@@ -26,8 +24,9 @@ test("the tiers stand there with their models and prices before the first messag
 });
 
 test("the next tier replies beside the first, and what it says is copied", async () => {
-  const { page, problems } = await openLogged();
-  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const { page, problems, router } = await openLogged();
+  const { origin } = router;
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin });
   const answer = await send(page, "hi");
   await answer.getByRole("button", { name: "Ask fast as well" }).click();
   const second = answer.locator(".second .reply");
@@ -51,7 +50,7 @@ test("what somebody says of the tier is kept", async () => {
 });
 
 test("a session is there again after a reload, until it is forgotten", async () => {
-  const { page, problems } = await open();
+  const { page, problems } = await openPage();
   await send(page, "hi");
   await page.reload();
   const kept = page.getByRole("article");
@@ -73,16 +72,16 @@ test("a choice in doubt looks like one, and a clear one does not", async () => {
     warnings: [],
     providerMetadata: {},
   };
-  const { page } = await open({ evaluation: () => Response.json(close) });
+  const { page } = await openPage({ evaluation: () => Response.json(close) });
   const answer = await send(page, "hi");
   expect(await answer.locator(".cause").innerText()).toBe("A choice in doubt: nano 40%, fast 35%.");
   expect(await answer.locator(".decision.doubtful").count()).toBe(1);
-  const { page: other } = await open();
+  const { page: other } = await openPage();
   expect(await (await send(other, "hi")).locator(".doubtful").count()).toBe(0);
 });
 
 test("a program is told where to ask, with a line to copy that works", async () => {
-  const { page, router } = await open();
+  const { page, router } = await openPage();
   await page.getByText("Use it from a program").click();
   expect(await page.locator("#base").innerText()).toBe(`${router.origin}/v1`);
   const line = await page.locator("#curl").innerText();

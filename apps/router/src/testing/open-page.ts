@@ -1,7 +1,9 @@
-import axe from "axe-core";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type axe from "axe-core";
 import { launchBrowser } from "evaluator-fixtures/browser";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, onTestFinished } from "vitest";
+import type { BrowserContext, Page } from "playwright-core";
+import { onTestFinished } from "vitest";
 import { defaultTierModels } from "../options/environment-schema.ts";
 import { startTestRouter } from "./test-router.ts";
 import type { Differences } from "./upstreams.ts";
@@ -18,28 +20,29 @@ const prices = new Map([
   [defaultTierModels.frontier, { inputUsdPerMillionTokens: 10, outputUsdPerMillionTokens: 50 }],
 ]);
 
-/** A browser for the tests of one file; gives a function that opens the page of a new router. */
-export function useBrowser() {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser.close());
+const viewport = { width: 1280, height: 800 };
+let shared: Promise<BrowserContext> | null = null;
 
-  /** Opens the page, and keeps what must not happen on it. */
-  return async function open(differences: Differences = {}, wishes: PageWishes = {}) {
-    const { width = 1280, env = {}, parts } = wishes;
-    const router = await startTestRouter(differences, { env, prices, ...parts });
-    const context = await browser.newContext({ viewport: { width, height: 800 } });
-    const page = await context.newPage();
-    onTestFinished(async () => {
-      router.keep(await page.content());
-      await context.close();
-    });
-    const problems = problemsOf(page, router.origin);
-    await page.goto(router.origin);
-    return { page, problems, router };
-  };
+/** One browser for all tests of this process, with whose end it ends. */
+async function launchShared(): Promise<BrowserContext> {
+  const context = await (await launchBrowser()).newContext({ viewport });
+  await context.newPage(); // keeps the process that draws from one test to the next
+  return context;
+}
+
+/** Opens the page of a new router, and keeps what must not happen on it. */
+export async function openPage(differences: Differences = {}, wishes: PageWishes = {}) {
+  const { width = viewport.width, env = {}, parts } = wishes;
+  const router = await startTestRouter(differences, { env, prices, ...parts });
+  const page = await (await (shared ??= launchShared())).newPage();
+  onTestFinished(async () => {
+    router.keep(await page.content());
+    await page.close();
+  });
+  if (width !== viewport.width) await page.setViewportSize({ ...viewport, width });
+  const problems = problemsOf(page, router.origin);
+  await page.goto(router.origin); // with a port of its own it has a storage of its own
+  return { page, problems, router };
 }
 
 /** Lines on the console, errors, and requests to anywhere else. */
@@ -68,12 +71,15 @@ export async function violationsInEveryLook(page: Page): Promise<string[]> {
   const found: string[] = [];
   for (const width of [380, 768, 1280]) {
     await page.setViewportSize({ width, height: 800 });
+    let light: unknown = null;
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       // A colour on its way to another is none that anybody is to read.
       await page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished))");
       const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-      const violations = await violationsOn(page);
+      const shape = await page.evaluate(allButColors);
+      const violations = await violationsOn(page, shape === light ? colorRules : {});
+      light ??= shape;
       const all = isWide === true ? ["wider than the window", ...violations] : violations;
       found.push(...all.map((each) => `${width} pixels, ${colorScheme}: ${each}`));
     }
@@ -81,11 +87,29 @@ export async function violationsInEveryLook(page: Page): Promise<string[]> {
   return found;
 }
 
+/** The rules that a page in other colours can break while everything else about it is the same. */
+const colorRules = { runOnly: ["color-contrast", "link-in-text-block"] };
+
+/** The document, and of every element where it is, how large, and how far it is shown. */
+const allButColors = `document.documentElement.outerHTML + Array.from(
+  document.querySelectorAll("*"),
+  (element) => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    const { display, visibility, opacity, font } = getComputedStyle(element);
+    return [x, y, width, height, display, visibility, opacity, font];
+  },
+).join()`;
+
 /** What a checker of accessibility finds on the page as it is shown now. */
-async function violationsOn(page: Page): Promise<string[]> {
-  if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(axe.source);
+async function violationsOn(page: Page, options: axe.RunOptions): Promise<string[]> {
+  if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(await readAxe());
   const { violations } = await page.evaluate<axe.AxeResults>(
-    "axe.run({ resultTypes: ['violations'] })",
+    `axe.run(${JSON.stringify({ resultTypes: ["violations"], ...options })})`,
   );
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+/** The checker's script in its short form, half as long to send. */
+function readAxe(): Promise<string> {
+  return readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 }
