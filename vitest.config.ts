@@ -11,7 +11,8 @@ export default defineConfig({
     globalSetup: ["evaluator-fixtures/unpack-browser"],
     setupFiles: ["evaluator-fixtures/vitest-setup"],
     // Each worker loads all modules anew: four take a fifth more processor time than two, and what
-    // tests wait for is filled by the workspaces that run beside. Small ones have one worker.
+    // tests wait for is filled by the workspaces that run beside. Small ones have one worker, and the
+    // router, whose one browser is shared by what runs in one.
     maxWorkers: 2,
     // A limit for what hangs, not for what is slow: a busy machine takes ten times as long.
     testTimeout: 300_000,

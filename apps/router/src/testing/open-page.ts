@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type axe from "axe-core";
-import { launchBrowser } from "evaluator-fixtures/browser";
-import type { BrowserContext, Page } from "playwright-core";
+import { openSharedPage } from "evaluator-fixtures/browser";
+import type { Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { defaultTierModels } from "../options/environment-schema.ts";
 import { startTestRouter } from "./test-router.ts";
@@ -20,26 +20,16 @@ const prices = new Map([
   [defaultTierModels.frontier, { inputUsdPerMillionTokens: 10, outputUsdPerMillionTokens: 50 }],
 ]);
 
-const viewport = { width: 1280, height: 800 };
-let shared: Promise<BrowserContext> | null = null;
-
-/** One browser for all tests of this process, with whose end it ends. */
-async function launchShared(): Promise<BrowserContext> {
-  const context = await (await launchBrowser()).newContext({ viewport });
-  await context.newPage(); // keeps the process that draws from one test to the next
-  return context;
-}
-
 /** Opens the page of a new router, and keeps what must not happen on it. */
 export async function openPage(differences: Differences = {}, wishes: PageWishes = {}) {
-  const { width = viewport.width, env = {}, parts } = wishes;
+  const { width, env = {}, parts } = wishes;
   const router = await startTestRouter(differences, { env, prices, ...parts });
-  const page = await (await (shared ??= launchShared())).newPage();
+  const page = await openSharedPage();
   onTestFinished(async () => {
     router.keep(await page.content());
     await page.close();
   });
-  if (width !== viewport.width) await page.setViewportSize({ ...viewport, width });
+  if (width !== undefined) await page.setViewportSize({ width, height: 800 });
   const problems = problemsOf(page, router.origin);
   await page.goto(router.origin); // with a port of its own it has a storage of its own
   return { page, problems, router };

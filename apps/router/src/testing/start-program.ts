@@ -42,8 +42,8 @@ export function startProgram(path: string, env: Record<string, string>, args: st
 type ProgramHere = readonly [Program, ProgramOptions];
 
 /**
- * Starts a program in this process, as its `main.ts` does in its own, which takes a sixtieth of the
- * processor time; the test's end ends it, as SIGTERM does.
+ * Starts a program in this process, as its `main.ts` does in its own, without loading every module
+ * anew; the end of the test ends it, as SIGTERM does.
  */
 export function startHere(
   [program, options]: ProgramHere,

@@ -39,6 +39,8 @@ function servicesOver(fetch: typeof globalThis.fetch): Services {
   };
 }
 
+const page = loadPage({ notice: "Answers come from a test.", isEmulated: false });
+
 /** The origin a {@link testRouter} answers to. */
 const testOrigin = "http://localhost:3000";
 
@@ -56,7 +58,7 @@ export async function testRouter(
   const { fetch, seen } = testGateway(differences);
   const keep = keepTold();
   const app = createApp({
-    page: await loadPage({ notice: "Answers come from a test.", isEmulated: false }),
+    page: await page,
     hosts: new Set(["localhost:3000"]),
     routing: {
       services: servicesOver(fetch),

@@ -23,8 +23,10 @@ interface SeenRequest {
 export function testGateway({ evaluation, reply }: Differences = {}) {
   const emulator = createEmulator();
   const seen: SeenRequest[] = [];
+  const asked: Request[] = []; // the signal of a request that is collected as garbage never aborts
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, init);
+    asked.push(request);
     const path = new URL(request.url).pathname;
     if (request.method === "GET") return emulator.fetch(request);
     seen.push({ path, body: await request.clone().json() });

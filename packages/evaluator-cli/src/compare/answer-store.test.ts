@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { boolean, choice } from "evaluator-client";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
@@ -36,6 +37,26 @@ test("a file that is another's is left as it is", async () => {
     "is no file of kept answers. Choose another folder with --out.",
   );
   expect(await readFile(path, "utf8")).toBe("my own notes");
+});
+
+test("another program's database is left as it is", async () => {
+  const path = await pathOf();
+  const theirs = new DatabaseSync(path);
+  theirs.exec("CREATE TABLE notes (note TEXT)");
+  theirs.close();
+  const before = await readFile(path);
+  await expect(AnswerStore.open(path)).rejects.toThrow("is no file of kept answers");
+  expect(await readFile(path)).toEqual(before);
+});
+
+test("what was kept by a run that was killed is found by the next", async () => {
+  const path = await pathOf();
+  using killed = await AnswerStore.open(path);
+  killed.keep("engine", "call", { failure: "It declined." });
+  const left = join(await temporaryFolder(), "answers.sqlite");
+  for (const end of ["", "-wal"]) await copyFile(path + end, left + end);
+  using later = await AnswerStore.open(left);
+  expect(later.find("engine", "call")).toEqual({ failure: "It declined." });
 });
 
 test("a folder in its place is named", async () => {

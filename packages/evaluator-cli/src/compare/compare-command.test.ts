@@ -2,8 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
-import { launchBrowser } from "evaluator-fixtures/browser";
-import { expect, test } from "vitest";
+import { openSharedPage } from "evaluator-fixtures/browser";
+import { expect, onTestFinished, test } from "vitest";
 import { chatReply, closedAddress, startEmulator, startServer } from "../testing/engines.ts";
 import { run } from "../testing/run.ts";
 import type { Comparison } from "./comparison.ts";
@@ -130,7 +130,7 @@ test("as good as the first is said by the margin alone", async () => {
 test("with --calibrated the fit and the comparison have different labels", async () => {
   const { gatewayBaseUrl, directBaseUrl } = await startEmulator();
   const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
-  const few = await run(await folderOf(60), [...plain, ...engines, "--calibrated"]);
+  const few = await run(await folderOf(20), [...plain, ...engines, "--calibrated"]);
   expect(few.exitCode).toBe(3);
   expect(few.stderr).toContain("takes 100 labels there");
   const cwd = await folderOf(260);
@@ -227,17 +227,17 @@ test("the page fits every width, light and dark, and runs nothing", async () => 
   await run(cwd, [...plain, ...engines, "--with-text"]);
   const url = pathToFileURL(join(cwd, "comparison", "report.html")).href;
   expect(await readFile(new URL(url), "utf8")).not.toMatch(/<script|<img|<link/);
-  const browser = await launchBrowser();
+  const page = await openSharedPage();
+  onTestFinished(() => page.close());
   for (const [width, colorScheme] of [
     [1280, "light"],
     [380, "dark"],
   ] as const) {
-    const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
     await page.goto(url);
     const tooWide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     expect(await page.evaluate(tooWide)).toBe(0);
     expect(await page.getByRole("img").count()).toBe(4);
-    await page.close();
   }
-  await browser.close();
 });

@@ -3,18 +3,17 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { runToExitCode } from "evaluator-cli-kit";
 import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
-import { launchBrowser } from "evaluator-fixtures/browser";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { openSharedPage } from "evaluator-fixtures/browser";
+import { expect, onTestFinished, test } from "vitest";
 import { runEvaluator } from "../run-evaluator.ts";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser.close());
-
 const hostile = '<img src=x onerror="alert(1)">&\u202E';
+
+async function openPage() {
+  const page = await openSharedPage();
+  onTestFinished(() => page.close());
+  return page;
+}
 
 async function reportFolder(odd = hostile): Promise<string> {
   const cwd = await temporaryFolder();
@@ -48,31 +47,33 @@ test("the page fits every width, light and dark, runs nothing and asks for nothi
   const url = pathToFileURL(join(await reportFolder(), "report.html")).href;
   const text = await readFile(new URL(url), "utf8");
   expect(text).not.toMatch(/<script|<img|<link/);
+  const page = await openPage();
+  let asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  page.on("console", (line) => asked.push(line.text()));
   for (const [width, colorScheme] of [
     [1280, "light"],
     [380, "dark"],
   ] as const) {
-    const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(request.url()));
-    page.on("console", (line) => asked.push(line.text()));
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    asked = [];
     await page.goto(url);
     const tooWide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     expect(await page.evaluate(tooWide)).toBe(0);
     expect(asked).toEqual([url]);
-    await page.close();
   }
 });
 
 test("a question is printed on one sheet of A4", async () => {
-  const page = await browser.newPage();
+  const page = await openPage();
   await page.goto(pathToFileURL(join(await reportFolder("scam"), "report.html")).href);
   const pdf = await page.pdf({ preferCSSPageSize: true });
   expect(pdf.toString("latin1").match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
 });
 
 test("what stands outside the band is marked by its shape too, and pictures have words", async () => {
-  const page = await browser.newPage();
+  const page = await openPage();
   await page.goto(pathToFileURL(join(await reportFolder(), "report.html")).href);
   const outside = await page.locator("path.outside").first().getAttribute("d");
   const inside = await page.locator("path.dot:not(.outside)").first().getAttribute("d");
