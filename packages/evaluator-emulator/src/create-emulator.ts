@@ -111,12 +111,20 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const answer = async (request: Request, delivery: Delivery) =>
     await app.fetch(request, { delivery });
   let listener: Listener | null = null;
+  // The signal of a request that is collected as garbage never aborts, whoever listens to it.
+  const underWay = new Set<unknown>();
   return {
     async fetch(input, init) {
       const request = new Request(toRequestInput(input), init);
       request.signal.throwIfAborted();
       const delivery: Delivery = { ending: "whole", hasResponse: true };
-      return await deliverByFetch(await answer(request, delivery), request.signal, delivery);
+      const call = [input, request];
+      underWay.add(call);
+      try {
+        return await deliverByFetch(await answer(request, delivery), request.signal, delivery);
+      } finally {
+        underWay.delete(call);
+      }
     },
     async listen({ host = "127.0.0.1", port = 0, allowedHosts = [], tls: given } = {}) {
       if (listener !== null) throw new Error("The emulator already listens; close it first.");

@@ -1,3 +1,6 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
 import { createEmulator, type Emulator } from "../create-emulator.ts";
 import type { Fault } from "./fault.ts";
@@ -59,6 +62,20 @@ test.each([
   const get = await open({ kind: "hang" });
   const controller = new AbortController();
   const call = get("/v1/models", { signal: controller.signal });
+  controller.abort(new Error("enough"));
+  await expect(call).rejects.toThrow("enough");
+});
+
+test("in the process, a hanging call ends when the caller leaves after a collection of garbage", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const get = await inProcess({ kind: "hang" });
+  const controller = new AbortController();
+  const call = get("/v1/models", { signal: controller.signal });
+  for (let round = 0; round < 3; round += 1) {
+    await turn();
+    collectGarbage();
+  }
   controller.abort(new Error("enough"));
   await expect(call).rejects.toThrow("enough");
 });
