@@ -10,9 +10,9 @@ export default defineConfig({
     include: ["{packages,apps}/*/src/**/*.test.ts", "fixtures/src/**/*.test.ts", "tests/*.test.ts"],
     globalSetup: ["evaluator-fixtures/unpack-browser"],
     setupFiles: ["evaluator-fixtures/vitest-setup"],
-    // Each worker loads all modules anew: four take a fifth more processor time than two, and what
-    // tests wait for is filled by the workspaces that run beside. Small ones have one worker, and the
-    // router, whose one browser is shared by what runs in one.
+    // Each worker loads all modules anew, and starts a browser of its own; what tests wait for is
+    // filled by the workspaces that run beside. So all have one worker but triage, which has the most
+    // to do and would end last.
     maxWorkers: 2,
     // A limit for what hangs, not for what is slow: a busy machine takes ten times as long.
     testTimeout: 300_000,
