@@ -6,6 +6,7 @@ import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { compileCache } from "evaluator-cli-kit/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { untilPrinted } from "./run-command.ts";
 
 const root = dirname(import.meta.dirname);
 const patiently = { timeout: 120_000 };
@@ -16,7 +17,7 @@ let origin: string;
 
 beforeAll(async () => {
   npm = startNpm();
-  origin = await untilStarted(npm);
+  [, origin = ""] = await untilPrinted(npm, /router is at (\S+)/);
 });
 afterAll(() => {
   try {
@@ -30,19 +31,6 @@ function startNpm(): ChildProcess {
   const own = Object.fromEntries(names.map((name) => [name, programEnvironment[name]]));
   const env = { ...own, ...compileCache, PORT: "0" };
   return spawn("npm", ["start"], { cwd: root, env, detached: true });
-}
-
-/** Returns the router's address once it has printed it. */
-async function untilStarted(npm: ChildProcess): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  let printed = "";
-  npm.stdout?.on("data", (text) => {
-    printed += String(text);
-    const origin = /router is at (\S+)/.exec(printed)?.[1];
-    if (origin !== undefined) resolve(origin);
-  });
-  npm.once("exit", () => reject(new Error(`npm start ended early:\n${printed}`)));
-  return await promise;
 }
 
 async function isReachable(origin: string): Promise<boolean> {

@@ -43,6 +43,11 @@ export async function startUntil(
   onTestFinished(() => {
     if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid);
   });
+  return await untilPrinted(child, pattern);
+}
+
+/** Returns the match once `pattern` is in what a command has printed. */
+export async function untilPrinted(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (text) => (printed += String(text)));

@@ -3,11 +3,8 @@ import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
-import { routerProgram, routerProgramOptions } from "./router-program.ts";
 import { plantedKey } from "./testing/keep-told.ts";
-import { startHere, startProgram } from "./testing/start-program.ts";
-
-const router = [routerProgram, routerProgramOptions] as const;
+import { startProgram, startRouterHere } from "./testing/start-program.ts";
 
 test.each(["SIGINT", "SIGTERM"] as const)(
   "without a key it starts, says who answers, and ends well on %s",
@@ -30,7 +27,7 @@ test("with a key it starts on the gateway, and says so", async () => {
     AI_GATEWAY_API_KEY: plantedKey,
     EVALUATOR_BASE_URL: "http://127.0.0.1:9/v4/ai",
   };
-  const { interrupt, ended, firstOutput } = startHere(router, env);
+  const { interrupt, ended, firstOutput } = startRouterHere(env);
   await firstOutput;
   interrupt();
   const { stdout } = await ended;
@@ -41,7 +38,7 @@ test("with a key it starts on the gateway, and says so", async () => {
 
 test("at the start it names a model that does not exist", async () => {
   const env = { PORT: "0", ROUTER_MODEL_FAST: "google/gemini-99" };
-  const { interrupt, ended, firstWarning } = startHere(router, env);
+  const { interrupt, ended, firstWarning } = startRouterHere(env);
   await firstWarning;
   interrupt();
   const { code, stdout, stderr } = await ended;
@@ -54,7 +51,7 @@ test("at the start it names a model that does not exist", async () => {
 
 test("on another address than loopback it says what that means", async () => {
   const env = { PORT: "0", ROUTER_ACCESS_TOKEN: "planted-token-of-many-characters" };
-  const { interrupt, ended, firstWarning } = startHere(router, env, ["--host", "0.0.0.0"]);
+  const { interrupt, ended, firstWarning } = startRouterHere(env, ["--host", "0.0.0.0"]);
   await firstWarning;
   interrupt();
   const { code, stdout, stderr } = await ended;
@@ -66,11 +63,10 @@ test("on another address than loopback it says what that means", async () => {
 test("it writes the decision log and the access log it is asked for, without a word of text", async () => {
   const log = join(await temporaryFolder(), "decisions.jsonl");
   const env = { PORT: "0", ROUTER_DECISION_LOG: log };
-  const { interrupt, ended, firstOutput, keep } = startHere(router, env);
-  const origin = /http:\S+/.exec(await firstOutput)?.[0] ?? "";
+  const { interrupt, ended, origin, keep } = startRouterHere(env);
   const headers = { "content-type": "application/json" };
   const body = '{"message":"a secret plan"}';
-  keep(await (await fetch(`${origin}/chat`, { method: "POST", headers, body })).text());
+  keep(await (await fetch(`${await origin}/chat`, { method: "POST", headers, body })).text());
   interrupt();
   const { stdout, stderr } = await ended;
   expect(stdout).toMatch(/ POST \/chat 200 \d+ms /);

@@ -2,13 +2,10 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { routerProgram, routerProgramOptions } from "./router-program.ts";
-import { runHere, startProgram } from "./testing/start-program.ts";
-
-const router = [routerProgram, routerProgramOptions] as const;
+import { startProgram, startRouterHere } from "./testing/start-program.ts";
 
 test.each([["--hosts"], ["now"], ["--port"]])("%s says how to ask for the usage", async (word) => {
-  const { code, stderr } = await runHere(router, {}, [word]);
+  const { code, stderr } = await startRouterHere({}, [word]).ended;
   expect(code).toBe(64);
   expect(stderr).toMatch(/^[^\n]+\nFor its options: npm start -- --help\n$/);
 });
@@ -39,7 +36,7 @@ const wrong: [env: Record<string, string>, named: string][] = [
 ];
 
 test.each(wrong)("%j ends it with one line and no stack", async (env, named) => {
-  const { code, stdout, stderr } = await runHere(router, { PORT: "0", ...env });
+  const { code, stdout, stderr } = await startRouterHere({ PORT: "0", ...env }).ended;
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(named);
   expect(stderr).toMatch(/^[^\n]+\n$/);

@@ -6,21 +6,17 @@ import { compileCache, temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
 import type { MessageRecord } from "../records/message-record.ts";
 import { calibrationOf } from "../testing/calibration-of.ts";
-import { routerProgram, routerProgramOptions } from "../router-program.ts";
-import { runHere, startHere } from "../testing/start-program.ts";
-
-const router = [routerProgram, routerProgramOptions] as const;
+import { startRouterHere } from "../testing/start-program.ts";
 
 /** Starts the router, lets it decide, and ends it. */
 async function decideAll(messages: readonly string[], env: Record<string, string>) {
-  const { interrupt, ended, firstOutput } = startHere(router, { PORT: "0", ...env });
-  const origin = /http:\S+/.exec(await firstOutput)?.[0] ?? "";
+  const { interrupt, ended, origin } = startRouterHere({ PORT: "0", ...env });
   const headers = { "content-type": "application/json" };
   const statuses: number[] = [];
   for (const [index, message] of messages.entries()) {
     const body = JSON.stringify({ message });
     const init = { method: "POST", headers: { ...headers, "x-request-id": `m-${index}` }, body };
-    statuses.push((await fetch(`${origin}/decide`, init)).status);
+    statuses.push((await fetch(`${await origin}/decide`, init)).status);
   }
   interrupt();
   return { ...(await ended), statuses };
@@ -116,7 +112,7 @@ test.each(wrong)("%s as ROUTER_CALIBRATION ends the start with one line", async 
   const path = join(await temporaryFolder(), "calibration.json");
   if (content !== null) await writeFile(path, content);
   const env = { PORT: "0", ROUTER_CALIBRATION: path };
-  const { code, stdout, stderr } = await runHere(router, env);
+  const { code, stdout, stderr } = await startRouterHere(env).ended;
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(`ROUTER_CALIBRATION=${JSON.stringify(path)} ${told}`);
   expect(stderr).toMatch(/^[^\n]+evaluator calibrate[^\n]+\n$/);

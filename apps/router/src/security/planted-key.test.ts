@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { connectServices } from "../services/connect-services.ts";
 import { parseRouterOptions } from "../options/router-options.ts";
-import { routerProgram, routerProgramOptions } from "../router-program.ts";
 import { plantedKey as key } from "../testing/keep-told.ts";
 import { replyStream } from "../testing/reply-stream.ts";
-import { startHere } from "../testing/start-program.ts";
+import { startRouterHere } from "../testing/start-program.ts";
 import { startTestRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 
@@ -123,7 +122,7 @@ test("a gateway that repeats the key in everything it answers tells it nobody", 
 
 test("a price list that fails with the key in its error does not print it", async () => {
   const failing = { call: "prices", status: 500, type: "internal_server_error" } as const;
-  const { interrupt, ended, firstWarning } = startHere([routerProgram, routerProgramOptions], {
+  const { interrupt, ended, firstWarning } = startRouterHere({
     PORT: "0",
     AI_GATEWAY_API_KEY: key,
     EVALUATOR_BASE_URL: `${await startEcho(failing)}/v4/ai`,

@@ -5,10 +5,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { parseRouterOptions } from "../options/router-options.ts";
 import type { MessageRecord } from "../records/message-record.ts";
 import { describeReplyFailure } from "../reply/reply-failure.ts";
-import { routerProgram, routerProgramOptions } from "../router-program.ts";
 import { plantedKey } from "../testing/keep-told.ts";
 import { nineFields, readEvents } from "../testing/read-answers.ts";
-import { runHere, startHere } from "../testing/start-program.ts";
+import { runHere, startRouterHere } from "../testing/start-program.ts";
 import { selfCheckProgram, selfCheckProgramOptions } from "../self-check/self-check-program.ts";
 import { startTestRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
@@ -206,12 +205,11 @@ test("a server that is not there is named, with the variable to check", () => {
 
 test("the program says who decides and who replies, and that there are no prices", async () => {
   const server = await startServer();
-  const { interrupt, ended, firstOutput } = startHere([routerProgram, routerProgramOptions], {
+  const { interrupt, ended, origin } = startRouterHere({
     PORT: "0",
     ...fourLines(server),
   });
-  const origin = /http:\S+/.exec(await firstOutput)?.[0] ?? "";
-  const page = await (await fetch(origin)).text();
+  const page = await (await fetch(await origin)).text();
   interrupt();
   const { code, stdout, stderr } = await ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

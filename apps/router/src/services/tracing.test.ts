@@ -1,9 +1,8 @@
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { routerProgram, routerProgramOptions } from "../router-program.ts";
 import { plantedKey } from "../testing/keep-told.ts";
-import { startHere, startProgram } from "../testing/start-program.ts";
+import { startProgram, startRouterHere } from "../testing/start-program.ts";
 import { openAiClient, testRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 
@@ -42,14 +41,17 @@ test("a message's decision and reply are spans of its caller's trace, with no te
   onTestFinished(() => emulator.close());
   const { gatewayBaseUrl } = await emulator.listen();
   vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", origin); // OpenTelemetry reads it itself
-  const { interrupt, ended, firstOutput } = startHere([routerProgram, routerProgramOptions], {
+  const {
+    interrupt,
+    ended,
+    origin: router,
+  } = startRouterHere({
     PORT: "0",
     AI_GATEWAY_API_KEY: plantedKey,
     EVALUATOR_BASE_URL: gatewayBaseUrl,
     OTEL_EXPORTER_OTLP_ENDPOINT: origin,
   });
-  const router = /http:\S+/.exec(await firstOutput)?.[0] ?? "";
-  const response = await fetch(`${router}/chat`, {
+  const response = await fetch(`${await router}/chat`, {
     method: "POST",
     headers: { "content-type": "application/json", traceparent, "x-request-id": "my-request" },
     body: JSON.stringify({ message: "a text nobody should see" }),

@@ -10,6 +10,7 @@ import {
 } from "evaluator-cli-kit";
 import { compileCache, createTestContext } from "evaluator-cli-kit/testing";
 import { onTestFinished } from "vitest";
+import { routerProgram, routerProgramOptions } from "../router-program.ts";
 import { keepTold, plantedKey } from "./keep-told.ts";
 
 /** What a program printed, and how it ended. */
@@ -45,7 +46,7 @@ type ProgramHere = readonly [Program, ProgramOptions];
  * Starts a program in this process, as its `main.ts` does in its own, without loading every module
  * anew; the end of the test ends it, as SIGTERM does.
  */
-export function startHere(
+function startHere(
   [program, options]: ProgramHere,
   env: Record<string, string>,
   words: string[] = [],
@@ -73,6 +74,13 @@ export function startHere(
   });
   const [firstOutput, firstWarning] = [stdout.first.promise, stderr.first.promise];
   return { interrupt, ended, firstOutput, firstWarning, keep };
+}
+
+/** Starts the router so; `origin` is the address it prints first, "" when it prints none. */
+export function startRouterHere(env: Record<string, string>, words: string[] = []) {
+  const started = startHere([routerProgram, routerProgramOptions], env, words);
+  const origin = started.firstOutput.then((text) => /http:\S+/.exec(text)?.[0] ?? "");
+  return { ...started, origin };
 }
 
 function keepPrinted() {
