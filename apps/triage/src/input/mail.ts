@@ -31,7 +31,6 @@ const advice = {
 const dayWithTime =
   /^(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)? ?(?:Z|UTC|[+-]\d\d:?\d\d)?$/i;
 
-const { attachments, list_id, authentication_results } = stateFieldSchemas;
 const sourceSchema = z.object({
   /** The file of the export, `/` between folders. */
   file: z.string(),
@@ -58,9 +57,9 @@ export const mailSchema = z.object(
     subject: textField(advice.text),
     snippet: textField(advice.text),
     // Fields of these names that somebody else wrote say something else.
-    attachments: attachments.optional().catch(undefined),
-    list_id: list_id.optional().catch(undefined),
-    authentication_results: authentication_results.optional().catch(undefined),
+    attachments: stateFieldSchemas.attachments.optional().catch(undefined),
+    list_id: stateFieldSchemas.list_id.optional().catch(undefined),
+    authentication_results: stateFieldSchemas.authentication_results.optional().catch(undefined),
     source: sourceSchema.optional().catch(undefined),
   },
   "is not an object; write { id, date, from, subject, snippet }",

@@ -1,7 +1,6 @@
 import { type EvaluationRequest, type Questions, type Transport } from "evaluator-client";
 import type { ChunkRecord, LeasedChunk, PostgresRuns } from "evaluator-postgres";
-import { callUsd } from "../run/cost.ts";
-import type { Price } from "../run/cost.ts";
+import { callUsd, type Price } from "../run/cost.ts";
 
 /** What a chunk is asked with. */
 export interface ChunkSetting {

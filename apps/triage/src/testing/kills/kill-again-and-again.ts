@@ -50,11 +50,12 @@ export async function killAgainAndAgain(folder: string, kills: number): Promise<
   const summaries: string[] = [];
   let rounds = 0;
   let killsWhileAsking = 0;
-  const run = async (kill: number) => {
-    // The last one is let through, for which it needs no process of its own.
-    if (kill === kills) {
-      return { ...(await startOnGateway(disturbed, gatewayBaseUrl)), isKilled: false };
-    }
+  // It needs no process of its own.
+  const runToEnd = async () => ({
+    ...(await startOnGateway(disturbed, gatewayBaseUrl)),
+    isKilled: false,
+  });
+  const runAndKill = async (kill: number) => {
     const options = { gatewayBaseUrl, concurrency: CONCURRENCY };
     const { child, ended } = startProgram(disturbed, options);
     const life = new AbortController();
@@ -66,7 +67,7 @@ export async function killAgainAndAgain(folder: string, kills: number): Promise<
   for (let killed = 0; ;) {
     const isLast = killed === kills;
     const before = answered.total;
-    const { exitCode, stderr, isKilled } = await run(killed);
+    const { exitCode, stderr, isKilled } = isLast ? await runToEnd() : await runAndKill(killed);
     killed += Number(isKilled);
     killsWhileAsking += Number(isKilled && answered.total > before);
     await answered.count();
