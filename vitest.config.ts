@@ -11,9 +11,10 @@ export default defineConfig({
     globalSetup: ["evaluator-fixtures/unpack-browser"],
     setupFiles: ["evaluator-fixtures/vitest-setup"],
     // Each worker loads all modules anew, and starts a browser of its own; what tests wait for is
-    // filled by the workspaces that run beside. So all have one worker but triage, which has the most
-    // to do and would end last.
-    maxWorkers: 2,
+    // filled by the workspaces that run beside. Only triage has two, as it has the most to do and
+    // would end last.
+    isolate: false,
+    maxWorkers: 1,
     // A limit for what hangs, not for what is slow: a busy machine takes ten times as long.
     testTimeout: 300_000,
     hookTimeout: 300_000,
