@@ -22,6 +22,7 @@ export {
 } from "./evaluator-options.ts";
 export { boolean, choice, score } from "./questions/question.ts";
 export {
+  cutText,
   image,
   type ImageFormat,
   type ImagePart,
@@ -125,7 +126,6 @@ export {
   type Usage,
 } from "./evaluation.ts";
 export {
-  cutText,
   estimateTokens,
   type EvaluationRequest,
   evaluationRequestSchema,

@@ -7,7 +7,7 @@ import {
   type Timing,
 } from "./evaluation.ts";
 import { checkAnswers } from "./questions/check-answers.ts";
-import { perQuestions } from "./questions/constant-questions.ts";
+import { perQuestions } from "./questions/request.ts";
 import type { ConfidenceFor } from "./questions/answer.ts";
 import type { Questions } from "./questions/question.ts";
 import { isRecord, listAt, textAt, valueAt } from "./questions/json.ts";

@@ -1,6 +1,6 @@
 import { InvalidResponseError, RefusalError } from "../errors.ts";
 import type { Rounding } from "./answer.ts";
-import { perQuestions } from "./constant-questions.ts";
+import { perQuestions } from "./request.ts";
 import { type Question, type Questions, quoteName } from "./question.ts";
 import { isRecord } from "./json.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { constantQuestions, perQuestions, rememberQuestions } from "./constant-questions.ts";
+import { constantQuestions, perQuestions, rememberQuestions } from "./request.ts";
 import { boolean, choice, type Questions } from "./question.ts";
 
 /** Asks the questions, as a call does, and gives what it goes on with. */

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { recordOf } from "./json.ts";
+import { type Question, type QuestionLimits, type Questions, quoteName } from "./question.ts";
 
 /** A question that picks one of named options; names and descriptions are both read by the model. */
 export const choiceQuestionSchema = z.strictObject({
@@ -36,3 +37,44 @@ export const questionLimitsSchema = z.strictObject({
   maxOptions: z.optional(z.int().check(z.minimum(1))),
   maxLevels: z.optional(z.int().check(z.minimum(1))),
 });
+
+/** What is wrong with questions, and with which; both null where nothing is. */
+export interface QuestionProblem {
+  readonly message: string | null;
+  readonly questionId: string | null;
+}
+
+const noProblem: QuestionProblem = { message: null, questionId: null };
+
+/** Returns the first thing that is wrong with questions. */
+export function findQuestionProblem(questions: Questions, limits: QuestionLimits): QuestionProblem {
+  const entries = Object.entries(questions);
+  if (entries.length === 0) return { message: "Ask at least one question.", questionId: null };
+  for (const [questionId, question] of entries) {
+    const problem = problemOfOne(question, limits);
+    if (problem === null) continue;
+    return { message: `The question ${quoteName(questionId)} ${problem}.`, questionId };
+  }
+  return noProblem;
+}
+
+function problemOfOne(
+  question: Question,
+  { maxOptions = 255, maxLevels = 10 }: QuestionLimits,
+): string | null {
+  const issue = questionSchema.safeParse(question).error?.issues[0];
+  if (issue !== undefined) {
+    const where =
+      issue.path.length === 0 ? "" : ` at ${quoteName(issue.path.map(String).join("."))}`;
+    return `is not a choice, score or boolean question${where}: ${issue.message}`;
+  }
+  if (question.type === "boolean") return null;
+  const [kind, most, option] =
+    question.type === "choice"
+      ? (["option", maxOptions, "maxOptions"] as const)
+      : (["level", maxLevels, "maxLevels"] as const);
+  const count = Object.keys(question.criteria).length;
+  if (count === 0) return `has no ${kind}; give it at least one`;
+  if (count <= most) return null;
+  return `has ${count} ${kind}s, more than ${most}; a service that takes more needs questionLimits.${option}`;
+}

@@ -5,10 +5,10 @@ import { boolean, choice, score } from "./question.ts";
 import {
   type EvaluationRequest,
   requestParser,
-  cutText,
   estimateTokens,
   isSurelyTooLong,
 } from "./request.ts";
+import { image } from "./state.ts";
 
 const questions = { scam: boolean("scam?") };
 
@@ -103,31 +103,6 @@ test("takes 255 options and 10 levels, and more only when the limit is raised", 
   expect(() => requestParser(raised)(request)).not.toThrow();
 });
 
-test.each([
-  ["short", 10, "short"],
-  ["exactly", 7, "exactly"],
-  ["too long", 3, "too"],
-  ["", 0, ""],
-  ["anything", 0, ""],
-  ["a🙂b", 2, "a"],
-  ["a🙂b", 3, "a🙂"],
-  ["e\u0301e\u0301", 3, "e\u0301"],
-  ["👨‍👩‍👧 family", 5, ""],
-  ["👨‍👩‍👧 family", 8, "👨‍👩‍👧"],
-  ["🇫🇷🇩🇪", 6, "🇫🇷"],
-  ["a\r\nb", 2, "a"],
-])("cuts %j to %d: %j", (text, maxCharacters, expected) => {
-  expect(cutText(text, maxCharacters)).toBe(expected);
-});
-
-test("cuts into a pile of combining marks that is longer than any character", () => {
-  const pile = `a${"\u0301".repeat(200)}`;
-  expect(cutText(pile, 100)).toBe(pile.slice(0, 100));
-  const pairs = `a${"\u{1D165}".repeat(200)}`;
-  expect(cutText(pairs, 100)).toBe(pairs.slice(0, 99));
-  expect(cutText(pairs, 101)).toBe(pairs.slice(0, 101));
-});
-
 test("estimates a quarter of the JSON's characters", () => {
   const characters = JSON.stringify(emailRequest).length;
   expect(estimateTokens(emailRequest)).toBeGreaterThan(characters / 4 - 10);
@@ -141,6 +116,7 @@ test.each<[string, unknown, boolean]>([
   ["one endless word", "x".repeat(257_000), true],
   ["a long word that may be few tokens", "x".repeat(250_000), false],
   ["a short text", "Your invoice", false],
+  ["the bytes of an image", [image(`data:image/png;base64,${"x".repeat(257_000)}`)], false],
 ])("knows whether a state is surely too long: %s", (_, state, isTooLong) => {
   expect(isSurelyTooLong(state)).toBe(isTooLong);
 });

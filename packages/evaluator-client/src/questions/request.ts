@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
 import { InvalidRequestError } from "../errors.ts";
-import { constantQuestions, perQuestions, rememberQuestions } from "./constant-questions.ts";
-import { isRecord, recordOf } from "./json.ts";
-import { type Question, type QuestionLimits, type Questions, quoteName } from "./question.ts";
-import { questionSchema } from "./question-schema.ts";
+import { frozenCopy, isRecord, recordOf } from "./json.ts";
+import { type QuestionLimits, type Questions, quoteName } from "./question.ts";
+import { findQuestionProblem, questionSchema } from "./question-schema.ts";
 import { checkParts, imagesIn, type ImageSupport, type State, withoutImageBytes } from "./state.ts";
 
 /** The body of an evaluation request (contract section 2.1). */
@@ -32,7 +31,7 @@ export function requestParser(
   limits: QuestionLimits = {},
   images?: ImageSupport,
 ): (request: EvaluationRequest) => EvaluationRequest {
-  const problemOf = perQuestions((questions) => findProblem(questions, limits));
+  const problemOf = perQuestions((questions) => findQuestionProblem(questions, limits));
   return (request) => {
     if (!isRequest(request)) {
       throw new InvalidRequestError("A request is an object with a state and questions, no more.");
@@ -50,46 +49,6 @@ export function requestParser(
 function isRequest(request: unknown): boolean {
   if (!isRecord(request) || !isRecord(request["questions"])) return false;
   return Object.keys(request).every((key) => key === "state" || key === "questions");
-}
-
-interface Problem {
-  readonly message: string | null;
-  readonly questionId: string | null;
-}
-
-const noProblem: Problem = { message: null, questionId: null };
-
-/** The first thing that is wrong with questions. */
-function findProblem(questions: Questions, limits: QuestionLimits): Problem {
-  const entries = Object.entries(questions);
-  if (entries.length === 0) return { message: "Ask at least one question.", questionId: null };
-  for (const [questionId, question] of entries) {
-    const problem = problemOfOne(question, limits);
-    if (problem === null) continue;
-    return { message: `The question ${quoteName(questionId)} ${problem}.`, questionId };
-  }
-  return noProblem;
-}
-
-function problemOfOne(
-  question: Question,
-  { maxOptions = 255, maxLevels = 10 }: QuestionLimits,
-): string | null {
-  const issue = questionSchema.safeParse(question).error?.issues[0];
-  if (issue !== undefined) {
-    const where =
-      issue.path.length === 0 ? "" : ` at ${quoteName(issue.path.map(String).join("."))}`;
-    return `is not a choice, score or boolean question${where}: ${issue.message}`;
-  }
-  if (question.type === "boolean") return null;
-  const [kind, most, option] =
-    question.type === "choice"
-      ? (["option", maxOptions, "maxOptions"] as const)
-      : (["level", maxLevels, "maxLevels"] as const);
-  const count = Object.keys(question.criteria).length;
-  if (count === 0) return `has no ${kind}; give it at least one`;
-  if (count <= most) return null;
-  return `has ${count} ${kind}s, more than ${most}; a service that takes more needs questionLimits.${option}`;
 }
 
 function checkState(state: unknown, images: ImageSupport | undefined): void {
@@ -143,6 +102,57 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === null || prototype === Object.prototype;
 }
 
+/** Questions to their frozen copy; null for those that were asked once. */
+const copies = new WeakMap<object, Questions | null>();
+
+/**
+ * The frozen copy of questions that were asked before and have not changed since, else the questions
+ * themselves. The copy stays the same, so {@link perQuestions} can keep by it what follows from it.
+ */
+export function constantQuestions(questions: Questions): Questions {
+  const copy = copies.get(questions);
+  return copy && isCopy(copy, questions) ? copy : questions;
+}
+
+/** Keeps a copy of checked questions when they are asked a second time; one use is not worth it. */
+export function rememberQuestions(questions: Questions): void {
+  const known = copies.get(questions);
+  if (known === questions) return;
+  const copy = known === undefined ? null : frozenCopy(questions);
+  copies.set(questions, copy);
+  if (copy !== null) copies.set(copy, copy);
+}
+
+/** Works something out from questions, and keeps it for those that are constant. */
+export function perQuestions<TValue extends object | string | number>(
+  workOut: (questions: Questions) => TValue,
+): (questions: Questions) => TValue {
+  const kept = new WeakMap<object, TValue>();
+  return (questions) => {
+    const known = kept.get(questions);
+    if (known !== undefined) return known;
+    const value = workOut(questions);
+    if (copies.get(questions) === questions) kept.set(questions, value);
+    return value;
+  };
+}
+
+function isCopy(copy: unknown, value: unknown): boolean {
+  if (copy === value) return true; // all that is frozen is not copied
+  if (!isObject(copy) || !isObject(value)) return false;
+  const copied = Object.keys(copy);
+  const keys = Object.keys(value);
+  if (keys.length !== copied.length) return false;
+  for (const [index, key] of keys.entries()) {
+    if (key !== copied[index] || !isCopy(copy[key], value[key])) return false;
+  }
+  return true;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
 const CHARACTERS_PER_TOKEN = 4;
 const FRAME = '{"state": , "questions": }'.length;
 
@@ -178,9 +188,10 @@ const MOST_TOKENS = 32_000;
 
 /** Returns whether a state is over the service's 32k tokens (contract section 8), however it counts. */
 export function isSurelyTooLong(state: unknown): boolean {
+  // Most states are short even with the bytes of their images.
+  if (textIn(state) < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
   const read = withoutImageBytes(state);
   const characters = textIn(read);
-  if (characters < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
   if (characters > MOST_TOKENS * MOST_CHARACTERS_PER_TOKEN) return true;
   return wordsIn(read) > MOST_TOKENS;
 }
@@ -197,25 +208,4 @@ function wordsIn(value: unknown): number {
   if (typeof value === "string") return value.match(/\p{L}+/gu)?.length ?? 0;
   if (typeof value !== "object" || value === null) return 0;
   return Object.values(value).reduce((words: number, item) => words + wordsIn(item), 0);
-}
-
-const graphemes = /* @__PURE__ */ new Intl.Segmenter("en", { granularity: "grapheme" });
-const LONGEST_CHARACTER = 64;
-
-/**
- * Cuts text to at most `maxCharacters` UTF-16 code units, without splitting what a reader sees as
- * one character; for texts that may be longer than the model reads (contract section 8).
- *
- * @example
- * ```ts
- * const state = { user_message: cutText(message, 20_000) };
- * ```
- */
-export function cutText(text: string, maxCharacters: number): string {
-  if (text.length <= maxCharacters) return text;
-  const start = graphemes.segment(text).containing(maxCharacters)?.index ?? 0;
-  if (maxCharacters - start <= LONGEST_CHARACTER) return text.slice(0, start);
-  // A pile of combining marks counts as one character, however long; only pairs stay whole in it.
-  const splitsPair = (text.codePointAt(maxCharacters - 1) ?? 0) > 0xffff;
-  return text.slice(0, splitsPair ? maxCharacters - 1 : maxCharacters);
 }

@@ -84,9 +84,8 @@ export function postTransport(service: PostedService, options: TransportOptions)
   const json = { ...service, http, addedHeaders: options.headers };
   const post = prepareJson({ method: "POST", url, headers }, json);
   const postImages =
-    imageHeaders === undefined
-      ? post
-      : prepareJson({ method: "POST", url, headers: { ...headers, ...imageHeaders } }, json);
+    imageHeaders &&
+    prepareJson({ method: "POST", url, headers: { ...headers, ...imageHeaders } }, json);
   return {
     name,
     target: { url, modelId },
@@ -94,7 +93,7 @@ export function postTransport(service: PostedService, options: TransportOptions)
     ...(images && { images }),
     async send(request, context) {
       const { state } = request;
-      const send = imagesIn(state).length > 0 ? postImages : post;
+      const send = postImages && imagesIn(state).length > 0 ? postImages : post;
       const response = await send(service.toBody(request), context, state);
       const { status, headers: received, json } = response;
       return { ...service.toReply(response, request), status, headers: received, raw: json };

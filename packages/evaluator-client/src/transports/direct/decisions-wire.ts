@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
 import { InvalidResponseError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
-import { perQuestions } from "../../questions/constant-questions.ts";
 import { type Question, type Questions, quoteName } from "../../questions/question.ts";
-import type { EvaluationRequest } from "../../questions/request.ts";
+import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { type ImageSupport, isImage, type StatePart } from "../../questions/state.ts";
 import type { TransportReply } from "../transport.ts";
 

@@ -7,10 +7,9 @@ import {
   type StatusErrorDetails,
 } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
-import { perQuestions } from "../../questions/constant-questions.ts";
 import { isRecord, recordOf, textAt } from "../../questions/json.ts";
 import type { Question } from "../../questions/question.ts";
-import type { EvaluationRequest } from "../../questions/request.ts";
+import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
   type ImageData,
   imageDataOf,

@@ -14,7 +14,6 @@ import {
   gatewayImages,
   type GatewayWire,
   gatewayWires,
-  toGatewayBody,
   toGatewayError,
 } from "./gateway-wire.ts";
 
@@ -46,7 +45,7 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
       ...service,
       name: "gateway",
       ...(wire === "decision-model" && { images: gatewayImages }),
-      toBody: (request) => toGatewayBody(request, wire),
+      toBody: gatewayWires[wire].toBody,
       toReply: fromGatewayResponse,
       toError: (failure) => toGatewayError(failure, wire),
     },

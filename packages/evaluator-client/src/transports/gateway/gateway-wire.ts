@@ -7,14 +7,14 @@ import {
   type StatusErrorDetails,
 } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
-import { perQuestions } from "../../questions/constant-questions.ts";
 import { textAt, valueAt } from "../../questions/json.ts";
-import type { EvaluationRequest } from "../../questions/request.ts";
+import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
   type ImageData,
   imageDataOf,
   type ImageSupport,
   isImage,
+  type State,
   type StatePart,
 } from "../../questions/state.ts";
 import {
@@ -32,10 +32,12 @@ export const gatewayWires = {
   "evaluation-model": {
     path: "/evaluation-model",
     specificationHeader: "ai-evaluation-model-specification-version",
+    toBody: toEvaluationBody,
   },
   "decision-model": {
     path: "/decision-model",
     specificationHeader: "ai-decision-model-specification-version",
+    toBody: toDecisionBody,
   },
 } as const;
 
@@ -70,17 +72,15 @@ const gatewayErrorBodySchema = z.looseObject({
 
 const toQuestionsJson = perQuestions((questions) => JSON.stringify(questions));
 
-/** The request body of one generation of the wire as JSON; the contract's is the request itself. */
-export function toGatewayBody(request: EvaluationRequest, wire: GatewayWire): string {
-  const state = JSON.stringify(request.state);
-  const questions = toQuestionsJson(request.questions);
-  if (wire === "evaluation-model") return `{"state":${state},"questions":${questions}}`;
-  const parts = Array.isArray(request.state)
-    ? JSON.stringify(request.state.map(toGatewayPart))
-    : typeof request.state === "string"
-      ? `[{"type":"text","text":${state}}]`
-      : `[{"type":"json","value":${state}}]`;
-  return `{"stateParts":${parts},"questions":${questions}}`;
+/** Writes the body of the contract's wire, which is the request itself. */
+function toEvaluationBody({ state, questions }: EvaluationRequest): string {
+  return `{"state":${JSON.stringify(state)},"questions":${toQuestionsJson(questions)}}`;
+}
+
+/** Writes the body of the successor's wire: its state is a list of parts. */
+function toDecisionBody({ state, questions }: EvaluationRequest): string {
+  const parts = Array.isArray(state) ? state.map(toGatewayPart) : [toWholePart(state)];
+  return `{"stateParts":${JSON.stringify(parts)},"questions":${toQuestionsJson(questions)}}`;
 }
 
 /**
@@ -93,6 +93,10 @@ export const gatewayImages: ImageSupport = {
   maxImages: 128,
   takesAddresses: false,
 };
+
+function toWholePart(state: State): object {
+  return typeof state === "string" ? { type: "text", text: state } : { type: "json", value: state };
+}
 
 function toGatewayPart(part: StatePart): object {
   if (typeof part === "string") return { type: "text", text: part };

@@ -1,7 +1,6 @@
 import { ConfigurationError, InvalidRequestError } from "../../errors.ts";
 import { environmentNames } from "../../environment.ts";
-import type { EvaluationRequest } from "../../questions/request.ts";
-import { perQuestions } from "../../questions/constant-questions.ts";
+import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { type Question, quoteName } from "../../questions/question.ts";
 import type { Transport } from "../transport.ts";
 import {
