@@ -1,3 +1,4 @@
+import type { TextSink } from "evaluator-cli-kit";
 import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
@@ -60,8 +61,8 @@ export interface AppParts extends AnsweredHosts {
   readonly keepFeedback?: (record: FeedbackRecord) => void;
   /** Returns how many records the decision log dropped. @default there is no log */
   readonly logDropped?: () => number;
-  /** Prints one line for each response. */
-  readonly writeAccess?: (line: string) => void;
+  /** Is given one line for each response. @default there is no access log */
+  readonly accessLog?: TextSink;
   /** Messages wait for it. @default nothing */
   readonly pricesTried?: Promise<void>;
   /** Returns whether the router takes no new messages. @default never */
@@ -78,7 +79,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const observers = [metrics.observe, ...(observe === undefined ? [] : [observe])];
   const router = createMessageRouter({ ...routing, instance, observers });
   const app = new Hono<ClientEnv>();
-  app.use(requestId(), accessLog({ metrics, write: parts.writeAccess ?? null }));
+  app.use(requestId(), accessLog({ metrics, output: parts.accessLog ?? null }));
   app.use(keepClientSignal, securityHeaders(page), sameOriginOnly(parts));
   if (accessToken !== null) app.use(requireToken(accessToken));
   app.use(methodNotAllowed({ app, onMethodNotAllowed: throwMethodError }));

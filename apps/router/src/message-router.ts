@@ -13,8 +13,9 @@ import {
   recordOf,
   recordOfFailure,
 } from "./records/message-record.ts";
+import { createTokenMeter } from "./prices/tokens.ts";
 import { generateReply, type OpenModel, type ReplyOptions } from "./reply/generate-reply.ts";
-import { createTokenMeter, type GeneratedReply, type ReplyPrompt } from "./reply/reply.ts";
+import type { GeneratedReply, ReplyPrompt } from "./reply/reply.ts";
 import type { TraceHeaders, Tracing } from "./services/services.ts";
 import type { Tier } from "./tier-question.ts";
 

@@ -34,7 +34,10 @@ test("the metrics count messages, costs, times and responses, each router its ow
 
 test("the access log has a line for each response, and no text of a person", async () => {
   const lines: string[] = [];
-  const { request, chat } = await testRouter({}, { writeAccess: (line) => lines.push(line) });
+  const { request, chat } = await testRouter(
+    {},
+    { accessLog: { write: (line) => lines.push(line) } },
+  );
   const headers = { "content-type": "application/json", "x-request-id": "my-own-id" };
   await chat({ message: "a secret plan" }, { headers });
   await request("/a/secret?plan");

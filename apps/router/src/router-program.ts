@@ -32,8 +32,8 @@ export const routerProgram: Program = async (words, { env, stdout, stderr, signa
   const options = parseRouterOptions({ ...env, ...readArguments(words) });
   await runRouter(options, {
     signal: AbortSignal.any([signal, endOfNpm(env["npm_lifecycle_event"])]),
-    write: (text) => void stdout.write(text),
-    warn: (text) => void stderr.write(text),
+    stdout,
+    stderr,
     reportDefect: (error) => void stderr.write(describeDefect(error, name)),
     onHangUp(listener) {
       if (stdout.isTTY !== true) process.on("SIGHUP", listener); // there it says that the terminal is gone

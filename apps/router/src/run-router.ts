@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { hostname } from "node:os";
 import process from "node:process";
 import type { CalibrationArtifact } from "evaluator-calibration";
-import { isLoopbackHost, toPrintable } from "evaluator-cli-kit";
+import { isLoopbackHost, type TextSink, toPrintable } from "evaluator-cli-kit";
 import { readCalibration } from "./decision/calibration.ts";
 import type { RouterOptions } from "./options/router-options.ts";
-import type { ModelPrice } from "./prices/model-price.ts";
+import type { ModelPrice } from "./prices/tokens.ts";
 import { refreshPrices } from "./prices/refresh-prices.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
 import { connectServices } from "./services/connect-services.ts";
@@ -17,10 +17,10 @@ import { startRouter } from "./start-router.ts";
 export interface RouterContext {
   /** Ends the router, after the answers in flight. */
   readonly signal: AbortSignal;
-  /** Prints what is as it should be. */
-  readonly write: (text: string) => void;
-  /** Prints what a person should look at. */
-  readonly warn: (text: string) => void;
+  /** Where what is as it should be is printed. */
+  readonly stdout: TextSink;
+  /** Where what a person should look at is printed. */
+  readonly stderr: TextSink;
   /** Calls the listener when the log's file was moved away, which is what SIGHUP says. */
   readonly onHangUp: (listener: () => void) => void;
   /** Is told of an error nobody expected. */
@@ -34,7 +34,7 @@ export interface RouterContext {
  */
 export async function runRouter(options: RouterOptions, context: RouterContext): Promise<void> {
   const { sharedLimit } = options;
-  const { warn } = context;
+  const { warn } = printersOf(context);
   for (const line of options.warnings) warn(`${line}\n`);
   // Loaded only now: it is most of what a router would load.
   const tracing = options.hasTraces ? (await import("./services/tracing.ts")).startTracing() : null;
@@ -49,7 +49,8 @@ export async function runRouter(options: RouterOptions, context: RouterContext):
 }
 
 async function serve(services: Services, options: RouterOptions, context: RouterContext) {
-  const { signal, write, warn, reportDefect } = context;
+  const { signal, stdout, reportDefect } = context;
+  const { write, warn } = printersOf(context);
   const { decisionLog, calibrationFile } = options;
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const log = decisionLog === null ? null : await openDecisionLog(decisionLog, { warn });
@@ -70,7 +71,7 @@ async function serve(services: Services, options: RouterOptions, context: Router
       keepFeedback: log.keepFeedback,
       logDropped: log.dropped,
     }),
-    ...(options.hasAccessLog && { writeAccess: write }),
+    ...(options.hasAccessLog && { accessLog: stdout }),
   });
   const { catalog, redact, decider, replier, notice } = services;
   write(
@@ -91,6 +92,13 @@ async function serve(services: Services, options: RouterOptions, context: Router
   await router.close();
   await refreshed;
   await log?.close();
+}
+
+function printersOf({ stdout, stderr }: RouterContext) {
+  return {
+    write: (text: string) => void stdout.write(text),
+    warn: (text: string) => void stderr.write(text),
+  };
 }
 
 // Loaded only when somebody wants to see it.

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { CalibrationArtifact } from "evaluator-calibration";
-import { listen } from "evaluator-cli-kit";
+import { listen, type TextSink } from "evaluator-cli-kit";
 import { createApp } from "./create-app.ts";
 import {
   defaultServerLimits,
@@ -12,7 +12,7 @@ import {
 } from "./connections.ts";
 import type { RouterOptions } from "./options/router-options.ts";
 import { loadPage } from "./page/load-page.ts";
-import type { PriceList } from "./prices/model-price.ts";
+import type { PriceList } from "./prices/tokens.ts";
 import type { FeedbackRecord, Observe } from "./records/message-record.ts";
 import { allowedHosts, ownAddresses } from "./security/own-addresses.ts";
 import type { Services } from "./services/services.ts";
@@ -47,8 +47,8 @@ export interface RouterParts {
   readonly keepFeedback?: (record: FeedbackRecord) => void;
   /** Records that the decision log dropped. @default there is no log */
   readonly logDropped?: () => number;
-  /** Prints one line for each response. */
-  readonly writeAccess?: (line: string) => void;
+  /** Is given one line for each response. @default there is no access log */
+  readonly accessLog?: TextSink;
   /** @default defaultServerLimits */
   readonly limits?: Partial<ServerLimits>;
 }

@@ -4,7 +4,7 @@ import {
   CalibrationMismatchError,
 } from "evaluator-calibration";
 import { type Evaluation, EvaluatorError, TimeoutError } from "evaluator-client";
-import type { PriceList } from "../prices/model-price.ts";
+import type { PriceList } from "../prices/tokens.ts";
 import type { Services } from "../services/services.ts";
 import { type Tier, tierNames, tierQuestionHash, tierQuestions } from "../tier-question.ts";
 import type {

@@ -1,4 +1,4 @@
-import type { ModelPrice } from "../prices/model-price.ts";
+import type { ModelPrice } from "../prices/tokens.ts";
 import type { Tier } from "../tier-question.ts";
 
 /** When the router does something else than the evaluation model chose; by default, never. */

@@ -9,7 +9,7 @@ import {
 } from "evaluator-cli-kit";
 import { type ReadConversation, createConversationReader } from "../openai/conversation.ts";
 import { parseRouterOptions, type RouterOptions } from "../options/router-options.ts";
-import type { PriceList } from "../prices/model-price.ts";
+import type { PriceList } from "../prices/tokens.ts";
 import { readPriceList } from "../prices/refresh-prices.ts";
 import { connectServices } from "../services/connect-services.ts";
 import type { Services } from "../services/services.ts";

@@ -2,7 +2,7 @@ import type { Handler } from "hono";
 import type { Decision } from "../decision/decision.ts";
 import { HttpError } from "../http-error.ts";
 import type { Call, MessageRouter } from "../message-router.ts";
-import type { PriceList } from "../prices/model-price.ts";
+import type { PriceList } from "../prices/tokens.ts";
 import { tierNames } from "../tier-question.ts";
 import type { ChatCompletionRequest } from "./chat-completion-schema.ts";
 import type { ReadConversation } from "./conversation.ts";

@@ -3,7 +3,7 @@ import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import { defaultTierModels } from "../options/environment-schema.ts";
 import { redactor } from "../security/redactor.ts";
-import type { ModelPrice } from "./model-price.ts";
+import type { ModelPrice } from "./tokens.ts";
 import { checkModels, readPriceList, refreshPrices } from "./refresh-prices.ts";
 
 /** Refreshes from a price list that cannot be read the first times. */

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { type Catalog, type CatalogModel, EvaluatorError } from "evaluator-client";
 import type { Redact } from "../security/redactor.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
-import type { ModelPrice } from "./model-price.ts";
+import type { ModelPrice } from "./tokens.ts";
 
 /** The models a router is set up with. */
 export interface ConfiguredModels {

@@ -1,7 +1,7 @@
-import type { BilledTokens, Reply } from "../reply/reply.ts";
+import type { Reply } from "../reply/reply.ts";
 import { UnfitCalibrationError } from "../decision/decide.ts";
 import type { AskedEvaluation, Cause, Decision } from "../decision/decision.ts";
-import { costOf } from "../prices/model-price.ts";
+import { type BilledTokens, costOf } from "../prices/tokens.ts";
 import type { Tier } from "../tier-question.ts";
 
 /** Which endpoint a message came to. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { redactor } from "../security/redactor.ts";
 import { plantedKey } from "../testing/keep-told.ts";
 import { replyFetch } from "./reply-fetch.ts";
-import { createTokenMeter } from "./reply.ts";
+import { createTokenMeter } from "../prices/tokens.ts";
 import { generateReply, type OpenModel, type ReplyOptions } from "./generate-reply.ts";
 
 const atOnce = { "retry-after-ms": "0" };

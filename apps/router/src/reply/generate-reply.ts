@@ -5,16 +5,15 @@ import {
   type LanguageModelUsage,
   streamText,
 } from "ai";
+import { type TokenMeter, toTokenUsage } from "../prices/tokens.ts";
 import type { Redact } from "../security/redactor.ts";
 import {
   type GeneratedReply,
   type ReplyForm,
   type ReplyPrompt,
   type ReplySettings,
-  type TokenMeter,
   type ToolCall,
   type ToolCallDelta,
-  toTokenUsage,
 } from "./reply.ts";
 import { describeReplyFailure, failureOfModel, isUnbilled, refusalOf } from "./reply-failure.ts";
 import type { ReplyListener } from "./reply-fetch.ts";
@@ -119,7 +118,7 @@ type Deltas = NonNullable<ReturnType<typeof redactDeltas>>;
 function redactDeltas({ onDelta, onToolCalls, redact, meter }: ReplyOptions) {
   if (onDelta === undefined) return null;
   const pieces = redact.inPieces();
-  const calls = createToolCallStream(redact);
+  const calls = onToolCalls && createToolCallStream(redact);
   let hasBegun = false;
   const listener: ReplyListener = {
     onUsage: meter.setTold,
@@ -132,14 +131,14 @@ function redactDeltas({ onDelta, onToolCalls, redact, meter }: ReplyOptions) {
     onToolCalls(given) {
       hasBegun = true;
       for (const { text } of given) meter.addText(text);
-      const clear = calls.add(given);
+      const clear = calls?.add(given) ?? [];
       return clear.length === 0 ? undefined : onToolCalls?.(clear);
     },
   };
   const end = async () => {
     const clear = pieces.end();
     if (clear !== "") await onDelta(clear);
-    const left = calls.end();
+    const left = calls?.end() ?? [];
     if (left.length > 0) await onToolCalls?.(left);
   };
   return { listener, end, hasBegun: () => hasBegun };

@@ -1,4 +1,4 @@
-import { openAiUsage, type TokenUsage, wireUsage } from "./reply.ts";
+import { openAiUsage, type TokenUsage, wireUsage } from "../prices/tokens.ts";
 
 /** A reply that broke off or grew too large; the message is the router's own. */
 export class BrokenReplyError extends Error {

@@ -1,7 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
-import type { TokenUsage } from "./reply.ts";
+import type { TokenUsage } from "../prices/tokens.ts";
 import { BrokenReplyError, gatewayEvents, type ReadEvent, type ToolPiece } from "./reply-events.ts";
 
 /** Who is told of a streamed reply while it comes. */

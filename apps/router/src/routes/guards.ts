@@ -1,3 +1,4 @@
+import type { TextSink } from "evaluator-cli-kit";
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { routePath } from "hono/route";
@@ -51,8 +52,8 @@ export function traced(tracing: Tracing): MiddlewareHandler<ClientEnv> {
 /** Where each response is told. */
 export interface AccessLog {
   readonly metrics: Metrics;
-  /** Prints one line, or null to print none. */
-  readonly write: ((line: string) => void) | null;
+  /** Where the lines go; null to print none. */
+  readonly output: TextSink | null;
 }
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
@@ -61,7 +62,7 @@ const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "
  * Tells of every response: time, method, route, status, milliseconds and request id. The route is
  * the router's own word, as an address may hold a person's text; a stream's time ends at its start.
  */
-export function accessLog({ metrics, write }: AccessLog): MiddlewareHandler<ClientEnv> {
+export function accessLog({ metrics, output }: AccessLog): MiddlewareHandler<ClientEnv> {
   return async (c, next) => {
     const startedAt = performance.now();
     await next();
@@ -70,7 +71,7 @@ export function accessLog({ metrics, write }: AccessLog): MiddlewareHandler<Clie
     const { status } = c.res;
     metrics.countResponse({ method: knownMethods.has(method) ? method : "other", route, status });
     const ms = Math.round(performance.now() - startedAt);
-    write?.(
+    output?.write(
       `${new Date().toISOString()} ${method} ${route} ${status} ${ms}ms ${c.var.requestId}\n`,
     );
   };

@@ -2,6 +2,7 @@ import { channel } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { inspect } from "node:util";
+import type { TextSink } from "evaluator-cli-kit";
 import { expect, onTestFinished, vi } from "vitest";
 import type { MessageRecord, Observe } from "../records/message-record.ts";
 
@@ -32,19 +33,21 @@ function textOf(told: unknown): string {
 /** Where a router writes its records and its access log to. */
 interface Logs {
   readonly observe?: Observe;
-  readonly writeAccess?: (line: string) => void;
+  readonly accessLog?: TextSink;
 }
 
 /** Keeps every record and every line of the access log, and gives it on to the test's own. */
-export function keepLogs({ observe, writeAccess }: Logs, keep: Keep): Required<Logs> {
+export function keepLogs({ observe, accessLog }: Logs, keep: Keep): Required<Logs> {
   return {
     observe: (record: MessageRecord) => {
       keep(record);
       observe?.(record);
     },
-    writeAccess: (line) => {
-      keep(line);
-      writeAccess?.(line);
+    accessLog: {
+      write(line) {
+        keep(line);
+        return accessLog?.write(line);
+      },
     },
   };
 }

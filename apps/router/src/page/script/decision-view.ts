@@ -1,4 +1,4 @@
-import type { ChatOutcome } from "../../routes/chat-response.ts";
+import type { ChatOutcome } from "../../routes/chat-route.ts";
 import type { Cause, Decision } from "../../decision/decision.ts";
 import type { Tier } from "../../tier-question.ts";
 import type { Costs } from "./totals.ts";

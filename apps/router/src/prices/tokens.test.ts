@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { costOf } from "./model-price.ts";
+import { costOf } from "./tokens.ts";
 
 const price = { inputUsdPerMillionTokens: 2, outputUsdPerMillionTokens: 10 };
 
