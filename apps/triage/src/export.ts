@@ -32,7 +32,7 @@ export async function exportResults(
     let [count, failed] = [0, 0];
     const counted = async function* counted(): AsyncGenerator<JudgedMail> {
       for await (const judged of judgedRows(results)) {
-        if (!isShown(judged)) continue;
+        if (isShown?.(judged) === false) continue;
         count += 1;
         failed += Number(judged.record["error"] !== undefined);
         yield judged;

@@ -5,7 +5,7 @@ import type { JsonValue, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo, RunRow } from "evaluator-postgres";
 import { readCalibration } from "./calibration.ts";
 import type { ExportCommand } from "./commands.ts";
-import { type Mail, mailOfState } from "./input/mail.ts";
+import { type Mail, mailOfState, toState } from "./input/mail.ts";
 import { MailFile } from "./input/mail-file.ts";
 import { inputOf, needJournalPlace } from "./journal-place.ts";
 import type { JournalReader, MailEnd, MailResult, NewMails } from "./journal/journal-reader.ts";
@@ -19,7 +19,6 @@ import { withRuns } from "./postgres/open-runs.ts";
 import { answeredRows, toAnsweredRow } from "./postgres/run-records.ts";
 import { type AnswerField, answerFields } from "./questions/answer-fields.ts";
 import type { TriageContext } from "./service.ts";
-import { toState } from "./state.ts";
 
 /** What of a journal is read. */
 export type ResultsCommand = Pick<ExportCommand, "journal" | "run" | "file"> & {

@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import type { Answer, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "evaluator-postgres";
-import { type Mail, stateFields } from "./input/mail.ts";
+import { type Mail, stateFields, toState } from "./input/mail.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";
 import { callKey, fromKeptText, type KeptEvaluation, setupHash } from "./journal/kept-answer.ts";
 import type { BegunRun } from "./journal/run-facts.ts";
 import { answerValue } from "./output/triage-record.ts";
-import { contextKeys, toState } from "./state.ts";
+import { contextKeys } from "./state.ts";
 
 /** What an answer comes to: an option, a mean level or a probability, by question. */
 export type AnswerValues = Readonly<Record<string, string | number | null>>;

@@ -122,12 +122,13 @@ export async function openTransport(options: ServiceOptions): Promise<Transport>
 // The emulator in this process: no key, no network. A dry run asks nothing, so it leaves the emulator
 // out and stays as small as one without --offline.
 async function offlineTransport(dryRun: boolean): Promise<Transport> {
-  const emulator = dryRun ? null : await loadEmulator();
+  const lateFetch: Emulator["fetch"] = async (input, init) =>
+    (await loadEmulator()).fetch(input, init);
   const gateway = gatewayTransport({
     apiKey: "offline",
     modelId: "typesafe-ai/jev",
     env: {},
-    fetch: async (input, init) => (emulator ?? (await loadEmulator())).fetch(input, init),
+    fetch: dryRun ? lateFetch : (await loadEmulator()).fetch,
   });
   // Its answers are never taken for those of the service.
   const target = { url: "local:emulator", modelId: "typesafe-ai/jev" };

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import { type CliContext, readTextFile } from "evaluator-cli-kit";
 import type { JsonObject } from "evaluator-client";
-import { DigestTable, NumberList } from "./input/digest-table.ts";
+import { DigestTable, NumberList } from "./input/digests.ts";
 import type { MailFile } from "./input/mail-file.ts";
 import {
   addressesIn,
@@ -10,6 +10,7 @@ import {
   pickStateFields,
   senderAddress,
   type StateField,
+  toState,
 } from "./input/mail.ts";
 
 /** What is added to the state. */
@@ -56,14 +57,6 @@ export function localDay(date: Date): string {
 
 /** Returns what the model reads about a mail. */
 export type ToState = (mail: Mail) => JsonObject;
-
-/** The contract's four keys (section 4.7); names and their order are input to the model (section 2.1). */
-export const toState: ToState = ({ from, subject, date, snippet }) => ({
-  from,
-  subject,
-  date,
-  snippet,
-});
 
 const MS_PER_DAY = 86_400_000;
 const THREAD_BYTES = 16;

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { CliError, printable, toFileError } from "evaluator-cli-kit";
+import { RepeatFinder } from "./digests.ts";
 import { type JsonRecord, readJsonRecords } from "./json-records.ts";
-import { RepeatFinder } from "./repeat-finder.ts";
 import { type Mail, mailSchema, recordLabel, type StateField, stateFieldsCheck } from "./mail.ts";
 import { toUtf8Chunks } from "./utf8-chunks.ts";
 

@@ -1,4 +1,5 @@
 import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
+import type { JsonObject } from "evaluator-client";
 import { z } from "zod";
 
 /** What an input record may have beside the contract's fields, for a model that is to read it. */
@@ -81,6 +82,11 @@ export function stateFieldsCheck(wanted: readonly StateField[]): (record: unknow
 export function pickStateFields(record: StateFields, wanted: readonly StateField[]): StateFields {
   const entries = wanted.map((field) => [field, record[field]] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+/** Returns the contract's four keys (section 4.7); names and order are input to the model (section 2.1). */
+export function toState({ from, subject, date, snippet }: Mail): JsonObject {
+  return { from, subject, date, snippet };
 }
 
 /** Returns the mail of a kept state, which has all of its record but the id and where it is. */

@@ -1,4 +1,3 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { CliError, printable } from "evaluator-cli-kit";
 import type { JsonValue, Questions } from "evaluator-client";
 import type { MailSource } from "../input/mail.ts";
@@ -7,11 +6,11 @@ import {
   fromKeptText,
   isAsWritten,
   isKeyOf,
+  KeptAnswers,
   type KeptEvaluation,
   readKeptText,
   setupHash,
 } from "./kept-answer.ts";
-import { toJournalError } from "./open-journal.ts";
 import {
   type BegunRun,
   type RunBegin,
@@ -19,9 +18,6 @@ import {
   type RunFacts,
   runFactsSchema,
 } from "./run-facts.ts";
-
-/** What is known of an answer that is wanted. */
-export type CallStatus = "answered" | "begun" | "changed" | "unknown";
 
 /** All that a journal knows of one mail. */
 export interface JournalEntry {
@@ -74,7 +70,6 @@ const statements = {
   answer:
     "SELECT key, state, evaluation, digest, wire, model, questions " +
     "FROM calls JOIN answers USING (call) JOIN setups USING (setup) WHERE key = ?",
-  kept: "SELECT key, state, evaluation, digest FROM calls JOIN answers USING (call) WHERE key = ?",
   end:
     "SELECT key, state, evaluation, digest, error " +
     "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) WHERE id = ?",
@@ -96,7 +91,6 @@ const statements = {
     "(SELECT count(*) FROM mails WHERE error IS NOT NULL) AS failed, " +
     "(SELECT count(*) FROM mails JOIN answers USING (call)) AS answered, " +
     "(SELECT sum(evaluation ->> 'costUsd') FROM answers) AS costUsd",
-  begun: "SELECT key FROM calls JOIN begun USING (call) WHERE key = ?",
   runs: "SELECT facts FROM runs ORDER BY run",
   answered:
     "SELECT id, key, state, evaluation, digest, wire, model, questions FROM mails " +
@@ -104,59 +98,33 @@ const statements = {
 };
 
 /** Reads what runs have left in a journal; its methods throw a CliError when that is damaged. */
-export class JournalReader {
-  readonly #path: string;
-  readonly #database: DatabaseSync;
-  readonly #prepared = new Map<string, StatementSync>();
-
-  /** @param database - Of the journal at the path; whoever opened it closes it. */
-  constructor(path: string, database: DatabaseSync) {
-    this.#path = path;
-    this.#database = database;
-  }
-
-  /** Returns for each answer whether it is there as it was written, and if not, whether it was asked for. */
-  statusesOf(keys: readonly string[]): CallStatus[] {
-    return keys.map((key) => this.#statusOf(key));
-  }
-
-  /** Returns a kept answer to the questions; null when it is not there as it was written. */
-  answer(key: string, questions: Questions): KeptEvaluation | null {
-    const [row] = this.#all("kept", key);
-    if (row === undefined || !isAsWritten(row)) return null;
-    return fromKeptText(String(row["evaluation"]), questions);
-  }
-
+export class JournalReader extends KeptAnswers {
   /** Returns how the newest call about a mail ended: its answer as it was written, or an error. */
   endOf(id: string, questions: Questions): MailEnd {
-    const [row = {}] = this.#all("end", id);
+    const [row = {}] = this.all(statements.end, id);
     return toEnd(row, questions);
   }
 
   /** Returns one by one the mails of the newest run, in no order, and how their newest calls ended. */
   *results({ questions, service }: Pick<BegunRun, "questions" | "service">): Generator<MailResult> {
     const setup = setupHash({ questions, service });
-    try {
-      const mails = this.#seenMails();
-      for (const row of this.#prepare("allAnswers").iterate()) {
-        const mail = mails.get(Number(row["call"]));
-        if (mail === undefined || !isAsWritten(row)) continue;
-        mails.delete(Number(row["call"]));
-        // Who answered just this was checked before it was kept.
-        const isChecked = row["hash"] === setup;
-        const text = String(row["evaluation"]);
-        const evaluation = isChecked ? readKeptText(text) : fromKeptText(text, questions);
-        yield { ...mail, state: JSON.parse(String(row["state"])) as JsonValue, evaluation };
-      }
-      for (const mail of mails.values()) yield { ...mail, state: null, evaluation: null };
-    } catch (error) {
-      throw toJournalError(error, this.#path);
+    const mails = this.#seenMails();
+    for (const row of this.iterate(statements.allAnswers)) {
+      const mail = mails.get(Number(row["call"]));
+      if (mail === undefined || !isAsWritten(row)) continue;
+      mails.delete(Number(row["call"]));
+      // Who answered just this was checked before it was kept.
+      const isChecked = row["hash"] === setup;
+      const text = String(row["evaluation"]);
+      const evaluation = isChecked ? readKeptText(text) : fromKeptText(text, questions);
+      yield { ...mail, state: JSON.parse(String(row["state"])) as JsonValue, evaluation };
     }
+    for (const mail of mails.values()) yield { ...mail, state: null, evaluation: null };
   }
 
   #seenMails() {
     const mails = new Map<number, Pick<MailResult, "id" | "error" | "source">>();
-    for (const { call, id, error, source } of this.#prepare("seenMails").iterate()) {
+    for (const { call, id, error, source } of this.iterate(statements.seenMails)) {
       mails.set(Number(call), {
         id: String(id),
         error: typeof error === "string" ? error : null,
@@ -168,15 +136,16 @@ export class JournalReader {
 
   /** Returns the mails that came last, after a run had gone through; null when there are none. */
   newMails(): NewMails | null {
-    const [row] = this.#all("newSince");
-    const ids = new Set(this.#all("newIds").map(({ id }) => String(id)));
+    const [row] = this.all(statements.newSince);
+    const ids = new Set(this.all(statements.newIds).map(({ id }) => String(id)));
     return row === undefined || ids.size === 0 ? null : { ids, since: String(row["since"]) };
   }
 
   /** Returns the run that was begun last, also one that did not go through; null when none was. */
   newestRun(): BegunRun | null {
     const begin = this.#newestBegin();
-    const [row] = begin === null ? this.#all("newestSetup") : this.#all("setup", begin.setup);
+    const [row] =
+      begin === null ? this.all(statements.newestSetup) : this.all(statements.setup, begin.setup);
     if (row === undefined) return null;
     return {
       questions: JSON.parse(String(row["questions"])) as Questions,
@@ -186,20 +155,16 @@ export class JournalReader {
   }
 
   #newestBegin(): RunBegin | null {
-    try {
-      for (const { facts } of this.#prepare("newestRuns").iterate()) {
-        const begin = runBeginSchema.safeParse(JSON.parse(String(facts)));
-        if (begin.success) return begin.data;
-      }
-      return null;
-    } catch (error) {
-      throw toJournalError(error, this.#path);
+    for (const { facts } of this.iterate(statements.newestRuns)) {
+      const begin = runBeginSchema.safeParse(JSON.parse(String(facts)));
+      if (begin.success) return begin.data;
     }
+    return null;
   }
 
   /** Returns how far the mails of the journal are. */
   progress(): JournalProgress {
-    const [row = {}] = this.#all("progress");
+    const [row = {}] = this.all(statements.progress);
     const count = (name: string) => Number(row[name] ?? 0);
     return {
       mails: count("mails"),
@@ -212,11 +177,11 @@ export class JournalReader {
 
   /** Returns what is known of a mail. @throws CliError when that is nothing. */
   find(id: string): JournalEntry {
-    const [mail] = this.#all("mail", id);
+    const [mail] = this.all(statements.mail, id);
     if (mail === undefined) {
-      throw new CliError(printable`${this.#path} knows no mail with this id.`);
+      throw new CliError(printable`${this.path} knows no mail with this id.`);
     }
-    const [answer] = this.#all("answer", String(mail["key"]));
+    const [answer] = this.all(statements.answer, String(mail["key"]));
     if (answer !== undefined) return toEntry(id, answer);
     const why = typeof mail["error"] === "string" ? mail["error"] : "None has come yet.";
     throw new CliError(printable`There is no answer about this mail. ${why}`);
@@ -224,40 +189,16 @@ export class JournalReader {
 
   /** Returns one by one all mails that are answered, each with its newest answer. */
   *answered(): Generator<AnsweredEntry> {
-    try {
-      for (const row of this.#prepare("answered").iterate()) {
-        const entry = toEntry(String(row["id"]), row);
-        if (isAnswered(entry)) yield entry;
-      }
-    } catch (error) {
-      throw toJournalError(error, this.#path);
+    for (const row of this.iterate(statements.answered)) {
+      const entry = toEntry(String(row["id"]), row);
+      if (isAnswered(entry)) yield entry;
     }
   }
 
   /** Returns what all runs came to, the oldest first. */
   runs(): RunFacts[] {
-    const rows = this.#all("runs").map(({ facts }) => JSON.parse(String(facts)) as unknown);
+    const rows = this.all(statements.runs).map(({ facts }) => JSON.parse(String(facts)) as unknown);
     return rows.flatMap((facts) => runFactsSchema.safeParse(facts).data ?? []);
-  }
-
-  #statusOf(key: string): CallStatus {
-    const [row] = this.#all("kept", key);
-    if (row !== undefined) return isAsWritten(row) ? "answered" : "changed";
-    return this.#all("begun", key).length === 0 ? "unknown" : "begun";
-  }
-
-  #all(name: keyof typeof statements, ...values: string[]): Record<string, unknown>[] {
-    try {
-      return this.#prepare(name).all(...values);
-    } catch (error) {
-      throw toJournalError(error, this.#path);
-    }
-  }
-
-  #prepare(name: keyof typeof statements): StatementSync {
-    const statement = this.#prepared.get(name) ?? this.#database.prepare(statements[name]);
-    this.#prepared.set(name, statement);
-    return statement;
   }
 }
 

@@ -60,20 +60,16 @@ type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
  * All methods throw a CliError when the disk or the file fails.
  */
 export class Journal extends JournalReader implements Disposable {
-  readonly #path: string;
   readonly #setup: CallSetup;
   readonly #setupHash: string;
-  readonly #database: DatabaseSync;
   readonly #statements: Statements;
   readonly #close: () => void;
   #waiting: WaitingEnd[] = [];
 
   private constructor(path: string, setup: CallSetup, { database, close }: OpenJournal) {
     super(path, database);
-    this.#path = path;
     this.#setup = setup;
     this.#setupHash = setupHash(setup);
-    this.#database = database;
     this.#close = close;
     this.#statements = prepareStatements(database);
   }
@@ -184,8 +180,8 @@ export class Journal extends JournalReader implements Disposable {
       change();
       this.#statements.commitStep.run();
     } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      throw toJournalError(error, this.#path);
+      if (this.database.isTransaction) this.database.exec("ROLLBACK");
+      throw toJournalError(error, this.path);
     }
   }
 }

@@ -1,6 +1,8 @@
 import { hash } from "node:crypto";
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { checkAnswers, type Evaluation, EvaluatorError, type Questions } from "evaluator-client";
 import type { Service } from "../service.ts";
+import { toJournalError } from "./open-journal.ts";
 
 /** What all calls of a run have in common. */
 export interface CallSetup {
@@ -147,5 +149,67 @@ class KeptText implements KeptEvaluation {
 
   get #all(): KeptEvaluation {
     return (this.#rest ??= JSON.parse(this.#text) as KeptEvaluation);
+  }
+}
+
+/** What is known of an answer that is wanted. */
+export type CallStatus = "answered" | "begun" | "changed" | "unknown";
+
+const byKey =
+  "SELECT key, state, evaluation, digest FROM calls JOIN answers USING (call) WHERE key = ?";
+const begunByKey = "SELECT key FROM calls JOIN begun USING (call) WHERE key = ?";
+
+/** Looks up the answers of a journal by their keys; a CliError says when it is damaged. */
+export class KeptAnswers {
+  protected readonly path: string;
+  protected readonly database: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  /** @param database - Of the journal at the path; whoever opened it closes it. */
+  constructor(path: string, database: DatabaseSync) {
+    this.path = path;
+    this.database = database;
+  }
+
+  /** Returns for each answer whether it is there as it was written, and if not, whether it was asked for. */
+  statusesOf(keys: readonly string[]): CallStatus[] {
+    return keys.map((key) => this.#statusOf(key));
+  }
+
+  /** Returns a kept answer to the questions; null when it is not there as it was written. */
+  answer(key: string, questions: Questions): KeptEvaluation | null {
+    const [row] = this.all(byKey, key);
+    if (row === undefined || !isAsWritten(row)) return null;
+    return fromKeptText(String(row["evaluation"]), questions);
+  }
+
+  #statusOf(key: string): CallStatus {
+    const [row] = this.all(byKey, key);
+    if (row !== undefined) return isAsWritten(row) ? "answered" : "changed";
+    return this.all(begunByKey, key).length === 0 ? "unknown" : "begun";
+  }
+
+  /** Returns the rows of a query, which is prepared once. */
+  protected all(sql: string, ...values: string[]): Record<string, unknown>[] {
+    try {
+      return this.#prepare(sql).all(...values);
+    } catch (error) {
+      throw toJournalError(error, this.path);
+    }
+  }
+
+  /** Returns the rows of a query one by one. */
+  protected *iterate(sql: string): Generator<Record<string, SQLOutputValue>> {
+    try {
+      yield* this.#prepare(sql).iterate();
+    } catch (error) {
+      throw toJournalError(error, this.path);
+    }
+  }
+
+  #prepare(sql: string): StatementSync {
+    const statement = this.#prepared.get(sql) ?? this.database.prepare(sql);
+    this.#prepared.set(sql, statement);
+    return statement;
   }
 }

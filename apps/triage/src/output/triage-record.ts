@@ -33,14 +33,19 @@ export function toRecord(
   { evaluation, error }: KeptEnd,
   { fields, calibration }: RecordSetup,
 ): TriageRecord {
-  return evaluation === null
-    ? toFailedRecord(mail, error ?? "The answer is not in the journal; run again.", fields)
-    : toAnsweredRecord(mail, calibratedAnswers(evaluation, calibration), fields);
+  if (evaluation === null) {
+    return toFailedRecord(mail, error ?? "The answer is not in the journal; run again.", fields);
+  }
+  const given = calibration === null ? evaluation : calibratedAnswers(evaluation, calibration);
+  return toAnsweredRecord(mail, given, fields);
 }
+
+type GivenAnswers = Omit<CalibratedAnswers, "printed"> &
+  Partial<Pick<CalibratedAnswers, "printed">>;
 
 function toAnsweredRecord(
   mail: RecordHead,
-  { answers, confidence, printed }: CalibratedAnswers,
+  { answers, confidence, printed = {} }: GivenAnswers,
   fields: readonly AnswerField[],
 ): TriageRecord {
   const { id, date, from, subject } = mail;

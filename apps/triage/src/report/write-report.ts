@@ -80,7 +80,7 @@ async function makeReport(
     all.mails += 1;
     all.failed += Number(row.kept === null);
     const judged = toJudged(row, { calibration, newMails });
-    if (!isShown(judged)) continue;
+    if (isShown?.(judged) === false) continue;
     const rule = plan?.take(judged) ?? -1;
     const shown = toMailRow(row, { judged, asked, rule, senders });
     list.add(shown, sections.placeOf(shown.answers));

@@ -19,14 +19,15 @@ export function checkSince(since: string | null): void {
 }
 
 /**
- * Returns what says of a mail whether it is shown.
+ * Returns what says of a mail whether it is shown; null where all are.
  *
  * @throws UsageError that says where `--only` names no answer, and which there are.
  */
 export function readFilter(
   { since, only }: FilterOptions,
   named: NamedAnswers,
-): (mail: JudgedMail) => boolean {
+): ((mail: JudgedMail) => boolean) | null {
+  if (since === null && only === null) return null;
   const conditions = only === null ? [] : readOnly(only, named);
   return (mail) => (since === null || mail.date >= since) && meetsAll(conditions, mail);
 }

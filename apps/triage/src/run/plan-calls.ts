@@ -1,12 +1,10 @@
 import { hash } from "node:crypto";
 import { type CostEstimate, estimateCost, type EvaluationRequest } from "evaluator-client";
-import { DigestTable, NumberList } from "../input/digest-table.ts";
+import { DIGEST_BYTES, DigestTable, NumberList, RepeatFinder } from "../input/digests.ts";
 import { changedInput, type InputMail } from "../input/mail-file.ts";
 import type { Mail } from "../input/mail.ts";
-import { DIGEST_BYTES, RepeatFinder } from "../input/repeat-finder.ts";
-import type { CallStatus } from "../journal/journal-reader.ts";
 import type { NotedMail } from "../journal/journal.ts";
-import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
+import { callKey, type CallStatus, repeatedKey, setupHash } from "../journal/kept-answer.ts";
 import type { RunContext } from "./run-context.ts";
 import { StateAdditions } from "./state-additions.ts";
 

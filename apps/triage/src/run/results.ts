@@ -125,9 +125,9 @@ export function isInTable(
     readonly kept: KeptEvaluation | null;
     readonly news: NewMails | null;
   },
-  { run, calibration, isShown }: Pick<RunContext, "run" | "calibration" | "isShown">,
+  { calibration, isShown }: Pick<RunContext, "calibration" | "isShown">,
 ): boolean {
-  if (describeFilter(run) === null) return true;
+  if (isShown === null) return true;
   const answers = kept === null ? null : calibratedAnswers(kept, calibration).answers;
   return isShown({ record, date: record.date, answers, isNew: news?.ids.has(record.id) ?? false });
 }

@@ -25,8 +25,8 @@ export interface RunContext extends CliContext {
   readonly questions: Questions;
   readonly fields: readonly AnswerField[];
   readonly toState: ToState;
-  /** Returns whether the table shows a mail. */
-  readonly isShown: (mail: JudgedMail) => boolean;
+  /** Returns whether the table shows a mail; null where it shows all. */
+  readonly isShown: ((mail: JudgedMail) => boolean) | null;
   /** What the results' answers are recalibrated with; null for as they come. */
   readonly calibration: CalibrationArtifact | null;
   readonly transport: Transport;
