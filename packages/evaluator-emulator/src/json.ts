@@ -16,12 +16,12 @@ export function isJsonRecord(value: unknown): value is Record<string, unknown> {
 /**
  * Returns a schema for a JSON object whose keys are data; `z.record` would drop an own `__proto__`.
  */
-export function recordOf<TValue>(valueSchema: z.ZodType<TValue>) {
+export function recordOf<TValue>(valueSchema: z.core.$ZodType<TValue>) {
   return z
     .custom<Record<string, unknown>>(isJsonRecord, { error: "expected an object" })
     .transform((record, context): Record<string, TValue> =>
       mapRecord(record, (value, key) => {
-        const { data, error } = valueSchema.safeParse(value, { reportInput: true });
+        const { data, error } = z.safeParse(valueSchema, value, { reportInput: true });
         for (const { message, path, input } of error?.issues ?? []) {
           context.addIssue({ code: "custom", message, path: [key, ...path], input });
         }

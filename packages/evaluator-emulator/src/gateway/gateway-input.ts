@@ -48,8 +48,8 @@ export function parseGatewayInput(body: unknown, wire: EvaluationWire): Evaluati
   return { ...readParts(stateParts), questions };
 }
 
-function parse<TBody>(schema: z.ZodType<TBody>, body: unknown): TBody {
-  const { data, error } = schema.safeParse(body);
+function parse<TBody>(schema: z.core.$ZodType<TBody>, body: unknown): TBody {
+  const { data, error } = z.safeParse(schema, body);
   if (error === undefined) return data;
   const [issue] = error.issues;
   const where = ["body", ...(issue?.path ?? [])].map(String).join(".");

@@ -74,7 +74,7 @@ const booleanCriteriaSchema = z
  *
  * @param booleanType - What this wire calls a yes/no question (contract section 2.6).
  */
-function questionSchema(booleanType: "boolean" | "noul"): z.ZodType<QuestionInput> {
+function questionSchema(booleanType: "boolean" | "noul"): z.core.$ZodType<QuestionInput> {
   const booleanSchema = z
     .object({
       type: z.literal(booleanType).transform(() => "boolean" as const),
