@@ -22,11 +22,10 @@ const notReplyUrl =
 export const environmentSchema = z.object({
   HOST: z.string().default("127.0.0.1"),
   PORT: wholeNumber({
-    fallback: 3000,
     from: 0,
     to: 65_535,
     error: "is not a port; set it to a whole number from 0 to 65535, such as PORT=3001",
-  }),
+  }).prefault("3000"),
   ROUTER_ACCESS_TOKEN: z
     .string()
     .min(16, "is short; set it to a secret of at least 16 characters")
@@ -69,12 +68,11 @@ export const environmentSchema = z.object({
   ROUTER_MODEL_ALIASES: aliases().optional(),
   ROUTER_CALIBRATION: z.string().optional(),
   ROUTER_MAX_CALLS: wholeNumber({
-    fallback: 64,
     from: 1,
     to: 10_000,
     error: "is not a number of calls; set it to a whole number from 1 to 10000, such as 64",
-  }),
-  ROUTER_STALL_TIMEOUT_MS: milliseconds(20_000),
+  }).prefault("64"),
+  ROUTER_STALL_TIMEOUT_MS: milliseconds().prefault("20000"),
   ROUTER_LIMITS: z
     .string()
     .regex(
@@ -174,21 +172,16 @@ function withVersion(url: string): string {
   return pathname === "/" ? `${href}v1` : href.replace(/(?<!\/)\/+$/, "");
 }
 
-interface WholeNumber {
-  readonly from: number;
-  readonly to: number;
-  readonly error: string;
-  readonly fallback?: number;
+function milliseconds() {
+  return wholeNumber({
+    from: 1,
+    to: 600_000,
+    error: "is not a time; set it to milliseconds from 1 to 600000, such as 2000",
+  });
 }
 
-function milliseconds(fallback?: number) {
-  const error = "is not a time; set it to milliseconds from 1 to 600000, such as 2000";
-  return wholeNumber({ from: 1, to: 600_000, error, ...(fallback !== undefined && { fallback }) });
-}
-
-function wholeNumber({ from, to, error, fallback }: WholeNumber) {
+function wholeNumber({ from, to, error }: { from: number; to: number; error: string }) {
   const isInRange = (text: string) =>
     /^\d{1,6}$/.test(text) && Number(text) >= from && Number(text) <= to;
-  const text = z.string().refine(isInRange, error);
-  return (fallback === undefined ? text : text.default(String(fallback))).transform(Number);
+  return z.string().refine(isInRange, error).transform(Number);
 }
