@@ -25,15 +25,19 @@ export interface GenerationLog {
 
 /** @param capacity - How many calls are kept; the oldest is forgotten first. */
 export function createGenerationLog(capacity = 1000): GenerationLog {
-  const generations = new Map<string, Generation>();
+  let generations = new Map<string, Generation>();
+  // One iterator for all: each new one would pass every place that a forgotten call has left.
+  let oldestFirst = generations.keys();
   return {
     add(generation) {
       generations.set(generation.id, generation);
-      const [oldest] = generations.keys();
-      if (generations.size > capacity && oldest !== undefined) generations.delete(oldest);
+      if (generations.size > capacity) generations.delete(oldestFirst.next().value ?? "");
     },
     find: (id) => generations.get(id) ?? null,
-    reset: () => generations.clear(),
+    reset() {
+      generations = new Map();
+      oldestFirst = generations.keys();
+    },
   };
 }
 

@@ -72,7 +72,10 @@ export function readSpendQuery(parameter: (name: string) => string | undefined):
 
 type SumName = "marketCost" | "inputTokens" | "outputTokens" | "requests";
 type Sums = Record<SumName, number>;
-type Entry = Omit<SpentCall, keyof Sums | "startTime"> & { hour: string; sums: Sums };
+type Counted = Omit<SpentCall, keyof Sums | "startTime">;
+type Entry = Counted & { readonly hour: string; readonly sums: Sums };
+
+const hourMs = 3_600_000;
 
 // The gateway calls all upstream models with its own credential (contract section 4.1, rule 2).
 const credentialType = "system";
@@ -82,11 +85,11 @@ export function createSpendLedger(): SpendLedger {
   const entries = new Map<string, Entry>();
   return {
     add({ startTime, marketCost, inputTokens, outputTokens, ...what }) {
-      const hour = `${new Date(startTime).toISOString().slice(0, 13)}:00:00.000Z`;
-      const key = JSON.stringify([hour, what]);
-      const sums = entries.get(key)?.sums ?? noSums();
-      addTo(sums, { marketCost, inputTokens, outputTokens, requests: 1 });
-      entries.set(key, { ...what, hour, sums });
+      const startOfHour = startTime - (startTime % hourMs);
+      const key = JSON.stringify([startOfHour, what]);
+      const entry = entries.get(key) ?? newEntry(startOfHour, what);
+      addTo(entry.sums, { marketCost, inputTokens, outputTokens, requests: 1 });
+      entries.set(key, entry);
     },
     report(account, query) {
       const rows = new Map<string, Sums>();
@@ -104,6 +107,10 @@ export function createSpendLedger(): SpendLedger {
     },
     reset: () => entries.clear(),
   };
+}
+
+function newEntry(startOfHour: number, what: Counted): Entry {
+  return { ...what, hour: new Date(startOfHour).toISOString(), sums: noSums() };
 }
 
 function isAskedFor(entry: Entry, query: SpendQuery): boolean {

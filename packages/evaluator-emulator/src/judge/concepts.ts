@@ -231,21 +231,21 @@ export function findConcepts(
   words: readonly string[],
   role: keyof typeof phrasesByRole,
 ): ReadonlyMap<string, number> {
-  const found = new Map<string, Set<string>>();
-  for (const phrase of phrasesOf(words)) {
-    for (const name of phrasesByRole[role].get(phrase) ?? []) {
-      found.set(name, (found.get(name) ?? new Set()).add(phrase));
-    }
+  const counts = new Map<string, number>();
+  const phrases = phrasesByRole[role];
+  for (const phrase of new Set(phrasesOf(words))) {
+    const names = phrases.get(phrase);
+    if (names === undefined) continue;
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  return new Map([...found].map(([name, phrases]) => [name, phrases.size]));
+  return counts;
 }
 
 function phrasesOf(words: readonly string[]): string[] {
-  const phrases: string[] = [];
-  for (const [start, word] of words.entries()) {
-    let phrase = word;
-    phrases.push(phrase);
-    if (!phraseStarts.has(word)) continue;
+  const phrases = [...words];
+  for (let start = 0; start < words.length; start += 1) {
+    let phrase = words[start] ?? "";
+    if (!phraseStarts.has(phrase)) continue;
     for (const next of words.slice(start + 1, start + longestPhrase)) {
       phrase += ` ${next}`;
       phrases.push(phrase);

@@ -145,8 +145,6 @@ function cappedOpinion(logit: number, isInformed: boolean): Opinion {
 const wordWeight = 0.7;
 const conceptWeight = 1.5;
 
-type Weighted = readonly (readonly [item: string, weight: number])[];
-
 /**
  * Weighs criteria against each other and gives a function that says how strongly a state speaks for
  * each of them; 0 where nothing does. A word or concept weighs more the fewer criteria hold it, and
@@ -155,22 +153,16 @@ type Weighted = readonly (readonly [item: string, weight: number])[];
 function matchCriteria(
   criteria: readonly TextProfile[],
 ): (state: TextProfile) => readonly number[] {
-  const words = weigh(
-    criteria.map((criterion) => [...criterion.words]),
-    wordWeight,
-  );
-  const concepts = weigh(
-    criteria.map((criterion) => [...criterion.concepts.keys()]),
-    conceptWeight,
-  );
+  const weightOfWord = weigh(criteria.map(({ words }) => words));
+  const weightOfConcept = weigh(criteria.map(({ concepts }) => concepts));
   return (state) =>
-    criteria.map((_criterion, index) => {
+    criteria.map(({ words, concepts }) => {
       let score = 0;
-      for (const [word, weight] of words[index] ?? []) {
-        if (state.words.has(word)) score += weight;
+      for (const word of words) {
+        if (state.words.has(word)) score += wordWeight * weightOfWord(word);
       }
-      for (const [name, weight] of concepts[index] ?? []) {
-        score += weight * conceptStrength(state, name);
+      for (const name of concepts.keys()) {
+        score += conceptWeight * weightOfConcept(name) * conceptStrength(state, name);
       }
       return score;
     });
@@ -181,9 +173,11 @@ function conceptStrength(state: TextProfile, name: string): number {
   return Math.log2(1 + (state.concepts.get(name) ?? 0));
 }
 
-function weigh(groups: readonly (readonly string[])[], weight: number): Weighted[] {
+/** Returns how rare an item is among groups: 0 when all of them hold it. */
+function weigh(groups: readonly { keys(): Iterable<string> }[]): (item: string) => number {
   const counts = new Map<string, number>();
-  for (const item of groups.flat()) counts.set(item, (counts.get(item) ?? 0) + 1);
-  const rarity = (item: string) => Math.log(groups.length / (counts.get(item) ?? groups.length));
-  return groups.map((group) => group.map((item) => [item, weight * rarity(item)]));
+  for (const group of groups) {
+    for (const item of group.keys()) counts.set(item, (counts.get(item) ?? 0) + 1);
+  }
+  return (item) => Math.log(groups.length / (counts.get(item) ?? groups.length));
 }

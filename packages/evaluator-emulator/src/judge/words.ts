@@ -37,13 +37,14 @@ export const stopWords: ReadonlySet<string> = new Set(
   ),
 );
 
-const clausePattern = /[^,.;:()]+/gu;
-const negationPattern = /\b(?:no|not|none|never|without)\b.*$/isu;
+const clausePattern = /[^,.;:()]+/g;
+const negationPattern = /\b(?:no|not|none|never|without)\b.*$/is;
 
 /**
  * The text without what a description denies: "short task, no deep reasoning" keeps "short task".
  */
 export function dropNegated(text: string): string {
+  if (!negationPattern.test(text)) return text;
   const clauses = text.match(clausePattern) ?? [];
   return clauses.map((clause) => clause.replace(negationPattern, "")).join(", ");
 }

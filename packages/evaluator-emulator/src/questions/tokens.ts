@@ -1,5 +1,5 @@
 import { imageTokens } from "./images.ts";
-import { type EvaluationInput, type QuestionInput, questionText } from "./question.ts";
+import { type EvaluationInput, questionText } from "./question.ts";
 
 const bytesPerToken = 4;
 const frameTokens = 16;
@@ -15,19 +15,38 @@ function estimateStateTokens({ state, images = [] }: EvaluationInput): number {
   return estimateTextTokens(text) + images.length * imageTokens;
 }
 
-/** Estimated tokens of one question: its instructions and criteria, never its id. */
-function estimateQuestionTokens(question: QuestionInput): number {
-  return estimateTextTokens(questionText(question));
+/** Estimated tokens of the parts of a request. */
+interface InputTokens {
+  readonly state: number;
+  /** Instructions and criteria of all questions, never their ids. */
+  readonly questions: number;
+  readonly longestQuestion: number;
+}
+
+// Asked for when a request is admitted and again when it is answered.
+const known = new WeakMap<EvaluationInput, InputTokens>();
+
+function tokensOf(input: EvaluationInput): InputTokens {
+  const counted = known.get(input) ?? countTokens(input);
+  known.set(input, counted);
+  return counted;
+}
+
+function countTokens(input: EvaluationInput): InputTokens {
+  const each = Object.values(input.questions).map((question) =>
+    estimateTextTokens(questionText(question)),
+  );
+  return {
+    state: estimateStateTokens(input),
+    questions: each.reduce((total, tokens) => total + tokens, 0),
+    longestQuestion: each.reduce((longest, tokens) => Math.max(longest, tokens), 0),
+  };
 }
 
 /** Estimated input tokens of a whole request: state, questions and a fixed frame. */
 export function estimateInputTokens(input: EvaluationInput): number {
-  const questionTokens = Object.values(input.questions).map(estimateQuestionTokens);
-  return (
-    frameTokens +
-    estimateStateTokens(input) +
-    questionTokens.reduce((total, tokens) => total + tokens, 0)
-  );
+  const { state, questions } = tokensOf(input);
+  return frameTokens + state + questions;
 }
 
 /** Most tokens of a state together with its longest question (contract section 8, field fact). */
@@ -37,11 +56,6 @@ const maxRequestTokens = 64_000;
 
 /** Whether a request is longer than the model reads. */
 export function isOverTokenLimits(input: EvaluationInput): boolean {
-  const longestQuestion = Object.values(input.questions)
-    .map(estimateQuestionTokens)
-    .reduce((longest, tokens) => Math.max(longest, tokens), 0);
-  return (
-    estimateStateTokens(input) + longestQuestion > maxStateTokens ||
-    estimateInputTokens(input) > maxRequestTokens
-  );
+  const { state, longestQuestion } = tokensOf(input);
+  return state + longestQuestion > maxStateTokens || estimateInputTokens(input) > maxRequestTokens;
 }

@@ -6,17 +6,18 @@ import type { EmulatorContext } from "../emulator-context.ts";
 import { mapRecord } from "../json.ts";
 import type { QuestionInput, ScoreInput } from "../questions/question.ts";
 import { estimateInputTokens, isOverTokenLimits } from "../questions/tokens.ts";
-import { isVendorPath, VendorError } from "./vendor-error.ts";
+import { VendorError } from "./vendor-error.ts";
 import { parseVendorInput, type VendorRequest } from "./vendor-input.ts";
 
 /** Returns the vendor's direct API (contract section 4.5), under `/direct` and at the host root. */
 export function vendorRoutes(context: EmulatorContext): Hono<CallEnvironment> {
   const app = new Hono<CallEnvironment>();
-  app.use(async (call, next) => {
-    await next();
-    if (!isVendorPath(call.req.path)) return;
-    call.res.headers.set("x-typesafe-request-id", `req_${context.nextId()}`);
-  });
+  for (const path of ["/direct/*", "/v1/systemone"]) {
+    app.use(path, async (call, next) => {
+      await next();
+      call.res.headers.set("x-typesafe-request-id", `req_${context.nextId()}`);
+    });
+  }
   for (const path of ["/direct/v1/systemone", "/v1/systemone"]) {
     app.post(path, (call) => systemOneRoute(call, context));
   }
