@@ -1,10 +1,12 @@
-const wholeNumbers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+// Made for the first amount that is printed: they take as long as Node itself to start.
+let wholeNumbers: Intl.NumberFormat | undefined;
+let dollars: Intl.NumberFormat | undefined;
+let fractions: Intl.NumberFormat | undefined;
 const cents = { style: "currency", currency: "USD", minimumFractionDigits: 2 } as const;
-const dollars = new Intl.NumberFormat("en-US", { ...cents, maximumFractionDigits: 2 });
-const fractions = new Intl.NumberFormat("en-US", { ...cents, maximumFractionDigits: 6 });
 
 /** Prints a count: `12,345`. */
 export function printCount(count: number): string {
+  wholeNumbers ??= new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
   return wholeNumbers.format(count);
 }
 
@@ -15,6 +17,8 @@ export function printMails(count: number): string {
 
 /** Prints US dollars: `$1.26`, and below a dollar down to its millionth. */
 export function printUsd(usd: number): string {
+  dollars ??= new Intl.NumberFormat("en-US", { ...cents, maximumFractionDigits: 2 });
+  fractions ??= new Intl.NumberFormat("en-US", { ...cents, maximumFractionDigits: 6 });
   return (usd < 1 ? fractions : dollars).format(usd);
 }
 

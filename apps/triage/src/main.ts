@@ -3,7 +3,6 @@ import { setFlagsFromString } from "node:v8";
 import { runProgram } from "evaluator-cli-kit";
 import { openRuns } from "./postgres/open-runs.ts";
 import { openCatalog, openTransport } from "./service.ts";
-import { runTriage } from "./triage.ts";
 import { usage } from "./usage.ts";
 
 // Mails stream through and are soon garbage: room for it that does not grow keeps the dry run of a
@@ -16,7 +15,11 @@ setFlagsFromString("--heap-growing-percent=50");
 process.title = "triage";
 
 const services = { openTransport, openCatalog, openRuns };
-await runProgram((words, context) => runTriage(words, { ...context, ...services }), {
-  name: "The triage",
-  help: { command: "npm run triage --", usage },
-});
+const help = { command: "npm run triage --", usage };
+await runProgram(
+  async (words, context) => {
+    const { runTriage } = await import("./triage.ts"); // which --help does not need
+    return await runTriage(words, { ...context, ...services });
+  },
+  { name: "The triage", help },
+);

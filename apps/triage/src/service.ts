@@ -6,14 +6,7 @@ import {
   printable,
   toPrintable,
 } from "evaluator-cli-kit";
-import {
-  type Catalog,
-  ConfigurationError,
-  createCatalog,
-  gatewayTransport,
-  type Transport,
-  transportFromEnvironment,
-} from "evaluator-client";
+import type { Catalog, Transport } from "evaluator-client";
 import type { PostgresRuns } from "evaluator-postgres";
 
 /** What the program runs with: what it takes from the machine, and how a service is reached. */
@@ -21,7 +14,7 @@ export interface TriageContext extends CliContext {
   /** Returns the transport to ask through. */
   readonly openTransport: (options: ServiceOptions) => Promise<Transport>;
   /** Returns the price list of the service; null when it has none. */
-  readonly openCatalog: (options: ServiceOptions) => Catalog | null;
+  readonly openCatalog: (options: ServiceOptions) => Promise<Catalog | null>;
   /** Opens the runs of a database by its URL. */
   readonly openRuns: OpenRuns;
 }
@@ -111,6 +104,7 @@ const noKeys = { AI_GATEWAY_API_KEY: "none", EVALUATOR_DIRECT_API_KEY: "none" };
 export async function openTransport(options: ServiceOptions): Promise<Transport> {
   const { offline, dryRun, env } = options;
   if (offline) return await offlineTransport(dryRun);
+  const { ConfigurationError, transportFromEnvironment } = await import("evaluator-client");
   try {
     return transportFromEnvironment(dryRun ? { ...env, ...noKeys } : env);
   } catch (error) {
@@ -124,6 +118,7 @@ export async function openTransport(options: ServiceOptions): Promise<Transport>
 async function offlineTransport(dryRun: boolean): Promise<Transport> {
   const lateFetch: Emulator["fetch"] = async (input, init) =>
     (await loadEmulator()).fetch(input, init);
+  const { gatewayTransport } = await import("evaluator-client");
   const gateway = gatewayTransport({
     apiKey: "offline",
     modelId: "typesafe-ai/jev",
@@ -143,7 +138,9 @@ async function loadEmulator(): Promise<Emulator> {
 const limits = { maxRetries: 0, deadlineMs: 3000 };
 
 /** Returns the gateway's price list, which needs no key; null when the gateway is not asked. */
-export function openCatalog({ offline, env }: ServiceOptions): Catalog | null {
+export async function openCatalog({ offline, env }: ServiceOptions): Promise<Catalog | null> {
   const name = env["EVALUATOR_TRANSPORT"]?.trim() || "gateway";
-  return offline || name !== "gateway" ? null : createCatalog({ env, ...limits });
+  if (offline || name !== "gateway") return null;
+  const { createCatalog } = await import("evaluator-client");
+  return createCatalog({ env, ...limits });
 }

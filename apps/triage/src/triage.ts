@@ -1,14 +1,9 @@
 import { UsageError } from "evaluator-cli-kit";
 import { readArguments } from "./arguments.ts";
 import type { TriageCommand, TriageRun, WorkCommand } from "./commands.ts";
-import { explainMail } from "./explain.ts";
-import { exportResults } from "./export.ts";
 import { findJournalPlace, needJournalPlace } from "./journal-place.ts";
-import { goOn } from "./run/go-on.ts";
 import { interrupted } from "./run/interruption.ts";
-import { triageFile } from "./run/triage-file.ts";
 import type { TriageContext } from "./service.ts";
-import { showStatus } from "./status.ts";
 
 /**
  * Runs the command a person typed, and returns the exit code: 0 all fine, 2 some records failed.
@@ -25,12 +20,22 @@ export async function runTriage(argv: readonly string[], context: TriageContext)
   }
 }
 
+// Each loads what it needs: all of it together would be half of what a short command takes.
 async function runCommand(command: TriageCommand, context: TriageContext): Promise<number> {
   if (command.name === "run") return await runOrJoin(command, context);
   if (command.name === "work") return await work(command, context);
-  if (command.name === "status") return await showStatus(command, context);
-  if (command.name === "export") return await exportResults(command, context);
-  if (command.name === "explain") return await explainMail(command, context);
+  if (command.name === "status") {
+    const { showStatus } = await import("./status.ts");
+    return await showStatus(command, context);
+  }
+  if (command.name === "export") {
+    const { exportResults } = await import("./export.ts");
+    return await exportResults(command, context);
+  }
+  if (command.name === "explain") {
+    const { explainMail } = await import("./explain.ts");
+    return await explainMail(command, context);
+  }
   if (command.name === "query") {
     const { queryJournal } = await import("./query/query-journal.ts");
     return await queryJournal(command, context);
@@ -39,7 +44,6 @@ async function runCommand(command: TriageCommand, context: TriageContext): Promi
     const { checkQuestions } = await import("./questions/check-questions.ts");
     return await checkQuestions(command, context);
   }
-  // Only these need the libraries for mail and for plots.
   if (command.name === "import") {
     const { importMails } = await import("./import/import-mails.ts");
     return await importMails(command, context);
@@ -54,7 +58,10 @@ async function runCommand(command: TriageCommand, context: TriageContext): Promi
 
 async function runOrJoin(command: TriageRun, context: TriageContext): Promise<number> {
   const place = findJournalPlace(command, context);
-  if (place?.kind !== "postgres") return await triageFile(command, context);
+  if (place?.kind !== "postgres") {
+    const { triageFile } = await import("./run/triage-file.ts");
+    return await triageFile(command, context);
+  }
   const { runTogether } = await import("./postgres/run-together.ts");
   return await runTogether(command, place, context);
 }
@@ -63,6 +70,7 @@ async function work(command: WorkCommand, context: TriageContext): Promise<numbe
   const place = await needJournalPlace(command, context);
   if (place.kind === "sqlite") {
     if (command.wait) throw new UsageError("--wait belongs to a journal in PostgreSQL.");
+    const { goOn } = await import("./run/go-on.ts");
     return await goOn(command, place.path, context);
   }
   const { workOnRuns } = await import("./postgres/work.ts");

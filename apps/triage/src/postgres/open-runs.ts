@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { CliError, type Environment, type TextSink } from "evaluator-cli-kit";
-import { type Pacer, type RateLimits, sharedPacer } from "evaluator-client";
+import type { Pacer, RateLimits } from "evaluator-client";
 import type { PostgresRuns } from "evaluator-postgres";
 import type { OpenRuns, RunsOptions, Service } from "../service.ts";
 
@@ -63,6 +63,7 @@ export async function openPacer({
   env,
   stderr,
 }: SharedLimit): Promise<Pacer & AsyncDisposable> {
+  const { sharedPacer } = await import("evaluator-client");
   const { postgresLimits } = await import("evaluator-postgres");
   const store = await postgresLimits(url);
   const name = keyNames[env["EVALUATOR_TRANSPORT"]?.trim() || "gateway"] ?? "";

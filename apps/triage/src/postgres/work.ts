@@ -110,7 +110,7 @@ export async function workOnRuns(
   const service = serviceOf(transport);
   stderr.write(describeEngine(service));
   const context = { ...program, transport, service };
-  const catalog = program.openCatalog({ ...command, dryRun: false, env });
+  const catalog = await program.openCatalog({ ...command, dryRun: false, env });
   const isDocumented = hasDocumentedPrice(transport);
   const { modelId } = service;
   const price = await findPrice({

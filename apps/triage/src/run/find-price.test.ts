@@ -53,7 +53,7 @@ test.each([
 
 test("an answer that says no cost is counted by the listed price", async () => {
   const cwd = await folderWith([sampleMail()]);
-  const openCatalog = () => listing({ input: "0.001" });
+  const openCatalog = async () => listing({ input: "0.001" });
   const target = { url: "https://gateway.example/v4/ai", modelId };
   const { providerMetadata: _, ...response } = sampleResponse();
   const answer = () => ({ ...response, providerMetadata: {} });

@@ -68,7 +68,7 @@ export async function readRunContext(run: TriageRun, program: TriageContext): Pr
     isShown,
     toState: await chooseState(run, input, program),
     transport,
-    catalog: openCatalog(wanted),
+    catalog: await openCatalog(wanted),
     service: serviceOf(transport),
   };
 }

@@ -28,7 +28,7 @@ export async function startTriage(
   const context = createTestContext({ clock: stoppedClock, ...given });
   const ways = {
     openTransport: async () => transport,
-    openCatalog: () => null,
+    openCatalog: async () => null,
     openRuns,
     ...given,
   };
