@@ -1,15 +1,17 @@
 import { expect, test } from "vitest";
 import { AdaptiveRate } from "./adaptive-rate.ts";
+import { Throughput } from "./rate-evidence.ts";
 
 /** A rate at a time that goes on with what happens. */
 class RateInTime {
-  readonly rate = new AdaptiveRate();
+  readonly #throughput = new Throughput();
+  readonly rate = new AdaptiveRate(this.#throughput);
   nowMs = 0;
 
   /** Requests succeed one after the other, each an interval after the one before. */
   succeed(times: number, everyMs = this.rate.intervalMs): this {
     for (let time = 0; time < times; time += 1) {
-      this.rate.succeeded(this.nowMs, this.nowMs);
+      this.#succeedOnce();
       this.nowMs += everyMs;
     }
     return this;
@@ -19,9 +21,14 @@ class RateInTime {
   pause(pauseMs: number): this {
     this.rate.throttled(this.nowMs);
     this.nowMs += pauseMs;
-    this.rate.succeeded(this.nowMs, this.nowMs);
+    this.#succeedOnce();
     this.rate.reopened(this.nowMs);
     return this;
+  }
+
+  #succeedOnce(): void {
+    this.#throughput.add(this.nowMs);
+    this.rate.succeeded(this.nowMs, this.nowMs);
   }
 
   /** A throttled answer stands alone. */

@@ -1,4 +1,4 @@
-import { LongWindow, RateComparison, StrayNoise, Throughput } from "./rate-evidence.ts";
+import { LongWindow, RateComparison, StrayNoise, type Throughput } from "./rate-evidence.ts";
 
 // These figures come from the simulations beside this file: buckets, fixed and sliding windows of a
 // second and of a minute, 10 a minute to 200 a second, with and without Retry-After, and noise.
@@ -46,8 +46,13 @@ export class AdaptiveRate {
   #pausedAtMs = Number.NEGATIVE_INFINITY;
   #comparison: RateComparison | null = null;
   readonly #noise = new StrayNoise();
-  readonly #throughput = new Throughput();
+  readonly #throughput: Throughput;
   readonly #window = new LongWindow();
+
+  /** @param throughput - All successes, also those before the first throttled answer. */
+  constructor(throughput: Throughput) {
+    this.#throughput = throughput;
+  }
 
   /** The least time between two requests, in milliseconds; 0 while no limit is known. */
   get intervalMs(): number {
@@ -83,9 +88,8 @@ export class AdaptiveRate {
     return true;
   }
 
-  /** A request succeeded. */
+  /** A request succeeded; nobody needs to say so before the first throttled answer. */
   succeeded(passedAtMs: number, nowMs: number): void {
-    this.#throughput.add(nowMs);
     this.#noise.succeeded(nowMs);
     this.#successesSinceDecrease += 1;
     if (this.#comparison !== null) return this.#compareSuccess(this.#comparison, passedAtMs);

@@ -38,6 +38,8 @@ export interface Waiter extends PacedCall {
 /** The calls that wait to be sent, in order; each leaves it by its signal or deadline as well. */
 export class CallQueue {
   readonly #waiters: Waiter[] = [];
+  /** Those who wait, in order. */
+  readonly waiters: readonly Waiter[] = this.#waiters;
   readonly #clock: Clock;
   readonly #onLeave: () => void;
 
@@ -45,11 +47,6 @@ export class CallQueue {
   constructor(clock: Clock, onLeave: () => void) {
     this.#clock = clock;
     this.#onLeave = onLeave;
-  }
-
-  /** How many calls wait. */
-  get length(): number {
-    return this.#waiters.length;
   }
 
   /** Joins at the end; gives what the waiting ends with, and leaves no listener or timer behind. */
@@ -80,16 +77,6 @@ export class CallQueue {
       signal?.addEventListener("abort", onAbort);
       this.#waiters.push(waiter);
     });
-  }
-
-  /** The first in line. */
-  first(): Waiter | undefined {
-    return this.#waiters[0];
-  }
-
-  /** Those from that place in line on. */
-  from(index: number): readonly Waiter[] {
-    return this.#waiters.slice(index);
   }
 
   /** The first among those with the most retries left. */

@@ -13,9 +13,9 @@ export class LimitDetector {
   // Before the first success, one throttled answer is enough.
   #evidence = ALARM - PER_THROTTLED;
 
-  /** Takes in a success. */
-  succeeded(): void {
-    this.#evidence = Math.max(0, this.#evidence - PER_SUCCESS);
+  /** Takes in successes. */
+  succeeded(count = 1): void {
+    this.#evidence = Math.max(0, this.#evidence - count * PER_SUCCESS);
   }
 
   /** Takes in a throttled answer; returns whether it shows a limit. */

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
 import { Gate, LimitDetector, type ThrottledCall } from "./gate.ts";
+import { Throughput } from "./rate-evidence.ts";
 import { type RateLimits, TokenBucket } from "./rate-limits.ts";
 
 /** The share of a known limit that is used. */
@@ -38,10 +39,13 @@ class LocalPacer implements Pacer {
   readonly #random: () => number;
   readonly #requests: TokenBucket | null;
   readonly #tokens: TokenBucket | null;
-  readonly #rate = new AdaptiveRate();
+  readonly #throughput = new Throughput();
+  readonly #rate = new AdaptiveRate(this.#throughput);
   readonly #gate = new Gate();
   readonly #detector = new LimitDetector();
   readonly #queue: CallQueue;
+  // By a known limit or since a throttled answer; before, only the window keeps a call.
+  #isPaced: boolean;
   #window = FIRST_WINDOW;
   #inFlight = 0;
   #nextAtMs = 0;
@@ -53,6 +57,7 @@ class LocalPacer implements Pacer {
     const { requestsPerMinute, tokensPerSecond } = limits;
     this.#requests = bucketFor(requestsPerMinute && requestsPerMinute / 60);
     this.#tokens = bucketFor(tokensPerSecond);
+    this.#isPaced = this.#requests !== null || this.#tokens !== null;
     this.#clock = clock;
     this.#random = random;
     this.#queue = new CallQueue(clock, () => this.#wake());
@@ -66,7 +71,7 @@ class LocalPacer implements Pacer {
     if (call.signal?.aborted) return Promise.reject(call.signal.reason);
     const admitted = this.admitNow(call.tokens);
     if (admitted !== null) return Promise.resolve(admitted);
-    const isNext = this.#queue.length === 0;
+    const isNext = this.#queue.waiters.length === 0;
     const nowMs = this.#clock.now();
     const delayMs = this.#delayMs(call.tokens, nowMs);
     this.#endIdling(nowMs);
@@ -81,7 +86,7 @@ class LocalPacer implements Pacer {
 
   admitNow(tokens: number): Admission | null {
     const nowMs = this.#clock.now();
-    const mayPass = this.#queue.length === 0 && this.#delayMs(tokens, nowMs) === 0;
+    const mayPass = this.#queue.waiters.length === 0 && this.#delayMs(tokens, nowMs) === 0;
     return mayPass ? this.#pass(tokens, nowMs) : null;
   }
 
@@ -103,12 +108,13 @@ class LocalPacer implements Pacer {
 
   /** While it is not sure that answers come, those go first who lose the least by a refusal. */
   #next(): Waiter | undefined {
-    const isSure = !this.#gate.isPaused && this.#rate.isRecovered;
-    return isSure ? this.#queue.first() : this.#queue.freshest();
+    const isSure = !this.#isPaced || (!this.#gate.isPaused && this.#rate.isRecovered);
+    return isSure ? this.#queue.waiters[0] : this.#queue.freshest();
   }
 
   #delayMs(tokens: number, nowMs: number): number {
     if (this.#inFlight >= this.#window) return Number.POSITIVE_INFINITY;
+    if (!this.#isPaced) return 0;
     return Math.max(
       this.#gate.delayMs(nowMs),
       this.#nextAtMs - nowMs,
@@ -120,17 +126,13 @@ class LocalPacer implements Pacer {
   #pass(tokens: number, passedAtMs: number): Admission {
     this.#endIdling(passedAtMs);
     this.#inFlight += 1;
-    this.#requests?.take(1, passedAtMs);
-    this.#tokens?.take(tokens, passedAtMs);
-    this.#nextAtMs = Math.max(this.#nextAtMs, passedAtMs) + this.#rate.intervalMs;
-    const isFirst = this.#gate.isPaused;
-    this.#gate.pass();
+    const isFirst = this.#isPaced && this.#take(tokens, passedAtMs);
     const settle = <TNote>(note: (nowMs: number) => TNote): TNote => {
       this.#inFlight -= 1;
       const nowMs = this.#clock.now();
       const noted = note(nowMs);
       this.#wake();
-      if (this.#inFlight === 0 && this.#queue.length === 0) this.#idleSinceMs = nowMs;
+      if (this.#inFlight === 0 && this.#queue.waiters.length === 0) this.#idleSinceMs = nowMs;
       return noted;
     };
     return {
@@ -148,9 +150,21 @@ class LocalPacer implements Pacer {
     };
   }
 
+  /** Takes a request from the limits; returns whether it tries first for all, after a pause. */
+  #take(tokens: number, passedAtMs: number): boolean {
+    this.#requests?.take(1, passedAtMs);
+    this.#tokens?.take(tokens, passedAtMs);
+    this.#nextAtMs = Math.max(this.#nextAtMs, passedAtMs) + this.#rate.intervalMs;
+    const isFirst = this.#gate.isPaused;
+    this.#gate.pass();
+    return isFirst;
+  }
+
   #succeeded(call: { isFirst: boolean; passedAtMs: number; nowMs: number }): void {
     const busyMs = call.nowMs - this.#idledMs;
     this.#window += this.#window < EARLY_WINDOW ? 1 : LATER_GROWTH;
+    this.#throughput.add(busyMs);
+    if (!this.#isPaced) return;
     this.#rate.succeeded(call.passedAtMs - this.#idledMs, busyMs);
     this.#detector.succeeded();
     if (!call.isFirst) return;
@@ -160,6 +174,10 @@ class LocalPacer implements Pacer {
   }
 
   #throttled(call: Omit<ThrottledCall, "random">): "limit" | "stray" {
+    if (!this.#isPaced) {
+      this.#isPaced = true;
+      this.#detector.succeeded(this.#throughput.count);
+    }
     const wasOpen = this.#gate.isOpen;
     if (wasOpen) {
       if (this.#gate.closedSince(call.passedAtMs)) return "stray";

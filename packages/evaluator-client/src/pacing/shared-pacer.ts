@@ -121,7 +121,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
   }
 
   admitNow(tokens: number): Admission | null {
-    if (this.#isClosed || this.#queue.length > 0) return null;
+    if (this.#isClosed || this.#queue.waiters.length > 0) return null;
     const nowMs = this.#clock.now();
     // Nobody wanted them; used later, they would come on top of those of others.
     this.#slots.dropBefore(nowMs - this.#leaseMs);
@@ -133,7 +133,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
     this.#isClosed = true;
     this.#cancelWake?.();
     this.#slots.close();
-    for (let next = this.#queue.first(); next !== undefined; next = this.#queue.first()) {
+    for (let next = this.#queue.waiters[0]; next !== undefined; next = this.#queue.waiters[0]) {
       this.#queue.leave(next).refuse(closedError());
     }
   }
@@ -147,8 +147,8 @@ class SharedPacer implements Pacer, AsyncDisposable {
       if (!this.#slots.take(next.tokens, nowMs)) break;
       this.#queue.leave(next).admit(this.#pass(next.tokens, nowMs));
     }
-    if (this.#queue.length === 0) return;
-    const wantsMore = this.#queue.length > this.#slots.count;
+    if (this.#queue.waiters.length === 0) return;
+    const wantsMore = this.#queue.waiters.length > this.#slots.count;
     if (wantsMore && this.#slots.askAtMs <= nowMs) this.#ask();
     const askAtMs = wantsMore ? this.#slots.askAtMs : Number.POSITIVE_INFINITY;
     const nextAtMs = Math.min(this.#slots.firstAtMs, askAtMs);
@@ -158,14 +158,14 @@ class SharedPacer implements Pacer, AsyncDisposable {
 
   /** After a throttled answer, those go first who lose the least by another. */
   #next(): Waiter | undefined {
-    return this.#throttledInARow > 0 ? this.#queue.freshest() : this.#queue.first();
+    return this.#throttledInARow > 0 ? this.#queue.freshest() : this.#queue.waiters[0];
   }
 
   /** Asks for those who have no slot yet, up to what is leased at once. */
   #ask(): void {
     const { count, requestsAtOnce, tokensAtOnce } = this.#slots;
     let [requests, tokens] = [0, 0];
-    for (const waiter of this.#queue.from(count)) {
+    for (const waiter of this.#queue.waiters.slice(count)) {
       if (requests === requestsAtOnce || tokens >= tokensAtOnce) break;
       requests += 1;
       tokens += waiter.tokens;
