@@ -4,7 +4,10 @@ import * as zlib from "node:zlib";
 import { ConnectionError } from "../errors.ts";
 import { billingOf, bodyTooLarge, type HttpEndpoint, MAX_BODY_BYTES } from "./http-client.ts";
 
-type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
+// Each chunk goes to another thread and back: 1.2 MB take 7 ms, and 40 ms in chunks of Node's 16 KiB.
+const limits = { maxOutputLength: MAX_BODY_BYTES, chunkSize: 256 * 1024 };
+
+type Decoder = (bytes: Uint8Array, options: typeof limits) => Promise<Uint8Array>;
 
 const decoders = new Map<string, Decoder>([
   ["gzip", promisify(zlib.gunzip)],
@@ -37,7 +40,7 @@ async function decodeOnce(
     throw unreadable(`its encoding "${coding.slice(0, 20)}" is not known`, endpoint);
   }
   try {
-    return await decode(bytes, { maxOutputLength: MAX_BODY_BYTES });
+    return await decode(bytes, limits);
   } catch (error) {
     const isTooLarge = error instanceof RangeError;
     throw isTooLarge

@@ -12,11 +12,12 @@ interface Scenario extends ServiceLimit {
 const aSecond = { limit: 20, windowMs: 1000, items: 2500 };
 const aMinute = { limit: 10, windowMs: 60_000, items: 3500 };
 
-// The calls throttled at the start are a share of all: where few are asked, that share is harder to keep.
+// The calls throttled at the start are a share of all: where few are asked, that share is harder to
+// keep. So each scenario asks as few as it can, and none fewer than shows it.
 test.each<Scenario>([
   // Long enough for a rate that holds to be raised again, after 200 seconds.
   { ...aSecond, items: 5000, kind: "bucket", saysWhen: true, used: 0.95 },
-  { ...aSecond, items: 5000, kind: "bucket", saysWhen: false, used: 0.95 },
+  { ...aSecond, items: 4500, kind: "bucket", saysWhen: false, used: 0.95 },
   { ...aMinute, kind: "bucket", saysWhen: true, used: 0.95 },
   { ...aMinute, items: 5000, kind: "bucket", saysWhen: false, used: 0.95 },
   { ...aMinute, items: 5000, kind: "window", saysWhen: true, used: 0.95 },
@@ -25,7 +26,7 @@ test.each<Scenario>([
   { ...aSecond, kind: "window", saysWhen: false, used: 0.9 },
   { ...aSecond, kind: "sliding", saysWhen: false, used: 0.9 },
   { ...aMinute, kind: "window", saysWhen: false, used: 0.9 },
-  { ...aMinute, kind: "sliding", saysWhen: true, used: 0.9 },
+  { ...aMinute, items: 2100, kind: "sliding", saysWhen: true, used: 0.9 },
   { ...aMinute, kind: "sliding", saysWhen: false, used: 0.9 },
   { ...aSecond, kind: "sliding", saysWhen: true, used: 0.9 },
 ])("loses nothing under $limit in $windowMs ms ($kind, says when: $saysWhen)", async (scenario) => {
@@ -39,20 +40,20 @@ const twoHundred = { limit: 200, windowMs: 1000, items: 12_500 };
 const twenty = { limit: 20, windowMs: 1000, items: 1250 };
 
 test.each<Scenario>([
-  { ...twoHundred, kind: "bucket", saysWhen: true, used: 0.95 },
-  { ...twoHundred, kind: "bucket", saysWhen: false, used: 0.95 },
+  { ...twoHundred, items: 10_000, kind: "bucket", saysWhen: true, used: 0.95 },
+  { ...twoHundred, items: 6250, kind: "bucket", saysWhen: false, used: 0.95 },
   { ...twenty, kind: "bucket", saysWhen: true, used: 0.95 },
   { ...twenty, kind: "bucket", saysWhen: false, used: 0.95 },
   { ...twoHundred, kind: "window", saysWhen: true, used: 0.9 },
-  { ...twoHundred, kind: "window", saysWhen: false, used: 0.9 },
+  { ...twoHundred, items: 7500, kind: "window", saysWhen: false, used: 0.9 },
   { ...twenty, kind: "window", saysWhen: true, used: 0.9 },
   { ...twenty, kind: "window", saysWhen: false, used: 0.9 },
   // A sliding window counts its own pauses longest: 90 % of it are used from the second minute on.
   { ...twoHundred, items: 20_000, kind: "sliding", saysWhen: true, used: 0.9 },
-  { ...twoHundred, kind: "sliding", saysWhen: false, used: 0.9 },
+  { ...twoHundred, items: 7500, kind: "sliding", saysWhen: false, used: 0.9 },
   { ...twenty, kind: "sliding", saysWhen: true, used: 0.9 },
   { ...twenty, kind: "sliding", saysWhen: false, used: 0.9 },
-])("finds $limit a second in a minute ($kind, says when: $saysWhen)", async (scenario) => {
+])("finds $limit a second within a minute ($kind, says when: $saysWhen)", async (scenario) => {
   const { service, totals } = await simulateBatch(scenario, { ...scenario, concurrency: 64 });
   const { throttled, requests } = service.firstMinute;
   expect(totals.failed).toBe(0);
@@ -74,10 +75,10 @@ test.each<ServiceLimit & { share: number }>([
 });
 
 test.each([
-  { limit: 10, items: 5000, saysWhen: true, used: 0.95 },
-  { limit: 10, items: 5000, saysWhen: false, used: 0.95 },
+  { limit: 10, items: 2500, saysWhen: true, used: 0.95 },
+  { limit: 10, items: 2500, saysWhen: false, used: 0.95 },
   { limit: 60, items: 10_000, saysWhen: true, used: 0.88 },
-  { limit: 60, items: 5000, saysWhen: false, used: 0.95 },
+  { limit: 60, items: 4000, saysWhen: false, used: 0.95 },
 ])("follows a limit of 20 a second that becomes $limit (says when: $saysWhen)", async (change) => {
   const { limit, items, saysWhen, used } = change;
   const later = { fromMs: 60_000, limit };
@@ -115,7 +116,7 @@ test.each([
   { concurrency: 16, seed: 3 },
   { concurrency: 32, seed: 4 },
 ])("a batch is hardly held up by 5 % of stray 429s ($concurrency at once)", async (load) => {
-  const items = 2500;
+  const items = 1500;
   const plain = await simulatePlainLoop(strays, { items, ...load });
   const { totals, elapsedMs } = await simulateBatch(strays, { items, ...load });
   expect(totals).toMatchObject({ succeeded: items, failed: 0 });

@@ -33,7 +33,7 @@ export class ManualClock implements Clock {
       await settle();
       const [next] = this.#timers;
       if (next === undefined || next.atMs > endMs) break;
-      this.#run(next);
+      this.#runNext();
     }
     this.#nowMs = endMs;
   }
@@ -55,14 +55,10 @@ export class ManualClock implements Clock {
   }
 
   #runNext(): void {
-    const [next] = this.#timers;
-    if (next !== undefined) this.#run(next);
-  }
-
-  #run(timer: Timer): void {
-    this.#remove(timer);
-    this.#nowMs = timer.atMs;
-    timer.callback();
+    const next = this.#timers.shift();
+    if (next === undefined) return;
+    this.#nowMs = next.atMs;
+    next.callback();
   }
 
   #remove(timer: Timer): void {
