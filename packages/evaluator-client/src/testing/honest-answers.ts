@@ -20,47 +20,49 @@ export const anyName = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 4 }),
 );
 
-const someNames = fc.uniqueArray(anyName, { minLength: 1, maxLength: 40 });
 const anyWeight = fc.oneof(
   fc.constantFrom(0, 1, 1e-9, 1e6),
   fc.double({ min: 0, max: 1, noNaN: true }),
 );
 
-/** Exact probabilities for `size` options or levels: flat, peaked, some of them zero. */
-function distributions(size: number) {
-  return fc.array(anyWeight, { minLength: size, maxLength: size }).map((weights) => {
-    const total = weights.reduce((sum, weight) => sum + weight, 0);
-    return weights.map((weight) => (total === 0 ? 1 / size : weight / total));
-  });
+/** Exact probabilities for options or levels: flat, peaked, some of them zero. */
+function toDistribution(weights: readonly number[]): number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight) => (total === 0 ? 1 / weights.length : weight / total));
 }
 
-const choices = someNames.chain((names) =>
-  distributions(names.length).map((exact): Asked => {
-    const picked = names[exact.indexOf(Math.max(...exact))];
-    const options = names.map((name): [string, string] => [name, "this one"]);
-    const printed = names.map((name, index) => [name, round(exact[index] ?? 0)]);
-    const probabilities: unknown = Object.fromEntries(printed);
-    return {
-      question: choice("which?", Object.fromEntries(options)),
-      answer: { type: "choice", choice: picked, probabilities },
-    };
-  }),
-);
+const someOptions = fc.uniqueArray(fc.tuple(anyName, anyWeight), {
+  minLength: 1,
+  maxLength: 40,
+  selector: ([name]) => name,
+});
 
-const scores = fc.integer({ min: 1, max: 10 }).chain((levels) =>
-  distributions(levels).map((exact): Asked => {
-    const mean = exact.reduce((sum, probability, index) => sum + probability * index, 0);
-    const printed = exact.map((probability, index) => [String(index), round(probability)]);
-    const probabilities: unknown = Object.fromEntries(printed);
-    return {
-      question: score(
-        "how much?",
-        exact.map((_, index) => `level ${index}`),
-      ),
-      answer: { type: "score", score: round(mean), probabilities },
-    };
-  }),
-);
+const choices = someOptions.map((weighed): Asked => {
+  const names = weighed.map(([name]) => name);
+  const exact = toDistribution(weighed.map(([, weight]) => weight));
+  const picked = names[exact.indexOf(Math.max(...exact))];
+  const options = names.map((name): [string, string] => [name, "this one"]);
+  const printed = names.map((name, index) => [name, round(exact[index] ?? 0)]);
+  const probabilities: unknown = Object.fromEntries(printed);
+  return {
+    question: choice("which?", Object.fromEntries(options)),
+    answer: { type: "choice", choice: picked, probabilities },
+  };
+});
+
+const scores = fc.array(anyWeight, { minLength: 1, maxLength: 10 }).map((weights): Asked => {
+  const exact = toDistribution(weights);
+  const mean = exact.reduce((sum, probability, index) => sum + probability * index, 0);
+  const printed = exact.map((probability, index) => [String(index), round(probability)]);
+  const probabilities: unknown = Object.fromEntries(printed);
+  return {
+    question: score(
+      "how much?",
+      exact.map((_, index) => `level ${index}`),
+    ),
+    answer: { type: "score", score: round(mean), probabilities },
+  };
+});
 
 const booleans = fc.double({ min: 0, max: 1, noNaN: true }).map((exact): Asked => {
   return { question: boolean("sure?"), answer: { type: "boolean", probability: round(exact) } };
