@@ -94,28 +94,39 @@ test("a strict project of TypeScript 5.9 compiles with the declarations of all i
   expect(stdout).toMatch(/^\d{2,} exports$/);
 });
 
-const orders = [
-  "before the SDK is imported",
-  "after the SDK is imported",
-  "after a first real call",
-];
-const combinations = ["msw", "MockAgent", "fetch", "nock"].flatMap((interceptor) =>
-  orders.map((order) => ({ interceptor, order })),
-);
+const interceptors = ["msw", "MockAgent", "fetch", "nock"];
 
-test.each(combinations)(
-  "nothing leaves with $interceptor set up $order",
-  async ({ interceptor, order }) => {
-    const program = "packages/evaluator-client/src/testing/intercepted-program.ts";
-    await cp(`${root}/${program}`, join(project, "intercepted.ts"));
-    const emulator = createEmulator();
-    onTestFinished(() => emulator.close());
-    const { origin } = await emulator.listen();
-    const command = `node intercepted.ts evaluator-client ${interceptor} "${order}" ${origin}`;
-    const stdout = await run(command, { cwd: project });
-    expect(stdout.endsWith("then: intercepted\n")).toBe(true);
-    const log = await fetch(`${origin}/_emulator/journal`);
-    const { requests } = (await log.json()) as { requests: unknown[] };
-    expect(requests).toHaveLength(order === "after a first real call" ? 1 : 0);
+/** Returns what a program with interceptors prints, and how many requests reached a real service. */
+async function runIntercepted(order: string, names: readonly string[]) {
+  const program = "packages/evaluator-client/src/testing/intercepted-program.ts";
+  await cp(`${root}/${program}`, join(project, "intercepted.ts"));
+  const emulator = createEmulator();
+  onTestFinished(() => emulator.close());
+  const { origin } = await emulator.listen();
+  const command = `node intercepted.ts evaluator-client ${names.join()} "${order}" ${origin}`;
+  const stdout = await run(command, { cwd: project });
+  const log = await fetch(`${origin}/_emulator/journal`);
+  const { requests } = (await log.json()) as { requests: unknown[] };
+  return { lines: stdout.trimEnd().split("\n"), requests: requests.length };
+}
+
+test.each(interceptors)(
+  "nothing leaves with %s set up before the SDK is imported",
+  async (name) => {
+    const printed = await runIntercepted("before the SDK is imported", [name]);
+    expect(printed).toEqual({ lines: ["then: intercepted"], requests: 0 });
   },
 );
+
+// Of the next two, each is one program, in which an interceptor is taken away before the next.
+test("nothing leaves with any of them set up after the SDK is imported", async () => {
+  const printed = await runIntercepted("after the SDK is imported", interceptors);
+  expect(printed).toEqual({ lines: interceptors.map(() => "then: intercepted"), requests: 0 });
+});
+
+// The real call before each shows also that nothing of the one before is left.
+test("nothing leaves with any of them set up after a first real call", async () => {
+  const printed = await runIntercepted("after a first real call", interceptors);
+  const lines = interceptors.flatMap(() => ["first: ", "then: intercepted"]);
+  expect(printed).toEqual({ lines, requests: interceptors.length });
+});

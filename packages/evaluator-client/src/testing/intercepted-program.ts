@@ -1,8 +1,8 @@
 import type * as sdk from "../index.ts";
 
-// A program of a user's with a test interceptor; the packed SDK is tested with this file as well,
-// so it imports nothing of ours but the SDK by the name that it is given.
-const [specifier = "", interceptor = "", order = "", origin = ""] = process.argv.slice(2);
+// A program of a user's with test interceptors, one after the other; the packed SDK is tested with
+// this file as well, so it imports nothing of ours but the SDK by the name that it is given.
+const [specifier = "", interceptorNames = "", order = "", origin = ""] = process.argv.slice(2);
 const path = "/v4/ai/evaluation-model";
 
 const answer = {
@@ -13,25 +13,34 @@ const answer = {
   providerMetadata: {},
 };
 
-const interceptors: Record<string, () => Promise<void>> = {
+/** Each sets an interceptor up, and returns what takes it away again. */
+const interceptors: Record<string, () => Promise<() => void>> = {
   async msw() {
     const { http, HttpResponse } = await import("msw");
     const { setupServer } = await import("msw/node");
-    setupServer(http.post(`${origin}${path}`, () => HttpResponse.json(answer))).listen();
+    const server = setupServer(http.post(`${origin}${path}`, () => HttpResponse.json(answer)));
+    server.listen();
+    return () => server.close();
   },
   async MockAgent() {
-    const { MockAgent, setGlobalDispatcher } = await import("undici");
+    const { getGlobalDispatcher, MockAgent, setGlobalDispatcher } = await import("undici");
+    const real = getGlobalDispatcher();
     const agent = new MockAgent();
     agent.disableNetConnect();
     setGlobalDispatcher(agent);
     agent.get(origin).intercept({ path, method: "POST" }).reply(200, answer);
+    return () => setGlobalDispatcher(real);
   },
   async fetch() {
+    const real = globalThis.fetch;
     globalThis.fetch = async () => Response.json(answer);
+    return () => (globalThis.fetch = real);
   },
   async nock() {
     const { default: nock } = await import("nock");
+    if (!nock.isActive()) nock.activate();
     nock(origin).post(path).reply(200, answer);
+    return () => nock.restore();
   },
 };
 
@@ -45,11 +54,13 @@ async function ask(): Promise<string> {
   return warnings.join();
 }
 
-const setUp = interceptors[interceptor];
-if (setUp === undefined) throw new Error(`There is no interceptor ${interceptor}.`);
-if (order === "before the SDK is imported") await setUp();
-await import(specifier);
-if (order === "after a first real call") process.stdout.write(`first: ${await ask()}\n`);
-if (order !== "before the SDK is imported") await setUp();
-process.stdout.write(`then: ${await ask()}\n`);
+if (order !== "before the SDK is imported") await import(specifier);
+for (const name of interceptorNames.split(",")) {
+  const setUp = interceptors[name];
+  if (setUp === undefined) throw new Error(`There is no interceptor ${name}.`);
+  if (order === "after a first real call") process.stdout.write(`first: ${await ask()}\n`);
+  const takeAway = await setUp();
+  process.stdout.write(`then: ${await ask()}\n`);
+  takeAway();
+}
 process.exit();
