@@ -99,12 +99,41 @@ function sourcesIn(value: unknown): string[] {
   return found;
 }
 
-/** Compiles what a package's entries reach; tests and their helpers are not among it. */
-async function compile(folder: string, entries: readonly string[], outDir: string): Promise<void> {
+/** A workspace to compile: its folder, its files that are imported or run, and where the result goes. */
+interface Compilation {
+  readonly folder: string;
+  readonly entries: readonly string[];
+  readonly outDir: string;
+}
+
+/**
+ * Compiles what entries reach; tests and their helpers are not among it. One compiler for all
+ * workspaces takes half of what one for each takes, since they share the libraries' declarations.
+ */
+async function compile(compilations: readonly Compilation[]): Promise<void> {
   const cache = join(root, "node_modules", ".cache");
   await mkdir(cache, { recursive: true });
   const own = await mkdtemp(join(cache, "build-"));
-  const config = {
+  const paths = compilations.map((_, index) => join(own, `${index}.json`));
+  try {
+    for (const [index, compilation] of compilations.entries()) {
+      const config = toConfig(compilation, join(own, `${index}.tsbuildinfo`));
+      await writeFile(paths[index] ?? "", JSON.stringify(config));
+    }
+    // Without its garbage collection a third less processor time, for some 100 MB.
+    const env = { ...process.env, GOGC: "off" };
+    const words = [compiler, "--build", ...paths];
+    await promisify(execFile)(process.execPath, words, { cwd: folder, env });
+  } catch (error) {
+    process.stderr.write(`${(error as { stdout?: string }).stdout ?? String(error)}\n`);
+    process.exit(1);
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
+}
+
+function toConfig({ folder, entries, outDir }: Compilation, tsBuildInfoFile: string): object {
+  return {
     extends: join(root, "tsconfig.base.json"),
     compilerOptions: {
       noEmit: false,
@@ -113,26 +142,15 @@ async function compile(folder: string, entries: readonly string[], outDir: strin
       singleThreaded: true,
       rootDir: join(folder, "src"),
       outDir,
+      tsBuildInfoFile,
+      // Without a map of its own, which would lead to sources that are not packed.
       declaration: true,
-      declarationMap: true,
       sourceMap: true,
       inlineSources: true,
     },
     files: [...new Set(entries)].map((entry) => join(folder, entry)),
     include: [],
   };
-  const path = join(own, "tsconfig.json");
-  try {
-    await writeFile(path, JSON.stringify(config));
-    // Without its garbage collection a third less processor time, for some 100 MB.
-    const env = { ...process.env, GOGC: "off" };
-    await promisify(execFile)(process.execPath, [compiler, "-p", path], { cwd: folder, env });
-  } catch (error) {
-    process.stderr.write(`${(error as { stdout?: string }).stdout ?? String(error)}\n`);
-    process.exit(1);
-  } finally {
-    await rm(own, { recursive: true, force: true });
-  }
 }
 
 async function readManifest(path: string): Promise<Manifest> {
@@ -150,10 +168,14 @@ await rm(out, { recursive: true, force: true });
 const manifest = await readManifest(folder);
 const inlined = await readPrivatePackages(manifest, root);
 const { exports, imports, bin } = manifest;
-await compile(folder, sourcesIn([exports, imports, bin]), out);
-for (const { name, path, entry, data } of inlined) {
+await compile([
+  { folder, entries: sourcesIn([exports, imports, bin]), outDir: out },
+  ...inlined.map(({ path, entry, name }) => {
+    return { folder: path, entries: [entry], outDir: join(out, "private", name, "src") };
+  }),
+]);
+for (const { name, path, data } of inlined) {
   const target = join(out, "private", name);
-  await compile(path, [entry], join(target, "src"));
   for (const file of data) await cp(join(path, file), join(target, file), { recursive: true });
 }
 await inlinePrivate(out, inlined);
