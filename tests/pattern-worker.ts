@@ -1,10 +1,10 @@
 import process from "node:process";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 
-/** Enough that what squares it takes 110 to 600 ms, and what is linear half a millisecond (9 at the most). */
-const LENGTH = 20_000;
+/** Enough that what squares it takes 50 to 600 ms, and what is linear a quarter of one (5 at the most). */
+const LENGTH = 14_000;
 /** For one text, of the processor, of which a thread gets no less where others are at work. */
-const LIMIT_MICROSECONDS = 40_000;
+const LIMIT_MICROSECONDS = 20_000;
 const MOST_CHARACTERS = 12;
 const MOST_WORDS = 6;
 const samples: Readonly<Record<string, string>> = {
