@@ -35,10 +35,13 @@ test("Stop is one Tab away, and gives the focus back to the message", async () =
   await page.locator("#message:focus").waitFor();
 });
 
-test.each([1280, 768, 380, 320])("at %i pixels nothing is wider than the window", async (width) => {
-  const { page } = await openPage({}, { width });
-  await send(page, `a long word: ${"w".repeat(300)}`);
-  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+test("at 1280, 768, 380 and 320 pixels nothing is wider than the window", async () => {
+  const { page } = await openPage();
+  for (const width of [1280, 768, 380, 320]) {
+    await page.setViewportSize({ width, height: 800 });
+    await send(page, `a long word: ${"w".repeat(300)}`);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+  }
 });
 
 const markdown = [

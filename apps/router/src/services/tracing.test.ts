@@ -2,7 +2,7 @@ import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { plantedKey } from "../testing/keep-told.ts";
-import { startProgram, startRouterHere } from "../testing/start-program.ts";
+import { startRouterHere } from "../testing/start-program.ts";
 import { openAiClient, testRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 
@@ -76,20 +76,19 @@ test("a message's decision and reply are spans of its caller's trace, with no te
 });
 
 test("a collector that is gone stops no message, and no end", async () => {
-  const { child, ended, firstOutput } = startProgram("main.ts", {
-    PORT: "0",
+  const collector = {
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
     OTEL_EXPORTER_OTLP_TIMEOUT: "200",
-  });
-  onTestFinished(() => void child.kill());
-  const router = /http:\S+/.exec(String((await firstOutput)[0]))?.[0] ?? "";
-  const response = await fetch(`${router}/chat`, {
+  };
+  for (const [name, value] of Object.entries(collector)) vi.stubEnv(name, value);
+  const { interrupt, ended, origin } = startRouterHere({ PORT: "0", ...collector });
+  const response = await fetch(`${await origin}/chat`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: '{"message":"hi"}',
   });
   expect(response.status).toBe(200);
-  child.kill("SIGTERM");
+  interrupt();
   expect(await ended).toMatchObject({ code: 0, stderr: "" });
 });
 

@@ -10,7 +10,6 @@ import type { Differences } from "./upstreams.ts";
 
 /** What a test wants of its page. */
 interface PageWishes {
-  readonly width?: number;
   readonly env?: Record<string, string>;
   readonly parts?: Parameters<typeof startTestRouter>[1];
 }
@@ -22,18 +21,24 @@ const prices = new Map([
 
 /** Opens the page of a new router, and keeps what must not happen on it. */
 export async function openPage(differences: Differences = {}, wishes: PageWishes = {}) {
-  const { width, env = {}, parts } = wishes;
+  const { env = {}, parts } = wishes;
   const router = await startTestRouter(differences, { env, prices, ...parts });
   const page = await openSharedPage();
   onTestFinished(async () => {
-    router.keep(await page.content());
+    router.keep(await page.evaluate(documentNow));
     await page.close();
   });
-  if (width !== undefined) await page.setViewportSize({ width, height: 800 });
   const problems = problemsOf(page, router.origin);
   await page.goto(router.origin); // with a port of its own it has a storage of its own
   return { page, problems, router };
 }
+
+/** The document without its sources, which are kept as the router sent them. */
+const documentNow = `(() => {
+  const now = document.documentElement.cloneNode(true);
+  for (const source of now.querySelectorAll("script, style")) source.remove();
+  return now.outerHTML;
+})()`;
 
 /** Lines on the console, errors, and requests to anywhere else. */
 function problemsOf(page: Page, ownOrigin: string): string[] {
@@ -61,15 +66,13 @@ export async function violationsInEveryLook(page: Page): Promise<string[]> {
   const found: string[] = [];
   for (const width of [380, 768, 1280]) {
     await page.setViewportSize({ width, height: 800 });
-    let light: unknown = null;
     for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
       // A colour on its way to another is none that anybody is to read.
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       await page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished))");
       const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-      const shape = await page.evaluate(allButColors);
-      const violations = await violationsOn(page, shape === light ? colorRules : {});
-      light ??= shape;
+      const isShown = await page.evaluate(isShownInOtherColors);
+      const violations = await violationsOn(page, isShown === true ? colorRules : {});
       const all = isWide === true ? ["wider than the window", ...violations] : violations;
       found.push(...all.map((each) => `${width} pixels, ${colorScheme}: ${each}`));
     }
@@ -80,21 +83,26 @@ export async function violationsInEveryLook(page: Page): Promise<string[]> {
 /** The rules that a page in other colours can break while everything else about it is the same. */
 const colorRules = { runOnly: ["color-contrast", "link-in-text-block"] };
 
-/** The document, and of every element where it is, how large, and how far it is shown. */
-const allButColors = `document.documentElement.outerHTML + Array.from(
-  document.querySelectorAll("*"),
-  (element) => {
+/**
+ * Whether the look before was the same but for colours: the document, and of every element where it
+ * is, how large, and how far it is shown.
+ */
+const isShownInOtherColors = `(() => {
+  const places = Array.from(document.querySelectorAll("*"), (element) => {
     const { x, y, width, height } = element.getBoundingClientRect();
     const { display, visibility, opacity, font } = getComputedStyle(element);
     return [x, y, width, height, display, visibility, opacity, font];
-  },
-).join()`;
+  });
+  const before = globalThis.lookBefore;
+  globalThis.lookBefore = document.documentElement.outerHTML + places.join();
+  return globalThis.lookBefore === before;
+})()`;
 
 /** What a checker of accessibility finds on the page as it is shown now. */
 async function violationsOn(page: Page, options: axe.RunOptions): Promise<string[]> {
   if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(await readAxe());
   const { violations } = await page.evaluate<axe.AxeResults>(
-    `axe.run(${JSON.stringify({ resultTypes: ["violations"], ...options })})`,
+    `axe.run(${JSON.stringify({ reporter: "no-passes", ...options })})`,
   );
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
