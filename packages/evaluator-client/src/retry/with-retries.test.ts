@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ConnectionError, RateLimitError, TimeoutError } from "../errors.ts";
-import { createPacer } from "../pacing/pacer.ts";
+import { createPacer, type Pacer } from "../pacing/pacer.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import type { AttemptContext } from "./attempt.ts";
 import { type RetryPolicy, withRetries } from "./with-retries.ts";
@@ -26,7 +26,10 @@ function rateLimited(retryAfterMs: number | null) {
 }
 
 /** Runs attempts that fail with the given errors in turn, then succeed; notes when each starts. */
-function run(errors: readonly unknown[], changes: Partial<RetryPolicy> = {}) {
+function run(
+  errors: readonly unknown[],
+  changes: Partial<RetryPolicy> | ((clock: ManualClock) => Partial<RetryPolicy>) = {},
+) {
   const clock = new ManualClock();
   const startedAtMs: number[] = [];
   const attempt = async () => {
@@ -35,10 +38,24 @@ function run(errors: readonly unknown[], changes: Partial<RetryPolicy> = {}) {
     if (error !== undefined) throw error;
     return { value: "answer", status: 200, tokensUsed: 1 };
   };
-  const outcome = withRetries(attempt, policyWith(clock, changes), 1).catch(
+  const changed = typeof changes === "function" ? changes(clock) : changes;
+  const outcome = withRetries(attempt, policyWith(clock, changed), 1).catch(
     (error: unknown) => error,
   );
   return { clock, startedAtMs, outcome };
+}
+
+/** A pacer by which twenty other calls get their answers before each, so that a 429 stands alone. */
+function busyPacer(clock: ManualClock): Pacer {
+  const pacer = createPacer({}, { clock, random: () => 1 });
+  return {
+    countsTokens: pacer.countsTokens,
+    admit: (call) => pacer.admit(call),
+    admitNow(tokens) {
+      for (let other = 0; other < 20; other += 1) pacer.admitNow(1)?.succeeded(1);
+      return pacer.admitNow(tokens);
+    },
+  };
 }
 
 test("gives the first answer without waiting", async () => {
@@ -153,4 +170,78 @@ test("throws the caller's reason before, during and between attempts", async () 
   expect(await backingOff.outcome).toBe(reason);
   expect(backingOff.startedAtMs).toHaveLength(1);
   expect(backingOff.clock.waiting).toBe(0);
+});
+
+test.each([
+  { strays: 1, maxRetries: 0, freeRetries: 2, attempts: 1, isAnswered: false },
+  { strays: 3, maxRetries: 1, freeRetries: 2, attempts: 4, isAnswered: true },
+  { strays: 4, maxRetries: 1, freeRetries: 2, attempts: 4, isAnswered: false },
+  { strays: 1, maxRetries: 1, freeRetries: undefined, attempts: 2, isAnswered: true },
+  { strays: 2, maxRetries: 1, freeRetries: undefined, attempts: 2, isAnswered: false },
+])(
+  "after $strays stray 429s with $freeRetries free retries and $maxRetries others makes $attempts attempts",
+  async ({ strays, maxRetries, freeRetries, attempts, isAnswered }) => {
+    const errors = Array.from({ length: strays }, () => rateLimited(null));
+    const { clock, outcome } = run(errors, (time) => ({
+      maxRetries,
+      ...(freeRetries !== undefined && { freeRetries }),
+      pacer: busyPacer(time),
+    }));
+    await clock.advance(60_000);
+    const ended = await outcome;
+    expect(ended).toMatchObject({ attempts });
+    expect(ended instanceof RateLimitError).toBe(!isAnswered);
+  },
+);
+
+test("a stray 429 backs off from a second, anything else from a quarter of one", async () => {
+  const stray = run([rateLimited(null)], (clock) => ({ pacer: busyPacer(clock) }));
+  await stray.clock.advance(60_000);
+  expect(stray.startedAtMs).toEqual([0, 1000]);
+  const other = run([reset()], (clock) => ({ pacer: busyPacer(clock) }));
+  await other.clock.advance(60_000);
+  expect(other.startedAtMs).toEqual([0, 250]);
+});
+
+test("only a stray 429 uses up free retries", async () => {
+  const { clock, outcome } = run([reset(), reset()], { maxRetries: 1, freeRetries: 5 });
+  await clock.advance(60_000);
+  expect(await outcome).toMatchObject({ name: "ConnectionError", attempts: 2 });
+});
+
+/** Runs a call of a batch that meets limits, while as many others get their answers meanwhile. */
+async function meetLimits(limits: number, others: readonly number[], maxRetries = 1) {
+  const clock = new ManualClock();
+  const answered = { count: 0 };
+  let attempts = 0;
+  const attempt = async () => {
+    answered.count += others[attempts] ?? 0;
+    attempts += 1;
+    if (attempts <= limits) throw rateLimited(null);
+    return { value: "answer", status: 200, tokensUsed: 1 };
+  };
+  const policy = policyWith(clock, { maxRetries, answered });
+  const outcome = withRetries(attempt, policy, 1).catch((error: unknown) => error);
+  await clock.advance(60_000);
+  return { attempts, ended: await outcome, answered };
+}
+
+test("in a batch a limit costs no retry while other calls get answers", async () => {
+  const { attempts, ended, answered } = await meetLimits(3, [1, 1, 1]);
+  expect(ended).toEqual({ value: "answer", attempts: 4 });
+  expect([attempts, answered.count]).toEqual([4, 4]); // its own answer counts for the others
+});
+
+test("in a batch in which nobody gets an answer any more, a limit costs a retry", async () => {
+  expect(await meetLimits(3, [1, 0, 0])).toMatchObject({ attempts: 3, ended: { attempts: 3 } });
+});
+
+test("without retries a limit is final, whoever else gets an answer", async () => {
+  expect(await meetLimits(1, [1], 0)).toMatchObject({ attempts: 1, ended: { status: 429 } });
+});
+
+test("goes through waits and attempts that no hook asks about", async () => {
+  const { clock, outcome } = run([reset(), rateLimited(null)], { hooks: {} });
+  await clock.advance(60_000);
+  expect(await outcome).toMatchObject({ attempts: 3 });
 });
