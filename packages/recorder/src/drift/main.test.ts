@@ -1,6 +1,10 @@
+import { runToExitCode } from "evaluator-cli-kit";
+import { createTestContext } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
+import { toLiveContext } from "../live/live-context.ts";
 import { runProgram } from "../testing/run-program.ts";
 import { startEmulator } from "../testing/start-emulator.ts";
+import { driftProgramOptions, runDrift } from "./run-drift.ts";
 
 test("compares over HTTP, in CI too", async () => {
   const env = { ...(await startEmulator()), CI: "true" };
@@ -9,8 +13,15 @@ test("compares over HTTP, in CI too", async () => {
 });
 
 test("mistyped words are told with how the comparison is typed", async () => {
-  await expect(runProgram("drift", ["--fast"], {})).rejects.toMatchObject({
-    code: 64,
+  const context = createTestContext();
+  const options = { ...driftProgramOptions, context };
+  const exitCode = await runToExitCode(
+    (words, given) => runDrift(words, toLiveContext(given)),
+    ["--fast"],
+    options,
+  );
+  expect({ exitCode, ...context.printed }).toEqual({
+    exitCode: 64,
     stdout: "",
     stderr: `Unknown option '--fast'; no options are taken here.\nFor its options: npm run drift -- --help\n`,
   });

@@ -1,4 +1,4 @@
-import { parseWords } from "evaluator-cli-kit";
+import { parseWords, type ProgramOptions } from "evaluator-cli-kit";
 import { askEach, readAnswer } from "../live/ask.ts";
 import { chooseCalls } from "../live/choose-calls.ts";
 import type { LiveContext } from "../live/live-context.ts";
@@ -28,8 +28,7 @@ export async function runDrift(words: readonly string[], context: LiveContext): 
   return failures === 0 ? 0 : 2;
 }
 
-/** How the comparison is typed, as `--help` shows it. */
-export const usage = `Usage: npm run drift -- [NAME...]
+const usage = `Usage: npm run drift -- [NAME...]
 
   NAME    an exchange such as gateway/greeting-routes-to-nano; without any, every successful
           evaluation through each transport that has a key
@@ -41,3 +40,9 @@ EVALUATOR_BASE_URL; direct: EVALUATOR_DIRECT_API_KEY and EVALUATOR_DIRECT_BASE_U
 0 no drift, 1 drift, 2 not run or not all answers could be compared, 64 mistyped,
 130 interrupted.
 `;
+
+/** What the program is called and how it is typed. */
+export const driftProgramOptions: ProgramOptions = {
+  name: "The comparison",
+  help: { command: "npm run drift --", usage },
+};
