@@ -38,8 +38,10 @@ export class ManualClock implements Clock {
     this.#nowMs = endMs;
   }
 
-  /** Moves on to the next timer, runs it and lets promises settle. */
+  /** Lets promises settle, moves on to the next timer and runs it, and lets them settle again. */
   async next(): Promise<void> {
+    // A call that has just begun has made the timer of its time limit and none of those before it.
+    await settle();
     this.#runNext();
     await settle();
   }

@@ -58,7 +58,7 @@ test("a batch over a server that limits loses nothing", async () => {
   const done = (async () => {
     while (!(await batch.next()).done);
   })().finally(() => (state.isOver = true));
-  while (!state.isOver) await clock.next();
+  await clock.runUntil(() => state.isOver);
   await done;
   expect(batch.totals).toMatchObject({ succeeded: 200, failed: 0 });
   expect(service.throttled / service.requests).toBeLessThan(0.02);
