@@ -1,7 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import type axe from "axe-core";
-import { openSharedPage } from "evaluator-fixtures/browser";
+import { openSharedPage, violationsOn } from "evaluator-fixtures/browser";
 import type { Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { defaultTierModels } from "../options/environment-schema.ts";
@@ -97,17 +94,3 @@ const isShownInOtherColors = `(() => {
   globalThis.lookBefore = document.documentElement.outerHTML + places.join();
   return globalThis.lookBefore === before;
 })()`;
-
-/** What a checker of accessibility finds on the page as it is shown now. */
-async function violationsOn(page: Page, options: axe.RunOptions): Promise<string[]> {
-  if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(await readAxe());
-  const { violations } = await page.evaluate<axe.AxeResults>(
-    `axe.run(${JSON.stringify({ reporter: "no-passes", ...options })})`,
-  );
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-}
-
-/** The checker's script in its short form, half as long to send. */
-function readAxe(): Promise<string> {
-  return readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-}

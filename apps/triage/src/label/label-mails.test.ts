@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { launchBrowser } from "evaluator-fixtures/browser";
+import { openSharedPage } from "evaluator-fixtures/browser";
 import { expect, onTestFinished, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { folderWith, startTriage } from "../testing/start-triage.ts";
@@ -65,9 +65,8 @@ async function labelsIn(cwd: string): Promise<Record<string, unknown>[]> {
 test("a person labels drawn mails by keyboard, and each label is saved at once", async () => {
   const cwd = await triagedFolder();
   const { origin, stop } = await startLabelling(cwd, "--count", "4", "--question", "scam");
-  const browser = await launchBrowser();
-  onTestFinished(() => browser.close());
-  const page = await browser.newPage();
+  const page = await openSharedPage();
+  onTestFinished(() => page.close());
   const problems: string[] = [];
   page.on("console", (line) => problems.push(line.text()));
   page.on("pageerror", (error) => problems.push(error.message));

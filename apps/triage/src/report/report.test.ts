@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import {
   named,
   ReportPages,
@@ -15,7 +15,6 @@ import { folderWith, startTriage } from "../testing/start-triage.ts";
 const nasty = `</td></script><script>document.title = "owned"</script><img src="http://evil.example/x" onerror="document.title='owned'">\u202e"'$(touch owned)`;
 
 const reports = new ReportPages();
-beforeAll(() => reports.start());
 afterAll(() => reports.close());
 
 test("a list to act on: what needs somebody, scams, deals, deadlines, the rest, doubts, no answers", async () => {
@@ -178,13 +177,13 @@ test("without a script the rows are sorted by day, and the new ones shown alone,
 });
 
 test("--since and --only leave the others out, and the page says so", async () => {
-  const cwd = await triaged(many, [{ importance: 5 }]);
+  const cwd = await triaged(many.slice(0, 36), [{ importance: 5 }]);
   const path = await reportOf(cwd, "--since", "2026-12-01", "--only", "importance < 5");
   const { texts } = await reports.open(path);
   expect(await texts(".note")).toEqual([
-    "Shown are 10 of 130 mails: since 2026-12-01, only importance < 5.",
+    "Shown are 3 of 36 mails: since 2026-12-01, only importance < 5.",
   ]);
-  expect(await texts("h2 .count")).toEqual(["10", ""]);
+  expect(await texts("h2 .count")).toEqual(["3", ""]);
 });
 
 test("rules are a plan on paper: what each takes, whether it was promised, and each mail's action", async () => {

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import axe from "axe-core";
-import { launchBrowser } from "evaluator-fixtures/browser";
+import { openSharedPage, violationsOn } from "evaluator-fixtures/browser";
 import { expect, onTestFinished } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "./samples.ts";
 import { folderWith, startTriage, stoppedClock } from "./start-triage.ts";
@@ -66,8 +65,7 @@ export function named(...names: string[]) {
   return names.map((name) => sampleMail({ id: `${name}@example.com`, subject: name }));
 }
 
-type Browser = Awaited<ReturnType<typeof launchBrowser>>;
-type Page = Awaited<ReturnType<Browser["newPage"]>>;
+type Page = Awaited<ReturnType<typeof openSharedPage>>;
 
 /** How a page is looked at. */
 interface Look {
@@ -77,17 +75,12 @@ interface Look {
 
 const usualLook = { viewport: { width: 1280, height: 900 }, colorScheme: "light" } as const;
 
-/** Opens reports in one browser, one after the other in the same page: each new one is a process. */
+/** Opens reports one after the other in the same page: each new one is a process. */
 export class ReportPages {
-  #browser: Browser | null = null;
   readonly #pages = new Map<boolean, Page>();
 
-  async start(): Promise<void> {
-    this.#browser = await launchBrowser();
-  }
-
   async close(): Promise<void> {
-    await this.#browser?.close();
+    await Promise.all([...this.#pages.values()].map((page) => page.close()));
   }
 
   /** Returns for each look what a checker of accessibility finds in a page, and whether it is wider than its window. */
@@ -98,15 +91,13 @@ export class ReportPages {
       await page.emulateMedia({ colorScheme: usualLook.colorScheme });
     });
     await page.locator("summary").first().click();
-    await page.evaluate(axe.source);
     const found = [];
     for (const { width, colorScheme } of looks) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
-      const run = "axe.run({ resultTypes: ['violations'] })";
-      const { violations } = await page.evaluate<axe.AxeResults>(run);
+      const violations = await violationsOn(page);
       const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-      found.push({ width, colorScheme, isWide, violations: violations.map(({ id }) => id) });
+      found.push({ width, colorScheme, isWide, violations });
     }
     return found;
   }
@@ -127,11 +118,20 @@ export class ReportPages {
   }
 
   async #page(javaScriptEnabled: boolean): Promise<Page> {
-    if (this.#browser === null) throw new Error("start the browser first");
-    const page =
-      this.#pages.get(javaScriptEnabled) ??
-      (await this.#browser.newPage({ ...usualLook, javaScriptEnabled }));
+    const page = this.#pages.get(javaScriptEnabled) ?? (await openWith(javaScriptEnabled));
     this.#pages.set(javaScriptEnabled, page);
     return page;
   }
+}
+
+async function openWith(javaScriptEnabled: boolean): Promise<Page> {
+  const page = await openSharedPage();
+  await page.setViewportSize(usualLook.viewport);
+  await page.emulateMedia({ colorScheme: usualLook.colorScheme });
+  if (javaScriptEnabled) return page;
+  // The pages of a browser's context all run scripts, or none does.
+  const browser = page.context().browser();
+  await page.close();
+  if (browser === null) throw new Error("The page has no browser.");
+  return await browser.newPage({ ...usualLook, javaScriptEnabled });
 }
