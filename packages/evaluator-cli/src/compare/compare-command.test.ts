@@ -133,7 +133,7 @@ test("with --calibrated the fit and the comparison have different labels", async
   const few = await run(await folderOf(20), [...plain, ...engines, "--calibrated"]);
   expect(few.exitCode).toBe(3);
   expect(few.stderr).toContain("takes 100 labels there");
-  const cwd = await folderOf(260);
+  const cwd = await folderOf(220);
   const questions = { scam: asked.scam };
   await writeFile(join(cwd, "questions.json"), JSON.stringify(questions));
   expect(await run(cwd, [...plain, ...engines, "--calibrated"])).toMatchObject({ exitCode: 0 });
@@ -141,7 +141,7 @@ test("with --calibrated the fit and the comparison have different labels", async
   expect(isCalibrated).toBe(true);
   const n = compared[0]?.engines[0]?.report?.n ?? 0;
   expect(n).toBeGreaterThan(90);
-  expect(n).toBeLessThan(170);
+  expect(n).toBeLessThan(130);
 });
 
 test("an engine at fault is an error at its first call, and no answer is made up", async () => {
