@@ -10,8 +10,6 @@ import {
   writeWholeFile,
 } from "evaluator-cli-kit";
 import { type EmulatorArguments, emulatorUsage, readArguments } from "./arguments.ts";
-import { createEmulator } from "./create-emulator.ts";
-import { loadRules } from "./rules/rule.ts";
 
 /** What the program needs of the machine it runs on. */
 export type ProgramContext = Pick<CliContext, "cwd" | "stdout" | "stderr" | "signal">;
@@ -41,6 +39,9 @@ async function start(words: readonly string[], context: CliContext): Promise<num
     return 0;
   }
   const { host, port, allowedHosts, tls, rulesPath, ...options } = readArguments(words, cwd);
+  // Only now: usage and wrong words need none of it.
+  const { createEmulator } = await import("./create-emulator.ts");
+  const { loadRules } = await import("./rules/rule.ts");
   const rules = rulesPath === null ? [] : loadRules(rulesPath);
   const certificate = await readCertificate(tls, allowedHosts);
   const emulator = createEmulator({ ...options, rules });
