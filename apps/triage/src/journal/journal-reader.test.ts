@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -62,11 +62,11 @@ async function contentsOf(folder: string): Promise<[string, string][]> {
   ).then((contents) => contents.map(([name, bytes]) => [name, bytes]));
 }
 
-test("explain and report see a run that is under way in another process", async () => {
+test("explain, report and a dry run read beside a run in another process, and a next run what it left when killed", async () => {
   const cwd = await folderWith(mails.slice(0, 1));
   await startTriage(["inbox.json"], { cwd });
   await writeFile(join(cwd, "inbox.json"), JSON.stringify(mails));
-  await runUnderWay(cwd);
+  const run = await runUnderWay(cwd);
   const first = await startTriage(["explain", "m-1"], { cwd });
   expect(first).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("About m-1") });
   expect(await startTriage(["explain", "m-2"], { cwd })).toMatchObject({
@@ -75,15 +75,13 @@ test("explain and report see a run that is under way in another process", async 
   });
   expect(await startTriage(["report", "inbox.json"], { cwd })).toMatchObject({ exitCode: 0 });
   expect(await readdir(cwd)).toContain("inbox.triage.lock");
-});
-
-test("a dry run reads the journal beside a run, and explain and a next run what it left when killed", async () => {
-  const cwd = await folderWith(mails);
-  const run = await runUnderWay(cwd);
+  // The answer to the first mail is of this process's engine, that of the run is of another.
+  const stdout = expect.stringMatching(/^To ask: 1 mail, .*; 1 answered already\.\n/);
   const dry = await startTriage(["inbox.json", "--dry-run"], { cwd });
-  expect(dry).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^To ask: 2 mails, /) });
+  expect(dry).toMatchObject({ exitCode: 0, stdout });
   await run.stop();
   expect(await startTriage(["explain", "m-1"], { cwd })).toMatchObject({ exitCode: 0 });
+  await rm(join(cwd, "inbox.triage.html"));
   const { exitCode, stderr } = await startTriage(["inbox.json"], { cwd });
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
   expect(await readdir(cwd)).toEqual(["inbox.json", "inbox.triage.json", "inbox.triage.sqlite"]);

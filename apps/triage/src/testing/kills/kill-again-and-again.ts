@@ -7,7 +7,7 @@ import { sampleMail } from "../samples.ts";
 import { AnsweredCalls, startProgram } from "../start-program.ts";
 import { startOnGateway } from "../start-triage.ts";
 
-const MAILS = 120;
+const MAILS = 80;
 const CONCURRENCY = 4;
 const LIFE_MS = 1200;
 const ANSWERS_AT_MOST = 20;
