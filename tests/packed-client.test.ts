@@ -1,4 +1,5 @@
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { hash } from "node:crypto";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { checkPackage, createPackageFromTarballData, type Problem } from "@arethetypeswrong/core";
@@ -21,13 +22,25 @@ async function run(command: string, options: CommandOptions) {
 beforeAll(async () => {
   const packed = await packClient();
   ({ tarball } = packed);
-  project = await mkdtemp(join(tmpdir(), "empty-project-"));
+  project = await makeEmptyFolder();
   await fillProject();
   return async () => {
     await packed[Symbol.asyncDispose]();
     await rm(project, { recursive: true, force: true });
   };
 });
+
+/**
+ * Makes a folder outside of the repository: one of the same name in every run, if nobody is in it,
+ * since Node keeps what it compiled by the path of the file.
+ */
+async function makeEmptyFolder(): Promise<string> {
+  const own = join(tmpdir(), `empty-project-${hash("sha256", root).slice(0, 12)}`);
+  return mkdir(own).then(
+    () => own,
+    () => mkdtemp(`${own}-`),
+  );
+}
 
 /** Makes the empty folder a project that has installed the package. */
 async function fillProject(): Promise<void> {
