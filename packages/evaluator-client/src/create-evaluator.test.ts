@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "./create-evaluator.ts";
 import { ConfigurationError, InvalidRequestError, InvalidResponseError } from "./errors.ts";
-import type { EvaluatorOptions } from "./evaluator-options.ts";
+import { type EvaluatorOptions, keyFromEnvironment } from "./evaluator-options.ts";
 import { directBody, emailRequest, gatewayBody } from "./testing/email-evaluation.ts";
 import { ManualClock } from "./testing/manual-clock.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
@@ -152,6 +152,21 @@ test.each<[string, EvaluatorOptions, string, string | null]>([
   const create = () => createEvaluator(options);
   expect(create).toThrow(ConfigurationError);
   expect(create).toThrow(expect.objectContaining({ option, environmentVariable }));
+});
+
+test.each([
+  [{ AI_GATEWAY_API_KEY: " g ", EVALUATOR_DIRECT_API_KEY: "d" }, "g"],
+  [{ EVALUATOR_TRANSPORT: "direct", AI_GATEWAY_API_KEY: "g", EVALUATOR_DIRECT_API_KEY: "d" }, "d"],
+  [{ EVALUATOR_TRANSPORT: "logprobs", EVALUATOR_LOGPROBS_API_KEY: "l" }, "l"],
+  [{ EVALUATOR_TRANSPORT: "logprobs", AI_GATEWAY_API_KEY: "g" }, null],
+  [{}, null],
+])("of %j the key in use is %j", (env, key) => {
+  expect(keyFromEnvironment(env)).toBe(key);
+});
+
+test("no key is in use by a transport that does not exist", () => {
+  const env = { EVALUATOR_TRANSPORT: "pigeon", AI_GATEWAY_API_KEY: "g" };
+  expect(() => keyFromEnvironment(env)).toThrow(ConfigurationError);
 });
 
 test("takes the transport, key, address and model from the environment", async () => {

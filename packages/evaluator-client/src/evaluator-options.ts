@@ -72,9 +72,9 @@ export interface EvaluatorOptions extends CallLimits, Hooks {
 }
 
 const transports = {
-  gateway: gatewayTransport,
-  direct: directTransport,
-  logprobs: logprobsTransport,
+  gateway: { create: gatewayTransport, keyVariable: environmentNames.gatewayApiKey },
+  direct: { create: directTransport, keyVariable: environmentNames.directApiKey },
+  logprobs: { create: logprobsTransport, keyVariable: environmentNames.logprobsApiKey },
 };
 
 /**
@@ -85,9 +85,24 @@ const transports = {
  * @throws {ConfigurationError} when it names no transport, or the transport lacks something.
  */
 export function transportFromEnvironment(env: Environment = programEnvironment()): Transport {
+  return namedTransport(env).create({ env });
+}
+
+/**
+ * Returns the key that the transport of {@link transportFromEnvironment} is used with, or null where
+ * the environment has none: what programs that share a limit have in common.
+ *
+ * @param env - @default the program's own
+ * @throws {ConfigurationError} when `EVALUATOR_TRANSPORT` names no transport.
+ */
+export function keyFromEnvironment(env: Environment = programEnvironment()): string | null {
+  return env[namedTransport(env).keyVariable]?.trim() || null;
+}
+
+function namedTransport(env: Environment) {
   const environmentVariable = environmentNames.transport;
   const name = env[environmentVariable]?.trim() || "gateway";
-  if (Object.hasOwn(transports, name)) return transports[name as keyof typeof transports]({ env });
+  if (Object.hasOwn(transports, name)) return transports[name as keyof typeof transports];
   const message = `${environmentVariable} is none of ${Object.keys(transports).join(", ")}.`;
   throw new ConfigurationError(message, { option: "transport", environmentVariable });
 }

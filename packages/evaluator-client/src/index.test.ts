@@ -35,6 +35,7 @@ test("exports these names and no others", () => {
       "evaluationResponseSchema",
       "gatewayTransport",
       "image",
+      "keyFromEnvironment",
       "logprobsTransport",
       "memoryLimits",
       "portLimits",

@@ -17,6 +17,7 @@ export {
   type CallLimits,
   type EvaluatorOptions,
   type TracedCall,
+  keyFromEnvironment,
   type Tracing,
   transportFromEnvironment,
 } from "./evaluator-options.ts";

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { CliError, type Environment } from "evaluator-cli-kit";
 import {
   EvaluatorError,
+  keyFromEnvironment,
   type LimitStore,
   type Pacer,
   sharedPacer,
@@ -146,12 +147,6 @@ function createReopeningStore(open: () => Promise<OpenStore>, observer: StoreObs
   } satisfies LimitStore & { reach: () => Promise<OpenStore>; close: () => Promise<void> };
 }
 
-const keyNames: Readonly<Record<string, string>> = {
-  gateway: "AI_GATEWAY_API_KEY",
-  direct: "EVALUATOR_DIRECT_API_KEY",
-  logprobs: "EVALUATOR_LOGPROBS_API_KEY",
-};
-
 interface Evaluated {
   readonly transport: Transport;
   readonly env: Environment;
@@ -164,7 +159,7 @@ export function sharedLimitPacer(
 ): Pacer & AsyncDisposable {
   const own = transport.limits ?? {};
   const most = requestsPerMinute ?? own.requestsPerMinute ?? REQUESTS_PER_MINUTE;
-  const secret = env[keyNames[transport.name] ?? ""]?.trim() ?? "";
+  const secret = keyFromEnvironment(env) ?? "";
   const key = createHash("sha256").update(`${transport.target?.url ?? ""}\n${secret}`);
   const limits = { ...own, requestsPerMinute: most };
   return sharedPacer({ store, key: key.digest("hex"), limits });

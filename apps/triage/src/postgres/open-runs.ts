@@ -40,12 +40,6 @@ function toCliError(error: unknown): unknown {
   );
 }
 
-const keyNames: Readonly<Record<string, string>> = {
-  gateway: "AI_GATEWAY_API_KEY",
-  direct: "EVALUATOR_DIRECT_API_KEY",
-  logprobs: "EVALUATOR_LOGPROBS_API_KEY",
-};
-
 /** What a limit is shared by. */
 export interface SharedLimit {
   readonly url: string;
@@ -63,12 +57,11 @@ export async function openPacer({
   env,
   stderr,
 }: SharedLimit): Promise<Pacer & AsyncDisposable> {
-  const { sharedPacer } = await import("evaluator-client");
+  const { keyFromEnvironment, sharedPacer } = await import("evaluator-client");
   const { postgresLimits } = await import("evaluator-postgres");
   const store = await postgresLimits(url);
-  const name = keyNames[env["EVALUATOR_TRANSPORT"]?.trim() || "gateway"] ?? "";
   // Of the key and of who is asked with it; the database sees a hash of this hash.
-  const key = hash("sha256", JSON.stringify([env[name]?.trim() ?? "", service.wire]));
+  const key = hash("sha256", JSON.stringify([keyFromEnvironment(env) ?? "", service.wire]));
   const onStoreChange = (isDown: boolean) =>
     stderr.write(
       isDown
