@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { columnsOf } from "evaluator-cli-kit";
+import { boolean, choice } from "evaluator-client";
 import { expect, test } from "vitest";
 import type { TriageRecord } from "./output/write-records.ts";
 import { answerFields } from "./questions/answer-fields.ts";
@@ -37,6 +38,20 @@ test("prints the contract's columns, the most important mail first", () => {
     "imp   conf  scam  deal  category    date        from                   subject
     3.90  -     1.00  0.00  other       2026-11-02  Ada <ada@example.com>  Lunch
     0.50  0.50  0.20  0.01  newsletter  2026-11-02  Ada <ada@example.com>  Lunch
+    "
+  `);
+});
+
+test("questions beside the contract's have their columns behind them", () => {
+  const ownFields = answerFields({
+    ...triageQuestions("Ada"),
+    angry: boolean("Is somebody angry?"),
+    team: choice("Who answers?", { sales: "about buying", support: "about using" }),
+  });
+  const records = [record({ angry: 0.75, team: "sales", teamConf: 0.5 })];
+  expect([...triageTable(records, { fields: ownFields })].join("")).toMatchInlineSnapshot(`
+    "imp   conf  scam  deal  category  angry  team   teamConf  date        from                   subject
+    2.00  0.50  0.20  0.01  other     0.75   sales  0.50      2026-11-02  Ada <ada@example.com>  Lunch
     "
   `);
 });

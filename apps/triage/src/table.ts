@@ -168,12 +168,17 @@ function lineWidth(widths: readonly number[]): number {
   return widths.reduce((sum, columns) => sum + columns, 0) + GAP.length * (widths.length - 1);
 }
 
-// The contract's columns (section 4.7) for its questions, else all fields.
+// The contract's columns (section 4.7) for its questions, and all fields of any others.
 function answerColumns(fields: readonly AnswerField[]): readonly AnswerColumn[] {
   const names = fieldNames(fields);
-  if (contractColumns.every(({ field }) => names.includes(field))) return contractColumns;
-  const texts = new Set(fields.filter(({ type }) => type === "choice").map(({ field }) => field));
-  return names.map((field) => ({ heading: field, field, isText: texts.has(field) }));
+  const hasContract = contractColumns.every(({ field }) => names.includes(field));
+  const fixed = hasContract ? contractColumns : [];
+  const others = fields.filter(({ field }) => fixed.every((column) => column.field !== field));
+  const texts = new Set(others.filter(({ type }) => type === "choice").map(({ field }) => field));
+  const own = fieldNames(others).map((field) => {
+    return { heading: field, field, isText: texts.has(field) };
+  });
+  return [...fixed, ...own];
 }
 
 function fieldNames(fields: readonly AnswerField[]): string[] {
