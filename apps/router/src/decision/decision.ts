@@ -1,7 +1,7 @@
 import type { ModelPrice } from "../prices/tokens.ts";
 import type { Tier } from "../tier-question.ts";
 
-/** When the router does something else than the evaluation model chose; by default, never. */
+/** When the router does something else than the evaluation model chose; by default, at ties of `/v1` alone. */
 export interface RoutingPolicy {
   /**
    * Below this confidence, 0..1, the next tier up is taken; null for never. Where the service tells
@@ -23,7 +23,7 @@ export interface RoutingPolicy {
   readonly shadowModel: string | null;
 }
 
-/** The model's choice stands, and every failure is told. */
+/** The model's choice stands, but for ties at `/v1`, and every failure is told. */
 export const defaultPolicy: RoutingPolicy = {
   minConfidence: null,
   failureTier: null,
@@ -49,6 +49,13 @@ export type Cause =
   | "shadow"
   | "model-refused"
   | "model-failed";
+
+/** One tier with its model and price, as the page shows it before anything is asked. */
+export interface TierEntry {
+  readonly tier: Tier;
+  readonly model: string;
+  readonly price: ModelPrice | null;
+}
 
 /** What of a conversation the evaluation model reads where the contract does not say. */
 export const contextModes = ["last", "turns", "sticky"] as const;

@@ -5,7 +5,7 @@ import type { Answer, Call, MessageRouter, ReplyWishes } from "../message-router
 import type { ReplyPrompt, ReplyRefusal } from "../reply/reply.ts";
 import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
 import { callOf, type ClientEnv } from "../routes/guards.ts";
-import { readJson } from "../routes/chat-route.ts";
+import { readJson } from "../routes/read-body.ts";
 import { type SendEvent, sendEvents } from "../routes/send-events.ts";
 import { parseChatCompletionRequest, refuseSampling } from "./chat-completion-request.ts";
 import type { ChatCompletionRequest } from "./chat-completion-schema.ts";

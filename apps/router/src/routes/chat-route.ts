@@ -1,33 +1,13 @@
-import { cutText } from "evaluator-client";
-import type { Context, Handler, HonoRequest } from "hono";
+import type { Context, Handler } from "hono";
 import { accepts } from "hono/accepts";
-import { z } from "zod";
 import { decisionHeaders } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
-import { HttpError } from "../http-error.ts";
 import type { Answer, Call, MessageRouter } from "../message-router.ts";
-import type { Reply } from "../reply/reply.ts";
-import type { Tier } from "../tier-question.ts";
+import type { ChatOutcome, ChatResponse } from "./chat-response.ts";
 import { defectMessage } from "./failures.ts";
 import { callOf, type ClientEnv } from "./guards.ts";
+import { readMessage } from "./read-body.ts";
 import { sendEvents } from "./send-events.ts";
-
-/** The answer to one message, in the order of the contract's fields (section 4.6). */
-export interface ChatResponse extends Pick<Reply, "replyMs" | "reply" | "replyError" | "usage"> {
-  /** The evaluation model's choice. */
-  readonly tier: Tier;
-  /** The text model that answered; unless the policy says else, the one configured for that tier. */
-  readonly model: string;
-  /** Probability of each tier, 0..1. */
-  readonly probabilities: Readonly<Record<Tier, number>>;
-  /** Confidence of the choice, 0..1, or null when not given. */
-  readonly confidence: number | null;
-  /** Time of the evaluation call, in whole milliseconds; the contract's name for the decision's time. */
-  readonly jevMs: number;
-}
-
-/** What ends an event stream: all but the reply's text, which the deltas have brought already. */
-export type ChatOutcome = Omit<ChatResponse, "reply">;
 
 /**
  * `POST /chat`: `{ message }` in, the decision and the reply out (contract section 4.6). With
@@ -59,41 +39,6 @@ export function decideRoute(router: MessageRouter): Handler<ClientEnv> {
     const decision = await router.decideOnly({ user_message: message }, callOf(c, "decide"));
     return c.json(decision, 200, decisionHeaders(decision));
   };
-}
-
-/** The longest message that is read, in UTF-16 code units (contract section 8). */
-export const MAX_MESSAGE_LENGTH = 20_000;
-
-const messageSchema = z.object({ message: z.string().regex(/\S/) });
-
-/**
- * Reads `{ message }`, cut to its limit (contract section 4.6, rule 1).
- *
- * @throws HttpError with status 400 when there is no text.
- */
-async function readMessage(request: HonoRequest): Promise<string> {
-  const { data } = messageSchema.safeParse(await readJson(request));
-  if (data) return cutMessage(data.message);
-  throw new HttpError(400, 'Send { "message": "…" }; the text is not blank.');
-}
-
-/** Returns a message cut to {@link MAX_MESSAGE_LENGTH}, or a little less where a character would be split. */
-export function cutMessage(message: string): string {
-  return cutText(message, MAX_MESSAGE_LENGTH);
-}
-
-/**
- * Reads a body that must be JSON.
- *
- * @throws HttpError with status 400 when it is not.
- */
-export async function readJson(request: HonoRequest): Promise<unknown> {
-  const text = await request.text();
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new HttpError(400, "The body is not JSON.");
-  }
 }
 
 function wantsEvents(c: Context): boolean {

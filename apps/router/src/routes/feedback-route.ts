@@ -4,7 +4,7 @@ import { HttpError } from "../http-error.ts";
 import type { FeedbackRecord } from "../records/message-record.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
 import type { ClientEnv } from "./guards.ts";
-import { readJson } from "./chat-route.ts";
+import { readJson } from "./read-body.ts";
 
 const feedbackSchema = z.object({
   requestId: z.string().regex(/^[\w\-=]{1,255}$/, "is no id that this router gave"),

@@ -1,9 +1,9 @@
 import type { Handler } from "hono";
 import type { Routing } from "../decision/decide.ts";
+import type { TierEntry } from "../decision/decision.ts";
 import { HttpError } from "../http-error.ts";
 import type { Metrics } from "../metrics.ts";
-import type { ModelPrice } from "../prices/tokens.ts";
-import { type Tier, tierNames } from "../tier-question.ts";
+import { tierNames } from "../tier-question.ts";
 
 /** `GET /`: the page. */
 export function pageRoute({ html }: { readonly html: string }): Handler {
@@ -21,13 +21,6 @@ export function decisionsRoute(drawDecisions: (() => Promise<string>) | null): H
     }
     return c.html(await drawDecisions(), 200, { "Cache-Control": "no-store" });
   };
-}
-
-/** One tier with its model and price, as the page shows it before anything is asked. */
-export interface TierEntry {
-  readonly tier: Tier;
-  readonly model: string;
-  readonly price: ModelPrice | null;
 }
 
 /** `GET /tiers`: each tier with its model and prices, once the price list was tried. */

@@ -1,4 +1,4 @@
-import type { ChatResponse } from "../routes/chat-route.ts";
+import type { ChatResponse } from "../routes/chat-response.ts";
 import type { Tier } from "../tier-question.ts";
 import { type Expectation, type SelfCheckPrompt, selfCheckPrompts } from "./prompts.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ChatResponse } from "../routes/chat-route.ts";
+import type { ChatResponse } from "../routes/chat-response.ts";
 import { findFailures } from "./check-prompts.ts";
 
 const answer: ChatResponse = {

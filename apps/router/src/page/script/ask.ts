@@ -1,5 +1,5 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import type { ChatOutcome } from "../../routes/chat-route.ts";
+import type { ChatOutcome } from "../../routes/chat-response.ts";
 import type { Decision } from "../../decision/decision.ts";
 
 /** What comes back for one message, in this order; a failure ends it. */

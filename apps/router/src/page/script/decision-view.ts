@@ -1,4 +1,4 @@
-import type { ChatOutcome } from "../../routes/chat-route.ts";
+import type { ChatOutcome } from "../../routes/chat-response.ts";
 import type { Cause, Decision } from "../../decision/decision.ts";
 import type { Tier } from "../../tier-question.ts";
 import type { Costs } from "./totals.ts";
@@ -35,7 +35,13 @@ export function showOutcome(card: HTMLElement, response: ChatOutcome, costs: Cos
 
 type Fact = [name: string, value: string];
 
-const reasons: Partial<Record<Cause, (decision: Decision) => string>> = {
+/** Null for what needs no reason here: the choice itself, and what only a client of `/v1` can cause. */
+const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
+  choice: null,
+  tie: null,
+  conversation: null,
+  requested: null,
+  shadow: null,
   "low-confidence": ({ tierChosen, tierUsed }) =>
     `The choice was ${tierChosen}, with too little confidence; the next tier up, ${tierUsed}, replies.`,
   "evaluation-failed": ({ tierUsed }) =>
@@ -46,6 +52,7 @@ const reasons: Partial<Record<Cause, (decision: Decision) => string>> = {
     `The calibration was made for another model; ${tierUsed} replies, as the router is set up to do.`,
   "model-refused": ({ tierUsed }) =>
     `The model of ${tierUsed} was refused; the fallback model replies.`,
+  "model-failed": ({ tierUsed }) => `The model of ${tierUsed} failed; the fallback model replies.`,
 };
 
 /** Shares closer than this, or a confidence below a half, are worth a second look. */

@@ -1,4 +1,4 @@
-import type { ChatOutcome } from "../../routes/chat-route.ts";
+import type { ChatOutcome } from "../../routes/chat-response.ts";
 import type { Decision } from "../../decision/decision.ts";
 
 /** A message of this session that was replied to. */

@@ -1,4 +1,4 @@
-import type { TierEntry } from "../../routes/status-routes.ts";
+import type { TierEntry } from "../../decision/decision.ts";
 import type { Tier } from "../../tier-question.ts";
 import { byId, copyOf, partOf } from "./elements.ts";
 

@@ -1,6 +1,6 @@
 import type { Decision } from "../../decision/decision.ts";
 import { costOf } from "../../prices/tokens.ts";
-import type { ChatOutcome } from "../../routes/chat-route.ts";
+import type { ChatOutcome } from "../../routes/chat-response.ts";
 import { tokens, usd } from "./format.ts";
 
 /** What one message cost, and what it would have cost, in US dollars; null where not known. */
