@@ -6,8 +6,15 @@ export interface Sample {
   readonly starts: readonly number[];
 }
 
-// A line is the place of a word, counted from the one before, and either this and the place of the
-// same word, or how many characters are the sample's and those that follow.
+// A difference has one line for each word that is not the sample's; numbers are in base 36:
+//   line   = place change, or nothing where it is the line before again
+//   place  = how many words further than the line before: one digit, or "_" and three
+//   change = the count of first characters that are the sample's, one digit, and the characters that
+//            follow; or "=" and the index of the earlier word that it is the same as
+// From {"a":0.12,"b":"old value","c":7} to {"a":0.17,"b":"new value","c":0.17} it is the lines
+//   337             3 words on, 3 characters of 0.12 and then 7
+//   41new value"    4 words on, 1 character of "old value" and then new value"
+//   4=3             4 words on, the same as the word at 3
 const SAME_AS = "=";
 const AS_BEFORE = "";
 const PACKED = "~";
