@@ -2,7 +2,7 @@ import type { Context, Handler } from "hono";
 import { decisionHeaders } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { Answer, Call, MessageRouter, ReplyWishes } from "../message-router.ts";
-import type { ReplyPrompt, ReplyRefusal } from "../reply/reply.ts";
+import type { ReplyPrompt, ReplyHttpError } from "../reply/reply.ts";
 import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
 import { callOf, type ClientEnv } from "../routes/guards.ts";
 import { readJson } from "../routes/read-body.ts";
@@ -157,10 +157,10 @@ async function sendEnd(
 }
 
 function sendFailure(c: Context, { decision, reply }: Answer): Response {
-  const { refusal, replyError } = reply;
-  const status = statusFor(refusal, decision);
-  const headers = retryHeaders(status === 429 ? (refusal?.retryAfter ?? null) : null);
-  const code = status === 404 ? "model_not_found" : (refusal?.code ?? null);
+  const { httpError, replyError } = reply;
+  const status = statusFor(httpError, decision);
+  const headers = retryHeaders(status === 429 ? (httpError?.retryAfter ?? null) : null);
+  const code = status === 404 ? "model_not_found" : (httpError?.code ?? null);
   const details = {
     ...(status === 404 && { param: "model" }),
     ...(code !== null && { code }),
@@ -169,10 +169,13 @@ function sendFailure(c: Context, { decision, reply }: Answer): Response {
 }
 
 /** What is wrong with the request is told as that; the rest is between the router and its models. */
-function statusFor(refusal: ReplyRefusal | null, { tierUsed }: Decision): 400 | 404 | 429 | 502 {
-  if (refusal?.status === 429) return 429;
-  if (refusal?.status === 404 && tierUsed === null) return 404;
-  return refusal !== null && [400, 413, 422].includes(refusal.status) ? 400 : 502;
+function statusFor(
+  httpError: ReplyHttpError | null,
+  { tierUsed }: Decision,
+): 400 | 404 | 429 | 502 {
+  if (httpError?.status === 429) return 429;
+  if (httpError?.status === 404 && tierUsed === null) return 404;
+  return httpError !== null && [400, 413, 422].includes(httpError.status) ? 400 : 502;
 }
 
 function headOf({ var: { requestId } }: Context<ClientEnv>, model: string): CompletionHead {

@@ -22,29 +22,32 @@ function replyFrom(fetch: typeof globalThis.fetch, options: Partial<ReplyOptions
   });
 }
 
-function refusal(status: number, error: object) {
+function httpError(status: number, error: object) {
   return async () => Response.json({ error }, { status, headers: atOnce });
 }
 
 const failures: [situation: string, fetch: typeof globalThis.fetch, replyError: string][] = [
   [
     "a rate limit, after its retries",
-    refusal(429, { message: "Free tier requests are rate-limited.", type: "rate_limit_exceeded" }),
+    httpError(429, {
+      message: "Free tier requests are rate-limited.",
+      type: "rate_limit_exceeded",
+    }),
     "Free tier requests are rate-limited.",
   ],
   [
     "a model outside the free tier",
-    refusal(403, { message: "Free tier users do not have access.", type: "forbidden" }),
+    httpError(403, { message: "Free tier users do not have access.", type: "forbidden" }),
     "Free tier users do not have access.",
   ],
   [
     "a refused key, without the terminal colours of the ai package",
-    refusal(401, { message: "Invalid key.", type: "authentication_error" }),
+    httpError(401, { message: "Invalid key.", type: "authentication_error" }),
     "The gateway refused the key; check AI_GATEWAY_API_KEY.",
   ],
   [
     "a provider's own error",
-    refusal(529, { type: "overloaded_error", message: "Overloaded\n\u001B[31mtoday" }),
+    httpError(529, { type: "overloaded_error", message: "Overloaded\n\u001B[31mtoday" }),
     "Overloaded today",
   ],
   [
@@ -59,7 +62,7 @@ const failures: [situation: string, fetch: typeof globalThis.fetch, replyError: 
   ],
   [
     "an error that repeats the key",
-    refusal(400, { message: `Bad header: Bearer ${plantedKey}`, type: "invalid_request_error" }),
+    httpError(400, { message: `Bad header: Bearer ${plantedKey}`, type: "invalid_request_error" }),
     "Bad header: Bearer [secret]",
   ],
 ];
@@ -108,7 +111,7 @@ test("gives the text, the tokens and the time in whole milliseconds", async () =
     usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 },
     billed: { usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 }, isEstimate: false },
     finishReason: "stop",
-    refusal: null,
+    httpError: null,
     toolCalls: [],
   });
 });

@@ -15,7 +15,7 @@ import {
   type ToolCall,
   type ToolCallDelta,
 } from "./reply.ts";
-import { describeReplyFailure, failureOfModel, isUnbilled, refusalOf } from "./reply-failure.ts";
+import { describeReplyFailure, failureOfModel, isUnbilled, httpErrorOf } from "./reply-failure.ts";
 import type { ReplyListener } from "./reply-fetch.ts";
 import { createToolCallStream, inForm } from "./tool-calls.ts";
 
@@ -75,7 +75,7 @@ export async function generateReply(
       ...told,
       replyError: null,
       usage: tokens,
-      refusal: null,
+      httpError: null,
       billed,
     };
   } catch (error) {
@@ -83,7 +83,7 @@ export async function generateReply(
     const replyError = redact(describeReplyFailure(error));
     const billed = isUnbilled(error) ? null : meter.billed();
     const failed = { reply: "", toolCalls: [], replyError, usage: null, finishReason: null };
-    return { replyMs: elapsedMs(), ...failed, billed, refusal: refusalOf(error) };
+    return { replyMs: elapsedMs(), ...failed, billed, httpError: httpErrorOf(error) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { APICallError, RetryError } from "ai";
-import type { ReplyRefusal } from "./reply.ts";
+import type { ReplyHttpError } from "./reply.ts";
 import { BrokenReplyError } from "./reply-events.ts";
 
 const MAX_LENGTH = 1000;
@@ -22,12 +22,12 @@ export function describeReplyFailure(error: unknown): string {
 }
 
 // Out of credits, not allowed, not there, over the limit; 401 would refuse any other model too.
-const refusals: ReadonlySet<unknown> = new Set([402, 403, 404, 429]);
+const refusedStatuses: ReadonlySet<unknown> = new Set([402, 403, 404, 429]);
 
 /** How a model failed so that another one may do better; null where it would fare the same. */
 export function failureOfModel(error: unknown): "model-refused" | "model-failed" | null {
   const status = statusOf(error);
-  if (refusals.has(status)) return "model-refused";
+  if (refusedStatuses.has(status)) return "model-refused";
   return status !== null && status >= 500 ? "model-failed" : null;
 }
 
@@ -37,8 +37,8 @@ export function isUnbilled(error: unknown): boolean {
   return status !== null && status >= 400 && brokenIn(lastErrorOf(error)) === null;
 }
 
-/** Returns how the service refused the call, or null when the call failed for another reason. */
-export function refusalOf(error: unknown): ReplyRefusal | null {
+/** Returns the HTTP error of the service, or null when the call failed for another reason. */
+export function httpErrorOf(error: unknown): ReplyHttpError | null {
   const status = statusOf(error);
   if (status === null) return null;
   const last = lastErrorOf(error);

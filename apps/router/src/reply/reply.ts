@@ -53,8 +53,8 @@ export interface Reply {
   readonly usage: TokenUsage | null;
 }
 
-/** How the reply model's service refused a call. */
-export interface ReplyRefusal {
+/** The HTTP error that the reply model's service answered a call with. */
+export interface ReplyHttpError {
   /** The HTTP status that it answered. */
   readonly status: number;
   /** Its own word for programs, such as `context_length_exceeded`, or null. */
@@ -69,8 +69,8 @@ export interface GeneratedReply extends Reply {
   readonly finishReason: FinishReason | null;
   /** Null when nothing was billed: the model refused the call. */
   readonly billed: BilledTokens | null;
-  /** How the call was refused, or null. */
-  readonly refusal: ReplyRefusal | null;
+  /** The HTTP error of a failed call, or null. */
+  readonly httpError: ReplyHttpError | null;
   /** Calls of the client's tools; none where they were streamed. */
   readonly toolCalls: readonly ToolCall[];
 }
