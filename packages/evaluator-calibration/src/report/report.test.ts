@@ -94,8 +94,10 @@ test("a promise is locked with its labels, and none is given on labels of the mo
   expect(summarize(found, "mails")).toMatch(
     /You may act on "yes" at 0\.\d\d and above, without asking: at most 5 % of that is wrong, with 95 % confidence\.$/,
   );
+  const enough = rows.slice(0, 500);
+  expect(report(enough).actions[0]?.promised).toMatchObject({ maxRisk: 0.05 });
   for (const labeler of ["maker/judge-8", "Judge-7", "maker/other"]) {
-    const made = report(labelledWith(rows, () => ({ labeler })));
+    const made = report(labelledWith(enough, () => ({ labeler })));
     expect(made.noPromise).toContain(labeler);
     expect(made.actions.every(({ promised }) => promised === null)).toBe(true);
   }
