@@ -1,8 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { httpResponse, listenOnSocket } from "../testing/socket-server.ts";
+import { createHttpClient } from "./undici-http-client.ts";
 
 const realAnswer = httpResponse(
   200,
@@ -34,3 +37,23 @@ test.each(["msw", "MockAgent", "fetch"])(
     expect(server.requests).toHaveLength(1);
   },
 );
+
+test("what replaces the connect of all sockets sees the next call, though a connection is open", async () => {
+  await using server = await listenOnSocket((socket) => socket.write(realAnswer));
+  const http = createHttpClient({ env: {} });
+  const send = http.prepare({ method: "POST", url: `${server.origin}/path`, headers: {} });
+  const { signal } = new AbortController();
+  const call = async () => {
+    const response = await send("{}", { signal });
+    await nextTurn(); // in which its connection is free again
+    return response;
+  };
+  await call();
+  await call();
+  expect(server.connections).toBe(1);
+
+  const connect = vi.spyOn(Socket.prototype, "connect");
+  expect(await call()).toMatchObject({ status: 200 });
+  expect([connect.mock.calls.length, server.connections]).toEqual([1, 2]);
+  await http.close();
+});
