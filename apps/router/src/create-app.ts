@@ -1,5 +1,6 @@
 import type { TextSink } from "evaluator-cli-kit";
 import { Hono } from "hono";
+import { except } from "hono/combine";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import type { Routing } from "./decision/decide.ts";
@@ -35,7 +36,7 @@ import {
 } from "./routes/status-routes.ts";
 import type { AnsweredHosts } from "./security/own-addresses.ts";
 import { requireToken } from "./security/require-token.ts";
-import { securityHeaders } from "./security/security-headers.ts";
+import { pageHeaders, reportHeaders } from "./security/security-headers.ts";
 
 /** What the application is made of. */
 export interface AppParts extends AnsweredHosts {
@@ -69,6 +70,8 @@ export interface AppParts extends AnsweredHosts {
   readonly isStopping?: () => boolean;
 }
 
+const reportPath = "/decisions";
+
 /** Returns the router as a web application: every endpoint, and what every request passes first. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
   const { page, routing, reportDefect, accessToken = null, logDropped = null } = parts;
@@ -80,7 +83,9 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const router = createMessageRouter({ ...routing, instance, observers });
   const app = new Hono<ClientEnv>();
   app.use(requestId(), accessLog({ metrics, output: parts.accessLog ?? null }));
-  app.use(keepClientSignal, securityHeaders(page), sameOriginOnly(parts));
+  app.use(keepClientSignal, except(reportPath, pageHeaders(page)));
+  app.use(reportPath, reportHeaders());
+  app.use(sameOriginOnly(parts));
   if (accessToken !== null) app.use(requireToken(accessToken));
   app.use(methodNotAllowed({ app, onMethodNotAllowed: throwMethodError }));
   const guards = askingGuards(slots, pricesTried);
@@ -96,7 +101,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
     for (const path of ["/chat", "/decide", "/v1/chat/completions"]) app.use(path, traced(tracing));
   }
   app.get("/", pageRoute(page));
-  app.get("/decisions", decisionsRoute(parts.drawDecisions ?? null));
+  app.get(reportPath, decisionsRoute(parts.drawDecisions ?? null));
   app.get("/tiers", tiersRoute(routing, pricesTried));
   app.post("/chat", ...guards, chatRoute(router, reportDefect));
   app.post("/decide", ...guards, decideRoute(router));

@@ -7,21 +7,19 @@ interface PageHashes {
   readonly scriptHash: string;
 }
 
-const reportPath = "/decisions";
-
-/**
- * Allows the page its own style, script and origin, and nothing else; on every response. A report
- * has styles on its bars, and nothing that runs.
- */
-export function securityHeaders({ styleHash, scriptHash }: PageHashes): MiddlewareHandler {
-  const ofPage = headersWith({
+/** Returns what allows the page its own style, script and origin, and nothing else. */
+export function pageHeaders({ styleHash, scriptHash }: PageHashes): MiddlewareHandler {
+  return headersWith({
     styleSrc: [`'${styleHash}'`],
     scriptSrc: [`'${scriptHash}'`],
     connectSrc: ["'self'"],
     imgSrc: ["data:"],
   });
-  const ofReport = headersWith({ styleSrc: ["'unsafe-inline'"] });
-  return (c, next) => (c.req.path === reportPath ? ofReport(c, next) : ofPage(c, next));
+}
+
+/** Returns what allows a report styles on its bars, and nothing that runs. */
+export function reportHeaders(): MiddlewareHandler {
+  return headersWith({ styleSrc: ["'unsafe-inline'"] });
 }
 
 function headersWith(sources: Record<string, string[]>): MiddlewareHandler {
