@@ -6,10 +6,11 @@ import { createPacer } from "./pacer.ts";
 const success = (admission: Admission) => admission.succeeded(1);
 
 /** Calls at a pacer that has found 10 requests in 1,727 ms, so one in 172.7 ms, at time 2,000. */
-async function callsAtKnownRate() {
+async function callsAtKnownRate({ idleMs = 0 } = {}) {
   const calls = pacedCalls({}, 0);
   const { ask, end, clock } = calls;
   for (let index = 0; index < 10; index += 1) {
+    if (index === 5) await clock.advance(idleMs);
     await ask(`${index}`);
     await clock.advance(100);
     await end(`${index}`, success);
@@ -35,6 +36,15 @@ test("spaces calls at the rate that went through before the pause", async () => 
   expect(admitted).toEqual(["a", "b"]);
   await clock.advance(1);
   expect(admitted).toEqual(["a", "b", "c"]);
+});
+
+test("takes a time in which nobody asked for none", async () => {
+  const { ask, admitted, clock } = await callsAtKnownRate({ idleMs: 60_000 });
+  for (const name of ["a", "b"]) await ask(name);
+  await clock.advance(172);
+  expect(admitted).toEqual(["a"]);
+  await clock.advance(1);
+  expect(admitted).toEqual(["a", "b"]);
 });
 
 test("saves nothing up while idle", async () => {

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { ManualClock } from "../testing/manual-clock.ts";
 import { pacedCalls } from "../testing/paced-calls.ts";
 import type { Admission } from "./call-queue.ts";
+import { createPacer, type Pacer } from "./pacer.ts";
 
 const success = (admission: Admission) => admission.succeeded(1);
 const failure = (admission: Admission) => admission.ended();
@@ -143,4 +145,45 @@ test("tells how long a call waits: the pause at least, or null when that depends
   const full = pacedCalls();
   for (const name of ["a", "b", "c", "d", "e"]) await full.ask(name);
   expect(full.told).toEqual({ e: null });
+});
+
+/** Admits calls until one has to wait. */
+function admitAll(pacer: Pacer): Admission[] {
+  const admitted: Admission[] = [];
+  for (let next = pacer.admitNow(1); next !== null; next = pacer.admitNow(1)) admitted.push(next);
+  return admitted;
+}
+
+test("grows by one call with each success up to eight, then by one with every fourth", () => {
+  const clock = new ManualClock();
+  const pacer = createPacer({}, { clock, random: () => 0 });
+  const inFlight = admitAll(pacer);
+  const counts = [inFlight.length];
+  for (let success = 0; success < 12; success += 1) {
+    inFlight.shift()?.succeeded(1);
+    inFlight.push(...admitAll(pacer));
+    counts.push(inFlight.length);
+  }
+  expect(counts).toEqual([4, 5, 6, 7, 8, 9, 9, 9, 9, 10, 10, 10, 10]);
+});
+
+test.each([
+  [{}, false],
+  [{ requestsPerMinute: 60 }, false],
+  [{ tokensPerSecond: 100 }, true],
+])("with the limits %j tokens count: %j", (limits, counts) => {
+  expect(createPacer(limits).countsTokens).toBe(counts);
+});
+
+test("a call that ends without an answer holds nobody back while nothing is paused", () => {
+  const clock = new ManualClock();
+  const pacer = createPacer({ requestsPerMinute: 600_000 }, { clock, random: () => 0 });
+  pacer.admitNow(1)?.ended();
+  expect([pacer.admitNow(1), pacer.admitNow(1)]).not.toContain(null);
+});
+
+test("only the next in line is told how long its turn under a limit takes", async () => {
+  const { ask, told } = pacedCalls({ requestsPerMinute: 60 });
+  for (const name of ["a", "next", "later"]) await ask(name);
+  expect(told).toEqual({ next: expect.closeTo(1000 / 0.95, 0), later: null });
 });
