@@ -187,3 +187,29 @@ test("only the next in line is told how long its turn under a limit takes", asyn
   for (const name of ["a", "next", "later"]) await ask(name);
   expect(told).toEqual({ next: expect.closeTo(1000 / 0.95, 0), later: null });
 });
+
+/** Returns a pacer with a known limit, for which as many calls have got their answers. */
+function pacerAfter(successes: number): Pacer {
+  const limits = { requestsPerMinute: 600_000 };
+  const pacer = createPacer(limits, { clock: new ManualClock(), random: () => 0 });
+  for (let success = 0; success < successes; success += 1) pacer.admitNow(1)?.succeeded(1);
+  return pacer;
+}
+
+test("under a known limit too, one throttled answer after many others shows none", () => {
+  expect(pacerAfter(0).admitNow(1)?.throttled(null)).toBe("limit");
+  expect(pacerAfter(20).admitNow(1)?.throttled(null)).toBe("stray");
+});
+
+test("a throttled answer to a call from before a pause that is over says nothing new", async () => {
+  const clock = new ManualClock();
+  const pacer = createPacer({}, { clock, random: () => 0 });
+  const [older, throttled] = [pacer.admitNow(1), pacer.admitNow(1)];
+  await clock.advance(1);
+  expect(throttled?.throttled(100)).toBe("limit");
+  await clock.advance(100);
+  pacer.admitNow(1)?.succeeded(1);
+  expect(older?.throttled(null)).toBe("stray");
+  await clock.advance(1000);
+  expect(pacer.admitNow(1)).not.toBeNull();
+});
