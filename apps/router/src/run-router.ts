@@ -34,23 +34,28 @@ export interface RouterContext {
  */
 export async function runRouter(options: RouterOptions, context: RouterContext): Promise<void> {
   const { sharedLimit } = options;
-  const { warn } = printersOf(context);
+  const write = (text: string) => void context.stdout.write(text);
+  const warn = (text: string) => void context.stderr.write(text);
   for (const line of options.warnings) warn(`${line}\n`);
   // Loaded only now: it is most of what a router would load.
   const tracing = options.hasTraces ? (await import("./services/tracing.ts")).startTracing() : null;
   const limit = sharedLimit === null ? null : await openSharedLimit(sharedLimit, { warn });
   try {
     const services = connectServices(options.engines, { sharedLimit: limit, tracing });
-    await serve(services, options, context);
+    await serve(services, options, { ...context, write, warn });
   } finally {
     await tracing?.close();
     await limit?.[Symbol.asyncDispose](); // its connections would keep the process alive
   }
 }
 
-async function serve(services: Services, options: RouterOptions, context: RouterContext) {
-  const { signal, stdout, reportDefect } = context;
-  const { write, warn } = printersOf(context);
+interface ServeContext extends RouterContext {
+  readonly write: (text: string) => void;
+  readonly warn: (text: string) => void;
+}
+
+async function serve(services: Services, options: RouterOptions, context: ServeContext) {
+  const { signal, stdout, write, warn, reportDefect } = context;
   const { decisionLog, calibrationFile } = options;
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const log = decisionLog === null ? null : await openDecisionLog(decisionLog, { warn });
@@ -92,13 +97,6 @@ async function serve(services: Services, options: RouterOptions, context: Router
   await router.close();
   await refreshed;
   await log?.close();
-}
-
-function printersOf({ stdout, stderr }: RouterContext) {
-  return {
-    write: (text: string) => void stdout.write(text),
-    warn: (text: string) => void stderr.write(text),
-  };
 }
 
 // Loaded only when somebody wants to see it.

@@ -119,6 +119,8 @@ function redactDeltas({ onDelta, onToolCalls, redact, meter }: ReplyOptions) {
   if (onDelta === undefined) return null;
   const pieces = redact.inPieces();
   const calls = onToolCalls && createToolCallStream(redact);
+  const passOn = (clear: readonly ToolCallDelta[]) =>
+    clear.length === 0 ? undefined : onToolCalls?.(clear);
   let hasBegun = false;
   const listener: ReplyListener = {
     onUsage: meter.setTold,
@@ -131,15 +133,13 @@ function redactDeltas({ onDelta, onToolCalls, redact, meter }: ReplyOptions) {
     onToolCalls(given) {
       hasBegun = true;
       for (const { text } of given) meter.addText(text);
-      const clear = calls?.add(given) ?? [];
-      return clear.length === 0 ? undefined : onToolCalls?.(clear);
+      return calls && passOn(calls.add(given));
     },
   };
   const end = async () => {
     const clear = pieces.end();
     if (clear !== "") await onDelta(clear);
-    const left = calls?.end() ?? [];
-    if (left.length > 0) await onToolCalls?.(left);
+    if (calls) await passOn(calls.end());
   };
   return { listener, end, hasBegun: () => hasBegun };
 }

@@ -126,9 +126,11 @@ export class ReportPages {
 
 async function openWith(javaScriptEnabled: boolean): Promise<Page> {
   const page = await openSharedPage();
-  await page.setViewportSize(usualLook.viewport);
-  await page.emulateMedia({ colorScheme: usualLook.colorScheme });
-  if (javaScriptEnabled) return page;
+  if (javaScriptEnabled) {
+    await page.setViewportSize(usualLook.viewport);
+    await page.emulateMedia({ colorScheme: usualLook.colorScheme });
+    return page;
+  }
   // The pages of a browser's context all run scripts, or none does.
   const browser = page.context().browser();
   await page.close();
