@@ -16,8 +16,6 @@ const entries = Object.values(exports).flatMap(({ types }) => (types ? [join(fol
 const options = {
   module: ts.ModuleKind.NodeNext,
   target: ts.ScriptTarget.ES2024,
-  // What a worker has: a page's declarations are a tenth of the work, and checked with the README's snippet.
-  lib: ["lib.es2024.d.ts", "lib.webworker.d.ts"],
   strict: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,

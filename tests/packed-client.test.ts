@@ -130,21 +130,17 @@ async function runIntercepted(order: string, names: readonly string[]) {
   return { lines: stdout.trimEnd().split("\n"), requests: requests.length };
 }
 
-test.each(interceptors)(
-  "nothing leaves with %s set up before the SDK is imported",
-  async (name) => {
-    const printed = await runIntercepted("before the SDK is imported", [name]);
-    expect(printed).toEqual({ lines: ["then: intercepted"], requests: 0 });
-  },
+const beforeCalls = ["before the SDK is imported", "after the SDK is imported"].flatMap((order) =>
+  interceptors.map((name) => ({ name, order })),
 );
 
-// Of the next two, each is one program, in which an interceptor is taken away before the next.
-test("nothing leaves with any of them set up after the SDK is imported", async () => {
-  const printed = await runIntercepted("after the SDK is imported", interceptors);
-  expect(printed).toEqual({ lines: interceptors.map(() => "then: intercepted"), requests: 0 });
+test.each(beforeCalls)("nothing leaves with $name set up $order", async ({ name, order }) => {
+  const printed = await runIntercepted(order, [name]);
+  expect(printed).toEqual({ lines: ["then: intercepted"], requests: 0 });
 });
 
-// The real call before each shows also that nothing of the one before is left.
+// One program, in which each is taken away before the next: the real call before each shows that
+// nothing of the one before is left.
 test("nothing leaves with any of them set up after a first real call", async () => {
   const printed = await runIntercepted("after a first real call", interceptors);
   const lines = interceptors.flatMap(() => ["first: ", "then: intercepted"]);
