@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { AdaptiveRate } from "./adaptive-rate.ts";
-import { Throughput } from "./rate-evidence.ts";
+import { RecentSuccesses } from "./pacer.ts";
 
 /** A rate at a time that goes on with what happens. */
 class RateInTime {
-  readonly #throughput = new Throughput();
+  readonly #throughput = new RecentSuccesses();
   readonly rate = new AdaptiveRate(this.#throughput);
   nowMs = 0;
 

@@ -1,4 +1,4 @@
-import { LongWindow, RateComparison, StrayNoise, type Throughput } from "./rate-evidence.ts";
+import { LongWindow, RateComparison, StrayNoise } from "./rate-evidence.ts";
 
 // These figures come from the simulations beside this file: buckets, fixed and sliding windows of a
 // second and of a minute, 10 a minute to 200 a second, with and without Retry-After, and noise.
@@ -19,6 +19,19 @@ const EXPLORE = { afterMs: 15_000, successes: 300 };
 const EXPLORE_SLOWLY = { afterMs: 200_000, successes: 500 };
 // A bucket with a second's worth lets through that much more than its rate before it throttles.
 const BURST_MS = 1000;
+
+/** What got through since the last pause, as the one who sends remembers it. */
+export interface Throughput {
+  /** How many requests succeeded since the last reset. */
+  readonly count: number;
+  /** Forgets all. */
+  reset(): void;
+  /**
+   * Returns the highest rate, per millisecond, over the spans from `fromMs` or before until now, each
+   * taken as longer by `extraMs`.
+   */
+  perMs(nowMs: number, span: { fromMs: number; extraMs?: number }): number;
+}
 
 /**
  * Finds the rate of a service that does not say its limit: additive increase, multiplicative

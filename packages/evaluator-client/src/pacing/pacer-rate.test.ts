@@ -78,6 +78,64 @@ test.each(["in flight", "throttled"])(
   },
 );
 
+/**
+ * Calls at a pacer that has found one request in 126 ms, held that, and now tries one in 109 ms, after
+ * an idle minute.
+ */
+async function callsAtTriedRate() {
+  const calls = pacedCalls({}, 0);
+  const { ask, end, clock } = calls;
+  const succeed = async (times: number, afterMs: number) => {
+    for (let time = 0; time < times; time += 1) {
+      const name = `success at ${clock.now()}`;
+      await ask(name);
+      await clock.advance(afterMs);
+      await end(name, success);
+    }
+  };
+  const verdictOf = async (name: string, retryAfterMs: number | null) => {
+    const verdicts: string[] = [];
+    await end(name, (admission) => verdicts.push(admission.throttled(retryAfterMs)));
+    return verdicts[0];
+  };
+  await succeed(30, 100);
+  for (const name of ["x", "y", "z"]) await ask(name);
+  for (const name of ["x", "y", "z"]) await end(name, (admission) => admission.throttled(1000));
+  await succeed(1, 1000);
+  await clock.advance(60_000);
+  await succeed(60, 150);
+  return { ...calls, verdictOf };
+}
+
+test.each([
+  [null, "stray"],
+  [2000, "stray"],
+  [2001, "limit"],
+])(
+  "at a rate that is tried, a throttled answer that asks for %s ms shows a %s",
+  async (retryAfterMs, verdict) => {
+    const { ask, verdictOf } = await callsAtTriedRate();
+    await ask("a");
+    expect(await verdictOf("a", retryAfterMs)).toBe(verdict);
+  },
+);
+
+test("a rate that was tried falls with its first throttled answer, and what was sent before is no news", async () => {
+  const { ask, admitted, clock, verdictOf } = await callsAtTriedRate();
+  for (const name of ["a", "b"]) {
+    await ask(name);
+    await clock.advance(100);
+  }
+  admitted.length = 0;
+  expect([await verdictOf("a", null), await verdictOf("b", null)]).toEqual(["stray", "stray"]);
+  for (const name of ["c", "d"]) await ask(name);
+  await clock.advance(20 + 155);
+  expect(admitted).toEqual(["c"]);
+  await clock.advance(1);
+  expect(admitted).toEqual(["c", "d"]);
+  expect(await verdictOf("c", null)).toBe("limit");
+});
+
 test("needs nobody to be told of a wait", async () => {
   const { clock } = pacedCalls();
   const pacer = createPacer({ requestsPerMinute: 60 }, { clock });

@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from "../clock.ts";
-import { AdaptiveRate } from "./adaptive-rate.ts";
+import { AdaptiveRate, type Throughput } from "./adaptive-rate.ts";
 import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
 import { Gate, LimitDetector, type ThrottledCall } from "./gate.ts";
-import { Throughput } from "./rate-evidence.ts";
 import { type RateLimits, TokenBucket } from "./rate-limits.ts";
 
 /** The share of a known limit that is used. */
@@ -29,6 +28,39 @@ export interface Pacer {
   admit(call: PacedCall): Promise<Admission>;
 }
 
+const REMEMBERED = 4096;
+
+/** Remembers when requests succeeded, from the first on, to tell how many a limit let through. */
+export class RecentSuccesses implements Throughput {
+  readonly #atMs = new Float64Array(REMEMBERED);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** A request succeeded. */
+  add(nowMs: number): void {
+    this.#atMs[this.#count % REMEMBERED] = nowMs;
+    this.#count += 1;
+  }
+
+  reset(): void {
+    this.#count = 0;
+  }
+
+  perMs(nowMs: number, { fromMs, extraMs = 0 }: { fromMs: number; extraMs?: number }): number {
+    let best = 0;
+    const oldest = Math.max(0, this.#count - REMEMBERED);
+    for (let index = oldest; index < this.#count; index += 1) {
+      const startedAtMs = this.#atMs[index % REMEMBERED] as number;
+      if (startedAtMs > fromMs && index > oldest) break;
+      best = Math.max(best, (this.#count - index) / Math.max(1, nowMs - startedAtMs + extraMs));
+    }
+    return best;
+  }
+}
+
 /**
  * Keeps to known limits by token buckets and to unknown ones by {@link AdaptiveRate}, pauses all
  * calls by {@link Gate} when {@link LimitDetector} sees a limit, and lets few go at once until the
@@ -39,7 +71,7 @@ class LocalPacer implements Pacer {
   readonly #random: () => number;
   readonly #requests: TokenBucket | null;
   readonly #tokens: TokenBucket | null;
-  readonly #throughput = new Throughput();
+  readonly #throughput = new RecentSuccesses();
   readonly #rate = new AdaptiveRate(this.#throughput);
   readonly #gate = new Gate();
   readonly #detector = new LimitDetector();
