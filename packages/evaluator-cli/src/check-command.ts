@@ -4,8 +4,6 @@ import {
   type CalibrationArtifact,
   checkThreshold,
   LabelJoin,
-  parseCalibrationArtifact,
-  percent,
   readAnswerRecord,
   type ThresholdCheck,
   toLabelledRows,
@@ -17,12 +15,12 @@ import {
   printable,
   readPositionals,
   UsageError,
-  readTextFile,
 } from "evaluator-cli-kit";
-import { nameAction } from "./calibrate/print-report.ts";
 import { type Command, endings } from "./command.ts";
 import { readAnswers } from "./files/read-answers.ts";
+import { readArtifact } from "./files/read-artifact.ts";
 import { readRecords } from "./files/read-records.ts";
+import { describeCheck } from "./sentences.ts";
 
 const usage = `
 Usage: evaluator check calibration.json --labels FILE [--answers FILE...] [options]
@@ -73,19 +71,6 @@ async function check(words: readonly string[], context: CliContext): Promise<num
   return endingOf(checks);
 }
 
-/** Reads a calibration file. @throws CliError that names it and what is wrong. */
-export async function readArtifact(path: string, name: string): Promise<CalibrationArtifact> {
-  const text = await readTextFile(path, "Check its name and rights.");
-  try {
-    return parseCalibrationArtifact(text);
-  } catch (error) {
-    const problem = error instanceof Error ? error.message : "cannot be read";
-    throw new CliError(printable`${name} ${problem}. Write it anew with evaluator calibrate.`, {
-      cause: error,
-    });
-  }
-}
-
 async function answersOfLabels(
   name: string,
   { last, context }: { last: boolean; context: CliContext },
@@ -123,14 +108,6 @@ function describeModels({ model }: CalibrationArtifact, table: AnswerTable): str
     const who = modelId ?? "a model that is not named";
     return printable`These answers are of ${who}; the thresholds were promised for ${model.id ?? "a model that is not named"}.`;
   });
-}
-
-/** Returns a threshold and how it did, in one line. */
-export function describeCheck({ locked, n, wrong, low, high, verdict }: ThresholdCheck): string {
-  const { question, action, threshold, maxRisk } = locked;
-  const what = `${question}: ${nameAction(action)} at ${threshold.toFixed(2)} and above, at most ${percent(maxRisk)} wrong`;
-  const seen = `${wrong} of ${n} wrong (${percent(low)} to ${percent(high)})`;
-  return printable`${verdict.padEnd(17)}  ${what}: ${seen}`;
 }
 
 function endingOf(checks: readonly ThresholdCheck[]): number {

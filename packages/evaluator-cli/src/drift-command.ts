@@ -15,12 +15,12 @@ import {
   toLabelledRows,
 } from "evaluator-calibration";
 import { CliError, type CliContext, parseWords, printable, UsageError } from "evaluator-cli-kit";
-import { readSeed } from "./calibrate/calibrate-arguments.ts";
-import { nameSource } from "./calibrate/calibration-report.ts";
-import { describeCheck, readArtifact } from "./check-command.ts";
 import { type Command, endings } from "./command.ts";
 import { readAnswers } from "./files/read-answers.ts";
+import { readArtifact } from "./files/read-artifact.ts";
 import { readRecords } from "./files/read-records.ts";
+import { describeCheck, nameSource } from "./sentences.ts";
+import { readSeed } from "./shared-arguments.ts";
 
 const usage = `
 Usage: evaluator drift --before FILE --after FILE [--labels FILE] [options]

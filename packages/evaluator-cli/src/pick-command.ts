@@ -9,10 +9,10 @@ import {
   UsageError,
   writeWholeFile,
 } from "evaluator-cli-kit";
-import { readAnswerNames, readSeed } from "./calibrate/calibrate-arguments.ts";
-import { nameSource } from "./calibrate/calibration-report.ts";
 import { type Command, endings } from "./command.ts";
 import { readAnswers } from "./files/read-answers.ts";
+import { nameSource } from "./sentences.ts";
+import { readAnswerNames, readSeed } from "./shared-arguments.ts";
 
 const usage = `
 Usage: evaluator pick --answers FILE... --budget N [options]

@@ -1,4 +1,5 @@
-import { doubtsOf, type MailRow, type ShownAnswer, type ShownQuestion } from "./mail-row.ts";
+import { doubtsOf } from "./doubts.ts";
+import type { MailRow, ShownAnswer, ShownQuestion } from "./mail-row.ts";
 
 /** An element of the page, which Node writes as text and a browser makes as it is. */
 export interface Element {

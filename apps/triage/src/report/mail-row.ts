@@ -55,6 +55,9 @@ export type PackedRow = readonly [
   numbers: readonly number[] | null,
 ];
 
+// Where the numbers stand in a kept row.
+const NUMBERS = 10;
+
 /** Returns a row as JSON, in half of the room that its names would take. */
 export function packRow(row: MailRow): string {
   const { id, day, sender, address, subject, snippet, place, error } = row;
@@ -94,7 +97,7 @@ export function unpackValue(
   questions: readonly ShownQuestion[],
 ): number | null {
   const before = questions.slice(0, at).reduce((sum, { names }) => sum + 3 + names.length, 0);
-  const value = packed[10]?.[before];
+  const value = packed[NUMBERS]?.[before];
   return value === undefined ? null : value / UNIT;
 }
 
@@ -127,34 +130,4 @@ function unpackAnswers(
     printed: takeOrNull(),
     shares: names.map(take),
   }));
-}
-
-/** Below this a confidence is low. */
-export const LOW_CONFIDENCE = 0.5;
-/** Within this of one half a probability is undecided. */
-export const UNDECIDED_WITHIN = 0.2;
-// 0.7 - 0.5 is a little less than 0.2 for a computer, and not for a person.
-const EPSILON = 1e-9;
-
-/** Returns in words what the model was unsure of: low confidences, and probabilities around one half. */
-export function doubtsOf(
-  answers: readonly ShownAnswer[],
-  questions: readonly ShownQuestion[],
-): string[] {
-  return questions.flatMap(({ title, type }, at) => {
-    const answer = answers[at];
-    if (answer === undefined) return [];
-    const { value, confidence, shares } = answer;
-    const what = title.toLowerCase();
-    if (type === "boolean") {
-      const isOpen = Math.abs(value - 0.5) < UNDECIDED_WITHIN - EPSILON;
-      return isOpen ? [`${what} ${value.toFixed(2)}`] : [];
-    }
-    if (confidence !== null) {
-      return confidence < LOW_CONFIDENCE ? [`${what} conf ${confidence.toFixed(2)}`] : [];
-    }
-    // An engine that gives none: an option that has less than half has more against it than for it.
-    const share = shares[value] ?? 1;
-    return type === "choice" && share < 0.5 ? [`${what} share ${share.toFixed(2)}`] : [];
-  });
 }

@@ -1,12 +1,7 @@
 import type { Question, Questions } from "evaluator-client";
 import { toPrintable } from "evaluator-cli-kit";
-import {
-  doubtsOf,
-  LOW_CONFIDENCE,
-  type ShownAnswer,
-  type ShownQuestion,
-  UNDECIDED_WITHIN,
-} from "./mail-row.ts";
+import { doubtsOf, LOW_CONFIDENCE, UNDECIDED_WITHIN } from "./doubts.ts";
+import type { ShownAnswer, ShownQuestion } from "./mail-row.ts";
 
 /** A part of the list. */
 export interface Section {

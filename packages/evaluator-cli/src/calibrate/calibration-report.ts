@@ -11,6 +11,7 @@ import {
 } from "evaluator-calibration";
 import type { ReadAnswers } from "../files/read-answers.ts";
 import type { ReadFile } from "../files/read-records.ts";
+import { nameSource } from "../sentences.ts";
 import type { CalibrateArguments } from "./calibrate-arguments.ts";
 
 /** What `report.json` holds: the numbers of the page. */
@@ -81,15 +82,6 @@ function mixtureNotes(reports: readonly QuestionReport[]): string[] {
   if (sources.size < 2) return [];
   const names = [...sources].join("; ");
   return [`The answers come from ${sources.size} sources, which are never mixed: ${names}.`];
-}
-
-/** Returns a source in a few words, such as `local/lexical-1 (matched words)`. */
-export function nameSource({ modelId, basis, questionHash }: QuestionReport["source"]): string {
-  const names = { model: null, recorded: "recorded", rule: "rules", lexical: "matched words" };
-  const name = modelId ?? "a model that is not named";
-  const asked = questionHash === null ? null : `questions ${questionHash.slice(0, 6)}`;
-  const more = [names[basis], asked].filter((part) => part !== null);
-  return more.length === 0 ? name : `${name} (${more.join(", ")})`;
 }
 
 /** What may be kept of a report for later. */

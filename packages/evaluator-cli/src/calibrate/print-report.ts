@@ -1,12 +1,7 @@
-import {
-  type ActionReport,
-  count,
-  describeBasis,
-  percent,
-  type QuestionReport,
-} from "evaluator-calibration";
+import { count, describeBasis, percent, type QuestionReport } from "evaluator-calibration";
 import { toPrintablePath } from "evaluator-cli-kit";
-import { type CalibrationReport, nameSource } from "./calibration-report.ts";
+import { describeAction, describeJoin, describeLabelers, nameSource } from "../sentences.ts";
+import type { CalibrationReport } from "./calibration-report.ts";
 
 /** Returns the report in lines for a terminal: the join first, then each question. */
 export function printReport(report: CalibrationReport): string {
@@ -19,25 +14,6 @@ export function printReport(report: CalibrationReport): string {
     ...report.reports.flatMap((question) => ["", ...describeQuestion(question, report)]),
   ];
   return `${lines.map(toPrintablePath).join("\n")}\n`;
-}
-
-/** Returns what became of a question's labels, in one line. */
-export function describeJoin(join: CalibrationReport["join"][number]): string {
-  const parts = [
-    `${count(join.labelled)} labelled`,
-    `${count(join.answered)} answered`,
-    `${count(join.joined)} joined`,
-    `${count(join.labelledWithoutAnswer)} labelled without answer`,
-    `${count(join.answeredWithoutLabel)} answered without label`,
-    `${count(join.repeated)} repeated`,
-    ...(join.unknown === 0 ? [] : [`${count(join.unknown)} unknown`]),
-  ];
-  const missing = join.labelledWithoutAnswer / Math.max(1, join.labelled);
-  const share =
-    missing === 0
-      ? ""
-      : ` Failed calls are ${percent(missing)} of the labels; they are not counted as wrong, and seldom random.`;
-  return `${join.question}: ${parts.join(", ")}.${share}`;
 }
 
 function describeQuestion(
@@ -70,46 +46,4 @@ function describeQuestion(
         ]),
     ...(recalibration.note === null ? [] : [`  ${recalibration.note}`]),
   ];
-}
-
-/** Returns who labelled, in a few words. */
-export function describeLabelers({ labelers }: QuestionReport): string {
-  return labelers
-    .map(({ name, n }) => `${name === "" ? "nobody named" : name} (${count(n)})`)
-    .join(", ");
-}
-
-/** Returns an action as a reader does it, such as `act on "yes"`. */
-export function nameAction(action: ActionReport["action"]): string {
-  return action === "top" ? "act on the most probable option" : `act on "${action}"`;
-}
-
-/** Returns what may be done without asking, in one sentence. */
-export function describeAction(
-  { action, promised, coverage, smallest, onAverage, cost }: ActionReport,
-  { maxRisk, confidence }: Pick<CalibrationReport, "maxRisk" | "confidence">,
-): string {
-  const risk = `${Number((100 * maxRisk).toFixed(4))} %`;
-  const parts = [
-    promised === null
-      ? `${nameAction(action)}: no threshold can be promised from these labels${
-          smallest === null
-            ? ""
-            : `; the smallest risk that can be is ${percent(smallest.risk)} at ${smallest.threshold.toFixed(2)}`
-        }`
-      : `${nameAction(action)} at ${promised.threshold.toFixed(2)} and above: at most ${risk} wrong, with ${percent(confidence)} confidence (${promised.wrong} of ${promised.n} tested labels wrong; ${percent(coverage ?? 0)} of all)`,
-    ...(onAverage === null
-      ? []
-      : [
-          `on average only, and as a share of all records: wrong acts stay under ${risk} at ${onAverage.toFixed(2)}`,
-        ]),
-    ...(cost === null
-      ? []
-      : [
-          cost.threshold === null
-            ? `never acting costs least (${cost.cost.toFixed(3)} a record)`
-            : `acting at ${cost.threshold.toFixed(2)} costs least (${cost.cost.toFixed(3)} a record; were the probabilities true it would be ${cost.theory.toFixed(2)})`,
-        ]),
-  ];
-  return `${parts.join("; ")}.`;
 }

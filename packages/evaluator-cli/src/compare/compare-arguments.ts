@@ -6,7 +6,7 @@ import {
   readWholeNumber,
   UsageError,
 } from "evaluator-cli-kit";
-import { readSeed, readShare } from "../calibrate/calibrate-arguments.ts";
+import { readSeed, readShare } from "../shared-arguments.ts";
 import { engineUsage } from "../engines/engine.ts";
 
 export const compareUsage = `

@@ -16,7 +16,7 @@ import {
 } from "evaluator-calibration";
 import type { Question } from "evaluator-client";
 import { CliError, printable } from "evaluator-cli-kit";
-import { nameSource } from "../calibrate/calibration-report.ts";
+import { nameSource } from "../sentences.ts";
 import { endings } from "../command.ts";
 import type { AskedEngine } from "./ask-engines.ts";
 import type { CompareArguments } from "./compare-arguments.ts";

@@ -1,7 +1,7 @@
 import { count, type CurveReport, describeBasis, percent } from "evaluator-calibration";
 import { html, type Html } from "evaluator-page-kit";
-import { type CalibrationReport, nameSource } from "../calibrate/calibration-report.ts";
-import { describeAction, describeJoin, describeLabelers } from "../calibrate/print-report.ts";
+import type { CalibrationReport } from "../calibrate/calibration-report.ts";
+import { describeAction, describeJoin, describeLabelers, nameSource } from "../sentences.ts";
 import { groupCard, neededCard, recalibrationCard, worstCard } from "./detail-cards.ts";
 import { curvePlot, histogramPlot, riskPlot } from "./report-plots.ts";
 

@@ -1,6 +1,7 @@
 import { count, percent } from "evaluator-calibration";
 import { html, page } from "evaluator-page-kit";
-import { type CalibrationReport, nameSource } from "../calibrate/calibration-report.ts";
+import type { CalibrationReport } from "../calibrate/calibration-report.ts";
+import { nameSource } from "../sentences.ts";
 import { pageStyle } from "./page-style.ts";
 import { questionSection } from "./question-section.ts";
 
