@@ -25,8 +25,8 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "hooks to-evaluation",
     "logger middleware/middleware retry",
     "batch evaluator-options",
-    "catalog create-evaluator opentelemetry",
-    "ai-sdk exchanges middleware",
+    "catalog evaluator opentelemetry",
+    "ai-sdk create-evaluator exchanges middleware",
     "index",
   ],
   "packages/evaluator-calibration": [

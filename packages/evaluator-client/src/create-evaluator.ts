@@ -1,97 +1,29 @@
-/// <reference lib="esnext.disposable" preserve="true" />
-import {
-  type EvaluationBatch,
-  type RequestSource,
-  type BatchLimits,
-  runBatch,
-  WaitingTime,
-} from "./batch/run-batch.ts";
-import { elapsedMs, type EvaluatorRuntime, systemClock } from "./clock.ts";
+import { type RequestSource, runBatch, WaitingTime } from "./batch/run-batch.ts";
+import { type Clock, elapsedMs, type EvaluatorRuntime, systemClock } from "./clock.ts";
 import { ConfigurationError } from "./errors.ts";
 import type { Evaluation } from "./evaluation.ts";
+import type { EvaluateManyOptions, EvaluateOptions, Evaluator } from "./evaluator.ts";
 import {
-  type CallLimits,
   defaultCallLimits,
   type EvaluatorOptions,
   readCallLimits,
   readOptions,
+  type Tracing,
 } from "./evaluator-options.ts";
 import { type Hooks, joinHooks } from "./hooks.ts";
-import { type CallLines, CallLog, warnOfLongState } from "./logger.ts";
+import { type CallLines, CallLog, type Logger, warnOfLongState } from "./logger.ts";
+import type { Pacer } from "./pacing/pacer.ts";
 import {
   estimateTokens,
   isSurelyTooLong,
   type EvaluationRequest,
   requestParser,
 } from "./questions/request.ts";
-import type { StateOf } from "./questions/json.ts";
-import type { Questions } from "./questions/question.ts";
 import { type Middleware, throughMiddleware } from "./middleware/middleware.ts";
-import type { CallEstimate } from "./transports/transport.ts";
+import type { CallEstimate, Transport } from "./transports/transport.ts";
 import { type RetryPolicy, withRetries } from "./retry/with-retries.ts";
 import { checkReply, toEvaluation } from "./to-evaluation.ts";
 import type { AttemptContext } from "./retry/attempt.ts";
-
-/** Options of one call. */
-export interface EvaluateOptions extends CallLimits {
-  /** Ends the call at once; its reason is thrown as it is. */
-  signal?: AbortSignal;
-  /** Sent with the call's requests beside the transport's own, of which they replace none; for a request id or `traceparent`. */
-  headers?: Readonly<Record<string, string>>;
-}
-
-/** Options of a batch. */
-export interface EvaluateManyOptions extends EvaluateOptions, BatchLimits {}
-
-/** Asks typed questions about a state. */
-export interface Evaluator extends AsyncDisposable {
-  /**
-   * Asks all questions about one state in one request, and checks every answer.
-   *
-   * @throws {InvalidRequestError} before sending, when the request cannot be answered as written.
-   * @throws {StatusError} when the service answers with an error status, after retries.
-   * @throws {ConnectionError} when no usable response arrives, after retries or in time.
-   * @throws {InvalidResponseError} when the answers break the contract.
-   * @throws {RefusalError} when the model declines to answer.
-   */
-  evaluate<const TQuestions extends Questions, TState extends string | object>(
-    request: EvaluationRequest<TQuestions, TState & StateOf<TState>>,
-    options?: EvaluateOptions,
-  ): Promise<Evaluation<TQuestions>>;
-
-  /**
-   * Asks many requests, a few at once, and gives each outcome, in input order unless told otherwise;
-   * one failure never ends the batch. The input is read only as far as needed, so it may be longer
-   * than memory.
-   *
-   * @throws {ConfigurationError} when an option is wrong.
-   * @example
-   * ```ts
-   * for await (const item of evaluator.evaluateMany(requests, { concurrency: 16 })) {
-   *   if (item.status === "failed") console.error(item.index, item.error.message);
-   *   else console.log(item.index, item.evaluation.answers);
-   * }
-   * ```
-   */
-  evaluateMany<const TQuestions extends Questions, TState extends string | object>(
-    requests: RequestSource<TQuestions, TState & StateOf<TState>>,
-    options?: EvaluateManyOptions,
-  ): EvaluationBatch<TQuestions>;
-
-  /**
-   * Returns an evaluator whose calls go through a middleware first, and then through those that were
-   * there; connections, limits and pauses are shared with this one, which stays as it is.
-   *
-   * @throws {ConfigurationError} when it is no function.
-   */
-  with(middleware: Middleware): Evaluator;
-
-  /**
-   * Waits for the calls in flight, then closes the connections of its transport. From then on a call
-   * is refused with a `ConfigurationError`, and a batch ends with one.
-   */
-  close(): Promise<void>;
-}
 
 // Of 10,000 calls that a service throttles at random, one in twenty, three retries lose none.
 const freeRetriesInBatch = 3;
@@ -114,109 +46,155 @@ export function createEvaluator(
   options: EvaluatorOptions = {},
   { clock = systemClock, random = Math.random }: EvaluatorRuntime = {},
 ): Evaluator {
-  const { transport, pacer, questionLimits, callLimits } = readOptions(options, { clock, random });
-  const { tracing, logger } = options;
-  const parseRequest = requestParser(questionLimits, transport.images);
-  const log = logger === undefined ? null : new CallLog(logger);
-  const ownHooks = joinHooks(options);
-  const runtime = { pacer, hooks: ownHooks, clock, random, signal: undefined };
-  const ownPolicy = { ...defaultCallLimits, ...callLimits, ...runtime };
-  // In a batch, waiting for the service's limit is the work.
-  const deadlineMs = callLimits.deadlineMs ?? Number.POSITIVE_INFINITY;
-  const batchPolicy = { ...ownPolicy, deadlineMs, freeRetries: freeRetriesInBatch };
-  const calls = new OpenCalls(() => transport.close?.());
+  return evaluatorThrough([], new Calls(options, { clock, random }));
+}
 
-  const estimate = (request: EvaluationRequest): CallEstimate =>
-    transport.estimate?.(request) ?? { calls: 1, inputTokens: estimateTokens(request) };
-  const tokensOf = (request: EvaluationRequest) => {
-    const { calls: requests, inputTokens } = estimate(request);
-    return inputTokens / Math.max(1, requests);
+function evaluatorThrough(chain: readonly Middleware[], calls: Calls): Evaluator {
+  const evaluator = {
+    evaluate: (request: EvaluationRequest, options?: EvaluateOptions) =>
+      calls.evaluate(request, { policy: calls.policy, options, chain }),
+    evaluateMany(requests: RequestSource, options: EvaluateManyOptions = {}) {
+      calls.open.check();
+      const { concurrency, readAhead, order, ...others } = options;
+      const waits = new WaitingTime(calls.clock);
+      const policy = withOptions(calls.batchPolicy, others);
+      const answered = { count: 0 };
+      const withWaits = { ...policy, answered, hooks: joinHooks(policy.hooks, waits) };
+      return runBatch({
+        requests,
+        limits: { concurrency, readAhead, order },
+        signal: others.signal,
+        evaluateUntil: (signal) => {
+          const context = { policy: { ...withWaits, signal }, chain };
+          return (request) => calls.evaluate(request, context);
+        },
+        checkOpen: () => calls.open.check(),
+        waitMs: () => waits.leftMs,
+      });
+    },
+    with: (middleware: Middleware) =>
+      evaluatorThrough([checkMiddleware(middleware), ...chain], calls),
+    close: () => calls.open.close(),
+    [Symbol.asyncDispose]: () => calls.open.close(),
   };
+  // The types of questions and answers exist only where it is called.
+  return evaluator as Evaluator;
+}
 
-  function trace(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
-    if (isSurelyTooLong(request.state)) warnOfLongState(logger);
-    if (tracing === undefined) return send(request, policy);
-    const run = (own: Hooks) => send(request, { ...policy, hooks: joinHooks(policy.hooks, own) });
-    return tracing({ request, transport }, run);
+/** How one call is made: its policy, what the caller changes of it, and what it goes through first. */
+interface CallContext {
+  readonly policy: RetryPolicy;
+  readonly options?: EvaluateOptions | undefined;
+  readonly chain: readonly Middleware[];
+}
+
+/** Makes the calls of an evaluator and of those that {@link Evaluator.with} made of it. */
+class Calls {
+  readonly clock: Clock;
+  /** The policy of a single call. */
+  readonly policy: RetryPolicy;
+  readonly batchPolicy: RetryPolicy;
+  readonly open: OpenCalls;
+  readonly #transport: Transport;
+  readonly #pacer: Pacer;
+  readonly #tracing: Tracing | undefined;
+  readonly #logger: Logger | undefined;
+  readonly #log: CallLog | null;
+  readonly #parseRequest: (request: EvaluationRequest) => EvaluationRequest;
+
+  constructor(options: EvaluatorOptions, runtime: Required<EvaluatorRuntime>) {
+    const { transport, pacer, questionLimits, callLimits } = readOptions(options, runtime);
+    const hooks = joinHooks(options);
+    this.clock = runtime.clock;
+    this.policy = {
+      ...defaultCallLimits,
+      ...callLimits,
+      ...runtime,
+      pacer,
+      hooks,
+      signal: undefined,
+    };
+    // In a batch, waiting for the service's limit is the work.
+    const deadlineMs = callLimits.deadlineMs ?? Number.POSITIVE_INFINITY;
+    this.batchPolicy = { ...this.policy, deadlineMs, freeRetries: freeRetriesInBatch };
+    this.open = new OpenCalls(() => transport.close?.());
+    this.#transport = transport;
+    this.#pacer = pacer;
+    this.#tracing = options.tracing;
+    this.#logger = options.logger;
+    this.#log = options.logger === undefined ? null : new CallLog(options.logger);
+    this.#parseRequest = requestParser(questionLimits, transport.images);
   }
 
-  async function send(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
+  async evaluate(
+    given: EvaluationRequest,
+    { policy: basePolicy, options, chain }: CallContext,
+  ): Promise<Evaluation> {
+    this.open.begin();
+    try {
+      const policy = withOptions(basePolicy, options);
+      if (this.#log === null) return await this.#ask(given, policy, chain);
+      const lines = this.#log.begin();
+      const hooks = joinHooks(policy.hooks, lines);
+      return await logged(lines, () => this.#ask(given, { ...policy, hooks }, chain));
+    } finally {
+      this.open.end();
+    }
+  }
+
+  #ask(
+    given: EvaluationRequest,
+    policy: RetryPolicy,
+    chain: readonly Middleware[],
+  ): Promise<Evaluation> {
+    policy.signal?.throwIfAborted();
+    const request = this.#parseRequest(given);
+    if (chain.length === 0) return this.#trace(request, policy);
+    const { signal, headers } = policy;
+    const { name, target } = this.#transport;
+    const estimate = (estimated: EvaluationRequest) => this.#estimate(estimated);
+    const call = { signal, headers, transport: name, target, clock: this.clock, estimate };
+    const next = (changed: EvaluationRequest) =>
+      this.#trace(changed === request ? request : this.#parseRequest(changed), policy);
+    return throughMiddleware(chain, call, next)(request);
+  }
+
+  #trace(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
+    if (isSurelyTooLong(request.state)) warnOfLongState(this.#logger);
+    if (this.#tracing === undefined) return this.#send(request, policy);
+    const run = (own: Hooks) =>
+      this.#send(request, { ...policy, hooks: joinHooks(policy.hooks, own) });
+    return this.#tracing({ request, transport: this.#transport }, run);
+  }
+
+  async #send(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
     const { questions } = request;
-    const startedAtMs = clock.now();
+    const transport = this.#transport;
+    const startedAtMs = this.clock.now();
     const attempt = async (context: AttemptContext) => {
       const reply = await transport.send(request, context);
       const response = checkReply(reply, questions);
       const { inputTokens } = response.usage;
       return { value: { reply, response }, status: reply.status ?? null, tokensUsed: inputTokens };
     };
-    const tokens = pacer.countsTokens ? tokensOf(request) : 0;
+    const tokens = this.#pacer.countsTokens ? this.#tokensOf(request) : 0;
     const { value, attempts } = await withRetries(attempt, policy, tokens);
-    const timing = { totalMs: elapsedMs(clock, startedAtMs), attempts };
-    const { name } = transport;
-    return toEvaluation(value.response, { reply: value.reply, transport: name, questions, timing });
+    const timing = { totalMs: elapsedMs(this.clock, startedAtMs), attempts };
+    const { reply, response } = value;
+    return toEvaluation(response, { reply, transport: transport.name, questions, timing });
   }
 
-  function evaluatorThrough(chain: readonly Middleware[]): Evaluator {
-    async function evaluate(
-      given: EvaluationRequest,
-      basePolicy: RetryPolicy,
-      callOptions?: EvaluateOptions,
-    ): Promise<Evaluation> {
-      calls.begin();
-      try {
-        const policy = withOptions(basePolicy, callOptions);
-        if (log === null) return await ask(given, policy);
-        const lines = log.begin();
-        const hooks = joinHooks(policy.hooks, lines);
-        return await logged(lines, () => ask(given, { ...policy, hooks }));
-      } finally {
-        calls.end();
-      }
-    }
-
-    function ask(given: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
-      policy.signal?.throwIfAborted();
-      const request = parseRequest(given);
-      if (chain.length === 0) return trace(request, policy);
-      const { signal, headers } = policy;
-      const { name, target } = transport;
-      const call = { signal, headers, transport: name, target, clock, estimate };
-      const next = (changed: EvaluationRequest) =>
-        trace(changed === request ? request : parseRequest(changed), policy);
-      return throughMiddleware(chain, call, next)(request);
-    }
-
-    const evaluator = {
-      evaluate: (request: EvaluationRequest, callOptions?: EvaluateOptions) =>
-        evaluate(request, ownPolicy, callOptions),
-      evaluateMany(requests: RequestSource, callOptions: EvaluateManyOptions = {}) {
-        calls.checkOpen();
-        const { concurrency, readAhead, order, ...others } = callOptions;
-        const waits = new WaitingTime(clock);
-        const policy = withOptions(batchPolicy, others);
-        const answered = { count: 0 };
-        const withWaits = { ...policy, answered, hooks: joinHooks(policy.hooks, waits) };
-        return runBatch({
-          requests,
-          limits: { concurrency, readAhead, order },
-          signal: others.signal,
-          evaluateUntil: (signal) => {
-            const untilSignal = { ...withWaits, signal };
-            return (request) => evaluate(request, untilSignal);
-          },
-          checkOpen: () => calls.checkOpen(),
-          waitMs: () => waits.leftMs,
-        });
-      },
-      with: (middleware: Middleware) => evaluatorThrough([checkMiddleware(middleware), ...chain]),
-      close: () => calls.close(),
-      [Symbol.asyncDispose]: () => calls.close(),
-    };
-    // The types of questions and answers exist only where it is called.
-    return evaluator as Evaluator;
+  /** The tokens of each of the requests that a call sends. */
+  #tokensOf(request: EvaluationRequest): number {
+    const { calls, inputTokens } = this.#estimate(request);
+    return inputTokens / Math.max(1, calls);
   }
 
-  return evaluatorThrough([]);
+  #estimate(request: EvaluationRequest): CallEstimate {
+    return (
+      this.#transport.estimate?.(request) ?? { calls: 1, inputTokens: estimateTokens(request) }
+    );
+  }
 }
 
 function checkMiddleware(middleware: Middleware): Middleware {
@@ -252,14 +230,14 @@ class OpenCalls {
   }
 
   /** @throws ConfigurationError when no call may begin any more. */
-  checkOpen(): void {
+  check(): void {
     if (this.#closed === null) return;
     const message = "The evaluator is closed; make another one with createEvaluator.";
     throw new ConfigurationError(message, { option: "close" });
   }
 
   begin(): void {
-    this.checkOpen();
+    this.check();
     this.#count += 1;
   }
 

@@ -1,10 +1,6 @@
 // Asking
-export {
-  createEvaluator,
-  type EvaluateManyOptions,
-  type EvaluateOptions,
-  type Evaluator,
-} from "./create-evaluator.ts";
+export { createEvaluator } from "./create-evaluator.ts";
+export type { EvaluateManyOptions, EvaluateOptions, Evaluator } from "./evaluator.ts";
 export type {
   BatchItem,
   BatchLimits,

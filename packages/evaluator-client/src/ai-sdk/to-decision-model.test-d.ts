@@ -1,6 +1,6 @@
 import { customProvider, experimental_decide as decide, type Experimental_DecisionModel } from "ai";
 import { expectTypeOf } from "vitest";
-import type { Evaluator } from "../create-evaluator.ts";
+import type { Evaluator } from "../evaluator.ts";
 import { choice, score } from "../questions/question.ts";
 import { toDecisionModel } from "./index.ts";
 

@@ -1,4 +1,4 @@
-import type { Evaluator } from "../create-evaluator.ts";
+import type { Evaluator } from "../evaluator.ts";
 import {
   callWarnings,
   type DecisionModel,

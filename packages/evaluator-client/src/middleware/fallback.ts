@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { Evaluator } from "../create-evaluator.ts";
+import type { Evaluator } from "../evaluator.ts";
 import { checkOptions, type EvaluatorError, hasMethods, InvalidResponseError } from "../errors.ts";
 import type { Middleware } from "./middleware.ts";
 

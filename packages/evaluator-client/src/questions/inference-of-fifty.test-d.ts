@@ -1,5 +1,5 @@
 import { expectTypeOf } from "vitest";
-import type { Evaluator } from "../create-evaluator.ts";
+import type { Evaluator } from "../evaluator.ts";
 import { boolean, choice, score } from "./question.ts";
 
 declare const evaluator: Evaluator;

@@ -1,5 +1,5 @@
 import { expectTypeOf } from "vitest";
-import type { Evaluator } from "../create-evaluator.ts";
+import type { Evaluator } from "../evaluator.ts";
 import type { JsonObject } from "./json.ts";
 import { boolean, choice } from "./question.ts";
 import { image, type State } from "./state.ts";

@@ -1,0 +1,69 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { BatchLimits, EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
+import type { Evaluation } from "./evaluation.ts";
+import type { CallLimits } from "./evaluator-options.ts";
+import type { Middleware } from "./middleware/middleware.ts";
+import type { StateOf } from "./questions/json.ts";
+import type { Questions } from "./questions/question.ts";
+import type { EvaluationRequest } from "./questions/request.ts";
+
+/** Options of one call. */
+export interface EvaluateOptions extends CallLimits {
+  /** Ends the call at once; its reason is thrown as it is. */
+  signal?: AbortSignal;
+  /** Sent with the call's requests beside the transport's own, of which they replace none; for a request id or `traceparent`. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Options of a batch. */
+export interface EvaluateManyOptions extends EvaluateOptions, BatchLimits {}
+
+/** Asks typed questions about a state. */
+export interface Evaluator extends AsyncDisposable {
+  /**
+   * Asks all questions about one state in one request, and checks every answer.
+   *
+   * @throws {InvalidRequestError} before sending, when the request cannot be answered as written.
+   * @throws {StatusError} when the service answers with an error status, after retries.
+   * @throws {ConnectionError} when no usable response arrives, after retries or in time.
+   * @throws {InvalidResponseError} when the answers break the contract.
+   * @throws {RefusalError} when the model declines to answer.
+   */
+  evaluate<const TQuestions extends Questions, TState extends string | object>(
+    request: EvaluationRequest<TQuestions, TState & StateOf<TState>>,
+    options?: EvaluateOptions,
+  ): Promise<Evaluation<TQuestions>>;
+
+  /**
+   * Asks many requests, a few at once, and gives each outcome, in input order unless told otherwise;
+   * one failure never ends the batch. The input is read only as far as needed, so it may be longer
+   * than memory.
+   *
+   * @throws {ConfigurationError} when an option is wrong.
+   * @example
+   * ```ts
+   * for await (const item of evaluator.evaluateMany(requests, { concurrency: 16 })) {
+   *   if (item.status === "failed") console.error(item.index, item.error.message);
+   *   else console.log(item.index, item.evaluation.answers);
+   * }
+   * ```
+   */
+  evaluateMany<const TQuestions extends Questions, TState extends string | object>(
+    requests: RequestSource<TQuestions, TState & StateOf<TState>>,
+    options?: EvaluateManyOptions,
+  ): EvaluationBatch<TQuestions>;
+
+  /**
+   * Returns an evaluator whose calls go through a middleware first, and then through those that were
+   * there; connections, limits and pauses are shared with this one, which stays as it is.
+   *
+   * @throws {ConfigurationError} when it is no function.
+   */
+  with(middleware: Middleware): Evaluator;
+
+  /**
+   * Waits for the calls in flight, then closes the connections of its transport. From then on a call
+   * is refused with a `ConfigurationError`, and a batch ends with one.
+   */
+  close(): Promise<void>;
+}
