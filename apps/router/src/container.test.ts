@@ -36,7 +36,7 @@ test("what it starts and what it asks for its health are programs of the router"
   );
   expect(commands).toEqual([
     ["node", "apps/router/src/main.ts"],
-    ["node", "apps/router/src/health-check/main.ts"],
+    ["node", "apps/router/src/health-check.ts"],
   ]);
   for (const [, program = ""] of commands) expect(existsSync(join(root, program))).toBe(true);
 });

@@ -1,5 +1,5 @@
 import { exitCodes, runProgram } from "evaluator-cli-kit";
-import { readFeedback, reportPath } from "../report/read-records.ts";
+import { readFeedback, reportPath } from "./report/read-records.ts";
 
 await runProgram(
   async (words, { env, stdout }) => {
