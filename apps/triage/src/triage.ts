@@ -50,7 +50,7 @@ async function loadCommand(command: TriageCommand, context: TriageContext): Prom
     return () => queryJournal(command, context);
   }
   if (command.name === "questions") {
-    const { checkQuestions } = await import("./questions/check-questions.ts");
+    const { checkQuestions } = await import("./check-questions.ts");
     return () => checkQuestions(command, context);
   }
   if (command.name === "import") {

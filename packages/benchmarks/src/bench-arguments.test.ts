@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { defaultOut, readBenchArguments } from "./bench-arguments.ts";
-import { targetNames } from "./calls/targets.ts";
+import { targetNames } from "./targets/targets.ts";
 import { ownClient } from "./client-build.ts";
 import { sectionNames } from "./sections.ts";
 

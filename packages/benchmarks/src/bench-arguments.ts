@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { parseWords, readPositionals, readWordList } from "evaluator-cli-kit";
-import { targetNames, type TargetName } from "./calls/targets.ts";
+import { targetNames, type TargetName } from "./targets/targets.ts";
 import { ownClient, repository } from "./client-build.ts";
 import { type SectionName, sectionNames } from "./sections.ts";
 

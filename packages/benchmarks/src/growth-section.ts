@@ -5,7 +5,7 @@ import {
   type RoundsByName,
   type Runner,
 } from "./calls/contestants.ts";
-import { references, type TargetName } from "./calls/targets.ts";
+import { references, type TargetName } from "./targets/targets.ts";
 import { choiceQuestions, type QuestionShape } from "./exchange.ts";
 import { printNumber, printSummary, compareRounds, type Summary, summarise } from "./figures.ts";
 import type { ReportTable, SectionResult, SectionContext } from "./section.ts";

@@ -5,7 +5,7 @@ import { runToExitCode } from "evaluator-cli-kit";
 import { createTestContext } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
 import { benchProgram, benchProgramOptions } from "./bench-program.ts";
-import { targetNames } from "./calls/targets.ts";
+import { targetNames } from "./targets/targets.ts";
 import { sectionNames } from "./sections.ts";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));

@@ -1,4 +1,4 @@
-import type { TargetName } from "./calls/targets.ts";
+import type { TargetName } from "./targets/targets.ts";
 import type { BenchmarkServer } from "./server/start-server.ts";
 
 /** What a part of the benchmark runs with. */

@@ -54,8 +54,8 @@ export {
 } from "./recalibration/temperature.ts";
 
 // Two releases
-export { holm, mcnemarExact } from "./releases/paired-rows.ts";
-export { kolmogorovSmirnov, populationStabilityIndex } from "./releases/shifted-values.ts";
+export { holm, mcnemarExact } from "./scores/paired-rows.ts";
+export { kolmogorovSmirnov, populationStabilityIndex } from "./scores/shifted-values.ts";
 
 // The artifact
 export {
@@ -130,5 +130,5 @@ export {
   compareReleases,
   type LabelledComparison,
   type ReleaseComparison,
-} from "./releases/compare-releases.ts";
+} from "./report/compare-releases.ts";
 export { DEFAULT_SEED } from "./math/random.ts";

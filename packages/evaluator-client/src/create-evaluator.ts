@@ -19,7 +19,7 @@ import {
   type EvaluationRequest,
   requestParser,
 } from "./questions/request.ts";
-import { type Middleware, throughMiddleware } from "./middleware/middleware.ts";
+import { type Middleware, throughMiddleware } from "./middleware-chain.ts";
 import type { CallEstimate, Transport } from "./transports/transport.ts";
 import { type RetryPolicy, withRetries } from "./retry/with-retries.ts";
 import { checkReply, toEvaluation } from "./to-evaluation.ts";

@@ -2,7 +2,7 @@
 import type { BatchLimits, EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { CallLimits } from "./evaluator-options.ts";
-import type { Middleware } from "./middleware/middleware.ts";
+import type { Middleware } from "./middleware-chain.ts";
 import type { StateOf } from "./questions/json.ts";
 import type { Questions } from "./questions/question.ts";
 import type { EvaluationRequest } from "./questions/request.ts";

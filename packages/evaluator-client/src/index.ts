@@ -83,7 +83,7 @@ export { type CostEstimate, estimateCost } from "./catalog/estimate-cost.ts";
 // Following
 export type { AttemptEvent, Hooks, WaitEvent } from "./hooks.ts";
 export type { Logger } from "./logger.ts";
-export type { Middleware, MiddlewareCall } from "./middleware/middleware.ts";
+export type { Middleware, MiddlewareCall } from "./middleware-chain.ts";
 
 // Questions, answers, bodies
 export type {

@@ -9,7 +9,7 @@ import {
 import type { Tier } from "./accounts.ts";
 import { type EngineName, engineNames } from "./engine/engine-routes.ts";
 import { type Fault, parseFault } from "./faults/fault.ts";
-import type { VendorLimits } from "./vendor/vendor-limits.ts";
+import type { VendorLimits } from "./vendor-limits.ts";
 
 /** What the command line asks for. */
 export interface EmulatorArguments {

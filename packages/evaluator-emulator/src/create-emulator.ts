@@ -22,7 +22,7 @@ import { createSpendLedger } from "./spend-report.ts";
 import { createIds } from "./seeded.ts";
 import { type Certificate, selfSignedCertificate } from "evaluator-cli-kit";
 import { type Listener, serve } from "./serve.ts";
-import { createVendorGate, type VendorLimits } from "./vendor/vendor-limits.ts";
+import { createVendorGate, type VendorLimits } from "./vendor-limits.ts";
 import { vendorRoutes } from "./vendor/vendor-routes.ts";
 
 /** How an emulator is set up. */

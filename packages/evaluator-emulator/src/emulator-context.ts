@@ -2,7 +2,7 @@ import type { AccountBook } from "./accounts.ts";
 import type { Judgement } from "./answers/judgement.ts";
 import type { GenerationLog } from "./generations.ts";
 import type { SpendLedger } from "./spend-report.ts";
-import type { VendorGate } from "./vendor/vendor-limits.ts";
+import type { VendorGate } from "./vendor-limits.ts";
 import type { EvaluationInput } from "./questions/question.ts";
 
 /** What the routes of both sides work with. */

@@ -7,4 +7,4 @@ export type { Fault } from "./faults/fault.ts";
 export { loadRules } from "./rules/rule.ts";
 export type { Rule, RuleAnswer } from "./rules/rule.ts";
 export { echoModel, lexicalModel, ruleModel } from "./basis.ts";
-export type { VendorLimits } from "./vendor/vendor-limits.ts";
+export type { VendorLimits } from "./vendor-limits.ts";

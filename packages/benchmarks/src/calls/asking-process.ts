@@ -3,8 +3,8 @@ import { mailState } from "../exchange.ts";
 import { serveParent } from "../process/child.ts";
 import { verifierFor } from "../server/replies.ts";
 import { measureAllocation, type RoundOptions, runRound, type VerifiedCall } from "./run-round.ts";
-import type { TargetSetUp } from "./target.ts";
-import { type TargetName, targets } from "./targets.ts";
+import type { TargetSetUp } from "../targets/target.ts";
+import { type TargetName, targets } from "../targets/targets.ts";
 
 /** What a process is set up with: who asks, where, and what. */
 export interface AskingSetUp extends TargetSetUp {

@@ -9,7 +9,7 @@ import {
   type RoundsByName,
 } from "./contestants.ts";
 import { type Allocation, allocationFlags, type Round } from "./run-round.ts";
-import { references } from "./targets.ts";
+import { references } from "../targets/targets.ts";
 
 /** What was found about one target at one number of calls in flight. */
 interface CallFigures {

@@ -4,7 +4,7 @@ import { type Child, startChild } from "../process/child.ts";
 import type { SectionContext, Scale } from "../section.ts";
 import type { AskingService } from "./asking-process.ts";
 import type { Round, RoundOptions } from "./run-round.ts";
-import { type TargetDescription, type TargetName, targets } from "./targets.ts";
+import { type TargetDescription, type TargetName, targets } from "../targets/targets.ts";
 
 /** A target in a process of its own, which stays for the whole run. */
 export interface Contestant extends Runner {

@@ -1,5 +1,5 @@
 import type { JoinedColumn } from "../input/join-labels.ts";
-import { stabilityTest } from "../releases/shifted-values.ts";
+import { stabilityTest } from "../scores/shifted-values.ts";
 import { topOptions } from "../scores/choice-scores.ts";
 
 // A fair draw is called unfair in one of a thousand reports.

@@ -1,4 +1,4 @@
-import { holm } from "../releases/paired-rows.ts";
+import { holm } from "../scores/paired-rows.ts";
 import { twoSidedP } from "../math/special-functions.ts";
 import { type LabelledRows, takeRows, truthShares } from "./labelled-rows.ts";
 import { brierOf, scoreRows } from "./score-report.ts";

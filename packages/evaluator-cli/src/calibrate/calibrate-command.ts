@@ -5,7 +5,7 @@ import { type Command, endings } from "../command.ts";
 import { readAnswers } from "../files/read-answers.ts";
 import { readRecords } from "../files/read-records.ts";
 import { describeWritten, writeReport } from "../files/write-report.ts";
-import { reportPage } from "../page/report-page.ts";
+import { reportPage } from "./report-page.ts";
 import {
   type CalibrateArguments,
   calibrateUsage,

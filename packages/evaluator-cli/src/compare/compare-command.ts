@@ -3,7 +3,7 @@ import { type CliContext, CliError, printable } from "evaluator-cli-kit";
 import { type Command, endings } from "../command.ts";
 import { readEngine } from "../engines/engine.ts";
 import { describeWritten, makeFolder, writeReport } from "../files/write-report.ts";
-import { comparisonPage } from "../page/comparison-page.ts";
+import { comparisonPage } from "./comparison-page.ts";
 import { AnswerStore, callKeys } from "./answer-store.ts";
 import { askEngine, type AskedEngine, Budget } from "./ask-engines.ts";
 import { type CompareArguments, compareUsage, parseCompareArguments } from "./compare-arguments.ts";

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { checkOptions, ConfigurationError, ConnectionError, EvaluatorError } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import { type Middleware, type MiddlewareCall, untilAborted } from "./middleware.ts";
+import { type Middleware, type MiddlewareCall, untilAborted } from "../middleware-chain.ts";
 
 /** How much may be spent. At least one of the two limits. */
 export interface BudgetOptions {

@@ -5,7 +5,7 @@ import type { Evaluation } from "../evaluation.ts";
 import { isRecord } from "../questions/json.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { checkReply } from "../to-evaluation.ts";
-import { type Middleware, type MiddlewareCall, untilAborted } from "./middleware.ts";
+import { type Middleware, type MiddlewareCall, untilAborted } from "../middleware-chain.ts";
 
 /** Where evaluations are kept: a `Map`, or anything with these two methods, in this process or not. */
 export interface EvaluationStore {

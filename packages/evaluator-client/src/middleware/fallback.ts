@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { Evaluator } from "../evaluator.ts";
 import { checkOptions, type EvaluatorError, hasMethods, InvalidResponseError } from "../errors.ts";
-import type { Middleware } from "./middleware.ts";
+import type { Middleware } from "../middleware-chain.ts";
 
 /** A class of errors, such as `ConnectionError`. */
 export type ErrorClass = abstract new (...args: never[]) => EvaluatorError;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { columnOf, labelled, world } from "../testing/worlds.ts";
 import { compareLabelled, compareReleases } from "./compare-releases.ts";
-import { pairedDifference } from "./paired-rows.ts";
+import { pairedDifference } from "../scores/paired-rows.ts";
 
 test("two releases: the same answers are no change, others are", () => {
   const rows = world(1500, (p) => p);

@@ -1,6 +1,6 @@
 import { request, Agent, type Dispatcher } from "undici";
-import { gatewayHeaders as headers } from "../../exchange.ts";
-import { type Ask, type TargetSetUp, answersIn } from "../target.ts";
+import { gatewayHeaders as headers } from "../exchange.ts";
+import { type Ask, type TargetSetUp, answersIn } from "./target.ts";
 
 /** What a good engineer writes by hand, and the reference of every ratio. */
 export function openUndiciRequest({ addresses }: TargetSetUp): Ask {

@@ -1,6 +1,6 @@
 import { count, percent } from "evaluator-calibration";
 import { html, type Html } from "evaluator-page-kit";
-import type { CalibrationReport } from "../calibrate/calibration-report.ts";
+import type { CalibrationReport } from "./calibration-report.ts";
 
 type Reported = CalibrationReport["reports"][number];
 

@@ -1,8 +1,8 @@
 import type { EvaluatorOptions, Question, Questions } from "evaluator-client";
-import { loadClient, type Client } from "../../client-build.ts";
-import { apiKey } from "../../exchange.ts";
-import type { ServiceAddresses } from "../../server/start-server.ts";
-import type { Ask, TargetSetUp } from "../target.ts";
+import { loadClient, type Client } from "../client-build.ts";
+import { apiKey } from "../exchange.ts";
+import type { ServiceAddresses } from "../server/start-server.ts";
+import type { Ask, TargetSetUp } from "./target.ts";
 
 /** This SDK as a person sets it up, with every check on. */
 export async function openOwnGateway(setUp: TargetSetUp): Promise<Ask> {

@@ -1,9 +1,9 @@
 import { count, type CurveReport, describeBasis, percent } from "evaluator-calibration";
 import { html, type Html } from "evaluator-page-kit";
-import type { CalibrationReport } from "../calibrate/calibration-report.ts";
+import type { CalibrationReport } from "./calibration-report.ts";
 import { describeAction, describeJoin, describeLabelers, nameSource } from "../sentences.ts";
 import { groupCard, neededCard, recalibrationCard, worstCard } from "./detail-cards.ts";
-import { curvePlot, histogramPlot, riskPlot } from "./report-plots.ts";
+import { curvePlot, histogramPlot, riskPlot } from "../report-plots.ts";
 
 type Reported = CalibrationReport["reports"][number];
 

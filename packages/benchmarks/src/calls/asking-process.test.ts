@@ -14,7 +14,7 @@ import {
   startServer,
 } from "../server/start-server.ts";
 import type { AskingService } from "./asking-process.ts";
-import { type TargetName, targetNames } from "./targets.ts";
+import { type TargetName, targetNames } from "../targets/targets.ts";
 
 const questions = triageQuestions();
 let client: BuiltClient;

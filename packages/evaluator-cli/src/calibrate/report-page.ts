@@ -1,8 +1,8 @@
 import { count, percent } from "evaluator-calibration";
 import { html, page } from "evaluator-page-kit";
-import type { CalibrationReport } from "../calibrate/calibration-report.ts";
+import type { CalibrationReport } from "./calibration-report.ts";
 import { nameSource } from "../sentences.ts";
-import { pageStyle } from "./page-style.ts";
+import { pageStyle } from "../page-style.ts";
 import { questionSection } from "./question-section.ts";
 
 /** Returns the report as one page: each question on one sheet of A4, with nothing to fetch or run. */

@@ -1,8 +1,8 @@
-import type { Clock } from "../clock.ts";
-import type { Evaluation } from "../evaluation.ts";
-import type { Questions } from "../questions/question.ts";
-import type { EvaluationRequest } from "../questions/request.ts";
-import type { CallEstimate, TransportTarget } from "../transports/transport.ts";
+import type { Clock } from "./clock.ts";
+import type { Evaluation } from "./evaluation.ts";
+import type { Questions } from "./questions/question.ts";
+import type { EvaluationRequest } from "./questions/request.ts";
+import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
 
 /** The call that a middleware is around. */
 export interface MiddlewareCall {

@@ -13,48 +13,48 @@ export interface TargetDescription {
 export const targets = {
   undici: {
     title: "undici `request` + `JSON.parse`",
-    load: async () => (await import("./targets/raw-undici.ts")).openUndiciRequest,
+    load: async () => (await import("./raw-undici.ts")).openUndiciRequest,
   },
   dispatch: {
     title: "undici `dispatch`, own handler",
-    load: async () => (await import("./targets/raw-undici.ts")).openUndiciDispatch,
+    load: async () => (await import("./raw-undici.ts")).openUndiciDispatch,
   },
   fetch: {
     title: "global `fetch`",
-    load: async () => (await import("./targets/global-fetch.ts")).openGlobalFetch,
+    load: async () => (await import("./global-fetch.ts")).openGlobalFetch,
   },
   "sdk-gateway": {
     title: "this SDK, gateway, undici",
-    load: async () => (await import("./targets/own-client.ts")).openOwnGateway,
+    load: async () => (await import("./own-client.ts")).openOwnGateway,
     isOwn: true,
   },
   "sdk-gateway-new-questions": {
     title: "this SDK, gateway, undici, questions built for each call",
-    load: async () => (await import("./targets/own-client.ts")).openOwnGatewayWithNewQuestions,
+    load: async () => (await import("./own-client.ts")).openOwnGatewayWithNewQuestions,
     isOwn: true,
   },
   "sdk-gateway-fetch": {
     title: "this SDK, gateway, `fetch`",
-    load: async () => (await import("./targets/own-client.ts")).openOwnGatewayOverFetch,
+    load: async () => (await import("./own-client.ts")).openOwnGatewayOverFetch,
     isOwn: true,
   },
   "sdk-direct": {
     title: "this SDK, direct, undici",
-    load: async () => (await import("./targets/own-client.ts")).openOwnDirect,
+    load: async () => (await import("./own-client.ts")).openOwnDirect,
     isOwn: true,
   },
   "sdk-direct-fetch": {
     title: "this SDK, direct, `fetch`",
-    load: async () => (await import("./targets/own-client.ts")).openOwnDirectOverFetch,
+    load: async () => (await import("./own-client.ts")).openOwnDirectOverFetch,
     isOwn: true,
   },
   vendor: {
     title: "vendor's SDK 0.6.0, `systemOne`",
-    load: async () => (await import("./targets/vendor-sdk.ts")).openVendorSdk,
+    load: async () => (await import("./vendor-sdk.ts")).openVendorSdk,
   },
   ai: {
     title: "`ai` 7.0.173, `experimental_decide`",
-    load: async () => (await import("./targets/ai-decide.ts")).openAiDecide,
+    load: async () => (await import("./ai-decide.ts")).openAiDecide,
   },
 } as const satisfies Record<string, TargetDescription>;
 

@@ -1,14 +1,14 @@
 import { count, describeBasis, percent } from "evaluator-calibration";
 import { html, type Html, page } from "evaluator-page-kit";
-import type { ComparedQuestion, Comparison, EngineOnQuestion } from "../compare/comparison.ts";
+import type { ComparedQuestion, Comparison, EngineOnQuestion } from "./comparison.ts";
 import {
   describeDifference,
   describeFigures,
   describeWork,
   figureHead,
-} from "../compare/print-comparison.ts";
-import { pageStyle } from "./page-style.ts";
-import { curvePlot, histogramPlot } from "./report-plots.ts";
+} from "./print-comparison.ts";
+import { pageStyle } from "../page-style.ts";
+import { curvePlot, histogramPlot } from "../report-plots.ts";
 
 const style = `${pageStyle}
 .scroll { margin-top: 0.5rem; }

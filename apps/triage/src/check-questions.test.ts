@@ -4,11 +4,11 @@ import { fileURLToPath } from "node:url";
 import { Ajv } from "ajv";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
-import { openTransport } from "../service.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { openTransport } from "./service.ts";
+import { startTriage } from "./testing/start-triage.ts";
 
-const examples = fileURLToPath(new URL("../../examples/", import.meta.url));
-const schema = new URL("../../questions.schema.json", import.meta.url);
+const examples = fileURLToPath(new URL("../examples/", import.meta.url));
+const schema = new URL("../questions.schema.json", import.meta.url);
 
 async function check(text: string) {
   const cwd = await temporaryFolder();

@@ -1,7 +1,7 @@
 import type { Numbers } from "../check-rows.ts";
 import { DEFAULT_SEED, seededRandom } from "../math/random.ts";
 import { binomialAtMost } from "../math/special-functions.ts";
-import { quantileOf } from "../scores/corp-curve.ts";
+import { quantileOf } from "./corp-curve.ts";
 
 /** Returns the exact two-sided p value that two releases are right equally often (McNemar). */
 export function mcnemarExact(onlyFirstRight: number, onlySecondRight: number): number {

@@ -2,14 +2,14 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { printable } from "evaluator-cli-kit";
 import { estimateTokens } from "evaluator-client";
-import { printCount } from "../amounts.ts";
-import type { QuestionsCommand } from "../commands.ts";
-import type { TriageContext } from "../service.ts";
-import { alignColumns } from "../table.ts";
-import { answerFields } from "./answer-fields.ts";
-import { readQuestions } from "./read-questions.ts";
+import { printCount } from "./amounts.ts";
+import type { QuestionsCommand } from "./commands.ts";
+import type { TriageContext } from "./service.ts";
+import { alignColumns } from "./table.ts";
+import { answerFields } from "./questions/answer-fields.ts";
+import { readQuestions } from "./questions/read-questions.ts";
 
-const schemaFile = new URL("../../questions.schema.json", import.meta.url);
+const schemaFile = new URL("../questions.schema.json", import.meta.url);
 
 /**
  * Prints what a questions file asks and what that gives, or the schema that an editor completes one

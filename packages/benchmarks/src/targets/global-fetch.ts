@@ -1,5 +1,5 @@
-import { type Ask, type TargetSetUp, answersIn } from "../target.ts";
-import { gatewayHeaders as headers } from "../../exchange.ts";
+import { type Ask, type TargetSetUp, answersIn } from "./target.ts";
+import { gatewayHeaders as headers } from "../exchange.ts";
 
 /** Node's own `fetch`, as one writes it by hand. */
 export function openGlobalFetch({ addresses }: TargetSetUp): Ask {

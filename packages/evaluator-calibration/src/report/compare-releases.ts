@@ -2,12 +2,16 @@ import type { LockedThreshold } from "../artifact/artifact.ts";
 import type { AnswerColumn, AnswerSource } from "../input/answer-table.ts";
 import { topOptions } from "../scores/choice-scores.ts";
 import { wilson } from "../thresholds/intervals.ts";
-import type { LabelledRows } from "../report/labelled-rows.ts";
-import type { Estimate } from "../report/score-report.ts";
-import { brierOf } from "../report/score-report.ts";
-import { checkThreshold, type ThresholdCheck } from "../report/threshold-check.ts";
-import { mcnemarExact, pairedDifference, type PairedDifference } from "./paired-rows.ts";
-import { kolmogorovSmirnovTest, stabilityTest, type StabilityTest } from "./shifted-values.ts";
+import type { LabelledRows } from "./labelled-rows.ts";
+import type { Estimate } from "./score-report.ts";
+import { brierOf } from "./score-report.ts";
+import { checkThreshold, type ThresholdCheck } from "./threshold-check.ts";
+import { mcnemarExact, pairedDifference, type PairedDifference } from "../scores/paired-rows.ts";
+import {
+  kolmogorovSmirnovTest,
+  stabilityTest,
+  type StabilityTest,
+} from "../scores/shifted-values.ts";
 
 /** How the answers of two releases to one question differ. */
 export interface ReleaseComparison {
