@@ -11,7 +11,7 @@ export { type Clock, systemClock } from "./clock.ts";
 export { type CliContext, type Environment, type TextSink, trimEnvironment } from "./context.ts";
 export { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
 export { isForeignRequest, isLoopbackHost, type RequestSource, toHostname } from "./hosts.ts";
-export { listen, type ListeningAddress, type ListenOptions } from "./listen.ts";
+export { closeServer, listen, type ListeningAddress, type ListenOptions } from "./listen.ts";
 export { packageVersion } from "./package-version.ts";
 export { printTexts } from "./print-texts.ts";
 export {
@@ -33,5 +33,5 @@ export {
   runToExitCode,
   toUsageText,
 } from "./run-program.ts";
-export { describeSystemError, toFileError } from "./system-error.ts";
+export { describeSystemError, systemErrorCode, toFileError } from "./system-error.ts";
 export { type FileContent, writeWholeFile } from "./write-whole-file.ts";

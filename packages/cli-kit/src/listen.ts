@@ -1,8 +1,10 @@
 import { once } from "node:events";
+import type { Server as HttpServer } from "node:http";
+import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
 import { CliError } from "./errors.ts";
 import { toHostname } from "./hosts.ts";
-import { describeSystemError } from "./system-error.ts";
+import { describeSystemError, systemErrorCode } from "./system-error.ts";
 
 /** An address to listen on, and how a person sets it. */
 export interface ListenOptions {
@@ -42,6 +44,14 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   return { port: taken, origin: `${protocol}://${toHostname(toCallable(host))}:${taken}` };
 }
 
+/** Closes a server and what is still connected to it, and waits until it is gone. */
+export async function closeServer(server: HttpServer | HttpsServer): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
 /** Returns the loopback address for one that stands for all: nobody can call that by its name. */
 function toCallable(host: string): string {
   if (host === "::") return "::1";
@@ -52,8 +62,8 @@ function describeProblem(
   error: unknown,
   { port, portSetting = "--port ", hostSetting = "--host " }: ListenOptions,
 ): string {
-  const code = error instanceof Error && "code" in error ? error.code : null;
   const nextPort = port < 65_535 ? port + 1 : port - 1;
+  const code = systemErrorCode(error) ?? "unknown error";
   switch (code) {
     case "EADDRINUSE":
       return `is taken; stop what uses it, or choose a free one, such as ${portSetting}${nextPort}`;
@@ -63,6 +73,6 @@ function describeProblem(
     case "ENOTFOUND":
       return `is not on this machine; choose ${hostSetting}127.0.0.1`;
     default:
-      return `cannot be opened: ${describeSystemError(error) ?? String(code)}`;
+      return `cannot be opened: ${describeSystemError(error) ?? code}`;
   }
 }

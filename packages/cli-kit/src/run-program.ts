@@ -1,6 +1,6 @@
 import { type CliContext, readContext } from "./context.ts";
 import { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
-import { describeSystemError, isBrokenPipe } from "./system-error.ts";
+import { describeSystemError, systemErrorCode } from "./system-error.ts";
 
 /** A program: takes the words after its name, returns its exit code. */
 export type Program = (words: readonly string[], context: CliContext) => Promise<number>;
@@ -96,8 +96,9 @@ function describeFailure(
 
 // Of a named file, a full disk has been told with its path; standard output into one has none.
 function isFailedPrint(error: unknown): boolean {
-  if (!(error instanceof Error && "syscall" in error && "code" in error)) return false;
-  return error.syscall === "write" && (error.code === "ENOSPC" || error.code === "EDQUOT");
+  if (!(error instanceof Error && "syscall" in error && error.syscall === "write")) return false;
+  const code = systemErrorCode(error);
+  return code === "ENOSPC" || code === "EDQUOT";
 }
 
 /** Returns the interruption where a library wrapped it in an error of its own. */
@@ -108,5 +109,5 @@ function toKnownError(error: unknown, { aborted, reason }: AbortSignal): unknown
 }
 
 function ignoreBrokenPipe(error: Error): void {
-  if (!isBrokenPipe(error)) throw error;
+  if (systemErrorCode(error) !== "EPIPE") throw error;
 }

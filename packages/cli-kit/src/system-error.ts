@@ -11,9 +11,10 @@ export function describeSystemError(error: unknown): string | null {
   return typeof error.errno === "number" ? getSystemErrorMessage(error.errno) : null;
 }
 
-/** Returns whether an error says that the reader of a pipe has left. */
-export function isBrokenPipe(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EPIPE";
+/** Returns the code of an error of the operating system, such as `ENOENT`; null where it has none. */
+export function systemErrorCode(error: unknown): string | null {
+  if (!(error instanceof Error) || !("code" in error)) return null;
+  return typeof error.code === "string" ? error.code : null;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { getRequestListener } from "@hono/node-server";
@@ -6,6 +5,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import {
   type Certificate,
   CliError,
+  closeServer,
   isForeignRequest,
   isLoopbackHost,
   listen,
@@ -57,15 +57,7 @@ export async function serve(answer: Answer, options: ServeOptions): Promise<List
   const server = tls === null ? createServer(onRequest) : createTls(tls, onRequest);
   const protocol = tls === null ? "http" : "https";
   const { origin } = await listen(server, { host, port, protocol });
-  return {
-    origin,
-    async close() {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return { origin, close: () => closeServer(server) };
 }
 
 function requestListener(

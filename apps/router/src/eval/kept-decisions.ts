@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { toFileError } from "evaluator-cli-kit";
+import { systemErrorCode, toFileError } from "evaluator-cli-kit";
 import { z } from "zod";
 import type { TierState } from "../decision/decision.ts";
 import { openLineFile } from "../records/line-file.ts";
@@ -39,8 +39,8 @@ export function decisionKey(state: TierState, wire: string): string {
  */
 export async function openKeptDecisions(path: string): Promise<KeptDecisions> {
   const decisions = new Map<string, KnownDecision>();
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    if (systemErrorCode(error) === "ENOENT") return "";
     throw toFileError(error, `read ${path}`, advice);
   });
   for (const line of text.split("\n")) {

@@ -1,4 +1,4 @@
-import { CliError } from "evaluator-cli-kit";
+import { CliError, systemErrorCode } from "evaluator-cli-kit";
 import { CutShortError, type Open, openLineFile } from "./line-file.ts";
 import type { FeedbackRecord, Observe } from "./message-record.ts";
 
@@ -105,6 +105,5 @@ function countLosses(warn: (line: string) => void) {
 }
 
 function codeOf(error: unknown): string {
-  const cause = error instanceof CutShortError ? error.cause : error;
-  return cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
+  return systemErrorCode(error instanceof CutShortError ? error.cause : error) ?? "unknown error";
 }

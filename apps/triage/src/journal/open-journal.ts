@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { CliError, printable } from "evaluator-cli-kit";
+import { CliError, printable, systemErrorCode } from "evaluator-cli-kit";
 import {
   applicationId,
   journalTables,
@@ -159,7 +159,7 @@ function createdInode(path: string): bigint | undefined {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (systemErrorCode(error) !== "EEXIST") throw error;
   }
   return inodeOf(path);
 }

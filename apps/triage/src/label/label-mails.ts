@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { relative, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
-import { type CliContext, CliError, listen, printable } from "evaluator-cli-kit";
+import { type CliContext, CliError, closeServer, listen, printable } from "evaluator-cli-kit";
 import { toJournalPath } from "../output/paths.ts";
 import { labelApp } from "./label-app.ts";
 import { LabelFile } from "./label-file.ts";
@@ -48,8 +48,7 @@ export async function labelMails(command: LabelCommand, context: CliContext): Pr
   );
   stderr.write(describeShortage(first, command.count));
   if (!signal.aborted) await once(signal, "abort");
-  server.close();
-  server.closeAllConnections();
+  await closeServer(server);
   stderr.write(printable`\nNext: ${nextCommand}\n`);
   return 0;
 }

@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { mkdtemp, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CliError, printable, toFileError } from "evaluator-cli-kit";
+import { CliError, printable, systemErrorCode, toFileError } from "evaluator-cli-kit";
 
 /**
  * Throws, before anything is paid for, when the results cannot be put in their place.
@@ -38,7 +38,7 @@ async function checkReplaceable(outputPath: string, inputPath: string): Promise<
 
 async function statIfThere(path: string): Promise<BigIntStats | null> {
   return await stat(path, { bigint: true }).catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (systemErrorCode(error) === "ENOENT") return null;
     throw error;
   });
 }

@@ -10,7 +10,7 @@ import {
   StatusError,
   type Transport,
 } from "evaluator-client";
-import { CliError, type CliContext, printable } from "evaluator-cli-kit";
+import { CliError, type CliContext, printable, systemErrorCode } from "evaluator-cli-kit";
 import { RequestRecorder } from "./request-recorder.ts";
 
 /** Where a server is, and with which key it is asked. */
@@ -93,13 +93,13 @@ export async function listModels(
 
 function unreachable(baseUrl: string, error: unknown): CliError {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const code = systemErrorCode(cause);
   const found =
     code === "ECONNREFUSED"
       ? "refuses the connection: nothing listens there"
       : code === "ENOTFOUND"
         ? "is no known host"
-        : `does not answer${code === "" ? "" : ` (${code})`}`;
+        : `does not answer${code === null ? "" : ` (${code})`}`;
   const advice = "Start the server, or check host, port and http or https.";
   return new CliError(printable`${baseUrl} ${found}. ${advice}`, { cause: error });
 }

@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { isForeignRequest, listen, parseJson } from "evaluator-cli-kit";
+import { closeServer, isForeignRequest, listen, parseJson } from "evaluator-cli-kit";
 
 const path = "/mcp";
 /** Largest message, in bytes; a state of 32k tokens is some 130 kB. */
@@ -26,15 +25,7 @@ export async function serveMcp(create: () => McpServer, port: number): Promise<M
     answer(create, incoming, outgoing).catch(() => outgoing.destroy());
   });
   const { origin } = await listen(server, { port });
-  return {
-    url: origin + path,
-    async close() {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return { url: origin + path, close: () => closeServer(server) };
 }
 
 async function answer(

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { CliError } from "evaluator-cli-kit";
+import { CliError, systemErrorCode } from "evaluator-cli-kit";
 import { z } from "zod";
 import { describeIssue, recordOf } from "../json.ts";
 
@@ -87,7 +87,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    const code = systemErrorCode(error) ?? "unreadable";
     throw new CliError(`${path}: the file cannot be read (${code}).`, { cause: error });
   }
 }

@@ -1,3 +1,4 @@
+import { systemErrorCode } from "evaluator-cli-kit";
 import {
   emulatorHeader,
   type Exchange,
@@ -96,8 +97,8 @@ async function sendCall(
 }
 
 function codeOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : null;
-  return cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
+  const code = systemErrorCode(error instanceof Error ? error.cause : null);
+  return code === null ? "" : ` (${code})`;
 }
 
 const mostBytes = 1024 * 1024;

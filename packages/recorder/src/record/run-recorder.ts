@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { parseWords, UsageError } from "evaluator-cli-kit";
+import { parseWords, systemErrorCode, UsageError } from "evaluator-cli-kit";
 import { z } from "zod";
 import { askEach } from "../live/ask.ts";
 import { chooseCalls } from "../live/choose-calls.ts";
@@ -76,7 +76,7 @@ async function isReplaceable(path: string): Promise<boolean> {
   try {
     return recordingSchema.safeParse(JSON.parse(await readFile(path, "utf8"))).success;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ENOENT";
+    return systemErrorCode(error) === "ENOENT";
   }
 }
 
