@@ -138,12 +138,27 @@ test.each<[string, (body: Body) => void]>([
   ["model", (body) => delete body.model],
   ["answers.category.confidence", ({ answers }) => delete answers.category.confidence],
   ["answers.importance.legend", ({ answers }) => delete answers.importance.legend],
-  ["answers.scam.noul", ({ answers }) => (answers.scam = { type: "noul", probability: 0.1 })],
-  ["answers.scam.type", ({ answers }) => (answers.scam = { type: "boolean", noul: 0.1 })],
-  ["usage.input_tokens", (body) => (body.usage = { inputTokens: 1, outputTokens: 1 })],
+  ["answers.category.confidence", ({ answers }) => (answers.category.confidence = 1.01)],
+  ["answers.scam", ({ answers }) => (answers.scam = { type: "noul", probability: 0.1 })],
+  ["answers.scam", ({ answers }) => (answers.scam = { type: "boolean", noul: 0.1 })],
+  ["answers.scam.type", ({ answers }) => (answers.scam = { type: "boolean", probability: 0.1 })],
 ])("a direct body with a wrong %s breaks the contract", async (path, change) => {
   const breaches = await breachesOf("direct/three-question-types", change);
   expect(breaches.join("\n")).toContain(`response.body.${path}: `);
+});
+
+test("usage as the gateway counts it breaks the vendor's contract, at the place that the client names", async () => {
+  const change = (body: Body) => (body.usage = { inputTokens: 1, outputTokens: 1 });
+  const [breach] = await breachesOf("direct/three-question-types", change);
+  expect(breach).toMatch(/^response\.body: .* at usage\.input_tokens;/);
+});
+
+test.each([
+  [1.5, "at usage.outputTokens: "],
+  [null, "at usage.output_tokens;"],
+])("%s output tokens break the vendor's contract", async (tokens, place) => {
+  const change = (body: Body) => (body.usage.output_tokens = tokens);
+  expect((await breachesOf("direct/three-question-types", change)).join()).toContain(place);
 });
 
 test("an error body has its own form on each side, and the vendor's may pass the gateway", async () => {

@@ -1,6 +1,7 @@
 import {
   createEvaluator,
   directTransport,
+  type Evaluation,
   type EvaluationRequest,
   evaluationResponseSchema,
   gatewayTransport,
@@ -18,9 +19,10 @@ export interface ContractBreach {
   readonly problem: string;
 }
 
-const decimalSchema = z.string().regex(/^\d+(?:\.\d+)?$/, { error: "expected a decimal" });
+// What the client reads is left to the client. Own schemas are here only of what it does without: the
+// gateway's metadata (contract 2.5), and the body of an error, since it goes by the status.
 
-/** The metadata that the contract shows (2.5) and the client does without. */
+const decimalSchema = z.string().regex(/^\d+(?:\.\d+)?$/, { error: "expected a decimal" });
 const metadataSchema = z.looseObject({
   gateway: z.looseObject({
     routing: z.looseObject({ canonicalSlug: z.string(), modelAttempts: z.array(z.json()) }),
@@ -28,26 +30,6 @@ const metadataSchema = z.looseObject({
     marketCost: decimalSchema,
     generationId: z.string().startsWith("gen_"),
   }),
-});
-
-const confidenceSchema = z.number().min(0).max(1);
-
-/** What the vendor's own answers carry besides (contract 2.6) and the client does without. */
-const directBodySchema = z.looseObject({
-  model: z.string(),
-  answers: z.record(
-    z.string(),
-    z.discriminatedUnion("type", [
-      z.looseObject({ type: z.literal("choice"), confidence: confidenceSchema }),
-      z.looseObject({
-        type: z.literal("score"),
-        confidence: confidenceSchema,
-        legend: z.record(z.string(), z.json()),
-      }),
-      z.looseObject({ type: z.literal("noul"), noul: z.number() }),
-    ]),
-  ),
-  usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int() }),
 });
 const gatewayBodySchema = extend(evaluationResponseSchema, { providerMetadata: metadataSchema });
 
@@ -60,8 +42,8 @@ const gatewayErrorSchema = z
   .or(directErrorSchema);
 
 /**
- * Returns every rule of the contract that a body breaks as the answer to an exchange's request. The
- * answers are read by the client itself: what it refuses breaks the contract.
+ * Returns the rules of the contract that a body breaks as the answer to an exchange's request. The
+ * body is read by the client itself: what it refuses breaks the contract.
  */
 export async function contractBreaches(
   exchange: Exchange,
@@ -73,9 +55,11 @@ export async function contractBreaches(
     return schemaBreaches(isDirect ? directErrorSchema : gatewayErrorSchema, body);
   }
   if (!isEvaluation(request.body)) return [];
-  const schema = isDirect ? directBodySchema : gatewayBodySchema;
-  const breaches = schemaBreaches(schema, body, request.body.questions);
-  return breaches.length > 0 ? breaches : await answerBreaches(request.body, body, { isDirect });
+  if (isDirect) return await directBreaches(request.body, body);
+  const breaches = schemaBreaches(gatewayBodySchema, body, request.body.questions);
+  if (breaches.length > 0) return breaches;
+  const outcome = await evaluateWith(gatewayTransport, request.body, body);
+  return Array.isArray(outcome) ? outcome : [];
 }
 
 function schemaBreaches(
@@ -86,35 +70,67 @@ function schemaBreaches(
   return (safeParse(schema, body).error?.issues ?? []).map(({ path: [first, ...rest], message }) =>
     first === "answers"
       ? answerBreach(rest, message, asked)
-      : {
-          path: ["response", "body", ...(first === undefined ? [] : [first, ...rest])],
-          problem: message,
-        },
+      : bodyBreach(first === undefined ? [] : [first, ...rest], message),
   );
 }
 
-/** Returns what the client refuses when a body is the answer to its request. */
-async function answerBreaches(
+async function directBreaches(
   { state, questions }: EvaluationRequest,
   body: unknown,
-  { isDirect }: { isDirect: boolean },
 ): Promise<ContractBreach[]> {
+  const asked = renamedFromVendor(questions);
+  const outcome = await evaluateWith(directTransport, { state, questions: asked }, body);
+  return Array.isArray(outcome) ? outcome : vendorBreaches(outcome, questions);
+}
+
+/** Returns what the vendor's answers lack that its API gives (contract 2.6) and the client does without. */
+function vendorBreaches(
+  { modelId, confidence, providerMetadata, raw }: Evaluation,
+  asked: EvaluationRequest["questions"],
+): ContractBreach[] {
+  // The client has read both, so they have this form.
+  const { answers } = raw as { answers: Record<string, { type: string }> };
+  const { legend } = providerMetadata["typesafe"] as { legend: Record<string, unknown> };
+  const breaches = modelId === null ? [bodyBreach(["model"], "expected a text")] : [];
+  for (const [id, { type }] of Object.entries(asked)) {
+    const check = (field: string, holds: boolean, expected: string) => {
+      if (!holds) breaches.push(answerBreach([id, field], `expected ${expected}`, asked));
+    };
+    check("type", answers[id]?.type === type, type);
+    const isShown = !Object.hasOwn(confidence, id) || isShare(confidence[id]);
+    check("confidence", isShown, "a number from 0 to 1");
+    check("legend", type !== "score" || isRecord(legend[id]), "an object");
+  }
+  return breaches;
+}
+
+/** Returns the client's evaluation where a body is the answer to its request, else what it refuses. */
+async function evaluateWith(
+  transportOf: typeof directTransport | typeof gatewayTransport,
+  request: EvaluationRequest,
+  body: unknown,
+): Promise<Evaluation | ContractBreach[]> {
   const fetch = async () => Response.json(body);
-  const options = { fetch, apiKey: "none", env: {} };
-  const transport = isDirect ? directTransport(options) : gatewayTransport(options);
-  const asked = isDirect ? renamedFromVendor(questions) : questions;
-  const evaluator = createEvaluator({ transport, maxRetries: 0 });
+  const transport = transportOf({ fetch, apiKey: "none", env: {} });
   try {
-    await evaluator.evaluate({ state, questions: asked });
-    return [];
+    return await createEvaluator({ transport, maxRetries: 0 }).evaluate(request);
   } catch (error) {
+    const { questions } = request;
     if (error instanceof RefusalError) {
-      return error.questionIds.map((id) => answerBreach([id], "the model declined", asked));
+      return error.questionIds.map((id) => answerBreach([id], "the model declined", questions));
     }
     if (!(error instanceof InvalidResponseError)) throw error;
-    const place = error.questionId === null ? [] : [error.questionId];
-    return [answerBreach(place, `breaks the rule ${error.rule}`, asked)];
+    const { questionId, rule, message } = error;
+    // Its message names the place, and nothing that is the server's own.
+    if (rule === "body-shape") return [bodyBreach([], message)];
+    return [
+      answerBreach(questionId === null ? [] : [questionId], `breaks the rule ${rule}`, questions),
+    ];
   }
+}
+
+function bodyBreach(path: readonly PropertyKey[], problem: string): ContractBreach {
+  return { path: ["response", "body", ...path], problem };
 }
 
 /** Returns a breach within the answers, without the names that the service chose. */
@@ -125,9 +141,10 @@ function answerBreach(
 ): ContractBreach {
   const isAsked = id !== undefined && Object.hasOwn(asked, id);
   const place = isAsked ? [id, ...(field === undefined ? [] : [field])] : [];
-  return { path: ["response", "body", "answers", ...place], problem };
+  return bodyBreach(["answers", ...place], problem);
 }
 
+/** Returns questions that stand in an exchange as the vendor names their types (contract 2.6) as a caller asks them. */
 function renamedFromVendor(questions: Record<string, object>): EvaluationRequest["questions"] {
   const entries = Object.entries(questions).map(([id, question]) => [
     id,
@@ -137,5 +154,13 @@ function renamedFromVendor(questions: Record<string, object>): EvaluationRequest
 }
 
 function isEvaluation(body: unknown): body is EvaluationRequest {
-  return typeof body === "object" && body !== null && "state" in body && "questions" in body;
+  return isRecord(body) && "state" in body && "questions" in body;
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isShare(value: number | null | undefined): boolean {
+  return typeof value === "number" && value >= 0 && value <= 1;
 }
