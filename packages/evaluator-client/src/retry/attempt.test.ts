@@ -8,7 +8,7 @@ import {
   StatusError,
 } from "../errors.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
-import { Attempt, type AttemptContext, runAttempt, sleep, classifyFailure } from "./attempt.ts";
+import { Attempt, type AttemptContext, classifyFailure, runAttempt, sleep } from "./attempt.ts";
 
 const timedOut = new Error("It took too long.");
 
@@ -113,12 +113,12 @@ test("always gives the same signal", () => {
   expect(attempt.signal).toBe(attempt.signal);
 });
 
-test("tells those who ask after the abort at once", () => {
+test.each([undefined, "enough"])("tells those who ask after an abort of %s at once", (reason) => {
   const attempt = new Attempt({ clock: new ManualClock(), nextTurn });
-  attempt.abort(undefined);
+  attempt.abort(reason);
   const told: unknown[] = [];
-  attempt.onAbort((reason) => told.push(reason));
-  expect(told).toEqual([undefined]);
+  attempt.onAbort((given) => told.push(given));
+  expect(told).toEqual([reason]);
   expect(attempt.signal.aborted).toBe(true);
 });
 

@@ -209,15 +209,19 @@ test("only a stray 429 uses up free retries", async () => {
   expect(await outcome).toMatchObject({ name: "ConnectionError", attempts: 2 });
 });
 
-/** Runs a call of a batch that meets limits, while as many others get their answers meanwhile. */
-async function meetLimits(limits: number, others: readonly number[], maxRetries = 1) {
+/** Runs a call of a batch that fails so often, while as many others get their answers meanwhile. */
+async function failInBatch(
+  failures: number,
+  others: readonly number[],
+  { maxRetries = 1, failure = (): Error => rateLimited(null) } = {},
+) {
   const clock = new ManualClock();
   const answered = { count: 0 };
   let attempts = 0;
   const attempt = async () => {
     answered.count += others[attempts] ?? 0;
     attempts += 1;
-    if (attempts <= limits) throw rateLimited(null);
+    if (attempts <= failures) throw failure();
     return { value: "answer", status: 200, tokensUsed: 1 };
   };
   const policy = policyWith(clock, { maxRetries, answered });
@@ -227,17 +231,23 @@ async function meetLimits(limits: number, others: readonly number[], maxRetries 
 }
 
 test("in a batch a limit costs no retry while other calls get answers", async () => {
-  const { attempts, ended, answered } = await meetLimits(3, [1, 1, 1]);
+  const { attempts, ended, answered } = await failInBatch(3, [1, 1, 1]);
   expect(ended).toEqual({ value: "answer", attempts: 4 });
   expect([attempts, answered.count]).toEqual([4, 4]); // its own answer counts for the others
 });
 
 test("in a batch in which nobody gets an answer any more, a limit costs a retry", async () => {
-  expect(await meetLimits(3, [1, 0, 0])).toMatchObject({ attempts: 3, ended: { attempts: 3 } });
+  expect(await failInBatch(3, [1, 0, 0])).toMatchObject({ attempts: 3, ended: { attempts: 3 } });
 });
 
 test("without retries a limit is final, whoever else gets an answer", async () => {
-  expect(await meetLimits(1, [1], 0)).toMatchObject({ attempts: 1, ended: { status: 429 } });
+  const once = { attempts: 1, ended: { status: 429 } };
+  expect(await failInBatch(1, [1], { maxRetries: 0 })).toMatchObject(once);
+});
+
+test("in a batch any other failure costs a retry, though other calls get answers", async () => {
+  const broken = { attempts: 2, ended: { attempts: 2 } };
+  expect(await failInBatch(3, [1, 1, 1], { failure: reset })).toMatchObject(broken);
 });
 
 test("goes through waits and attempts that no hook asks about", async () => {

@@ -1,0 +1,148 @@
+import { expect, test } from "vitest";
+import { RateLimitError, StatusError } from "../errors.ts";
+import type { Admission } from "../pacing/call-queue.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
+import { runAttempt, sleep, Turns } from "./attempt.ts";
+
+const timedOut = new Error("It took too long.");
+
+/** Runs an attempt of a second whose requests get their turns at these times, and returns when it is over. */
+async function endOf(
+  turnsAtMs: readonly number[],
+  attempt: (
+    inTurn: (send: () => Promise<unknown>) => Promise<unknown>,
+    clock: ManualClock,
+  ) => Promise<unknown>,
+): Promise<{ outcome: unknown; atMs: number }> {
+  const clock = new ManualClock();
+  const times = [...turnsAtMs];
+  const turn = <TValue>(send: () => Promise<TValue>) => send();
+  const limits = {
+    clock,
+    signal: undefined,
+    timeoutMs: 1000,
+    createTimeoutError: () => timedOut,
+    nextTurn: async () => {
+      await sleep((times.shift() ?? 0) - clock.now(), { clock });
+      return turn;
+    },
+  };
+  const ended = runAttempt(
+    (context) => attempt(async (send) => context.inTurn?.(context.signal, send), clock),
+    limits,
+  )
+    .catch((error: unknown) => error)
+    .then((outcome) => ({ outcome, atMs: clock.now() }));
+  for (let step = 0; step < 80; step += 1) await clock.advance(50);
+  return await ended;
+}
+
+test("waiting for a turn takes nothing of the attempt's time", async () => {
+  const end = await endOf([800, 2000], async (inTurn, clock) => {
+    const send = () => sleep(450, { clock });
+    await inTurn(send);
+    await inTurn(send);
+    return "answer";
+  });
+  expect(end).toEqual({ outcome: "answer", atMs: 2450 });
+});
+
+test("what an attempt needs beside its waiting ends it when its time is up", async () => {
+  const end = await endOf([800, 2000], async (inTurn, clock) => {
+    await inTurn(() => sleep(450, { clock }));
+    await inTurn(() => sleep(600, { clock }));
+  });
+  expect(end).toEqual({ outcome: timedOut, atMs: 2550 });
+});
+
+test("waiting for several turns at a time counts once", async () => {
+  const end = await endOf([600, 900], async (inTurn, clock) => {
+    const never = () => sleep(5000, { clock });
+    const early = inTurn(never);
+    await sleep(300, { clock });
+    await Promise.all([early, inTurn(never)]);
+  });
+  expect(end).toEqual({ outcome: timedOut, atMs: 1900 });
+});
+
+test("while an attempt waits for its turn, its time stands still", async () => {
+  const end = await endOf([3000], async (inTurn, clock) => {
+    await sleep(900, { clock });
+    await inTurn(async () => "late");
+    return "answer";
+  });
+  expect(end).toEqual({ outcome: "answer", atMs: 3000 });
+});
+
+function statusOf(status: number, retryAfterMs: number | null) {
+  const ids = { type: null, requestId: null, generationId: null };
+  return { status, isRetryable: true, ...ids, retryAfterMs, needsPaidCredits: false };
+}
+
+/** An admission that keeps what it is told. */
+function keptAdmission(verdict: "limit" | "stray" = "stray") {
+  const told: unknown[] = [];
+  const admission: Admission = {
+    succeeded: (tokensUsed) => void told.push({ succeeded: tokensUsed }),
+    throttled(retryAfterMs) {
+      told.push({ throttled: retryAfterMs });
+      return verdict;
+    },
+    ended: () => void told.push("ended"),
+  };
+  return { told, admission };
+}
+
+const { signal } = new AbortController();
+const throttledFor = (retryAfterMs: number) => new RateLimitError("", statusOf(429, retryAfterMs));
+
+test("an attempt of one request tells its own admission how it went", () => {
+  const nobody = () => Promise.reject(new Error("nobody waits"));
+  const own = keptAdmission("limit");
+  new Turns(own.admission, nobody).succeeded(42);
+  expect(new Turns(own.admission, nobody).failed(throttledFor(700))).toBe("limit");
+  expect(new Turns(own.admission, nobody).failed(new Error("a defect"))).toBe("final");
+  expect(own.told).toEqual([{ succeeded: 42 }, { throttled: 700 }, "ended"]);
+});
+
+test("of several requests the first has the attempt's own admission, each other waits for one", async () => {
+  const [own, second] = [keptAdmission(), keptAdmission()];
+  const turns = new Turns(own.admission, async () => second.admission);
+  const [first, next] = [await turns.next(signal), await turns.next(signal)];
+  expect(await first(async () => "one")).toBe("one");
+  expect(own.told).toEqual([{ succeeded: null }]);
+  expect(second.told).toEqual([]);
+  expect(await next(async () => "two")).toBe("two");
+  turns.succeeded(42);
+  expect([own.told, second.told]).toEqual([[{ succeeded: null }], [{ succeeded: null }]]);
+});
+
+test.each([
+  [["limit", "stray"], "limit"],
+  [["stray", "limit"], "limit"],
+  [["stray", "stray"], "stray"],
+] as const)(
+  "requests that show %j make the attempt one that shows a %s",
+  async (shown, verdict) => {
+    const [own, second] = [keptAdmission(shown[0]), keptAdmission(shown[1])];
+    const turns = new Turns(own.admission, async () => second.admission);
+    const error = throttledFor(700);
+    for (const turn of [await turns.next(signal), await turns.next(signal)]) {
+      await expect(turn(() => Promise.reject(error))).rejects.toBe(error);
+    }
+    expect(turns.failed(error)).toBe(verdict);
+    expect([own.told, second.told]).toEqual([[{ throttled: 700 }], [{ throttled: 700 }]]);
+  },
+);
+
+test.each([
+  ["retryable", new StatusError("", statusOf(500, null))],
+  ["final", new Error("a defect")],
+])("an attempt of several requests that fails otherwise is %s", async (expected, error) => {
+  const own = keptAdmission("limit");
+  const turns = new Turns(own.admission, () => Promise.reject(new Error("nobody waits")));
+  const turn = await turns.next(signal);
+  await expect(turn(() => Promise.reject(error))).rejects.toBe(error);
+  expect(turns.failed(error)).toBe(expected);
+  expect(own.told).toEqual(["ended"]);
+});
