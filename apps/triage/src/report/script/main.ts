@@ -1,7 +1,6 @@
-import { type ListFacts, mailItem } from "../mail-item.ts";
+import { type Element, type ListFacts, mailItem } from "../mail-item.ts";
 import { findMails, type ListOrder } from "./find-mails.ts";
 import { Packs } from "./packs.ts";
-import { toDom } from "./to-dom.ts";
 
 /** What the page tells its script. */
 interface PageFacts extends ListFacts {
@@ -25,6 +24,14 @@ const [count, status] = [get("found-count"), get("found-status")];
 
 function print(number: number): string {
   return number.toLocaleString("en");
+}
+
+/** Makes an element of the page; what a mail says becomes text, and nothing else. */
+function toDom({ tag, attributes, children }: Element): HTMLElement {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children.map((child) => (typeof child === "string" ? child : toDom(child))));
+  return made;
 }
 
 let places: readonly number[] = [];
