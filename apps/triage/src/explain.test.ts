@@ -11,7 +11,7 @@ async function explained(words: readonly string[], fields = {}) {
 test("prints state, questions, all probabilities, confidence, model and cost of one mail", async () => {
   const { exitCode, stdout } = await explained(["m-1"]);
   expect(exitCode).toBe(0);
-  expect(stdout).toMatch(/^mail +m-1\nasked +unknown through recording\nmodel +not reported\n/);
+  expect(stdout).toMatch(/^mail +m-1\nasked +unknown through gateway\nmodel +not reported\n/);
   expect(stdout).toContain("for 300 tokens");
   expect(stdout).toMatch(/^ +subject +Your statement is ready$/m);
   expect(stdout).toMatch(

@@ -121,7 +121,7 @@ test("work asks nobody else and nothing else than the run did", async () => {
   const another = { ...recordingTransport(), name: "another" };
   const refused = await startTriage(["work"], { cwd, transport: another });
   expect([refused.exitCode, another.requests]).toEqual([1, []]);
-  expect(refused.stderr).toContain("The run asks unknown through recording, and here the engine");
+  expect(refused.stderr).toContain("The run asks unknown through gateway, and here the engine");
   const transport = recordingTransport();
   const env = { TRIAGE_USER_NAME: "Ada" };
   const other = await startTriage(["work"], { cwd, transport, env });

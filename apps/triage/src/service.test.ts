@@ -64,6 +64,13 @@ test.each([
   expect(hasDocumentedPrice(transport)).toBe(isDocumented);
 });
 
+test("nobody documents what a transport costs that has another name", async () => {
+  const env = { AI_GATEWAY_API_KEY: "any" };
+  const gateway = await openTransport({ offline: false, dryRun: false, env });
+  expect(hasDocumentedPrice({ ...gateway, name: "pigeon" })).toBe(false);
+  expect(hasDocumentedPrice(await openTransport({ offline: true, dryRun: true, env }))).toBe(true);
+});
+
 test("offline, the emulator answers whatever the environment says", async () => {
   vi.stubEnv("EVALUATOR_BASE_URL", "no address");
   const env = { EVALUATOR_TRANSPORT: "direct" };

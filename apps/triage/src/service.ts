@@ -6,7 +6,7 @@ import {
   printable,
   toPrintable,
 } from "evaluator-cli-kit";
-import type { Catalog, Transport } from "evaluator-client";
+import type { Catalog, Transport, TransportName } from "evaluator-client";
 import type { PostgresRuns } from "evaluator-postgres";
 
 /** What the program runs with: what it takes from the machine, and how a service is reached. */
@@ -84,17 +84,30 @@ export function isEmulator(wire: string): boolean {
 
 const vendorHost = "api.typesafe.ai";
 
-/** Whether the contract names what an engine costs: not one's own server, nor another's model. */
+/** What the program knows of the prices behind a transport. */
+interface Prices {
+  /** Whether the contract names what an engine at this host costs: not one's own server, nor another's model. */
+  readonly areDocumented: (host: string | undefined) => boolean;
+  /** Whether a list of them can be asked for. */
+  readonly areListed: boolean;
+}
+
+const prices: Readonly<Record<string, Prices>> = {
+  gateway: { areDocumented: () => true, areListed: true },
+  direct: { areDocumented: (host) => host === vendorHost, areListed: false },
+  logprobs: { areDocumented: () => false, areListed: false },
+  emulator: { areDocumented: () => true, areListed: false }, // the estimate is the service's
+} satisfies Record<TransportName | "emulator", Prices>;
+
+/** Whether the contract names what an engine costs. */
 export function hasDocumentedPrice({ name, target }: Transport): boolean {
-  if (name === "logprobs") return false;
-  return name !== "direct" || target === undefined || new URL(target.url).host === vendorHost;
+  const host = target && new URL(target.url).host;
+  return prices[name]?.areDocumented(host) === true;
 }
 
 const nextSteps = `Either
   set it in the file .env (.env.example says how) and run the same command again, or
   add --offline, and the emulator on this machine answers without a key.`;
-
-const noKeys = { AI_GATEWAY_API_KEY: "none", EVALUATOR_DIRECT_API_KEY: "none" };
 
 /**
  * Returns the transport to the emulator when offline, else to the service that `env` names.
@@ -104,9 +117,12 @@ const noKeys = { AI_GATEWAY_API_KEY: "none", EVALUATOR_DIRECT_API_KEY: "none" };
 export async function openTransport(options: ServiceOptions): Promise<Transport> {
   const { offline, dryRun, env } = options;
   if (offline) return await offlineTransport(dryRun);
-  const { ConfigurationError, transportFromEnvironment } = await import("evaluator-client");
+  const { apiKeyVariables, ConfigurationError, transportFromEnvironment } =
+    await import("evaluator-client");
+  // What sends nothing needs no key.
+  const keys = Object.values(apiKeyVariables).map((variable) => [variable, "none"]);
   try {
-    return transportFromEnvironment(dryRun ? { ...env, ...noKeys } : env);
+    return transportFromEnvironment(dryRun ? { ...env, ...Object.fromEntries(keys) } : env);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     throw new CliError(`${toPrintable(error.message)}\n${nextSteps}`, { cause: error });
@@ -140,7 +156,7 @@ const limits = { maxRetries: 0, deadlineMs: 3000 };
 /** Returns the gateway's price list, which needs no key; null when the gateway is not asked. */
 export async function openCatalog({ offline, env }: ServiceOptions): Promise<Catalog | null> {
   const name = env["EVALUATOR_TRANSPORT"]?.trim() || "gateway";
-  if (offline || name !== "gateway") return null;
+  if (offline || prices[name]?.areListed !== true) return null;
   const { createCatalog } = await import("evaluator-client");
   return createCatalog({ env, ...limits });
 }

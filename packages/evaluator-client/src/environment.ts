@@ -1,15 +1,25 @@
 /** Environment variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables this package reads when an option is not given. */
+/**
+ * The variable of each transport's key, by the name that `EVALUATOR_TRANSPORT` takes: all that a
+ * program must never tell.
+ */
+export const apiKeyVariables = {
+  gateway: "AI_GATEWAY_API_KEY",
+  direct: "EVALUATOR_DIRECT_API_KEY",
+  logprobs: "EVALUATOR_LOGPROBS_API_KEY",
+} as const;
+
+/** The name of a transport, as `EVALUATOR_TRANSPORT` takes it. */
+export type TransportName = keyof typeof apiKeyVariables;
+
+/** The other variables this package reads when an option is not given. */
 export const environmentNames = {
   transport: "EVALUATOR_TRANSPORT",
   modelId: "EVALUATOR_MODEL_ID",
-  gatewayApiKey: "AI_GATEWAY_API_KEY",
   gatewayBaseUrl: "EVALUATOR_BASE_URL",
-  directApiKey: "EVALUATOR_DIRECT_API_KEY",
   directBaseUrl: "EVALUATOR_DIRECT_BASE_URL",
-  logprobsApiKey: "EVALUATOR_LOGPROBS_API_KEY",
   logprobsBaseUrl: "EVALUATOR_LOGPROBS_BASE_URL",
 } as const;
 

@@ -1,6 +1,12 @@
 import * as z from "zod/mini";
 import { checkOptions, ConfigurationError, hasMethods } from "./errors.ts";
-import { type Environment, environmentNames, programEnvironment } from "./environment.ts";
+import {
+  apiKeyVariables,
+  type Environment,
+  environmentNames,
+  programEnvironment,
+  type TransportName,
+} from "./environment.ts";
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
 import type { QuestionLimits } from "./questions/question.ts";
@@ -72,10 +78,10 @@ export interface EvaluatorOptions extends CallLimits, Hooks {
 }
 
 const transports = {
-  gateway: { create: gatewayTransport, keyVariable: environmentNames.gatewayApiKey },
-  direct: { create: directTransport, keyVariable: environmentNames.directApiKey },
-  logprobs: { create: logprobsTransport, keyVariable: environmentNames.logprobsApiKey },
-};
+  gateway: gatewayTransport,
+  direct: directTransport,
+  logprobs: logprobsTransport,
+} satisfies Record<TransportName, (options: { env: Environment }) => Transport>;
 
 /**
  * Returns the transport that `EVALUATOR_TRANSPORT` names, else the gateway's; what each is to reach,
@@ -85,7 +91,7 @@ const transports = {
  * @throws {ConfigurationError} when it names no transport, or the transport lacks something.
  */
 export function transportFromEnvironment(env: Environment = programEnvironment()): Transport {
-  return namedTransport(env).create({ env });
+  return transports[transportName(env)]({ env });
 }
 
 /**
@@ -96,13 +102,13 @@ export function transportFromEnvironment(env: Environment = programEnvironment()
  * @throws {ConfigurationError} when `EVALUATOR_TRANSPORT` names no transport.
  */
 export function keyFromEnvironment(env: Environment = programEnvironment()): string | null {
-  return env[namedTransport(env).keyVariable]?.trim() || null;
+  return env[apiKeyVariables[transportName(env)]]?.trim() || null;
 }
 
-function namedTransport(env: Environment) {
+function transportName(env: Environment): TransportName {
   const environmentVariable = environmentNames.transport;
   const name = env[environmentVariable]?.trim() || "gateway";
-  if (Object.hasOwn(transports, name)) return transports[name as keyof typeof transports];
+  if (Object.hasOwn(transports, name)) return name as TransportName;
   const message = `${environmentVariable} is none of ${Object.keys(transports).join(", ")}.`;
   throw new ConfigurationError(message, { option: "transport", environmentVariable });
 }

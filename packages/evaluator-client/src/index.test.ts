@@ -17,6 +17,7 @@ test("exports these names and no others", () => {
       "StatusError",
       "TimeoutError",
       "answerSchema",
+      "apiKeyVariables",
       "boolean",
       "booleanAnswerSchema",
       "booleanQuestionSchema",

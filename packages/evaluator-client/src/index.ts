@@ -8,7 +8,7 @@ export type {
   EvaluationBatch,
   RequestSource,
 } from "./batch/run-batch.ts";
-export type { Environment } from "./environment.ts";
+export { apiKeyVariables, type Environment, type TransportName } from "./environment.ts";
 export {
   type CallLimits,
   type EvaluatorOptions,

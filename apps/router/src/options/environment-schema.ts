@@ -1,4 +1,5 @@
 import type { GatewayModelId } from "ai";
+import { apiKeyVariables } from "evaluator-client";
 import { z } from "zod";
 import { contextModes } from "../decision/decision.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
@@ -115,7 +116,7 @@ export const environmentSchema = z.object({
 
 /** The names whose values are secret. */
 export const secretNames: ReadonlySet<string> = new Set([
-  "AI_GATEWAY_API_KEY",
+  ...Object.values(apiKeyVariables),
   "ROUTER_ACCESS_TOKEN",
   "ROUTER_LIMITS",
   "ROUTER_REPLY_API_KEY",

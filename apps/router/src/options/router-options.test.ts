@@ -1,6 +1,15 @@
 import { CliError } from "evaluator-cli-kit";
+import { apiKeyVariables } from "evaluator-client";
 import { expect, test } from "vitest";
 import { parseRouterOptions } from "./router-options.ts";
+
+test.each([...Object.values(apiKeyVariables), "ROUTER_REPLY_API_KEY"])(
+  "the value of %s is a secret, whoever decides",
+  (variable) => {
+    const { secrets } = parseRouterOptions({ [variable]: "a-key-of-some-length" }).engines;
+    expect(secrets).toEqual(["a-key-of-some-length"]);
+  },
+);
 
 test("nothing set means the loopback address, port 3000, the default models and no gateway", () => {
   expect(parseRouterOptions({})).toEqual({

@@ -6,9 +6,15 @@ import {
   readPositionals,
   trimEnvironment,
 } from "evaluator-cli-kit";
+import { apiKeyVariables } from "evaluator-client";
 import type { z } from "zod";
 import type { ContextMode, RoutingPolicy } from "../decision/decision.ts";
-import type { EngineOptions, ReplyServer, SharedLimitOptions } from "../services/services.ts";
+import {
+  type EngineOptions,
+  type ReplyServer,
+  type SharedLimitOptions,
+  transportUse,
+} from "../services/services.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
 import { defaultTierModels, environmentSchema, secretNames } from "./environment-schema.ts";
 
@@ -117,12 +123,7 @@ const renamed =
 
 type Settings = z.infer<typeof environmentSchema>;
 
-const keyNames = [
-  "AI_GATEWAY_API_KEY",
-  "EVALUATOR_DIRECT_API_KEY",
-  "EVALUATOR_LOGPROBS_API_KEY",
-  "ROUTER_REPLY_API_KEY",
-] as const;
+const keyNames = [...Object.values(apiKeyVariables), "ROUTER_REPLY_API_KEY"] as const;
 
 /** The variables of OpenTelemetry's own specification; the rest of them its packages read. */
 function hasTraces(data: Settings): boolean {
@@ -142,9 +143,15 @@ function addressSecrets(address: string | undefined): string[] {
   return [address, password].filter((secret) => secret !== undefined);
 }
 
-/** Without a key the gateway is not asked, and the emulator decides. */
-function readsEvaluator({ EVALUATOR_TRANSPORT, AI_GATEWAY_API_KEY }: Settings): boolean {
-  return (EVALUATOR_TRANSPORT ?? "gateway") !== "gateway" || AI_GATEWAY_API_KEY !== undefined;
+/** Whether the environment names who decides; a wrong name is refused where it is asked. */
+function readsEvaluator(data: Settings): boolean {
+  const use = decidingUse(data);
+  if (use === null || !use.isEmulatedWithoutKey) return true;
+  return data[apiKeyVariables[use.name]] !== undefined;
+}
+
+function decidingUse({ EVALUATOR_TRANSPORT = "gateway" }: Settings) {
+  return transportUse(EVALUATOR_TRANSPORT);
 }
 
 function readReplyServer(data: Settings, env: Environment): ReplyServer | null {
@@ -162,7 +169,7 @@ function readReplyServer(data: Settings, env: Environment): ReplyServer | null {
  * that decides, where one does: one model is often all there is.
  */
 function readTierModels(data: Settings): Record<Tier, string> {
-  const decider = data.EVALUATOR_TRANSPORT === "logprobs" ? data.EVALUATOR_MODEL_ID : undefined;
+  const decider = decidingUse(data)?.asksChatModel === true ? data.EVALUATOR_MODEL_ID : undefined;
   const models = tierNames.map((tier) => {
     const name = `ROUTER_MODEL_${tier.toUpperCase() as Uppercase<Tier>}` as const;
     if (data.ROUTER_REPLY_BASE_URL === undefined) {

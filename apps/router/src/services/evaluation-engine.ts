@@ -1,6 +1,6 @@
 import type { Environment } from "evaluator-cli-kit";
 import { createEvaluator, type Transport, transportFromEnvironment } from "evaluator-client";
-import type { EvaluationEngine, Tracing } from "./services.ts";
+import { type EvaluationEngine, type Tracing, transportUse } from "./services.ts";
 import { type SharedLimit, sharedLimitPacer } from "./shared-limit.ts";
 
 /**
@@ -21,7 +21,8 @@ export function connectEvaluation(
     ...(tracing !== null && { tracing: tracing.evaluation }),
   });
   const address = addressOf(transport);
-  const how = transport.name === "logprobs" ? ", read from its log-probabilities" : "";
+  const asksChatModel = transportUse(transport.name)?.asksChatModel === true;
+  const how = asksChatModel ? ", read from its log-probabilities" : "";
   return {
     evaluator,
     async close() {

@@ -1,6 +1,11 @@
 import type { LanguageModel } from "ai";
 import type { Environment } from "evaluator-cli-kit";
-import type { Catalog, Evaluator, Tracing as EvaluatorTracing } from "evaluator-client";
+import type {
+  Catalog,
+  Evaluator,
+  Tracing as EvaluatorTracing,
+  TransportName,
+} from "evaluator-client";
 import type { ReplyListener } from "../reply/reply-fetch.ts";
 import type { Redact } from "../security/redactor.ts";
 
@@ -111,6 +116,30 @@ export interface EngineOptions {
   readonly reply: ReplyServer | null;
   /** Every key in the settings, none of which is ever told. */
   readonly secrets: readonly string[];
+}
+
+/** What the router makes of a transport to the evaluation model. */
+interface TransportUse {
+  /** Whether the emulator decides where it has no key. */
+  readonly isEmulatedWithoutKey: boolean;
+  /** Whether it asks a chat model, which can also reply. */
+  readonly asksChatModel: boolean;
+}
+
+/** What the router makes of each transport. */
+const transportUses = {
+  gateway: { isEmulatedWithoutKey: true, asksChatModel: false },
+  direct: { isEmulatedWithoutKey: false, asksChatModel: false },
+  logprobs: { isEmulatedWithoutKey: false, asksChatModel: true },
+} satisfies Record<TransportName, TransportUse>;
+
+/** Returns what the router makes of a transport; null where it has no name that is known. */
+export function transportUse(
+  name: string,
+): (TransportUse & { readonly name: TransportName }) | null {
+  if (!Object.hasOwn(transportUses, name)) return null;
+  const known = name as TransportName;
+  return { ...transportUses[known], name: known };
 }
 
 /** Which limit several routers share, and where they agree on it. */

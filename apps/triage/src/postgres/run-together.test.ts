@@ -165,7 +165,7 @@ test("a worker of another engine, or with other questions, is refused before it 
   const other = { ...recordingTransport(), name: "another" };
   const refused = await start(["work", "--run", "1"], { cwd, transport: other });
   expect([refused.exitCode, other.requests.length]).toEqual([1, 0]);
-  expect(refused.stderr).toContain("Run 1 asks unknown through recording, and here the engine is");
+  expect(refused.stderr).toContain("Run 1 asks unknown through gateway, and here the engine is");
   await pglite.database.query("update evaluator.setups set questions = '{}'");
   const changed = await start(["work", "--run", "1"], { cwd });
   expect(changed.stderr).toContain("begun by another version of this program");
@@ -183,7 +183,7 @@ test("explain, report and a dry run read the database", async () => {
   const cwd = await folderWith(inbox(2));
   await start(["inbox.json"], { cwd });
   const explained = await start(["explain", "m-1"], { cwd });
-  expect(explained.stdout).toMatch(/^mail {6}m-1\nasked {5}unknown through recording\n/);
+  expect(explained.stdout).toMatch(/^mail {6}m-1\nasked {5}unknown through gateway\n/);
   expect((await start(["explain", "m-9"], { cwd })).stderr).toMatch(/^No run of this database has/);
   expect((await start(["report"], { cwd })).stdout).toMatch(/^<!doctype html>/);
   const dry = await start(["inbox.json", "--dry-run"], { cwd });

@@ -22,7 +22,7 @@ test("the estimate comes before the first call, the real totals after the last",
   const transport = recordingTransport();
   const stderr = { write: (text: string) => said.push(`${transport.requests.length}: ${text}`) };
   await startTriage(["inbox.json"], { cwd, transport, stderr });
-  expect(said[0]).toBe("0: Engine: unknown through recording.\n");
+  expect(said[0]).toBe("0: Engine: unknown through gateway.\n");
   expect(said[1]).toMatch(
     /^0: To ask: 3 mails, about 1,\d\d\d tokens, \$0\.000\d\d\d \(\$0\.042 a million tokens: the documented price\), 1 s\.\n$/,
   );

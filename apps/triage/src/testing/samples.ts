@@ -97,7 +97,7 @@ export function recordingTransport(
   let underWay = 0;
   let most = 0;
   return {
-    name: "recording",
+    name: "gateway",
     requests,
     mostAtOnce: () => most,
     async send(request) {

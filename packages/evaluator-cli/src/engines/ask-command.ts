@@ -64,10 +64,7 @@ async function ask(words: readonly string[], context: CliContext): Promise<numbe
     values.questions === undefined ? {} : await readQuestionsFile(values.questions, context);
   const questions = join(read, typed.questions);
   const { env, signal } = context;
-  const engine = readEngine(
-    values.engine ?? (env["EVALUATOR_TRANSPORT"]?.trim() || "gateway"),
-    env,
-  );
+  const engine = readEngine(values.engine, env);
   const state = await readState(values.state, context);
   await using evaluator = evaluatorOf(engine, env);
   const evaluation = await evaluator

@@ -1,14 +1,17 @@
 import type { Basis } from "evaluator-calibration";
 import {
+  apiKeyVariables,
   ConfigurationError,
   createEvaluator,
   directTransport,
+  type DirectWire,
   type Evaluation,
   type Evaluator,
   EvaluatorError,
   gatewayTransport,
   logprobsTransport,
   type Transport,
+  type TransportName,
 } from "evaluator-client";
 import {
   CliError,
@@ -20,12 +23,51 @@ import {
   UsageError,
 } from "evaluator-cli-kit";
 
+/** A kind of engine: the word that is typed in front of its address. */
+interface EngineKind {
+  /** What may be typed after the word, and what is reached so. */
+  readonly usage: readonly [address: string, what: string];
+  readonly open: (typed: Typed, env: Environment) => Transport;
+  /** Whether every answer comes with what it costs. */
+  readonly reportsCost: boolean;
+  /** Whether the service lists its models and prices. */
+  readonly hasCatalog: boolean;
+}
+
+const kinds = {
+  gateway: {
+    usage: ["[=URL][@MODEL]", "the evaluation model behind the AI gateway"],
+    open: openGateway,
+    reportsCost: true,
+    hasCatalog: true,
+  },
+  direct: {
+    usage: ["[=URL][@MODEL]", "the vendor's API, or a server that speaks POST /v1/systemone"],
+    open: (typed, env) => openDirect("systemone", typed, env),
+    reportsCost: false,
+    hasCatalog: false,
+  },
+  decisions: {
+    usage: ["=URL@MODEL", "a server that speaks POST /v1/decisions"],
+    open: (typed, env) => openDirect("decisions", typed, env),
+    reportsCost: false,
+    hasCatalog: false,
+  },
+  logprobs: {
+    usage: ["=URL@MODEL", "a chat server that gives log-probabilities"],
+    open: openLogprobs,
+    reportsCost: false,
+    hasCatalog: false,
+  },
+} satisfies Record<TransportName | "decisions", EngineKind>;
+
+const kindLines = Object.entries(kinds).map(
+  ([word, { usage }]) => `${(word + usage[0]).padEnd(26)}${usage[1]}`,
+);
+
 /** How an engine is typed, for the usage of every command that takes one. */
 export const engineUsage = `
-ENGINE   gateway[=URL][@MODEL]     the evaluation model behind the AI gateway
-         direct[=URL][@MODEL]      the vendor's API, or a server that speaks POST /v1/systemone
-         decisions=URL@MODEL       a server that speaks POST /v1/decisions
-         logprobs=URL@MODEL        a chat server that gives log-probabilities
+ENGINE   ${kindLines.join("\n         ")}
          What is left out comes from the environment, as in the client. A key too: AI_GATEWAY_API_KEY,
          EVALUATOR_DIRECT_API_KEY (direct, decisions), EVALUATOR_LOGPROBS_API_KEY. After a comma:
          key=VARIABLE (a key of its own), key=none, price=USD (a million input tokens, logprobs),
@@ -39,17 +81,18 @@ export interface Engine {
   readonly transport: Transport;
   /** Whether it is a server of one's own, without the vendor's limits. */
   readonly isOwn: boolean;
-  /** Whether its answers come with what they cost: the gateway says so, others where it was typed. */
+  /** Whether its answers come with what they cost, by themselves or because it was typed. */
   readonly reportsCost: boolean;
+  /** Whether its service lists models and prices. */
+  readonly hasCatalog: boolean;
 }
 
-const kinds = ["gateway", "direct", "decisions", "logprobs"] as const;
 const settings = ["key", "price", "debias", "server"] as const;
 const debiases = ["raw", "balanced"] as const;
 const servers = ["openai", "vllm", "llama.cpp", "sglang", "ollama"] as const;
 
 interface Typed {
-  readonly kind: (typeof kinds)[number];
+  readonly kind: TransportName | "decisions";
   readonly baseUrl: string | undefined;
   readonly model: string | undefined;
   readonly key: string | null | undefined;
@@ -58,15 +101,22 @@ interface Typed {
   readonly server: (typeof servers)[number] | undefined;
 }
 
-/** Returns the engine that was typed. @throws UsageError that says what is missing or wrong. */
-export function readEngine(text: string, env: Environment): Engine {
+/**
+ * Returns the engine that was typed, else the one that `EVALUATOR_TRANSPORT` names.
+ *
+ * @throws UsageError that says what is missing or wrong.
+ */
+export function readEngine(given: string | undefined, env: Environment): Engine {
+  const text = given ?? (env["EVALUATOR_TRANSPORT"]?.trim() || "gateway");
   const typed = parseEngine(text, env);
+  const { open, reportsCost, hasCatalog }: EngineKind = kinds[typed.kind];
   try {
     return {
       name: text,
-      transport: transportOf(typed, env),
+      transport: open(typed, env),
       isOwn: typed.baseUrl !== undefined,
-      reportsCost: typed.kind === "gateway" || typed.price !== undefined,
+      reportsCost: reportsCost || typed.price !== undefined,
+      hasCatalog,
     };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
@@ -116,8 +166,9 @@ export function emulatedBasis(headers: Evaluation["headers"]): Basis | null {
 function parseEngine(text: string, env: Environment): Typed {
   const [address = "", ...given] = text.split(",");
   const match = /^([a-z]+)(?:=([^@]+))?(?:@(.+))?$/.exec(address);
-  if (match === null || !kinds.some((kind) => kind === match[1])) {
-    const wanted = "gateway, direct, decisions or logprobs, such as logprobs=URL@MODEL";
+  if (match === null || !Object.hasOwn(kinds, match[1] ?? "")) {
+    const words = Object.keys(kinds);
+    const wanted = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}, such as logprobs=URL@MODEL`;
     throw new UsageError(printable`--engine ${text}: an engine is one of ${wanted}.`);
   }
   const [, kind, baseUrl, model] = match;
@@ -143,28 +194,40 @@ function readKey(variable: string | undefined, env: Environment): string | null 
   throw new UsageError(printable`key=${variable} names an environment variable that is not set.`);
 }
 
-function transportOf(typed: Typed, env: Environment): Transport {
-  const { kind, baseUrl, model, key, debias, server, price } = typed;
-  const address = { env, ...(baseUrl !== undefined && { baseUrl }) };
-  const named = model === undefined ? {} : { model };
-  if (kind === "gateway") {
-    const apiKey = key ?? (isKeyless(typed, env["AI_GATEWAY_API_KEY"]) ? "none" : undefined);
-    const modelId = model === undefined ? {} : { modelId: model };
-    return gatewayTransport({ ...address, ...modelId, ...(apiKey !== undefined && { apiKey }) });
-  }
-  if (kind === "logprobs") {
-    return logprobsTransport({
-      ...address,
-      ...named,
-      ...(key !== undefined && { apiKey: key }),
-      ...(debias && { debias }),
-      ...(server && { server }),
-      ...(price !== undefined && { price: { inputUsdPerMillionTokens: price } }),
-    });
-  }
-  const apiKey = isKeyless(typed, env["EVALUATOR_DIRECT_API_KEY"]) ? null : key;
-  const wire = kind === "decisions" ? "decisions" : "systemone";
-  return directTransport({ ...address, ...named, wire, ...(apiKey !== undefined && { apiKey }) });
+function openGateway(typed: Typed, env: Environment): Transport {
+  const { baseUrl, model, key } = typed;
+  const apiKey = key ?? (isKeyless(typed, env[apiKeyVariables.gateway]) ? "none" : undefined);
+  return gatewayTransport({
+    env,
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(model !== undefined && { modelId: model }),
+    ...(apiKey !== undefined && { apiKey }),
+  });
+}
+
+function openDirect(wire: DirectWire, typed: Typed, env: Environment): Transport {
+  const { baseUrl, model, key } = typed;
+  const apiKey = isKeyless(typed, env[apiKeyVariables.direct]) ? null : key;
+  return directTransport({
+    env,
+    wire,
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(model !== undefined && { model }),
+    ...(apiKey !== undefined && { apiKey }),
+  });
+}
+
+function openLogprobs(typed: Typed, env: Environment): Transport {
+  const { baseUrl, model, key, debias, server, price } = typed;
+  return logprobsTransport({
+    env,
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(model !== undefined && { model }),
+    ...(key !== undefined && { apiKey: key }),
+    ...(debias && { debias }),
+    ...(server && { server }),
+    ...(price !== undefined && { price: { inputUsdPerMillionTokens: price } }),
+  });
 }
 
 /** Servers of this machine mostly want no key. */

@@ -63,8 +63,7 @@ async function serve(words: readonly string[], context: CliContext): Promise<num
   const { values, positionals } = parseWords(words, options);
   readPositionals(positionals, []);
   const { env } = context;
-  const given = values.engine ?? (env["EVALUATOR_TRANSPORT"]?.trim() || "gateway");
-  const engine = readEngine(given, env);
+  const engine = readEngine(values.engine, env);
   const port =
     values.http === undefined ? null : readWholeNumber("--http", values.http, { max: 65_535 });
   const limits = readLimits(values, env, engine);
@@ -135,9 +134,12 @@ function readPositive(name: string, given: string): number {
   return readDecimal(name, given, { min: 0.000001, what: "a number" });
 }
 
-/** The gateway's catalog, at the address where its model is asked; null for another engine. */
-function catalogOf({ transport: { name, target } }: Engine, env: Environment): Catalog | null {
-  return name === "gateway" && target !== undefined
+/** The engine's catalog, at the address where its model is asked; null where it has none. */
+function catalogOf(
+  { transport: { target }, hasCatalog }: Engine,
+  env: Environment,
+): Catalog | null {
+  return hasCatalog && target !== undefined
     ? createCatalog({ env, baseUrl: target.url.slice(0, target.url.lastIndexOf("/")) })
     : null;
 }

@@ -1,3 +1,4 @@
+import type { TransportName } from "../environment.ts";
 import type { StatusError } from "../errors.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { imagesIn, type ImageSupport } from "../questions/state.ts";
@@ -16,8 +17,7 @@ import { httpClientFor, mergeHeaders, type TransportOptions } from "./transport-
 
 /** What a service adds to posting, reading, redacting and classifying: its wire, mapping and error reading. */
 export interface PostedService {
-  /** A short name for messages, such as `gateway`. */
-  readonly name: string;
+  readonly name: TransportName;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly modelId: string;

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../../errors.ts";
-import { environmentNames } from "../../environment.ts";
+import { apiKeyVariables, environmentNames } from "../../environment.ts";
 import { postTransport } from "../post-transport.ts";
 import type { Transport } from "../transport.ts";
 import {
@@ -120,6 +120,6 @@ function readOptions(options: DirectTransportOptions) {
 }
 
 function readApiKey(given: string | undefined, env: DirectTransportOptions["env"]): string {
-  const environmentVariable = environmentNames.directApiKey;
+  const environmentVariable = apiKeyVariables.direct;
   return readHeaderOption({ option: "apiKey", environmentVariable, given, env });
 }

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../../errors.ts";
-import { type Environment, environmentNames } from "../../environment.ts";
+import { apiKeyVariables, type Environment, environmentNames } from "../../environment.ts";
 import { postTransport } from "../post-transport.ts";
 import type { Transport } from "../transport.ts";
 import {
@@ -81,7 +81,7 @@ export interface GatewayAccess {
 
 /** The gateway key of the options or the environment. */
 export function readGatewayKey({ apiKey, env }: GatewayAccess): string {
-  const environmentVariable = environmentNames.gatewayApiKey;
+  const environmentVariable = apiKeyVariables.gateway;
   return readHeaderOption({ option: "apiKey", environmentVariable, given: apiKey, env });
 }
 

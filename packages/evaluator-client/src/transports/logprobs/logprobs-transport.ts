@@ -1,5 +1,5 @@
 import { ConfigurationError, InvalidRequestError } from "../../errors.ts";
-import { environmentNames } from "../../environment.ts";
+import { apiKeyVariables, environmentNames, type TransportName } from "../../environment.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { type Question, quoteName } from "../../questions/question.ts";
 import type { Transport } from "../transport.ts";
@@ -60,7 +60,7 @@ export function logprobsTransport(options: LogprobsTransportOptions = {}): Trans
   const finder = new ServerFinder(server, connection);
   const plansOf = perQuestions((questions) => planAll(questions, debias));
   return {
-    name: "logprobs",
+    name: "logprobs" satisfies TransportName,
     target: { url: baseUrl, modelId: model, format: `${promptFormat} ${debias}` },
     estimate: (request) => estimate(request, plansOf(request.questions)),
     async send(request, context) {
@@ -165,7 +165,7 @@ function readAddress({ baseUrl, env }: LogprobsTransportOptions): string {
 
 function readApiKey({ apiKey, env }: LogprobsTransportOptions): string | null {
   if (apiKey === null) return null;
-  const environmentVariable = environmentNames.logprobsApiKey;
+  const environmentVariable = apiKeyVariables.logprobs;
   const source = { option: "apiKey", environmentVariable, given: apiKey, env };
   return readOption({ ...source, fallback: " " }) === " " ? null : readHeaderOption(source);
 }
