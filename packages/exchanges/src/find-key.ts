@@ -1,3 +1,6 @@
+// Before anything is kept in a file, and so stricter than what live output is searched for: each spelling
+// and each part of the key in use counts, and there is no harm in keeping nothing.
+
 /** What came back from a service, before anything is believed or kept. */
 export interface LiveReply {
   readonly status: number;

@@ -1,3 +1,6 @@
+// It knows the secrets and replaces them in text that has to go on, a piece at a time. The client drops a
+// server's words that repeat one, since its errors can do without them.
+
 /** Replaces every secret in a text. */
 export interface Redact {
   (text: string): string;

@@ -1,6 +1,9 @@
+import type { EvaluationRequest, State } from "evaluator-client";
 import { z } from "zod";
 
-// Made once, not for each of the servers that answer over HTTP.
+// What an assistant is told, not what is checked: the client parses each request again by its own
+// schemas. Those cannot stand here, as they keep every key (`z.custom`), which JSON Schema cannot say,
+// and describe nothing. `toRequest` holds the two together. Made once, not for each server over HTTP.
 
 const instructions = z.string().min(1).describe("the question, in words");
 const questionSchema = z.discriminatedUnion("type", [
@@ -31,6 +34,11 @@ export const evaluateInput = z.object({
     .describe("what the questions are about: text, or an object; no images; all the model knows"),
   questions: z.record(z.string(), questionSchema).describe("id to question; the model sees no id"),
 });
+
+/** Returns what the client asks for an assistant's input; it does not compile where the two differ. */
+export function toRequest({ state, questions }: z.infer<typeof evaluateInput>): EvaluationRequest {
+  return { state: state as State, questions };
+}
 
 /** What `estimate` takes. */
 export const estimateInput = evaluateInput.extend({

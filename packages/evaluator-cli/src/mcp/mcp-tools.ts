@@ -19,6 +19,7 @@ import {
   listInput,
   listOutput,
   type ShortAnswer,
+  toRequest,
 } from "./mcp-schemas.ts";
 
 /** What the tools ask, and what they may spend. */
@@ -55,8 +56,7 @@ export function createMcpServer(context: ToolContext): McpServer {
       outputSchema: evaluateOutput,
       annotations,
     },
-    (request, { signal }) =>
-      toResult(() => evaluate(request as EvaluationRequest, context, signal)),
+    (request, { signal }) => toResult(() => evaluate(toRequest(request), context, signal)),
   );
   server.registerTool(
     "estimate",
@@ -68,7 +68,7 @@ export function createMcpServer(context: ToolContext): McpServer {
       annotations: { ...annotations, idempotentHint: true },
     },
     ({ times, ...request }, { signal }) =>
-      toResult(() => estimate(request as EvaluationRequest, times, context, signal)),
+      toResult(() => estimate(toRequest(request), times, context, signal)),
   );
   server.registerTool(
     "list_models",
