@@ -46,4 +46,5 @@ test("a failure in the child is the asker's, in its words", async () => {
 test("a child that ends by itself leaves nobody waiting", async () => {
   const child = await startTestChild();
   await expect(child.ask("end")).rejects.toThrow("ended by itself");
+  await expect(child.ask("double", 2)).rejects.toThrow("closed");
 });

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
+import { createBirpc } from "birpc";
 
 /** A child process that is asked by name, one thing at a time. */
 export interface Child<TService extends ChildService> {
@@ -30,15 +31,21 @@ export function startChild<TService extends ChildService>(
   env: Readonly<Record<string, string>> = {},
 ): Child<TService> {
   const child = fork(file, { execArgv: [...execArgv], serialization: "advanced", env });
-  const ended = once(child, "exit");
-  let lastId = 0;
+  const calls = createBirpc<ChildService, object, false>(
+    {},
+    {
+      post: (message) => child.send(message),
+      on: (listener) => child.on("message", listener),
+      timeout: -1, // a long round takes minutes
+      proxify: false,
+    },
+  );
+  const ended = once(child, "exit").then(() => {
+    calls.$close(new Error(`The process of ${file.pathname} ended by itself.`));
+  });
   const hold = holder(child);
   return {
-    async ask(name, ...[input]) {
-      const id = (lastId += 1);
-      child.send({ id, name, input } satisfies ChildRequest);
-      return (await hold(replyTo(child, { id, file }))) as never;
-    },
+    ask: (name, ...input) => hold(calls.$call(name, ...(input as [input: never]))) as never,
     async close() {
       if (child.connected) child.disconnect();
       await hold(ended);
@@ -62,48 +69,17 @@ function holder(child: ChildProcess) {
   };
 }
 
-function replyTo(child: ChildProcess, { id, file }: { id: number; file: URL }): Promise<unknown> {
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const onMessage = (reply: ChildReply) => {
-    if (reply.id !== id) return;
-    if ("failure" in reply) reject(new Error(reply.failure));
-    else resolve(reply.result);
-  };
-  const onExit = () => reject(new Error(`The process of ${file.pathname} ended by itself.`));
-  child.on("message", onMessage).once("exit", onExit);
-  return promise.finally(() => child.off("message", onMessage).off("exit", onExit));
-}
-
 /** What a child process can be asked to do, by name; each takes and gives what survives a copy. */
 export type ChildService = Readonly<Record<string, (input: never) => unknown>>;
 
-/** A request to a child process. */
-export interface ChildRequest {
-  readonly id: number;
-  readonly name: string;
-  readonly input: unknown;
-}
-
-/** A child process's reply: a result, or the words of a failure. */
-export type ChildReply =
-  | { readonly id: number; readonly result: unknown }
-  | { readonly id: number; readonly failure: string };
-
 /** Serves the parent process until it lets go. */
 export function serveParent(service: ChildService): void {
-  process.on("message", ({ id, name, input }: ChildRequest) => {
-    void reply(id, async () => await service[name]?.(input as never));
+  createBirpc<object, ChildService, false>(service, {
+    post: (message) => process.send?.(message),
+    on: (listener) => process.on("message", listener),
+    bind: "functions",
+    proxify: false,
   });
   // Ends in order, so that a profile is written.
   process.once("disconnect", () => process.exit());
-}
-
-async function reply(id: number, run: () => Promise<unknown>): Promise<void> {
-  try {
-    const result = await run();
-    process.send?.({ id, result } satisfies ChildReply);
-  } catch (error) {
-    const failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.send?.({ id, failure } satisfies ChildReply);
-  }
 }
