@@ -125,7 +125,7 @@ async function runIntercepted(order: string, names: readonly string[]) {
   const { origin } = await emulator.listen();
   const command = `node intercepted.ts evaluator-client ${names.join()} "${order}" ${origin}`;
   const stdout = await run(command, { cwd: project });
-  const log = await fetch(`${origin}/_emulator/journal`);
+  const log = await fetch(`${origin}/_emulator/requests`);
   const { requests } = (await log.json()) as { requests: unknown[] };
   return { lines: stdout.trimEnd().split("\n"), requests: requests.length };
 }

@@ -28,7 +28,7 @@ test("the limit is lifted when the minute has passed", () => {
   expect(meetFreeTierWall(account, freeModel, 60_000)).toBeNull();
 });
 
-test("models outside the subset are refused on the free tier only", () => {
+test("models outside the subset are rejected on the free tier only", () => {
   expect(meetFreeTierWall(createAccount({ tier: "free" }), paidModel, 0)).toBe("no-access");
   expect(meetFreeTierWall(createAccount({ tier: "paid" }), paidModel, 0)).toBeNull();
 });

@@ -27,7 +27,7 @@ interface AccountStart {
 /** Credits of a new account in US dollars; the emulator's own figures. */
 const startingDollars = { free: 5, paid: 20 } as const;
 
-/** A new account with its starting credits. */
+/** Returns a new account with its starting credits. */
 export function createAccount({ tier, balanceUsd }: AccountStart, number = 1): Account {
   return {
     number,
@@ -119,15 +119,15 @@ export function createAccountBook(tier: Tier, keys?: readonly (string | KeySetup
 export const freeTierBurst = 3;
 const windowMs = 60_000;
 
-/** Why the free tier refuses a call; both are the same wall (contract section 7, rule 1). */
-export type FreeTierRefusal = "no-access" | "rate-limited";
+/** Why the free tier rejects a call; both are the same wall (contract section 7, rule 1). */
+export type FreeTierProblem = "no-access" | "rate-limited";
 
-/** Counts a call against the free tier and says whether it is refused; null lets it through. */
+/** Counts a call against the free tier and says whether it is rejected; null lets it through. */
 export function meetFreeTierWall(
   account: Account,
   model: CatalogModel,
   nowMs: number,
-): FreeTierRefusal | null {
+): FreeTierProblem | null {
   if (account.tier === "paid") return null;
   if (!model.isOnFreeTier) return "no-access";
   const recent = (account.calls.get(model.id) ?? []).filter((time) => time > nowMs - windowMs);

@@ -51,6 +51,6 @@ test.each([
   [["--cert", "b"], "--cert and --key belong together"],
   [["--unknown"], "--unknown"],
   [["stray"], "stray"],
-])("%j is refused by name", (args, message) => {
+])("%j is rejected by name", (args, message) => {
   expect(() => readArguments(args, "/home")).toThrow(message);
 });

@@ -12,7 +12,7 @@ export const echoModel = "local/echo-1";
 /** The provider that answers in the emulator's place of one. */
 export const localProvider = "local";
 
-/** The stand-in that answered an evaluation, or null where a recorded model did. */
+/** Returns the stand-in that answered an evaluation, or null where a recorded model did. */
 export function standInFor(basis: Basis): string | null {
   if (basis === "recorded") return null;
   return basis === "rule" ? ruleModel : lexicalModel;

@@ -33,7 +33,7 @@ export type Call = Context<CallEnvironment>;
 
 /** Largest request body, in bytes; an image of 16 MiB is 22 MiB of base64. */
 const maxBodyBytes = 32 * 1024 * 1024;
-/** Deepest nesting of a body; deeper ones would overflow the stack of whoever walks them. */
+/** Deepest nesting of a body; far deeper ones would overflow the stack of whoever walks them. Chosen. */
 const maxDepth = 100;
 
 const texts = new WeakMap<Request, Promise<string>>();

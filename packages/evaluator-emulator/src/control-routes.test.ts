@@ -42,7 +42,7 @@ test("a top-up without a key is for every account, those opened later included",
   expect(await get(emulator, "/v1/credits", as("new"))).toMatchObject({ balance: "15" });
 });
 
-test("keys have their own tier and balance, and an empty one is refused", async () => {
+test("keys have their own tier and balance, and an empty one is rejected", async () => {
   const keys = ["plain", { key: "poor", balanceUsd: 0 }, { key: "free", tier: "free" }] as const;
   const emulator = open({ keys });
   expect(await get(emulator, "/v1/credits", as("plain"))).toMatchObject({ balance: "20" });
@@ -82,14 +82,14 @@ test("a top-up for a key that is not accepted is a 400 that does not repeat it",
   expect(JSON.stringify(json)).not.toContain("stolen-key");
 });
 
-test("the journal tells requests apart without keys, header values or bodies", async () => {
+test("the request log tells requests apart without keys, header values or bodies", async () => {
   const emulator = open({ faults: [{ kind: "status", status: 503, path: "/v1/credits" }] });
   const state = "the secret state";
   await postEvaluation(emulator, { ...spamQuestion, state }, as("first-key"));
   await postEvaluation(emulator, {}, as("second-key"));
   await emulator.fetch("/v1/credits?token=query-secret", { headers: as("first-key") });
   await emulator.fetch("/v1/models");
-  const { requests } = await get(emulator, "/_emulator/journal");
+  const { requests } = await get(emulator, "/_emulator/requests");
   const startedAt = "1970-01-01T00:00:00.000Z";
   const evaluation = { method: "POST", path: "/v4/ai/evaluation-model", model: "typesafe-ai/jev" };
   const lookUp = { method: "GET", model: null, ending: "whole", startedAt };
@@ -110,11 +110,19 @@ test("the journal tells requests apart without keys, header values or bodies", a
   expect(JSON.stringify(requests)).not.toMatch(/key|secret/);
 });
 
-test("the journal keeps a call that gets no response", async () => {
+test("the request log keeps a call that gets no response", async () => {
   const emulator = open({ faults: [{ kind: "reset" }] });
   await expect(emulator.fetch("/v1/models")).rejects.toThrow(TypeError);
-  const { requests } = await get(emulator, "/_emulator/journal");
+  const { requests } = await get(emulator, "/_emulator/requests");
   expect(requests).toMatchObject([{ path: "/v1/models", status: null, ending: "reset" }]);
+});
+
+test("the request log is at its old address too", async () => {
+  const emulator = open();
+  await emulator.fetch("/v1/models");
+  const log = await get(emulator, "/_emulator/requests");
+  expect(log).toMatchObject({ requests: [{ path: "/v1/models" }] });
+  expect(await get(emulator, "/_emulator/journal")).toEqual(log);
 });
 
 test("faults can be added, listed and taken back", async () => {
@@ -137,7 +145,7 @@ test("faults can be added, listed and taken back", async () => {
 test.each([
   [{ kind: "flood" }, "fault 1, kind: expected a kind: status, latency, html"],
   [[{ kind: "hang" }, { kind: "hang", rate: 7 }], "fault 2, rate: "],
-])("the fault %j is refused by place, and none is added", async (body, message) => {
+])("the fault %j is rejected by its position, and none is added", async (body, message) => {
   const emulator = open();
   expect(await post(emulator, "/_emulator/faults", { body })).toMatchObject({
     status: 400,
@@ -146,13 +154,13 @@ test.each([
   expect(await get(emulator, "/_emulator/faults")).toEqual({ faults: [] });
 });
 
-test("reset gives new accounts, an empty journal, and the faults it was made with", async () => {
+test("reset gives new accounts, an empty request log, and the faults it was made with", async () => {
   const emulator = open({ tier: "free", faults: [{ kind: "status", status: 500, next: 1 }] });
   expect((await evaluateAs(emulator, "a")).status).toBe(500);
   await topUp(emulator, { amount: 10 });
   await post(emulator, "/_emulator/faults", { body: { kind: "hang" } });
   await post(emulator, "/_emulator/reset", { body: {} });
-  expect(await get(emulator, "/_emulator/journal")).toEqual({ requests: [] });
+  expect(await get(emulator, "/_emulator/requests")).toEqual({ requests: [] });
   expect((await evaluateAs(emulator, "a")).status).toBe(500);
   await useUpBurst(emulator, "a");
 });
@@ -176,6 +184,6 @@ test("pages of other origins may not control the emulator", async () => {
 test("the vendor's calls are counted for their keys too", async () => {
   const emulator = open();
   await postSystemOne(emulator, {}, as("vendor-key"));
-  const { requests } = await get(emulator, "/_emulator/journal");
+  const { requests } = await get(emulator, "/_emulator/requests");
   expect(requests).toMatchObject([{ path: "/direct/v1/systemone", account: 1, status: 422 }]);
 });

@@ -22,13 +22,15 @@ export function controlRoutes(context: ControlContext): Hono<CallEnvironment> {
   const { accounts, faults, requests, reset } = context;
   const app = new Hono<CallEnvironment>().basePath("/_emulator");
   const faultList = () => Response.json({ faults: faults.list() });
-  app.use(async (call, next) => (isForeignPage(call) ? refuseForeignPage() : await next()));
+  app.use(async (call, next) => (isForeignPage(call) ? rejectForeignPage() : await next()));
   app.post("/top-up", (call) => topUp(call, accounts));
   app.post("/reset", () => {
     reset();
     return Response.json({});
   });
-  app.get("/journal", () => Response.json({ requests: requests.list().map(toEntry) }));
+  const requestList = () => Response.json({ requests: requests.list().map(toEntry) });
+  app.get("/requests", requestList);
+  app.get("/journal", requestList); // its name until it was called requests
   app.get("/faults", faultList);
   app.post("/faults", async (call) => {
     const body = await readJson(call);
@@ -64,7 +66,7 @@ function isForeignPage({ req }: Call): boolean {
   return origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
 }
 
-function refuseForeignPage(): Response {
+function rejectForeignPage(): Response {
   const message = "Pages of other origins may not control the emulator.";
   return Response.json({ error: { message, type: "forbidden" } }, { status: 403 });
 }

@@ -27,12 +27,12 @@ function toGatewayForm(records: Named, path: string): Named {
 }
 
 test(`${requests} random requests never crash it, and every answer passes the check`, async () => {
-  const seen = { answered: 0, refused: 0 };
+  const seen = { answered: 0, rejected: 0 };
   const property = fc.asyncProperty(randomRequest, async (request) => {
     const response = await send(request);
     if (response.status >= 500) return false;
     const text = await response.text();
-    if (response.status !== 200) seen.refused += 1;
+    if (response.status !== 200) seen.rejected += 1;
     else if (/(?:evaluation-model|decision-model|systemone)$/.test(request.path)) {
       // A lone half of a surrogate pair has no UTF-8 form.
       const sent = request.body.toWellFormed();
@@ -49,5 +49,5 @@ test(`${requests} random requests never crash it, and every answer passes the ch
   });
   await fc.assert(property, { numRuns: requests, seed: 2026 });
   expect(seen.answered).toBeGreaterThan(requests / 4);
-  expect(seen.refused).toBeGreaterThan(requests / 4);
+  expect(seen.rejected).toBeGreaterThan(requests / 4);
 });

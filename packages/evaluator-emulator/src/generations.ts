@@ -23,10 +23,14 @@ export interface GenerationLog {
   reset(): void;
 }
 
-/** @param capacity - How many calls are kept; the oldest is forgotten first. */
+/**
+ * Makes an empty log of calls.
+ *
+ * @param capacity - How many calls are kept; the oldest is forgotten first.
+ */
 export function createGenerationLog(capacity = 1000): GenerationLog {
   let generations = new Map<string, Generation>();
-  // One iterator for all: each new one would pass every place that a forgotten call has left.
+  // One iterator for all: each new one would pass every gap that a forgotten call has left.
   let oldestFirst = generations.keys();
   return {
     add(generation) {
@@ -86,7 +90,7 @@ interface AnsweredRoute extends Route {
   readonly endTime: number;
 }
 
-/** The routing block of an answered call (contract section 2.5). */
+/** Returns the routing block of an answered call (contract section 2.5). */
 export function answeredRouting({ startTime, endTime, ...route }: AnsweredRoute) {
   const { provider } = route;
   const outcome = { success: true, startTime, endTime, statusCode: 200 };
@@ -95,9 +99,9 @@ export function answeredRouting({ startTime, endTime, ...route }: AnsweredRoute)
 }
 
 /**
- * Returns the routing block of a call refused before any provider was tried (contract section 7).
+ * Returns the routing block of a call rejected before any provider was tried (contract section 7).
  */
-export function refusedRouting(route: Route) {
+export function rejectedRouting(route: Route) {
   return routing(route, []);
 }
 

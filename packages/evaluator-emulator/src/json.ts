@@ -50,7 +50,7 @@ function sortKeys(record: Record<string, unknown>): Record<string, unknown> {
 export function describeIssue(error: z.ZodError, entry: string): string {
   const [issue] = error.issues;
   const [index, ...path] = issue?.path ?? [];
-  const place = typeof index === "number" ? `${entry} ${index + 1}` : `the list of ${entry}s`;
+  const where = typeof index === "number" ? `${entry} ${index + 1}` : `the list of ${entry}s`;
   const field = path.map(String).join(".");
-  return `${place}${field === "" ? "" : `, ${field}`}: ${issue?.message ?? "is not valid"}`;
+  return `${where}${field === "" ? "" : `, ${field}`}: ${issue?.message ?? "is not valid"}`;
 }

@@ -19,7 +19,7 @@ const gatewayPaths = [
 ];
 
 /**
- * Handlers for msw that answer as the emulator does, so that a test needs no port.
+ * Returns handlers for msw that answer as the emulator does, so that a test needs no port.
  * A broken connection becomes msw's network error.
  *
  * @example

@@ -70,7 +70,7 @@ test("a certificate it makes is all that a client has to trust, and its key is i
   await expect(statusOver(`${origin}/v1/models`, other)).rejects.toThrow(/certificate/);
 });
 
-test("a certificate of yours is used; one with another's key is refused", async () => {
+test("a certificate of yours is used; one with another's key is rejected", async () => {
   const cwd = await temporaryFolder();
   const own = selfSignedCertificate();
   await writeFile(join(cwd, "cert.pem"), own.cert);
@@ -84,9 +84,9 @@ test("a certificate of yours is used; one with another's key is refused", async 
 });
 
 test("it is called from elsewhere only where a name is allowed, and by no other", async () => {
-  const refused = await run("--port 0 --host 0.0.0.0");
-  expect(refused).toMatchObject({ exitCode: 1 });
-  expect(refused.stderr).toContain("--allow-host NAME");
+  const rejected = await run("--port 0 --host 0.0.0.0");
+  expect(rejected).toMatchObject({ exitCode: 1 });
+  expect(rejected.stderr).toContain("--allow-host NAME");
   const cwd = await temporaryFolder();
   const printed = await start("--port 0 --host 0.0.0.0 --allow-host Emulator --tls ca.pem", cwd);
   const [, origin = "", port = ""] = /gateway +(https:\S+:(\d+))\//.exec(printed) ?? [];

@@ -25,7 +25,7 @@ export function runEmulator(
   command = "evaluator-emulator",
 ): Promise<number> {
   const help = { command, usage: emulatorUsage(command) };
-  // An error is told of here: the caller may be a package with its own copy of the error classes.
+  // An error is printed here: the caller may be a package with its own copy of the error classes.
   const own = context as CliContext;
   return runToExitCode(start, words, { name: "The emulator", help, context: own });
 }
@@ -56,7 +56,7 @@ async function start(words: readonly string[], context: CliContext): Promise<num
       `gateway  ${gatewayBaseUrl}\n` +
       `direct   ${directBaseUrl}\n` +
       (options.engine === undefined ? "" : `${options.engine.padEnd(8)} ${origin}\n`) +
-      `control  ${origin}/_emulator/journal, top-up, faults, reset\n` +
+      `control  ${origin}/_emulator/requests, top-up, faults, reset\n` +
       (tls !== null && "made" in tls ? `trust    ${tls.made}\n` : ""),
   );
   if (!signal.aborted) await once(signal, "abort");

@@ -30,7 +30,11 @@ export interface RequestLog {
   reset(): void;
 }
 
-/** @param capacity - How many requests are kept; the oldest are forgotten first. */
+/**
+ * Makes an empty log of requests.
+ *
+ * @param capacity - How many requests are kept; the oldest are forgotten first.
+ */
 export function createRequestLog(capacity = 1000): RequestLog {
   let entries: LoggedRequest[] = [];
   let count = 0;

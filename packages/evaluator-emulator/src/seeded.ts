@@ -28,11 +28,12 @@ function createRandom(seed: number): () => number {
   };
 }
 
+// Chosen, not measured: more texts than a test sends, and few enough to keep.
 const remembered = 100_000;
 
 /**
- * Numbers from 0 up to 1 that depend on the seed, the text and how often the text came before; so
- * the same requests draw the same numbers in whatever order they arrive.
+ * Returns numbers from 0 up to 1 that depend on the seed, the text and how often the text came
+ * before; so the same requests draw the same numbers in whatever order they arrive.
  */
 export function createDraws(seed: string): (text: string) => number {
   const turns = new Map<string, number>();

@@ -82,7 +82,7 @@ test("closing ends a request that is still being sent", async () => {
   expect(await ended).toBeDefined();
 });
 
-test("a body sent in chunks is read, and one over the limit is refused", async () => {
+test("a body sent in chunks is read, and one over the limit is rejected", async () => {
   const { origin } = await open().listen();
   const chunks = [
     '{"model":"jev-latest","state":"hello",',

@@ -51,7 +51,7 @@ export async function serve(answer: Answer, options: ServeOptions): Promise<List
   const names = allowedHosts.map((name) => name.toLowerCase());
   const handle = requestListener(answer);
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (isForeignRequest(incoming.headers, names)) refuse(outgoing);
+    if (isForeignRequest(incoming.headers, names)) reject(outgoing);
     else void handle(incoming, outgoing);
   };
   const server = tls === null ? createServer(onRequest) : createTls(tls, onRequest);
@@ -96,7 +96,7 @@ function createTls(
   }
 }
 
-function refuse(outgoing: ServerResponse): void {
+function reject(outgoing: ServerResponse): void {
   const message =
     "The emulator answers to loopback names only, such as 127.0.0.1 or localhost, and to those of --allow-host.";
   const body = JSON.stringify({ error: { message, type: "forbidden" } });

@@ -45,7 +45,7 @@ test("the vendor's own limits are 1,200 a minute and 250,000 tokens a second", a
   expect(tokens.indexOf("429 1")).toBe(8);
 });
 
-test("a refusal has the vendor's form, and without limits there is none", async () => {
+test("a throttled answer has the vendor's form, and without limits there is none", async () => {
   const { emulator, status } = limited({ burst: 1 });
   await status();
   const { json } = await postSystemOne(emulator, request, { authorization: "Bearer a" });

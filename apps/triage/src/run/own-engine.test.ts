@@ -23,8 +23,8 @@ async function startEngine() {
     EVALUATOR_MODEL_ID: "qwen3:4b",
   };
   const calls = async () => {
-    const journal = await emulator.fetch("/_emulator/journal?limit=10000");
-    const { requests } = journalSchema.parse(await journal.json());
+    const log = await emulator.fetch("/_emulator/requests?limit=10000");
+    const { requests } = journalSchema.parse(await log.json());
     return requests.filter(({ path }) => path === "/v1/chat/completions").length;
   };
   const triage = (cwd: string, ...words: string[]) =>

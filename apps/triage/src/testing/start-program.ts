@@ -102,7 +102,7 @@ export class AnsweredCalls {
 
   /** Adds what was answered since the last time. */
   async count(): Promise<void> {
-    const response = await this.#emulator.fetch("/_emulator/journal");
+    const response = await this.#emulator.fetch("/_emulator/requests");
     const { requests } = journalSchema.parse(await response.json());
     for (const { number, path, status, ending } of requests) {
       if (path.startsWith("/v4/") && status === 200 && ending === "whole") {

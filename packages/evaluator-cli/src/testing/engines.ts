@@ -12,7 +12,7 @@ export async function startEmulator(options: EmulatorOptions = {}) {
     ...address,
     /** Returns the paths that were asked for, in order. */
     paths: async (): Promise<string[]> => {
-      const log = await fetch(`${address.origin}/_emulator/journal`);
+      const log = await fetch(`${address.origin}/_emulator/requests`);
       const { requests } = (await log.json()) as { requests: { path: string }[] };
       return requests.map(({ path }) => path);
     },

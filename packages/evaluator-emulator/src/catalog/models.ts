@@ -98,7 +98,7 @@ export const models: readonly CatalogModel[] = [
   },
 ];
 
-/** The model with this id, or null when the price list does not have it. */
+/** Returns the model with this id, or null when the price list does not have it. */
 export function findModel(id: string): CatalogModel | null {
   return models.find((model) => model.id === id) ?? null;
 }

@@ -11,12 +11,15 @@ const decimals = 12;
 /** Picodollars in one US dollar. */
 export const picodollarsPerDollar = 10 ** decimals;
 
-/** The price of one token, from a price in US dollars per million tokens. */
+/** Returns the price of one token, from a price in US dollars per million tokens. */
 export function pricePerToken(dollarsPerMillion: number): Picodollars {
   return Math.round((dollarsPerMillion * picodollarsPerDollar) / 1_000_000);
 }
 
-/** US dollars as a plain decimal string, never in exponent notation: `0.000014112`, `5`, `-0.5`. */
+/**
+ * Returns US dollars as a plain decimal string, never in exponent notation: `0.000014112`, `5`,
+ * `-0.5`.
+ */
 export function toDollarString(amount: Picodollars): string {
   const digits = String(Math.abs(Math.round(amount))).padStart(decimals + 1, "0");
   const fraction = digits.slice(-decimals).replace(/(?<!0)0+$/, "");
@@ -30,7 +33,7 @@ export interface CallTokens {
   readonly outputTokens: number;
 }
 
-/** The market price of a call to a model. */
+/** Returns the market price of a call to a model. */
 export function costOfCall(model: CatalogModel, tokens: CallTokens): Picodollars {
   return (
     tokens.inputTokens * pricePerToken(model.inputPerMillion) +

@@ -62,8 +62,8 @@ test("after the burst come 429s, and three attempts end in one error", async () 
 test("one 429 and then an answer is a success", async () => {
   await fault({ kind: "status", status: 429, retryAfter: 0, next: 1 });
   expect((await ask(gateway, "typesafe-ai/jev", 2)).answers.tier.choice).toBe("nano");
-  const journal = await (await emulator.fetch("/_emulator/journal")).json();
-  expect(journal).toMatchObject({ requests: [{ status: 429 }, { status: 200 }] });
+  const log = await (await emulator.fetch("/_emulator/requests")).json();
+  expect(log).toMatchObject({ requests: [{ status: 429 }, { status: 200 }] });
 });
 
 test.each([

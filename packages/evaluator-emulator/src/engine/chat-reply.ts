@@ -97,7 +97,7 @@ function callDeltas({ id, name, input }: PlayedCall, index: number): readonly ob
   return [head, ...pieces].map((call) => ({ tool_calls: [call] }));
 }
 
-/** Servers tell a stream's tokens to whoever asks for them. */
+/** Servers give a stream's tokens to whoever asks for them. */
 function wantsUsage({ stream_options: options }: Record<string, unknown>): boolean {
   return typeof options === "object" && options !== null && "include_usage" in options
     ? options.include_usage === true

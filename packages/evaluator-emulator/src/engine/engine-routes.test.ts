@@ -120,7 +120,7 @@ test("a prompt of another kind is answered with no label", async () => {
   expect(await response.json()).toMatchObject({ choices: [{ message: { content: "The" } }] });
 });
 
-test("with given keys, a wrong one is refused in the chat's own shape", async () => {
+test("with given keys, a wrong one is rejected in the chat's own shape", async () => {
   const { fetch } = createEmulator({ engine: "ollama", keys: ["right"] });
   const response = await fetch("/v1/models", { headers: { authorization: "Bearer wrong" } });
   expect(response.status).toBe(401);

@@ -70,7 +70,7 @@ function isEnginePath(path: string): boolean {
   return enginePaths.has(path);
 }
 
-/** A refusal in the shape that chat servers share. */
+/** An HTTP error in the shape that chat servers share. */
 class EngineError extends Error {
   override readonly name = "EngineError";
   readonly status: number;

@@ -22,8 +22,9 @@ const smallTalk: readonly (readonly [token: string, share: number])[] = [
   ["Well", 0.15],
   ["**", 0.1],
 ];
-/** The share of the labels, of which a model that follows instructions leaves little. */
+/** The share of the labels, of which a model that follows instructions leaves little; chosen. */
 const labelShare = 0.97;
+/** Far below the half that a client asks for (`minLabelMass` of ours). */
 const lowLabelShare = 0.2;
 /** A printed 0 is below 0.005. */
 const smallest = 1e-4;

@@ -86,8 +86,8 @@ test("closing ends a hanging call", async () => {
   const [emulator] = emulators;
   await expect
     .poll(async () => {
-      const journal = await emulator?.fetch("/_emulator/journal");
-      return JSON.stringify(await journal?.json());
+      const log = await emulator?.fetch("/_emulator/requests");
+      return JSON.stringify(await log?.json());
     })
     .toContain('"ending":"hang"');
   await emulator?.close();

@@ -29,7 +29,11 @@ interface Entry {
   left: number;
 }
 
-/** @param seed - Decides which calls a fault with a rate holds for. */
+/**
+ * Makes the book of the faults in force.
+ *
+ * @param seed - Decides which calls a fault with a rate holds for.
+ */
 export function createFaultBook(initial: readonly Fault[], seed: number): FaultBook {
   let entries: Entry[] = [];
   const add = (faults: readonly Fault[]) => {

@@ -27,7 +27,7 @@ test.each([
   ["hang,rate=2", "rate"],
   ["hang,path=evaluation-model", "path"],
   ["hang,path", "path"],
-])("%j is refused and says why", (text, reason) => {
+])("%j is rejected and says why", (text, reason) => {
   expect(() => parseFault(text)).toThrow(`--fault ${text}: `);
   expect(() => parseFault(text)).toThrow(reason);
 });

@@ -150,7 +150,7 @@ test("a refusal is every answer, on both sides", async () => {
   expect((await postSystemOne(emulator, vendorQuestion)).json).toMatchObject({ answers });
 });
 
-test("a fault of answers leaves other addresses and refused requests alone", async () => {
+test("a fault of answers leaves other addresses and rejected requests alone", async () => {
   const emulator = emulatorWith([{ kind: "missing-answer", next: 2 }]);
   expect((await emulator.fetch("/v1/models")).status).toBe(200);
   expect((await postEvaluation(emulator, {})).status).toBe(400);
@@ -164,7 +164,7 @@ test("control addresses meet no fault", async () => {
   expect((await post(emulator, "/_emulator/reset", { body: {} })).status).toBe(200);
 });
 
-test("a fault that is none is named by its place", () => {
+test("a fault that is none is named by its position", () => {
   const faults = [{ kind: "hang" }, { kind: "status", status: 99 }] as Fault[];
   expect(() => emulatorWith(faults)).toThrow("fault 2, status: ");
 });

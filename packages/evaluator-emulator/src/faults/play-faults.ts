@@ -58,7 +58,7 @@ function setDelivery({ env }: Call, delivery: Delivery): void {
   Object.assign(env.delivery, delivery);
 }
 
-/** Says in the emulator's own header that this was asked for. */
+/** Notes in the emulator's own header that this was asked for. */
 function mark({ headers }: Response, { kind }: BreakingFault): void {
   const basis = headers.get("x-evaluator-emulator");
   headers.set("x-evaluator-emulator", basis === null ? `fault=${kind}` : `${basis}; fault=${kind}`);

@@ -72,7 +72,7 @@ interface AskedStatus {
 export function statusResponse({ status, retryAfter }: AskedStatus, path: string): Response {
   const { headers, body } = isVendorPath(path) ? vendorError(status) : gatewayError(status);
   if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
-  // The one status from 300 up that a Response refuses to give a body.
+  // The one status from 300 up with which a Response cannot be made with a body.
   return new Response(status === 304 ? null : body, { status, headers });
 }
 

@@ -171,7 +171,7 @@ test.each([
   ["a null level", ask({ type: "score", criteria: ["x", null] }), "questions.q.criteria.1"],
   ["nothing asked", ask({ type: "boolean" }), "questions.q"],
   ["a state over the limit", { ...spamQuestion, state: "x".repeat(200_000) }, "longer"],
-])("%s is refused with a 400 that says where", async (_what, body, words) => {
+])("%s is rejected with a 400 that says where", async (_what, body, words) => {
   const { status, json } = await postEvaluation(emulator, body);
   expect(status).toBe(400);
   expect(json).toMatchObject({

@@ -29,7 +29,7 @@ test("after a short burst evaluations are rate limited, and the routing block sa
   expect((await postEvaluation(emulator)).status).toBe(200);
 });
 
-test("a refused request does not count against the burst", async () => {
+test("a rejected request does not count against the burst", async () => {
   const emulator = freeTier();
   for (let call = 0; call <= freeTierBurst; call += 1) await postEvaluation(emulator, {});
   expect((await postEvaluation(emulator)).status).toBe(200);
@@ -59,7 +59,7 @@ test.each([
   });
 });
 
-test("an account without credits is refused with a 402", () => {
+test("an account without credits is rejected with a 402", () => {
   const model = findModel("typesafe-ai/jev");
   if (model === null) throw new Error("The price list has no evaluation model.");
   const account = { ...createAccount({ tier: "paid" }), balance: 0 };

@@ -2,13 +2,13 @@ import { z } from "zod";
 import {
   type Account,
   chargeAccount,
-  type FreeTierRefusal,
+  type FreeTierProblem,
   meetFreeTierWall,
 } from "../accounts.ts";
 import { type CatalogModel, findModel } from "../catalog/models.ts";
 import { type CallTokens, costOfCall, toDollarString } from "../catalog/price.ts";
 import type { EmulatorContext } from "../emulator-context.ts";
-import { answeredRouting, refusedRouting } from "../generations.ts";
+import { answeredRouting, rejectedRouting } from "../generations.ts";
 import type { Attribution } from "../spend-report.ts";
 import { bearerKey, type Call } from "../call.ts";
 import { GatewayError, type GatewayErrorDetails, invalidRequest } from "./gateway-error.ts";
@@ -85,7 +85,7 @@ export function modelNotFound(modelId: string): GatewayError {
 }
 
 // The contract shows the messages; status and type of `no-access` are unverified.
-const refusals = {
+const freeTierErrors = {
   "no-access": {
     message: "Free tier users do not have access to this model. Upgrade to paid credits to use it.",
     details: {
@@ -99,7 +99,7 @@ const refusals = {
       "Free tier requests on this model are rate-limited. Upgrade to paid credits to remove the limit.",
     details: { status: 429, type: "rate_limit_exceeded" },
   },
-} satisfies Record<FreeTierRefusal, { message: string; details: GatewayErrorDetails }>;
+} satisfies Record<FreeTierProblem, { message: string; details: GatewayErrorDetails }>;
 
 /**
  * Lets a call through to its model, or not (contract sections 3 and 7).
@@ -111,14 +111,14 @@ export function admitCall({ account, model }: GatewayCall, context: EmulatorCont
     const details = { status: 402, type: "insufficient_funds" };
     throw new GatewayError("The account has no credits left.", details);
   }
-  const refusal = meetFreeTierWall(account, model, context.clock());
-  if (refusal === null) return;
-  const { message, details } = refusals[refusal];
+  const problem = meetFreeTierWall(account, model, context.clock());
+  if (problem === null) return;
+  const { message, details } = freeTierErrors[problem];
   const route = { modelId: model.id, canonicalSlug: model.id, provider: model.provider };
   throw new GatewayError(message, {
     ...details,
     generationId: `gen_${context.nextId()}`,
-    providerMetadata: { gateway: { routing: refusedRouting(route) } },
+    providerMetadata: { gateway: { routing: rejectedRouting(route) } },
   });
 }
 

@@ -3,12 +3,12 @@ export interface GatewayErrorDetails {
   readonly status: number;
   readonly type: string;
   readonly param?: unknown;
-  /** Routing of the refused call (contract section 7). */
+  /** Routing of the rejected call (contract section 7). */
   readonly providerMetadata?: unknown;
   readonly generationId?: string;
 }
 
-/** A refusal in the gateway's own words. */
+/** An HTTP error in the gateway's own words. */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly details: GatewayErrorDetails;
@@ -25,7 +25,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** A 400: something in the request is missing or malformed. */
+/** Returns a 400: something in the request is missing or malformed. */
 export function invalidRequest(message: string): GatewayError {
   return new GatewayError(message, { status: 400, type: "invalid_request_error" });
 }

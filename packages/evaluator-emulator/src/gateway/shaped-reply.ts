@@ -28,6 +28,7 @@ export interface PlayedCall {
   readonly input: string;
 }
 
+// Chosen, not measured: more than any caller handles in one turn.
 const mostCalls = 8;
 
 /**
@@ -87,8 +88,8 @@ interface Material {
   readonly hints: readonly string[];
 }
 
+// Chosen, not measured: a schema that refers to itself, at several positions, would grow without end.
 const deepest = 12;
-// A schema that refers to itself from many places would grow without end.
 const mostValues = 10_000;
 const longestText = 200;
 

@@ -29,7 +29,7 @@ interface ReplyMaterial {
   readonly nextId: () => string;
 }
 
-/** The reply to a conversation, or null when it is none. */
+/** Returns the reply to a conversation, or null when it is none. */
 export function composeReply({ prompt, shape, nextId }: ReplyMaterial): Reply | null {
   const read = promptText(prompt);
   if (read === null) return null;
@@ -69,7 +69,7 @@ interface PromptText {
   readonly allText: string;
 }
 
-/** The text of a prompt in the AI SDK's form, or null when it is not one. */
+/** Returns the text of a prompt in the AI SDK's form, or null when it is not one. */
 export function promptText(prompt: unknown): PromptText | null {
   const { data: messages } = promptSchema.safeParse(prompt);
   if (messages === undefined) return null;
@@ -126,7 +126,7 @@ interface ReplyMetadata {
   readonly timestamp: string;
 }
 
-/** The body of a whole reply (language model specification v4). */
+/** Returns the body of a whole reply (language model specification v4). */
 export function wholeReply(reply: Reply, response: ReplyMetadata, gatewayMetadata: object) {
   const calls = reply.calls.map(toToolCall);
   return {

@@ -223,7 +223,7 @@ const phraseStarts = new Set(
 );
 
 /**
- * The concepts a text holds, each with the number of different phrases that show it.
+ * Returns the concepts a text holds, each with the number of different phrases that show it.
  *
  * @param role - `cues` for an option or a question, which name a concept; `signs` for a state.
  */

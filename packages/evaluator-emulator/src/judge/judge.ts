@@ -73,6 +73,7 @@ function spaceOut(name: string): string {
   return name.replaceAll(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|_/gu, " ");
 }
 
+// Chosen, not measured: enough for a mean between two levels; judge.test.ts holds at half and twice it.
 const neighbourShare = 0.15;
 
 /** Reads every level, to compare states with them; each level then shares with its neighbours. */
@@ -99,8 +100,11 @@ function shareWithNeighbours(probabilities: readonly number[]): number[] {
   return shared;
 }
 
+// Chosen, so that nobody takes a stand-in for a model that is sure.
 const lowestYes = 0.2;
 const highestYes = 0.8;
+// Chosen: no sign of a concept comes to 0.25, one to 0.55, two to 0.72, and a shared word to less. With
+// half the prior or half the weight of a concept a mail of judge.test.ts is misjudged, with twice none.
 const priorLogit = -1.1;
 const conceptLogit = 1.3;
 const wordLogit = 0.5;
@@ -142,6 +146,7 @@ function cappedOpinion(logit: number, isInformed: boolean): Opinion {
   };
 }
 
+// Chosen: a concept counts about twice a word. judge.test.ts holds at half and twice each of them.
 const wordWeight = 0.7;
 const conceptWeight = 1.5;
 

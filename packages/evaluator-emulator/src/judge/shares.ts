@@ -6,7 +6,10 @@ export interface Opinion {
   readonly isInformed: boolean;
 }
 
-/** An opinion from how strongly the state speaks for each criterion; uniform when all are equal. */
+/**
+ * Returns an opinion from how strongly the state speaks for each criterion; uniform when all are
+ * equal.
+ */
 export function opinionFromScores(scores: readonly number[]): Opinion {
   const isInformed = scores.some((score) => score !== scores[0]);
   return {
@@ -23,9 +26,10 @@ function softmax(scores: readonly number[]): number[] {
   return weights.map((weight) => weight / total);
 }
 
+// Chosen: no option is ever ruled out. At twice it no choice of seven reaches the highest share.
 const uniformShare = 0.1;
 
-// The highest probability the judge gives to one option or level.
+// The highest probability of one option or level. Chosen, so that nobody takes it for a model's.
 const highestShare = 0.85;
 
 /** Mixes a distribution with the uniform one and caps its peak; a stand-in is never sure. */

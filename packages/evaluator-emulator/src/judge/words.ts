@@ -41,7 +41,8 @@ const clausePattern = /[^,.;:()]+/g;
 const negationPattern = /\b(?:no|not|none|never|without)\b.*$/is;
 
 /**
- * The text without what a description denies: "short task, no deep reasoning" keeps "short task".
+ * Returns the text without what a description denies: "short task, no deep reasoning" keeps "short
+ * task".
  */
 export function dropNegated(text: string): string {
   if (!negationPattern.test(text)) return text;
@@ -63,7 +64,7 @@ export function remember<TInput, TResult>(
   { keyOf, capacity }: Memory<TInput>,
 ): (input: TInput) => TResult {
   const results = new Map<string, TResult>();
-  // One iterator for all: each new one would pass every place that a forgotten result has left.
+  // One iterator for all: each new one would pass every gap that a forgotten result has left.
   const oldestFirst = results.keys();
   return (input) => {
     const key = keyOf(input);

@@ -13,7 +13,10 @@ export const contentSchema = z.custom<Content>(
   { error: "expected text, an object or a list" },
 );
 
-/** All text and numbers inside a content, in order, one value per line; key names are left out. */
+/**
+ * Returns all text and numbers inside a content, in order, one value per line; key names are left
+ * out.
+ */
 export function contentText(content: Content | null): string {
   const lines: string[] = [];
   const pending: unknown[] = [content];

@@ -1,6 +1,7 @@
 import { imageTokens } from "./images.ts";
 import { type EvaluationInput, questionText } from "./question.ts";
 
+// Chosen, not measured: a rule of thumb for English, and a few tokens for what a prompt adds.
 const bytesPerToken = 4;
 const frameTokens = 16;
 
@@ -43,7 +44,7 @@ function countTokens(input: EvaluationInput): InputTokens {
   };
 }
 
-/** Estimated input tokens of a whole request: state, questions and a fixed frame. */
+/** Returns the estimated input tokens of a whole request: state, questions and a fixed frame. */
 export function estimateInputTokens(input: EvaluationInput): number {
   const { state, questions } = tokensOf(input);
   return frameTokens + state + questions;
@@ -54,7 +55,7 @@ const maxStateTokens = 32_000;
 /** Most tokens of a whole request (field fact). */
 const maxRequestTokens = 64_000;
 
-/** Whether a request is longer than the model reads. */
+/** Returns whether a request is longer than the model reads. */
 export function isOverTokenLimits(input: EvaluationInput): boolean {
   const { state, longestQuestion } = tokensOf(input);
   return state + longestQuestion > maxStateTokens || estimateInputTokens(input) > maxRequestTokens;

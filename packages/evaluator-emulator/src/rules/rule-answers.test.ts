@@ -114,7 +114,7 @@ test("a recorded exchange comes before a rule", async () => {
   expect(headers.get("x-evaluator-emulator")).toBe("basis=recorded");
 });
 
-test("a wrong rule given in code is named by its place", () => {
+test("a wrong rule given in code is named by its position", () => {
   expect(() => createEmulator({ rules: [{ answers: { scam: 7 } }] })).toThrow(
     "rules: rule 1, answers.scam: ",
   );

@@ -23,7 +23,7 @@ test.each([
   [[{ match: "", answers: { a: 1 } }], "rules.json: rule 1, match: expected some text"],
   [[{ match: "/(/", answers: { a: 1 } }], "rules.json: rule 1, match: is not a valid regular"],
   [[{ ...fine, when: 1 }], 'rules.json: rule 1: Unrecognized key: "when"'],
-])("%j is refused with its place", (rules, message) => {
+])("%j is rejected and says where", (rules, message) => {
   expect(() => checkRules(rules, "rules.json")).toThrow(message);
 });
 
@@ -45,7 +45,7 @@ test("a wrong rule is named with the file", () => {
   expect(() => loadRules(path)).toThrow(`${path}: rule 1, answers.scam: expected`);
 });
 
-test("a file that is not JSON is named with the place, without its text", () => {
+test("a file that is not JSON is named with the position, without its text", () => {
   const path = fileWith(`[\n  { "match": "secret" "answers": {} }\n]`);
   expect(() => loadRules(path)).toThrow(`${path}: not JSON at line 2 column 23.`);
 });

@@ -47,7 +47,7 @@ export interface Rule {
 /** See {@link Rule}. */
 export type RuleAnswer = number | Readonly<Record<string, number>>;
 
-/** The parts of a match written as a regular expression, or null when it is plain text. */
+/** Returns the parts of a match written as a regular expression, or null when it is plain text. */
 export function patternOf(match: string): RegExp | null {
   const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(match) ?? [];
   return source === undefined ? null : new RegExp(source, flags?.replaceAll(/[gy]/g, ""));
@@ -77,7 +77,7 @@ export function checkRules(rules: unknown, source = "rules"): Rule[] {
 /**
  * Reads a rules file.
  *
- * @throws {Error} names the file and the place in it.
+ * @throws {Error} names the file and the position in it.
  */
 export function loadRules(path: string): Rule[] {
   return checkRules(parseJson(readText(path), path), path);
@@ -97,7 +97,7 @@ function parseJson(text: string, path: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const where = /line \d+ column \d+/.exec(String(error))?.[0];
-    const place = where === undefined ? "" : ` at ${where}`;
-    throw new CliError(`${path}: not JSON${place}.`, { cause: error });
+    const position = where === undefined ? "" : ` at ${where}`;
+    throw new CliError(`${path}: not JSON${position}.`, { cause: error });
   }
 }

@@ -119,6 +119,7 @@ const lookUps = [
   "/v1/credits",
   "/v1/generation?id=gen_1",
   "/direct/v1/models",
+  "/_emulator/requests",
   "/_emulator/journal",
   "/_emulator/faults",
   "/_emulator/top-up",
@@ -148,8 +149,8 @@ const headers = fc.oneof(
 function damaged(whole: Json): Json {
   return fc
     .tuple(whole, fc.nat(100_000), fc.string({ maxLength: 2 }), fc.boolean())
-    .map(([text, place, put, isCut]) => {
-      const at = place % (text.length + 1);
+    .map(([text, position, put, isCut]) => {
+      const at = position % (text.length + 1);
       return text.slice(0, at) + put + (isCut ? "" : text.slice(at + 1));
     });
 }

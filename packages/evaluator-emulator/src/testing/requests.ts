@@ -16,7 +16,7 @@ export const spamQuestion = {
   questions: { spam: { type: "boolean", instructions: "Is it spam?" } },
 };
 
-/** The headers without one of them. */
+/** Returns the headers without one of them. */
 export function without(headers: Record<string, string>, name: string): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name));
 }

@@ -12,7 +12,7 @@ export type VendorErrorDetail =
   | { readonly error_type: string; readonly message?: string }
   | readonly FieldError[];
 
-/** A refusal in the vendor's own shape. */
+/** An HTTP error in the vendor's own shape. */
 export class VendorError extends Error {
   override readonly name = "VendorError";
   readonly status: number;
@@ -21,7 +21,7 @@ export class VendorError extends Error {
   readonly retryAfter: number | null;
 
   constructor(status: number, detail: VendorErrorDetail, retryAfter: number | null = null) {
-    super(typeof detail === "string" ? detail : `The vendor refuses with ${status}.`);
+    super(typeof detail === "string" ? detail : `The vendor answers ${status}.`);
     this.status = status;
     this.detail = detail;
     this.retryAfter = retryAfter;

@@ -167,7 +167,7 @@ test.each([
     dangerZone,
     /expected the bytes of an image of the format jpeg/,
   ],
-])("refuses an image with %s", async (_, fields, headers, words) => {
+])("rejects an image with %s", async (_, fields, headers, words) => {
   const { status, json } = await postSystemOne(emulator, { ...request, ...fields }, headers);
   expect(status).toBeGreaterThanOrEqual(400);
   expect(JSON.stringify(json)).toMatch(words);
