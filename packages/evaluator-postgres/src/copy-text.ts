@@ -41,7 +41,7 @@ export class CopyReader {
   }
 }
 
-/** Returns where the row ends that begins at a place; null where it is not all there, or the last. */
+/** Returns where the row ends that begins at an offset; null where it is not all there, or the last. */
 function endOfRow(bytes: Buffer, start: number): number | null {
   if (bytes.length < start + 2) return null;
   const cells = bytes.readInt16BE(start);

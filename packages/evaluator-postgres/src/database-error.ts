@@ -32,7 +32,7 @@ export class DatabaseError extends EvaluatorError {
   }
 }
 
-/** What `pg` tells of; what is too old or too new is found by looking. */
+/** What `pg` reports; what is too old or too new is found by looking. */
 type ToldFailure = Exclude<DatabaseFailure, "too-old" | "newer-schema" | "no-run" | "query">;
 
 const advice: Readonly<Record<ToldFailure, string>> = {

@@ -48,7 +48,7 @@ test.each([
   expect(error).toMatchObject({ failure: "connection-options", code: null });
 });
 
-test("refuses a server that is too old, and says which it is", async () => {
+test("rejects a server that is too old, and says which it is", async () => {
   const message = (type: string, body: Buffer): Buffer => {
     const head = Buffer.from(`${type}0000`);
     head.writeInt32BE(body.length + 4, 1);

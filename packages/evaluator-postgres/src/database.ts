@@ -34,7 +34,7 @@ export interface Database {
   /** Runs statements that are kept together or not at all. */
   transaction<TResult>(run: (session: Session) => Promise<TResult>): Promise<TResult>;
   /** Calls back with each payload of a channel until it is closed; listens again after a cut. */
-  listen(channel: string, heard: (payload: string) => void): Promise<void>;
+  listen(channel: string, onMessage: (payload: string) => void): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,8 +47,9 @@ const defaults: PoolConfig = {
   query_timeout: 3000,
   keepAlive: true,
 };
+// Chosen, not measured: meanwhile a pause comes with the next lease.
 const LISTEN_AGAIN_MS = 1000;
-// A migration may wait for another process that migrates.
+// A migration may wait for another process that migrates; chosen.
 const TRANSACTION_STATEMENT_MS = 60_000;
 
 /**
@@ -59,14 +60,14 @@ const TRANSACTION_STATEMENT_MS = 60_000;
 export function openDatabase(connection: Connection, ownDefaults: PoolConfig = {}): Database {
   const options = { ...defaults, ...ownDefaults, ...toOptions(connection) };
   const pool = new Pool(options);
-  // An idle connection that breaks is replaced by the pool; the next statement tells the rest.
+  // An idle connection that breaks is replaced by the pool; the next statement says the rest.
   pool.on("error", () => {});
   const listeners = new Set<ChannelListener>();
   return {
     query: toQuery(pool),
     transaction: (run) => runTransaction(pool, run),
-    async listen(channel, heard) {
-      const listener = new ChannelListener(options, channel, heard);
+    async listen(channel, onMessage) {
+      const listener = new ChannelListener(options, channel, onMessage);
       listeners.add(listener);
       await listener.connect();
     },
@@ -121,7 +122,7 @@ async function runTransaction<TResult>(
   const client = await pool.connect().catch((error: unknown) => {
     throw toDatabaseError(error);
   });
-  // A cut connection is told by the statement that it breaks, and once more to the connection.
+  // A cut connection is an error of the statement that it breaks, and once more of the connection.
   client.on("error", ignore);
   const query = toQuery(client, { query_timeout: TRANSACTION_STATEMENT_MS });
   try {
@@ -183,24 +184,24 @@ async function* noting(lines: AsyncIterable<string>, input: { failed: unknown })
 class ChannelListener {
   readonly #options: PoolConfig;
   readonly #channel: string;
-  readonly #heard: (payload: string) => void;
+  readonly #onMessage: (payload: string) => void;
   #client: Client | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(options: PoolConfig, channel: string, heard: (payload: string) => void) {
+  constructor(options: PoolConfig, channel: string, onMessage: (payload: string) => void) {
     this.#options = options;
     this.#channel = channel;
-    this.#heard = heard;
+    this.#onMessage = onMessage;
   }
 
-  /** Never rejects: without it, a pause is heard with the next lease. */
+  /** Never rejects: without it, a pause comes with the next lease. */
   async connect(): Promise<void> {
     const client = new Client(this.#options);
     this.#client = client;
     client.on("error", () => {});
     client.on("end", () => this.#connectAgain(client));
-    client.on("notification", ({ payload = "" }) => this.#heard(payload));
+    client.on("notification", ({ payload = "" }) => this.#onMessage(payload));
     try {
       await client.connect();
       setReferenced(client, false);

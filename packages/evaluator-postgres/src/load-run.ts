@@ -5,7 +5,7 @@ import type { Database, Query, Session } from "./database.ts";
 import { packJson, type Sample, toSample } from "./packed-text.ts";
 import type { RunSetup } from "./run-info.ts";
 
-/** A record of a run; its place in the input is its place in the order they come. */
+/** A record of a run; its position in the input is its position in the order they come. */
 export interface RunRecord {
   readonly id: string;
   /** Where its answer is kept. */
@@ -40,6 +40,7 @@ export interface JoinOptions {
   readonly signal: AbortSignal;
 }
 
+// Chosen, not measured: who waits for a load of minutes need not know sooner.
 const LOADING_POLL_MS = 1000;
 
 /** Makes a run or joins it, and returns its number; waits while another process loads it. */
@@ -158,6 +159,7 @@ async function copyRecords(
   return { state: samples.state?.text ?? null, note: samples.note?.text ?? null };
 }
 
+// Chosen, not measured: few writes, in little memory.
 const COPY_PIECE = 65_536;
 
 /** Opens a run again that has ended: for what failed, for what was forgotten, for a larger budget. */

@@ -7,10 +7,10 @@ export interface Sample {
 }
 
 // A difference has one line for each word that is not the sample's; numbers are in base 36:
-//   line   = place change, or nothing where it is the line before again
-//   place  = how many words further than the line before: one digit, or "_" and three
-//   change = the count of first characters that are the sample's, one digit, and the characters that
-//            follow; or "=" and the index of the earlier word that it is the same as
+//   line     = distance change, or nothing where it is the line before again
+//   distance = how many words further than the line before: one digit, or "_" and three
+//   change   = the count of first characters that are the sample's, one digit, and the characters
+//              that follow; or "=" and the index of the earlier word that it is the same as
 // From {"a":0.12,"b":"old value","c":7} to {"a":0.17,"b":"new value","c":0.17} it is the lines
 //   337             3 words on, 3 characters of 0.12 and then 7
 //   41new value"    4 words on, 1 character of "old value" and then new value"
@@ -18,11 +18,11 @@ export interface Sample {
 const SAME_AS = "=";
 const AS_BEFORE = "";
 const PACKED = "~";
-/** The most that one digit tells. */
+/** The most that one digit holds. */
 const LARGEST_DIGIT = 35;
-const LONG_PLACE = "_";
-const LONG_PLACE_LENGTH = 4;
-const LARGEST_PLACE = 36 ** (LONG_PLACE_LENGTH - 1) - 1;
+const LONG_DISTANCE = "_";
+const LONG_DISTANCE_LENGTH = 4;
+const LARGEST_DISTANCE = 36 ** (LONG_DISTANCE_LENGTH - 1) - 1;
 const wordForm = /"(?:[^"\\]|\\.)*"?|[\w.+-]+|[^\w".+-]+/g;
 
 /** Returns a text as a sample for others. */
@@ -50,12 +50,13 @@ export function pack(text: string, sample: Sample): string | null {
   for (const [index, word] of own.entries()) {
     const known = sample.words[index] ?? "";
     if (word === known) continue;
-    if (index - last > LARGEST_PLACE) return null;
-    const place = placeOf(index - last);
+    if (index - last > LARGEST_DISTANCE) return null;
+    const distance = distanceText(index - last);
     last = index;
     const same = seen.get(word);
     if (same === undefined) seen.set(word, index);
-    const line = place + (same === undefined ? changeOf(word, known) : SAME_AS + same.toString(36));
+    const line =
+      distance + (same === undefined ? changeOf(word, known) : SAME_AS + same.toString(36));
     lines.push(line === before ? AS_BEFORE : line);
     before = line;
   }
@@ -63,11 +64,11 @@ export function pack(text: string, sample: Sample): string | null {
   return packed.length < text.length ? packed : null;
 }
 
-function placeOf(distance: number): string {
+function distanceText(distance: number): string {
   const digits = distance.toString(36);
   return distance <= LARGEST_DIGIT
     ? digits
-    : LONG_PLACE + digits.padStart(LONG_PLACE_LENGTH - 1, "0");
+    : LONG_DISTANCE + digits.padStart(LONG_DISTANCE_LENGTH - 1, "0");
 }
 
 /** How many characters are the sample's, and those that follow. */
@@ -93,21 +94,21 @@ export function unpackJson(kept: string, sample: Sample | null): string | null {
 /** Returns the text of a difference to a sample, or null where that was damaged. */
 export function unpack(packed: string, { text, words, starts }: Sample): string | null {
   if (packed === "") return text;
-  const places: number[] = [];
+  const changedAt: number[] = [];
   const own: string[] = [];
   let [whole, index, end, before] = ["", 0, 0, ""];
   for (const given of packed.split("\n")) {
     const line = given === AS_BEFORE ? before : given;
     before = line;
-    const change = line.startsWith(LONG_PLACE) ? LONG_PLACE_LENGTH : 1;
+    const change = line.startsWith(LONG_DISTANCE) ? LONG_DISTANCE_LENGTH : 1;
     index += change === 1 ? digitAt(line, 0) : Number.parseInt(line.slice(1, change), 36);
     const [start, known] = [starts[index], words[index]];
     if (start === undefined || known === undefined) return null;
     const word = line.startsWith(SAME_AS, change)
-      ? own[places.indexOf(Number.parseInt(line.slice(change + 1), 36))]
+      ? own[changedAt.indexOf(Number.parseInt(line.slice(change + 1), 36))]
       : changed(line, change, known);
     if (word === undefined) return null;
-    places.push(index);
+    changedAt.push(index);
     own.push(word);
     whole += text.slice(end, start) + word;
     end = start + known.length;
@@ -122,7 +123,7 @@ function changed(line: string, change: number, known: string): string | undefine
 
 const [ZERO, NINE, A, Z] = [48, 57, 97, 122];
 
-/** Returns what a digit tells, or NaN: a regular expression a line was half of what an export took. */
+/** Returns what a digit holds, or NaN: a regular expression a line was half of what an export took. */
 function digitAt(line: string, at: number): number {
   const code = line.charCodeAt(at);
   if (code >= ZERO && code <= NINE) return code - ZERO;

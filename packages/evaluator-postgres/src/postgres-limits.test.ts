@@ -87,7 +87,7 @@ test("tells a pause to those who listen for its key, until they end that", async
   await expect.poll(() => heard).toEqual(["a 1500", "other 1700"]);
 });
 
-test("lowers the rate to 0.8 times once for many refusals, and climbs back", async () => {
+test("lowers the rate to 0.8 times once for many throttled answers, and climbs back", async () => {
   for (const ms of [1, 1, 1]) await store.pause("team-a", ms);
   const shares =
     "select share, extract(epoch from share_at - fell_at)::float8 as apart from evaluator.limiter";
@@ -145,19 +145,19 @@ test("keeps closed for the first second after the server started", async () => {
   }
 });
 
-test("refuses a lease without its numbers", async () => {
+test("rejects a lease without its numbers", async () => {
   const broken = { ...database, query: async () => [{ wait_ms: null, gap_ms: 0, members: 1 }] };
   const lease = (await toLimitStore(broken as unknown as PgliteDatabase)).lease(ask);
   await expect(lease).rejects.toMatchObject({ name: "DatabaseError", failure: "other" });
 });
 
-describe("what PostgreSQL refuses", () => {
-  const refuse = (code: string) =>
+describe("what PostgreSQL rejects", () => {
+  const reject = (code: string) =>
     database.query(`
-      create function refuse() returns trigger language plpgsql as
+      create function reject() returns trigger language plpgsql as
         $$ begin raise exception 'no: sk-secret' using errcode = '${code}'; end $$;
-      create trigger refuse before insert on evaluator.limiter
-        for each row execute function refuse()`);
+      create trigger reject before insert on evaluator.limiter
+        for each row execute function reject()`);
 
   test.each([
     ["53100", "full", "Make room"],
@@ -166,13 +166,13 @@ describe("what PostgreSQL refuses", () => {
     ["57P03", "unreachable", "Check that it runs"],
     ["XX000", "other", "schema evaluator"],
   ])("is told apart: %s is %s", async (code, failure, next) => {
-    await refuse(code);
+    await reject(code);
     try {
       const error = await store.lease(ask).catch((error: unknown) => error);
       expect(error).toMatchObject({ failure, code, message: expect.stringContaining(next) });
       expect(String((error as Error).stack)).not.toContain("secret");
     } finally {
-      await database.query("drop function refuse cascade");
+      await database.query("drop function reject cascade");
     }
   });
 
@@ -198,7 +198,7 @@ describe("the schema", () => {
     expect(await database.query("select key from evaluator.limiter")).toHaveLength(1);
   });
 
-  test("of a newer version is refused with both versions", async () => {
+  test("of a newer version is rejected with both versions", async () => {
     await database.query("update evaluator.schema_version set version = 99");
     const newer = await migrateDatabase(database).catch((error: unknown) => error);
     await database.query("update evaluator.schema_version set version = 1");

@@ -11,7 +11,8 @@ import { readRuns, readWorkers, type RunInfo, type WorkerInfo } from "./run-info
 import { type QueryResult, readOnlyQuery, type RunQuery } from "./read-only-query.ts";
 import { findNewIds, findRecord, type NewIds, type RunRow, runRows } from "./run-rows.ts";
 
-// Who plans a large run looks thousands of answers up at once.
+// Chosen, not measured: who plans a large run looks thousands of answers up at once, and a worker has
+// chunks to take, to keep and to read while it commits.
 const STATEMENT_MS = 60_000;
 const CONNECTIONS = 8;
 

@@ -1,6 +1,7 @@
 import { CHUNK_SIZE } from "./chunk-queue.ts";
 import type { Query } from "./database.ts";
 
+// Ten of the reports that a worker writes each second, as long as the heartbeat of a chunk.
 const WORKER_IS_THERE_SECONDS = 10;
 
 /** What all records of a run are asked, and of whom. */

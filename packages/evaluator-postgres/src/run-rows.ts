@@ -116,6 +116,7 @@ function toRow(cells: Cells, samples: RowSamples): RunRow {
   };
 }
 
+// Chosen, not measured: few round trips, in little memory.
 const BATCH = 500;
 
 /** Returns the records of a run in input order, some at once, over the connection of a transaction. */

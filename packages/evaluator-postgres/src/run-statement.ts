@@ -64,15 +64,15 @@ export function toQueryError(error: unknown, start: number): DatabaseError {
   return new DatabaseError(`${problem} (code ${code})`, { failure: "query", code });
 }
 
-function problemsOf(told: string): readonly (readonly [RegExp, string])[] {
+function problemsOf(message: string): readonly (readonly [RegExp, string])[] {
   return [
-    [/^25006$/, `The query would write, and a query only reads: ${told}.`],
+    [/^25006$/, `The query would write, and a query only reads: ${message}.`],
     [
       /^57014$/,
       "The query took too long: a step of it may take a minute. Ask for less of it, or of a smaller run.",
     ],
-    [/^42501$/, `The query reads what this user may not: ${told}.`],
-    [/^(?:42|0A|25)/, `The query is not one that PostgreSQL takes: ${told}.`],
+    [/^42501$/, `The query reads what this user may not: ${message}.`],
+    [/^(?:42|0A|25)/, `The query is not one that PostgreSQL takes: ${message}.`],
     [
       /^(?:21|22)/,
       "A value does not fit what the query does with it; a cast or a condition helps.",
@@ -81,10 +81,10 @@ function problemsOf(told: string): readonly (readonly [RegExp, string])[] {
   ];
 }
 
-// The place is counted from 1, over the whole statement.
+// The position is counted from 1, over the whole statement.
 function toldBy(error: unknown, start: number): string {
   const { message = "", position = "", hint = "" } = Object(error) as Record<string, string>;
-  const place = Number(position) - start;
-  const where = place > 0 ? ` at character ${place}` : "";
+  const at = Number(position) - start;
+  const where = at > 0 ? ` at character ${at}` : "";
   return `${message}${where}${hint === "" ? "" : `. ${hint.replace(/\.$/, "")}`}`;
 }

@@ -20,7 +20,7 @@ const store = await postgresLimits(url);
 const limits = { requestsPerMinute: Number(perSecond) * 60 };
 const pacer = sharedPacer({ store, key: "shares", limits });
 const transport = directTransport({ apiKey: "a-key", baseUrl });
-// A call that is throttled is told of, and not sent again.
+// A call that is throttled is reported, and not sent again.
 const evaluator = createEvaluator({ transport, pacer, maxRetries: 0 });
 const questions = { scam: { type: "boolean", instructions: "Is it a scam?" } } as const;
 const answeredAtMs: number[] = [];

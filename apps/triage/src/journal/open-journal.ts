@@ -25,9 +25,9 @@ const reasons = new Map([
   [26, `is not a journal. ${moveIt}`],
 ]);
 
-/** How long a step waits for a reader that has the index of the log, in milliseconds. */
+/** How long a step waits for a reader that has the index of the log, in milliseconds. Chosen. */
 const BUSY_TIMEOUT_MS = 5000;
-/** How long a run waits for the lock, which somebody who looks for a run has for an instant. */
+/** How long a run waits for the lock, which who looks for a run has for an instant; chosen. */
 const LOCK_TIMEOUT_MS = 250;
 
 /** A journal that is open for writing. */

@@ -8,10 +8,10 @@ import { callKey, type CallStatus, repeatedKey, setupHash } from "../journal/kep
 import type { RunContext } from "./run-context.ts";
 import { StateAdditions } from "./state-additions.ts";
 
-/** Mails planned at once: each group waits for the disk once. */
+/** Mails planned at once: each group waits for the disk once. Chosen, not measured. */
 const GROUP_SIZE = 500;
 const allStatuses: readonly CallStatus[] = ["unknown", "answered", "begun", "changed"];
-/** Beyond these a repeated state is looked for in a pass of its own, in less memory. */
+/** Beyond these a repeated state is looked for in a pass of its own, in less memory. Chosen. */
 const COUNTED_AT_MOST = 1_000_000;
 const noPrice = { inputUsdPerMillionTokens: 0 };
 

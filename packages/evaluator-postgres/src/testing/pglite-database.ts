@@ -41,7 +41,7 @@ export async function openPglite(): Promise<PgliteDatabase> {
     pglite,
     query: toQuery(pglite),
     transaction: (run) => pglite.transaction((inside) => run(toSession(inside))),
-    listen: async (channel, heard) => void (await pglite.listen(channel, heard)),
+    listen: async (channel, onMessage) => void (await pglite.listen(channel, onMessage)),
     close: async () => {},
   };
 }
