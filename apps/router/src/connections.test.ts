@@ -8,8 +8,8 @@ test("a connection beyond the limit is told to come back, and room comes back", 
   const { origin, host } = await startTestRouter({}, { limits: { maxConnections: 1 } });
   const { socket, received } = await rawClient(origin);
   const request = rawRequest("GET /healthz", [`Host: ${host}`]);
-  const refusal = await sendRaw(origin, request);
-  expect(refusal).toMatch(/^HTTP\/1\.1 503 [^]+\r\nRetry-After: 1\r\n[^]+\r\n\r\n\{"error":/);
+  const answer = await sendRaw(origin, request);
+  expect(answer).toMatch(/^HTTP\/1\.1 503 [^]+\r\nRetry-After: 1\r\n[^]+\r\n\r\n\{"error":/);
   expect((await fetch(`${origin}/healthz`)).status).toBe(503);
   socket.destroy();
   await received;
@@ -24,9 +24,9 @@ test("a flood of connections is let go, asked or not, and the router goes on", a
     rawClient(origin, index % 2 === 0 ? "" : request),
   );
   const answers = await Promise.all((await Promise.all(flood)).map(({ received }) => received));
-  const refused = answers.filter((answer) => answer !== "");
-  expect(refused.length).toBeGreaterThan(50); // the others were too many even for an answer
-  for (const answer of refused) expect(answer).toMatch(/^HTTP\/1\.1 503 /);
+  const rejected = answers.filter((answer) => answer !== "");
+  expect(rejected.length).toBeGreaterThan(50); // the others were too many even for an answer
+  for (const answer of rejected) expect(answer).toMatch(/^HTTP\/1\.1 503 /);
   holder.socket.destroy();
   await expect.poll(() => sendRaw(origin, request), patiently).toMatch(/^HTTP\/1\.1 200 /);
   expect(defects).toEqual([]);

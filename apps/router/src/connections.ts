@@ -13,7 +13,7 @@ export interface ServerLimits {
   readonly keepAliveTimeout: number;
   /** All headers together, in bytes. */
   readonly maxHeaderSize: number;
-  /** Connections at once; one more is told to come back. */
+  /** Connections at once; one more is answered with a 503. */
   readonly maxConnections: number;
   /** Time that answers in flight have when the router stops. */
   readonly graceMs: number;
@@ -54,7 +54,7 @@ export function followConnections(server: Server, stallMs: number): Connections 
     socket.once("close", () => inFlight.delete(socket));
   });
   server.on("request", ({ socket }, response) => {
-    // Node tells of silence, and once more after as long where a write was under way before. While a
+    // Node says that a connection is idle, and once more after as long where a write was under way before. While a
     // model thinks there is silence too, but nothing that waits to be read.
     response.setTimeout(stallMs, () => socket.writableLength > 0 && socket.destroy());
     inFlight.set(socket, (inFlight.get(socket) ?? 0) + 1);
@@ -74,16 +74,22 @@ export function followConnections(server: Server, stallMs: number): Connections 
   };
 }
 
-/** Connections that wait to be refused at once, at most; one more is closed unheard. */
-const REFUSED_AT_ONCE = 256;
+/**
+ * Connections over the limit that are answered with a 503 at once, at most; Node closes one more
+ * without an answer. Chosen, not measured: far more than one client opens, and few enough to hold.
+ */
+const MOST_REJECTED = 256;
 
-/** Time that a refused client has to ask and to read its answer, in milliseconds. */
-const REFUSAL_MS = 1000;
+/**
+ * Time that a rejected client has to send its request and to read its answer, in milliseconds.
+ * Chosen, not measured: many times what both take on a slow line.
+ */
+const REJECTION_MS = 1000;
 
 const body = JSON.stringify({
   error: "The router has too many connections; try again in a moment.",
 });
-const refusal = [
+const tooManyConnections = [
   "HTTP/1.1 503 Service Unavailable",
   "Connection: close",
   "Retry-After: 1",
@@ -94,25 +100,25 @@ const refusal = [
 ].join("\r\n");
 
 /**
- * Lets at most `max` connections through to a server; one more is told to come back, without its
+ * Lets at most `max` connections through to a server; one more is answered with a 503, without its
  * request being read. Node's own `maxConnections` would close it without a word.
  */
 export function limitConnections(server: Server, max: number): void {
-  server.maxConnections = max + REFUSED_AT_ONCE;
+  server.maxConnections = max + MOST_REJECTED;
   const open = new Set<Socket>();
   const accept = server.listeners("connection");
   server.removeAllListeners("connection").on("connection", (socket: Socket) => {
-    if (open.size >= max) return refuse(socket);
+    if (open.size >= max) return reject(socket);
     open.add(socket);
     socket.once("close", () => open.delete(socket));
     for (const listener of accept) listener.call(server, socket);
   });
 }
 
-function refuse(socket: Socket): void {
-  const limit = setTimeout(() => socket.destroy(), REFUSAL_MS);
+function reject(socket: Socket): void {
+  const limit = setTimeout(() => socket.destroy(), REJECTION_MS);
   socket.once("close", () => clearTimeout(limit));
   socket.on("error", () => undefined); // it did not wait for its answer
-  socket.once("data", () => socket.end(refusal));
+  socket.once("data", () => socket.end(tooManyConnections));
   socket.resume(); // what was left unread would turn the answer's end into a reset
 }

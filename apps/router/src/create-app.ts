@@ -42,7 +42,7 @@ import { pageHeaders, reportHeaders } from "./security/security-headers.ts";
 export interface AppParts extends AnsweredHosts {
   readonly page: Page;
   readonly routing: Routing;
-  /** Is told of an error nobody expected. */
+  /** Called with an error nobody expected. */
   readonly reportDefect: (error: Error) => void;
   /** What the records call this process. @default "router" */
   readonly instance?: string;
@@ -54,7 +54,7 @@ export interface AppParts extends AnsweredHosts {
   readonly accessToken?: string | null;
   /** Calls that ask a model at once, at most. @default 64 */
   readonly maxCallsInFlight?: number;
-  /** Is told what happened to each message. */
+  /** Called with what happened to each message. */
   readonly observe?: Observe;
   /** Draws the decision log as a page. @default there is none */
   readonly drawDecisions?: () => Promise<string>;

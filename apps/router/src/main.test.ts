@@ -3,7 +3,7 @@ import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
-import { plantedKey } from "./testing/keep-told.ts";
+import { plantedKey } from "./testing/keep-output.ts";
 import { startProgram, startRouterHere } from "./testing/start-program.ts";
 
 /** How a router that was started without a key, and ended well, has printed. */

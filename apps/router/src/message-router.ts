@@ -27,7 +27,7 @@ export interface Call extends Omit<CallOrigin, "instance"> {
   readonly trace?: TraceHeaders;
 }
 
-/** What a reply is to be like, and who is told of it while it comes. */
+/** What a reply is to be like, and what is called while it comes. */
 export interface ReplyWishes extends Pick<
   ReplyOptions,
   "onDelta" | "onToolCalls" | "settings" | "form"
@@ -36,7 +36,7 @@ export interface ReplyWishes extends Pick<
   readonly body?: Record<string, unknown>;
   /** What the evaluation model chooses beside it, where another model replies. */
   readonly considered?: Promise<Decision> | null;
-  /** Is told of the new decision when another model of the chain is asked. */
+  /** Called with the new decision when another model of the chain is asked. */
   readonly onFallback?: (decision: Decision) => void;
 }
 
@@ -46,7 +46,7 @@ export interface Answer {
   readonly reply: GeneratedReply;
 }
 
-/** Decides and replies, and tells of each message's end exactly once. */
+/** Decides and replies, and reports each message's end exactly once. */
 export interface MessageRouter {
   /** Lets the evaluation model choose, for a reply that follows; no tier below `atLeast` is taken. */
   decide(state: TierState, call: Call, atLeast?: Tier | null): Promise<Decision>;
@@ -69,7 +69,7 @@ export function createMessageRouter(
   const { services, policy, instance, observers } = routing;
   const { tracing = null } = services;
   const observe: Observe = (record) => {
-    for (const tell of observers) tell(record);
+    for (const observe of observers) observe(record);
   };
 
   const originOf = ({ requestId, endpoint }: Call) => ({ instance, requestId, endpoint });
@@ -111,7 +111,7 @@ export function createMessageRouter(
     async reply(first, prompt, { considered = null, onFallback, body, ...options }) {
       const origin = originOf(options);
       let decision = first;
-      const tell = (end: Omit<MessageEnd, "auto">) => {
+      const report = (end: Omit<MessageEnd, "auto">) => {
         if (considered === null) return observe(recordOf(origin, decision, end));
         // Nobody waits for it, and one that fails is none.
         void considered
@@ -141,10 +141,10 @@ export function createMessageRouter(
       try {
         const reply = await traced(tracing, ask, () => decision.model);
         const outcome = reply.replyError === null ? "replied" : "reply-failed";
-        tell({ outcome, reply, billed: reply.billed });
+        report({ outcome, reply, billed: reply.billed });
         return { decision, reply };
       } catch (error) {
-        tell({ outcome: "stopped", billed: meter.billed() });
+        report({ outcome: "stopped", billed: meter.billed() });
         throw error;
       }
     },
@@ -158,11 +158,11 @@ function traced(
   modelNow: () => string,
 ): Promise<GeneratedReply> {
   if (tracing === null) return ask();
-  return tracing.reply(modelNow(), async (told) => {
+  return tracing.reply(modelNow(), async (endSpan) => {
     const reply = await ask();
     const { inputTokens = null, outputTokens = null } = reply.usage ?? {};
     const hasFailed = reply.replyError !== null;
-    told({ model: modelNow(), inputTokens, outputTokens, hasFailed });
+    endSpan({ model: modelNow(), inputTokens, outputTokens, hasFailed });
     return reply;
   });
 }

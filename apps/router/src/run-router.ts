@@ -13,7 +13,7 @@ import type { Services } from "./services/services.ts";
 import { openSharedLimit } from "./services/shared-limit.ts";
 import { startRouter } from "./start-router.ts";
 
-/** Where a running router tells of itself, and what stops it. */
+/** Where a running router prints, and what stops it. */
 export interface RouterContext {
   /** Ends the router, after the answers in flight. */
   readonly signal: AbortSignal;
@@ -23,7 +23,7 @@ export interface RouterContext {
   readonly stderr: TextSink;
   /** Calls the listener when the log's file was moved away, which is what SIGHUP says. */
   readonly onHangUp: (listener: () => void) => void;
-  /** Is told of an error nobody expected. */
+  /** Called with an error nobody expected. */
   readonly reportDefect: (error: Error) => void;
 }
 

@@ -29,7 +29,7 @@ export interface RunningRouter {
 export interface RouterParts {
   readonly options: RouterOptions;
   readonly services: Services;
-  /** Is told of an error nobody expected. */
+  /** Called with an error nobody expected. */
   readonly reportDefect: (error: Error) => void;
   /** What the records call this process. @default "router" */
   readonly instance?: string;
@@ -39,7 +39,7 @@ export interface RouterParts {
   readonly prices?: PriceList;
   /** Messages wait for it. @default nothing */
   readonly pricesTried?: Promise<void>;
-  /** Is told what happened to each message. */
+  /** Called with what happened to each message. */
   readonly observe?: Observe;
   /** Draws the decision log as a page. @default there is none */
   readonly drawDecisions?: () => Promise<string>;

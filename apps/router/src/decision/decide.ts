@@ -111,7 +111,7 @@ export function decideModel(
   return { ...noChoice, ...noEvaluation, ...asked, cause };
 }
 
-/** Returns the same decision with another model, as the one before was refused or failed. */
+/** Returns the same decision with another model, as the one before was rejected or failed. */
 export function decideFallback(
   decision: Decision,
   { model, cause }: { model: string; cause: "model-refused" | "model-failed" },
@@ -177,7 +177,7 @@ function sharesOf(evaluation: TierEvaluation, { asked, calibration }: SharesOpti
   }
 }
 
-/** A confidence up to which a distribution is as good as flat. */
+/** A confidence up to which a distribution is as good as flat. Chosen, not measured: flat is 0. */
 const NO_CONFIDENCE = 0.05;
 
 /** Two shares that are printed alike, with two decimals, are equal. */

@@ -12,7 +12,7 @@ export interface RoutingPolicy {
   readonly failureTier: Tier | null;
   /** Time for the decision, retries included, in milliseconds; null for the client's own limit. */
   readonly decisionTimeoutMs: number | null;
-  /** The text models asked in turn when the tier's model is refused or fails. */
+  /** The text models asked in turn when the tier's model is rejected or fails. */
   readonly fallbackModels: readonly string[];
   /**
    * What equal shares, or a confidence near 0, lead to where the contract does not say: the next
@@ -23,7 +23,7 @@ export interface RoutingPolicy {
   readonly shadowModel: string | null;
 }
 
-/** The model's choice stands, but for ties at `/v1`, and every failure is told. */
+/** The model's choice stands, but for ties at `/v1`, and every failure is reported. */
 export const defaultPolicy: RoutingPolicy = {
   minConfidence: null,
   failureTier: null,

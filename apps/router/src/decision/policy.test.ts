@@ -13,7 +13,7 @@ import { defaultPolicy, type RoutingPolicy } from "./decision.ts";
 const fails: UpstreamAnswer = () =>
   Response.json({ error: { message: "broken", type: "internal_server_error" } }, { status: 500 });
 const hangs = hangingUpstream().answer;
-const refusesFirstModel: UpstreamAnswer = (request) =>
+const rejectsFirstModel: UpstreamAnswer = (request) =>
   request.headers.get("ai-language-model-id") === "a/fallback"
     ? Response.json({
         content: [{ type: "text", text: "from the fallback" }],
@@ -68,10 +68,10 @@ const rows: [rule: string, row: Row][] = [
     },
   ],
   [
-    "a refused model is replaced by the fallback",
+    "a rejected model is replaced by the fallback",
     {
       policy: { fallbackModels: ["a/fallback"] },
-      upstream: { reply: refusesFirstModel },
+      upstream: { reply: rejectsFirstModel },
       headers: { tier: "nano", "tier-chosen": "nano", cause: "model-refused", model: "a/fallback" },
       body: { tier: "nano", model: "a/fallback", reply: "from the fallback" },
     },

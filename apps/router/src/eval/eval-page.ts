@@ -126,7 +126,7 @@ function costPlot({ ways, dial }: RoutingFigures) {
     points.map((point) => {
       const isRight = point.x > most / 2;
       const isBelow = points.some((other) => other.y > point.y && isNear(point, other, most));
-      const place = {
+      const offset = {
         ...(isRight && ({ anchor: "end", dx: -6 } as const)),
         ...(isBelow && { dy: 16 }),
       };
@@ -136,7 +136,7 @@ function costPlot({ ways, dial }: RoutingFigures) {
           cy="${scales.y(point.y)}"
           r="3.5"
         />
-        ${name(point.name, point, scales, place)}`;
+        ${name(point.name, point, scales, offset)}`;
     }),
   ]);
 }

@@ -25,7 +25,7 @@ export interface KeptDecisions {
 
 const advice = "Name another file with --decisions.";
 
-/** What a decision is known by: what was asked of whom. No text of the prompt is kept. */
+/** Returns what a decision is known by: what was asked of whom. No text of the prompt is kept. */
 export function decisionKey(state: TierState, wire: string): string {
   const asked = JSON.stringify([wire, tierQuestionHash, state.user_message, state.earlier_turns]);
   return createHash("sha256").update(asked).digest("base64url");

@@ -46,8 +46,8 @@ export function judge(
   const models = modelsOfTiers(prompt.scores, prompt.costs, tierModels);
   const quality = models.map((model) => prompt.scores?.[model] ?? 0);
   const best = quality.indexOf(Math.max(...quality));
-  const told = prompt.costs;
-  const cost = told === null ? costs.of(characters) : models.map((model) => told[model] ?? 0);
+  const known = prompt.costs;
+  const cost = known === null ? costs.of(characters) : models.map((model) => known[model] ?? 0);
   return {
     decision,
     rightTier: prompt.tier ?? tierNames[best] ?? "frontier",
@@ -86,7 +86,7 @@ export function tierOf(
   return tierNames.indexOf(applyPolicy(choice, { probabilities, confidence }, policy).tierUsed);
 }
 
-/** How hard a decision takes a prompt to be: the mean tier of its shares. */
+/** Returns how hard a decision takes a prompt to be: the mean tier of its shares. */
 export function hardness({ probabilities }: KnownDecision): number {
   return tierNames.reduce((sum, tier, index) => sum + index * probabilities[tier], 0);
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { feedbackSchema, readLines } from "../report/read-records.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
 
-/** What a tier was decided to be, as the decision log or an evaluation tells it. */
+/** What a tier was decided to be, as the decision log or an evaluation has it. */
 export interface KnownDecision {
   readonly choice: Tier;
   readonly probabilities: Readonly<Record<Tier, number>>;
@@ -58,23 +58,23 @@ const decidedSchema = z.object({
 export async function readPrompts(path: string): Promise<EvalPrompt[]> {
   const prompts: EvalPrompt[] = [];
   const decided = new Map<string, KnownDecision>();
-  const told = new Map<string, Tier>();
+  const feedbackOf = new Map<string, Tier>();
   let number = 0;
   for await (const line of readLines(path)) {
     number += 1;
     if (line.trim() === "") continue;
-    const place = `${JSON.stringify(path)}, line ${number}`;
-    const value = parsed(line, place);
+    const where = `${JSON.stringify(path)}, line ${number}`;
+    const value = parsed(line, where);
     if (!isLogLine(value)) {
-      prompts.push(toPrompt(value, place));
+      prompts.push(toPrompt(value, where));
       continue;
     }
     const { data } = decidedSchema.safeParse(value);
     const { data: feedback } = feedbackSchema.safeParse(value);
-    if (feedback !== undefined) told.set(feedback.requestId, feedback.feedback);
+    if (feedback !== undefined) feedbackOf.set(feedback.requestId, feedback.feedback);
     else if (data !== undefined) decided.set(data.requestId, toKnown(data));
   }
-  const labelled = [...told].flatMap(([id, tier]) => {
+  const labelled = [...feedbackOf].flatMap(([id, tier]) => {
     const decision = decided.get(id);
     if (decision === undefined) return [];
     return [{ messages: [], tier, scores: null, costs: null, decision }];
@@ -86,21 +86,21 @@ function isLogLine(value: unknown): boolean {
   return typeof value === "object" && value !== null && "requestId" in value;
 }
 
-function parsed(line: string, place: string): unknown {
+function parsed(line: string, where: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw new CliError(`${place}: is no JSON.`);
+    throw new CliError(`${where}: is no JSON.`);
   }
 }
 
-function toPrompt(value: unknown, place: string): EvalPrompt {
+function toPrompt(value: unknown, where: string): EvalPrompt {
   const { data, error } = promptSchema.safeParse(value);
   if (data === undefined) {
     const [issue] = error.issues;
     const field = issue?.path.map(String).join(".") ?? "";
     const what = `${field === "" ? "" : `${field} `}${issue?.message}`;
-    throw new CliError(`${place}: ${what}.`);
+    throw new CliError(`${where}: ${what}.`);
   }
   const { prompt = "", messages = [{ role: "user", content: prompt }] } = data;
   const { tier = null, scores = null, costs = null } = data;

@@ -74,7 +74,7 @@ export async function runEval(words: readonly string[], context: CliContext): Pr
       judge(prompt, { decision: known[at] as KnownDecision, tierModels, costs }),
     );
     const figures = evaluateRouting(judged, { policy: options.policy, seed, draws });
-    const told = {
+    const source = {
       name: basename(path),
       decider: services.decider,
       isEmulated: services.isEmulated,
@@ -83,11 +83,11 @@ export async function runEval(words: readonly string[], context: CliContext): Pr
       asked,
     };
     const out = values.out ?? `${base}.eval.html`;
-    await writeWholeFile(resolve(cwd, out), evalPage(figures, told));
+    await writeWholeFile(resolve(cwd, out), evalPage(figures, source));
     stdout.write(
       values.json
-        ? `${JSON.stringify({ ...told, ...figures })}\n`
-        : `${describeFigures(figures, told)}The page with the curves: ${out}\n`,
+        ? `${JSON.stringify({ ...source, ...figures })}\n`
+        : `${describeFigures(figures, source)}The page with the curves: ${out}\n`,
     );
     return exitCodes.done;
   } finally {

@@ -6,7 +6,7 @@ const json = "Content-Type: application/json";
 const body = '{"message":"hi"}';
 const length = `Content-Length: ${body.length}`;
 
-test("a foreign Host, Origin or site is refused on every endpoint, and no model is asked", async () => {
+test("a foreign Host, Origin or site is rejected on every endpoint, and no model is asked", async () => {
   const { origin, host, seen } = await startTestRouter();
   const foreign = [
     ["Host: evil.example"],
@@ -24,20 +24,20 @@ test("a foreign Host, Origin or site is refused on every endpoint, and no model 
   expect(seen).toEqual([]);
 });
 
-test("a foreign name in the request line is refused, whatever the Host says", async () => {
+test("a foreign name in the request line is rejected, whatever the Host says", async () => {
   const { origin, host } = await startTestRouter();
   const request = rawRequest("GET http://evil.example/", [`Host: ${host}`]);
   expect(await sendRaw(origin, request)).toMatch(/^HTTP\/1\.1 403 /);
 });
 
-test("a request without a Host, or with two, is refused", async () => {
+test("a request without a Host, or with two, is rejected", async () => {
   const { origin, host } = await startTestRouter();
   for (const headers of [[], ["Host: evil.example", `Host: ${host}`]]) {
     expect(await sendRaw(origin, rawRequest("GET /", headers))).toMatch(/^HTTP\/1\.1 (400|403) /);
   }
 });
 
-test("a cross-site post that needs no permission is refused: text, forms, nothing", async () => {
+test("a cross-site post that needs no permission is rejected: text, forms, nothing", async () => {
   const { origin, host, seen } = await startTestRouter();
   for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]) {
     const own = [`Host: ${host}`, `Content-Type: ${type}`, length];

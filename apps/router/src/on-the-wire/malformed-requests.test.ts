@@ -23,7 +23,7 @@ const brokenBodies: [what: string, headers: string[], sent: string, status: numb
   ["bytes that are no UTF-8 text", [json, "Content-Length: 2"], "\u0000\u0001", 400],
 ];
 
-test.each(brokenBodies)("%s is refused, and the router goes on", async (...row) => {
+test.each(brokenBodies)("%s is rejected, and the router goes on", async (...row) => {
   const [, headers, sent, status] = row;
   const { origin, host, seen, defects } = await startTestRouter();
   const request = rawRequest("POST /chat", [`Host: ${host}`, ...headers], sent);
@@ -32,7 +32,7 @@ test.each(brokenBodies)("%s is refused, and the router goes on", async (...row) 
   expect({ seen, defects }).toEqual({ seen: [], defects: [] });
 });
 
-test("chunks beyond the limit are refused while they still come", async () => {
+test("chunks beyond the limit are rejected while they still come", async () => {
   const { origin, host, seen } = await startTestRouter();
   const headers = [`Host: ${host}`, json, "Transfer-Encoding: chunked"];
   const { socket, received } = await rawClient(origin, rawRequest("POST /chat", headers));
@@ -45,7 +45,7 @@ test("chunks beyond the limit are refused while they still come", async () => {
   expect(seen).toEqual([]);
 });
 
-test("headers over 16 KiB are refused", async () => {
+test("headers over 16 KiB are rejected", async () => {
   const { origin, host } = await startTestRouter();
   const headers = [`Host: ${host}`, `X-Long: ${"a".repeat(17_000)}`];
   expect(await sendRaw(origin, rawRequest("GET /", headers))).toMatch(/^HTTP\/1\.1 431 /);

@@ -51,7 +51,7 @@ const impossible: [param: string, instead: string, fields: object][] = [
   ],
 ];
 
-test.each(impossible)("%s is refused by its path, and says what to use: %s", (...row) => {
+test.each(impossible)("%s is rejected by its path, and says what to use: %s", (...row) => {
   const [param, instead, fields] = row;
   const parsing = () => parse(fields);
   expect(parsing).toThrow(HttpError);
@@ -60,7 +60,7 @@ test.each(impossible)("%s is refused by its path, and says what to use: %s", (..
   expect(parsing).toThrow(expect.objectContaining({ status: 400, details: { param } }));
 });
 
-test("a body that is no object is refused as a whole", () => {
+test("a body that is no object is rejected as a whole", () => {
   expect(() => parseChatCompletionRequest("hi")).toThrow("cannot do this: the body: ");
 });
 

@@ -17,14 +17,14 @@ export interface ReadRequest {
 }
 
 /**
- * Reads a request in OpenAI's form. What would change the reply and cannot be done is refused; what
+ * Reads a request in OpenAI's form. What would change the reply and cannot be done is rejected; what
  * would not, such as `store`, is named.
  *
  * @throws HttpError with status 400 that names the field, and what to use instead.
  */
 export function parseChatCompletionRequest(body: unknown): ReadRequest {
   const { data, error } = chatCompletionRequestSchema.safeParse(body);
-  if (!data) throw refused(deepest(error.issues[0]));
+  if (!data) throw invalidField(deepest(error.issues[0]));
   checkToolMessages(data.messages);
   return {
     request: data,
@@ -48,7 +48,7 @@ function deepest(issue: z.core.$ZodIssue | undefined): Issue {
   return { path: [...issue.path, ...best.path], message: best.message };
 }
 
-function refused({ path, message }: Issue): HttpError {
+function invalidField({ path, message }: Issue): HttpError {
   const field = path.map(String).join(".") || "the body";
   return new HttpError(400, `This router cannot do this: ${field}: ${message}.`, { param: field });
 }
@@ -60,7 +60,7 @@ function checkToolMessages(messages: readonly ChatCompletionMessage[]): void {
     if (message.role === "tool") {
       if (open.delete(message.tool_call_id)) continue;
       const problem = "answers no tool call of the assistant message before it";
-      throw refused({ path: ["messages", index, "tool_call_id"], message: problem });
+      throw invalidField({ path: ["messages", index, "tool_call_id"], message: problem });
     }
     checkAnswered(open);
     const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
@@ -73,7 +73,7 @@ function checkAnswered(open: ReadonlyMap<string, number>): void {
   const [[, index] = [null, null]] = open;
   if (index === null) return;
   const message = "has a call without its result; send a message with the role tool for each";
-  throw refused({ path: ["messages", index, "tool_calls"], message });
+  throw invalidField({ path: ["messages", index, "tool_calls"], message });
 }
 
 // Fields of other servers that would change the reply, and that the gateway does not know.
@@ -85,15 +85,15 @@ const samplingFields =
  *
  * @throws HttpError with status 400 that names the field.
  */
-export function refuseSampling({ unknown }: ReadRequest): void {
+export function rejectSampling({ unknown }: ReadRequest): void {
   const field = unknown.find((name) => samplingFields.test(name.split(".")[0] ?? ""));
   if (field === undefined) return;
   const instead =
     "not known to the gateway; leave it out, or ask a server that knows it through ROUTER_REPLY_BASE_URL";
-  throw refused({ path: [field], message: instead });
+  throw invalidField({ path: [field], message: instead });
 }
 
-/** Names told in one header, at most. */
+/** Names listed in one header, at most. */
 const MOST_NAMES = 20;
 
 /** Returns the names of fields that were sent and not read, such as `messages.name`. */

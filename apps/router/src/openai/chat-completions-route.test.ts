@@ -149,7 +149,7 @@ test("a wish for single tool calls is named where the model's maker cannot be to
 });
 
 test.each(["min_p", "repetition_penalty", "guided_json"])(
-  "%s would change the reply, and is refused by name before a model is asked",
+  "%s would change the reply, and is rejected by name before a model is asked",
   async (field) => {
     const { client, seen } = await openAiClient();
     const body = { model: "auto", messages: [{ role: "user", content: "hi" }], [field]: 0.5 };

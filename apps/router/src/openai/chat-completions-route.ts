@@ -7,7 +7,7 @@ import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts"
 import { callOf, type ClientEnv } from "../routes/guards.ts";
 import { readJson } from "../routes/read-body.ts";
 import { type SendEvent, sendEvents } from "../routes/send-events.ts";
-import { parseChatCompletionRequest, refuseSampling } from "./chat-completion-request.ts";
+import { parseChatCompletionRequest, rejectSampling } from "./chat-completion-request.ts";
 import type { ChatCompletionRequest } from "./chat-completion-schema.ts";
 import {
   chunkOf,
@@ -28,18 +28,21 @@ export interface CompletionParts {
   readonly readConversation: ReadConversation;
   /** The model that replies to `auto`, or null for the one that is chosen. */
   readonly shadowModel: string | null;
-  /** Is told of an error nobody expected. */
+  /** Called with an error nobody expected. */
   readonly report: (error: Error) => void;
 }
 
-/** `POST /v1/chat/completions`: the conversation goes to the chosen model as it was sent. */
+/**
+ * Returns the route `POST /v1/chat/completions`: the conversation goes to the chosen model as it
+ * was sent.
+ */
 export function chatCompletionsRoute(parts: CompletionParts): Handler<ClientEnv> {
   const { router, report } = parts;
   return async (c) => {
     const read = parseChatCompletionRequest(await readJson(c.req));
     const { request } = read;
     const { takesOpenAi } = parts.names;
-    if (!takesOpenAi) refuseSampling(read);
+    if (!takesOpenAi) rejectSampling(read);
     const call = callOf(c, "openai");
     const { decision, considered } = await chooseModel(request, { ...parts, call });
     const ignored = takesOpenAi ? [] : [...read.unknown, ...ignoredBy(decision, request)];
@@ -57,7 +60,7 @@ export function chatCompletionsRoute(parts: CompletionParts): Handler<ClientEnv>
   };
 }
 
-/** Names what the chosen model is not told: only two makers take leave to call one tool at a time. */
+/** Names what the chosen model is not sent: only two makers take leave to call one tool at a time. */
 function ignoredBy({ model }: Decision, request: ChatCompletionRequest): string[] {
   const isTold = request.parallel_tool_calls !== false || /^(?:openai|anthropic)\//.test(model);
   return isTold ? [] : ["parallel_tool_calls"];
@@ -168,7 +171,7 @@ function sendFailure(c: Context, { decision, reply }: Answer): Response {
   return c.json(openAiError(replyError ?? "", { status, details }), status, headers);
 }
 
-/** What is wrong with the request is told as that; the rest is between the router and its models. */
+/** What is wrong with the request is reported as that; the rest is between the router and its models. */
 function statusFor(
   httpError: ReplyHttpError | null,
   { tierUsed }: Decision,

@@ -11,7 +11,7 @@ interface Conversation {
   readonly state: TierState;
   /** The least tier that is taken: a conversation's tier only rises; null for any. */
   readonly atLeast: Tier | null;
-  /** Is told which tier was taken. */
+  /** Called with the tier that was taken. */
   readonly keep: (tier: Tier) => void;
 }
 
@@ -21,7 +21,10 @@ export type ReadConversation = (messages: readonly ChatCompletionMessage[]) => C
 /** Characters of earlier turns that are read: some 500 tokens, as many as a decision else costs. */
 const EARLIER_TURNS_LENGTH = 2000;
 
-/** Conversations whose tier is remembered; beyond it the one asked about longest ago is forgotten. */
+/**
+ * Conversations whose tier is remembered; beyond it the one asked about longest ago is forgotten.
+ * Chosen, not measured: a day of many people, and few enough to keep.
+ */
 const MOST_CONVERSATIONS = 10_000;
 
 /** Returns what reads conversations in the given way. */

@@ -27,12 +27,12 @@ function ownNames({ aliases }: ModelNames): string[] {
   return [...new Set([autoModel, ...tierNames, ...aliases.keys()])];
 }
 
-/** `GET /v1/models`: `auto`, each tier under its own name, and the aliases. */
+/** Returns the route `GET /v1/models`: `auto`, each tier under its own name, and the aliases. */
 export function modelsRoute(names: ModelNames): Handler {
   return (c) => c.json({ object: "list", data: ownNames(names).map(toModel) });
 }
 
-/** `GET /v1/models/{id}`: whether a request may name that model. */
+/** Returns the route `GET /v1/models/{id}`: whether a request may name that model. */
 export function modelRoute(names: ModelNames): Handler {
   const { tierModels, prices } = names;
   return (c) => {

@@ -68,7 +68,7 @@ test("a model that is not here is the package's own error, and says which are", 
   expect(seen).toEqual([]);
 });
 
-test("every refusal is in OpenAI's form, whoever refuses", async () => {
+test("every HTTP error is in OpenAI's form, wherever it comes from", async () => {
   const { origin } = await openAiClient({}, { ROUTER_ACCESS_TOKEN: "a-token-of-many-characters" });
   const own = { authorization: "Bearer a-token-of-many-characters" };
   const json = { ...own, "content-type": "application/json" };

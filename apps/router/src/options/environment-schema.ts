@@ -19,7 +19,7 @@ const visibleAscii = /^[\x21-\x7e]+$/;
 const notReplyUrl =
   "is not an http or https URL without user name, password, query and fragment, such as http://127.0.0.1:11434/v1";
 
-/** Every variable the router reads, each with what a person is told when it is wrong. */
+/** Every variable the router reads, each with what is printed when it is wrong. */
 export const environmentSchema = z.object({
   HOST: z.string().default("127.0.0.1"),
   PORT: wholeNumber({

@@ -150,20 +150,20 @@ const wrong: [env: Record<string, string>, message: string][] = [
   [{ EVALUATOR_BASE_URL: "ftp://x" }, 'EVALUATOR_BASE_URL="ftp://x" is not an http or https URL'],
 ];
 
-test.each(wrong)("refuses %j in one line", (env, message) => {
+test.each(wrong)("rejects %j in one line", (env, message) => {
   const parse = () => parseRouterOptions(env);
   expect(parse).toThrow(CliError);
   expect(parse).toThrow(message);
   expect(parse).not.toThrow(/\n/);
 });
 
-test("a key that no header can carry is refused and not shown", () => {
+test("a key that no header can carry is rejected and not shown", () => {
   const parse = () => parseRouterOptions({ AI_GATEWAY_API_KEY: "planted\nkey" });
   expect(parse).toThrow("AI_GATEWAY_API_KEY has a space, a line break");
   expect(parse).not.toThrow(/planted/);
 });
 
-test("a short or broken access token is refused and not shown", () => {
+test("a short or broken access token is rejected and not shown", () => {
   for (const token of ["tiny", "a token with blanks in it"]) {
     const parse = () => parseRouterOptions({ ROUTER_ACCESS_TOKEN: token });
     expect(parse).toThrow(/^ROUTER_ACCESS_TOKEN (is short|has a space)/);

@@ -137,7 +137,7 @@ function readSharedLimit(data: Settings): SharedLimitOptions | null {
   return url === undefined ? null : { url, requestsPerMinute };
 }
 
-/** What of a database's address must not be told: all of it, and its password alone. */
+/** What of a database's address must not be printed: all of it, and its password alone. */
 function addressSecrets(address: string | undefined): string[] {
   const password = /^\w+:\/\/[^:@/]*:([^@]*)@/.exec(address ?? "")?.[1];
   return [address, password].filter((secret) => secret !== undefined);

@@ -21,7 +21,7 @@ export interface PriceRefresh {
   readonly onTried: () => void;
 }
 
-/** Where the prices' state is told, and what ends the trying. */
+/** Where the prices' state is printed, and what ends the trying. */
 export interface RefreshContext {
   readonly signal: AbortSignal;
   /** Prints what is as it should be. */
@@ -33,7 +33,7 @@ export interface RefreshContext {
 }
 
 /**
- * Reads the price list, and tells what it says of the configured models. The router works without
+ * Reads the price list, and prints what it says of the configured models. The router works without
  * prices, so a list that cannot be read is a warning, and is tried again each minute until it can.
  *
  * @throws whatever is no failure of the service.

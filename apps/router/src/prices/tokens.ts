@@ -10,7 +10,7 @@ export interface TokenUsage {
 /** The tokens a reply has to be paid for, whole or not. */
 export interface BilledTokens {
   readonly usage: TokenUsage;
-  /** Whether the service told none, and they are estimated from the lengths of the texts. */
+  /** Whether the service named none, and they are estimated from the lengths of the texts. */
   readonly isEstimate: boolean;
 }
 
@@ -42,13 +42,13 @@ export function toTokenUsage(usage: LanguageModelUsage): TokenUsage {
   };
 }
 
-/** Returns the tokens as the last event of the gateway's own stream tells them. */
+/** Returns the tokens as the last event of the gateway's own stream has them. */
 export function wireUsage(usage: unknown): TokenUsage {
   const { inputTokens, outputTokens } = (usage ?? {}) as Record<string, { total?: unknown } | null>;
   return tokenUsage(inputTokens?.total, outputTokens?.total);
 }
 
-/** Returns the tokens as a stream of OpenAI's chat API tells them. */
+/** Returns the tokens as a stream of OpenAI's chat API has them. */
 export function openAiUsage(usage: unknown): TokenUsage {
   const { prompt_tokens, completion_tokens } = (usage ?? {}) as Record<string, unknown>;
   return tokenUsage(prompt_tokens, completion_tokens);
@@ -67,8 +67,8 @@ function toCount(value: unknown): number | null {
 /** Counts what one reply has to be paid for while it comes, for one that never comes to its end. */
 export interface TokenMeter {
   readonly addText: (text: string) => void;
-  readonly setTold: (usage: TokenUsage) => void;
-  /** Returns the tokens the service told, else an estimate. */
+  readonly setUsage: (usage: TokenUsage) => void;
+  /** Returns the tokens the service named, else an estimate. */
   readonly billed: () => BilledTokens;
 }
 
@@ -80,12 +80,12 @@ type Prompt = string | readonly ModelMessage[];
 /** Starts with the prompt's text; images are not counted. */
 export function createTokenMeter(prompt: Prompt): TokenMeter {
   let characters = 0;
-  let told: TokenUsage | null = null;
+  let reported: TokenUsage | null = null;
   return {
     addText: ({ length }) => void (characters += length),
-    setTold: (usage) => (told = usage),
+    setUsage: (usage) => (reported = usage),
     billed() {
-      if (told !== null) return { usage: told, isEstimate: false };
+      if (reported !== null) return { usage: reported, isEstimate: false };
       const inputTokens = Math.ceil(charactersIn(prompt) / CHARACTERS_PER_TOKEN);
       const outputTokens = Math.ceil(characters / CHARACTERS_PER_TOKEN);
       const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };

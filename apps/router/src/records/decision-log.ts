@@ -15,7 +15,7 @@ export interface DecisionLog {
   readonly close: () => Promise<void>;
 }
 
-/** Who is told of the log's failures, and where its file is opened. */
+/** What is called with the log's failures, and where its file is opened. */
 export interface DecisionLogOptions {
   /** Prints a line that a person should look at: when writing begins to fail, and when it works again. */
   readonly warn: (line: string) => void;

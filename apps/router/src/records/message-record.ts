@@ -40,7 +40,7 @@ export interface MessageRecord extends CallOrigin {
   readonly replyMs: number | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
-  /** Whether the tokens, and so the costs, are an estimate: the gateway told none. */
+  /** Whether the tokens, and so the costs, are an estimate: the gateway named none. */
   readonly isEstimate: boolean;
   /** Price of the evaluation in US dollars, or null when not known. */
   readonly decisionCostUsd: number | null;
@@ -71,10 +71,10 @@ export interface FeedbackRecord {
   readonly feedback: Tier;
 }
 
-/** Is told what happened to each message. */
+/** Called with what happened to each message. */
 export type Observe = (record: MessageRecord) => void;
 
-/** The end of a message that no tier was chosen for. */
+/** Returns the end of a message that no tier was chosen for. */
 export function recordOfFailure(origin: CallOrigin, outcome: Outcome, error: Error): MessageRecord {
   return {
     time: new Date().toISOString(),
@@ -99,7 +99,7 @@ export interface MessageEnd {
   readonly auto?: Decision | null;
 }
 
-/** The end of a message that was decided, and perhaps replied to. */
+/** Returns the end of a message that was decided, and perhaps replied to. */
 export function recordOf(origin: CallOrigin, decision: Decision, end: MessageEnd): MessageRecord {
   return {
     time: new Date().toISOString(),

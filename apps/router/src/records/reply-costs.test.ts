@@ -89,7 +89,7 @@ test("a reply whose reader leaves is paid for as far as it came", async () => {
   expect(records[0]?.replyCostUsd).toBeCloseTo((2 * 1 + 3 * 2) / 1e6, 12);
 });
 
-test("a model that refused the call is not paid for", async () => {
+test("a model that rejected the call is not paid for", async () => {
   const { records, ...parts } = keepRecords();
   const reply = () => Response.json({ error: { message: "no" } }, { status: 403 });
   const { chat } = await testRouter({ reply }, parts);

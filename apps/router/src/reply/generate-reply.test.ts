@@ -1,7 +1,7 @@
 import { APICallError, createGateway } from "ai";
 import { expect, test } from "vitest";
 import { redactor } from "../security/redactor.ts";
-import { plantedKey } from "../testing/keep-told.ts";
+import { plantedKey } from "../testing/keep-output.ts";
 import { replyFetch } from "./reply-fetch.ts";
 import { createTokenMeter } from "../prices/tokens.ts";
 import { generateReply, type OpenModel, type ReplyOptions } from "./generate-reply.ts";
@@ -41,7 +41,7 @@ const failures: [situation: string, fetch: typeof globalThis.fetch, replyError: 
     "Free tier users do not have access.",
   ],
   [
-    "a refused key, without the terminal colours of the ai package",
+    "a rejected key, without the terminal colours of the ai package",
     httpError(401, { message: "Invalid key.", type: "authentication_error" }),
     "The gateway refused the key; check AI_GATEWAY_API_KEY.",
   ],

@@ -31,9 +31,9 @@ export interface ReplyOptions {
   readonly redact: Redact;
   /** Counts what has to be paid for, whether or not the reply comes to its end. */
   readonly meter: TokenMeter;
-  /** The models to ask in turn when one is refused or fails before its first word. @default none */
+  /** The models to ask in turn when one is rejected or fails before its first word. @default none */
   readonly chain?: readonly OpenModel[];
-  /** Is told that the first or next of the chain is asked, and why. */
+  /** Called when the first or next of the chain is asked, with the cause. */
   readonly onNext?: ((index: number, cause: "model-refused" | "model-failed") => void) | undefined;
   /** Is given the text as it comes; without it, the text comes whole. */
   readonly onDelta?: ((text: string) => void | Promise<void>) | undefined;
@@ -68,11 +68,11 @@ export async function generateReply(
       ...call,
       arguments: redact(call.arguments),
     }));
-    const told = { reply: redact(given.text), toolCalls, finishReason: given.finishReason };
+    const printed = { reply: redact(given.text), toolCalls, finishReason: given.finishReason };
     const billed = { usage: tokens, isEstimate: false };
     return {
       replyMs: elapsedMs(),
-      ...told,
+      ...printed,
       replyError: null,
       usage: tokens,
       httpError: null,
@@ -87,7 +87,7 @@ export async function generateReply(
   }
 }
 
-/** Asks the model, and the next of the chain where one is refused or fails before its first word. */
+/** Asks the model, and the next of the chain where one is rejected or fails before its first word. */
 async function askInTurn(
   prompt: ReplyPrompt,
   options: ReplyOptions,
@@ -123,7 +123,7 @@ function redactDeltas({ onDelta, onToolCalls, redact, meter }: ReplyOptions) {
     clear.length === 0 ? undefined : onToolCalls?.(clear);
   let hasBegun = false;
   const listener: ReplyListener = {
-    onUsage: meter.setTold,
+    onUsage: meter.setUsage,
     onText(text) {
       hasBegun = true;
       meter.addText(text);

@@ -143,7 +143,7 @@ function parsePart(data: string): StreamPart {
 /** What is sent for an error is a text, or an object with a message. */
 function wordsOf(error: unknown): string {
   const isObject = typeof error === "object" && error !== null && "message" in error;
-  const told: unknown = isObject ? error.message : error;
-  const words = typeof told === "string" && told !== "" ? told : "its service did not say why.";
+  const given: unknown = isObject ? error.message : error;
+  const words = typeof given === "string" && given !== "" ? given : "its service did not say why.";
   return `The reply broke off: ${words}`;
 }

@@ -11,7 +11,7 @@ export function describeReplyFailure(error: unknown): string {
   if (!(last instanceof Error)) return "The reply model failed without saying why.";
   const broken = brokenIn(last);
   if (broken !== null) return toLine(broken.message);
-  if (isRefusedKey(last)) return "The gateway refused the key; check AI_GATEWAY_API_KEY.";
+  if (isRejectedKey(last)) return "The gateway refused the key; check AI_GATEWAY_API_KEY.";
   if (APICallError.isInstance(last)) {
     if (last.statusCode === 401) return "The server refused the key; check ROUTER_REPLY_API_KEY.";
     if (last.statusCode === undefined)
@@ -21,17 +21,19 @@ export function describeReplyFailure(error: unknown): string {
   return toLine(wordsOf(last)) || `The reply model failed with ${last.name}.`;
 }
 
-// Out of credits, not allowed, not there, over the limit; 401 would refuse any other model too.
-const refusedStatuses: ReadonlySet<unknown> = new Set([402, 403, 404, 429]);
+// Out of credits, not allowed, not there, over the limit; 401 would reject any other model too.
+const rejectedStatuses: ReadonlySet<unknown> = new Set([402, 403, 404, 429]);
 
-/** How a model failed so that another one may do better; null where it would fare the same. */
+/**
+ * Returns how a model failed so that another one may do better; null where it would fare the same.
+ */
 export function failureOfModel(error: unknown): "model-refused" | "model-failed" | null {
   const status = statusOf(error);
-  if (refusedStatuses.has(status)) return "model-refused";
+  if (rejectedStatuses.has(status)) return "model-refused";
   return status !== null && status >= 500 ? "model-failed" : null;
 }
 
-/** Whether the gateway said no before any model was asked, so that nothing was billed. */
+/** Returns whether the gateway said no before any model was asked, so that nothing was billed. */
 export function isUnbilled(error: unknown): boolean {
   const status = statusOf(error);
   return status !== null && status >= 400 && brokenIn(lastErrorOf(error)) === null;
@@ -48,8 +50,8 @@ export function httpErrorOf(error: unknown): ReplyHttpError | null {
 function retryAfterOf(headers: Record<string, string>): string | null {
   const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN);
   if (milliseconds >= 0) return String(Math.ceil(milliseconds / 1000));
-  const told = headers["retry-after"] ?? "";
-  return /^[\w ,:.+-]{1,40}$/.test(told) ? told : null; // seconds, or a date
+  const wait = headers["retry-after"] ?? "";
+  return /^[\w ,:.+-]{1,40}$/.test(wait) ? wait : null; // seconds, or a date
 }
 
 /** What OpenAI's own errors, and those of servers like it, say for programs. */
@@ -84,7 +86,7 @@ function brokenIn(error: unknown): BrokenReplyError | null {
 }
 
 /** The `ai` package replaces what the gateway said about a key with a page of terminal colours. */
-function isRefusedKey({ name }: Error): boolean {
+function isRejectedKey({ name }: Error): boolean {
   return name === "GatewayAuthenticationError" || name === "GatewayError";
 }
 

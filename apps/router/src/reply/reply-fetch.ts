@@ -4,23 +4,29 @@ import { createParser } from "eventsource-parser";
 import type { TokenUsage } from "../prices/tokens.ts";
 import { BrokenReplyError, gatewayEvents, type ReadEvent, type ToolPiece } from "./reply-events.ts";
 
-/** Who is told of a streamed reply while it comes. */
+/** What is called while a streamed reply comes. */
 export interface ReplyListener {
   /** Is given the text, joined as far as it has come; nothing more is read until it is done. */
   readonly onText: (text: string) => void | Promise<void>;
   /** Is given pieces of tool calls; nothing more is read until it is done. */
   readonly onToolCalls: (pieces: readonly ToolPiece[]) => void | Promise<void>;
-  /** Is given the tokens that the service tells. */
+  /** Called with the tokens that the service names. */
   readonly onUsage: (usage: TokenUsage) => void;
 }
 
-/** The largest reply, in bytes of its text, or of its whole body where it is not streamed: 16 MiB. */
+/**
+ * The largest reply, in bytes of its text, or of its whole body where it is not streamed: 16 MiB.
+ * Chosen, not measured: no model writes as much.
+ */
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
-/** A chunk from which on it waits for its turn; a few small deltas take no time worth a turn. */
+/**
+ * A chunk from which on it waits for its turn; a few small deltas take no time worth a turn. Chosen,
+ * not measured.
+ */
 const LARGE_CHUNK_BYTES = 4096;
 
-/** Who is told of a streamed reply, and how its events are read. */
+/** What is called while a streamed reply comes, and how its events are read. */
 export interface ReplyFetchOptions {
   /** Without one, a reply comes whole. */
   readonly listener?: ReplyListener | undefined;
@@ -156,7 +162,7 @@ function createSizeLimit() {
   };
 }
 
-/** The next chunk, or null; an end of the connection that nobody here asked for is told in own words. */
+/** The next chunk, or null; an end of the connection that nobody here asked for becomes an error in own words. */
 async function read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> {
   try {
     return (await reader.read()).value ?? null;

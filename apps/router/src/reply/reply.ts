@@ -67,7 +67,7 @@ export interface ReplyHttpError {
 export interface GeneratedReply extends Reply {
   /** Null when the call failed. */
   readonly finishReason: FinishReason | null;
-  /** Null when nothing was billed: the model refused the call. */
+  /** Null when nothing was billed: the model rejected the call. */
   readonly billed: BilledTokens | null;
   /** The HTTP error of a failed call, or null. */
   readonly httpError: ReplyHttpError | null;

@@ -94,7 +94,7 @@ function addToDay(days: Map<string, Day>, record: LoggedRecord): void {
   day.frontierUsd += record.frontierCostUsd ?? 0;
 }
 
-/** Below this confidence a choice is in doubt. */
+/** Below this confidence a choice is in doubt. Chosen, as on the page of the router. */
 const LOW_CONFIDENCE = 0.5;
 
 function isDoubtful({ cause, confidence }: LoggedRecord): boolean {

@@ -68,7 +68,7 @@ export async function* readLines(
 /** What somebody said of a message's tier, as the decision log keeps it. */
 export const feedbackSchema = z.object({ requestId: z.string(), feedback: z.enum(tierNames) });
 
-/** A line of feedback is told apart by its field: parsing every line twice would take twice the time. */
+/** A line of feedback is known by its field: parsing every line twice would take twice the time. */
 function feedbackOf(line: string): z.infer<typeof feedbackSchema> | null {
   if (!line.includes('"feedback":')) return null;
   try {
@@ -84,12 +84,12 @@ function feedbackOf(line: string): z.infer<typeof feedbackSchema> | null {
  * @throws CliError when the file cannot be read.
  */
 export async function readFeedback(path: string): Promise<ReadonlyMap<string, Tier>> {
-  const told = new Map<string, Tier>();
+  const tiers = new Map<string, Tier>();
   for await (const line of readLines(path, { name: "The decision log " })) {
     const feedback = feedbackOf(line);
-    if (feedback !== null) told.set(feedback.requestId, feedback.feedback);
+    if (feedback !== null) tiers.set(feedback.requestId, feedback.feedback);
   }
-  return told;
+  return tiers;
 }
 
 function parseRecord(line: string): LoggedRecord | null {

@@ -96,7 +96,7 @@ const wrongBodies: [what: string, body: string][] = [
   ["null", "null"],
 ];
 
-test.each(wrongBodies)("refuses %s with 400, and asks no model", async (_what, body) => {
+test.each(wrongBodies)("rejects %s with 400, and asks no model", async (_what, body) => {
   const { chat, seen } = await testRouter();
   const response = await chat(null, { body });
   expect(response.status).toBe(400);
@@ -110,7 +110,7 @@ test.each([
   "application/x-www-form-urlencoded",
   "application/jsonp",
   "text/plain; application/json",
-])("refuses the content type %s with 415", async (contentType) => {
+])("rejects the content type %s with 415", async (contentType) => {
   const { chat } = await testRouter();
   const headers: Record<string, string> =
     contentType === undefined ? {} : { "content-type": contentType };
@@ -124,7 +124,7 @@ test("takes JSON with parameters and capitals in its content type", async () => 
   expect((await chat({ message: "hi" }, { headers })).status).toBe(200);
 });
 
-test("refuses a body over 1 MiB with 413, whether or not it says its length", async () => {
+test("rejects a body over 1 MiB with 413, whether or not it says its length", async () => {
   const { chat, seen } = await testRouter();
   const bytes = new TextEncoder().encode(JSON.stringify({ message: "a".repeat(1024 * 1024) }));
   const headers = { "content-type": "application/json" };

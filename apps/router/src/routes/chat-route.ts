@@ -10,9 +10,10 @@ import { readMessage } from "./read-body.ts";
 import { sendEvents } from "./send-events.ts";
 
 /**
- * `POST /chat`: `{ message }` in, the decision and the reply out (contract section 4.6). With
- * `Accept: text/event-stream` they come as events: `decision` as soon as it is known (again when
- * the fallback model takes over), `reply` with each piece of text, `done` with all but the text.
+ * Returns the route `POST /chat`: `{ message }` in, the decision and the reply out (contract section
+ * 4.6). With `Accept: text/event-stream` they come as events: `decision` as soon as it is known
+ * (again when the fallback model takes over), `reply` with each piece of text, `done` with all but
+ * the text.
  */
 export function chatRoute(
   router: MessageRouter,
@@ -32,7 +33,7 @@ export function chatRoute(
   };
 }
 
-/** `POST /decide`: `{ message }` in, the decision out, no reply. */
+/** Returns the route `POST /decide`: `{ message }` in, the decision out, no reply. */
 export function decideRoute(router: MessageRouter): Handler<ClientEnv> {
   return async (c) => {
     const message = await readMessage(c.req);

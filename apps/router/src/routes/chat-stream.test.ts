@@ -50,9 +50,9 @@ test.each([undefined, "*/*", "application/json", "application/json, text/event-s
 );
 
 test("a reply that fails before or after its first words is told in done", async () => {
-  const refusal = { message: "Not for you.", type: "forbidden" };
+  const forbidden = { message: "Not for you.", type: "forbidden" };
   for (const reply of [
-    () => Response.json({ error: refusal }, { status: 403 }),
+    () => Response.json({ error: forbidden }, { status: 403 }),
     () => replyStream(["half a "], { isCut: true }),
   ]) {
     const { chat } = await testRouter({ reply });

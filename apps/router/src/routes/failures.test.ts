@@ -2,26 +2,31 @@ import { ConnectionError, EvaluatorError, TimeoutError } from "evaluator-client"
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { redactor } from "../security/redactor.ts";
-import { plantedKey } from "../testing/keep-told.ts";
+import { plantedKey } from "../testing/keep-output.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { failureRoute, toHttpError } from "./failures.ts";
 import { type ClientEnv, keepClientSignal } from "./guards.ts";
 
 const secretText = "my secret plan for the moon";
 
-function refusal(status: number, error: object, headers: Record<string, string> = {}) {
+function httpError(status: number, error: object, headers: Record<string, string> = {}) {
   return { evaluation: () => Response.json({ error }, { status, headers }) };
 }
 
 const rateLimit = { message: "Free tier requests are rate-limited.", type: "rate_limit_exceeded" };
 const failures = [
-  ["a rate limit", refusal(429, rateLimit, { "retry-after": "7" }), 429, "7"],
-  ["a rate limit in milliseconds", refusal(429, rateLimit, { "retry-after-ms": "1200" }), 429, "2"],
-  ["a rate limit without a wait", refusal(429, rateLimit), 429, null],
-  ["a refused key", refusal(401, { message: "no", type: "authentication_error" }), 502, null],
-  ["a forbidden model", refusal(403, { message: "no", type: "forbidden" }), 502, null],
-  ["an unknown model", refusal(404, { message: "no", type: "model_not_found" }), 502, null],
-  ["a broken service", refusal(500, { message: "no", type: "internal_server_error" }), 502, null],
+  ["a rate limit", httpError(429, rateLimit, { "retry-after": "7" }), 429, "7"],
+  [
+    "a rate limit in milliseconds",
+    httpError(429, rateLimit, { "retry-after-ms": "1200" }),
+    429,
+    "2",
+  ],
+  ["a rate limit without a wait", httpError(429, rateLimit), 429, null],
+  ["a rejected key", httpError(401, { message: "no", type: "authentication_error" }), 502, null],
+  ["a forbidden model", httpError(403, { message: "no", type: "forbidden" }), 502, null],
+  ["an unknown model", httpError(404, { message: "no", type: "model_not_found" }), 502, null],
+  ["a broken service", httpError(500, { message: "no", type: "internal_server_error" }), 502, null],
   ["an answer that breaks the contract", { evaluation: () => Response.json({}) }, 502, null],
   ["an answer that is not JSON", { evaluation: () => new Response("<h1>") }, 502, null],
 ] as const;
@@ -37,8 +42,10 @@ test.each(failures)("%s gives { error } and a fitting status", async (...row) =>
   expect(seen).toHaveLength(1);
 });
 
-test("says that the key was refused, and by whom", async () => {
-  const { chat } = await testRouter(refusal(401, { message: "no", type: "authentication_error" }));
+test("says that the key was rejected, and by whom", async () => {
+  const { chat } = await testRouter(
+    httpError(401, { message: "no", type: "authentication_error" }),
+  );
   expect(await (await chat({ message: "hi" })).json()).toEqual({
     error: expect.stringMatching(/^The evaluation service refused this router's key\. /),
   });
@@ -46,7 +53,7 @@ test("says that the key was refused, and by whom", async () => {
 
 test("repeats neither the key nor the message that the service echoes", async () => {
   const echo = { message: `Bearer ${plantedKey}: ${secretText}`, type: "invalid_request_error" };
-  const { chat } = await testRouter(refusal(400, echo));
+  const { chat } = await testRouter(httpError(400, echo));
   const text = await (await chat({ message: secretText })).text();
   expect(text).not.toContain(plantedKey);
   expect(text).not.toContain(secretText);

@@ -10,7 +10,7 @@ import { HttpError } from "../http-error.ts";
 import type { Redact } from "../security/redactor.ts";
 import type { ClientEnv } from "./guards.ts";
 
-/** What a failure is told with. */
+/** What a failure is answered with. */
 export interface FailureParts {
   readonly redact: Redact;
   readonly reportDefect: (error: Error) => void;
@@ -30,7 +30,7 @@ export function failureRoute({ redact, reportDefect }: FailureParts): ErrorHandl
   };
 }
 
-/** What a client is told of an error that nobody expected. */
+/** What a client is answered after an error that nobody expected. */
 export const defectMessage = "The router failed; its console says where.";
 
 const nothingHere = new HttpError(404, "There is nothing here; the page is at /.");
@@ -49,7 +49,7 @@ export function throwMethodError(_c: Context, methods: readonly string[]): never
   throw new HttpError(405, `Use ${methods.join(" or ")} here.`, { headers });
 }
 
-/** Returns the HTTP error for a failed evaluation; a refused key is the router's fault, not its client's. */
+/** Returns the HTTP error for a failed evaluation; a rejected key is the router's fault, not its client's. */
 export function toHttpError(error: EvaluatorError, redact: Redact): HttpError {
   const message = redact(error.message);
   const once = { headers: neverRetry };
@@ -60,8 +60,8 @@ export function toHttpError(error: EvaluatorError, redact: Redact): HttpError {
     return new HttpError(429, message, { headers: retryHeaders(seconds) });
   }
   if (error instanceof AuthenticationError && !error.needsPaidCredits) {
-    const refused = `The evaluation service refused this router's key. ${message}`;
-    return new HttpError(502, refused, once);
+    const rejected = `The evaluation service refused this router's key. ${message}`;
+    return new HttpError(502, rejected, once);
   }
   return new HttpError(502, message, once);
 }
@@ -69,8 +69,8 @@ export function toHttpError(error: EvaluatorError, redact: Redact): HttpError {
 const neverRetry = { "x-should-retry": "false" };
 
 /**
- * Returns what tells a client when to ask again. The router has tried again already: a client that
- * does so too, without being told when, only spends more.
+ * Returns the header that says when to ask again. The router has tried again already: a client that
+ * does so too, without knowing when, only spends more.
  */
 export function retryHeaders(retryAfter: string | null): Record<string, string> {
   return retryAfter === null ? neverRetry : { "Retry-After": retryAfter };

@@ -38,14 +38,14 @@ test.each([
   [{ requestId: "a", tier: "huge" }, "tier is none of nano"],
   [{ requestId: "a b", tier: "nano" }, "requestId is no id"],
   [{ tier: "nano" }, "requestId"],
-])("%j is refused by its field", async (body, told) => {
+])("%j is rejected by its field", async (body, told) => {
   const { request } = await startLogged();
   const response = await request("/feedback", post(body));
   expect(response.status).toBe(400);
   expect(await response.json()).toEqual({ error: expect.stringContaining(told) });
 });
 
-test("without a log feedback is refused, and says how to have one", async () => {
+test("without a log feedback is rejected, and says how to have one", async () => {
   const { request } = await testRouter();
   const response = await request("/feedback", post({ requestId: "a", tier: "nano" }));
   expect(response.status).toBe(409);

@@ -20,7 +20,10 @@ export interface FeedbackParts {
   readonly count: (tier: Tier) => void;
 }
 
-/** `POST /feedback`: `{ requestId, tier }` in, the tier that would have been right; nothing out. */
+/**
+ * Returns the route `POST /feedback`: `{ requestId, tier }` in, the tier that would have been
+ * right; nothing out.
+ */
 export function feedbackRoute({ instance, keep, count }: FeedbackParts): Handler<ClientEnv> {
   return async (c) => {
     const { data, error } = feedbackSchema.safeParse(await readJson(c.req));

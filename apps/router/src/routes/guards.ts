@@ -49,7 +49,7 @@ export function traced(tracing: Tracing): MiddlewareHandler<ClientEnv> {
   };
 }
 
-/** Where each response is told. */
+/** Where each response is logged. */
 export interface AccessLog {
   readonly metrics: Metrics;
   /** Where the lines go; null to print none. */
@@ -59,7 +59,7 @@ export interface AccessLog {
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /**
- * Tells of every response: time, method, route, status, milliseconds and request id. The route is
+ * Logs every response: time, method, route, status, milliseconds and request id. The route is
  * the router's own word, as an address may hold a person's text; a stream's time ends at its start.
  */
 export function accessLog({ metrics, output }: AccessLog): MiddlewareHandler<ClientEnv> {
@@ -167,10 +167,10 @@ export const MAX_CONVERSATION_BYTES = 16 * 1024 * 1024;
  * the calls, so it may not be as large.
  */
 function limitedBody(maxSize: number): MiddlewareHandler {
-  const told = sizeLimit(maxSize);
-  const untold = sizeLimit(MAX_BODY_BYTES);
+  const known = sizeLimit(maxSize);
+  const unknown = sizeLimit(MAX_BODY_BYTES);
   return (c, next) =>
-    c.req.header("content-length") === undefined ? untold(c, next) : told(c, next);
+    c.req.header("content-length") === undefined ? unknown(c, next) : known(c, next);
 }
 
 function sizeLimit(maxSize: number): MiddlewareHandler {

@@ -5,12 +5,12 @@ import { HttpError } from "../http-error.ts";
 import type { Metrics } from "../metrics.ts";
 import { tierNames } from "../tier-question.ts";
 
-/** `GET /`: the page. */
+/** Returns the route `GET /`: the page. */
 export function pageRoute({ html }: { readonly html: string }): Handler {
   return (c) => c.html(html, 200, { "Cache-Control": "no-store" });
 }
 
-/** `GET /decisions`: the decision log as a page; null without a log. */
+/** Returns the route `GET /decisions`: the decision log as a page; null without a log. */
 export function decisionsRoute(drawDecisions: (() => Promise<string>) | null): Handler {
   return async (c) => {
     if (drawDecisions === null) {
@@ -23,7 +23,10 @@ export function decisionsRoute(drawDecisions: (() => Promise<string>) | null): H
   };
 }
 
-/** `GET /tiers`: each tier with its model and prices, once the price list was tried. */
+/**
+ * Returns the route `GET /tiers`: each tier with its model and prices, once the price list was
+ * tried.
+ */
 export function tiersRoute({ tierModels, prices }: Routing, pricesTried: Promise<void>): Handler {
   return async (c) => {
     await pricesTried;
@@ -35,7 +38,7 @@ export function tiersRoute({ tierModels, prices }: Routing, pricesTried: Promise
   };
 }
 
-/** `GET /healthz`: this process answers. */
+/** Returns the route `GET /healthz`: this process answers. */
 export const healthRoute: Handler = (c) => c.json({ status: "alive" });
 
 /** What readiness depends on, and what is worth a look beside it. */
@@ -45,7 +48,7 @@ export interface Readiness {
   readonly logDropped: (() => number) | null;
 }
 
-/** `GET /readyz`: new messages are welcome, until the router begins to stop. */
+/** Returns the route `GET /readyz`: new messages are welcome, until the router begins to stop. */
 export function readyRoute({ isStopping, logDropped }: Readiness): Handler {
   return (c) => {
     const log = logDropped === null ? {} : { decisionLog: { dropped: logDropped() } };
@@ -55,7 +58,7 @@ export function readyRoute({ isStopping, logDropped }: Readiness): Handler {
   };
 }
 
-/** `GET /metrics`: everything counted so far, as Prometheus reads it. */
+/** Returns the route `GET /metrics`: everything counted so far, as Prometheus reads it. */
 export function metricsRoute({ registry }: Metrics): Handler {
   return async (c) =>
     c.body(await registry.metrics(), 200, { "Content-Type": registry.contentType });

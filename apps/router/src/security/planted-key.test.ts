@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { connectServices } from "../services/connect-services.ts";
 import { parseRouterOptions } from "../options/router-options.ts";
-import { plantedKey as key } from "../testing/keep-told.ts";
+import { plantedKey as key } from "../testing/keep-output.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { startRouterHere } from "../testing/start-program.ts";
 import { startTestRouter } from "../testing/test-router.ts";

@@ -16,7 +16,7 @@ interface PieceRedactor {
   readonly end: () => string;
 }
 
-/** A shorter value is no secret, and its letters may well be a part of any word. */
+/** A shorter value is no secret, and its letters may well be a part of any word. Chosen. */
 const SHORTEST_SECRET = 8;
 const MARK = "[secret]";
 

@@ -63,7 +63,7 @@ test.each(noLinks)("%s on another page gets 403", async (_what, path, init) => {
   expect(seen).toEqual([]);
 });
 
-test.each(foreign)("refuses everyone else with 403, page and chat: %j", async (headers) => {
+test.each(foreign)("rejects everyone else with 403, page and chat: %j", async (headers) => {
   const { request, chat, seen } = await testRouter();
   const json = { "content-type": "application/json" };
   const answers = [

@@ -26,7 +26,7 @@ test("the policy allows the page's own style, script and origin, and nothing els
   ]);
 });
 
-test("every response carries the protective headers, refusals too", async () => {
+test("every response carries the protective headers, errors too", async () => {
   const { request, chat } = await testRouter();
   const responses = [
     await request("/"),

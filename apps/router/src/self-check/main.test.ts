@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { plantedKey } from "../testing/keep-told.ts";
+import { plantedKey } from "../testing/keep-output.ts";
 import { runHere, startProgram } from "../testing/start-program.ts";
 import { selfCheckProgram, selfCheckProgramOptions } from "./self-check-program.ts";
 

@@ -11,7 +11,7 @@ import { type ChatAnswer, checkPrompts } from "./check-prompts.ts";
 export interface SelfCheckOutput {
   /** Prints a text. */
   readonly write: (text: string) => void;
-  /** Is told of an error nobody expected. */
+  /** Called with an error nobody expected. */
   readonly reportDefect: (error: Error) => void;
 }
 

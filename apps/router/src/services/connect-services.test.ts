@@ -5,7 +5,7 @@ import { createMessageRouter } from "../message-router.ts";
 import { defaultPolicy } from "../decision/decision.ts";
 import { defaultTierModels } from "../options/environment-schema.ts";
 import { parseRouterOptions } from "../options/router-options.ts";
-import { keepTold, plantedKey } from "../testing/keep-told.ts";
+import { keepOutput, plantedKey } from "../testing/keep-output.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import { connectServices } from "./connect-services.ts";
 
@@ -23,7 +23,7 @@ async function ask(message: string, env: Environment) {
   const call = { signal, requestId: "test", endpoint: "chat" } as const;
   const decision = await router.decide({ user_message: message }, call);
   const { reply } = await router.reply(decision, message, call);
-  keepTold()([decision, reply]);
+  keepOutput()([decision, reply]);
   return { tier: decision.tierChosen, replyError: reply.replyError };
 }
 

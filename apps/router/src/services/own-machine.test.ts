@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { parseRouterOptions } from "../options/router-options.ts";
 import type { MessageRecord } from "../records/message-record.ts";
 import { describeReplyFailure } from "../reply/reply-failure.ts";
-import { plantedKey } from "../testing/keep-told.ts";
+import { plantedKey } from "../testing/keep-output.ts";
 import { nineFields, readEvents } from "../testing/read-answers.ts";
 import { runHere, startRouterHere } from "../testing/start-program.ts";
 import { selfCheckProgram, selfCheckProgramOptions } from "../self-check/self-check-program.ts";

@@ -47,7 +47,7 @@ export interface TraceHeaders {
   readonly tracestate?: string;
 }
 
-/** What a reply's span is told at its end. */
+/** What a reply's span gets at its end. */
 interface TracedReply {
   readonly model: string;
   readonly inputTokens: number | null;
@@ -67,7 +67,7 @@ export interface Tracing {
   /** Runs a reply of a model as a span. */
   reply<TResult>(
     model: string,
-    work: (told: (reply: TracedReply) => void) => Promise<TResult>,
+    work: (endSpan: (reply: TracedReply) => void) => Promise<TResult>,
   ): Promise<TResult>;
   /** Returns the headers that carry the trace on. */
   headers(): Record<string, string>;
@@ -75,7 +75,7 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** Everything outside the router: who decides, who replies, and what must not be told. */
+/** Everything outside the router: who decides, who replies, and what must not be printed. */
 export interface Services extends EvaluationEngine, ReplyEngine {
   /** Takes the keys in use out of a text. */
   readonly redact: Redact;
@@ -114,7 +114,7 @@ export interface EngineOptions {
   /** What the evaluator's transport reads its own options from. */
   readonly evaluator: Environment | null;
   readonly reply: ReplyServer | null;
-  /** Every key in the settings, none of which is ever told. */
+  /** Every key in the settings, none of which is ever printed. */
   readonly secrets: readonly string[];
 }
 
@@ -144,7 +144,7 @@ export function transportUse(
 
 /** Which limit several routers share, and where they agree on it. */
 export interface SharedLimitOptions {
-  /** Address of the database; never told. */
+  /** Address of the database; never printed. */
   readonly url: string;
   /** Requests a minute of all of them together; null for the engine's own limit, else 1,200. */
   readonly requestsPerMinute: number | null;

@@ -4,7 +4,7 @@ import { DatabaseError } from "evaluator-postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { parseRouterOptions } from "../options/router-options.ts";
 import type { MessageRecord } from "../records/message-record.ts";
-import { plantedKey } from "../testing/keep-told.ts";
+import { plantedKey } from "../testing/keep-output.ts";
 import { startTestRouter } from "../testing/test-router.ts";
 import { connectServices } from "./connect-services.ts";
 import { openSharedLimit } from "./shared-limit.ts";

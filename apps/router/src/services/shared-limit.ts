@@ -19,7 +19,7 @@ export interface SharedLimit extends Pick<SharedLimitOptions, "requestsPerMinute
 /** A shared limit, and what lets go of its store. */
 export interface OpenedLimit extends SharedLimit, AsyncDisposable {}
 
-/** Who is told of the store's failures, and how it is opened. */
+/** What is called with the store's failures, and how it is opened. */
 export interface SharedLimitContext {
   /** Prints a line that a person should look at. */
   readonly warn: (line: string) => void;
@@ -80,7 +80,7 @@ function failureOf(error: unknown): DatabaseFailure | null {
   return isTold ? (error.failure as DatabaseFailure) : null;
 }
 
-/** A database's error never holds its address; of any other only the kind is told. */
+/** A database's error never holds its address; of any other only the kind is printed. */
 function describe(error: unknown): string {
   if (failureOf(error) !== null) return (error as Error).message;
   return `The package evaluator-postgres failed (${error instanceof Error ? error.name : "unknown error"}).`;
@@ -117,7 +117,7 @@ function createReopeningStore(open: () => Promise<OpenStore>, observer: StoreObs
     opening ??= openOnce().finally(() => (opening = null));
     return opened ?? opening;
   }
-  async function told<TResult>(use: (store: OpenStore) => Promise<TResult>): Promise<TResult> {
+  async function reporting<TResult>(use: (store: OpenStore) => Promise<TResult>): Promise<TResult> {
     try {
       const result = await use(opened ?? (await reach()));
       observer.onSuccess();
@@ -129,8 +129,8 @@ function createReopeningStore(open: () => Promise<OpenStore>, observer: StoreObs
   }
   return {
     reach,
-    lease: (ask) => told((store) => store.lease(ask)),
-    pause: (key, ms) => told((store) => store.pause(key, ms)),
+    lease: (ask) => reporting((store) => store.lease(ask)),
+    pause: (key, ms) => reporting((store) => store.pause(key, ms)),
     onPause(key, listener) {
       const own: PauseListener = { key, listener, end: () => undefined };
       if (opened !== null) own.end = opened.onPause(key, listener);

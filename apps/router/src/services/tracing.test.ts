@@ -1,7 +1,7 @@
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { plantedKey } from "../testing/keep-told.ts";
+import { plantedKey } from "../testing/keep-output.ts";
 import { startRouterHere } from "../testing/start-program.ts";
 import { openAiClient, testRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";

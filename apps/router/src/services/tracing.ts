@@ -75,7 +75,7 @@ type Reply = Parameters<Parameters<Tracing["reply"]>[1]>[0];
 function traceReply<TResult>(
   tracer: Tracer,
   model: string,
-  work: (told: Reply) => Promise<TResult>,
+  work: (endSpan: Reply) => Promise<TResult>,
 ): Promise<TResult> {
   const attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": model };
   const options = { kind: SpanKind.CLIENT, attributes };

@@ -1,7 +1,10 @@
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { tierQuestionHash } from "../tier-question.ts";
 
-/** What `evaluator calibrate` writes for the question that picks a tier; a temperature of 2 makes less sure. */
+/**
+ * Returns what `evaluator calibrate` writes for the question that picks a tier; a temperature of 2
+ * makes less sure.
+ */
 export function calibrationOf(modelId: string): CalibrationArtifact {
   return {
     version: 1,

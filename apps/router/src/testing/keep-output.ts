@@ -9,25 +9,25 @@ import type { MessageRecord, Observe } from "../records/message-record.ts";
 /** The key around every router that a test starts. */
 export const plantedKey = "planted-key-4711-0815";
 
-/** Keeps something that a router told: a text, what JSON can hold, or what gives a text at the end. */
-export type Keep = (told: unknown) => void;
+/** Keeps something that a router printed or sent: a text, what JSON can hold, or what gives a text at the end. */
+export type Keep = (output: unknown) => void;
 
 /**
- * Keeps everything a router tells, wherever it tells it; a test whose router told the planted key
+ * Keeps everything a router prints or sends; a test whose router let the planted key out
  * fails at its end.
  */
-export function keepTold(): Keep {
+export function keepOutput(): Keep {
   const kept: unknown[] = [];
   onTestFinished(async () => {
     await setImmediate(); // what is on its way
     expect(kept.map(textOf).join("\n")).not.toContain(plantedKey);
   });
-  return (told) => void kept.push(told);
+  return (output) => void kept.push(output);
 }
 
-function textOf(told: unknown): string {
-  if (typeof told === "function") return String(told());
-  return told instanceof Error ? inspect(told) : (JSON.stringify(told) ?? "");
+function textOf(output: unknown): string {
+  if (typeof output === "function") return String(output());
+  return output instanceof Error ? inspect(output) : (JSON.stringify(output) ?? "");
 }
 
 /** Where a router writes its records and its access log to. */

@@ -29,7 +29,7 @@ export async function sendRaw(origin: string, bytes: string): Promise<string> {
   return (await rawClient(origin, bytes)).received;
 }
 
-/** A request's bytes; the connection ends after its answer. */
+/** Returns a request's bytes; the connection ends after its answer. */
 export function rawRequest(line: string, headers: readonly string[], body = ""): string {
   return [`${line} HTTP/1.1`, "Connection: close", ...headers, "", body].join("\r\n");
 }

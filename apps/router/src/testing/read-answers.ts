@@ -22,7 +22,7 @@ export interface ReceivedEvent {
   readonly data: unknown;
 }
 
-/** All events of a response, in order. */
+/** Returns all events of a response, in order. */
 export async function readEvents(response: Response): Promise<ReceivedEvent[]> {
   const events: ReceivedEvent[] = [];
   const text = response.body?.pipeThrough(new TextDecoderStream()) ?? new ReadableStream<string>();
@@ -32,7 +32,7 @@ export async function readEvents(response: Response): Promise<ReceivedEvent[]> {
   return events;
 }
 
-/** The whole of a stream. */
+/** Returns the whole of a stream. */
 export async function collect<TItem>(stream: AsyncIterable<TItem>): Promise<TItem[]> {
   const items: TItem[] = [];
   for await (const item of stream) items.push(item);

@@ -4,12 +4,12 @@ import type { Answer } from "./upstreams.ts";
 const noUsage = { inputTokens: {}, outputTokens: {} };
 const events = { "content-type": "text/event-stream" };
 
-/** One event of a streamed reply, as the gateway sends it. */
+/** Returns one event of a streamed reply, as the gateway sends it. */
 export function eventOf(part: object): string {
   return `data: ${JSON.stringify(part)}\n\n`;
 }
 
-/** One piece of a streamed reply's text. */
+/** Returns one piece of a streamed reply's text. */
 export function deltaOf(delta: string): string {
   return eventOf({ type: "text-delta", id: "0", delta });
 }
@@ -26,7 +26,10 @@ export function beginStream(response: ServerResponse): void {
   response.writeHead(200, events).write(begin);
 }
 
-/** A streamed reply of the given pieces and tokens, each a chunk of its own; a cut one breaks off. */
+/**
+ * Returns a streamed reply of the given pieces and tokens, each a chunk of its own; a cut one
+ * breaks off.
+ */
 export function replyStream(
   deltas: readonly string[],
   { isCut = false, usage = noUsage } = {},
@@ -38,7 +41,7 @@ export function replyStream(
   });
 }
 
-/** An upstream that sends what a test tells it to, and says when it is reached and let go. */
+/** Returns an upstream that sends what a test wants, and says when it is reached and let go. */
 export function heldReply() {
   const reached = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 import { open as openFile } from "node:fs/promises";
 import type { Open } from "../records/line-file.ts";
 
-/** A disk of so many bytes in all; a write beyond takes what fits, the next one fails. */
+/** Returns a disk of so many bytes in all; a write beyond takes what fits, the next one fails. */
 export function smallDisk(bytes: number) {
   const disk = { free: bytes };
   const open: Open = async (...file) => {

@@ -11,7 +11,7 @@ import {
 import { compileCache, createTestContext } from "evaluator-cli-kit/testing";
 import { onTestFinished } from "vitest";
 import { routerProgram, routerProgramOptions } from "../router-program.ts";
-import { keepTold, plantedKey } from "./keep-told.ts";
+import { keepOutput, plantedKey } from "./keep-output.ts";
 
 /** What a program printed, and how it ended. */
 export interface ProgramEnd {
@@ -30,7 +30,7 @@ export function startProgram(path: string, env: Record<string, string>, args: st
     env: { ...compileCache, EVALUATOR_DIRECT_API_KEY: plantedKey, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const keep = keepTold();
+  const keep = keepOutput();
   const ended = Promise.all([once(child, "exit"), text(child.stdout), text(child.stderr)]).then(
     ([[code], stdout, stderr]): ProgramEnd => {
       keep([stdout, stderr]);
@@ -51,7 +51,7 @@ function startHere(
   env: Record<string, string>,
   words: string[] = [],
 ) {
-  const keep = keepTold();
+  const keep = keepOutput();
   const [stdout, stderr] = [keepPrinted(), keepPrinted()];
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new InterruptedError("SIGTERM"));

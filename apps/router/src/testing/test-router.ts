@@ -15,7 +15,7 @@ import { redactor } from "../security/redactor.ts";
 import { connectServices } from "../services/connect-services.ts";
 import type { Services } from "../services/services.ts";
 import { type RouterParts, startRouter } from "../start-router.ts";
-import { keepLogs, keepResponse, keepTold, keepWire, plantedKey } from "./keep-told.ts";
+import { keepLogs, keepResponse, keepOutput, keepWire, plantedKey } from "./keep-output.ts";
 import { type Differences, startUpstream, testGateway } from "./upstreams.ts";
 
 /** Services that send everything, once for an evaluation, through the given `fetch`. */
@@ -48,15 +48,15 @@ const testOrigin = "http://localhost:3000";
 type PartDifferences = Partial<Omit<AppParts, "routing">> & Partial<Routing>;
 
 /**
- * The application over a {@link testGateway}, with the planted key behind it; an error nobody
- * expected fails the test, and so does the key in anything it tells.
+ * Returns the application over a {@link testGateway}, with the planted key behind it; an error
+ * nobody expected fails the test, and so does the key in anything it prints or sends.
  */
 export async function testRouter(
   differences: Differences = {},
   { tierModels, policy, prices, calibration, ...parts }: PartDifferences = {},
 ) {
   const { fetch, seen } = testGateway(differences);
-  const keep = keepTold();
+  const keep = keepOutput();
   const app = createApp({
     page: await page,
     hosts: new Set(["localhost:3000"]),
@@ -91,8 +91,8 @@ export async function testRouter(
 type RouterDifferences = Partial<RouterParts> & { readonly env?: Record<string, string> };
 
 /**
- * A router on a free port over a {@link testGateway} for the length of a test, with the planted key
- * in its environment; it keeps what nobody expected, and all that it tells.
+ * Starts a router on a free port over a {@link testGateway} for the length of a test, with the
+ * planted key in its environment; it keeps what nobody expected, and all that it prints or sends.
  */
 export async function startTestRouter(
   differences: Differences = {},
@@ -100,7 +100,7 @@ export async function startTestRouter(
 ) {
   const { fetch, seen } = testGateway(differences);
   const defects: Error[] = [];
-  const keep = keepTold();
+  const keep = keepOutput();
   const router = await startRouter({
     options: parseRouterOptions({ PORT: "0", AI_GATEWAY_API_KEY: plantedKey, ...env }),
     services: { ...servicesOver(fetch), isEmulated: true },
@@ -119,7 +119,7 @@ export async function startTestRouter(
   return { origin: router.origin, host, close, seen, defects, keep };
 }
 
-/** A router, and OpenAI's own package as its client. */
+/** Starts a router, and makes OpenAI's own package as its client. */
 export async function openAiClient(
   differences: Differences = {},
   env: Record<string, string> = {},
@@ -151,7 +151,9 @@ const decision = {
 /** Answers a reply call by hand, over a real socket. */
 export type ReplyScript = (response: ServerResponse) => void;
 
-/** A router in front of a gateway of real sockets, whose reply calls a test answers itself. */
+/**
+ * Returns a router in front of a gateway of real sockets, whose reply calls a test answers itself.
+ */
 export async function scriptedGateway(reply: ReplyScript, env: Record<string, string> = {}) {
   const upstream = await startUpstream((request, response) => {
     request.resume();

@@ -19,7 +19,7 @@ interface SeenRequest {
   readonly body: unknown;
 }
 
-/** The emulator's `fetch`, except for the given answers; and what it was sent. */
+/** Returns the emulator's `fetch`, except for the given answers; and what it was sent. */
 export function testGateway({ evaluation, reply }: Differences = {}) {
   const emulator = createEmulator();
   const seen: SeenRequest[] = [];
@@ -47,7 +47,7 @@ export async function startUpstream(listener: RequestListener): Promise<string> 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** An upstream that never answers, and says when it is reached and let go. */
+/** Returns an upstream that never answers, and says when it is reached and let go. */
 export function hangingUpstream() {
   const reached = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();

@@ -55,7 +55,7 @@ const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
   "model-failed": ({ tierUsed }) => `The model of ${tierUsed} failed; the fallback model replies.`,
 };
 
-/** Shares closer than this, or a confidence below a half, are worth a second look. */
+/** Shares closer than this, or a confidence below a half, are worth a second look. Chosen. */
 const CLOSE_SHARES = 0.1;
 const LOW_CONFIDENCE = 0.5;
 

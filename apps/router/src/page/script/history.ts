@@ -15,7 +15,10 @@ const key = "router-exchanges";
 /** Exchanges that are kept; beyond it the oldest goes first. */
 const MOST = 50;
 
-/** What this tab has asked: kept in the browser until the tab is closed or somebody forgets it. */
+/**
+ * Returns what this tab has asked: kept in the browser until the tab is closed or somebody forgets
+ * it.
+ */
 export function readHistory(): readonly PastExchange[] {
   try {
     const kept: unknown = JSON.parse(sessionStorage.getItem(key) ?? "[]");

@@ -77,18 +77,24 @@ function offerFeedback(
   bar: HTMLElement,
   { requestId, tierUsed }: { requestId: string; tierUsed: Tier },
 ): void {
-  const place = tiers.indexOf(tierUsed);
+  const index = tiers.indexOf(tierUsed);
   const offers = [
-    [".was-too-high", tiers[place - 1]],
-    [".was-too-low", tiers[place + 1]],
+    [".was-too-high", tiers[index - 1]],
+    [".was-too-low", tiers[index + 1]],
   ] as const;
   for (const [selector, tier] of offers) {
     if (tier === undefined) continue;
-    reveal(bar, selector).addEventListener("click", () => void tell(bar, { requestId, tier }));
+    reveal(bar, selector).addEventListener(
+      "click",
+      () => void sendFeedback(bar, { requestId, tier }),
+    );
   }
 }
 
-async function tell(bar: HTMLElement, feedback: { requestId: string; tier: Tier }): Promise<void> {
+async function sendFeedback(
+  bar: HTMLElement,
+  feedback: { requestId: string; tier: Tier },
+): Promise<void> {
   const said = reveal(bar, ".said");
   try {
     const response = await fetch("/feedback", {
@@ -96,8 +102,8 @@ async function tell(bar: HTMLElement, feedback: { requestId: string; tier: Tier 
       headers: { "content-type": "application/json" },
       body: JSON.stringify(feedback),
     });
-    const told = response.ok ? null : ((await response.json()) as { error: string }).error;
-    said.textContent = told ?? `Noted: ${feedback.tier} would have been right.`;
+    const problem = response.ok ? null : ((await response.json()) as { error: string }).error;
+    said.textContent = problem ?? `Noted: ${feedback.tier} would have been right.`;
   } catch {
     said.textContent = "The router cannot be reached; nothing was noted.";
   }

@@ -11,7 +11,7 @@ export interface Costs {
   readonly frontier: number | null;
 }
 
-/** The costs of a message that was replied to. */
+/** Returns the costs of a message that was replied to. */
 export function costsOf({ costUsd, prices }: Decision, { usage }: ChatOutcome): Costs {
   const reply = costOf(usage, prices.model);
   const paid = costUsd === null || reply === null ? null : costUsd + reply;
