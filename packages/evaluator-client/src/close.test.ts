@@ -22,13 +22,15 @@ function answersByHand() {
   return { evaluator: createEvaluator({ transport }), open, closed };
 }
 
-const refusal = { name: "ConfigurationError", message: expect.stringContaining("is closed") };
+const closedError = { name: "ConfigurationError", message: expect.stringContaining("is closed") };
 
-test("refuses calls and batches once it is closed", async () => {
+test("rejects calls and batches once it is closed", async () => {
   const { evaluator, open } = answersByHand();
   await evaluator.close();
-  await expect(evaluator.evaluate(emailRequest)).rejects.toMatchObject(refusal);
-  expect(() => evaluator.evaluateMany([emailRequest])).toThrow(expect.objectContaining(refusal));
+  await expect(evaluator.evaluate(emailRequest)).rejects.toMatchObject(closedError);
+  expect(() => evaluator.evaluateMany([emailRequest])).toThrow(
+    expect.objectContaining(closedError),
+  );
   expect(open).toHaveLength(0);
 });
 
@@ -45,7 +47,7 @@ test("lets calls in flight end before it closes the transport, once", async () =
   expect(closed).toEqual([1]);
 });
 
-test("ends a batch with the refusal, after the outcomes in flight", async () => {
+test("ends a batch with that error, after the outcomes in flight", async () => {
   const { evaluator, open } = answersByHand();
   function* endless() {
     for (;;) yield emailRequest;
@@ -56,7 +58,7 @@ test("ends a batch with the refusal, after the outcomes in flight", async () => 
   const closing = evaluator.close();
   open[0]?.();
   expect(await first).toMatchObject({ value: { index: 0, status: "succeeded" } });
-  await expect(batch.next()).rejects.toMatchObject(refusal);
+  await expect(batch.next()).rejects.toMatchObject(closedError);
   await closing;
   expect(open).toHaveLength(1);
 });
@@ -68,5 +70,5 @@ test("closes at the end of a block", async () => {
     expect(held).toBe(evaluator);
   }
   expect(closed).toEqual([0]);
-  await expect(evaluator.evaluate(emailRequest)).rejects.toMatchObject(refusal);
+  await expect(evaluator.evaluate(emailRequest)).rejects.toMatchObject(closedError);
 });

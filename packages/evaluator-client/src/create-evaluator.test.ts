@@ -100,13 +100,13 @@ test.each<[string, unknown]>([
     { ...gatewayBody, rounding: { probabilityDecimals: -1, scoreDecimals: 2 } },
   ],
   ["no object", "text"],
-])("refuses a gateway body with %s", async (_, body) => {
+])("rejects a gateway body with %s", async (_, body) => {
   const error = await failureOf(gatewayAnswering(body));
   expect(error).toBeInstanceOf(InvalidResponseError);
   expect(error).toMatchObject({ rule: "body-shape", questionId: null, attempts: 1 });
 });
 
-test("refuses a direct body without the vendor's shape", async () => {
+test("rejects a direct body without the vendor's shape", async () => {
   const fetch = async () => Response.json({ answers: { category: 1 }, usage: {} });
   const error = await failureOf(directTransport({ apiKey: null, fetch }));
   expect(error).toBeInstanceOf(InvalidResponseError);

@@ -23,7 +23,7 @@ export const environmentNames = {
   logprobsBaseUrl: "EVALUATOR_LOGPROBS_BASE_URL",
 } as const;
 
-/** The environment of the running program; empty where there is none, as in a browser. */
+/** Returns the environment of the running program; empty where there is none, as in a browser. */
 export function programEnvironment(): Environment {
   return globalThis.process?.env ?? {};
 }

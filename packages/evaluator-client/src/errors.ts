@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 // Without a language of its own the small zod says only "Invalid input"; a program's choice stays.
 if (z.config().localeError === undefined) z.config(en());
 
-/** What every error of this package can be told when it is made. */
+/** What every error of this package can be given when it is made. */
 export interface EvaluatorErrorOptions {
   /** The lower-level error, when showing it leaks neither key nor state. */
   cause?: unknown;

@@ -24,7 +24,10 @@ import { type Logger, loggerSchema } from "./logger.ts";
 // The longest time a timer can hold.
 const millisecondsSchema = z.number().check(z.positive(), z.maximum(2 ** 31 - 1));
 
-/** What each limit of a call is where nobody says. */
+/**
+ * What each limit of a call is where nobody says. The retries are the contract's (section 8); the
+ * times are chosen: an answer was seen to take 138 to 166 ms (section 2.5), and attempts may wait.
+ */
 export const defaultCallLimits = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };
 
 /** Limits of one call; each may be given for all calls or for one. */
@@ -59,7 +62,7 @@ export type Tracing = (
   run: (hooks: Hooks) => Promise<Evaluation>,
 ) => Promise<Evaluation>;
 
-/** How an evaluator reaches the model, how long it tries, and who is told. */
+/** How an evaluator reaches the model, how long it tries, and what it calls. */
 export interface EvaluatorOptions extends CallLimits, Hooks {
   /** The way to the model. @default the one EVALUATOR_TRANSPORT names, else the gateway */
   transport?: Transport;
@@ -71,7 +74,7 @@ export interface EvaluatorOptions extends CallLimits, Hooks {
   questionLimits?: QuestionLimits;
   /** Runs around every call, such as `openTelemetryTracing()`. @default none */
   tracing?: Tracing;
-  /** Told of attempts, waits and failures in one line each, such as `console`. @default none */
+  /** Called with attempts, waits and failures in one line each, such as `console`. @default none */
   logger?: Logger;
   /** Shares limits and pauses with other evaluators, instead of `limits`. @default one of its own */
   pacer?: Pacer;
@@ -113,7 +116,7 @@ function transportName(env: Environment): TransportName {
   throw new ConfigurationError(message, { option: "transport", environmentVariable });
 }
 
-/** The call limits among the options that are set, checked. */
+/** Returns the call limits among the options that are set, checked. */
 export function readCallLimits(options: CallLimits): CallLimits {
   const { maxRetries, deadlineMs, attemptTimeoutMs } = options;
   checkOptions(callLimitsSchema, options);

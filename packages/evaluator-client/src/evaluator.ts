@@ -35,7 +35,7 @@ export interface Evaluator extends AsyncDisposable {
   ): Promise<Evaluation<TQuestions>>;
 
   /**
-   * Asks many requests, a few at once, and gives each outcome, in input order unless told otherwise;
+   * Asks many requests, a few at once, and gives each outcome, in input order unless `order` says else;
    * one failure never ends the batch. The input is read only as far as needed, so it may be longer
    * than memory.
    *
@@ -63,7 +63,7 @@ export interface Evaluator extends AsyncDisposable {
 
   /**
    * Waits for the calls in flight, then closes the connections of its transport. From then on a call
-   * is refused with a `ConfigurationError`, and a batch ends with one.
+   * is rejected with a `ConfigurationError`, and a batch ends with one.
    */
   close(): Promise<void>;
 }

@@ -22,12 +22,12 @@ async function run(hooks: Hooks) {
 }
 
 test("tells of each attempt and each wait, in order", async () => {
-  const told: unknown[] = [];
+  const events: unknown[] = [];
   await run({
-    onAttempt: (event) => told.push(event),
-    onWait: (event) => told.push(event),
+    onAttempt: (event) => events.push(event),
+    onWait: (event) => events.push(event),
   });
-  expect(told).toMatchObject([
+  expect(events).toMatchObject([
     { attempt: 1, status: 429, durationMs: 0, error: { name: "GatewayRateLimitError" } },
     { attempt: 2, reason: "rate-limit", delayMs: 2200 },
     { attempt: 2, status: 500, durationMs: 0, error: { name: "StatusError" } },

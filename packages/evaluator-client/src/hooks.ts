@@ -54,6 +54,6 @@ export function quietly(call: () => void): void {
   try {
     call();
   } catch {
-    // Nobody to tell.
+    // Nobody is there to take it.
   }
 }

@@ -82,7 +82,7 @@ const longStateMessage =
   "a state is surely over the 32k tokens that the service reads; shorten it, for example with cutText().";
 let hasWarnedOfLongState = false;
 
-/** Says that a state is too long: to the logger each time, else once as a warning of the process. */
+/** Reports that a state is too long: to the logger each time, else once as a warning of the process. */
 export function warnOfLongState(logger: Logger | undefined): void {
   if (logger !== undefined) return writeLine(logger, "warn", longStateMessage);
   if (hasWarnedOfLongState) return;

@@ -65,7 +65,7 @@ test("sees no request that cannot be answered, and sends none", async () => {
   expect({ calls, states }).toEqual({ calls: 1, states: [] });
 });
 
-test("is told of the call: its signal, its transport and what it would send", async () => {
+test("sees the call: its signal, its transport and what it would send", async () => {
   const { transport } = countingTransport();
   const clock = new ManualClock();
   const calls: MiddlewareCall[] = [];
@@ -81,7 +81,7 @@ test("is told of the call: its signal, its transport and what it would send", as
   ]);
 });
 
-test("is refused where it is no function, and once the evaluator is closed", async () => {
+test("is rejected where it is no function, and once the evaluator is closed", async () => {
   const { transport } = countingTransport();
   const evaluator = createEvaluator({ transport });
   const wrong = () => evaluator.with("cache" as never);

@@ -87,8 +87,8 @@ test.each<[Record<string, unknown>, number | null]>([
   expect(confidence).toEqual({ category, importance: null });
 });
 
-test("takes what the schema takes, and refuses what it refuses", () => {
-  const places = ["rounding", "usage", "warnings", "providerMetadata"] as const;
+test("takes what the schema takes, and rejects what it rejects", () => {
+  const paths = ["rounding", "usage", "warnings", "providerMetadata"] as const;
   const values = fc.oneof(fc.jsonValue(), fc.constantFrom(undefined, 1.5, 16, -1, Number.NaN));
   const counts = fc.dictionary(
     fc.constantFrom("probabilityDecimals", "scoreDecimals", "inputTokens", "outputTokens"),
@@ -96,8 +96,8 @@ test("takes what the schema takes, and refuses what it refuses", () => {
     { noNullPrototype: true },
   );
   fc.assert(
-    fc.property(fc.constantFrom(...places), fc.oneof(values, counts), (place, value) => {
-      const response = { ...gatewayBody, [place]: value };
+    fc.property(fc.constantFrom(...paths), fc.oneof(values, counts), (path, value) => {
+      const response = { ...gatewayBody, [path]: value };
       expect(isTaken(response)).toBe(evaluationResponseSchema.safeParse(response).success);
     }),
     { numRuns: 2000 },
@@ -119,8 +119,8 @@ test.each([
   [{}, "answers"],
   [{ ...gatewayBody, answers: [] }, "answers"],
   [{ ...gatewayBody, usage: { inputTokens: 1 } }, "usage.outputTokens"],
-])("names the place in %j", (response, place) => {
-  const message = expect.stringContaining(`breaks the contract at ${place}: `);
+])("names the path in %j", (response, path) => {
+  const message = expect.stringContaining(`breaks the contract at ${path}: `);
   expect(() => checkEnvelope(response)).toThrow(
     expect.objectContaining({ name: "InvalidResponseError", rule: "body-shape", message }),
   );

@@ -113,9 +113,9 @@ function toNumber(value: unknown): number | null {
 const envelopeSchema = z.extend(evaluationResponseSchema, { answers: z.custom(isRecord) });
 
 /**
- * Refuses a response body whose parts around the answers break the contract (section 2.3).
+ * Rejects a response body whose parts around the answers break the contract (section 2.3).
  *
- * @throws InvalidResponseError naming the place.
+ * @throws InvalidResponseError naming the path.
  */
 export function checkEnvelope(response: unknown): void {
   // The schema says what is wrong; that nothing is can be seen at a tenth of its cost.

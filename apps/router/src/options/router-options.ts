@@ -143,7 +143,7 @@ function addressSecrets(address: string | undefined): string[] {
   return [address, password].filter((secret) => secret !== undefined);
 }
 
-/** Whether the environment names who decides; a wrong name is refused where it is asked. */
+/** Whether the environment names who decides; a wrong name is rejected where it is asked. */
 function readsEvaluator(data: Settings): boolean {
   const use = decidingUse(data);
   if (use === null || !use.isEmulatedWithoutKey) return true;

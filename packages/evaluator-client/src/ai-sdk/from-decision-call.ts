@@ -24,10 +24,10 @@ type DecisionStatePart = DecisionCall["state"][number];
 export type DecisionWarning = DecisionResult["warnings"][number];
 
 /**
- * The state of an evaluation: one text part is text and one JSON object is an object. Where a part is
- * an image, it is a list of parts, which the evaluator's transport takes or refuses. Anything else
- * becomes one text, parts in order with a blank line between them and JSON as it is written,
- * because keys made up for an object would be input to the model (contract section 2.1).
+ * Returns the state of an evaluation: one text part is text and one JSON object is an object. Where
+ * a part is an image, it is a list of parts, which the evaluator's transport takes or rejects.
+ * Anything else becomes one text, parts in order with a blank line between them and JSON as it is
+ * written, because keys made up for an object would be input to the model (contract section 2.1).
  *
  * @throws InvalidRequestError when there is no part, a file that is no image, or something that is not JSON.
  */
@@ -89,9 +89,9 @@ function toJson(value: unknown): string {
 }
 
 /**
- * The questions of an evaluation. Its instructions and descriptions are text: missing, null or
- * JSON ones are refused and not written out, because a question that reads differently is another
- * question. A null description of yes or no is left out, which means the same.
+ * Returns the questions of an evaluation. Its instructions and descriptions are text: missing, null
+ * or JSON ones are rejected and not written out, because a question that reads differently is
+ * another question. A null description of yes or no is left out, which means the same.
  *
  * @throws InvalidRequestError naming the question.
  */
@@ -104,9 +104,9 @@ export function fromDecisionQuestions(questions: DecisionCall["questions"]): Que
 }
 
 function fromQuestion(id: string, question: DecisionQuestion): Question {
-  const textOf = (content: unknown, place: string) => textAt(content, { id, place });
+  const textOf = (content: unknown, where: string) => textAt(content, { id, where });
   const { type } = question;
-  if (type === "box") return refuse(id, "asks for a box; ask choice, score or boolean");
+  if (type === "box") return reject(id, "asks for a box; ask choice, score or boolean");
   const instructions = textOf(question.instructions, "instructions");
   if (type === "choice") return { type, instructions, criteria: fromOptions(question, textOf) };
   if (type === "boolean") return { type, instructions, ...fromBooleanCriteria(question, textOf) };
@@ -114,7 +114,7 @@ function fromQuestion(id: string, question: DecisionQuestion): Question {
   return { type, instructions, criteria };
 }
 
-type TextOf = (content: unknown, place: string) => string;
+type TextOf = (content: unknown, where: string) => string;
 type QuestionOf<TType> = Extract<DecisionQuestion, { type: TType }>;
 
 function fromOptions({ criteria }: QuestionOf<"choice">, textOf: TextOf): Record<string, string> {
@@ -134,16 +134,16 @@ function fromBooleanCriteria(
   return described.length === 0 ? {} : { criteria: Object.fromEntries(described) };
 }
 
-function textAt(content: unknown, { id, place }: { id: string; place: string }): string {
+function textAt(content: unknown, { id, where }: { id: string; where: string }): string {
   if (typeof content === "string") return content;
-  return refuse(id, `has no text as its ${place}; an evaluator takes strings only`);
+  return reject(id, `has no text as its ${where}; an evaluator takes strings only`);
 }
 
-function refuse(questionId: string, what: string): never {
+function reject(questionId: string, what: string): never {
   throw new InvalidRequestError(`The question ${quoteName(questionId)} ${what}.`, { questionId });
 }
 
-/** What an evaluator does not do as the call asks, given the state that it sends. */
+/** Returns what an evaluator does not do as the call asks, given the state that it sends. */
 export function callWarnings(
   call: DecisionCall,
   state: EvaluationRequest["state"],

@@ -132,7 +132,7 @@ test.each<[string, DecisionState, RegExp]>([
   ["an image", [{ type: "file", data: onePixel, mediaType: "image" }], /takes no parts/],
   ["a BigInt", [{ type: "json", value: [1n] as never }], /not a JSON value/],
   ["undefined", [{ type: "json", value: undefined as never }], /not a JSON value/],
-])("refuses a state with %s before sending", async (_, state, message) => {
+])("rejects a state with %s before sending", async (_, state, message) => {
   const { model, bodies } = answeringModel();
   const failure = decide({ model, state, questions: scamQuestion });
   await expect(failure).rejects.toBeInstanceOf(InvalidRequestError);
@@ -176,7 +176,7 @@ test.each<[string, DecisionQuestion, string]>([
     { type: "boolean", instructions: "?", criteria: { true: {} } },
     "criterion true",
   ],
-])("refuses a question with %s, and names it", async (_, question, place) => {
+])("rejects a question with %s, and names it", async (_, question, where) => {
   const { model, bodies } = answeringModel();
   const failure = decide({
     model,
@@ -186,12 +186,12 @@ test.each<[string, DecisionQuestion, string]>([
   await expect(failure).rejects.toBeInstanceOf(InvalidRequestError);
   await expect(failure).rejects.toMatchObject({
     questionId: "odd",
-    message: expect.stringContaining(`The question "odd" has no text as its ${place}`),
+    message: expect.stringContaining(`The question "odd" has no text as its ${where}`),
   });
   expect(bodies).toEqual([]);
 });
 
-test("leaves a box question to the package, and refuses one asked directly", async () => {
+test("leaves a box question to the package, and rejects one asked directly", async () => {
   const { model, bodies } = answeringModel();
   const questions = { where: { type: "box", instructions: "Where?" } } as const;
   await expect(decide({ model, state: "hi", questions })).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** One item of a source, with its place from 0. */
+/** One item of a source, with its position from 0. */
 export interface ReadItem<TItem> {
   readonly index: number;
   readonly item: TItem;
@@ -34,7 +34,7 @@ export class OrderedReader<TItem> {
     return null;
   }
 
-  /** Tells the source that no more is read, and waits for it unless it is still busy. */
+  /** Ends the source, as no more is read, and waits for it unless it is still busy. */
   async close(): Promise<void> {
     const closed = Promise.resolve(this.#iterator.return?.()).catch(() => undefined);
     if (this.#pending === 0) await closed;

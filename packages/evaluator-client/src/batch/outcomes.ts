@@ -7,7 +7,7 @@ export interface Outcomes<TItem> {
   next(): Promise<TItem | null>;
 }
 
-/** Gives outcomes in the order in which they were added. */
+/** Yields outcomes in the order in which they were added. */
 export class InputOrder<TItem> implements Outcomes<TItem> {
   readonly #outcomes: Promise<TItem | null>[] = [];
 
@@ -26,7 +26,7 @@ export class InputOrder<TItem> implements Outcomes<TItem> {
   }
 }
 
-/** Gives outcomes as they come, and the first failure after all of them. */
+/** Yields outcomes as they come, and the first failure after all of them. */
 export class CompletionOrder<TItem> implements Outcomes<TItem> {
   readonly #items: TItem[] = [];
   readonly #signal: AbortSignal;

@@ -168,7 +168,7 @@ test("reads 16 times its concurrency ahead when not told otherwise", async () =>
   await batch.return(undefined);
 });
 
-test.each([0, 1.5, -1, Number.NaN, Infinity])("refuses a concurrency of %d", (concurrency) => {
+test.each([0, 1.5, -1, Number.NaN, Infinity])("rejects a concurrency of %d", (concurrency) => {
   const evaluateUntil = () => async () => expect.unreachable();
   const run = () =>
     runBatch({ requests: [], limits: { concurrency }, signal: undefined, evaluateUntil });
@@ -179,7 +179,7 @@ test.each<[string, object]>([
   ["readAhead", { readAhead: 0 }],
   ["readAhead", { readAhead: 2.5 }],
   ["order", { order: "backwards" }],
-])("refuses a wrong %s", (option, wrong) => {
+])("rejects a wrong %s", (option, wrong) => {
   const evaluateUntil = () => async () => expect.unreachable();
   const run = () => runBatch({ requests: [], limits: wrong, signal: undefined, evaluateUntil });
   expect(run).toThrow(expect.objectContaining({ name: "ConfigurationError", option }));

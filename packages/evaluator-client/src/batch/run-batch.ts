@@ -9,7 +9,7 @@ import type { Questions } from "../questions/question.ts";
 import { OrderedReader } from "./ordered-reader.ts";
 import { CompletionOrder, InputOrder, type Outcomes } from "./outcomes.ts";
 
-/** One request's outcome, with its place in the input from 0. */
+/** One request's outcome, with its position in the input from 0. */
 export type BatchItem<TQuestions extends Questions = Questions> =
   | { index: number; status: "succeeded"; evaluation: Evaluation<TQuestions> }
   | { index: number; status: "failed"; error: EvaluatorError };

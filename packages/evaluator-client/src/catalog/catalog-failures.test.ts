@@ -12,7 +12,7 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe("a body with the wrong shape is refused:", () => {
+describe("a body with the wrong shape is rejected:", () => {
   const model = { id: "a/b" };
   test.each<[string, unknown, string]>([
     ["no object", "text", "the body as a whole"],

@@ -10,7 +10,7 @@ export const catalogPaths = {
   credits: "/v1/credits",
 };
 
-/** The headers that carry the key (contract section 5). */
+/** Returns the headers that carry the key (contract section 5). */
 export function keyHeaders(apiKey: string): Record<string, string> {
   return { Authorization: `Bearer ${apiKey}`, "ai-gateway-auth-method": "api-key" };
 }
@@ -58,7 +58,7 @@ const endpointListSchema = z.looseObject({
 const creditsSchema = z.looseObject({ balance: amountSchema, total_used: amountSchema });
 
 /**
- * The path of a model's endpoints (contract section 4.3).
+ * Returns the path of a model's endpoints (contract section 4.3).
  *
  * @throws InvalidRequestError when the id is not two path segments.
  */
@@ -118,8 +118,8 @@ function parse<TSchema extends z.ZodMiniType>(schema: TSchema, json: unknown): z
 }
 
 /**
- * The price of a million tokens, from the decimal price of one: `"0.000000042"` gives 0.042. The
- * decimal point is moved in the text, so nothing is rounded on the way; null stays null.
+ * Returns the price of a million tokens, from the decimal price of one: `"0.000000042"` gives
+ * 0.042. The decimal point is moved in the text, so nothing is rounded on the way; null stays null.
  */
 export function usdPerMillionTokens(usdPerToken: string | number | null | undefined) {
   if (usdPerToken === null || usdPerToken === undefined) return null;

@@ -142,7 +142,7 @@ test.each<[string, CatalogOptions, string]>([
   ["a base URL with a query", { baseUrl: "https://a.example/?b" }, "baseUrl"],
   ["an own Authorization header", { headers: { authorization: "x" } }, "headers"],
   ["a retry count of -1", { maxRetries: -1 }, "maxRetries"],
-])("refuses %s when it is made", (_, options, option) => {
+])("rejects %s when it is made", (_, options, option) => {
   expect(() => createCatalog({ env: {}, ...options })).toThrow(
     expect.objectContaining({ name: "ConfigurationError", option }),
   );

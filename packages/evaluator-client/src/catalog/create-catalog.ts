@@ -53,7 +53,7 @@ export function createCatalog(
 ): Catalog {
   const { origin } = new URL(readGatewayBaseUrl(options));
   const limits = { ...defaultCallLimits, ...readCallLimits(options) };
-  mergeHeaders(keyHeaders(""), options.headers); // refuses now what could not be sent later
+  mergeHeaders(keyHeaders(""), options.headers); // rejects now what could not be sent later
   const http = httpClientFor(options);
   const pacer = createPacer({}, { clock, random });
   const free = { ...limits, maybeBilled: false };

@@ -50,12 +50,12 @@ test("takes any iterable, an empty one and a price of 0 included", () => {
   });
 });
 
-test("refuses a price of output that is none", () => {
+test("rejects a price of output that is none", () => {
   const price = { inputUsdPerMillionTokens: 1, outputUsdPerMillionTokens: -1 };
   expect(() => estimateCost([], price)).toThrow(/option "outputUsdPerMillionTokens"/);
 });
 
-test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("refuses a price of %d", (price) => {
+test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("rejects a price of %d", (price) => {
   expect(() => estimateCost([], { inputUsdPerMillionTokens: price })).toThrow(
     expect.objectContaining({ name: "ConfigurationError", option: "inputUsdPerMillionTokens" }),
   );

@@ -175,8 +175,8 @@ test("a state with a real address is not sent, unless redact takes it out, in bo
     sent += 1;
     return createEmulator().fetch(url, init);
   };
-  const refused = recorder(folder, { fetch: counting }).evaluate(request);
-  await expect(refused).rejects.toThrow(
+  const rejected = recorder(folder, { fetch: counting }).evaluate(request);
+  await expect(rejected).rejects.toThrow(
     "an address outside the reserved domains in request.body.state.from. Nothing was sent.",
   );
   expect(sent).toBe(0);
@@ -234,8 +234,8 @@ test("a failure that a retry may help is not kept, one that is final is", async 
   const limited = recorder(folder, { fetch: answer(429) });
   await expect(limited.evaluate(scam)).rejects.toThrow(RateLimitError);
   expect(await readdir(folder)).toEqual([]);
-  const refused = recorder(folder, { fetch: answer(403) });
-  await expect(refused.evaluate(scam)).rejects.toMatchObject({ status: 403 });
+  const rejected = recorder(folder, { fetch: answer(403) });
+  await expect(rejected.evaluate(scam)).rejects.toMatchObject({ status: 403 });
   const again = createEvaluator({ transport: replay(folder) });
   await expect(again.evaluate(scam)).rejects.toMatchObject({ status: 403 });
 });
@@ -248,7 +248,7 @@ test("a folder that cannot be made is named, and so is a file that is no exchang
   await expect(asked).rejects.toThrow(/deeper\S+ cannot be written \(ENOTDIR\)/);
 });
 
-test("a transport that would go past the folder is refused", async () => {
+test("a transport that would go past the folder is rejected", async () => {
   const folder = await temporaryFolder();
   const { fetch } = createEmulator();
   const transport = replay(folder, { transport: () => gatewayTransport({ apiKey: key, fetch }) });

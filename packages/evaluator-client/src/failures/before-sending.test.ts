@@ -73,7 +73,7 @@ test.each<[string, () => unknown, string, string | null]>([
     "transport",
     "EVALUATOR_TRANSPORT",
   ],
-])("refuses %s without showing it", (_, create, option, environmentVariable) => {
+])("rejects %s without showing it", (_, create, option, environmentVariable) => {
   const error = thrownBy(create);
   const fields = {
     name: "ConfigurationError",

@@ -102,8 +102,8 @@ function evaluatorOver(answers: (Response | Error | null)[]) {
 test("says that its turn did not come when the deadline passes before the first attempt", async () => {
   const { clock, evaluator, sentAtMs } = evaluatorOver([]);
   for (let call = 0; call < 4; call += 1) evaluator.evaluate(emailRequest).catch(() => undefined);
-  const refused = evaluator.evaluate(emailRequest, { deadlineMs: 500 });
-  const error = refused.catch((thrown: unknown) => thrown);
+  const rejected = evaluator.evaluate(emailRequest, { deadlineMs: 500 });
+  const error = rejected.catch((thrown: unknown) => thrown);
   await clock.advance(500);
   expect(await error).toMatchObject({
     name: "TimeoutError",
@@ -115,7 +115,7 @@ test("says that its turn did not come when the deadline passes before the first 
   expect(sentAtMs).toHaveLength(4);
 });
 
-test("a failed attempt gives its place to the next call", async () => {
+test("a failed attempt gives its slot to the next call", async () => {
   const broken = Response.json({}, { status: 400 });
   const { clock, evaluator, sentAtMs } = evaluatorOver([broken, null, null, null, null]);
   const calls = Array.from({ length: 5 }, () => evaluator.evaluate(emailRequest));

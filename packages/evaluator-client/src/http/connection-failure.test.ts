@@ -119,7 +119,7 @@ test.each([
   );
 });
 
-const fetchSays: [message: string, fields: object, told: string][] = [
+const fetchSays: [message: string, fields: object, shown: string][] = [
   ["bad port", insecure, "a port that fetch does not allow"],
   ["Requests to port 9 are blocked", insecure, "a port that fetch does not allow"],
   ["unknown scheme", insecure, "a URL that fetch does not allow"],
@@ -130,13 +130,16 @@ const fetchSays: [message: string, fields: object, told: string][] = [
   ["Cross-Origin Request Blocked", unknown, "CORS: the service must allow this page's origin"],
 ];
 
-test.each(fetchSays)("tells what a fetch means by %s, and not its words", (words, fields, told) => {
-  const thrown = new TypeError("fetch failed", { cause: new Error(`${words} planted-secret`) });
-  const error = toConnectionError(thrown, { endpoint: post, keepCause: false });
-  expect(error).toMatchObject(fields);
-  expect(error.message).toContain(`(${told})`);
-  expect(error.message).not.toContain("planted-secret");
-});
+test.each(fetchSays)(
+  "tells what a fetch means by %s, and not its words",
+  (words, fields, shown) => {
+    const thrown = new TypeError("fetch failed", { cause: new Error(`${words} planted-secret`) });
+    const error = toConnectionError(thrown, { endpoint: post, keepCause: false });
+    expect(error).toMatchObject(fields);
+    expect(error.message).toContain(`(${shown})`);
+    expect(error.message).not.toContain("planted-secret");
+  },
+);
 
 test("says a hint only where no connection came about", () => {
   const failed = (code: string) =>

@@ -135,7 +135,7 @@ function isNetworkError(thrown: unknown): boolean {
   return thrown instanceof TypeError && thrown.cause === undefined;
 }
 
-/** The status with which a proxy refused a tunnel, or asked for credentials; undici says it in words. */
+/** The status with which a proxy rejected a tunnel, or asked for credentials; undici says it in words. */
 function proxyStatusOf(thrown: unknown): number | null {
   for (const { message } of causesOf(thrown)) {
     const said = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(message);

@@ -6,7 +6,7 @@ import {
   type HttpClient,
   type HttpClientOptions,
   isSuccess,
-  refuseClosed,
+  closedError,
 } from "./http-client.ts";
 import { toConnectionError } from "./connection-failure.ts";
 
@@ -17,7 +17,7 @@ export function fetchHttpClient(fetch: Fetch): HttpClient {
     prepare(endpoint) {
       const { method, url, headers } = endpoint;
       return async (body, { signal }) => {
-        if (isClosed) throw refuseClosed();
+        if (isClosed) throw closedError();
         try {
           const init = { method, headers, body, signal, redirect: "manual" } as const;
           const response = await fetch(url, init);

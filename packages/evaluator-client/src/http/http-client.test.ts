@@ -4,26 +4,26 @@ import { whenAborted } from "./http-client.ts";
 
 test("hears a signal once, and leaves no listener", () => {
   const controller = new AbortController();
-  const told: unknown[] = [];
-  whenAborted(controller, (reason) => told.push(reason));
+  const reasons: unknown[] = [];
+  whenAborted(controller, (reason) => reasons.push(reason));
   controller.abort("enough");
-  expect(told).toEqual(["enough"]);
+  expect(reasons).toEqual(["enough"]);
   expect(getEventListeners(controller.signal, "abort")).toEqual([]);
 });
 
 test("hears nothing after it stopped listening", () => {
   const controller = new AbortController();
-  const told: unknown[] = [];
-  whenAborted(controller, (reason) => told.push(reason))();
+  const reasons: unknown[] = [];
+  whenAborted(controller, (reason) => reasons.push(reason))();
   expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   controller.abort("enough");
-  expect(told).toEqual([]);
+  expect(reasons).toEqual([]);
 });
 
 test("hears at once of a signal that has aborted", () => {
-  const told: unknown[] = [];
-  whenAborted({ signal: AbortSignal.abort("enough") }, (reason) => told.push(reason));
-  expect(told).toEqual(["enough"]);
+  const reasons: unknown[] = [];
+  whenAborted({ signal: AbortSignal.abort("enough") }, (reason) => reasons.push(reason));
+  expect(reasons).toEqual(["enough"]);
 });
 
 test("makes no signal where there is a cheaper way to hear", () => {
@@ -34,9 +34,9 @@ test("makes no signal where there is a cheaper way to hear", () => {
     },
     onAbort: (listener: (reason: unknown) => void) => listeners.push(listener),
   };
-  const told: unknown[] = [];
-  const stop = whenAborted(abortable, (reason) => told.push(reason));
+  const reasons: unknown[] = [];
+  const stop = whenAborted(abortable, (reason) => reasons.push(reason));
   listeners[0]?.("enough");
   stop();
-  expect(told).toEqual(["enough"]);
+  expect(reasons).toEqual(["enough"]);
 });

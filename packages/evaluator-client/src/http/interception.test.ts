@@ -30,10 +30,10 @@ test.each(["msw", "MockAgent", "fetch"])(
     const child = spawn(process.execPath, [program, index, interceptor, order, server.origin], {
       stdio: ["ignore", "pipe", "inherit"],
     });
-    let told = "";
-    child.stdout.on("data", (text) => (told += String(text)));
+    let printed = "";
+    child.stdout.on("data", (text) => (printed += String(text)));
     await once(child, "close");
-    expect(told).toBe("first: real\nthen: intercepted\n");
+    expect(printed).toBe("first: real\nthen: intercepted\n");
     expect(server.requests).toHaveLength(1);
   },
 );

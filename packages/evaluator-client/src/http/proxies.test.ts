@@ -98,7 +98,7 @@ describe.each([
     [403, 1, false],
     [407, 1, false],
     [502, 3, true],
-  ])("that is refused with %d was never billed", async (status, attempts, isRetryable) => {
+  ])("that is rejected with %d was never billed", async (status, attempts, isRetryable) => {
     await using proxy = await listenAsProxy(status);
     const error = await privateFailure(
       gatewayTo("https://service.example", optionsFor(proxy.origin)),
@@ -166,34 +166,34 @@ test.each([
   ["HTTPS_PROXY", "proxy.example:3128"],
   ["https_proxy", "socks5://quagga@127.0.0.1:1080"],
   ["HTTP_PROXY", "not a URL with quagga"],
-])("refuses %s when it is %j", (environmentVariable, value) => {
+])("rejects %s when it is %j", (environmentVariable, value) => {
   const env = { NODE_USE_ENV_PROXY: "1", [environmentVariable]: value };
-  const refused = expect.objectContaining({ name: "ConfigurationError", environmentVariable });
+  const rejected = expect.objectContaining({ name: "ConfigurationError", environmentVariable });
   for (const make of [
     () => gatewayTo("https://service.example", { env }),
     () => createCatalog({ env }),
   ]) {
-    expect(make).toThrow(refused);
+    expect(make).toThrow(rejected);
     expect(make).not.toThrow("quagga");
   }
 });
 
 test.each([null, {}, "http://127.0.0.1:3128", { dispatch: true }])(
-  "refuses the dispatcher %j",
+  "rejects the dispatcher %j",
   (given) => {
     const dispatcher = given as never;
     const options = { apiKey: "k", baseUrl: "https://service.example", env: {}, dispatcher };
-    const refused = expect.objectContaining({ name: "ConfigurationError", option: "dispatcher" });
+    const rejected = expect.objectContaining({ name: "ConfigurationError", option: "dispatcher" });
     for (const make of [gatewayTransport, directTransport, createCatalog]) {
-      expect(() => make(options)).toThrow(refused);
+      expect(() => make(options)).toThrow(rejected);
     }
   },
 );
 
-test("refuses a dispatcher beside a fetch, and a fetch that is none", () => {
-  const refused = expect.objectContaining({ name: "ConfigurationError", option: "fetch" });
+test("rejects a dispatcher beside a fetch, and a fetch that is none", () => {
+  const rejected = expect.objectContaining({ name: "ConfigurationError", option: "fetch" });
   const both = { dispatcher: new Agent(), fetch: async () => Response.json({}) };
-  expect(() => gatewayTo("https://service.example", both)).toThrow(refused);
+  expect(() => gatewayTo("https://service.example", both)).toThrow(rejected);
   const none = { fetch: "fetch" as never };
-  expect(() => gatewayTo("https://service.example", none)).toThrow(refused);
+  expect(() => gatewayTo("https://service.example", none)).toThrow(rejected);
 });

@@ -16,7 +16,7 @@ import {
   whenAborted,
 } from "./http-client.ts";
 
-/** What an exchange is told beside its request. */
+/** What an exchange takes beside its request. */
 export interface ExchangeContext {
   readonly endpoint: HttpEndpoint;
   /** What to say where no connection came about. */

@@ -1,4 +1,4 @@
-// First, because it looks at what there is before undici is loaded, and refuses too old a Node.
+// First, because it looks at what there is before undici is loaded, and rejects too old a Node.
 import { dispatchersBefore, globalDispatcherKeys } from "./before-undici.ts";
 import { Socket } from "node:net";
 import { isProxy } from "node:util/types";
@@ -9,7 +9,7 @@ import {
   type AnyDispatcher,
   type HttpClient,
   type HttpClientOptions,
-  refuseClosed,
+  closedError,
 } from "./http-client.ts";
 import { passOverContinueFrom, AnyUndiciExchange, UndiciExchange } from "./undici-exchange.ts";
 import { isInRange, type Proxies, proxiesInUse, unusedProxyHint } from "./proxies.ts";
@@ -66,7 +66,7 @@ function undiciHttpClient({ dispatcher, env }: HttpClientOptions): HttpClient {
       const ownDispatcher = () => (isProxied ? proxyAgent(proxies, user) : pool(origin, user));
       const context = { endpoint, hint: given === null ? unusedProxyHint(endpoint.url, env) : "" };
       return (body, abortable) => {
-        if (isClosed) return Promise.reject(refuseClosed());
+        if (isClosed) return Promise.reject(closedError());
         if (given === null && isFetchReplaced()) return sendOverFetch(body, abortable);
         const other = given ?? programDispatcher(proxies !== null);
         if (other !== null) {

@@ -62,15 +62,15 @@ test("counts tokens", async () => {
   await run.evaluator.evaluate(scamRequest("a"));
   await run.evaluator.evaluate(scamRequest("b"));
   expect(run.spent.spending.tokens).toBe(206);
-  const refused = run.evaluator.evaluate(scamRequest("c ".repeat(200)));
-  await expect(refused).rejects.toMatchObject({
+  const rejected = run.evaluator.evaluate(scamRequest("c ".repeat(200)));
+  await expect(rejected).rejects.toMatchObject({
     name: "BudgetError",
     limit: "maxTokens",
     attempts: 0,
     isRetryable: false,
     spending: { tokens: 206 },
   });
-  await expect(refused).rejects.toThrow("250 tokens, of which 206 are spent");
+  await expect(rejected).rejects.toThrow("250 tokens, of which 206 are spent");
   expect(run.states).toHaveLength(2);
 });
 
@@ -126,11 +126,11 @@ test("takes the given price where the service reports none", async () => {
   expect(run.spent.spending.costUsd).toBeCloseTo(0.00103, 12);
 });
 
-test("refuses further calls where nobody tells what they cost", async () => {
+test("rejects further calls where nobody tells what they cost", async () => {
   const run = limited({ maxCostUsd: 1 }, { costUsd: null });
   expect(await askAtOnce(run, 3)).toBe(1);
-  const refused = run.evaluator.evaluate(scamRequest("b"));
-  await expect(refused).rejects.toThrow("Give usdPerMillionTokens, or maxTokens");
+  const rejected = run.evaluator.evaluate(scamRequest("b"));
+  await expect(rejected).rejects.toThrow("Give usdPerMillionTokens, or maxTokens");
   expect(run.states).toHaveLength(1);
 });
 
@@ -150,7 +150,7 @@ test.each([
   [{ maxTokens: 1.5 }, "maxTokens"],
   [{ maxTokens: 1, spanMs: -1 }, "spanMs"],
   [{ maxCostUsd: 1, usdPerMillionTokens: -1 }, "usdPerMillionTokens"],
-])("refuses %j by the option's name", (options, name) => {
+])("rejects %j by the option's name", (options, name) => {
   const make = () => budget(options);
   expect(make).toThrow(ConfigurationError);
   expect(make).toThrow(name);

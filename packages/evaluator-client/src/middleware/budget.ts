@@ -6,7 +6,7 @@ import { type Middleware, type MiddlewareCall, untilAborted } from "../middlewar
 
 /** How much may be spent. At least one of the two limits. */
 export interface BudgetOptions {
-  /** Most US dollars. Where no answer tells its price, it needs `usdPerMillionTokens`. */
+  /** Most US dollars. Where no answer has its price, it needs `usdPerMillionTokens`. */
   maxCostUsd?: number;
   /** Most tokens, read and written. */
   maxTokens?: number;
@@ -27,14 +27,14 @@ export interface Spending {
   readonly reservedTokens: number;
 }
 
-/** A middleware that refuses what a budget does not hold. */
+/** A middleware that rejects what a budget does not hold. */
 export type Budget = Middleware & { readonly spending: Spending };
 
-/** A call was refused before it was sent: it might come to more than is left of the budget. */
+/** A call was rejected before it was sent: it might come to more than is left of the budget. */
 export class BudgetError extends EvaluatorError {
   /** Which limit it was. */
   readonly limit: "maxCostUsd" | "maxTokens";
-  /** What was spent when it was refused. */
+  /** What was spent when it was rejected. */
   readonly spending: Spending;
 
   constructor(message: string, details: Pick<BudgetError, "limit" | "spending">) {
@@ -52,7 +52,7 @@ const optionsSchema = z.object({
 });
 
 /**
- * Makes a middleware that refuses a call before it is sent when it might come to more than is left.
+ * Makes a middleware that rejects a call before it is sent when it might come to more than is left.
  * What is in flight is reserved by its estimate; a failed call that may have been charged for counts
  * as its estimate. One budget may be around several evaluators and batches, which then share it.
  *
@@ -113,7 +113,7 @@ class Ledger {
   readonly #total = { costUsd: 0, tokens: 0 };
   readonly #reserved = { costUsd: 0, tokens: 0 };
   #usdPerToken: number | null;
-  /** Whether an answer has told no price before any other has told one. */
+  /** Whether an answer came without a price before any came with one. */
   #isUnpriced = false;
   #pricing: Promise<void> | null = null;
   #onPriced: () => void = () => undefined;
@@ -132,13 +132,13 @@ class Ledger {
     };
   }
 
-  /** Returns what tokens cost at most where the answer does not tell it. */
+  /** Returns what tokens cost at most where the answer does not say it. */
   priceOf(tokens: number): number {
     if (this.#usdPerToken === null) this.#isUnpriced = true;
     return tokens * (this.#usdPerToken ?? 0);
   }
 
-  /** @throws BudgetError when it might come to more than is left, or nobody tells what calls cost. */
+  /** @throws BudgetError when it might come to more than is left, or nobody knows what calls cost. */
   async reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Amount> {
     const { inputTokens, outputTokens = 0 } = call.estimate(request);
     const tokens = inputTokens + outputTokens;
@@ -183,14 +183,14 @@ class Ledger {
     const { maxCostUsd = Infinity, maxTokens = Infinity } = this.#options;
     const { costUsd, tokens, reservedUsd, reservedTokens } = this.spending;
     if (costUsd + reservedUsd + amount.costUsd > maxCostUsd) {
-      throw this.#refusal("maxCostUsd", `$${maxCostUsd}`, `$${costUsd.toPrecision(3)}`);
+      throw this.#budgetError("maxCostUsd", `$${maxCostUsd}`, `$${costUsd.toPrecision(3)}`);
     }
     if (tokens + reservedTokens + amount.tokens > maxTokens) {
-      throw this.#refusal("maxTokens", `${maxTokens} tokens`, `${tokens}`);
+      throw this.#budgetError("maxTokens", `${maxTokens} tokens`, `${tokens}`);
     }
   }
 
-  #refusal(limit: BudgetError["limit"], most: string, spent: string): BudgetError {
+  #budgetError(limit: BudgetError["limit"], most: string, spent: string): BudgetError {
     const { spanMs } = this.#options;
     const span = spanMs === undefined ? "" : ` in ${toHours(spanMs)}`;
     const message = `The call was not sent: it might come to more than the budget of ${most}${span}, of which ${spent} are spent and the calls in flight may take the rest. Raise ${limit}, or wait.`;

@@ -144,17 +144,17 @@ test.each([
   expect(states).toEqual(["a", "a"]);
 });
 
-test("a store that fails costs no answer, and is told", async () => {
-  const told: unknown[] = [];
+test("a store that fails costs no answer, and is reported", async () => {
+  const failures: unknown[] = [];
   const error = new Error("The disk is full.");
   const store = { get: () => Promise.reject(error), set: () => Promise.reject(error) };
-  const { evaluator } = cached({ store, onStoreError: (failure) => told.push(failure) });
+  const { evaluator } = cached({ store, onStoreError: (failure) => failures.push(failure) });
   expect((await evaluator.evaluate(scamRequest("a"))).answers.scam.probability).toBe(0.04);
-  expect(told).toEqual([error, error]);
+  expect(failures).toEqual([error, error]);
 });
 
 test.each([{ maxEntries: 0 }, { store: {} }, { onStoreError: "print" }])(
-  "refuses %j by the option's name",
+  "rejects %j by the option's name",
   (options) => {
     const make = () => cache(options as never);
     expect(make).toThrow(ConfigurationError);

@@ -21,7 +21,7 @@ export interface CacheOptions {
   store?: EvaluationStore;
   /** How many evaluations the memory keeps; the one used longest ago goes first. @default 1000 */
   maxEntries?: number;
-  /** Told of what the store throws, which costs no answer. @default nobody */
+  /** Called with what the store throws, which costs no answer. @default nobody */
   onStoreError?: (error: unknown) => void;
 }
 

@@ -71,7 +71,7 @@ test("asks nobody once the call is aborted", async () => {
   expect(second.states).toEqual([]);
 });
 
-test("refuses what is no evaluator, and what is no class, by name", () => {
+test("rejects what is no evaluator, and what is no class, by name", () => {
   expect(() => fallback({} as never)).toThrow(ConfigurationError);
   expect(() => fallback({} as never)).toThrow("evaluator");
   const other = createEvaluator({ transport: countingTransport().transport });

@@ -83,8 +83,8 @@ test("marks a call that failed", async () => {
 });
 
 test("records content only when asked, and never the key", async () => {
-  const told = JSON.stringify((await spansOf([Response.json(gatewayBody)])).map(contentOf));
-  expect(told).not.toMatch(/Your invoice|receipt|planted/);
+  const exported = JSON.stringify((await spansOf([Response.json(gatewayBody)])).map(contentOf));
+  expect(exported).not.toMatch(/Your invoice|receipt|planted/);
   const asked = await spansOf([Response.json(gatewayBody)], { recordContent: true });
   expect(asked.at(-1)?.attributes).toMatchObject({
     "gen_ai.input.messages": JSON.stringify(emailRequest),

@@ -12,7 +12,7 @@ export interface PacedCall {
   readonly deadlineAtMs: number;
   /** The whole deadline, for messages, in milliseconds. */
   readonly deadlineMs: number;
-  /** Told when the call has to wait: for how long, in milliseconds, or null when that is open. */
+  /** Called when the call has to wait: for how long, in milliseconds, or null when that is open. */
   onWait?(delayMs: number | null): void;
 }
 
@@ -32,7 +32,7 @@ export interface Admission {
 /** A call in the line, and how its waiting ends. */
 export interface Waiter extends PacedCall {
   admit(admission: Admission): void;
-  refuse(reason: unknown): void;
+  reject(reason: unknown): void;
 }
 
 /** The calls that wait to be sent, in order; each leaves it by its signal or deadline as well. */
@@ -43,7 +43,7 @@ export class CallQueue {
   readonly #clock: Clock;
   readonly #onLeave: () => void;
 
-  /** @param onLeave - Told when a call left by its signal or deadline. */
+  /** @param onLeave - Called when a call left by its signal or deadline. */
   constructor(clock: Clock, onLeave: () => void) {
     this.#clock = clock;
     this.#onLeave = onLeave;
@@ -54,7 +54,7 @@ export class CallQueue {
     return new Promise((resolve, reject) => {
       const { signal } = call;
       const giveUp = (reason: unknown) => {
-        this.leave(waiter).refuse(reason);
+        this.leave(waiter).reject(reason);
         this.#onLeave();
       };
       const onAbort = () => giveUp(signal?.reason);
@@ -69,7 +69,7 @@ export class CallQueue {
           release();
           resolve(admission);
         },
-        refuse(reason) {
+        reject(reason) {
           release();
           reject(reason);
         },
@@ -93,11 +93,11 @@ export class CallQueue {
     return waiter;
   }
 
-  /** Refuses those whose deadline passes while nothing is sent. */
-  refuseHopeless(closedForMs: number): void {
+  /** Rejects those whose deadline passes while nothing is sent. */
+  rejectPastDeadline(closedForMs: number): void {
     const opensAtMs = this.#clock.now() + closedForMs;
     for (const waiter of this.#waiters.filter((call) => opensAtMs >= call.deadlineAtMs)) {
-      this.leave(waiter).refuse(pastDeadline(waiter, closedForMs));
+      this.leave(waiter).reject(pastDeadline(waiter, closedForMs));
     }
   }
 

@@ -125,7 +125,7 @@ export interface RetryDelayInput {
   random: number;
 }
 
-/** The delay before the next attempt, in milliseconds. */
+/** Returns the delay before the next attempt, in milliseconds. */
 export function retryDelayMs({ retries, isThrottled, retryAfterMs, random }: RetryDelayInput) {
   if (retryAfterMs !== null) return retryAfterMs + random * Math.min(1000, retryAfterMs / 10);
   const baseMs = isThrottled ? THROTTLED_BASE_MS : BASE_MS;

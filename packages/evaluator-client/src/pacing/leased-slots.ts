@@ -22,11 +22,11 @@ export interface LeaseOptions {
   readonly whenStoreIsDown: "own-share" | "closed";
   readonly leaseMs: number;
   readonly clock: Clock;
-  /** Told when slots came, or when the store was lost or found again. */
+  /** Called when slots came, or when the store was lost or found again. */
   onChange(): void;
-  /** Told when nobody may send for a while. */
+  /** Called when nobody may send for a while. */
   onPause(ms: number): void;
-  /** Told when the store cannot be reached, and when it can be again. */
+  /** Called when the store cannot be reached, and when it can be again. */
   readonly onStoreChange?: (isDown: boolean) => void;
 }
 

@@ -136,7 +136,7 @@ test("a rate that was tried falls with its first throttled answer, and what was 
   expect(await verdictOf("c", null)).toBe("limit");
 });
 
-test("needs nobody to be told of a wait", async () => {
+test("needs no listener for a wait", async () => {
   const { clock } = pacedCalls();
   const pacer = createPacer({ requestsPerMinute: 60 }, { clock });
   const call = { tokens: 1, retries: 0, deadlineAtMs: Infinity, deadlineMs: Infinity };

@@ -3,15 +3,15 @@ import { expect, test } from "vitest";
 import { TimeoutError } from "../errors.ts";
 import { pacedCalls } from "../testing/paced-calls.ts";
 
-test("refuses a waiting call when its deadline passes", async () => {
-  const { ask, admitted, refused, clock } = pacedCalls();
+test("rejects a waiting call when its deadline passes", async () => {
+  const { ask, admitted, rejected, clock } = pacedCalls();
   for (const name of ["a", "b", "c", "d"]) await ask(name);
   await ask("e", { deadlineAtMs: 500, deadlineMs: 700 });
   await clock.advance(499);
-  expect(refused).toEqual({});
+  expect(rejected).toEqual({});
   await clock.advance(1);
-  expect(refused["e"]).toBeInstanceOf(TimeoutError);
-  expect(refused["e"]).toMatchObject({
+  expect(rejected["e"]).toBeInstanceOf(TimeoutError);
+  expect(rejected["e"]).toMatchObject({
     message:
       "The deadline of 700 ms (deadlineMs) leaves no time for the request. It was not sent: its turn under the rate limit did not come in time.",
     limit: "deadline",
@@ -24,15 +24,15 @@ test("refuses a waiting call when its deadline passes", async () => {
   expect(clock.waiting).toBe(0);
 });
 
-test("refuses at once when the gate opens only after the deadline", async () => {
-  const { ask, end, refused, clock } = pacedCalls({}, 0);
+test("rejects at once when the gate opens only after the deadline", async () => {
+  const { ask, end, rejected, clock } = pacedCalls({}, 0);
   for (const name of ["a", "b"]) await ask(name);
   await ask("early", { deadlineAtMs: 4000, deadlineMs: 4000 });
   await end("a", (admission) => admission.throttled(5000.5));
   await ask("late", { deadlineAtMs: 5000.5, deadlineMs: 6000 });
   await ask("in time", { deadlineAtMs: 5001, deadlineMs: 7000 });
-  expect(Object.keys(refused)).toEqual(["late"]);
-  expect(refused["late"]).toMatchObject({
+  expect(Object.keys(rejected)).toEqual(["late"]);
+  expect(rejected["late"]).toMatchObject({
     message:
       "The deadline of 6000 ms (deadlineMs) leaves no time for the request. It was not sent: after a rate limit, nothing is sent for another 5001 ms.",
     limit: "deadline",
@@ -41,13 +41,13 @@ test("refuses at once when the gate opens only after the deadline", async () => 
     retryAfterMs: 5000.5,
   });
   await end("b", (admission) => admission.throttled(9000));
-  expect(Object.keys(refused)).toEqual(["late", "in time"]);
-  expect(refused["in time"]).toMatchObject({ retryAfterMs: 9000 });
+  expect(Object.keys(rejected)).toEqual(["late", "in time"]);
+  expect(rejected["in time"]).toMatchObject({ retryAfterMs: 9000 });
   expect(clock.waiting).toBe(0);
 });
 
 test("lets the others go when the one in front gives up", async () => {
-  const { ask, admitted, refused, clock } = pacedCalls({ tokensPerSecond: 100 });
+  const { ask, admitted, rejected, clock } = pacedCalls({ tokensPerSecond: 100 });
   const controller = new AbortController();
   await ask("a", { tokens: 90 });
   await ask("large", { tokens: 95, signal: controller.signal });
@@ -55,41 +55,41 @@ test("lets the others go when the one in front gives up", async () => {
   expect(admitted).toEqual(["a"]);
   controller.abort("enough");
   await clock.advance(0);
-  expect(refused).toEqual({ large: "enough" });
+  expect(rejected).toEqual({ large: "enough" });
   expect(admitted).toEqual(["a", "small"]);
   expect(clock.waiting).toBe(0);
 });
 
-test("takes no place for a call that is aborted already", async () => {
-  const { ask, admitted, refused } = pacedCalls();
+test("takes no slot for a call that is aborted already", async () => {
+  const { ask, admitted, rejected } = pacedCalls();
   await ask("a", { signal: AbortSignal.abort("enough") });
-  expect(refused).toEqual({ a: "enough" });
+  expect(rejected).toEqual({ a: "enough" });
   for (const name of ["b", "c", "d", "e"]) await ask(name);
   expect(admitted).toEqual(["b", "c", "d", "e"]);
 });
 
 test("counts a deadline from the clock's beginning, not from the asking", async () => {
-  const { ask, refused, clock } = pacedCalls();
+  const { ask, rejected, clock } = pacedCalls();
   for (const name of ["a", "b", "c", "d"]) await ask(name);
   await clock.advance(1000);
   await ask("e", { deadlineAtMs: 1500, deadlineMs: 1500 });
   await clock.advance(499);
-  expect(refused).toEqual({});
+  expect(rejected).toEqual({});
   await clock.advance(1);
-  expect(refused).toMatchObject({ e: { limit: "deadline" } });
+  expect(rejected).toMatchObject({ e: { limit: "deadline" } });
 });
 
 test("listens to a signal only while the call waits", async () => {
-  const { ask, end, admitted, refused, clock } = pacedCalls();
+  const { ask, end, admitted, rejected, clock } = pacedCalls();
   const { signal } = new AbortController();
   for (const name of ["a", "b", "c", "d"]) await ask(name, { signal });
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
   await ask("admitted", { signal });
-  await ask("refused", { signal, deadlineAtMs: 100, deadlineMs: 100 });
+  await ask("rejected", { signal, deadlineAtMs: 100, deadlineMs: 100 });
   expect(getEventListeners(signal, "abort")).toHaveLength(2);
   await end("a", (admission) => admission.ended());
   await clock.advance(100);
   expect(admitted.at(-1)).toBe("admitted");
-  expect(Object.keys(refused)).toEqual(["refused"]);
+  expect(Object.keys(rejected)).toEqual(["rejected"]);
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });

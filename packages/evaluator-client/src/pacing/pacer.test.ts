@@ -10,10 +10,10 @@ const limit = (retryAfterMs: number | null) => (admission: Admission) =>
   admission.throttled(retryAfterMs);
 
 test("lets a call go at once", async () => {
-  const { ask, admitted, clock, told } = pacedCalls();
+  const { ask, admitted, clock, waits } = pacedCalls();
   await ask("a");
   expect(admitted).toEqual(["a"]);
-  expect(told).toEqual({});
+  expect(waits).toEqual({});
   expect(clock.waiting).toBe(0);
 });
 
@@ -136,15 +136,15 @@ test("lets the one with the most retries left go first after a pause", async () 
 });
 
 test("tells how long a call waits: the pause at least, or null when that depends on others", async () => {
-  const { ask, end, told } = pacedCalls();
+  const { ask, end, waits } = pacedCalls();
   await ask("a");
   await end("a", limit(2000));
   await ask("first");
   await ask("second");
-  expect(told).toEqual({ first: 2200, second: 2200 });
+  expect(waits).toEqual({ first: 2200, second: 2200 });
   const full = pacedCalls();
   for (const name of ["a", "b", "c", "d", "e"]) await full.ask(name);
-  expect(full.told).toEqual({ e: null });
+  expect(full.waits).toEqual({ e: null });
 });
 
 /** Admits calls until one has to wait. */
@@ -182,10 +182,10 @@ test("a call that ends without an answer holds nobody back while nothing is paus
   expect([pacer.admitNow(1), pacer.admitNow(1)]).not.toContain(null);
 });
 
-test("only the next in line is told how long its turn under a limit takes", async () => {
-  const { ask, told } = pacedCalls({ requestsPerMinute: 60 });
+test("only the next in line learns how long its turn under a limit takes", async () => {
+  const { ask, waits } = pacedCalls({ requestsPerMinute: 60 });
   for (const name of ["a", "next", "later"]) await ask(name);
-  expect(told).toEqual({ next: expect.closeTo(1000 / 0.95, 0), later: null });
+  expect(waits).toEqual({ next: expect.closeTo(1000 / 0.95, 0), later: null });
 });
 
 /** Returns a pacer with a known limit, for which as many calls have got their answers. */

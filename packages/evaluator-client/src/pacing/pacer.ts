@@ -111,7 +111,7 @@ class LocalPacer implements Pacer {
     const pauseMs = this.#gate.closedForMs(nowMs);
     if (pauseMs > 0) call.onWait?.(pauseMs);
     else call.onWait?.(isNext && Number.isFinite(delayMs) ? delayMs : null);
-    this.#refuseHopeless();
+    this.#rejectPastDeadline();
     this.#wake();
     return admission;
   }
@@ -138,7 +138,7 @@ class LocalPacer implements Pacer {
     }
   }
 
-  /** While it is not sure that answers come, those go first who lose the least by a refusal. */
+  /** While it is not sure that answers come, those go first who lose the least by one more throttled answer. */
   #next(): Waiter | undefined {
     const isSure = !this.#isPaced || (!this.#gate.isPaused && this.#rate.isRecovered);
     return isSure ? this.#queue.waiters[0] : this.#queue.freshest();
@@ -223,7 +223,7 @@ class LocalPacer implements Pacer {
     }
     const hasClosed = this.#gate.close({ ...call, random: this.#random() });
     if (hasClosed && wasOpen) this.#rate.throttled(call.nowMs - this.#idledMs);
-    this.#refuseHopeless();
+    this.#rejectPastDeadline();
     return "limit";
   }
 
@@ -234,8 +234,8 @@ class LocalPacer implements Pacer {
     this.#idleSinceMs = null;
   }
 
-  #refuseHopeless(): void {
-    this.#queue.refuseHopeless(this.#gate.closedForMs(this.#clock.now()));
+  #rejectPastDeadline(): void {
+    this.#queue.rejectPastDeadline(this.#gate.closedForMs(this.#clock.now()));
   }
 }
 

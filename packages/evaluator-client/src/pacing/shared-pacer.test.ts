@@ -155,21 +155,21 @@ test.each([
 });
 
 test("tells once that the store is down, and once that it is back", async () => {
-  const told: boolean[] = [];
+  const changes: boolean[] = [];
   let isDown = false;
   const clock = new ManualClock();
   const inner = memoryLimits({ clock });
   const lease = (ask: LeaseRequest) => (isDown ? broken.lease(ask) : inner.lease(ask));
-  const onStoreChange = (change: boolean) => void told.push(change);
+  const onStoreChange = (change: boolean) => void changes.push(change);
   const shared = sharing({ store: { ...inner, lease }, onStoreChange });
   const { ask } = shared.pacerOf();
   await ask("a");
   isDown = true;
   for (const name of ["b", "c", "d"]) void ask(name);
   await shared.clock.advance(5000);
-  expect(told).toEqual([true]);
+  expect(changes).toEqual([true]);
   isDown = false;
   void ask("e");
   await shared.clock.advance(5000);
-  expect(told).toEqual([true, false]);
+  expect(changes).toEqual([true, false]);
 });

@@ -28,7 +28,7 @@ export interface SharedPacerOptions {
   whenStoreIsDown?: "own-share" | "closed";
   /** How much of the rate is leased at once, in milliseconds. @default 100 */
   leaseMs?: number;
-  /** Told once when the store cannot be reached, and once when it can be again. @default nobody */
+  /** Called once when the store cannot be reached, and once when it can be again. @default nobody */
   onStoreChange?: (isDown: boolean) => void;
 }
 
@@ -115,7 +115,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
     const admission = this.#queue.join(call);
     const pausedMs = this.#pausedMs();
     call.onWait?.(pausedMs > 0 ? pausedMs : null);
-    this.#queue.refuseHopeless(pausedMs);
+    this.#queue.rejectPastDeadline(pausedMs);
     this.#wake();
     return admission;
   }
@@ -134,7 +134,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
     this.#cancelWake?.();
     this.#slots.close();
     for (let next = this.#queue.waiters[0]; next !== undefined; next = this.#queue.waiters[0]) {
-      this.#queue.leave(next).refuse(closedError());
+      this.#queue.leave(next).reject(closedError());
     }
   }
 
@@ -212,7 +212,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
     }
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + ms);
     this.#slots.dropBefore(this.#pausedUntilMs);
-    this.#queue.refuseHopeless(this.#pausedMs());
+    this.#queue.rejectPastDeadline(this.#pausedMs());
     this.#wake();
   }
 

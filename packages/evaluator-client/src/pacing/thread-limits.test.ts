@@ -30,23 +30,23 @@ test("leases of all threads come one after the other, and count each other", asy
   ]);
 });
 
-test("a pause of one thread is heard by all, as long as they listen", async () => {
+test("a pause of one thread reaches all that subscribe to it", async () => {
   const store = memoryLimits({ clock: stopped });
   const [one, other] = [portTo(store), portTo(store)];
-  const heard: string[] = [];
-  store.onPause("team-a", (ms) => heard.push(`main ${ms}`));
-  const isHeard = Promise.withResolvers<void>();
-  other.onPause("team-b", () => heard.push("of another key"));
-  const stop = other.onPause("team-a", () => heard.push("stopped"));
+  const paused: string[] = [];
+  store.onPause("team-a", (ms) => paused.push(`main ${ms}`));
+  const isPaused = Promise.withResolvers<void>();
+  other.onPause("team-b", () => paused.push("of another key"));
+  const stop = other.onPause("team-a", () => paused.push("stopped"));
   stop();
   other.onPause("team-a", (ms) => {
-    heard.push(`other ${ms}`);
-    isHeard.resolve();
+    paused.push(`other ${ms}`);
+    isPaused.resolve();
   });
-  await other.lease({ ...ask, member: "other" }); // comes after what it listens to
+  await other.lease({ ...ask, member: "other" }); // comes after what it subscribed to
   await one.pause("team-a", 500);
-  await isHeard.promise;
-  expect(heard).toEqual(["main 500", "other 500"]);
+  await isPaused.promise;
+  expect(paused).toEqual(["main 500", "other 500"]);
   expect((await one.lease({ ...ask, member: "one" })).pausedMs).toBe(500);
 });
 

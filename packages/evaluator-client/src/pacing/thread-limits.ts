@@ -1,20 +1,23 @@
 import type { Lease, LeaseRequest, LimitStore } from "./limit-store.ts";
 
-/** What a thread sends to the one with the store; all but `hear` is answered under its number. */
-type Asked =
+/**
+ * A message to the thread with the store. Both ends are of one version of this package, so their
+ * form may change; all but `subscribe` is answered under its number.
+ */
+type ThreadRequest =
   | { readonly number: number; readonly lease: LeaseRequest }
   | { readonly number: number; readonly pause: string; readonly ms: number }
-  | { readonly hear: string };
+  | { readonly subscribe: string };
 
-/** What comes back: how a call ended, or that somebody paused a key. */
-type Told =
+/** A message back: how a request ended, or that a key subscribed to was paused. */
+type ThreadResponse =
   | { readonly number: number; readonly lease: Lease | null; readonly isFailed: boolean }
   | { readonly paused: string; readonly ms: number };
 
 /** A port of a `MessageChannel`, of the web's or of `node:worker_threads`. */
 export type LimitsPort = InstanceType<typeof MessagePort>;
 
-/** A port of Node keeps its thread running unless it is told not to; others have no such methods. */
+/** A port of Node keeps its thread running unless `unref` is called; others have no such methods. */
 type CountedPort = Omit<LimitsPort, "ref" | "unref"> & { ref?(): void; unref?(): void };
 
 /**
@@ -30,25 +33,29 @@ type CountedPort = Omit<LimitsPort, "ref" | "unref"> & { ref?(): void; unref?():
  */
 export function shareLimits(store: LimitStore): LimitsPort {
   const { port1: near, port2: far } = new MessageChannel();
-  const tell = (told: Told) => near.postMessage(told, []);
-  listen<Asked>(near, (data) => {
-    if ("hear" in data) {
-      store.onPause(data.hear, (ms) => tell({ paused: data.hear, ms }));
+  const respond = (response: ThreadResponse) => near.postMessage(response, []);
+  listen<ThreadRequest>(near, (request) => {
+    if ("subscribe" in request) {
+      const { subscribe: key } = request;
+      store.onPause(key, (ms) => respond({ paused: key, ms }));
       return;
     }
-    const { number } = data;
-    const call = "lease" in data ? store.lease(data.lease) : store.pause(data.pause, data.ms);
+    const { number } = request;
+    const call =
+      "lease" in request ? store.lease(request.lease) : store.pause(request.pause, request.ms);
     call.then(
-      (lease) => tell({ number, lease: lease ?? null, isFailed: false }),
-      () => tell({ number, lease: null, isFailed: true }),
+      (lease) => respond({ number, lease: lease ?? null, isFailed: false }),
+      () => respond({ number, lease: null, isFailed: true }),
     );
   });
   return far;
 }
 
 /** Listens without keeping the thread running. */
-function listen<TMessage>(port: LimitsPort, hear: (message: TMessage) => void): void {
-  port.addEventListener("message", (event) => hear((event as Event & { data: TMessage }).data));
+function listen<TMessage>(port: LimitsPort, onMessage: (message: TMessage) => void): void {
+  port.addEventListener("message", (event) =>
+    onMessage((event as Event & { data: TMessage }).data),
+  );
   port.start();
   (port as CountedPort).unref?.();
 }
@@ -68,23 +75,23 @@ export function portLimits(port: LimitsPort): LimitStore {
 
 class PortLimits implements LimitStore {
   readonly #port: CountedPort;
-  readonly #asked = new Map<number, PromiseWithResolvers<Lease | null>>();
+  readonly #pending = new Map<number, PromiseWithResolvers<Lease | null>>();
   readonly #listeners = new Map<string, Set<(ms: number) => void>>();
   #number = 0;
 
   constructor(port: LimitsPort) {
     this.#port = port;
-    listen<Told>(port, (told) => this.#hear(told));
+    listen<ThreadResponse>(port, (response) => this.#receive(response));
   }
 
   async lease(lease: LeaseRequest): Promise<Lease> {
-    const leased = await this.#ask((number) => ({ number, lease }));
+    const leased = await this.#send((number) => ({ number, lease }));
     if (leased === null) throw new Error("The thread with the limits gave no lease.");
     return leased;
   }
 
   async pause(key: string, ms: number): Promise<void> {
-    await this.#ask((number) => ({ number, pause: key, ms }));
+    await this.#send((number) => ({ number, pause: key, ms }));
   }
 
   onPause(key: string, listener: (ms: number) => void): () => void {
@@ -94,30 +101,31 @@ class PortLimits implements LimitStore {
     listeners.add(own);
     if (known === undefined) {
       this.#listeners.set(key, listeners);
-      this.#port.postMessage({ hear: key } satisfies Asked, []);
+      this.#port.postMessage({ subscribe: key } satisfies ThreadRequest, []);
     }
     return () => void listeners.delete(own);
   }
 
-  async #ask(toAsked: (number: number) => Asked): Promise<Lease | null> {
+  async #send(toRequest: (number: number) => ThreadRequest): Promise<Lease | null> {
     const number = ++this.#number;
-    const answer = Promise.withResolvers<Lease | null>();
-    this.#asked.set(number, answer);
+    const pending = Promise.withResolvers<Lease | null>();
+    this.#pending.set(number, pending);
     // Whoever waits for a lease keeps the thread running.
     this.#port.ref?.();
-    this.#port.postMessage(toAsked(number), []);
-    return await answer.promise;
+    this.#port.postMessage(toRequest(number), []);
+    return await pending.promise;
   }
 
-  #hear(told: Told): void {
-    if ("paused" in told) {
-      for (const listener of this.#listeners.get(told.paused) ?? []) listener(told.ms);
+  #receive(response: ThreadResponse): void {
+    if ("paused" in response) {
+      for (const listener of this.#listeners.get(response.paused) ?? []) listener(response.ms);
       return;
     }
-    const answer = this.#asked.get(told.number);
-    this.#asked.delete(told.number);
-    if (this.#asked.size === 0) this.#port.unref?.();
-    if (told.isFailed) answer?.reject(new Error("The thread with the limits could not answer."));
-    else answer?.resolve(told.lease);
+    const pending = this.#pending.get(response.number);
+    this.#pending.delete(response.number);
+    if (this.#pending.size === 0) this.#port.unref?.();
+    if (response.isFailed) {
+      pending?.reject(new Error("The thread with the limits could not answer."));
+    } else pending?.resolve(response.lease);
   }
 }

@@ -34,7 +34,7 @@ test("whatever an honest server prints after rounding is accepted", () => {
   fc.assert(property, { numRuns: 1000 });
 });
 
-test("a missing answer is refused with the question's id", () => {
+test("a missing answer is rejected with the question's id", () => {
   const property = fc.property(honestAnswers, (asked) => {
     const error = check(asked, answersTo(asked.slice(1)));
     expect(error).toMatchObject({ rule: "answer-ids", questionId: asked[0]?.[0] });
@@ -42,7 +42,7 @@ test("a missing answer is refused with the question's id", () => {
   fc.assert(property);
 });
 
-test("an answer to no question is refused with its id", () => {
+test("an answer to no question is rejected with its id", () => {
   const property = fc.property(honestAnswers, anyName, (asked, extra) => {
     fc.pre(asked.every(([id]) => id !== extra));
     const error = check(asked, [...answersTo(asked), [extra, { type: "boolean", probability: 1 }]]);
@@ -92,9 +92,9 @@ for (const wrong of [Number.NaN, JSON.parse("1e999"), -0.01, 1.01, "1", null, un
       : inOptions(asked, more);
 }
 
-test.each(Object.entries(corruptions))("%s is refused with the question's id", (_, corrupt) => {
-  const property = fc.property(honestAnswers, fc.nat(), anyName, (asked, place, name) => {
-    const [id, honest] = pick(asked, place);
+test.each(Object.entries(corruptions))("%s is rejected with the question's id", (_, corrupt) => {
+  const property = fc.property(honestAnswers, fc.nat(), anyName, (asked, index, name) => {
+    const [id, honest] = pick(asked, index);
     const corrupted = corrupt(honest, `more ${name}`);
     fc.pre(corrupted !== notApplicable);
     const answers = answersTo(asked).filter(([other]) => other !== id);
@@ -105,8 +105,8 @@ test.each(Object.entries(corruptions))("%s is refused with the question's id", (
   fc.assert(property);
 });
 
-function pick<TItem>(items: readonly TItem[], place: number): TItem {
-  return items[place % items.length] as TItem;
+function pick<TItem>(items: readonly TItem[], index: number): TItem {
+  return items[index % items.length] as TItem;
 }
 
 function changed(answer: object, change: object): object {

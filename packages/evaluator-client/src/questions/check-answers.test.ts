@@ -77,13 +77,13 @@ test.each<[string, string, Questions, Record<string, unknown>]>([
     yesNo,
     { sure: { type: "boolean", probability: JSON.parse("1e999") } },
   ],
-])("refuses %s by the rule %s", (_, rule, questions, answers) => {
+])("rejects %s by the rule %s", (_, rule, questions, answers) => {
   const error = failureOf({ questions, answers });
   expect(error).toBeInstanceOf(InvalidResponseError);
   expect(error).toMatchObject({ rule, questionId: Object.keys(questions)[0] });
 });
 
-test("refuses an answer that was not asked for", () => {
+test("rejects an answer that was not asked for", () => {
   const answers = {
     ...pick("a", { a: 1, b: 0, c: 0 }),
     extra: { type: "boolean", probability: 1 },

@@ -26,7 +26,7 @@ export interface AnswersToCheck {
 }
 
 /**
- * Refuses answers that do not answer exactly the questions asked (contract section 2.4). Rounded
+ * Rejects answers that do not answer exactly the questions asked (contract section 2.4). Rounded
  * values may differ from exact ones by half a unit in the last place each, and by no more.
  *
  * @throws InvalidResponseError naming the question and the rule.

@@ -50,8 +50,9 @@ export type PartOf<TPart> = TPart extends string | { readonly image: string }
     : NotJson<"a list that is not of parts (text, { json } and images): put it under a key of an object">;
 
 /**
- * A schema for a plain object whose keys are data, whatever their name, and whose values match.
- * `z.record` drops an own `__proto__` key; here every own key is checked and the input is returned.
+ * Returns a schema for a plain object whose keys are data, whatever their name, and whose values
+ * match. `z.record` drops an own `__proto__` key; here every own key is checked and the input is
+ * returned.
  */
 export function recordOf<TValue>(valueSchema: z.ZodMiniType<TValue>) {
   return z
@@ -67,31 +68,31 @@ export function recordOf<TValue>(valueSchema: z.ZodMiniType<TValue>) {
     });
 }
 
-/** Whether a value is an object with string keys: not null, not an array. */
+/** Returns whether a value is an object with string keys: not null, not an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What stands at a path in parsed JSON, or undefined. */
+/** Returns what stands at a path in parsed JSON, or undefined. */
 export function valueAt(json: unknown, ...path: readonly string[]): unknown {
   let value = json;
   for (const key of path) value = isRecord(value) ? value[key] : undefined;
   return value;
 }
 
-/** The text at a path in parsed JSON, or null. */
+/** Returns the text at a path in parsed JSON, or null. */
 export function textAt(json: unknown, ...path: readonly string[]): string | null {
   const value = valueAt(json, ...path);
   return typeof value === "string" ? value : null;
 }
 
-/** The list at a path in parsed JSON, or an empty one. */
+/** Returns the list at a path in parsed JSON, or an empty one. */
 export function listAt(json: unknown, ...path: readonly string[]): readonly unknown[] {
   const value = valueAt(json, ...path);
   return Array.isArray(value) ? value : [];
 }
 
-/** A copy of plain data that cannot change, or the data itself when it cannot either. */
+/** Returns a copy of plain data that cannot change, or the data itself when it cannot either. */
 export function frozenCopy<TData>(data: TData): TData {
   if (isFrozen(data)) return data;
   if (Array.isArray(data)) return Object.freeze(data.map(frozenCopy)) as TData;

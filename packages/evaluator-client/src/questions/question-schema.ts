@@ -32,7 +32,7 @@ export const questionSchema = z.discriminatedUnion("type", [
   booleanQuestionSchema,
 ]);
 
-/** How large a question may be before it is refused without sending. */
+/** How large a question may be before it is rejected without sending. */
 export const questionLimitsSchema = z.strictObject({
   maxOptions: z.optional(z.int().check(z.minimum(1))),
   maxLevels: z.optional(z.int().check(z.minimum(1))),

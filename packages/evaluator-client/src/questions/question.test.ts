@@ -17,7 +17,7 @@ test("builds questions that what they were built from cannot change any more", (
   expect(built.every((question) => Object.isFrozen(question))).toBe(true);
 });
 
-test("leaves what is no criteria for the check of the request to refuse", () => {
+test("leaves what is no criteria for the check of the request to reject", () => {
   expect(choice("which?", "abc" as never).criteria).toBe("abc");
   expect(score("how much?", null as never).criteria).toBeNull();
 });

@@ -35,7 +35,7 @@ export type Question = ChoiceQuestion | ScoreQuestion | BooleanQuestion;
 /** Question id to question; the model never sees the id. */
 export type Questions = Readonly<Record<string, Question>>;
 
-/** How large a question may be before it is refused without sending (field facts). */
+/** How large a question may be before it is rejected without sending (field facts). */
 export interface QuestionLimits {
   /** Options of a choice question. @default 255 */
   readonly maxOptions?: number;
@@ -100,7 +100,10 @@ export function boolean(
 
 const MAX_LENGTH = 60;
 
-/** An id or option name in quotes for a message, shortened, with nothing that breaks the line. */
+/**
+ * Returns an id or option name in quotes for a message, shortened, with nothing that breaks the
+ * line.
+ */
 export function quoteName(name: string): string {
   const whole = JSON.stringify(name.length > MAX_LENGTH ? `${name.slice(0, MAX_LENGTH)}…` : name);
   return whole.replace(/\p{Cf}/gu, "");

@@ -46,7 +46,7 @@ test.each<[string, unknown, string]>([
   ["a bigint inside", { a: 1n }, 'The state at "state.a" is not a JSON value'],
   ["a hole in a list", { a: [undefined] }, 'The state at "state.a.0" is not a JSON value'],
   ["a map inside", { a: new Map() }, 'The state at "state.a" is not a JSON value'],
-])("refuses a state that is %s", (_, state, message) => {
+])("rejects a state that is %s", (_, state, message) => {
   const error = failureOf({ state, questions });
   expect(error).toBeInstanceOf(InvalidRequestError);
   expect(error).toMatchObject({ questionId: null, message: expect.stringContaining(message) });
@@ -60,7 +60,7 @@ test.each<[string, unknown, string]>([
   ["a description that is no text", choice("which?", { a: 1 } as never), 'at "criteria.a"'],
   ["a null level", score("how much?", [null] as never), 'at "criteria.0"'],
   ["an unknown field", { ...boolean("scam?"), weight: 2 }, "Unrecognized key"],
-])("refuses a question with %s and names it", (_, question, message) => {
+])("rejects a question with %s and names it", (_, question, message) => {
   const error = failureOf({ state: "text", questions: { first: boolean("ok?"), odd: question } });
   expect(error).toBeInstanceOf(InvalidRequestError);
   expect(error).toMatchObject({ questionId: "odd", message: expect.stringContaining(message) });
@@ -71,7 +71,7 @@ test.each<[string, unknown]>([
   ["questions that are a list", { state: "text", questions: [boolean("ok?")] }],
   ["an unknown field", { state: "text", questions, model: "other" }],
   ["nothing", undefined],
-])("refuses a request with %s", (_, request) => {
+])("rejects a request with %s", (_, request) => {
   expect(failureOf(request)).toBeInstanceOf(InvalidRequestError);
 });
 

@@ -22,10 +22,10 @@ export interface EvaluationRequest<TQuestions extends Questions = Questions, TSt
 }
 
 /**
- * Makes the check of a request before anything is sent: it refuses what no service could answer
+ * Makes the check of a request before anything is sent: it rejects what no service could answer
  * (contract section 2.1), or this one could not where it is about images, and gives the request with {@link constantQuestions} where it can.
  *
- * @throws InvalidRequestError naming the question, or the place in the state.
+ * @throws InvalidRequestError naming the question, or the path in the state.
  */
 export function requestParser(
   limits: QuestionLimits = {},
@@ -55,13 +55,13 @@ function checkState(state: unknown, images: ImageSupport | undefined): void {
   if (typeof state === "string") return;
   if (!isPlainObject(state)) {
     if (Array.isArray(state)) return checkParts(state, images, whatJsonCannotHold);
-    refuseState("The state", "is neither a string nor a JSON object");
+    rejectState("The state", "is neither a string nor a JSON object");
   }
   const flaw = findFlaw(state, []);
-  if (flaw !== null) refuseState(`The state at ${quoteName(`state${flaw.path}`)}`, flaw.what);
+  if (flaw !== null) rejectState(`The state at ${quoteName(`state${flaw.path}`)}`, flaw.what);
 }
 
-function refuseState(where: string, what: string): never {
+function rejectState(where: string, what: string): never {
   throw new InvalidRequestError(`${where} ${what}; send text or a JSON object.`);
 }
 
@@ -106,8 +106,9 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 const copies = new WeakMap<object, Questions | null>();
 
 /**
- * The frozen copy of questions that were asked before and have not changed since, else the questions
- * themselves. The copy stays the same, so {@link perQuestions} can keep by it what follows from it.
+ * Returns the frozen copy of questions that were asked before and have not changed since, else the
+ * questions themselves. The copy stays the same, so {@link perQuestions} can keep by it what
+ * follows from it.
  */
 export function constantQuestions(questions: Questions): Questions {
   const copy = copies.get(questions);
@@ -153,6 +154,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
+// A rule of thumb for English, not measured: the tokenizer is not public.
 const CHARACTERS_PER_TOKEN = 4;
 const FRAME = '{"state": , "questions": }'.length;
 
@@ -160,8 +162,8 @@ const FRAME = '{"state": , "questions": }'.length;
 const MOST_TOKENS_OF_AN_IMAGE = 6272;
 
 /**
- * An estimate of a request's input tokens: a quarter of its JSON's characters, not the service's
- * count; an image counts as 6,272, the most that one is known to come to.
+ * Returns an estimate of a request's input tokens: a quarter of its JSON's characters, not the
+ * service's count; an image counts as 6,272, the most that one is known to come to.
  */
 export function estimateTokens({ state, questions }: EvaluationRequest): number {
   const read = withoutImageBytes(state);
@@ -181,7 +183,8 @@ function charactersIn(value: unknown): number {
   return characters;
 }
 
-// Text of any language has fewer characters to a token; a word is at least one.
+// Chosen, so that no request that fits is called too long: text of any language has fewer characters
+// to a token, and a word is at least one.
 const MOST_CHARACTERS_PER_TOKEN = 8;
 const FEWEST_CHARACTERS_PER_WORD = 2;
 const MOST_TOKENS = 32_000;

@@ -113,22 +113,22 @@ export function checkParts(
   findFlaw: (value: unknown) => string | null,
 ): void {
   if (support === undefined) {
-    refuse(
+    reject(
       "The state is neither a string nor a JSON object but a list, and this transport takes no parts and no images; send text or a JSON object, or use one that does: gatewayTransport with the wire decision-model, or directTransport",
     );
   }
-  if (parts.length === 0) refuse("The state is an empty list; send at least one part");
+  if (parts.length === 0) reject("The state is an empty list; send at least one part");
   for (const [index, part] of parts.entries()) {
     const problem = problemOf(part, support, findFlaw);
-    if (problem !== null) refuse(`The state at "state.${index}" ${problem}`);
+    if (problem !== null) reject(`The state at "state.${index}" ${problem}`);
   }
   const images = imagesIn(parts).length;
   if (images > support.maxImages) {
-    refuse(`The state has ${images} images; this wire takes at most ${support.maxImages}`);
+    reject(`The state has ${images} images; this wire takes at most ${support.maxImages}`);
   }
 }
 
-function refuse(message: string): never {
+function reject(message: string): never {
   throw new InvalidRequestError(`${message}.`);
 }
 
@@ -177,7 +177,7 @@ function isHttps(url: string): boolean {
 /** Whether text is base64 and begins like the format; the rest is the service's to read. */
 function holds(format: ImageFormat, base64: string): boolean {
   const padding = base64.endsWith("==") ? 2 : Number(base64.endsWith("="));
-  // One look for what does not belong there: a pattern of the whole would keep a place to go back to for each character.
+  // One look for what does not belong there: a pattern of the whole would keep a position to go back to for each character.
   if (/[^A-Za-z0-9+/]/.test(base64.slice(0, base64.length - padding))) return false;
   if (base64.length === 0 || base64.length % 4 !== 0) return false;
   const start = atob(base64.slice(0, 16));
@@ -192,6 +192,7 @@ export function withoutImageBytes(state: unknown): unknown {
 
 // Made when first used: it reads tables that take 15 ms, a tenth of what it takes to import all this.
 let graphemes: Intl.Segmenter | undefined;
+// Chosen: four times the longest emoji, which has 15 code units.
 const LONGEST_CHARACTER = 64;
 
 /**

@@ -98,14 +98,14 @@ test("needs no signal of a caller", async () => {
 
 test("aborts its signal and tells its listeners why", () => {
   const attempt = new Attempt({ clock: new ManualClock(), nextTurn });
-  const told: unknown[] = [];
+  const reasons: unknown[] = [];
   const { signal } = attempt;
-  attempt.onAbort((reason) => told.push(reason));
+  attempt.onAbort((reason) => reasons.push(reason));
   expect(signal.aborted).toBe(false);
-  expect(told).toEqual([]);
+  expect(reasons).toEqual([]);
   attempt.abort("enough");
   expect(signal.reason).toBe("enough");
-  expect(told).toEqual(["enough"]);
+  expect(reasons).toEqual(["enough"]);
 });
 
 test("always gives the same signal", () => {
@@ -116,9 +116,9 @@ test("always gives the same signal", () => {
 test.each([undefined, "enough"])("tells those who ask after an abort of %s at once", (reason) => {
   const attempt = new Attempt({ clock: new ManualClock(), nextTurn });
   attempt.abort(reason);
-  const told: unknown[] = [];
-  attempt.onAbort((given) => told.push(given));
-  expect(told).toEqual([reason]);
+  const reasons: unknown[] = [];
+  attempt.onAbort((given) => reasons.push(given));
+  expect(reasons).toEqual([reason]);
   expect(attempt.signal.aborted).toBe(true);
 });
 

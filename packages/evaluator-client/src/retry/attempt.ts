@@ -31,7 +31,7 @@ export interface AttemptLimits {
   readonly nextTurn: (signal: AbortSignal) => Promise<Turn>;
 }
 
-/** Leave to send one request; how that ends is told to the pacer. */
+/** Leave to send one request; how that ends is reported to the pacer. */
 export type Turn = <TValue>(send: () => Promise<TValue>) => Promise<TValue>;
 
 /**
@@ -120,7 +120,7 @@ export class Attempt implements AttemptContext {
     else listener(this.#aborted.reason);
   }
 
-  /** Tells everyone who listens that the attempt is over. */
+  /** Calls everyone who listens, as the attempt is over. */
   abort(reason: unknown): void {
     this.#aborted = { reason };
     for (const listener of this.#listeners) listener(reason);
@@ -186,7 +186,7 @@ export class Turns {
   }
 }
 
-/** Tells the pacer that a request failed; returns how the call goes on. */
+/** Reports to the pacer that a request failed; returns how the call goes on. */
 function endFailed(admission: Admission, error: unknown): Failure {
   const failure = classifyFailure(error);
   if (failure === "throttled") return admission.throttled(retryAfterMsOf(error));
@@ -224,7 +224,7 @@ export function classifyFailure(error: unknown): FailureClass {
   return isThrottled ? "throttled" : "retryable";
 }
 
-/** How long the service asks to wait, in milliseconds, or null where it does not say. */
+/** Returns how long the service asks to wait, in milliseconds, or null where it does not say. */
 export function retryAfterMsOf(error: unknown): number | null {
   return error instanceof StatusError ? error.retryAfterMs : null;
 }

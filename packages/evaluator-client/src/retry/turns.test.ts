@@ -79,18 +79,18 @@ function statusOf(status: number, retryAfterMs: number | null) {
   return { status, isRetryable: true, ...ids, retryAfterMs, needsPaidCredits: false };
 }
 
-/** An admission that keeps what it is told. */
+/** An admission that keeps what it is called with. */
 function keptAdmission(verdict: "limit" | "stray" = "stray") {
-  const told: unknown[] = [];
+  const calls: unknown[] = [];
   const admission: Admission = {
-    succeeded: (tokensUsed) => void told.push({ succeeded: tokensUsed }),
+    succeeded: (tokensUsed) => void calls.push({ succeeded: tokensUsed }),
     throttled(retryAfterMs) {
-      told.push({ throttled: retryAfterMs });
+      calls.push({ throttled: retryAfterMs });
       return verdict;
     },
-    ended: () => void told.push("ended"),
+    ended: () => void calls.push("ended"),
   };
-  return { told, admission };
+  return { calls, admission };
 }
 
 const { signal } = new AbortController();
@@ -102,7 +102,7 @@ test("an attempt of one request tells its own admission how it went", () => {
   new Turns(own.admission, nobody).succeeded(42);
   expect(new Turns(own.admission, nobody).failed(throttledFor(700))).toBe("limit");
   expect(new Turns(own.admission, nobody).failed(new Error("a defect"))).toBe("final");
-  expect(own.told).toEqual([{ succeeded: 42 }, { throttled: 700 }, "ended"]);
+  expect(own.calls).toEqual([{ succeeded: 42 }, { throttled: 700 }, "ended"]);
 });
 
 test("of several requests the first has the attempt's own admission, each other waits for one", async () => {
@@ -110,11 +110,11 @@ test("of several requests the first has the attempt's own admission, each other 
   const turns = new Turns(own.admission, async () => second.admission);
   const [first, next] = [await turns.next(signal), await turns.next(signal)];
   expect(await first(async () => "one")).toBe("one");
-  expect(own.told).toEqual([{ succeeded: null }]);
-  expect(second.told).toEqual([]);
+  expect(own.calls).toEqual([{ succeeded: null }]);
+  expect(second.calls).toEqual([]);
   expect(await next(async () => "two")).toBe("two");
   turns.succeeded(42);
-  expect([own.told, second.told]).toEqual([[{ succeeded: null }], [{ succeeded: null }]]);
+  expect([own.calls, second.calls]).toEqual([[{ succeeded: null }], [{ succeeded: null }]]);
 });
 
 test.each([
@@ -131,7 +131,7 @@ test.each([
       await expect(turn(() => Promise.reject(error))).rejects.toBe(error);
     }
     expect(turns.failed(error)).toBe(verdict);
-    expect([own.told, second.told]).toEqual([[{ throttled: 700 }], [{ throttled: 700 }]]);
+    expect([own.calls, second.calls]).toEqual([[{ throttled: 700 }], [{ throttled: 700 }]]);
   },
 );
 
@@ -144,5 +144,5 @@ test.each([
   const turn = await turns.next(signal);
   await expect(turn(() => Promise.reject(error))).rejects.toBe(error);
   expect(turns.failed(error)).toBe(expected);
-  expect(own.told).toEqual(["ended"]);
+  expect(own.calls).toEqual(["ended"]);
 });

@@ -51,8 +51,8 @@ export interface AttemptResult<TValue> {
 }
 
 /**
- * Attempts until one succeeds, fails for good, or time or retries run out; throws the last error.
- * A throttled attempt waits at the pacer's gate with everyone else, any other on its own.
+ * Makes attempts until one succeeds, fails for good, or time or retries run out; throws the last
+ * error. A throttled attempt waits at the pacer's gate with everyone else, any other on its own.
  *
  * @param tokens - Estimated input tokens of one attempt.
  */
@@ -82,14 +82,14 @@ export async function withRetries<TValue>(
       turns.succeeded(tokensUsed);
       if (policy.answered !== undefined) policy.answered.count += 1;
       if (policy.hooks !== null)
-        tell(policy, { attempt: attempts, startedAtMs, status, error: null });
+        report(policy, { attempt: attempts, startedAtMs, status, error: null });
       return { value, attempts };
     } catch (error) {
       const failure = turns.failed(error);
       signal?.throwIfAborted();
       if (!(error instanceof EvaluatorError)) throw error;
       const status = error instanceof StatusError ? error.status : null;
-      tell(policy, { attempt: attempts, startedAtMs, status, error });
+      report(policy, { attempt: attempts, startedAtMs, status, error });
       const isPaced = failure === "limit" && (policy.answered?.count ?? 0) > answeredBefore;
       if (failure === "stray" && free > 0) free -= 1;
       else if (!isPaced || policy.maxRetries === 0) retries += 1;
@@ -103,7 +103,7 @@ export async function withRetries<TValue>(
 }
 
 /** Calls the hook for an attempt that ended, where there is one. */
-function tell(
+function report(
   { hooks, clock }: RetryPolicy,
   ended: {
     attempt: number;
@@ -133,8 +133,8 @@ async function waitForTurn(
     policy.hooks?.onWait?.({ attempt: attempts, reason: "rate-limit", delayMs });
   try {
     return await pacer.admit({ tokens, retries, signal, deadlineAtMs, deadlineMs, onWait });
-  } catch (refusal) {
-    if (lastError === null || !(refusal instanceof TimeoutError)) throw refusal;
+  } catch (error) {
+    if (lastError === null || !(error instanceof TimeoutError)) throw error;
     return giveUp(lastError, { attempts: attempts - 1, note: deadlineNote(lastError, policy) });
   }
 }

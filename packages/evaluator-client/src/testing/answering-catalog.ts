@@ -4,7 +4,7 @@ import { type CatalogOptions, createCatalog } from "../catalog/create-catalog.ts
 /** The key of {@link answeringCatalog}; no error may show it. */
 export const catalogKey = "planted-secret-key";
 
-/** A catalog that never retries, on answers made by a test, and the URLs it asked for. */
+/** Returns a catalog that never retries, on answers made by a test, and the URLs it asked for. */
 export function answeringCatalog(
   answer: () => Response | Promise<Response>,
   options: CatalogOptions = {},

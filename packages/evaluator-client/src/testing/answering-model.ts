@@ -13,7 +13,10 @@ export const scamBody = {
   answers: { scam: { type: "boolean", probability: 0.04 } },
 };
 
-/** A decision model that never retries, on answers made by a test, and the bodies that were sent. */
+/**
+ * Returns a decision model that never retries, on answers made by a test, and the bodies that were
+ * sent.
+ */
 export function answeringModel(
   answer: () => Response = () => Response.json(scamBody),
   options: DecisionModelOptions = {},

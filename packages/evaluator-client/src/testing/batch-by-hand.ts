@@ -6,7 +6,7 @@ import type { EvaluationRequest } from "../questions/request.ts";
 
 const questions = { scam: boolean("scam?") };
 
-/** A request whose state is its index. */
+/** Returns a request whose state is its index. */
 export function requestFor(index: number): EvaluationRequest {
   return { state: String(index), questions };
 }
@@ -15,7 +15,7 @@ function textOf({ state }: EvaluationRequest): string {
   return typeof state === "string" ? state : expect.unreachable();
 }
 
-/** Requests without end; notes which were read. */
+/** Yields requests without end; notes which were read. */
 export function* endlessly(read: number[] = []) {
   for (let index = 0; ; index += 1) {
     read.push(index);
@@ -23,7 +23,7 @@ export function* endlessly(read: number[] = []) {
   }
 }
 
-/** An answer to a request, with tokens and a price. */
+/** Returns an answer to a request, with tokens and a price. */
 export function evaluationOf({ state }: EvaluationRequest): Evaluation {
   const usage = { inputTokens: 10, outputTokens: 1 };
   return { raw: state, usage, costUsd: 0.5 } as Partial<Evaluation> as Evaluation;

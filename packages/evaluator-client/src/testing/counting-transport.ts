@@ -2,12 +2,12 @@ import type { EvaluationRequest } from "../questions/request.ts";
 import { boolean } from "../questions/question.ts";
 import type { Transport, TransportReply } from "../transports/transport.ts";
 
-/** One question about a state, for {@link countingTransport}. */
+/** Returns one question about a state, for {@link countingTransport}. */
 export function scamRequest(state: string) {
   return { state, questions: { scam: boolean("Is it a scam?") } };
 }
 
-/** A transport that answers by itself, and keeps the states it was asked about. */
+/** Returns a transport that answers by itself, and keeps the states it was asked about. */
 export function countingTransport({
   name = "counting",
   costUsd = 0.001,

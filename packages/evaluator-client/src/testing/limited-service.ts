@@ -121,7 +121,7 @@ export class LimitedService {
   }
 }
 
-/** Numbers from 0 to 1 that look random and are the same for the same seed (mulberry32). */
+/** Returns numbers from 0 to 1 that look random and are the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -3,25 +3,27 @@ import { createPacer } from "../pacing/pacer.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import { ManualClock } from "./manual-clock.ts";
 
-/** A pacer on a clock that stands still, and what becomes of the calls that ask it, by name. */
+/**
+ * Returns a pacer on a clock that stands still, and what becomes of the calls that ask it, by name.
+ */
 export function pacedCalls(limits: RateLimits = {}, random = 1) {
   const clock = new ManualClock();
   const pacer = createPacer(limits, { clock, random: () => random });
   const admitted: string[] = [];
-  const refused: Record<string, unknown> = {};
-  const told: Record<string, number | null> = {};
+  const rejected: Record<string, unknown> = {};
+  const waits: Record<string, number | null> = {};
   const admissions = new Map<string, Admission>();
   /** Asks for leave to send the call of that name. */
   const ask = async (name: string, changes: Partial<PacedCall> = {}) => {
     const deadline = { deadlineAtMs: Infinity, deadlineMs: Infinity };
-    const onWait = (delayMs: number | null) => (told[name] = delayMs);
+    const onWait = (delayMs: number | null) => (waits[name] = delayMs);
     const asked = pacer.admit({ tokens: 1, retries: 0, ...deadline, onWait, ...changes });
     asked.then(
       (admission) => {
         admitted.push(name);
         admissions.set(name, admission);
       },
-      (reason: unknown) => (refused[name] = reason),
+      (reason: unknown) => (rejected[name] = reason),
     );
     await clock.advance(0);
   };
@@ -32,5 +34,5 @@ export function pacedCalls(limits: RateLimits = {}, random = 1) {
     how(admission);
     await clock.advance(0);
   };
-  return { clock, admitted, refused, told, ask, end };
+  return { clock, admitted, rejected, waits, ask, end };
 }

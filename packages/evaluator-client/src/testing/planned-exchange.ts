@@ -35,7 +35,10 @@ const requests = {
 /** A service that transports send to. */
 export type ServiceName = keyof typeof requests;
 
-/** An exchange that answers the private request, sent by the transport of that name, as planned. */
+/**
+ * Returns an exchange that answers the private request, sent by the transport of that name, as
+ * planned.
+ */
 export function plannedExchange(
   transport: ServiceName,
   {

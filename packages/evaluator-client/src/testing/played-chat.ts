@@ -7,7 +7,7 @@ import {
 /** A server of one's own, and nothing from the environment. */
 export const ownServer = { baseUrl: "http://127.0.0.1:8080/v1", model: "a-model", env: {} };
 
-/** An evaluator that never retries, over {@link ownServer} as a test plays it. */
+/** Returns an evaluator that never retries, over {@link ownServer} as a test plays it. */
 export function evaluatorOver(
   fetch: NonNullable<LogprobsTransportOptions["fetch"]>,
   options: LogprobsTransportOptions = {},
@@ -16,7 +16,7 @@ export function evaluatorOver(
   return createEvaluator({ transport, limits: {}, maxRetries: 0 });
 }
 
-/** So many options, by their number. */
+/** Returns so many options, by their number. */
 export function manyOptions(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`o${index}`, "x"]));
 }
@@ -43,7 +43,7 @@ export interface PlayedCall {
   readonly prompt: string;
 }
 
-/** A `fetch` that answers as an OpenAI-like chat would, and what it was asked. */
+/** Returns a `fetch` that answers as an OpenAI-like chat would, and what it was asked. */
 export function playChat(opinion: Opinion, options: PlayedChatOptions = {}) {
   const calls: PlayedCall[] = [];
   const fetch = async (url: string, { method = "GET", body }: RequestInit): Promise<Response> => {
@@ -119,5 +119,5 @@ function labelWeights(prompt: string, opinion: Opinion): [string, number][] {
   });
 }
 
-/** Likes options by their number. */
+/** How much an option is liked, by its number. */
 export const byNumber: Opinion = (_, option) => Number(/\d+/.exec(option)?.[0] ?? 0) + 1;

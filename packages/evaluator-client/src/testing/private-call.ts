@@ -78,7 +78,7 @@ export async function privateFailure(
   return error;
 }
 
-/** Everything a program may print, log or store of an error, causes included. */
+/** Returns everything a program may print, log or store of an error, causes included. */
 export function shownTexts(error: unknown): string {
   const own = [
     inspect(error, { depth: Infinity, showHidden: true, maxStringLength: Infinity }),

@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** A proxy on loopback that tunnels and forwards, or refuses with a status. */
+/** A proxy on loopback that tunnels and forwards, or rejects with a status. */
 export interface ProxyServer extends AsyncDisposable {
   readonly origin: string;
   /** What it was asked for so far: `CONNECT host:port`, or the method and the whole URL. */
@@ -12,7 +12,7 @@ export interface ProxyServer extends AsyncDisposable {
   readonly credentials: (string | undefined)[];
 }
 
-/** Listens as a real proxy does; a status other than 200 refuses every request. */
+/** Listens as a real proxy does; a status other than 200 rejects every request. */
 export async function listenAsProxy(status = 200): Promise<ProxyServer> {
   const asked: string[] = [];
   const credentials: (string | undefined)[] = [];

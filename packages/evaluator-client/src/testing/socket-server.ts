@@ -90,7 +90,7 @@ function secure(
   });
 }
 
-/** A whole HTTP response as bytes. */
+/** Returns a whole HTTP response as bytes. */
 export function httpResponse(
   status: number,
   body: string | Uint8Array,

@@ -123,12 +123,15 @@ test.each<[string, State, RegExp]>([
   ["successor", [{ ...jpeg, json: 1 }], /is neither text, \{ json \} nor an image/],
   ["successor", [{ url: "x" }] as unknown as State, /is neither text/],
   ["successor", Array.from({ length: 129 }, () => jpeg), /has 129 images; .* at most 128/],
-])("over the %s wire, a state such as %o is refused before sending", async (wire, state, words) => {
-  const { sent, failure } = await ask(wire, state);
-  expect(sent).toBeUndefined();
-  expect(failure).toBeInstanceOf(InvalidRequestError);
-  expect(failure.message).toMatch(words);
-});
+])(
+  "over the %s wire, a state such as %o is rejected before sending",
+  async (wire, state, words) => {
+    const { sent, failure } = await ask(wire, state);
+    expect(sent).toBeUndefined();
+    expect(failure).toBeInstanceOf(InvalidRequestError);
+    expect(failure.message).toMatch(words);
+  },
+);
 
 test("a transport of one's own is asked about parts only when it takes them", async () => {
   const { transport, states } = countingTransport();

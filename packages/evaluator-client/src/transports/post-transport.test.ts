@@ -66,7 +66,7 @@ describe.each(Object.entries(transportsTo))("%s", (_, transportTo) => {
   });
 
   test.each([{ Authorization: "quagga" }, { "x-a": "two\nlines" }])(
-    "refuses the header %j of a call, and sends nothing",
+    "rejects the header %j of a call, and sends nothing",
     async (headers) => {
       await using server = await listenOnSocket(() => undefined);
       const error = await privateFailure(transportTo(server.origin), { headers });

@@ -45,8 +45,8 @@ test.each<[string | null, string | null, string]>([
   [null, '"Sorry."', 'The service answered 500: "Sorry." Wait.'],
   ["overloaded", '"Sorry."', 'The service answered 500 (overloaded): "Sorry." Wait.'],
 ])("tells type %j and words %j", (type, words, message) => {
-  const told = statusMessage("The service", { status: 500, type }, { words, advice: "Wait." });
-  expect(told).toBe(message);
+  const text = statusMessage("The service", { status: 500, type }, { words, advice: "Wait." });
+  expect(text).toBe(message);
 });
 
 test.each<[unknown, string | null]>([

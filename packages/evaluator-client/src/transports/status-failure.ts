@@ -9,7 +9,7 @@ export interface StatusFailure extends PrivateText {
   readonly clock: Clock;
 }
 
-/** The details of a status error that both services give in the same way. */
+/** Returns the details of a status error that both services give in the same way. */
 export function commonStatusDetails({ response, clock }: StatusFailure) {
   const { status } = response;
   const header = (name: string) => headerOf(response, name);
@@ -22,20 +22,25 @@ export function commonStatusDetails({ response, clock }: StatusFailure) {
 
 const retryableStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
 
-/** Whether a status is worth another attempt, given the `x-should-retry` header. */
+/** Returns whether a status is worth another attempt, given the `x-should-retry` header. */
 export function isRetryableStatus(status: number, shouldRetry: string | null): boolean {
   if (shouldRetry === "false") return false;
   if (status === 409) return shouldRetry === "true";
   return retryableStatuses.has(status) || (status >= 520 && status <= 527);
 }
 
-/** A server's name or id for something: passed on when it looks like one and repeats nothing private. */
+/**
+ * Returns a server's name or id for something: passed on when it looks like one and repeats nothing
+ * private.
+ */
 export function passOnName(name: string | null | undefined, failure: StatusFailure): string | null {
   const isName = typeof name === "string" && /^\w{1,60}$/.test(name);
   return isName && quoteServerText(name, failure) !== null ? name : null;
 }
 
-/** The message of a status error: who answered what, in whose words, and what to do next. */
+/**
+ * Returns the message of a status error: who answered what, in whose words, and what to do next.
+ */
 export function statusMessage(
   who: string,
   { status, type }: Pick<StatusErrorDetails, "status" | "type">,
@@ -45,7 +50,7 @@ export function statusMessage(
   return words === null ? `${answered}. ${advice}` : `${answered}: ${words} ${advice}`;
 }
 
-/** What to do about an error status, when the service's own words do not say it. */
+/** Returns what to do about an error status, when the service's own words do not say it. */
 export function nextStep(status: number): string {
   if (status === 0 || (status >= 300 && status <= 399)) {
     return "Redirects are not followed; set the base URL to the final address.";
@@ -59,6 +64,8 @@ export function nextStep(status: number): string {
   return "Check the request against the service's documentation.";
 }
 
+// Chosen, not measured: a message is read in a line or two; a run of two dozen characters is a copy,
+// a value of three is in many texts by chance, and a key of eleven may be a mere field name.
 const MAX_QUOTE = 300;
 const SHARED_RUN = 24;
 const SHORTEST_VALUE = 4;
@@ -125,9 +132,9 @@ const decimal = /^\d+(\.\d+)?$/;
 const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [\d ]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
- * How long a response asks to wait, in milliseconds, or null when it does not say so clearly.
- * `retry-after-ms` wins over `Retry-After`, which is an HTTP date or seconds: whole ones in RFC 9110,
- * fractions such as 1.5 in the field.
+ * Returns how long a response asks to wait, in milliseconds, or null when it does not say so
+ * clearly. `retry-after-ms` wins over `Retry-After`, which is an HTTP date or seconds: whole ones
+ * in RFC 9110, fractions such as 1.5 in the field.
  */
 export function parseRetryAfterMs(
   header: (name: string) => string | null,

@@ -45,7 +45,7 @@ test.each(["!", "~", "sk-0123/+=", "x".repeat(1000)])("takes the header value %j
 });
 
 test.each(["a b", " a", "a ", "a\n", "\u007f", "é", "a\tb", "“a”"])(
-  "refuses the header value %j without showing it",
+  "rejects the header value %j without showing it",
   (given) => {
     expect(thrownBy(() => readHeaderOption({ ...source, given, env: {} }))).toMatchObject({
       name: "ConfigurationError",
@@ -76,7 +76,7 @@ test.each([
   "https://service.example/?a=1",
   "https://service.example/#a",
   "https://",
-])("refuses the base URL %s", (given) => {
+])("rejects the base URL %s", (given) => {
   const address = { option: "baseUrl", environmentVariable: "A_URL", given, env: {} };
   expect(thrownBy(() => readBaseUrl(address))).toMatchObject({
     name: "ConfigurationError",
@@ -104,7 +104,7 @@ test.each([
   ["x-a", "a\nb", "cannot be sent"],
   ["x-a", "é", "cannot be sent"],
   ["x-a", "\u007f", "cannot be sent"],
-])("refuses the header %j with %j, which %s", (name, value, problem) => {
+])("rejects the header %j with %j, which %s", (name, value, problem) => {
   const merge = () =>
     mergeHeaders({ Authorization: "Bearer a-key" }, { "x-ok": "1", [name]: value });
   expect(thrownBy(merge)).toMatchObject({

@@ -24,7 +24,7 @@ export interface OptionSource {
   readonly fallback?: string;
 }
 
-/** The given value, else the variable's (blank counts as unset), else the fallback. */
+/** Returns the given value, else the variable's (blank counts as unset), else the fallback. */
 export function readOption({ option, environmentVariable, given, env, fallback }: OptionSource) {
   const value = given ?? ((env ?? programEnvironment())[environmentVariable]?.trim() || fallback);
   if (value !== undefined && value !== "") return value;
@@ -54,7 +54,10 @@ export function readBaseUrl(source: OptionSource): string {
   throw new ConfigurationError(message, { option, environmentVariable });
 }
 
-/** The transport's own headers and the caller's, which must be sendable and may replace none. */
+/**
+ * Returns the transport's own headers and the caller's, which must be sendable and may replace
+ * none.
+ */
 export function mergeHeaders(
   own: Readonly<Record<string, string>>,
   added: Readonly<Record<string, string>> = {},

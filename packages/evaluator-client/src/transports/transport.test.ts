@@ -24,7 +24,7 @@ test.each<[() => unknown, string, string]>([
     "vendor",
     'The option "vendor" is the vendor\'s key in providerMetadata, such as "typesafe"; it is neither empty nor "gateway".',
   ]),
-])("refuses %o for the option %s", (create, option, message) => {
+])("rejects %o for the option %s", (create, option, message) => {
   const expected = { name: "ConfigurationError", option, message };
   expect(create).toThrow(expect.objectContaining(expected));
 });

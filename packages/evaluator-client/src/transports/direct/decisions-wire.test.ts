@@ -155,7 +155,7 @@ test.each<[string, unknown, string, string | null]>([
   ],
   ["no list", { category: first }, "body-shape", null],
   ["an unknown type", [{ ...first, type: "rank" }, second, third], "body-shape", null],
-])("refuses answers with %s", async (_, given, rule, questionId) => {
+])("rejects answers with %s", async (_, given, rule, questionId) => {
   await expect(ask(() => Response.json({ ...body, answers: given }))).rejects.toMatchObject({
     name: "InvalidResponseError",
     rule,
@@ -207,10 +207,10 @@ test.each<[number, unknown, string]>([
 test("needs an address and a model of its own, and knows its wires", () => {
   const make = (options: DirectTransportOptions) => () =>
     directTransport({ apiKey: null, env: {}, ...options });
-  const refused = (option: string) =>
+  const rejected = (option: string) =>
     expect.objectContaining({ name: "ConfigurationError", option });
-  expect(make({ wire: "decisions", model: "m" })).toThrow(refused("baseUrl"));
-  expect(make({ wire: "decisions", baseUrl: "http://127.0.0.1" })).toThrow(refused("model"));
-  expect(make({ wire: "pigeon" as never })).toThrow(refused("wire"));
+  expect(make({ wire: "decisions", model: "m" })).toThrow(rejected("baseUrl"));
+  expect(make({ wire: "decisions", baseUrl: "http://127.0.0.1" })).toThrow(rejected("model"));
+  expect(make({ wire: "pigeon" as never })).toThrow(rejected("wire"));
   expect(directTransport({ ...own, wire: "decisions" }).limits).toBeUndefined();
 });

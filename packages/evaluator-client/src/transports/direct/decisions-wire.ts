@@ -172,9 +172,9 @@ function withConfidence([id, answer]: [string, DecisionAnswer]): [string, object
   return [id, Object.hasOwn(answer, "confidence") ? { confidence: answer["confidence"] } : {}];
 }
 
-function invalidBody(place: PropertyKey | undefined): InvalidResponseError {
+function invalidBody(field: PropertyKey | undefined): InvalidResponseError {
   // Below the first name, the names are the server's own, and may repeat anything.
-  const known = ["model", "answers", "usage"].find((name) => name === place);
+  const known = ["model", "answers", "usage"].find((name) => name === field);
   const where = known === undefined ? "as a whole" : `at ${known}`;
   const message = `The response body does not have the shape of /v1/decisions ${where}; check the base URL and the option "wire".`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });

@@ -89,7 +89,7 @@ test.each<[unknown, string]>([
   [{ answers: [], usage }, "at answers"],
   [{ answers: { a: 1 }, usage }, "at answers"],
   [{ answers: { a: { type: 1 } }, usage }, "at answers"],
-])("refuses the body %j, wrong %s", (json, where) => {
+])("rejects the body %j, wrong %s", (json, where) => {
   expect(() => fromDirectResponse(replied(json), "acme")).toThrow(
     expect.objectContaining({
       name: "InvalidResponseError",

@@ -35,7 +35,7 @@ export const directPath = "/v1/systemone";
 /** The vendor's limits for one key (contract section 8). */
 export const directLimits = { requestsPerMinute: 1200, tokensPerSecond: 250_000 };
 
-/** The headers of a direct request; without a key, no `Authorization` (field facts). */
+/** Returns the headers of a direct request; without a key, no `Authorization` (field facts). */
 export function directHeaders(apiKey: string | null): Record<string, string> {
   const authorization = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
   return { ...authorization, "Content-Type": "application/json" };
@@ -52,7 +52,7 @@ export type DirectResponse = z.infer<typeof directResponseSchema>;
 /** One answer as the vendor gives it. */
 type DirectAnswer = DirectResponse["answers"][string];
 
-/** What {@link directResponseSchema} says, at a tenth of its cost (benchmark: calls). */
+/** Returns what {@link directResponseSchema} says, at a tenth of its cost (benchmark: calls). */
 export function isDirectResponse(json: unknown): json is DirectResponse {
   if (!isRecord(json)) return false;
   const { model = "", answers, usage } = json;
@@ -81,7 +81,10 @@ const toQuestionsJson = perQuestions((questions) =>
   JSON.stringify(mapRecord(questions, toDirectQuestion)),
 );
 
-/** The request body of the vendor's API as JSON: the model in it, and `boolean` named `noul`. */
+/**
+ * Returns the request body of the vendor's API as JSON: the model in it, and `boolean` named
+ * `noul`.
+ */
 export function toDirectBody({ state, questions }: EvaluationRequest, model: string): string {
   if (Array.isArray(state)) return toDirectPartsBody(state, { questions }, model);
   return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${toQuestionsJson(questions)}}`;
@@ -110,7 +113,7 @@ function toDirectPartsBody(
   const nameOf = new Map<ImagePart, string>();
   for (const [index, part] of images.entries()) nameOf.set(part, names[index] as string);
   const assets = [...nameOf].map(([part, name]) => {
-    // Addresses were refused with the request.
+    // Addresses were rejected with the request.
     const { format, base64 } = imageDataOf(part) as ImageData;
     return [
       name,
@@ -197,8 +200,8 @@ function mapRecord<TValue>(
 function invalidBody(json: unknown): InvalidResponseError {
   const { issues } = directResponseSchema.safeParse(json).error as z.core.$ZodError;
   // Below `answers` the names are the server's own, and may repeat anything.
-  const [place] = issues.map(({ path }) => (path[0] === "answers" ? "answers" : path.join(".")));
-  const where = place ? `at ${place}` : "as a whole";
+  const [path] = issues.map(({ path }) => (path[0] === "answers" ? "answers" : path.join(".")));
+  const where = path ? `at ${path}` : "as a whole";
   const message = `The response body does not have the vendor's shape ${where}; check the base URL.`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
 }

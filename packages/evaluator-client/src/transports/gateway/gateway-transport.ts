@@ -79,13 +79,13 @@ export interface GatewayAccess {
   readonly env?: Environment;
 }
 
-/** The gateway key of the options or the environment. */
+/** Returns the gateway key of the options or the environment. */
 export function readGatewayKey({ apiKey, env }: GatewayAccess): string {
   const environmentVariable = apiKeyVariables.gateway;
   return readHeaderOption({ option: "apiKey", environmentVariable, given: apiKey, env });
 }
 
-/** The gateway's base URL of the options or the environment, path prefix included. */
+/** Returns the gateway's base URL of the options or the environment, path prefix included. */
 export function readGatewayBaseUrl({ baseUrl, env }: GatewayAccess): string {
   return readBaseUrl({
     option: "baseUrl",

@@ -44,7 +44,7 @@ export const gatewayWires = {
 /** A generation of the gateway's wire: the contract's, or its successor. */
 export type GatewayWire = keyof typeof gatewayWires;
 
-/** The six headers of contract section 4.1, in its order. */
+/** Returns the six headers of contract section 4.1, in its order. */
 export function gatewayHeaders({
   apiKey,
   modelId,
@@ -84,7 +84,7 @@ function toDecisionBody({ state, questions }: EvaluationRequest): string {
 }
 
 /**
- * The images of the successor's wire: the gateway's own client sends bytes and refuses addresses.
+ * The images of the successor's wire: the gateway's own client sends bytes and rejects addresses.
  * No document names a limit, so the vendor's stands for it.
  */
 export const gatewayImages: ImageSupport = {
@@ -101,12 +101,12 @@ function toWholePart(state: State): object {
 function toGatewayPart(part: StatePart): object {
   if (typeof part === "string") return { type: "text", text: part };
   if (!isImage(part)) return { type: "json", value: part.json };
-  // Addresses were refused with the request.
+  // Addresses were rejected with the request.
   const { format, base64 } = imageDataOf(part) as ImageData;
   return { type: "file", mediaType: `image/${format}`, data: { type: "data", data: base64 } };
 }
 
-/** The gateway's response is already in the gateway's form; only who answered is looked up. */
+/** Returns a gateway's response with who answered; it is in the gateway's form already. */
 export function fromGatewayResponse(
   response: JsonResponse,
 ): Pick<TransportReply, "response" | "modelId" | "requestId"> {

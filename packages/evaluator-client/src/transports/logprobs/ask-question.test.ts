@@ -63,8 +63,8 @@ describe("many options", () => {
       if (call.path === "/tokenize") return Response.json({ tokens: [hash(call.body["prompt"])] });
       const all = chatTokens(call.prompt, byNumber, { mostListed: 300 });
       const ids = new Set(call.body["logprob_token_ids"] as number[]);
-      const told = all.filter(({ token }) => ids.has(hash(token)));
-      return Response.json(chatBody(isHonest ? told : all.slice(0, 20)));
+      const named = all.filter(({ token }) => ids.has(hash(token)));
+      return Response.json(chatBody(isHonest ? named : all.slice(0, 20)));
     };
     const evaluator = evaluatorOver(fetch, { server: "vllm" });
     const questions = { which: choice("Which?", manyOptions(255)) };
@@ -81,22 +81,22 @@ function hash(text: unknown): number {
   );
 }
 
-describe("a reading is refused", () => {
+describe("a reading is rejected", () => {
   const questions = { which: choice("Which?", { o1: "x", o2: "y" }) };
 
-  async function refusalOf(
+  async function errorOf(
     fetch: NonNullable<LogprobsTransportOptions["fetch"]>,
     options: LogprobsTransportOptions = {},
   ) {
     const evaluator = evaluatorOver(fetch, { server: "openai", ...options });
     return evaluator.evaluate({ state, questions }).then(
-      () => expect.unreachable("it is refused"),
+      () => expect.unreachable("it is rejected"),
       (error: Error) => error,
     );
   }
 
   test("for a low label mass, with the mass and the likeliest token", async () => {
-    const error = await refusalOf(playChat(byNumber, { elsewhere: 0.6 }).fetch);
+    const error = await errorOf(playChat(byNumber, { elsewhere: 0.6 }).fetch);
     expect(error).toMatchObject({
       name: "InvalidResponseError",
       rule: "label-mass",
@@ -123,7 +123,7 @@ describe("a reading is refused", () => {
       { token, logprob: -0.01 },
       { token: "A", logprob: -6 },
     ]);
-    expect((await refusalOf(async () => Response.json(body))).message).toMatch(message);
+    expect((await errorOf(async () => Response.json(body))).message).toMatch(message);
   });
 
   test("with the tokenizer named where it splits the labels", async () => {
@@ -138,7 +138,7 @@ describe("a reading is refused", () => {
   });
 
   test("for a list too short to see the labels, whatever those hold that it shows", async () => {
-    const error = await refusalOf(playChat(byNumber, { elsewhere: 0.001, mostListed: 1 }).fetch);
+    const error = await errorOf(playChat(byNumber, { elsewhere: 0.001, mostListed: 1 }).fetch);
     expect(error).toMatchObject({ name: "InvalidResponseError", rule: "readout-truncated" });
     expect(error.message).toContain("may hold 1.00 of that, more than 0.02");
   });

@@ -53,9 +53,9 @@ export interface ReadAnswer {
   readonly details: AnswerDetails;
 }
 
-/** What the unseen labels may hold beside the seen ones. */
+/** What the unseen labels may hold beside the seen ones. Chosen: two units of a printed probability. */
 const MOST_UNSEEN = 0.02;
-/** How much of the probability the opened blocks cover. */
+/** How much of the probability the opened blocks cover: all but as much. */
 const ENOUGH_COVERED = 0.98;
 
 /**
@@ -169,16 +169,16 @@ function checkReading(
   const isHidden = unseenShare > MOST_UNSEEN && mostMass >= minLabelMass;
   if (labelMass < minLabelMass && !isHidden) {
     const mass = `hold ${labelMass.toFixed(2)} of the probability, less than ${minLabelMass} (minLabelMass)`;
-    refuse("label-mass", { question, what: mass, next: whyElsewhere(topToken, reading, question) });
+    reject("label-mass", { question, what: mass, next: whyElsewhere(topToken, reading, question) });
   }
   if (unseenShare > MOST_UNSEEN) {
     const what = `hold ${labelMass.toFixed(2)} of the probability, but the server lists too few tokens: those it leaves out may hold ${unseenShare.toFixed(2)} of that, more than ${MOST_UNSEEN}`;
     const next = "Ask with fewer options, or at a server that lists more tokens.";
-    refuse("readout-truncated", { question, what, next });
+    reject("readout-truncated", { question, what, next });
   }
 }
 
-function refuse(
+function reject(
   rule: string,
   { question, what, next }: { question: PlannedQuestion; what: string; next: string },
 ): never {

@@ -109,7 +109,7 @@ test.each<[LogprobsTransportOptions, string, RegExp]>([
   [{ minLabelMass: Number.NaN }, "minLabelMass", /0 to 1/],
   [{ concurrency: 0 }, "concurrency", /from 1 up/],
   [{ concurrency: 1.5 }, "concurrency", /from 1 up/],
-])("refuses the option %o", (options, option, message) => {
+])("rejects the option %o", (options, option, message) => {
   expect(() => logprobsTransport({ ...ownServer, ...options })).toThrow(
     expect.objectContaining({
       name: "ConfigurationError",

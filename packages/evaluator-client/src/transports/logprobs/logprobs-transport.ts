@@ -132,11 +132,11 @@ function readOptions(options: LogprobsTransportOptions) {
     concurrency = 4,
   } = options;
   const servers = ["auto", ...Object.keys(labelServers)];
-  if (!servers.includes(server)) refuse("server", `is one of ${servers.join(", ")}`);
-  if (debias !== "raw" && debias !== "balanced") refuse("debias", 'is "raw" or "balanced"');
-  if (!(minLabelMass >= 0 && minLabelMass <= 1)) refuse("minLabelMass", "is a number from 0 to 1");
+  if (!servers.includes(server)) reject("server", `is one of ${servers.join(", ")}`);
+  if (debias !== "raw" && debias !== "balanced") reject("debias", 'is "raw" or "balanced"');
+  if (!(minLabelMass >= 0 && minLabelMass <= 1)) reject("minLabelMass", "is a number from 0 to 1");
   const isCount = Number.isSafeInteger(concurrency) && concurrency >= 1;
-  if (!isCount) refuse("concurrency", "is a whole number from 1 up");
+  if (!isCount) reject("concurrency", "is a whole number from 1 up");
   const apiKey = readApiKey(options);
   const model = readOption({
     option: "model",
@@ -170,6 +170,6 @@ function readApiKey({ apiKey, env }: LogprobsTransportOptions): string | null {
   return readOption({ ...source, fallback: " " }) === " " ? null : readHeaderOption(source);
 }
 
-function refuse(option: string, what: string): never {
+function reject(option: string, what: string): never {
   throw new ConfigurationError(`The option "${option}" ${what}.`, { option });
 }

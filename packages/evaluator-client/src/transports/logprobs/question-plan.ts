@@ -45,12 +45,13 @@ export interface QuestionPlan {
   readonly blocks: { readonly groups: ReadingSet; readonly members: readonly Block[] } | null;
 }
 
-/** The most options that letters label in one reading. */
+/** The most options that letters label in one reading. Chosen, as chats list 20 tokens at most. */
 const MOST_LETTERS = 16;
 /** The most options of a choice: blocks of blocks are not made. */
 export const MOST_OPTIONS = 255;
 /** The most levels of a score: one for each digit. */
 export const MOST_LEVELS = 10;
+/** The most options that each get a shift, chosen: every shift is one more call. */
 const MOST_SHIFTS = 8;
 const letters = "ABCDEFGHIJKLMNOP".split("");
 

@@ -66,7 +66,7 @@ test.each<[string, number[], string]>([
   ["a probability in place of its logarithm", [0.9, 0.1], "logprob-range"],
   ["no number", [Number.NaN], "logprob-range"],
   ["logarithms that add up to more than 1", [0, 0, 0], "logprob-sum"],
-])("refuses %s", (_, logprobs, rule) => {
+])("rejects %s", (_, logprobs, rule) => {
   const listed = logprobs.map((logprob) => ({ text: "A", logprob }));
   expect(() => readLabels(listed, { reading: letters, questionId: "q" })).toThrow(
     expect.objectContaining({ name: "InvalidResponseError", rule, questionId: "q" }),

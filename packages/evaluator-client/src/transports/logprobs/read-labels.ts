@@ -80,16 +80,16 @@ function checkLogprobs(listed: readonly TokenLogprob[], questionId: string): voi
   for (const { logprob } of listed) {
     if (!(logprob <= 0)) {
       const what = "has a logprob above 0, so the server put something else there";
-      refuse(questionId, { rule: "logprob-range", what });
+      reject(questionId, { rule: "logprob-range", what });
     }
     sum += Math.exp(logprob);
   }
   if (sum <= 1 + SUM_TOLERANCE) return;
   const what = `has log-probabilities that add up to ${sum.toFixed(2)}, so they are something else`;
-  refuse(questionId, { rule: "logprob-sum", what });
+  reject(questionId, { rule: "logprob-sum", what });
 }
 
-function refuse(questionId: string, { rule, what }: { rule: string; what: string }): never {
+function reject(questionId: string, { rule, what }: { rule: string; what: string }): never {
   const message = `The answer ${quoteName(questionId)} ${what} (rule ${rule}); it is not used. Update the server, or name it in the option "server".`;
   throw new InvalidResponseError(message, { questionId, rule });
 }

@@ -31,7 +31,7 @@ export const ollamaServer: LabelServer = {
   },
 };
 
-/** vLLM's chat, which lists the tokens it is told to. */
+/** vLLM's chat, which lists the tokens that a request names. */
 export const vllmServer: LabelServer = {
   depths: [MOST_LISTED],
   takesTokenIds: true,
@@ -57,7 +57,7 @@ function fromChat(response: JsonResponse, advice: string): FirstToken {
   const { json } = response;
   const [choice] = listAt(json, "choices");
   const [first] = listAt(choice, "logprobs", "content");
-  refuseThinking(choice, first);
+  rejectThinking(choice, first);
   if (first === undefined) noLogprobs("answered without log-probabilities", advice);
   const listed = listAt(first, "top_logprobs").map(toToken);
   const own = toToken(first);
@@ -71,7 +71,7 @@ function fromChat(response: JsonResponse, advice: string): FirstToken {
   };
 }
 
-function refuseThinking(choice: unknown, first: unknown): void {
+function rejectThinking(choice: unknown, first: unknown): void {
   const message = valueAt(choice, "message");
   const said = textAt(message, "reasoning_content") ?? textAt(message, "reasoning") ?? "";
   const token = textAt(first, "token")?.trim() ?? "";

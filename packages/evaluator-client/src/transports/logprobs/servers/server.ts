@@ -36,7 +36,7 @@ type Post = (path: string, body: object) => Promise<JsonResponse>;
 export interface LabelServer {
   /** How deep it can list tokens, shallow first; a further step is taken only where one is needed. */
   readonly depths: readonly number[];
-  /** Whether it can be told by id which tokens to list. */
+  /** Whether a request can name by id which tokens to list. */
   readonly takesTokenIds: boolean;
   /** What to change there when it gives no log-probabilities. */
   readonly advice: string;

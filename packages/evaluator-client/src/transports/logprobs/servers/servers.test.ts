@@ -241,7 +241,7 @@ test.each<[string, unknown, RegExp]>([
     /probabilities after sampling/,
   ],
   ["none", { content: "yes" }, /without log-probabilities/],
-])("refuses probabilities of llama-server that are %s", async (_, body, message) => {
+])("rejects probabilities of llama-server that are %s", async (_, body, message) => {
   const asked = ask("llama.cpp", { "/apply-template": { prompt: "x" }, "/completion": body });
   await expect(asked).rejects.toMatchObject({
     name: "ConfigurationError",
@@ -259,7 +259,7 @@ test.each([
   });
 });
 
-test("refuses an answer of SGLang without log-probabilities", async () => {
+test("rejects an answer of SGLang without log-probabilities", async () => {
   const bodies = { "/tokenize": { tokens: [1] }, "/generate": { text: "yes", meta_info: {} } };
   await expect(ask("sglang", bodies)).rejects.toMatchObject({ name: "ConfigurationError" });
 });

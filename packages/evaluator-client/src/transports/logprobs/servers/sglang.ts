@@ -10,7 +10,7 @@ import {
   toLogprob,
 } from "./server.ts";
 
-/** SGLang's own generation, told by id which tokens to list. */
+/** SGLang's own generation, whose request names by id which tokens to list. */
 export const sglangServer: LabelServer = {
   depths: [20],
   takesTokenIds: true,
