@@ -9,6 +9,7 @@ import type { Decision, TierState } from "./decision/decision.ts";
 import {
   type CallOrigin,
   type MessageEnd,
+  type MessageRecord,
   type Observe,
   recordOf,
   recordOfFailure,
@@ -62,93 +63,120 @@ export interface MessageRouter {
   reply(decision: Decision, prompt: ReplyPrompt, wishes: ReplyWishes & Call): Promise<Answer>;
 }
 
+type ObservedRouting = Routing & { instance: string; observers: readonly Observe[] };
+
 /** Returns what decides and replies for every endpoint. */
-export function createMessageRouter(
-  routing: Routing & { instance: string; observers: readonly Observe[] },
-): MessageRouter {
-  const { services, policy, instance, observers } = routing;
-  const { tracing = null } = services;
-  const observe: Observe = (record) => {
-    for (const observe of observers) observe(record);
-  };
+export function createMessageRouter(routing: ObservedRouting): MessageRouter {
+  return new ObservedMessageRouter(routing);
+}
 
-  const originOf = ({ requestId, endpoint }: Call) => ({ instance, requestId, endpoint });
+class ObservedMessageRouter implements MessageRouter {
+  readonly #routing: ObservedRouting;
 
-  /** What follows a message to the services that decide and reply. */
-  const headersOf = ({ requestId, trace }: Call) => ({
-    "x-request-id": requestId,
-    ...(tracing?.headers() ?? trace),
-  });
-
-  function consider(state: TierState, call: Call, atLeast: Tier | null = null): Promise<Decision> {
-    // The contract's endpoints take the choice as it is.
-    const own = call.endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
-    const asked = { signal: call.signal, headers: headersOf(call) };
-    return decide(state, { ...routing, policy: own, atLeast }, asked);
+  constructor(routing: ObservedRouting) {
+    this.#routing = routing;
   }
 
-  async function decideFor(state: TierState, call: Call, atLeast: Tier | null = null) {
+  async decide(state: TierState, call: Call, atLeast: Tier | null = null): Promise<Decision> {
     try {
-      return await consider(state, call, atLeast);
+      return await this.consider(state, call, atLeast);
     } catch (thrown) {
       const outcome = call.signal.aborted ? "stopped" : "no-decision";
       const error = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
-      observe(recordOfFailure(originOf(call), outcome, error));
+      this.#observe(recordOfFailure(this.#originOf(call), outcome, error));
       throw thrown;
     }
   }
 
-  return {
-    decide: decideFor,
-    consider,
-    async decideOnly(state, call) {
-      const decision = await decideFor(state, call);
-      observe(recordOf(originOf(call), decision, { outcome: "decided" }));
-      return decision;
-    },
-    decideTier: (tier) => decideTier(tier, "requested", routing),
-    decideModel: (model, cause) => decideModel(model, routing, cause),
-    async reply(first, prompt, { considered = null, onFallback, body, ...options }) {
-      const origin = originOf(options);
-      let decision = first;
-      const report = (end: Omit<MessageEnd, "auto">) => {
-        if (considered === null) return observe(recordOf(origin, decision, end));
-        // Nobody waits for it, and one that fails is none.
-        void considered
-          .catch(() => null)
-          .then((auto) => observe(recordOf(origin, decision, { ...end, auto })));
-      };
-      const open = (model: string): OpenModel => {
-        return (listener) => services.languageModel(model, { listener, body });
-      };
-      // Who names a model wants that one.
-      const chain = first.tierUsed === null ? [] : policy.fallbackModels;
-      const models = chain.filter((model) => model !== first.model);
-      const meter = createTokenMeter(prompt);
-      const ask = () =>
-        generateReply(prompt, {
-          ...options,
-          headers: headersOf(options),
-          meter,
-          model: open(decision.model),
-          redact: services.redact,
-          chain: models.map(open),
-          onNext(index, cause) {
-            decision = decideFallback(decision, { model: models[index] ?? "", cause }, routing);
-            onFallback?.(decision);
-          },
-        });
-      try {
-        const reply = await traced(tracing, ask, () => decision.model);
-        const outcome = reply.replyError === null ? "replied" : "reply-failed";
-        report({ outcome, reply, billed: reply.billed });
-        return { decision, reply };
-      } catch (error) {
-        report({ outcome: "stopped", billed: meter.billed() });
-        throw error;
-      }
-    },
-  };
+  consider(state: TierState, call: Call, atLeast: Tier | null = null): Promise<Decision> {
+    const { policy } = this.#routing;
+    // The contract's endpoints take the choice as it is.
+    const own = call.endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
+    const asked = { signal: call.signal, headers: this.#headersOf(call) };
+    return decide(state, { ...this.#routing, policy: own, atLeast }, asked);
+  }
+
+  async decideOnly(state: TierState, call: Call): Promise<Decision> {
+    const decision = await this.decide(state, call);
+    this.#observe(recordOf(this.#originOf(call), decision, { outcome: "decided" }));
+    return decision;
+  }
+
+  decideTier(tier: Tier): Decision {
+    return decideTier(tier, "requested", this.#routing);
+  }
+
+  decideModel(model: string, cause?: "requested" | "shadow"): Decision {
+    return decideModel(model, this.#routing, cause);
+  }
+
+  async reply(first: Decision, prompt: ReplyPrompt, wishes: ReplyWishes & Call): Promise<Answer> {
+    const { considered = null, onFallback, body, ...options } = wishes;
+    const { services, policy } = this.#routing;
+    let decision = first;
+    const open = (model: string): OpenModel => {
+      return (listener) => services.languageModel(model, { listener, body });
+    };
+    // Who names a model wants that one.
+    const chain = first.tierUsed === null ? [] : policy.fallbackModels;
+    const models = chain.filter((model) => model !== first.model);
+    const meter = createTokenMeter(prompt);
+    const ask = () =>
+      generateReply(prompt, {
+        ...options,
+        headers: this.#headersOf(options),
+        meter,
+        model: open(decision.model),
+        redact: services.redact,
+        chain: models.map(open),
+        onNext: (index, cause) => {
+          const next = { model: models[index] ?? "", cause };
+          decision = decideFallback(decision, next, this.#routing);
+          onFallback?.(decision);
+        },
+      });
+    const report = (end: MessageEnd) =>
+      this.#reportEnd(end, { decision, call: options, considered });
+    try {
+      const reply = await traced(services.tracing ?? null, ask, () => decision.model);
+      const outcome = reply.replyError === null ? "replied" : "reply-failed";
+      report({ outcome, reply, billed: reply.billed });
+      return { decision, reply };
+    } catch (error) {
+      report({ outcome: "stopped", billed: meter.billed() });
+      throw error;
+    }
+  }
+
+  #reportEnd(end: MessageEnd, { decision, call, considered }: EndedMessage): void {
+    const origin = this.#originOf(call);
+    if (considered === null) return this.#observe(recordOf(origin, decision, end));
+    // Nobody waits for it, and one that fails is none.
+    void considered
+      .catch(() => null)
+      .then((auto) => this.#observe(recordOf(origin, decision, { ...end, auto })));
+  }
+
+  #observe(record: MessageRecord): void {
+    for (const observe of this.#routing.observers) observe(record);
+  }
+
+  #originOf({ requestId, endpoint }: Call): CallOrigin {
+    return { instance: this.#routing.instance, requestId, endpoint };
+  }
+
+  /** What follows a message to the services that decide and reply. */
+  #headersOf({ requestId, trace }: Call): Record<string, string> {
+    const { tracing = null } = this.#routing.services;
+    return { "x-request-id": requestId, ...(tracing?.headers() ?? trace) };
+  }
+}
+
+interface EndedMessage {
+  readonly decision: Decision;
+  readonly call: Call;
+  /** What the evaluation model chooses beside it; null where it was not asked. */
+  readonly considered: Promise<Decision> | null;
 }
 
 /** Runs a reply as a span, where there is tracing; its model is known at the end only. */

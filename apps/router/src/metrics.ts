@@ -22,72 +22,12 @@ export interface MetricsSources {
 }
 
 /** Returns a registry of its own, with nothing of another router in it. */
-export function createMetrics({ callsInFlight, logDropped }: MetricsSources): Metrics {
+export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const messages = new Counter({
-    name: "router_messages_total",
-    help: "Messages by endpoint, outcome, tier used and cause.",
-    labelNames: ["endpoint", "outcome", "tier", "cause"],
-    registers,
-  });
-  const responses = new Counter({
-    name: "router_http_responses_total",
-    help: "Responses by method, route and status.",
-    labelNames: ["method", "route", "status"],
-    registers,
-  });
-  const feedback = new Counter({
-    name: "router_feedback_total",
-    help: "What people said of tiers, by the tier that would have been right.",
-    labelNames: ["tier"],
-    registers,
-  });
-  const cost = new Counter({
-    name: "router_cost_usd_total",
-    help: "US dollars spent on decisions and replies, and what the frontier tier would have cost, as far as prices are known.",
-    labelNames: ["part"],
-    registers,
-  });
-  const unpriced = new Counter({
-    name: "router_unpriced_total",
-    help: "Decisions and replies whose price nobody told; no cost counts them.",
-    labelNames: ["part"],
-    registers,
-  });
-  const estimated = new Counter({
-    name: "router_estimated_cost_usd_total",
-    help: "The part of the replies' costs that is an estimate, as they were stopped or broke off.",
-    registers,
-  });
-  const time = new Histogram({
-    name: "router_call_seconds",
-    help: "Time of the decisions and the replies.",
-    labelNames: ["part"],
-    buckets: seconds,
-    registers,
-  });
-  // The registry keeps it, and asks it when it is read.
-  void new Gauge({
-    name: "router_calls_in_flight",
-    help: "Calls that ask a model right now.",
-    registers,
-    collect() {
-      this.set(callsInFlight());
-    },
-  });
-
-  if (logDropped !== null) {
-    void new Counter({
-      name: "router_decision_log_dropped_total",
-      help: "Records that the decision log could not write.",
-      registers,
-      collect() {
-        this.reset();
-        this.inc(logDropped());
-      },
-    });
-  }
+  const { messages, responses, feedback, cost, unpriced, estimated, time } =
+    createCounts(registers);
+  addSources(sources, registers);
 
   function observe(record: MessageRecord): void {
     const { endpoint, outcome, tierUsed, cause } = record;
@@ -104,4 +44,73 @@ export function createMetrics({ callsInFlight, logDropped }: MetricsSources): Me
   }
   const countFeedback = (tier: string) => feedback.inc({ tier });
   return { registry, observe, countFeedback, countResponse: (response) => responses.inc(response) };
+}
+
+function createCounts(registers: Registry[]) {
+  return {
+    messages: new Counter({
+      name: "router_messages_total",
+      help: "Messages by endpoint, outcome, tier used and cause.",
+      labelNames: ["endpoint", "outcome", "tier", "cause"],
+      registers,
+    }),
+    responses: new Counter({
+      name: "router_http_responses_total",
+      help: "Responses by method, route and status.",
+      labelNames: ["method", "route", "status"],
+      registers,
+    }),
+    feedback: new Counter({
+      name: "router_feedback_total",
+      help: "What people said of tiers, by the tier that would have been right.",
+      labelNames: ["tier"],
+      registers,
+    }),
+    cost: new Counter({
+      name: "router_cost_usd_total",
+      help: "US dollars spent on decisions and replies, and what the frontier tier would have cost, as far as prices are known.",
+      labelNames: ["part"],
+      registers,
+    }),
+    unpriced: new Counter({
+      name: "router_unpriced_total",
+      help: "Decisions and replies whose price nobody told; no cost counts them.",
+      labelNames: ["part"],
+      registers,
+    }),
+    estimated: new Counter({
+      name: "router_estimated_cost_usd_total",
+      help: "The part of the replies' costs that is an estimate, as they were stopped or broke off.",
+      registers,
+    }),
+    time: new Histogram({
+      name: "router_call_seconds",
+      help: "Time of the decisions and the replies.",
+      labelNames: ["part"],
+      buckets: seconds,
+      registers,
+    }),
+  };
+}
+
+// The registry keeps them, and asks them when it is read.
+function addSources({ callsInFlight, logDropped }: MetricsSources, registers: Registry[]): void {
+  void new Gauge({
+    name: "router_calls_in_flight",
+    help: "Calls that ask a model right now.",
+    registers,
+    collect() {
+      this.set(callsInFlight());
+    },
+  });
+  if (logDropped === null) return;
+  void new Counter({
+    name: "router_decision_log_dropped_total",
+    help: "Records that the decision log could not write.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(logDropped());
+    },
+  });
 }

@@ -53,13 +53,21 @@ export interface RecordsFormat {
   readonly names: readonly string[];
 }
 
+const writers = {
+  json: toJsonArray,
+  ndjson: toJsonLines,
+  csv: toCsv,
+} satisfies Record<
+  OutputFormat,
+  (records: FieldRecords, names: RecordsFormat["names"]) => AsyncGenerator<string>
+>;
+
 /** Returns the text of a results file, piece by piece. */
 export function formatRecords(
   records: FieldRecords,
   { format, names }: RecordsFormat,
 ): AsyncGenerator<string> {
-  if (format === "csv") return toCsv(records, names);
-  return format === "json" ? toJsonArray(records) : toJsonLines(records);
+  return writers[format](records, names);
 }
 
 // What a spreadsheet may run; the library's own list stops at the plain forms of the signs.
