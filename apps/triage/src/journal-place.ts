@@ -18,7 +18,7 @@ export function findJournalPlace(
   { journal, file = null }: { readonly journal: string | null; readonly file?: string | null },
   { cwd, env }: Pick<CliContext, "cwd" | "env">,
 ): JournalPlace | null {
-  const named = journal ?? (env["TRIAGE_JOURNAL"]?.trim() || null);
+  const named = journal ?? env["TRIAGE_JOURNAL"] ?? null;
   if (named !== null && /^postgres(?:ql)?:/i.test(named)) return { kind: "postgres", url: named };
   const beside = file === null ? null : toJournalPath(resolve(cwd, file));
   if (named === null) return beside === null ? null : { kind: "sqlite", path: beside };

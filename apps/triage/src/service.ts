@@ -155,7 +155,7 @@ const limits = { maxRetries: 0, deadlineMs: 3000 };
 
 /** Returns the gateway's price list, which needs no key; null when the gateway is not asked. */
 export async function openCatalog({ offline, env }: ServiceOptions): Promise<Catalog | null> {
-  const name = env["EVALUATOR_TRANSPORT"]?.trim() || "gateway";
+  const name = env["EVALUATOR_TRANSPORT"] ?? "gateway";
   if (offline || prices[name]?.areListed !== true) return null;
   const { createCatalog } = await import("evaluator-client");
   return createCatalog({ env, ...limits });

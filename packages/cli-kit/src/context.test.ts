@@ -42,6 +42,15 @@ test("an interruption answers no", async () => {
   expect(await answer).toBe(false);
 });
 
+test("a program gets its variables without the space around them", () => {
+  const { program } = programWith({ isTTY: false });
+  const { env } = readContext(
+    Object.assign(program, { env: { A: " a ", B: "  " } }),
+    new AbortController(),
+  );
+  expect(env).toEqual({ A: "a" });
+});
+
 test("a blank variable counts as unset, space around a value does not count", () => {
   expect(trimEnvironment({ A: " a ", B: "  ", C: undefined })).toEqual({ A: "a" });
 });

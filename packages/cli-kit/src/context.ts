@@ -16,6 +16,7 @@ export interface TextSink {
 
 /** What a program takes from the machine it runs on. */
 export interface CliContext {
+  /** Without the space around each variable; a blank one counts as unset. */
   readonly env: Environment;
   /** The folder that typed paths are relative to. */
   readonly cwd: string;
@@ -34,7 +35,8 @@ export interface CliContext {
 
 /** Returns what a program takes from its process. */
 export function readContext(program: NodeJS.Process, interruption: AbortController): CliContext {
-  const { env, stdin, stdout, stderr } = program;
+  const { stdin, stdout, stderr } = program;
+  const env = trimEnvironment(program.env);
   const { signal } = interruption;
   return {
     env,

@@ -5,7 +5,6 @@ import {
   CliError,
   type Environment,
   parseWords,
-  trimEnvironment,
   UsageError,
 } from "evaluator-cli-kit";
 import { z } from "zod";
@@ -107,7 +106,7 @@ function parseRecord(line: string): LoggedRecord | null {
  */
 export function reportPath(words: readonly string[], env: Environment): string {
   const [named, ...others] = parseWords(words, {}).positionals;
-  const path = named ?? trimEnvironment(env)["ROUTER_DECISION_LOG"];
+  const path = named ?? env["ROUTER_DECISION_LOG"];
   if (others.length > 0) throw new UsageError("One decision log at a time can be reported on.");
   if (path !== undefined) return path;
   throw new UsageError("No decision log is named, and ROUTER_DECISION_LOG is not set.");

@@ -16,7 +16,7 @@ export async function chooseQuestions(
   file: string | null,
   { cwd, env }: Pick<CliContext, "cwd" | "env">,
 ): Promise<Questions> {
-  if (file === null) return triageQuestions(env["TRIAGE_USER_NAME"]?.trim() || "the user");
+  if (file === null) return triageQuestions(env["TRIAGE_USER_NAME"] ?? "the user");
   return await readQuestions(resolve(cwd, file), ", and nothing was sent");
 }
 

@@ -88,7 +88,7 @@ function readUrl(typed: string): string {
 }
 
 function readKey(variable: string | undefined, { env }: CliContext): string | null {
-  const key = env[variable ?? "EVALUATOR_LOGPROBS_API_KEY"]?.trim() || null;
+  const key = env[variable ?? "EVALUATOR_LOGPROBS_API_KEY"] ?? null;
   if (key !== null || variable === undefined) return key;
   throw new UsageError(printable`--key ${variable} names an environment variable that is not set.`);
 }

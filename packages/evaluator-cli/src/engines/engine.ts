@@ -107,7 +107,7 @@ interface Typed {
  * @throws UsageError that says what is missing or wrong.
  */
 export function readEngine(given: string | undefined, env: Environment): Engine {
-  const text = given ?? (env["EVALUATOR_TRANSPORT"]?.trim() || "gateway");
+  const text = given ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
   const typed = parseEngine(text, env);
   const { open, reportsCost, hasCatalog }: EngineKind = kinds[typed.kind];
   try {
@@ -132,7 +132,7 @@ function adviceOf(
   env: Environment,
 ): string {
   const isKey = option === "apiKey" && environmentVariable !== null;
-  if (isKey && !env[environmentVariable]?.trim())
+  if (isKey && env[environmentVariable] === undefined)
     return `a key is missing: set ${environmentVariable}.`;
   return `${message} Type it as ${kind}=URL@MODEL.`;
 }
@@ -189,8 +189,8 @@ function parseEngine(text: string, env: Environment): Typed {
 function readKey(variable: string | undefined, env: Environment): string | null | undefined {
   if (variable === undefined) return undefined;
   if (variable === "none") return null;
-  const key = env[variable]?.trim();
-  if (key !== undefined && key !== "") return key;
+  const key = env[variable];
+  if (key !== undefined) return key;
   throw new UsageError(printable`key=${variable} names an environment variable that is not set.`);
 }
 

@@ -110,8 +110,8 @@ function readLimits(values: Values, env: Environment, engine: Engine): Limits {
   const read = (name: keyof Values, variable: string) => {
     const typed = values[name];
     if (typed !== undefined) return readPositive(`--${name}`, typed);
-    const set = env[variable]?.trim() ?? "";
-    return set === "" ? undefined : readPositive(variable, set);
+    const set = env[variable];
+    return set === undefined ? undefined : readPositive(variable, set);
   };
   const maxCostUsd = read("max-cost", "EVALUATOR_MAX_COST_USD");
   const maxTokens = read("max-tokens", "EVALUATOR_MAX_TOKENS");

@@ -1,10 +1,11 @@
+import { trimEnvironment } from "evaluator-cli-kit";
 import { expect, test } from "vitest";
 import { exchangeUrl, readLiveServices } from "./live-services.ts";
 
 test("a transport without a key is left out; blank counts as none", () => {
   const env = { AI_GATEWAY_API_KEY: " ", EVALUATOR_DIRECT_API_KEY: " a-key " };
   const direct = { apiKey: "a-key", baseUrl: "https://api.typesafe.ai" };
-  expect(readLiveServices(env)).toEqual({ gateway: null, direct });
+  expect(readLiveServices(trimEnvironment(env))).toEqual({ gateway: null, direct });
 });
 
 test("base URLs are taken from the environment, without a slash at the end", () => {

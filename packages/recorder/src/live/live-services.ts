@@ -27,10 +27,10 @@ export const keyVariables = {
  */
 export function readLiveServices(env: Environment): LiveServices {
   const read = (keyVariable: string, urlVariable: string, fallback: string) => {
-    const apiKey = env[keyVariable]?.trim() ?? "";
+    const apiKey = env[keyVariable] ?? "";
     if (apiKey === "") return null;
     checkKey(apiKey, keyVariable);
-    return { apiKey, baseUrl: parseBaseUrl(env[urlVariable]?.trim() || fallback, urlVariable) };
+    return { apiKey, baseUrl: parseBaseUrl(env[urlVariable] ?? fallback, urlVariable) };
   };
   return {
     gateway: read(keyVariables.gateway, "EVALUATOR_BASE_URL", "https://ai-gateway.vercel.sh/v4/ai"),
