@@ -44,11 +44,17 @@ export interface LimitStore {
   onPause(key: string, listener: (ms: number) => void): () => void;
 }
 
+// Chosen, and varied in processes-simulation.test.ts where four were told too high a limit: 5.8 % are
+// throttled and all of it is used. With 0.4 it is 2.5 % and 83 %, with 0.9 9.6 %.
 const DECREASE = 0.8;
+// One pause a second is news, and others are its echo. Half and twice come out the same.
 const BETWEEN_DECREASES_MS = 1000;
+// Chosen: a rate that was lowered in vain is back after 20 seconds. At half 3.2 % are throttled and
+// 99 % used, at twice 7.7 % and all.
 const CLIMB_PER_MS = 0.01 / 1000;
 // Tokens may be up to a second ahead of their rate, as in a bucket of one second's worth.
 const TOKENS_AHEAD_MS = 1000;
+// Chosen: a hundred leases long. Half and twice come out the same, as nobody leaves there.
 const MEMBER_FOR_MS = 10_000;
 
 /**

@@ -158,7 +158,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 const CHARACTERS_PER_TOKEN = 4;
 const FRAME = '{"state": , "questions": }'.length;
 
-// What the vendor counts for its largest image of 1568 × 1568 pixels, by third parties' bills (unverified).
+// What the vendor counts for its largest image of 1568 × 1568 pixels, by third parties' bills
+// (unverified).
 const MOST_TOKENS_OF_AN_IMAGE = 6272;
 
 /**

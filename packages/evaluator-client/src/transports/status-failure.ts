@@ -71,8 +71,8 @@ const SHARED_RUN = 24;
 const SHORTEST_VALUE = 4;
 const SHORTEST_KEY = 12;
 
-// All or nothing, and pieces of the state count too: an error can do without the server's words. Where
-// text has to go on, the router replaces the secrets in it (its redactor).
+// All or nothing, and pieces of the state count too: an error can do without the server's words.
+// Where text has to go on, the router replaces the secrets in it (its redactor).
 
 /** What must never be repeated from a server's text. */
 export interface PrivateText {

@@ -73,7 +73,7 @@ function spaceOut(name: string): string {
   return name.replaceAll(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|_/gu, " ");
 }
 
-// Chosen, not measured: enough for a mean between two levels; judge.test.ts holds at half and twice it.
+// Chosen: enough for a mean between two levels. judge.test.ts holds at half and at twice.
 const neighbourShare = 0.15;
 
 /** Reads every level, to compare states with them; each level then shares with its neighbours. */
@@ -103,8 +103,9 @@ function shareWithNeighbours(probabilities: readonly number[]): number[] {
 // Chosen, so that nobody takes a stand-in for a model that is sure.
 const lowestYes = 0.2;
 const highestYes = 0.8;
-// Chosen: no sign of a concept comes to 0.25, one to 0.55, two to 0.72, and a shared word to less. With
-// half the prior or half the weight of a concept a mail of judge.test.ts is misjudged, with twice none.
+// Chosen: no sign of a concept comes to 0.25, one to 0.55, two to 0.72, and a shared word to less.
+// With half the prior or half the weight of a concept a mail of judge.test.ts is misjudged, with
+// twice none.
 const priorLogit = -1.1;
 const conceptLogit = 1.3;
 const wordLogit = 0.5;
