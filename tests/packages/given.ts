@@ -20,9 +20,11 @@ export const run = {
   records: 1,
   maxCostUsd: null,
 };
+/** Yields one record of a run. */
 export async function* records() {
   yield record;
 }
+/** Answers a record without a service. */
 export async function ask({ key, state }: { key: string; state: string }) {
   return { key, state, evaluation: '{"answers":{}}', inputTokens: 300, costUsd: 0.25 };
 }

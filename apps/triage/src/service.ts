@@ -77,7 +77,7 @@ export function checkSameEngine({ run, service, advice }: AskedRun, here: Servic
   throw new CliError(`${asks}, ${instead}; ${advice}`);
 }
 
-/** Whether it is the emulator in this process that answers. */
+/** Returns whether it is the emulator in this process that answers. */
 export function isEmulator(wire: string): boolean {
   return wire.startsWith("emulator ");
 }
@@ -99,7 +99,7 @@ const prices: Readonly<Record<string, Prices>> = {
   emulator: { areDocumented: () => true, areListed: false }, // the estimate is the service's
 } satisfies Record<TransportName | "emulator", Prices>;
 
-/** Whether the contract names what an engine costs. */
+/** Returns whether the contract names what an engine costs. */
 export function hasDocumentedPrice({ name, target }: Transport): boolean {
   const host = target && new URL(target.url).host;
   return prices[name]?.areDocumented(host) === true;

@@ -74,7 +74,7 @@ export async function loadClient(clientFolder: string): Promise<Client> {
   return (await import(entryUrl(clientFolder, "evaluator-client"))) as Client;
 }
 
-/** The URL of an entry point such as `evaluator-client/ai-sdk` in the built client. */
+/** Returns the URL of an entry point such as `evaluator-client/ai-sdk` in the built client. */
 export function entryUrl(clientFolder: string, entry: string): string {
   const path = createRequire(join(clientFolder, "package.json")).resolve(entry);
   return pathToFileURL(path).href;

@@ -9,7 +9,7 @@ export interface MailState {
   readonly snippet: string;
 }
 
-/** Gives the mail with this number; no two are equal, so nothing can be serialised once for all. */
+/** Returns the mail with this number; no two are equal, so nothing can be serialised once for all. */
 export function mailState(index: number): MailState {
   return {
     from: `Cloudlark Accounts <no-reply-${index}@accounts.cloudlark.example>`,
@@ -19,7 +19,7 @@ export function mailState(index: number): MailState {
   };
 }
 
-/** Gives the four triage questions (contract section 4.7), as new objects at each call. */
+/** Returns the four triage questions (contract section 4.7), as new objects at each call. */
 export function triageQuestions(): Questions {
   return {
     category: {
@@ -92,7 +92,7 @@ export interface QuestionShape {
   readonly options: number;
 }
 
-/** Gives as many choice questions with as many options as the shape says. */
+/** Returns as many choice questions with as many options as the shape says. */
 export function choiceQuestions({ questions, options }: QuestionShape): Questions {
   const ids = Array.from({ length: questions }, (_, index) => `question_${index}`);
   return Object.fromEntries(ids.map((id) => [id, choiceOf(id, options)]));

@@ -34,20 +34,20 @@ export function compareRounds(values: readonly number[], reference: readonly num
   return summarise(values.map((value, round) => value / (reference[round] ?? Number.NaN)));
 }
 
-/** Gives the items in their order, beginning with another one in each round. */
+/** Returns the items in their order, beginning with another one in each round. */
 export function rotate<TItem>(items: readonly TItem[], round: number): TItem[] {
   const start = items.length === 0 ? 0 : round % items.length;
   return [...items.slice(start), ...items.slice(0, start)];
 }
 
-/** A number with the two or three digits that matter, and a comma for thousands. */
+/** Returns a number with the two or three digits that matter, and a comma for thousands. */
 export function printNumber(value: number): string {
   const digits = fractionDigits(Math.abs(value));
   const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   return value.toLocaleString("en", format);
 }
 
-/** A median with its quartiles, such as `96.0 (91.2–104)`. */
+/** Returns a median with its quartiles, such as `96.0 (91.2–104)`. */
 export function printSummary(summary: Summary, unit = ""): string {
   const { median, lowerQuartile, upperQuartile } = summary;
   const spread = `${printNumber(lowerQuartile)}–${printNumber(upperQuartile)}`;

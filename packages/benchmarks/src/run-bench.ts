@@ -61,7 +61,7 @@ interface MachineFacts {
   readonly date: string;
 }
 
-/** Gives what a reader of the figures must know about the machine. */
+/** Returns what a reader of the figures must know about the machine. */
 function machineFacts(now: Date): MachineFacts {
   return {
     node: process.version,

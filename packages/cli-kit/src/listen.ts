@@ -29,7 +29,7 @@ export interface ListeningAddress {
 }
 
 /**
- * Listens, and returns where.
+ * Starts to listen, and returns where.
  *
  * @throws CliError that names the address and what to do.
  */

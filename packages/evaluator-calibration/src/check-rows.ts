@@ -6,7 +6,11 @@ export interface Weighted {
   readonly weights?: Numbers | undefined;
 }
 
-/** @throws RangeError that names the first index whose value is not a probability. */
+/**
+ * Checks that every value is a probability.
+ *
+ * @throws RangeError that names the first index whose value is none.
+ */
 export function checkProbabilities(values: Numbers, name = "p"): void {
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as number;
@@ -16,7 +20,11 @@ export function checkProbabilities(values: Numbers, name = "p"): void {
   }
 }
 
-/** @throws RangeError that names the first index whose value is not a whole number below `end`. */
+/**
+ * Checks that every value is a whole number below `end`.
+ *
+ * @throws RangeError that names the first index whose value is none.
+ */
 export function checkIndexes(values: Numbers, end: number, name = "truth"): void {
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as number;
@@ -28,7 +36,11 @@ export function checkIndexes(values: Numbers, end: number, name = "truth"): void
   }
 }
 
-/** @throws RangeError that names the index at which the shorter list ends, or says that both are empty. */
+/**
+ * Checks that lists are equally long, and not empty.
+ *
+ * @throws RangeError that names the index at which the shorter list ends, or says that both are empty.
+ */
 export function checkLengths(
   [name, values]: readonly [string, Numbers],
   [otherName, others]: readonly [string, Numbers],
@@ -41,7 +53,11 @@ export function checkLengths(
   );
 }
 
-/** @throws RangeError that names the first index at which a yes/no question's rows are not sound. */
+/**
+ * Checks the rows of a yes/no question.
+ *
+ * @throws RangeError that names the first index at which they are not sound.
+ */
 export function checkRows(p: Numbers, truth: Numbers, { weights }: Weighted = {}): void {
   checkLengths(["p", p], ["truth", truth]);
   checkProbabilities(p);
@@ -49,7 +65,11 @@ export function checkRows(p: Numbers, truth: Numbers, { weights }: Weighted = {}
   if (weights !== undefined) checkWeights(weights, p);
 }
 
-/** @throws RangeError that names the first index whose weight is not a positive number. */
+/**
+ * Checks that every weight is a positive number.
+ *
+ * @throws RangeError that names the first index whose weight is none.
+ */
 export function checkWeights(weights: Numbers, rows: Numbers): void {
   checkLengths(["weights", weights], ["p", rows]);
   for (let i = 0; i < weights.length; i += 1) {

@@ -7,9 +7,9 @@ interface ShapeDifference {
 }
 
 /**
- * Where the shape of a JSON value differs from that of all samples: keys and types, never values. A
- * key that only some samples have may be there or not. The items of an array are samples of each
- * other; their number does not count.
+ * Returns where the shape of a JSON value differs from that of all samples: keys and types, never
+ * values. A key that only some samples have may be there or not. The items of an array are samples
+ * of each other; their number does not count.
  */
 export function compareShapes(
   samples: readonly unknown[],

@@ -107,7 +107,7 @@ export function openForReading(
   }
 }
 
-/** Whether a journal has a log beside it: a run is under way, or was killed. */
+/** Returns whether a journal has a log beside it: a run is under way, or was killed. */
 export function hasLog(path: string): boolean {
   return existsSync(`${path}-wal`);
 }

@@ -19,7 +19,7 @@ export interface ReportOptions {
   readonly onStopped: () => void;
 }
 
-/** Tells the others each second that a worker is there, and hears whether its run goes on. */
+/** Reports each second that a worker is there, and reads whether its run goes on. */
 export function startReports(options: ReportOptions): { readonly end: () => void } {
   const { runs, run, worker, clock, totals, inFlight, onStopped } = options;
   const name = `${hostname()}:${process.pid}`;

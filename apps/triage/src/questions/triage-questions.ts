@@ -1,7 +1,7 @@
 import { boolean, choice, score } from "evaluator-client";
 
 /**
- * The four questions of the triage, quoted from the contract (section 4.7).
+ * Returns the four questions of the triage, quoted from the contract (section 4.7).
  *
  * @param userName - Whose mailbox it is, as the questions call them.
  */

@@ -14,7 +14,7 @@ import { readUsage } from "./server-usage.ts";
 
 const LATENCY_MS = 20;
 const CONCURRENCY = 64;
-/** Tells a command's start from what each record takes. */
+/** Records of a first run, to take a command's start off what each record costs. */
 const FEW_RECORDS = 200;
 const LEASES = 500;
 // The server's counts of transactions are late by up to a second.

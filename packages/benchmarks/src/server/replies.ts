@@ -6,7 +6,7 @@ import { type CannedReply, toReply } from "./canned-server.ts";
 // their options go up to hundreds. It is what is sent; whether it is the wire, the client says, which
 // reads and checks it as a target.
 
-/** The replies of both services to the same questions, by method and path. */
+/** Returns the replies of both services to the same questions, by method and path. */
 export function cannedReplies(questions: Questions): ReadonlyMap<string, CannedReply> {
   const answers = sampleAnswers(questions);
   const gateway = toReply("200 OK", gatewayBody(answers), "x-vercel-id: fra1::bench-1\r\n");
@@ -20,7 +20,7 @@ export function cannedReplies(questions: Questions): ReadonlyMap<string, CannedR
   ]);
 }
 
-/** Gives the same valid answer to each question every time; the sums are exactly 1. */
+/** Returns the same valid answer to each question every time; the sums are exactly 1. */
 export function sampleAnswers(questions: Questions): Record<string, Answer> {
   const entries = Object.entries(questions);
   return Object.fromEntries(entries.map(([id, question]) => [id, sampleAnswer(question)]));
@@ -53,7 +53,10 @@ function weightedMean(probabilities: readonly number[]): number {
 
 const usage = { inputTokens: 566, outputTokens: 92 };
 
-/** The gateway's response body to questions that are answered so (contract sections 2.3 and 2.5). */
+/**
+ * Returns the gateway's response body to questions that are answered so (contract sections 2.3 and
+ * 2.5).
+ */
 export function gatewayBody(answers: Readonly<Record<string, Answer>>): object {
   const weighed = Object.entries(answers).filter(([, { type }]) => type !== "boolean");
   return {

@@ -2,7 +2,7 @@ import { createGateway, experimental_decide as decide } from "ai";
 import type { Ask, TargetSetUp } from "./target.ts";
 import { apiKey } from "../exchange.ts";
 
-/** The `ai` package on the gateway, with its own checks. */
+/** Opens the `ai` package on the gateway, with its own checks. */
 export function openAiDecide({ addresses }: TargetSetUp): Ask {
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const gateway = createGateway({ apiKey, baseURL: addresses.gateway });

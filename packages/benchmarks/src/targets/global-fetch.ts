@@ -1,7 +1,7 @@
 import { type Ask, type TargetSetUp, answersIn } from "./target.ts";
 import { gatewayHeaders as headers } from "../exchange.ts";
 
-/** Node's own `fetch`, as one writes it by hand. */
+/** Opens Node's own `fetch`, as one writes it by hand. */
 export function openGlobalFetch({ addresses }: TargetSetUp): Ask {
   const url = `${addresses.gateway}/evaluation-model`;
   return async ({ state, questions }) => {

@@ -4,27 +4,27 @@ import { apiKey } from "../exchange.ts";
 import type { ServiceAddresses } from "../server/start-server.ts";
 import type { Ask, TargetSetUp } from "./target.ts";
 
-/** This SDK as a person sets it up, with every check on. */
+/** Opens this SDK as a person sets it up, with every check on. */
 export async function openOwnGateway(setUp: TargetSetUp): Promise<Ask> {
   return await openOwn(setUp, gateway());
 }
 
-/** The same over the global `fetch`, as in a browser. */
+/** Opens the same over the global `fetch`, as in a browser. */
 export async function openOwnGatewayOverFetch(setUp: TargetSetUp): Promise<Ask> {
   return await openOwn(setUp, gateway({ fetch: globalThis.fetch }));
 }
 
-/** The same with questions built in each call, so that nothing learnt about them helps. */
+/** Opens the same with questions built in each call, so that nothing learnt about them helps. */
 export async function openOwnGatewayWithNewQuestions(setUp: TargetSetUp): Promise<Ask> {
   return await openOwn(setUp, { ...gateway(), areQuestionsKept: false });
 }
 
-/** This SDK on the vendor's own API; without the vendor's limits, which would pace it. */
+/** Opens this SDK on the vendor's own API; without the vendor's limits, which would pace it. */
 export async function openOwnDirect(setUp: TargetSetUp): Promise<Ask> {
   return await openOwn(setUp, direct());
 }
 
-/** The same over the global `fetch`. */
+/** Opens the same over the global `fetch`. */
 export async function openOwnDirectOverFetch(setUp: TargetSetUp): Promise<Ask> {
   return await openOwn(setUp, direct({ fetch: globalThis.fetch }));
 }

@@ -2,7 +2,7 @@ import { request, Agent, type Dispatcher } from "undici";
 import { gatewayHeaders as headers } from "../exchange.ts";
 import { type Ask, type TargetSetUp, answersIn } from "./target.ts";
 
-/** What a good engineer writes by hand, and the reference of every ratio. */
+/** Opens what a good engineer writes by hand, and the reference of every ratio. */
 export function openUndiciRequest({ addresses }: TargetSetUp): Ask {
   const url = `${addresses.gateway}/evaluation-model`;
   return async ({ state, questions }) => {
@@ -14,7 +14,7 @@ export function openUndiciRequest({ addresses }: TargetSetUp): Ask {
   };
 }
 
-/** The floor: undici without the body stream that `request` builds. */
+/** Opens the floor: undici without the body stream that `request` builds. */
 export function openUndiciDispatch({ addresses }: TargetSetUp): Ask {
   const agent = new Agent();
   const { origin, pathname } = new URL(`${addresses.gateway}/evaluation-model`);

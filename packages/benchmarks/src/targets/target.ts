@@ -21,7 +21,7 @@ export interface TargetSetUp {
 /** One way to ask. Each library has a file of its own, so that a process loads no other library. */
 export type OpenTarget = (setUp: TargetSetUp) => Ask | Promise<Ask>;
 
-/** The answers of a response body, taken at its word. */
+/** Returns the answers of a response body, taken at its word. */
 export function answersIn(body: unknown): GivenAnswers {
   return (body as { answers: GivenAnswers }).answers;
 }

@@ -3,7 +3,7 @@ import type { Question, Questions } from "evaluator-client";
 import type { Ask, TargetSetUp } from "./target.ts";
 import { apiKey } from "../exchange.ts";
 
-/** The vendor's own SDK on the vendor's own API. */
+/** Opens the vendor's own SDK on the vendor's own API. */
 export function openVendorSdk({ addresses }: TargetSetUp): Ask {
   const client = new TypeSafeClient({ apiKey, baseURL: addresses.direct, logLevel: "off" });
   const known = new Map<Questions, VendorQuestions>();

@@ -80,7 +80,7 @@ function constantBrier(shares: readonly number[]): number {
   return 1 - shares.reduce((sum, share) => sum + share ** 2, 0);
 }
 
-/** A row's Brier score: of a boolean that of yes, of options summed over them. */
+/** Returns a row's Brier score: of a boolean that of yes, of options summed over them. */
 export function brierOf(rows: LabelledRows, row: number): number {
   const { truth, kind, options } = rows;
   if (kind === "boolean") return ((rows.p[row] as number) - (truth[row] as number)) ** 2;

@@ -105,7 +105,11 @@ export function labelsForWidth({ halfWidth }: { readonly halfWidth: number }): n
   return Math.ceil((normalQuantile(0.975) / (2 * halfWidth)) ** 2);
 }
 
-/** @throws RangeError when a share is not above 0 and below 1. */
+/**
+ * Checks a share.
+ *
+ * @throws RangeError when it is not above 0 and below 1.
+ */
 export function checkShare(name: string, share: number): void {
   if (!(share > 0 && share < 1)) {
     throw new RangeError(`${name} is ${share}; it must be above 0 and below 1.`);

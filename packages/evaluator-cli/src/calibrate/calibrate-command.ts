@@ -14,7 +14,7 @@ import {
 import { buildReport, type CalibrationReport, toArtifact } from "./calibration-report.ts";
 import { printReport } from "./print-report.ts";
 
-/** Says whether probabilities hold, and writes the page, the numbers and the artifact. */
+/** Prints whether probabilities hold, and writes the page, the numbers and the artifact. */
 export const calibrateCommand: Command = {
   examples: [
     "evaluator calibrate labels.ndjson --answers inbox.triage.sqlite",

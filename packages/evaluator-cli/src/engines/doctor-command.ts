@@ -45,7 +45,7 @@ interface Findings {
   readonly logprobs: LogprobsProbe;
 }
 
-/** Says what a server can do. */
+/** Prints what a server can do. */
 export const doctorCommand: Command = {
   examples: [
     "evaluator doctor http://127.0.0.1:11434",

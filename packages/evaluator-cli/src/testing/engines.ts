@@ -55,7 +55,7 @@ export async function closedAddress(): Promise<string> {
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
 }
 
-/** A chat's answer whose first token has these log-probabilities. */
+/** Returns a chat's answer whose first token has these log-probabilities. */
 export function chatReply(tokens: readonly (readonly [token: string, logprob: number])[]): object {
   const listed = tokens.map(([token, logprob]) => ({ token, logprob }));
   const content = [{ ...listed[0], top_logprobs: listed }];

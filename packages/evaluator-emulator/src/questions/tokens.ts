@@ -5,7 +5,7 @@ import { type EvaluationInput, questionText } from "./question.ts";
 const bytesPerToken = 4;
 const frameTokens = 16;
 
-/** Tokens of a text, estimated at four UTF-8 bytes each; the real tokenizer is not public. */
+/** Returns the tokens of a text, estimated at four UTF-8 bytes each; the real tokenizer is not public. */
 export function estimateTextTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
 }

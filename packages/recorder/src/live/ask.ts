@@ -11,9 +11,9 @@ import type { LiveCall } from "./choose-calls.ts";
 import { type LiveContext, UnusableAnswerError } from "./live-context.ts";
 
 /**
- * Does something with each call, one after the other; one that fails does not stop the rest.
+ * Makes each call, one after the other; one that fails does not stop the rest.
  *
- * @param onFailure - Told of each call whose answer could not be used, and why.
+ * @param onFailure - Called with each call whose answer could not be used, and why.
  * @returns how many failed.
  */
 export async function askEach(

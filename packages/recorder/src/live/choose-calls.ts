@@ -14,8 +14,8 @@ export interface LiveCall {
 }
 
 /**
- * The calls a person asked for by name; without names, every successful evaluation through each
- * transport that has a key.
+ * Returns the calls a person asked for by name; without names, every successful evaluation through
+ * each transport that has a key.
  *
  * @throws {NotRunError} when a name is unknown, a key is missing, or nothing is left to ask.
  */
