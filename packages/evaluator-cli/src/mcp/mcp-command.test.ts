@@ -128,6 +128,11 @@ test("a call over the budget, a refused one and a wrong one are errors that an a
   });
   const wrong = await call("evaluate", { state: "x", questions: { q: { type: "number" } } });
   expect(wrong).toMatchObject({ isError: true });
+  const lost = { type: "boolean", instructions: "Is it?", criteria: { yes: "It is." } };
+  expect(await call("evaluate", { state: "x", questions: { q: lost } })).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('Unrecognized key: "criteria" at questions.q') }],
+  });
   const seen = await call("evaluate", { ...question, state: ["a photo", { image: "data:" }] });
   expect(seen).toMatchObject({
     isError: true,

@@ -6,10 +6,11 @@ import { z } from "zod";
 // and describe nothing. `toRequest` holds the two together. Made once, not for each server over HTTP.
 
 const instructions = z.string().min(1).describe("the question, in words");
+// Strict: the criteria of a yes-or-no question would be dropped without a word.
 const questionSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("boolean"), instructions }).describe("yes or no"),
+  z.strictObject({ type: z.literal("boolean"), instructions }).describe("yes or no"),
   z
-    .object({
+    .strictObject({
       type: z.literal("choice"),
       instructions,
       criteria: z
@@ -18,7 +19,7 @@ const questionSchema = z.discriminatedUnion("type", [
     })
     .describe("one of named options"),
   z
-    .object({
+    .strictObject({
       type: z.literal("score"),
       instructions,
       criteria: z.array(z.string()).min(1).describe("levels from low to high, each a sentence"),
