@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
@@ -183,8 +184,9 @@ const { repository } = await readManifest(root);
 const addresses = addressesFrom(repository, relative(root, folder).split("\\").join("/"));
 const published = toPublished(manifest, { addresses, inlined });
 await writeFile(join(out, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
-for (const name of ["README.md", "LICENSE"]) {
-  // The repository's own where a package has none.
-  const own = join(folder, name);
-  await copyFile(own, join(out, name)).catch(() => copyFile(join(root, name), join(out, name)));
+for (const name of ["README.md", "LICENSE", "CHANGELOG.md"]) {
+  // The repository's own where a package has none; before the first release nobody has a changelog.
+  const paths = [join(folder, name), join(root, name)];
+  const own = paths.find((path) => existsSync(path));
+  if (own !== undefined) await copyFile(own, join(out, name));
 }

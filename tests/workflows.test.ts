@@ -1,0 +1,100 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+
+interface Step {
+  readonly uses?: string;
+  readonly with?: Readonly<Record<string, string>>;
+  readonly run?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+interface Job {
+  readonly if?: string;
+  readonly needs?: string;
+  readonly "timeout-minutes"?: number;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly strategy?: { readonly matrix: { readonly include?: readonly Record<string, string>[] } };
+  readonly steps: readonly Step[];
+}
+
+interface Workflow {
+  readonly on: unknown;
+  readonly permissions: unknown;
+  readonly concurrency: unknown;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+const root = dirname(import.meta.dirname);
+const folder = join(root, ".github/workflows");
+const names = globSync("*.yml", { cwd: folder });
+const textOf = (name: string) => readFileSync(join(folder, name), "utf8");
+const workflowOf = (name: string) => parse(textOf(name)) as Workflow;
+
+function hasScript(workspace: string, script: string): boolean {
+  const manifest = readFileSync(join(root, workspace, "package.json"), "utf8");
+  const { scripts } = JSON.parse(manifest) as { scripts: Record<string, string> };
+  return script in scripts;
+}
+
+/** Returns the commands of a job, with what its matrix puts in. */
+function commandsOf({ steps, strategy }: Job): string[] {
+  const commands = steps.flatMap(({ run }) => run ?? []);
+  const rows = strategy?.matrix.include ?? [{}];
+  return rows.flatMap((row) =>
+    commands.map((command) =>
+      command.replace(/\$\{\{ matrix\.(\w+) \}\}/g, (_, key: string) => row[key] ?? ""),
+    ),
+  );
+}
+
+test.each(names)("%s ends in time, and runs scripts that there are", (name) => {
+  const { permissions, concurrency, jobs } = workflowOf(name);
+  expect(permissions).toEqual({ contents: "read" });
+  expect(concurrency).toBeDefined();
+  for (const job of Object.values(jobs)) {
+    expect(job["timeout-minutes"]).toBeLessThanOrEqual(360);
+    for (const command of commandsOf(job)) {
+      const [, script] = /^npm (?:run )?(?!ci\b)([\w:-]+)/.exec(command) ?? [];
+      const [, workspace = "."] = / -w (\S+)/.exec(command) ?? [];
+      expect(script === undefined || hasScript(workspace, script), `${name}: ${command}`).toBe(
+        true,
+      );
+    }
+  }
+});
+
+test("a run of a pull request or of main is not doubled, and an older one ends", () => {
+  const { on, concurrency } = workflowOf("ci.yml");
+  expect(on).toEqual({ push: { branches: ["main"] }, pull_request: null });
+  expect(concurrency).toMatchObject({ "cancel-in-progress": true });
+});
+
+test("nothing is released but by hand where it is switched on, after all checks", () => {
+  const { on, jobs } = workflowOf("release.yml");
+  expect(on).toBe("workflow_dispatch");
+  expect(Object.keys(jobs)).toEqual(["check", "publish"]);
+  expect(jobs["check"]?.if).toBe("vars.RELEASE == 'on'");
+  expect(jobs["publish"]?.needs).toBe("check");
+  const [check] = Object.values(jobs);
+  expect(check?.steps.flatMap(({ run }) => run ?? [])).toEqual([
+    "bash .ci/run",
+    "npm run release:check",
+  ]);
+  expect(check?.steps.at(-1)?.env).toEqual({ RELEASING: "1" });
+});
+
+test("the job that publishes alone may tell who it is, and has no token", () => {
+  for (const name of names) {
+    expect(textOf(name)).not.toMatch(/\bsecrets\.|registry-url|AUTH_TOKEN|NPM_TOKEN/);
+    for (const [id, { permissions }] of Object.entries(workflowOf(name).jobs)) {
+      const own = id === "publish" ? { contents: "write", "id-token": "write" } : undefined;
+      expect(permissions).toEqual(own);
+    }
+  }
+  const { steps = [] } = workflowOf("release.yml").jobs["publish"] ?? {};
+  const publishing = steps.filter(({ run }) => run === "npm run release");
+  expect(publishing.map(({ env }) => env)).toEqual([{ NPM_CONFIG_PROVENANCE: "true" }]);
+});
