@@ -12,11 +12,14 @@ const { scripts } = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as 
 const commands = readCodeBlocks("README.md", "sh").flatMap((block) => block.trim().split("\n"));
 
 // The first two run in every fresh clone, npm start in npm-start.test.ts too. What triage does is in
-// calibration.test.ts, whose page begins with the same command; each other command has a test below.
+// calibration.test.ts, whose page begins with the same command, and what is packed and installed in
+// packages/install.test.ts; each other command has a test below.
 test("shows these commands", () => {
   expect(commands).toEqual([
     "npm ci && npm start",
     "npm ci && npm test",
+    "npm run build && npm pack ./packages/*/dist",
+    "cd ../your-project && npm install ../evaluator/evaluator-client-*.tgz",
     "npm run triage -- fixtures/mail/inbox.json --offline",
     "npm run emulator -- --port 8787",
     "npm run self-check",

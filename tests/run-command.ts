@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { env as programEnvironment } from "node:process";
+import { env as programEnvironment, platform } from "node:process";
 import { onTestFinished } from "vitest";
 
 /** Where and with what a command runs. */
@@ -40,10 +40,16 @@ export async function startUntil(
   options: CommandOptions,
 ): Promise<RegExpExecArray> {
   const child = startCommand(command, options);
-  onTestFinished(() => {
-    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid);
-  });
+  onTestFinished(() => endWithChildren(child));
   return await untilPrinted(child, pattern);
+}
+
+/** Ends a command and all that it started, if it has not ended by itself. */
+function endWithChildren({ exitCode, pid }: ChildProcess): void {
+  if (exitCode !== null || pid === undefined) return;
+  // Windows knows no groups of processes.
+  if (platform === "win32") spawnSync("taskkill", ["/pid", String(pid), "/t", "/f"]);
+  else process.kill(-pid);
 }
 
 /** Returns the match once `pattern` is in what a command has printed. */
@@ -60,7 +66,7 @@ export async function untilPrinted(child: ChildProcess, pattern: RegExp): Promis
   }
 }
 
-/** Starts a command in a process group of its own. */
+/** Starts a command, in a process group of its own where there are such. */
 function startCommand(command: string, { cwd, env }: CommandOptions): ChildProcess {
   const inherited = Object.entries(programEnvironment).filter(
     ([name]) => !/^(AI_GATEWAY_|EVALUATOR_|ROUTER_|TRIAGE_|npm_|INIT_CWD|HOST$|PORT$)/.test(name),
@@ -68,7 +74,7 @@ function startCommand(command: string, { cwd, env }: CommandOptions): ChildProce
   return spawn(command, {
     cwd,
     shell: true,
-    detached: true,
+    detached: platform !== "win32",
     env: { ...Object.fromEntries(inherited), ...env },
   });
 }

@@ -1,6 +1,7 @@
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import process from "node:process";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { publishedPackages } from "../pack-client.ts";
 import { type CommandOptions, runCommand, startUntil } from "../run-command.ts";
@@ -70,17 +71,26 @@ test("the emulator alone: its fetch, its server, its msw handlers, and npx over 
   expect(JSON.parse(models)).toMatchObject({ object: "list" });
 });
 
-test("the installed emulator answers the installed command, and its recordings came along", async () => {
-  const command = "npx --no-install evaluator-emulator --port 0 --engine ollama";
-  const printed = /gateway +(\S+)\n/;
-  const [, gateway = ""] = await startUntil(command, printed, { cwd: project });
-  await writeFile(join(project, "state.txt"), "You have won the lottery");
-  const words = `--state state.txt --boolean "Is it a scam?" --engine gateway=${gateway}`;
-  const asked = await run(`npx --no-install evaluator ask ${words}`, { cwd: project });
-  expect(asked).toMatch(/^boolean {2}yes 0\.\d\d$/m);
-  const doctor = `npx --no-install evaluator doctor ${new URL(gateway).origin}`;
-  expect(await run(doctor, { cwd: project })).toContain("EVALUATOR_TRANSPORT=logprobs");
-});
+// Each with the path of a folder in which it is what `node` means.
+const nodes = inject("nodes").map(([version, path]) => [version, dirname(path)] as const);
+const pathFrom = (folder: string) => ({ PATH: `${folder}:${process.env["PATH"]}` });
+
+test.each(nodes)(
+  "on Node %s the installed emulator answers the installed command, and its recordings came along",
+  async (version, folder) => {
+    const options = { cwd: project, env: pathFrom(folder) };
+    expect(await run("node --version", options)).toBe(`v${version}\n`);
+    const command = "npx --no-install evaluator-emulator --port 0 --engine ollama";
+    const printed = /gateway +(\S+)\n/;
+    const [, gateway = ""] = await startUntil(command, printed, options);
+    await writeFile(join(project, "state.txt"), "You have won the lottery");
+    const words = `--state state.txt --boolean "Is it a scam?" --engine gateway=${gateway}`;
+    const asked = await run(`npx --no-install evaluator ask ${words}`, options);
+    expect(asked).toMatch(/^boolean {2}yes 0\.\d\d$/m);
+    const doctor = `npx --no-install evaluator doctor ${new URL(gateway).origin}`;
+    expect(await run(doctor, options)).toContain("EVALUATOR_TRANSPORT=logprobs");
+  },
+);
 
 const assistant = `import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -94,16 +104,20 @@ console.log(JSON.stringify(structuredContent.answers), structuredContent.model);
 await client.close();
 `;
 
-test("an assistant's client asks a question of the installed command over MCP", async () => {
-  const printed = /gateway +(\S+)\n/;
-  const command = "npx --no-install evaluator emulator --port 0";
-  const [, gateway = ""] = await startUntil(command, printed, { cwd: project });
-  await writeFile(join(project, "assistant.mjs"), assistant);
-  const asked = await run(`node assistant.mjs ${gateway}`, { cwd: project });
-  expect(asked).toMatch(
-    /^\{"scam":\{"type":"boolean","probability":0\.\d+\}\} local\/lexical-1\n$/,
-  );
-});
+test.each(nodes)(
+  "on Node %s an assistant's client asks a question of the installed command over MCP",
+  async (_version, folder) => {
+    const options = { cwd: project, env: pathFrom(folder) };
+    const printed = /gateway +(\S+)\n/;
+    const command = "npx --no-install evaluator emulator --port 0";
+    const [, gateway = ""] = await startUntil(command, printed, options);
+    await writeFile(join(project, "assistant.mjs"), assistant);
+    const asked = await run(`node assistant.mjs ${gateway}`, options);
+    expect(asked).toMatch(
+      /^\{"scam":\{"type":"boolean","probability":0\.\d+\}\} local\/lexical-1\n$/,
+    );
+  },
+);
 
 const middlewareProgram = `import { boolean, createEvaluator, directTransport, gatewayTransport } from "evaluator-client";
 import { budget } from "evaluator-client/budget";

@@ -1,9 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
-import { beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { onePixel } from "../../packages/evaluator-client/src/testing/one-pixel.ts";
 import { promisedNodes } from "../node-versions.ts";
 import { publishedPackages } from "../pack-client.ts";
@@ -114,33 +113,35 @@ async function compileNow(compiler: string): Promise<string[]> {
   return errors.filter((line) => !/^node_modules\/(?!evaluator-)/.test(line));
 }
 
-test.each(promisedNodes)("all run on Node %s", async (version) => {
+test("those of private workspaces compile against the sources", async () => {
+  const all = globSync("{packages/*,apps/*,examples/*,examples,fixtures}/README.md", { cwd: root });
+  const others = all.filter((readme) => !readmes.includes(readme));
+  const codes = others.flatMap((readme) => readCodeBlocks(readme, "ts"));
+  expect(codes.length).toBeGreaterThan(1);
+  const folder = await mkdtemp(join(root, "node_modules/.cache/snippets-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  for (const [index, code] of codes.entries()) await writeFile(join(folder, `${index}.ts`), code);
+  const config = { extends: "../../../tsconfig.base.json", include: ["*.ts"] };
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
+  expect(await failureOf(`npx tsc -p ${folder}`, { cwd: root })).toBeNull();
+});
+
+test.each(inject("nodes"))("all run on Node %s", async (_version, node) => {
   await compile("typescript-5");
-  const folder = await mkdtemp(join(tmpdir(), "node-"));
-  const manifest = { private: true, allowScripts: { node: true } };
-  await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
-  expect(
-    await failureOf(`npm install --no-audit --no-fund node@${version}`, { cwd: folder }),
-  ).toBeNull();
   const emulator = createEmulator();
-  try {
-    const { gatewayBaseUrl, directBaseUrl } = await emulator.listen();
-    const env = {
-      AI_GATEWAY_API_KEY: "local",
-      EVALUATOR_BASE_URL: gatewayBaseUrl,
-      EVALUATOR_DIRECT_API_KEY: "local",
-      EVALUATOR_DIRECT_BASE_URL: directBaseUrl,
-      SNIPPET_DATABASE_URL: postgresUrl ?? "",
-    };
-    for (const { file, needsPostgres } of snippets) {
-      if (needsPostgres && postgresUrl === null) continue;
-      const program = `typescript-5/${file.replace(/ts$/, "js")}`;
-      const command = `${folder}/node_modules/.bin/node ${program}`;
-      expect(await failureOf(command, { cwd: project, env })).toBeNull();
-    }
-  } finally {
-    await emulator.close();
-    await rm(folder, { recursive: true, force: true });
+  onTestFinished(() => emulator.close());
+  const { gatewayBaseUrl, directBaseUrl } = await emulator.listen();
+  const env = {
+    AI_GATEWAY_API_KEY: "local",
+    EVALUATOR_BASE_URL: gatewayBaseUrl,
+    EVALUATOR_DIRECT_API_KEY: "local",
+    EVALUATOR_DIRECT_BASE_URL: directBaseUrl,
+    SNIPPET_DATABASE_URL: postgresUrl ?? "",
+  };
+  for (const { file, needsPostgres } of snippets) {
+    if (needsPostgres && postgresUrl === null) continue;
+    const command = `${node} typescript-5/${file.replace(/ts$/, "js")}`;
+    expect(await failureOf(command, { cwd: project, env })).toBeNull();
   }
 });
 

@@ -7,6 +7,7 @@ export default defineConfig({
     root: import.meta.dirname,
     globalSetup: [
       join(import.meta.dirname, "install-packages.ts"),
+      join(import.meta.dirname, "../install-nodes.ts"),
       join(import.meta.dirname, "../../packages/evaluator-postgres/tests/start-server.ts"),
     ],
     maxWorkers: 2,

@@ -1,0 +1,39 @@
+import { exec } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import type { TestProject } from "vitest/node";
+import { promisedNodes } from "./node-versions.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The promised versions of Node, each with the path of its program. */
+    nodes: readonly (readonly [version: string, path: string])[];
+  }
+}
+
+/** Installs the promised versions of Node from the registry, each in a folder of its own. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), "nodes-"));
+  const nodes: [string, string][] = [];
+  for (const version of promisedNodes) {
+    nodes.push([version, await install(version, join(folder, version))]);
+  }
+  project.provide("nodes", nodes);
+  return () => rm(folder, { recursive: true, force: true });
+}
+
+async function install(version: string, cwd: string): Promise<string> {
+  await mkdir(cwd);
+  // Its program comes by a script of the installation.
+  const manifest = { private: true, allowScripts: { node: true } };
+  await writeFile(join(cwd, "package.json"), JSON.stringify(manifest));
+  // npm under npm takes the outer folder for its own.
+  const { INIT_CWD: _cwd, npm_config_local_prefix: _prefix, ...env } = process.env;
+  const command = `npm install --prefer-offline --no-audit --no-fund node@${version}`;
+  await promisify(exec)(command, { cwd, env });
+  const name = process.platform === "win32" ? "node.exe" : "node";
+  return join(cwd, "node_modules/node/bin", name);
+}

@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { publishedPackages } from "../pack-client.ts";
+import { readCodeBlocks } from "../read-readme.ts";
+import { failureOf } from "../run-command.ts";
+
+// The lines of READMEs that install, as somebody with a clone types them.
+
+const root = join(import.meta.dirname, "../..");
+const [pack = "", installClient = ""] = readCodeBlocks("README.md", "sh")
+  .flatMap((block) => block.trim().split("\n"))
+  .filter((line) => /npm pack|npm install/.test(line));
+let packed = "";
+
+beforeAll(async () => {
+  packed = await mkdtemp(join(tmpdir(), "packed-"));
+  // The build is what the setup made, and another test copies it meanwhile.
+  const command = `${pack.replace(/^npm run build && /, "")} --pack-destination ${packed}`;
+  const failure = await failureOf(command, { cwd: root });
+  if (failure !== null) throw new Error(failure);
+  return () => rm(packed, { recursive: true, force: true });
+});
+
+test("the README packs all packages, and installs the client from its file", () => {
+  expect(pack).toBe("npm run build && npm pack ./packages/*/dist");
+  expect(installClient).toBe(
+    "cd ../your-project && npm install ../evaluator/evaluator-client-*.tgz",
+  );
+});
+
+test.each(publishedPackages())("%s is installed as its README says", async (name) => {
+  const lines = readCodeBlocks(`packages/${name}/README.md`, "sh").flatMap((block) =>
+    block.split("\n").filter((line) => line.startsWith("npm install ")),
+  );
+  const [released = "", fromClone = "", ...others] = lines.map((line) => line.split(" # "));
+  expect(others).toEqual([]);
+  expect(released[0]?.trim()).toBe(`npm install ${name}`);
+  expect(fromClone[1]).toContain(pack);
+  const project = await mkdtemp(join(tmpdir(), "project-"));
+  onTestFinished(() => rm(project, { recursive: true, force: true }));
+  await writeFile(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  const install = (fromClone[0] ?? "").replaceAll("../evaluator/", `${packed}/`);
+  const quickly = "--prefer-offline --no-audit --no-fund --ignore-scripts";
+  expect(await failureOf(`${install} ${quickly}`, { cwd: project })).toBeNull();
+  const used = name === "evaluator-cli" ? "npx --no-install evaluator --version" : importOf(name);
+  expect(await failureOf(used, { cwd: project })).toBeNull();
+});
+
+function importOf(name: string): string {
+  return `node --input-type=module -e 'await import("${name}")'`;
+}
