@@ -4,7 +4,7 @@ import { startTestRouter } from "./testing/test-router.ts";
 
 const patiently = { timeout: 120_000 };
 
-test("a connection beyond the limit is told to come back, and room comes back", async () => {
+test("a connection beyond the limit is answered with a 503, and room comes back", async () => {
   const { origin, host } = await startTestRouter({}, { limits: { maxConnections: 1 } });
   const { socket, received } = await rawClient(origin);
   const request = rawRequest("GET /healthz", [`Host: ${host}`]);

@@ -54,8 +54,8 @@ export function followConnections(server: Server, stallMs: number): Connections 
     socket.once("close", () => inFlight.delete(socket));
   });
   server.on("request", ({ socket }, response) => {
-    // Node says that a connection is idle, and once more after as long where a write was under way before. While a
-    // model thinks there is silence too, but nothing that waits to be read.
+    // Node says that a connection is idle, and once more after as long where a write was under way
+    // before. While a model thinks there is silence too, but nothing that waits to be read.
     response.setTimeout(stallMs, () => socket.writableLength > 0 && socket.destroy());
     inFlight.set(socket, (inFlight.get(socket) ?? 0) + 1);
     response.once("close", () => {

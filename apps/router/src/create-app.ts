@@ -62,7 +62,7 @@ export interface AppParts extends AnsweredHosts {
   readonly keepFeedback?: (record: FeedbackRecord) => void;
   /** Returns how many records the decision log dropped. @default there is no log */
   readonly logDropped?: () => number;
-  /** Is given one line for each response. @default there is no access log */
+  /** Called with one line for each response. @default there is no access log */
   readonly accessLog?: TextSink;
   /** Messages wait for it. @default nothing */
   readonly pricesTried?: Promise<void>;

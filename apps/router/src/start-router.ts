@@ -47,7 +47,7 @@ export interface RouterParts {
   readonly keepFeedback?: (record: FeedbackRecord) => void;
   /** Records that the decision log dropped. @default there is no log */
   readonly logDropped?: () => number;
-  /** Is given one line for each response. @default there is no access log */
+  /** Called with one line for each response. @default there is no access log */
   readonly accessLog?: TextSink;
   /** @default defaultServerLimits */
   readonly limits?: Partial<ServerLimits>;

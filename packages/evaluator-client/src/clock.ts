@@ -25,7 +25,7 @@ export const systemClock: Clock = {
 export interface EvaluatorRuntime {
   /** @default the machine's own clock */
   clock?: Clock;
-  /** Gives a number from 0 to 1. @default Math.random */
+  /** Returns a number from 0 to 1. @default Math.random */
   random?: () => number;
 }
 

@@ -5,7 +5,7 @@ import { emailRequest, gatewayBody } from "./testing/email-evaluation.ts";
 import { ManualClock } from "./testing/manual-clock.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
 
-/** Asks once with responses in turn, and gives the lines that were written, each with its level. */
+/** Asks once with responses in turn, and returns the lines that were written, each with its level. */
 async function linesOf(responses: Response[], logger: Logger | null = null) {
   const lines: string[] = [];
   const to = (level: string) => (line: string) => void lines.push(`${level}: ${line}`);

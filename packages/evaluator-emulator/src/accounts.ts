@@ -73,7 +73,7 @@ export interface AccountBook {
   find(key: string): Account | null;
   /** Tops up every account, those not opened yet included. */
   topUpAll(dollars: number): void;
-  /** Gives every key a new account. */
+  /** Opens a new account for every key. */
   reset(): void;
 }
 

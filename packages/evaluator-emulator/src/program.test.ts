@@ -6,7 +6,7 @@ import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { runEmulator } from "./program.ts";
 
-/** Runs the program in this process until the test is over, and gives what it prints when it listens. */
+/** Runs the program in this process until the test is over, and returns what it prints when it listens. */
 async function start(words: string, cwd: string) {
   const interruption = new AbortController();
   let listening = (_printed: string): void => undefined;

@@ -50,7 +50,7 @@ test("a record whose state somebody changed is not asked about as something else
   await expect(runs.readChunk(chunk)).rejects.toThrow("Record 1 of run 1 is not as it was written");
 });
 
-test("of answers to the same call that come at once one is kept, and each is told of", async () => {
+test("of answers to the same call that come at once one is kept, and each is reported", async () => {
   const [record] = recordsNamed("a");
   await opened.load([record as RunRecord]);
   const writer = runs.writer({ run: 1, signal });

@@ -117,7 +117,7 @@ export class ChunkQueue {
     return { run, chunk: data.chunk, lease: { id, retryCount } };
   }
 
-  /** Says that a worker is still at its chunk; returns whether it still has it. */
+  /** Notes that a worker is still at its chunk; returns whether it still has it. */
   async touch({ run, lease }: LeasedChunk): Promise<boolean> {
     const touched = await withOwnErrors(() => this.#boss.touch(queueOf(run), lease));
     // The types of pg-boss leave the count out.
@@ -129,7 +129,7 @@ export class ChunkQueue {
     await withOwnErrors(() => this.#boss.complete(queueOf(run), lease));
   }
 
-  /** Gives a chunk back that is not finished; another worker gets it at once. */
+  /** Releases a chunk that is not finished; another worker gets it at once. */
   async release({ run, lease }: LeasedChunk): Promise<void> {
     await withOwnErrors(() => this.#boss.fail(queueOf(run), lease));
   }

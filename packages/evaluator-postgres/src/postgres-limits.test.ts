@@ -67,7 +67,7 @@ test("counts the members that asked in the last ten seconds", async () => {
   expect((await store.lease({ ...ask, member: "two" })).members).toBe(1);
 });
 
-test("pauses all, for the longest that was told", async () => {
+test("pauses all, for the longest that was asked for", async () => {
   await store.pause("team-a", 8 * aMinute);
   await store.pause("team-a", 1);
   const { waitMs, pausedMs } = await store.lease(ask);
@@ -76,15 +76,15 @@ test("pauses all, for the longest that was told", async () => {
 });
 
 test("tells a pause to those who listen for its key, until they end that", async () => {
-  const heard: string[] = [];
-  const stop = store.onPause("team-a", (ms) => heard.push(`a ${ms}`));
-  store.onPause("other", (ms) => heard.push(`other ${ms}`));
+  const pauses: string[] = [];
+  const stop = store.onPause("team-a", (ms) => pauses.push(`a ${ms}`));
+  store.onPause("other", (ms) => pauses.push(`other ${ms}`));
   await store.pause("team-a", 1500);
-  await expect.poll(() => heard).toEqual(["a 1500"]);
+  await expect.poll(() => pauses).toEqual(["a 1500"]);
   stop();
   await store.pause("team-a", 1600);
   await store.pause("other", 1700);
-  await expect.poll(() => heard).toEqual(["a 1500", "other 1700"]);
+  await expect.poll(() => pauses).toEqual(["a 1500", "other 1700"]);
 });
 
 test("lowers the rate to 0.8 times once for many throttled answers, and climbs back", async () => {
@@ -165,7 +165,7 @@ describe("what PostgreSQL rejects", () => {
     ["53300", "busy", "max_connections"],
     ["57P03", "unreachable", "Check that it runs"],
     ["XX000", "other", "schema evaluator"],
-  ])("is told apart: %s is %s", async (code, failure, next) => {
+  ])("is a failure of its own: %s is %s", async (code, failure, next) => {
     await reject(code);
     try {
       const error = await store.lease(ask).catch((error: unknown) => error);
@@ -176,7 +176,7 @@ describe("what PostgreSQL rejects", () => {
     }
   });
 
-  test("is told apart: a database that may only be read", async () => {
+  test("is a failure of its own: a database that may only be read", async () => {
     await store.lease(ask);
     await database.query("set default_transaction_read_only = on");
     try {

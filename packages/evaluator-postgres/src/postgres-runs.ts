@@ -141,7 +141,7 @@ export class PostgresRuns implements AsyncDisposable {
     return row?.granted ?? 0;
   }
 
-  /** Says that a worker is still at its chunk; returns whether it still has it. */
+  /** Notes that a worker is still at its chunk; returns whether it still has it. */
   async touch(chunk: LeasedChunk): Promise<boolean> {
     return await this.#queue.touch(chunk);
   }

@@ -4,7 +4,7 @@
  * 116,000 instructions of the server as a statement, and takes 66,000.
  *
  * A plan may be made while a table is empty and be used when it has millions of rows, so each goes by
- * the indexes whatever it is told of sizes.
+ * the indexes whatever statistics say of sizes.
  */
 const byIndex = `language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off`;

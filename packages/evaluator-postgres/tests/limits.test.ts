@@ -74,17 +74,17 @@ describe.skipIf(url === null)("a limit on a real server", () => {
 
   test("tells a pause to every store, again after the server cut all connections", async () => {
     const [one, two] = [await open(shared.at()), await open(shared.at())];
-    const heard: number[] = [];
-    two.store.onPause("team-a", (ms) => heard.push(ms));
+    const pauses: number[] = [];
+    two.store.onPause("team-a", (ms) => pauses.push(ms));
     await one.store.pause("team-a", 1500);
-    await expect.poll(() => heard).toEqual([1500]);
+    await expect.poll(() => pauses).toEqual([1500]);
     await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [
       shared.name,
     ]);
     await expect
       .poll(async () => {
         await one.store.pause("team-a", 1600).catch(() => {});
-        return heard;
+        return pauses;
       })
       .toContain(1600);
   });

@@ -73,12 +73,12 @@ test.skipIf(postgresUrl === null)(
       name,
     ]);
     expect(await Promise.all(origins.map(decide))).toEqual([200, 200]);
-    const told = routers.flatMap(({ printed }) => printed).join("\n");
-    expect(told).not.toContain(name);
+    const output = routers.flatMap(({ printed }) => printed).join("\n");
+    expect(output).not.toContain(name);
   },
 );
 
-test("a database that cannot be read as one ends the start, and its address is not told", async () => {
+test("a database that cannot be read as one ends the start, and its address is not printed", async () => {
   const { printed, ended } = await startRouter({
     ROUTER_LIMITS: "postgres://u:dont-tell@127.0.0.1/x?sslmode=verify-full&sslrootcert=/nowhere",
   });

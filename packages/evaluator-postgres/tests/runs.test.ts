@@ -131,7 +131,7 @@ describe.skipIf(url === null)("runs on a real server", () => {
     expect(read.rows).toHaveLength(2500);
     expect(read.rows[0]).toEqual(["m-100", "one", 2500]);
     expect(await ask("select from mails where false")).toEqual({ names: [], rows: [] });
-    for (const [text, told] of [
+    for (const [text, message] of [
       ["select 1; commit; delete from evaluator.answers", "multiple commands"],
       ["select 1 ` ; commit; `", "syntax error"],
       ["delete from evaluator.answers returning 1", "syntax error"],
@@ -142,7 +142,7 @@ describe.skipIf(url === null)("runs on a real server", () => {
     ] as const) {
       await expect(ask(text)).rejects.toMatchObject({
         failure: "query",
-        message: expect.stringContaining(told),
+        message: expect.stringContaining(message),
       });
     }
     expect(await workWith(runs, 2600)).toBe(200);

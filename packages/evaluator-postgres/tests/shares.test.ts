@@ -59,8 +59,8 @@ class Members {
     const counts = await Promise.all(
       this.#processes.map(async (child) => {
         child.send(asked);
-        const [told] = (await once(child, "message")) as [MemberCounts];
-        return told;
+        const [figures] = (await once(child, "message")) as [MemberCounts];
+        return figures;
       }),
     );
     const answered = counts.map((one) => one.answered);
@@ -87,10 +87,10 @@ describe.skipIf(serverUrl === null)("a limit that processes send at", () => {
       await wait(MEASURED_MS);
       const { answered, share, throttled } = await members.counts(fromMs);
       const ratio = Math.max(...answered) / Math.min(...answered);
-      const told = `${percent(share)} used, most over fewest ${ratio.toFixed(3)}`;
+      const figures = `${percent(share)} used, most over fewest ${ratio.toFixed(3)}`;
       const each = answered.join(" ");
       process.stdout.write(
-        `${count} processes: ${told} (${each}), ${percent(throttled)} throttled\n`,
+        `${count} processes: ${figures} (${each}), ${percent(throttled)} throttled\n`,
       );
       expect(share).toBeGreaterThan(REACHED.share);
       expect(ratio).toBeLessThan(REACHED.ratio);
@@ -118,8 +118,8 @@ describe.skipIf(serverUrl === null)("a limit that processes send at", () => {
     await wait(SETTLING_MS);
     const back = await members.counts(backMs);
     const { throttled } = await members.counts(fromMs);
-    const told = `${percent(away.share)} used, afterwards ${percent(back.share)}`;
-    process.stdout.write(`Without the database: ${told}, ${percent(throttled)} throttled\n`);
+    const figures = `${percent(away.share)} used, afterwards ${percent(back.share)}`;
+    process.stdout.write(`Without the database: ${figures}, ${percent(throttled)} throttled\n`);
     expect(away.share).toBeGreaterThan(REACHED.away);
     expect(back.share).toBeGreaterThan(REACHED.back);
     expect(throttled).toBeLessThanOrEqual(REACHED.throttled);

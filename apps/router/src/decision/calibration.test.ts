@@ -86,7 +86,7 @@ test("the decision log joins with labels by the request's id, calibrated or not"
 });
 
 const fitting = calibrationOf("local/lexical-1");
-const wrong: [what: string, content: string | null, told: string][] = [
+const wrong: [what: string, content: string | null, message: string][] = [
   ["a file that is not there", null, "cannot be read: no such file or directory"],
   ["no JSON", "{", "is not JSON"],
   ["no calibration", "{}", "is not a calibration"],
@@ -108,17 +108,17 @@ const wrong: [what: string, content: string | null, told: string][] = [
 ];
 
 test.each(wrong)("%s as ROUTER_CALIBRATION ends the start with one line", async (...row) => {
-  const [, content, told] = row;
+  const [, content, message] = row;
   const path = join(await temporaryFolder(), "calibration.json");
   if (content !== null) await writeFile(path, content);
   const env = { PORT: "0", ROUTER_CALIBRATION: path };
   const { code, stdout, stderr } = await startRouterHere(env).ended;
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toContain(`ROUTER_CALIBRATION=${JSON.stringify(path)} ${told}`);
+  expect(stderr).toContain(`ROUTER_CALIBRATION=${JSON.stringify(path)} ${message}`);
   expect(stderr).toMatch(/^[^\n]+evaluator calibrate[^\n]+\n$/);
 });
 
-test("a calibration for another model is told to whoever asks, and the router goes on", async () => {
+test("a calibration for another model is an error for whoever asks, and the router goes on", async () => {
   const path = join(await temporaryFolder(), "calibration.json");
   await writeFile(path, JSON.stringify(calibrationOf("local/lexical-2")));
   const { code, statuses } = await decideAll(messages.slice(0, 2), { ROUTER_CALIBRATION: path });

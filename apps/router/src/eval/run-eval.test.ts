@@ -7,7 +7,7 @@ import { evalUsage, runEval } from "./run-eval.ts";
 
 const fixtures = join(import.meta.dirname, "../../../../fixtures/routing");
 
-/** Runs the command in a folder of its own, and gives what it printed. */
+/** Runs the command in a folder of its own, and returns what it printed. */
 async function evaluate(
   lines: readonly object[],
   { env = {}, words = [] }: { env?: Environment; words?: string[] } = {},
@@ -62,10 +62,10 @@ test.each([
   ["sticky", "Right 65.0%"],
 ])(
   "the forty follow-ups are judged with ROUTER_CONTEXT=%s as the docs say: %s",
-  async (context, told) => {
+  async (context, words) => {
     const lines = await readLines("follow-ups.ndjson");
     const { first } = await evaluate(lines, { env: { ROUTER_CONTEXT: context } });
-    expect(first.stdout).toContain(told);
+    expect(first.stdout).toContain(words);
   },
 );
 
@@ -118,9 +118,9 @@ test.each([
     { prompt: "secret words", scores: { one: 1 } },
     "line 1: has scores of one model; two at least are compared.",
   ],
-])("a line that is none is named, and its text is not: %j", async (line, told) => {
+])("a line that is none is named, and its text is not: %j", async (line, words) => {
   const { first } = await evaluate([line]);
   expect(first.exitCode).toBe(1);
-  expect(first.stderr).toContain(told);
+  expect(first.stderr).toContain(words);
   expect(first.stderr).not.toContain("secret words");
 });

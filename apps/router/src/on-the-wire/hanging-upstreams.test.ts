@@ -10,7 +10,7 @@ const patiently = { timeout: 120_000 };
 const calls = ["evaluation", "reply"] as const;
 
 test.each(calls)(
-  "while the %s hangs, others are told when to come back, and leaving ends it",
+  "while the %s hangs, others are answered when to come back, and leaving ends it",
   async (call) => {
     const upstream = hangingUpstream();
     const env = { ROUTER_MAX_CALLS: "1" };

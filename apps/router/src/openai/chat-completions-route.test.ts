@@ -136,7 +136,7 @@ test("what changes no reply is passed on, or named in a header", async () => {
   expect(seen[0]?.body).toMatchObject({ providerOptions: { gateway: { user: "team-a" } } });
 });
 
-test("a wish for single tool calls is named where the model's maker cannot be told of it", async () => {
+test("a wish for single tool calls is named where the model's maker takes no such wish", async () => {
   const { client } = await openAiClient();
   const ignoredFor = async (model: string) => {
     const messages = [{ role: "user" as const, content: "hi" }];

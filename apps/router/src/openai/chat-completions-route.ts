@@ -81,7 +81,7 @@ interface OpenedReply {
   readonly begun: Promise<Answer | void>;
   /** The decision that holds by now, the fallback's included. */
   readonly decision: () => Decision;
-  /** Gives the pieces to the client from now on; until then no more of them is read. */
+  /** Passes the pieces to the client from now on; until then no more of them is read. */
   readonly passTo: (pass: PassDelta) => void;
   readonly answer: Promise<Answer>;
 }

@@ -31,7 +31,7 @@ test.each([true, false])(
 );
 
 test.each([true, false])(
-  "a conversation over the model's context is told in the model's words, once (stream: %s)",
+  "a conversation over the model's context is an error in the model's words, once (stream: %s)",
   async (stream) => {
     const message = "This model's maximum context length is 8 tokens.";
     const reply = () =>

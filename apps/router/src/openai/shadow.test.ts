@@ -13,16 +13,16 @@ const prices = new Map([
 ]);
 
 async function startShadow(differences: Differences = {}) {
-  const told = Promise.withResolvers<MessageRecord>();
+  const observed = Promise.withResolvers<MessageRecord>();
   const policy = { ...defaultPolicy, shadowModel };
-  const router = await testRouter(differences, { policy, prices, observe: told.resolve });
+  const router = await testRouter(differences, { policy, prices, observe: observed.resolve });
   const ask = (model: string) =>
     router.request("/v1/chat/completions", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ model, messages: [{ role: "user", content: "hi" }] }),
     });
-  return { ask, record: told.promise, chat: router.chat };
+  return { ask, record: observed.promise, chat: router.chat };
 }
 
 test("the model of ROUTER_SHADOW answers auto, and the log says what auto would have done", async () => {

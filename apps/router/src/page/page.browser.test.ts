@@ -45,7 +45,7 @@ test("a failed evaluation shows its error, and the next message works", async ()
   expect(await page.getByRole("article").count()).toBe(2);
 });
 
-test("a router that is gone is told apart from one that failed", async () => {
+test("a router that is gone differs from one that failed", async () => {
   const { page, router } = await openPage();
   await page.route("**/chat", (route) => route.abort("connectionrefused"));
   const answer = await send(page, "hi");

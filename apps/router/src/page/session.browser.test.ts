@@ -80,7 +80,7 @@ test("a choice in doubt looks like one, and a clear one does not", async () => {
   expect(await (await send(other, "hi")).locator(".doubtful").count()).toBe(0);
 });
 
-test("a program is told where to ask, with a line to copy that works", async () => {
+test("a program is shown where to ask, with a line to copy that works", async () => {
   const { page, router } = await openPage();
   await page.getByText("Use it from a program").click();
   expect(await page.locator("#base").innerText()).toBe(`${router.origin}/v1`);

@@ -15,30 +15,30 @@ async function refresh({ failures, signal }: { failures: number; signal?: AbortS
   const catalog = createCatalog({ fetch, env: {}, maxRetries: 0 });
   const models = { tierModels: defaultTierModels, fallbackModels: [] };
   const prices = new Map<string, ModelPrice>();
-  const told: string[] = [];
+  const printed: string[] = [];
   await refreshPrices(
-    { catalog, redact: redactor([]), models, prices, onTried: () => told.push("tried") },
+    { catalog, redact: redactor([]), models, prices, onTried: () => printed.push("tried") },
     {
       signal: signal ?? new AbortController().signal,
-      write: (text) => told.push(text),
-      warn: (text) => told.push(`warning: ${text}`),
-      sleep: async (milliseconds) => void told.push(`${milliseconds} ms later`),
+      write: (text) => printed.push(text),
+      warn: (text) => printed.push(`warning: ${text}`),
+      sleep: async (milliseconds) => void printed.push(`${milliseconds} ms later`),
     },
   );
-  return { prices, told, asked };
+  return { prices, printed, asked };
 }
 
 const ratio = expect.stringContaining("200 times the cheapest");
 
 test("a list that can be read is read once", async () => {
-  const { prices, told, asked } = await refresh({ failures: 0 });
-  expect({ told, asked }).toEqual({ told: [ratio, "tried"], asked: 1 });
+  const { prices, printed, asked } = await refresh({ failures: 0 });
+  expect({ printed, asked }).toEqual({ printed: [ratio, "tried"], asked: 1 });
   expect(prices.get(defaultTierModels.nano)?.inputUsdPerMillionTokens).toBe(0.05);
 });
 
 test("a list that cannot be read is a warning once, and tried again each minute", async () => {
-  const { prices, told } = await refresh({ failures: 2 });
-  expect(told).toEqual([
+  const { prices, printed } = await refresh({ failures: 2 });
+  expect(printed).toEqual([
     expect.stringMatching(
       /^warning: The price list cannot be read, so costs are unknown; [^\n]+\n$/,
     ),

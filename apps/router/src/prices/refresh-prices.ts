@@ -17,7 +17,7 @@ export interface PriceRefresh {
   readonly models: ConfiguredModels;
   /** Is filled with what is found. */
   readonly prices: Map<string, ModelPrice>;
-  /** Is called after each try. */
+  /** Called after each try. */
   readonly onTried: () => void;
 }
 

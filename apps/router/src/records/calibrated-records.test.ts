@@ -52,7 +52,7 @@ test("the least confidence is compared with the choice's calibrated probability"
   }
 });
 
-test("another model than the calibration's is a told error, whose decision is paid for", async () => {
+test("another model than the calibration's is an error that is sent, whose decision is paid for", async () => {
   const { records, chat, request } = await routerOf("typesafe-ai/jev-2");
   const response = await chat({ message: "hi" });
   expect(response.status).toBe(502);

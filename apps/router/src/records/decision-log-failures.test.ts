@@ -34,10 +34,10 @@ async function readLog(path: string) {
 
 test("a full disk loses the records of that time, counts them, and no others", async () => {
   const path = join(await temporaryFolder(), "decisions.jsonl");
-  const told: string[] = [];
+  const warnings: string[] = [];
   const length = Buffer.byteLength(JSON.stringify(recordWith("1"))) + 1;
   const { disk, open } = smallDisk(Math.floor(length * 1.5));
-  const log = await openDecisionLog(path, { warn: (line) => told.push(line), open });
+  const log = await openDecisionLog(path, { warn: (line) => warnings.push(line), open });
   for (const id of ["1", "2"]) log.observe(recordWith(id)); // one write, cut short in the second line
   await log.reopen();
   log.observe(recordWith("3"));
@@ -48,7 +48,7 @@ test("a full disk loses the records of that time, counts them, and no others", a
   await log.close();
   expect(log.dropped()).toBe(2);
   expect(await readLog(path)).toEqual({ ids: ["1", "4", "5"], torn: 1 });
-  expect(told).toEqual([
+  expect(warnings).toEqual([
     "The decision log cannot be written (ENOSPC); records are dropped until it can.\n",
     "The decision log is written again; 2 records were dropped.\n",
   ]);
@@ -56,9 +56,9 @@ test("a full disk loses the records of that time, counts them, and no others", a
 
 test("each time of a full disk tells its own losses", async () => {
   const path = join(await temporaryFolder(), "decisions.jsonl");
-  const told: string[] = [];
+  const warnings: string[] = [];
   const { disk, open } = smallDisk(0);
-  const log = await openDecisionLog(path, { warn: (line) => told.push(line), open });
+  const log = await openDecisionLog(path, { warn: (line) => warnings.push(line), open });
   for (const lost of [1, 2]) {
     for (let record = 0; record < lost; record += 1) log.observe(recordWith("lost"));
     await log.reopen();
@@ -69,7 +69,7 @@ test("each time of a full disk tells its own losses", async () => {
   }
   await log.close();
   expect(log.dropped()).toBe(3);
-  expect(told.filter((line) => line.includes("again"))).toEqual([
+  expect(warnings.filter((line) => line.includes("again"))).toEqual([
     "The decision log is written again; 1 records were dropped.\n",
     "The decision log is written again; 2 records were dropped.\n",
   ]);
@@ -99,17 +99,19 @@ test("a rotation takes no record away: each is in one file or the other, in orde
 
 test("a rotation to where nothing can be opened leaves the log in its old file", async () => {
   const path = join(await temporaryFolder(), "decisions.jsonl");
-  const told: string[] = [];
+  const warnings: string[] = [];
   let opened = 0;
   const open: Open = async (...file) => {
     if (opened++ > 0) throw Object.assign(new Error("not allowed"), { code: "EACCES" });
     return openFile(...file);
   };
-  const log = await openDecisionLog(path, { warn: (line) => told.push(line), open });
+  const log = await openDecisionLog(path, { warn: (line) => warnings.push(line), open });
   await log.reopen();
   log.observe(recordWith("1"));
   await log.close();
-  expect(told).toEqual(["The decision log stays in its old file: the new one fails (EACCES).\n"]);
+  expect(warnings).toEqual([
+    "The decision log stays in its old file: the new one fails (EACCES).\n",
+  ]);
   expect(await readLog(path)).toEqual({ ids: ["1"], torn: 0 });
 });
 
@@ -125,11 +127,11 @@ test("a disk that hangs fills no memory: beyond 10,000 waiting records they are 
     };
     return { ...handle, write: write as typeof handle.write };
   };
-  const told: string[] = [];
-  const log = await openDecisionLog(path, { warn: (line) => told.push(line), open });
+  const warnings: string[] = [];
+  const log = await openDecisionLog(path, { warn: (line) => warnings.push(line), open });
   for (let id = 0; id < 10_002; id += 1) log.observe(recordWith(String(id)));
   expect(log.dropped()).toBe(2);
-  expect(told).toEqual([expect.stringContaining("(the disk is too slow)")]);
+  expect(warnings).toEqual([expect.stringContaining("(the disk is too slow)")]);
   goesOn.resolve();
   await log.close();
   expect((await readLog(path)).ids).toHaveLength(10_000);
@@ -169,8 +171,8 @@ test("on a real disk that is full, and then is not, the log goes on", async () =
   if (folder === null) return; // only root may; the tests above play the same
   const path = join(folder, "decisions.jsonl");
   await writeFile(join(folder, "other"), "a".repeat(4096));
-  const told: string[] = [];
-  const log = await openDecisionLog(path, { warn: (line) => told.push(line) });
+  const warnings: string[] = [];
+  const log = await openDecisionLog(path, { warn: (line) => warnings.push(line) });
   const ids = Array.from({ length: 30 }, (_, index) => String(index));
   for (const id of ids) {
     log.observe(recordWith(id));
@@ -184,5 +186,5 @@ test("on a real disk that is full, and then is not, the log goes on", async () =
   expect(read.ids).toEqual([...ids.slice(0, ids.length - dropped), "after"]);
   expect(read.torn).toBeLessThanOrEqual(1);
   expect(dropped).toBeGreaterThan(5);
-  expect(told[0]).toContain("(ENOSPC)");
+  expect(warnings[0]).toContain("(ENOSPC)");
 });

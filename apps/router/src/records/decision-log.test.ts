@@ -44,7 +44,7 @@ test("each message is one line with ids, shares, times and costs, and no text", 
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test("a failed decision, a failed reply and a stopped one are told apart", async () => {
+test("a failed decision, a failed reply and a stopped one differ", async () => {
   const outcomes: string[] = [];
   const observe = ({ outcome, failure }: MessageRecord) =>
     outcomes.push(`${outcome} ${failure ?? ""}`.trim());

@@ -114,7 +114,7 @@ test("a conversation is estimated by all its texts", async () => {
   expect(records).toMatchObject([{ inputTokens: 21, outputTokens: 0, isEstimate: true }]);
 });
 
-test("tokens that the gateway told before the reader left are no estimate", async () => {
+test("tokens that the gateway named before the reader left are no estimate", async () => {
   const { records, ...parts } = keepRecords();
   const usage = { inputTokens: { total: 100 }, outputTokens: { total: 10 } };
   const whole = await replyStream(["Hello!"], { usage }).text();

@@ -125,8 +125,8 @@ test.each([
     return (listener) => {
       asked.push(name);
       if (hasBegun) void listener?.onText("half");
-      const told = { message: "Overloaded", url: "http://model.invalid", requestBodyValues: {} };
-      throw new APICallError({ ...told, statusCode: 500 });
+      const failure = { message: "Overloaded", url: "http://model.invalid", requestBodyValues: {} };
+      throw new APICallError({ ...failure, statusCode: 500 });
     };
   };
   const { replyError } = await replyFrom(async () => Response.json({}), {

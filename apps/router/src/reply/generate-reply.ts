@@ -35,9 +35,9 @@ export interface ReplyOptions {
   readonly chain?: readonly OpenModel[];
   /** Called when the first or next of the chain is asked, with the cause. */
   readonly onNext?: ((index: number, cause: "model-refused" | "model-failed") => void) | undefined;
-  /** Is given the text as it comes; without it, the text comes whole. */
+  /** Called with the text as it comes; without it, the text comes whole. */
   readonly onDelta?: ((text: string) => void | Promise<void>) | undefined;
-  /** Is given pieces of tool calls as they come; without it, and `onDelta`, they come whole. */
+  /** Called with pieces of tool calls as they come; without it, and `onDelta`, they come whole. */
   readonly onToolCalls?: ((deltas: readonly ToolCallDelta[]) => void | Promise<void>) | undefined;
   /** Headers for the model's service, beside its own. @default none */
   readonly headers?: Record<string, string>;

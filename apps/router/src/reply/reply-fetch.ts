@@ -6,9 +6,9 @@ import { BrokenReplyError, gatewayEvents, type ReadEvent, type ToolPiece } from 
 
 /** What is called while a streamed reply comes. */
 export interface ReplyListener {
-  /** Is given the text, joined as far as it has come; nothing more is read until it is done. */
+  /** Called with the text, joined as far as it has come; nothing more is read until it is done. */
   readonly onText: (text: string) => void | Promise<void>;
-  /** Is given pieces of tool calls; nothing more is read until it is done. */
+  /** Called with pieces of tool calls; nothing more is read until it is done. */
   readonly onToolCalls: (pieces: readonly ToolPiece[]) => void | Promise<void>;
   /** Called with the tokens that the service names. */
   readonly onUsage: (usage: TokenUsage) => void;
@@ -162,7 +162,7 @@ function createSizeLimit() {
   };
 }
 
-/** The next chunk, or null; an end of the connection that nobody here asked for becomes an error in own words. */
+/** Reads the next chunk, or null; an end that nobody here asked for is an error in own words. */
 async function read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> {
   try {
     return (await reader.read()).value ?? null;

@@ -49,7 +49,7 @@ test.each([undefined, "*/*", "application/json", "application/json, text/event-s
   },
 );
 
-test("a reply that fails before or after its first words is told in done", async () => {
+test("a reply that fails before or after its first words is in done", async () => {
   const forbidden = { message: "Not for you.", type: "forbidden" };
   for (const reply of [
     () => Response.json({ error: forbidden }, { status: 403 }),

@@ -69,7 +69,7 @@ function appThatThrows(error: Error) {
   return { app, defects };
 }
 
-test("an error nobody expected is reported, and told without its message", async () => {
+test("an error nobody expected is reported, and answered without its message", async () => {
   const { app, defects } = appThatThrows(new RangeError(secretText));
   const response = await app.request("/");
   expect(response.status).toBe(500);
@@ -77,7 +77,7 @@ test("an error nobody expected is reported, and told without its message", async
   expect(defects).toEqual([new RangeError(secretText)]);
 });
 
-test("a client that went away is no defect, and is told nothing", async () => {
+test("a client that went away is no defect, and is answered nothing", async () => {
   const { app, defects } = appThatThrows(new Error("aborted"));
   const response = await app.request("/", { signal: AbortSignal.abort() });
   expect({ status: response.status, text: await response.text(), defects }).toEqual({

@@ -38,11 +38,11 @@ test.each([
   [{ requestId: "a", tier: "huge" }, "tier is none of nano"],
   [{ requestId: "a b", tier: "nano" }, "requestId is no id"],
   [{ tier: "nano" }, "requestId"],
-])("%j is rejected by its field", async (body, told) => {
+])("%j is rejected by its field", async (body, message) => {
   const { request } = await startLogged();
   const response = await request("/feedback", post(body));
   expect(response.status).toBe(400);
-  expect(await response.json()).toEqual({ error: expect.stringContaining(told) });
+  expect(await response.json()).toEqual({ error: expect.stringContaining(message) });
 });
 
 test("without a log feedback is rejected, and says how to have one", async () => {

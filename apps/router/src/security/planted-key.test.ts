@@ -82,7 +82,7 @@ const posts: [path: string, body: unknown, accept: string][] = [
 ];
 const gets = ["/", "/nowhere", "/v1/models", "/metrics", "/healthz", "/readyz"];
 
-/** Asks every endpoint, and gives what the first posts were answered. */
+/** Asks every endpoint, and returns what the first posts were answered. */
 async function askAll(origin: string): Promise<string[]> {
   const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
   const texts: string[] = [];

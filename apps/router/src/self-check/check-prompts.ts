@@ -10,7 +10,7 @@ export interface PromptCheck {
   readonly write: (text: string) => void;
 }
 
-/** Asks the three prompts one after the other, prints each outcome, and gives whether all passed. */
+/** Asks the three prompts one after the other, prints each outcome, and returns whether all passed. */
 export async function checkPrompts({ ask, write }: PromptCheck): Promise<boolean> {
   let failed = 0;
   for (const prompt of selfCheckPrompts) {

@@ -32,7 +32,7 @@ test("another tier, share or order is named", () => {
   ]);
 });
 
-test("a failed evaluation is told with the error that emptied the decision", () => {
+test("a failed evaluation is printed with the error that emptied the decision", () => {
   const failures = findFailures({ error: "The gateway answered 401." }, { tier: "nano" });
   expect(failures).toEqual(["no tier was chosen: The gateway answered 401."]);
 });

@@ -18,7 +18,7 @@ export interface SelfCheckOutput {
 const recordedNotice =
   "Answers are recordings, played by the local emulator; --live asks the configured service.";
 
-/** Checks the whole router, all but its port, and gives whether every prompt passed. */
+/** Checks the whole router, all but its port, and returns whether every prompt passed. */
 export async function runSelfCheck(
   { engines, tierModels }: RouterOptions,
   { write, reportDefect }: SelfCheckOutput,

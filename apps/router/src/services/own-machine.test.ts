@@ -13,7 +13,7 @@ import { startTestRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import { connectServices } from "./connect-services.ts";
 
-/** Starts a chat server as people run it on their own machine, and gives its address. */
+/** Starts a chat server as people run it on their own machine, and returns its address. */
 async function startServer(options: EmulatorOptions = {}): Promise<string> {
   const emulator = createEmulator({ engine: "ollama", exchanges: [], ...options });
   onTestFinished(() => emulator.close());
@@ -137,16 +137,16 @@ test("a server that tells no tokens has its reply estimated, and one that thinks
 
 const finish = { choices: [{ delta: {}, finish_reason: "stop" }] };
 
-test.each<[what: string, chunks: object[], last: string | null, told: string]>([
+test.each<[what: string, chunks: object[], last: string | null, words: string]>([
   ["breaks off", [{ choices: [{ delta: { content: "Hel" } }] }], null, "The reply broke off: the"],
   ["sends an error", [{ error: { message: "CUDA ran out" } }, finish], null, "broke off: CUDA ran"],
   ["sends no JSON", [], "{", "sent an event that is not JSON"],
-])("a stream that %s says so in the router's words", async (_what, chunks, last, told) => {
+])("a stream that %s says so in the router's words", async (_what, chunks, last, words) => {
   const { post, records } = await startRouterOn(await streaming(chunks, last));
   const sent = await readEvents(await post("/chat", events));
   expect(sent.at(-1)).toMatchObject({
     event: "done",
-    data: { replyError: expect.stringContaining(told) },
+    data: { replyError: expect.stringContaining(words) },
   });
   expect(records).toMatchObject([{ outcome: "reply-failed", isEstimate: true }]);
 });
@@ -162,10 +162,10 @@ async function streaming(chunks: readonly object[], last: string | null) {
   return { ...fourLines(await startServer()), ROUTER_REPLY_BASE_URL: server };
 }
 
-test.each<[status: number, error: string, told: string]>([
+test.each<[status: number, error: string, words: string]>([
   [401, "bad key", "The server refused the key; check ROUTER_REPLY_API_KEY."],
   [404, 'model "qwen3:4b" not found, try pulling it first', "not found, try pulling it first"],
-])("a server that answers %d is told in a line", async (status, message, told) => {
+])("a server that answers %d is described in a line", async (status, message, words) => {
   const server = await startUpstream((request, response) => {
     request.resume();
     response.writeHead(status, { "content-type": "application/json" });
@@ -177,7 +177,7 @@ test.each<[status: number, error: string, told: string]>([
   });
   expect(await (await post("/chat")).json()).toMatchObject({
     reply: "",
-    replyError: expect.stringContaining(told),
+    replyError: expect.stringContaining(words),
   });
 });
 

@@ -21,7 +21,7 @@ const exportSchema = z.object({
   ),
 });
 
-/** A collector of traces; gives the bodies that it was sent. */
+/** A collector of traces; returns the bodies that it was sent. */
 async function startCollector() {
   const bodies: string[] = [];
   const origin = await startUpstream((request, response) => {
@@ -59,10 +59,10 @@ test("a message's decision and reply are spans of its caller's trace, with no te
   expect(response.status).toBe(200);
   interrupt();
   await ended;
-  const told = bodies.join("\n");
-  expect(told).not.toMatch(new RegExp(`nobody should see|${plantedKey}`));
-  expect(told).toContain("my-request");
-  expect(told).toContain("evaluator-router");
+  const exported = bodies.join("\n");
+  expect(exported).not.toMatch(new RegExp(`nobody should see|${plantedKey}`));
+  expect(exported).toContain("my-request");
+  expect(exported).toContain("evaluator-router");
   const spans = bodies
     .flatMap((body) => exportSchema.parse(JSON.parse(body)).resourceSpans)
     .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));

@@ -49,7 +49,7 @@ function problemsOf(page: Page, ownOrigin: string): string[] {
   return problems;
 }
 
-/** Sends a message from the page, and gives its card once nothing more comes. */
+/** Sends a message from the page, and returns its card once nothing more comes. */
 export async function send(page: Page, message: string) {
   await page.getByLabel("Message").fill(message);
   await page.keyboard.press("Enter");

@@ -24,7 +24,7 @@ export async function rawClient(origin: string, bytes: string | Buffer = ""): Pr
   return { socket, received };
 }
 
-/** Sends bytes as they are, and gives everything that comes back. */
+/** Sends bytes as they are, and returns everything that comes back. */
 export async function sendRaw(origin: string, bytes: string): Promise<string> {
   return (await rawClient(origin, bytes)).received;
 }

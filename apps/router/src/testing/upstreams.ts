@@ -36,7 +36,7 @@ export function testGateway({ evaluation, reply }: Differences = {}) {
   return { fetch, seen };
 }
 
-/** Starts an HTTP server for the length of a test, and gives its origin. */
+/** Starts an HTTP server for the length of a test, and returns its origin. */
 export async function startUpstream(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, "127.0.0.1");
   onTestFinished(() => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { answersByHand, endlessly, requestFor, settled } from "../testing/batch-by-hand.ts";
 import { runBatch } from "./run-batch.ts";
 
-test("gives outcomes as they come when told so", async () => {
+test("gives outcomes as they come when asked to", async () => {
   const { open, evaluateUntil } = answersByHand();
   const requests = [requestFor(0), requestFor(1), requestFor(2), requestFor(3)];
   const limits = { concurrency: 4, order: "completion" } as const;

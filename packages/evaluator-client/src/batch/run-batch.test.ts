@@ -152,7 +152,7 @@ test("ends at once on an empty input", async () => {
   expect(await batch.next()).toEqual({ done: true, value: undefined });
 });
 
-test("reads 16 times its concurrency ahead when not told otherwise", async () => {
+test("reads 16 times its concurrency ahead by default", async () => {
   const evaluateUntil = () => async (request: EvaluationRequest) => evaluationOf(request);
   const read: number[] = [];
   const requests = endlessly(read);

@@ -62,7 +62,7 @@ export interface BatchLimits {
    * ended. More of them keep a slow call from holding up the others. @default 16 times `concurrency`
    */
   readAhead?: number;
-  /** Gives the outcomes in the order of the input, or as the calls end. @default "input" */
+  /** Yields the outcomes in the order of the input, or as the calls end. @default "input" */
   order?: "input" | "completion";
 }
 
@@ -76,7 +76,7 @@ export interface RunBatchOptions<TQuestions extends Questions> {
   readonly requests: RequestSource<TQuestions>;
   /** Ends the batch; its reason is thrown as it is. */
   readonly signal: AbortSignal | undefined;
-  /** Gives what asks one request, until the signal aborts. */
+  /** Returns what asks one request, until the signal aborts. */
   readonly evaluateUntil: (signal: AbortSignal) => Ask<TQuestions>;
   /** Throws when no further request may be asked. */
   readonly checkOpen?: () => void;

@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { whenAborted } from "./http-client.ts";
 
-test("hears a signal once, and leaves no listener", () => {
+test("listens to a signal once, and leaves no listener", () => {
   const controller = new AbortController();
   const reasons: unknown[] = [];
   whenAborted(controller, (reason) => reasons.push(reason));
@@ -11,7 +11,7 @@ test("hears a signal once, and leaves no listener", () => {
   expect(getEventListeners(controller.signal, "abort")).toEqual([]);
 });
 
-test("hears nothing after it stopped listening", () => {
+test("is not called after it stopped listening", () => {
   const controller = new AbortController();
   const reasons: unknown[] = [];
   whenAborted(controller, (reason) => reasons.push(reason))();
@@ -20,13 +20,13 @@ test("hears nothing after it stopped listening", () => {
   expect(reasons).toEqual([]);
 });
 
-test("hears at once of a signal that has aborted", () => {
+test("is called at once for a signal that has aborted", () => {
   const reasons: unknown[] = [];
   whenAborted({ signal: AbortSignal.abort("enough") }, (reason) => reasons.push(reason));
   expect(reasons).toEqual(["enough"]);
 });
 
-test("makes no signal where there is a cheaper way to hear", () => {
+test("makes no signal where there is a cheaper way to listen", () => {
   const listeners: ((reason: unknown) => void)[] = [];
   const abortable = {
     get signal(): AbortSignal {

@@ -49,7 +49,7 @@ export class CallQueue {
     this.#onLeave = onLeave;
   }
 
-  /** Joins at the end; gives what the waiting ends with, and leaves no listener or timer behind. */
+  /** Joins at the end; returns what the waiting ends with, and leaves no listener or timer behind. */
   join(call: PacedCall): Promise<Admission> {
     return new Promise((resolve, reject) => {
       const { signal } = call;

@@ -11,8 +11,8 @@ const ALARM = 4.8;
 const ALARM_IN_NOISE = 8;
 
 /**
- * Tells a limit from stray throttled answers: a limit throttles several calls together, or the first
- * ones after a pause; a stray answer stands alone among successes.
+ * Distinguishes a limit from stray throttled answers: a limit throttles several calls together, or
+ * the first ones after a pause; a stray answer stands alone among successes.
  */
 export class LimitDetector {
   // Before the first success, one throttled answer is enough.

@@ -44,7 +44,7 @@ export interface LimitStore {
   onPause(key: string, listener: (ms: number) => void): () => void;
 }
 
-// Chosen, and varied in processes-simulation.test.ts where four were told too high a limit: 5.8 % are
+// Chosen, and varied in processes-simulation.test.ts where four were given too high a limit: 5.8 % are
 // throttled and all of it is used. With 0.4 it is 2.5 % and 83 %, with 0.9 9.6 %.
 const DECREASE = 0.8;
 // One pause a second is news, and others are its echo. Half and twice come out the same.

@@ -27,7 +27,7 @@ test.each([
   expect(run.usedWhileDown).toBeGreaterThan(0.8);
 });
 
-test("no process sends while the store is down, if told so", async () => {
+test("no process sends while the store is down, if asked to", async () => {
   const down = { fromMs: 20_000, untilMs: 24_000 };
   const shared = {
     ...minute,
@@ -43,7 +43,7 @@ test("no process sends while the store is down, if told so", async () => {
   expect(run.used).toBeGreaterThan(0.8);
 });
 
-test("processes that were told too high a limit find the lower one", async () => {
+test("processes that were given too high a limit find the lower one", async () => {
   const later = { fromMs: 0, limit: 14 };
   const run = await simulateProcesses({ ...service, later }, { ...minute, processes: 4 });
   expect(run.failed).toBe(0);

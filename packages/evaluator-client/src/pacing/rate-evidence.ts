@@ -6,7 +6,7 @@ const LONG_PAUSE_MS = 10_000;
 // With 0.4 and with 0.9: no change.
 const LIKE = 0.8;
 
-/** Tells a long window that starts anew: as much goes through before each of its long pauses. */
+/** Recognizes a long window that starts anew: as much goes through before each of its long pauses. */
 export class LongWindow {
   #beforePausePerMs = 0;
   #startedAtMs = 0;

@@ -114,7 +114,7 @@ test.each([
   expect(sent).toEqual([]);
 });
 
-test("sends nothing without the store where it is told so, and goes on once it is back", async () => {
+test("sends nothing without the store where it is asked to, and goes on once it is back", async () => {
   const clock = new ManualClock();
   const inner = memoryLimits({ clock });
   let isUp = false;

@@ -7,7 +7,7 @@ import { checkAnswers } from "./check-answers.ts";
 const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };
 const HALF_A_UNIT = 0.005;
 const JUST_MORE = 0.0001;
-/** Says that an answer cannot be wrong in a certain way. */
+/** Checks that an answer cannot be wrong in a certain way. */
 const notApplicable = Symbol("not applicable");
 
 type Entries = readonly (readonly [string, unknown])[];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { constantQuestions, perQuestions, rememberQuestions } from "./request.ts";
 import { boolean, choice, type Questions } from "./question.ts";
 
-/** Asks the questions, as a call does, and gives what it goes on with. */
+/** Asks the questions, as a call does, and returns what it goes on with. */
 function ask(questions: Questions): Questions {
   const constant = constantQuestions(questions);
   if (constant === questions) rememberQuestions(questions);

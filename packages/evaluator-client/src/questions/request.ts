@@ -23,7 +23,8 @@ export interface EvaluationRequest<TQuestions extends Questions = Questions, TSt
 
 /**
  * Makes the check of a request before anything is sent: it rejects what no service could answer
- * (contract section 2.1), or this one could not where it is about images, and gives the request with {@link constantQuestions} where it can.
+ * (contract section 2.1), or this one could not where it is about images, and returns the request
+ * with {@link constantQuestions} where it can.
  *
  * @throws InvalidRequestError naming the question, or the path in the state.
  */

@@ -177,7 +177,8 @@ function isHttps(url: string): boolean {
 /** Whether text is base64 and begins like the format; the rest is the service's to read. */
 function holds(format: ImageFormat, base64: string): boolean {
   const padding = base64.endsWith("==") ? 2 : Number(base64.endsWith("="));
-  // One look for what does not belong there: a pattern of the whole would keep a position to go back to for each character.
+  // One look for what does not belong there: a pattern of the whole would keep a position to go back
+  // to for each character.
   if (/[^A-Za-z0-9+/]/.test(base64.slice(0, base64.length - padding))) return false;
   if (base64.length === 0 || base64.length % 4 !== 0) return false;
   const start = atob(base64.slice(0, 16));

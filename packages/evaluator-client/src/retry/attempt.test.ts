@@ -14,7 +14,7 @@ const timedOut = new Error("It took too long.");
 
 const nextTurn = () => Promise.reject(new Error("nobody sends several requests here"));
 
-/** Runs an attempt of at most a second, and gives what is left to watch. */
+/** Runs an attempt of at most a second, and returns what is left to watch. */
 function run(
   attempt: (context: AttemptContext) => Promise<unknown>,
   controller = new AbortController(),

@@ -98,7 +98,7 @@ test("fails at once when the wait would pass the deadline, and says how long was
   expect(startedAtMs).toHaveLength(1);
 });
 
-test.each([0, 1])("makes no more than %d retries when told so", async (maxRetries) => {
+test.each([0, 1])("makes no more than %d retries when asked to", async (maxRetries) => {
   const { clock, startedAtMs, outcome } = run([reset(), reset(), reset()], { maxRetries });
   await clock.advance(60_000);
   expect(await outcome).toMatchObject({ attempts: maxRetries + 1 });

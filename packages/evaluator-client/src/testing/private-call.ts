@@ -60,7 +60,7 @@ export const waysAndServers = [
 ];
 
 /**
- * Asks {@link privateRequest} with up to two retries and waits of 0 ms, and gives the error, after
+ * Asks {@link privateRequest} with up to two retries and waits of 0 ms, and returns the error, after
  * checking that nothing of it shows a secret.
  */
 export async function privateFailure(

@@ -29,7 +29,7 @@ const wires: Record<string, (options: TransportOptions) => Transport> = {
 };
 const server = { baseUrl: "http://127.0.0.1:1", model: "a-model" };
 
-/** Asks about a state over one wire; gives what was sent, or the failure where nothing was. */
+/** Asks about a state over one wire; returns what was sent, or the failure where nothing was. */
 async function ask(
   wire: string,
   state: State,

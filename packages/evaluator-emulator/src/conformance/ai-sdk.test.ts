@@ -110,7 +110,7 @@ const clock = tool({
   execute: async ({ place }) => `noon in ${place}`,
 });
 
-test("a tool whose words are said is called, once for each name, and its answers are told", async () => {
+test("a tool whose words are said is called, once for each name, and its answers are repeated", async () => {
   const { steps, text } = await generateText({
     model: gateway("openai/gpt-5-nano"),
     prompt: "Which clock time is it in Oslo and Lima?",

@@ -146,7 +146,7 @@ interface AnsweredCall extends CallTokens {
 }
 
 /**
- * Charges an answered call, notes it for `GET /v1/generation`, and gives the gateway's block of
+ * Charges an answered call, notes it for `GET /v1/generation`, and returns the gateway's block of
  * provider metadata (contract section 2.5). The price is in `marketCost`; `cost` is `0`, as
  * observed.
  */

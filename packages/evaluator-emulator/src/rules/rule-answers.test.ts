@@ -74,7 +74,7 @@ test("a key that is a question's id is not searched in the instructions of anoth
 test.each([
   ["text in any case", "won THE", true],
   ["a regular expression", "/^you\\s+won/i", true],
-  ["a regular expression minds the case unless told", "/^you won/", false],
+  ["a regular expression minds the case by default", "/^you won/", false],
   ["text that is not there", "receipt", false],
   ["a key name of the state", "subject", false],
   ["no match at all", undefined, true],

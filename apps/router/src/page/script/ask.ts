@@ -55,7 +55,7 @@ interface CompletionChunk {
   readonly error?: { readonly message: string };
 }
 
-/** Asks one tier's model, as programs do, and gives its reply as it comes. */
+/** Asks one tier's model, as programs do, and returns its reply as it comes. */
 export async function* askTier(message: string, tier: string): AsyncGenerator<TierEvent> {
   try {
     const response = await fetch("/v1/chat/completions", {

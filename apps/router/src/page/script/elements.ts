@@ -18,7 +18,7 @@ export function copyOf(id: string): HTMLElement {
   return partOf(content, "*").cloneNode(true) as HTMLElement;
 }
 
-/** Shows a part that was hidden, and gives it. */
+/** Shows a part that was hidden, and returns it. */
 export function reveal(element: ParentNode, selector: string): HTMLElement {
   const part = partOf(element, selector);
   part.hidden = false;

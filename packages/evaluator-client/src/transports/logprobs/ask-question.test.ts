@@ -52,7 +52,7 @@ describe("many options", () => {
   });
 
   test.each([
-    ["in two calls where vLLM lists what it is told to", true, 2],
+    ["in two calls where vLLM lists what a request names", true, 2],
     ["by blocks where it lists twenty all the same", false, 2 + 2 + 14 * 2],
   ])("of 255 single tokens are read %s", async (_, isHonest, asked) => {
     const paths: string[] = [];
@@ -118,7 +118,7 @@ describe("a reading is rejected", () => {
     ["<", /switch thinking off/],
     ["", /likeliest first token is ""/],
     [" I\u001b[31m", /likeliest first token is "I \[31m"/],
-  ])("and the token %j is told as %s", async (token, message) => {
+  ])("and the token %j is shown as %s", async (token, message) => {
     const body = chatBody([
       { token, logprob: -0.01 },
       { token: "A", logprob: -6 },

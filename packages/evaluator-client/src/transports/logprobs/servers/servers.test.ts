@@ -86,7 +86,7 @@ test("Ollama is asked by the older name of the limit, and not to think", async (
   expect(first.tokens).toEqual(listed);
 });
 
-test("vLLM is told which tokens to list, and not to think", async () => {
+test("vLLM is asked for tokens by id, and not to think", async () => {
   // With ids, it lists those and nothing else, the token it said included only if it is one of them.
   const content = [
     {
@@ -153,7 +153,7 @@ test("llama-server writes the template itself and lists before sampling", async 
   });
 });
 
-test("SGLang is given token ids and told which to list", async () => {
+test("SGLang is given token ids, and which to list", async () => {
   const bodies = {
     "/tokenize": { tokens: [151_644, 872, 198], count: 3, max_model_len: 32_768 },
     "/generate": {
