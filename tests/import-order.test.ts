@@ -32,13 +32,14 @@ function readImports(workspace: string): Imports {
     files.map((file) => {
       const specifiers = specifiersIn(readFileSync(join(cwd, file), "utf8"));
       const targets = specifiers.flatMap((specifier) => targetsOf(specifier, posix.dirname(file)));
-      return [withoutEnding(file), targets.filter(isInSource).map(withoutEnding)];
+      return [withoutEnding(file), targets.filter(isOrdered).map(withoutEnding)];
     }),
   );
 }
 
-function isInSource(path: string): boolean {
-  return !path.startsWith("../");
+/** A workspace's data beside `src` has no place in the order; another workspace's files are refused. */
+function isOrdered(path: string): boolean {
+  return !path.startsWith("../") || path.startsWith("../../");
 }
 
 function withoutEnding(path: string): string {
