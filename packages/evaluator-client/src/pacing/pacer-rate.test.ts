@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pacedCalls } from "../testing/paced-calls.ts";
-import type { Admission } from "./call-queue.ts";
+import type { Admission, PacedCall } from "./call-queue.ts";
 import { createPacer } from "./pacer.ts";
 
 const success = (admission: Admission) => admission.succeeded(1);
@@ -134,6 +134,30 @@ test("a rate that was tried falls with its first throttled answer, and what was 
   await clock.advance(1);
   expect(admitted).toEqual(["c", "d"]);
   expect(await verdictOf("c", null)).toBe("limit");
+});
+
+test.each<[string, Partial<PacedCall>]>([
+  ["whose deadline the pause passes", { deadlineAtMs: 60_000, deadlineMs: 60_000 }],
+  ["whose deadline passes as it waits", { deadlineAtMs: 101_000, deadlineMs: 101_000 }],
+  ["that is aborted as it waits", {}],
+])("a call %s wants nothing sent any more", async (_, changes) => {
+  const { ask, end, admitted, rejected, clock } = pacedCalls({}, 0);
+  for (const name of ["a", "b", "c", "d"]) await ask(name);
+  await clock.advance(1000);
+  for (const name of ["a", "b"]) await end(name, success);
+  for (const name of ["c", "d"]) await end(name, (admission) => admission.throttled(102_000));
+  const controller = new AbortController();
+  await ask("quits", { signal: controller.signal, ...changes });
+  if (changes.deadlineMs === undefined) controller.abort("enough");
+  await clock.advance(3_600_000);
+  expect(Object.keys(rejected)).toEqual(["quits"]);
+  admitted.length = 0;
+  for (const name of ["first", "d", "e"]) {
+    await ask(name);
+    await clock.advance(1000);
+    await end(name, success);
+  }
+  expect(admitted).toEqual(["first", "d", "e"]);
 });
 
 test("needs no listener for a wait", async () => {

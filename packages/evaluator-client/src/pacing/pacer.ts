@@ -145,6 +145,8 @@ class LocalPacer implements Pacer {
       }
       this.#queue.leave(next).admit(this.#pass(next.tokens, nowMs));
     }
+    // Nobody waits: whoever did may have left without a turn.
+    if (this.#inFlight === 0) this.#idleSinceMs ??= this.#clock.now();
   }
 
   /** While it is not sure that answers come, those go first who lose the least by a throttled one. */
@@ -173,7 +175,6 @@ class LocalPacer implements Pacer {
       const nowMs = this.#clock.now();
       const noted = note(nowMs);
       this.#wake();
-      if (this.#inFlight === 0 && this.#queue.waiters.length === 0) this.#idleSinceMs = nowMs;
       return noted;
     };
     return {
