@@ -19,7 +19,10 @@ export interface ServerLimits {
   readonly graceMs: number;
 }
 
-/** Generous for people and programs, tight for those who only hold connections open. */
+/**
+ * Generous for people and programs, tight for those who only hold connections open. Chosen, not
+ * measured.
+ */
 export const defaultServerLimits: ServerLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,

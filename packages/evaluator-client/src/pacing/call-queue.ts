@@ -79,8 +79,8 @@ export class CallQueue {
     });
   }
 
-  /** The first among those with the most retries left. */
-  freshest(): Waiter | undefined {
+  /** Returns the first among those with the most retries left. */
+  withMostRetriesLeft(): Waiter | undefined {
     return this.#waiters.reduce<Waiter | undefined>(
       (best, waiter) => (best === undefined || waiter.retries < best.retries ? waiter : best),
       undefined,

@@ -152,7 +152,7 @@ class LocalPacer implements Pacer {
   /** While it is not sure that answers come, those go first who lose the least by a throttled one. */
   #next(): Waiter | undefined {
     const isSure = !this.#isPaced || (!this.#gate.isPaused && this.#rate.isRecovered);
-    return isSure ? this.#queue.waiters[0] : this.#queue.freshest();
+    return isSure ? this.#queue.waiters[0] : this.#queue.withMostRetriesLeft();
   }
 
   #delayMs(tokens: number, nowMs: number): number {

@@ -158,7 +158,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
 
   /** After a throttled answer, those go first who lose the least by another. */
   #next(): Waiter | undefined {
-    return this.#throttledInARow > 0 ? this.#queue.freshest() : this.#queue.waiters[0];
+    return this.#throttledInARow > 0 ? this.#queue.withMostRetriesLeft() : this.#queue.waiters[0];
   }
 
   /** Asks for those who have no slot yet, up to what is leased at once. */

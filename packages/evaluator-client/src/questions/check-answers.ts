@@ -4,6 +4,7 @@ import { perQuestions } from "./request.ts";
 import { type Question, type Questions, quoteName } from "./question.ts";
 import { isRecord } from "./json.ts";
 
+// Chosen: far above what sums lose in floating point, far below a printed decimal.
 const TOLERANCE = 1e-6;
 
 /** The rules an answer can break. */

@@ -4,6 +4,7 @@ import { z } from "zod";
 /** What every image comes to in tokens: the vendor's bill for its smallest, 280 × 280 pixels (unverified). */
 export const imageTokens = 200;
 
+// The vendor's limit, which stands for the gateway's as well (unverified).
 const maxImageBytes = 16 * 1024 * 1024;
 
 const signatures: Readonly<Record<string, readonly Buffer[]>> = {
