@@ -144,7 +144,7 @@ type TierEvaluation = Evaluation<typeof tierQuestions>;
 function askedEvaluation(evaluation: TierEvaluation, { services }: Routing): AskedEvaluation {
   const { timing, costUsd, requestId, modelId } = evaluation;
   const { redact, evaluatorWire } = services;
-  const clear = (words: string | null) => (words === null ? null : redact(words)); // the service's own
+  const clear = (words: string | null) => (words === null ? null : redact.strictly(words)); // the service's own
   return {
     decisionMs: Math.round(timing.totalMs),
     costUsd,

@@ -51,7 +51,7 @@ export async function refreshPrices(refresh: PriceRefresh, context: RefreshConte
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof EvaluatorError)) throw error;
-      if (isFirst) warn(`${unreadable} ${redact(error.message)}\n`);
+      if (isFirst) warn(`${unreadable} ${redact.strictly(error.message)}\n`);
     } finally {
       onTried();
     }

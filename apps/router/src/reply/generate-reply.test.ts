@@ -77,6 +77,26 @@ test.each(failures)("says why after %s", async (_situation, fetch, replyError) =
   });
 });
 
+test("what a failure tells programs holds no part of the key", async () => {
+  const failing = (part: string): OpenModel => {
+    const told = { message: "no", url: "http://model.invalid", requestBodyValues: {} };
+    const responseHeaders = { "retry-after": `7${part}` };
+    const data = { error: { code: `limit${part.replaceAll(/\W/g, "_")}` } };
+    return () => {
+      throw new APICallError({ ...told, statusCode: 429, responseHeaders, data });
+    };
+  };
+  const redact = redactor(["key_of_letters_alone"]);
+  const given = (part: string) =>
+    replyFrom(async () => Response.json({}), { model: failing(part), redact });
+  expect((await given("")).httpError).toEqual({ status: 429, code: "limit", retryAfter: "7" });
+  expect((await given("_of_letters")).httpError).toEqual({
+    status: 429,
+    code: null,
+    retryAfter: null,
+  });
+});
+
 test("says so when the time limit passes", async () => {
   const hang: typeof globalThis.fetch = (_input, init) =>
     new Promise((_, reject) => {

@@ -80,10 +80,10 @@ export async function generateReply(
     };
   } catch (error) {
     options.signal.throwIfAborted();
-    const replyError = redact(describeReplyFailure(error));
+    const replyError = redact.strictly(describeReplyFailure(error));
     const billed = isUnbilled(error) ? null : meter.billed();
     const failed = { reply: "", toolCalls: [], replyError, usage: null, finishReason: null };
-    return { replyMs: elapsedMs(), ...failed, billed, httpError: httpErrorOf(error) };
+    return { replyMs: elapsedMs(), ...failed, billed, httpError: httpErrorOf(error, redact) };
   }
 }
 

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { APICallError, RetryError } from "ai";
+import type { Redact } from "../security/redactor.ts";
 import type { ReplyHttpError } from "./reply.ts";
 import { BrokenReplyError } from "./reply-events.ts";
 
@@ -39,12 +40,18 @@ export function isUnbilled(error: unknown): boolean {
   return status !== null && status >= 400 && brokenIn(lastErrorOf(error)) === null;
 }
 
-/** Returns the HTTP error of the service, or null when the call failed for another reason. */
-export function httpErrorOf(error: unknown): ReplyHttpError | null {
+/**
+ * Returns the HTTP error of the service, without words that hold a part of a key, or null when the
+ * call failed for another reason.
+ */
+export function httpErrorOf(error: unknown, { strictly }: Redact): ReplyHttpError | null {
   const status = statusOf(error);
   if (status === null) return null;
   const last = lastErrorOf(error);
-  return { status, code: codeOf(last), retryAfter: retryAfterOf(responseHeadersOf(last)) };
+  const clear = (words: string | null) =>
+    words === null || strictly(words) === words ? words : null;
+  const retryAfter = clear(retryAfterOf(responseHeadersOf(last)));
+  return { status, code: clear(codeOf(last)), retryAfter };
 }
 
 function retryAfterOf(headers: Record<string, string>): string | null {

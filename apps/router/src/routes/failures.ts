@@ -22,7 +22,10 @@ export function failureRoute({ redact, reportDefect }: FailureParts): ErrorHandl
     if (c.var.clientSignal.aborted) return new Response(null, { status: 499 }); // nobody is left to read
     if (thrown instanceof HttpError) return sendHttpError(c, thrown);
     if (thrown instanceof UnfitCalibrationError) {
-      return sendHttpError(c, new HttpError(502, redact(thrown.message), { headers: neverRetry }));
+      return sendHttpError(
+        c,
+        new HttpError(502, redact.strictly(thrown.message), { headers: neverRetry }),
+      );
     }
     if (thrown instanceof EvaluatorError) return sendHttpError(c, toHttpError(thrown, redact));
     reportDefect(thrown);
@@ -51,7 +54,7 @@ export function throwMethodError(_c: Context, methods: readonly string[]): never
 
 /** Returns the HTTP error for a failed evaluation; a rejected key is the router's fault, not its client's. */
 export function toHttpError(error: EvaluatorError, redact: Redact): HttpError {
-  const message = redact(error.message);
+  const message = redact.strictly(error.message);
   const once = { headers: neverRetry };
   if (error instanceof TimeoutError) return new HttpError(504, message, once);
   if (error instanceof RateLimitError) {

@@ -22,7 +22,7 @@ const decision = {
   rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
   usage: { inputTokens: 1, outputTokens: 1 },
   warnings: [key],
-  providerMetadata: { gateway: { generationId: key, marketCost: "0.00001" } },
+  providerMetadata: { gateway: { generationId: key.slice(0, -4), marketCost: "0.00001" } },
 };
 const reply = {
   content: [{ type: "text", text: `The key is ${key}.` }],
@@ -38,7 +38,7 @@ interface Failing {
   readonly type: string;
 }
 
-/** A gateway that repeats the key in headers, ids, texts, counts and errors, whatever fails. */
+/** A gateway that repeats the key, or most of it, in headers, ids, texts, counts and errors. */
 function startEcho(failing: Failing | null = null): Promise<string> {
   return startUpstream(async ({ url = "", headers }, response) => {
     const call = url.endsWith("/language-model")
@@ -49,7 +49,8 @@ function startEcho(failing: Failing | null = null): Promise<string> {
     const isFailing = failing?.call === call;
     const status = isFailing ? failing.status : 200;
     response.writeHead(status, { "x-echo": key, "x-request-id": key, "retry-after-ms": "0" });
-    const message = `You sent ${headers.authorization} and ${key}`;
+    const most = `${key.slice(0, -4)}*** and ***${key.slice(-8)}`;
+    const message = `You sent ${headers.authorization}: ${most}`;
     if (isFailing) response.end(JSON.stringify({ error: { message, type: failing.type } }));
     else if (headers["ai-language-model-streaming"] === "true") response.end(await streamed());
     else response.end(JSON.stringify({ evaluation: decision, reply, prices: { data: [] } }[call]));

@@ -8,6 +8,23 @@ test("replaces every secret, the longer before the one inside it", () => {
   expect(redact("abcdefab-the-longer, abcdefab, ab")).toBe("[secret], [secret], ab");
 });
 
+test.each([
+  ["the start of a key", "key sk-planted-secret-k*** wrong", "key [secret]*** wrong"],
+  ["the end of a key", "***t-key-77", "***[secret]"],
+  ["start and end", "sk-plant…t-key-77", "[secret]…[secret]"],
+  ["a whole key beside a part", "sk-planted-secret-key-77, sk-plant", "[secret], [secret]"],
+  ["7 characters of a key", "sk-plan is no key", "sk-plan is no key"],
+  ["a part of an address", "localhost:5432 is down", "localhost:5432 is down"],
+  ["a whole address", "postgres://me:pw@localhost:5432/db is down", "[secret] is down"],
+])("strictly, where services print a part: %s", (_what, text, shown) => {
+  const own = ["sk-planted-secret-key-77", "postgres://me:pw@localhost:5432/db"];
+  expect(redactor(own).strictly(text)).toBe(shown);
+});
+
+test("a text with half a key that is no error stays as it is", () => {
+  expect(redactor(["sk-planted-secret-key-77"])("sk-planted-secret")).toBe("sk-planted-secret");
+});
+
 test("a value too short for a secret does not tear words apart", () => {
   const redact = redactor(["", "key", "7-signs"]);
   expect(redact("keyboard and 7-signs")).toBe("keyboard and 7-signs");

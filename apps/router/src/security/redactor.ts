@@ -4,6 +4,12 @@
 /** Replaces every secret in a text. */
 export interface Redact {
   (text: string): string;
+  /**
+   * Replaces parts of a key too, 8 characters in a row and more: services print half of a wrong key
+   * in their errors. A reply is only freed of whole secrets: a model's prose may share a word with
+   * a key, and holding its pieces back for that would tear it.
+   */
+  readonly strictly: (text: string) => string;
   /** Does the same to one text that comes in pieces. */
   readonly inPieces: () => PieceRedactor;
 }
@@ -27,7 +33,10 @@ export function redactor(values: readonly string[]): Redact {
     .toSorted((a, b) => b.length - a.length);
   const redact = (text: string) =>
     secrets.reduce((left, secret) => left.replaceAll(secret, MARK), text);
+  // Part of an address, such as "localhost", is no secret; its password is one by itself.
+  const runs = runsOf(secrets.filter((secret) => !secret.includes("://")));
   return Object.assign(redact, {
+    strictly: (text: string) => withoutRuns(redact(text), runs),
     inPieces(): PieceRedactor {
       let held = "";
       return {
@@ -40,6 +49,31 @@ export function redactor(values: readonly string[]): Redact {
       };
     },
   });
+}
+
+/** Every run of the shortest secret's length that a secret holds. */
+function runsOf(secrets: readonly string[]): ReadonlySet<string> {
+  const runs = new Set<string>();
+  for (const secret of secrets) {
+    for (let at = 0; at + SHORTEST_SECRET <= secret.length; at += 1) runs.add(runAt(secret, at));
+  }
+  return runs;
+}
+
+function runAt(text: string, start: number): string {
+  return text.slice(start, start + SHORTEST_SECRET);
+}
+
+/** Each place is looked at once, and runs that overlap are one mark. */
+function withoutRuns(text: string, runs: ReadonlySet<string>): string {
+  let clear = "";
+  let from = 0; // behind what is written or marked
+  for (let at = 0; at + SHORTEST_SECRET <= text.length; at += 1) {
+    if (!runs.has(runAt(text, at))) continue;
+    if (at > from || from === 0) clear += text.slice(from, at) + MARK;
+    from = at + SHORTEST_SECRET;
+  }
+  return clear + text.slice(from);
 }
 
 /**
