@@ -66,10 +66,11 @@ function readConfidence<TQuestions extends Questions>(
   questions: TQuestions,
   providerMetadata: Record<string, unknown>,
 ): ConfidenceFor<TQuestions> {
-  const given = findConfidence(providerMetadata);
-  const entries = weighedIn(questions).map((id): [string, number | null] => [
+  const ids = weighedIn(questions);
+  const given = findConfidence(providerMetadata, ids);
+  const entries = ids.map((id): [string, number | null] => [
     id,
-    Object.hasOwn(given, id) ? toNumber(given[id]) : null,
+    Object.hasOwn(given, id) ? toShare(given[id]) : null,
   ]);
   return Object.fromEntries(entries) as ConfidenceFor<TQuestions>;
 }
@@ -79,18 +80,29 @@ const weighedIn = perQuestions((questions): readonly string[] =>
   Object.keys(questions).filter((id) => questions[id]?.type !== "boolean"),
 );
 
-function findConfidence(providerMetadata: Record<string, unknown>): Record<string, unknown> {
+function findConfidence(
+  providerMetadata: Record<string, unknown>,
+  ids: readonly string[],
+): Record<string, unknown> {
   for (const name of Object.keys(providerMetadata)) {
     const confidence = valueAt(providerMetadata, name, "confidence");
-    if (name !== "gateway" && isRecord(confidence)) return confidence;
+    if (name === "gateway" || !isRecord(confidence)) continue;
+    if (ids.some((id) => Object.hasOwn(confidence, id))) return confidence;
   }
   return {};
 }
 
+function toShare(value: unknown): number | null {
+  const share = toNumber(value);
+  return share !== null && share >= 0 && share <= 1 ? share : null;
+}
+
+// Number() takes hexadecimal too.
+const decimal = /^\s*\d+(?:\.\d+)?(?:e[-+]?\d+)?\s*$/i;
+
 function readCost(gateway: unknown): number | null {
   const marketCost = textAt(gateway, "marketCost") ?? "";
-  const cost = marketCost.trim() === "" ? null : toNumber(Number(marketCost));
-  return cost === null || cost < 0 ? null : cost; // no price is below nothing
+  return decimal.test(marketCost) ? toNumber(Number(marketCost)) : null;
 }
 
 /** The time of the provider attempt that answered (contract section 2.5). */
@@ -100,7 +112,8 @@ function readProviderMs(gateway: unknown): number | null {
       if (!isRecord(attempt) || attempt["success"] !== true) continue;
       const startedAt = toNumber(attempt["startTime"]);
       const endedAt = toNumber(attempt["endTime"]);
-      return startedAt === null || endedAt === null ? null : endedAt - startedAt;
+      const isTime = startedAt !== null && endedAt !== null && endedAt >= startedAt;
+      return isTime ? endedAt - startedAt : null;
     }
   }
   return null;

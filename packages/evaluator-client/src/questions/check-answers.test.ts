@@ -7,11 +7,22 @@ const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };
 const abc = { pick: choice("which?", { a: "A", b: "B", c: "C" }) };
 const ab = { pick: choice("which?", { a: "A", b: "B" }) };
 const two = { rate: score("how much?", ["none", "all"]) };
+const ten = {
+  rate: score(
+    "how much?",
+    Array.from({ length: 10 }, (_, level) => `${level}`),
+  ),
+};
 const levels = { rate: score("how much?", ["none", "some", "all"]) };
 const yesNo = { sure: boolean("sure?") };
 
 function pick(choice: unknown, probabilities: unknown) {
   return { pick: { type: "choice", choice, probabilities } };
+}
+
+/** A distribution of ten levels that prints as one of them alone. */
+function only(level: number) {
+  return Object.fromEntries(Array.from({ length: 10 }, (_, at) => [at, at === level ? 1 : 0]));
 }
 
 function rate(score: unknown, probabilities: unknown) {
@@ -36,6 +47,10 @@ test.each<[string, Questions, Record<string, unknown>]>([
   ["a tie", abc, pick("b", { a: 0.5, b: 0.5, c: 0 })],
   ["a mean off by 0.01", levels, rate(1.01, { "0": 0.33, "1": 0.34, "2": 0.33 })],
   ["the lowest score", levels, rate(0, { "0": 1, "1": 0, "2": 0 })],
+  ["the highest mean", levels, rate(1.01, { "0": 0.33, "1": 0.34, "2": 0.33 })],
+  ["the lowest mean", levels, rate(0.99, { "0": 0.33, "1": 0.34, "2": 0.33 })],
+  ["the highest mean of what prints as 0", ten, rate(0.05, only(0))],
+  ["the lowest mean of what prints as 1", ten, rate(8.95, only(9))],
   ["a probability of 0", yesNo, { sure: { type: "boolean", probability: 0 } }],
 ])("accepts %s", (_, questions, answers) => {
   expect(failureOf({ questions, answers })).toBeUndefined();
@@ -70,7 +85,10 @@ test.each<[string, string, Questions, Record<string, unknown>]>([
   ["a score over the last level", "score-range", levels, rate(2.01, { "0": 0, "1": 0, "2": 1 })],
   ["a score that is no number", "score-range", levels, rate("1", { "0": 0, "1": 1, "2": 0 })],
   ["an infinite score", "score-range", levels, rate(Infinity, { "0": 0, "1": 1, "2": 0 })],
-  ["a score off the mean", "score-mean", levels, rate(1.03, { "0": 0.33, "1": 0.34, "2": 0.33 })],
+  ["a score over any mean", "score-mean", levels, rate(1.02, { "0": 0.33, "1": 0.34, "2": 0.33 })],
+  ["a score under any mean", "score-mean", levels, rate(0.98, { "0": 0.33, "1": 0.34, "2": 0.33 })],
+  ["a score of what prints as 0", "score-mean", ten, rate(0.06, only(0))],
+  ["a score of what prints as 1", "score-mean", ten, rate(8.94, only(9))],
   [
     "a boolean of 1e999",
     "probabilities-range",

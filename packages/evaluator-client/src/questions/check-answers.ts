@@ -101,20 +101,45 @@ function checkScore(check: AnswerToCheck): void {
   if (typeof score !== "number" || !(score >= 0 && score <= last)) {
     broken(id, "score-range", `has a score outside of 0 to ${last}`);
   }
-  const { mean } = readDistribution(check);
-  const indexSum = (keys.length * last) / 2;
+  const { probabilities } = readDistribution(check);
+  const printed = keys.map((key) => probabilities[key] as number);
   const error = roundingError(rounding.probabilityDecimals);
-  const bound = indexSum * error + roundingError(rounding.scoreDecimals) + TOLERANCE;
-  if (Math.abs(mean - score) > bound) {
+  const bound = roundingError(rounding.scoreDecimals) + TOLERANCE;
+  const [least, most] = [meanAt("first", printed, error), meanAt("last", printed, error)];
+  if (score < least - bound || score > most + bound) {
     broken(id, "score-mean", "has a score that is not the weighted mean of its levels");
   }
+}
+
+/**
+ * The mean, of all distributions that print so, of the one that has the most at its first or last
+ * levels: each level has the least that it can, and what is left of 1 goes to that end.
+ */
+function meanAt(end: "first" | "last", printed: readonly number[], error: number): number {
+  const last = printed.length - 1;
+  let [mean, left] = [0, 1];
+  for (let level = 0; level <= last; level += 1) {
+    const least = Math.max(0, (printed[level] as number) - error);
+    mean += level * least;
+    left -= least;
+  }
+  for (let step = 0; step <= last && left > 0; step += 1) {
+    const level = end === "first" ? step : last - step;
+    const taken = Math.min(left, roomOf(printed[level] as number, error));
+    mean += level * taken;
+    left -= taken;
+  }
+  return mean;
+}
+
+/** How far apart the least and the most are that print so. */
+function roomOf(printed: number, error: number): number {
+  return Math.min(1, printed + error) - Math.max(0, printed - error);
 }
 
 interface Distribution {
   readonly probabilities: Record<string, number>;
   readonly highest: number;
-  /** The mean of the keys' positions. */
-  readonly mean: number;
 }
 
 /** Checks in one pass that the probabilities form one distribution. */
@@ -123,8 +148,6 @@ function readDistribution({ id, keys, answer, rounding }: AnswerToCheck): Distri
   if (!isRecord(probabilities) || Object.keys(probabilities).length !== keys.length) brokenKeys(id);
   let sum = 0;
   let highest = 0;
-  let mean = 0;
-  let index = 0;
   for (const key of keys) {
     const probability = probabilities[key];
     // What is inherited is no number.
@@ -132,15 +155,13 @@ function readDistribution({ id, keys, answer, rounding }: AnswerToCheck): Distri
       return Object.hasOwn(probabilities, key) ? outOfRange(id) : brokenKeys(id);
     }
     sum += probability;
-    mean += index * probability;
     highest = Math.max(highest, probability);
-    index += 1;
   }
   const error = roundingError(rounding.probabilityDecimals);
   if (Math.abs(sum - 1) > keys.length * error + TOLERANCE) {
     broken(id, "probabilities-sum", "has probabilities that do not sum to 1 within rounding");
   }
-  return { probabilities: probabilities as Record<string, number>, highest, mean };
+  return { probabilities: probabilities as Record<string, number>, highest };
 }
 
 function checkIds(
