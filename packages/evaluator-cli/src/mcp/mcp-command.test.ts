@@ -87,6 +87,17 @@ test("evaluate answers typed questions, short and structured, and asks the same 
   expect(await paths()).toEqual(["/v4/ai/evaluation-model"]);
 });
 
+test("what counts as yes and as no goes along with the question", async () => {
+  const { call } = await connect();
+  const tokensOf = async (more: object) => {
+    const questions = { scam: { ...question.questions.scam, ...more } };
+    const { structuredContent } = await call("evaluate", { state: question.state, questions });
+    return Number(structuredContent?.["inputTokens"]);
+  };
+  const criteria = { true: "It asks for money or a password.", false: "It asks for nothing." };
+  expect(await tokensOf({ criteria })).toBeGreaterThan((await tokensOf({})) + 5);
+});
+
 test("of many options the likeliest are listed, and how many are not", async () => {
   const { call } = await connect();
   const names = Array.from({ length: 40 }, (_, index) => [`option${index}`, `number ${index}`]);
@@ -128,10 +139,10 @@ test("a call over the budget, a refused one and a wrong one are errors that an a
   });
   const wrong = await call("evaluate", { state: "x", questions: { q: { type: "number" } } });
   expect(wrong).toMatchObject({ isError: true });
-  const lost = { type: "boolean", instructions: "Is it?", criteria: { yes: "It is." } };
+  const lost = { type: "boolean", instructions: "Is it?", levels: ["It is."] };
   expect(await call("evaluate", { state: "x", questions: { q: lost } })).toMatchObject({
     isError: true,
-    content: [{ text: expect.stringContaining('Unrecognized key: "criteria" at questions.q') }],
+    content: [{ text: expect.stringContaining('Unrecognized key: "levels" at questions.q') }],
   });
   const seen = await call("evaluate", { ...question, state: ["a photo", { image: "data:" }] });
   expect(seen).toMatchObject({

@@ -6,9 +6,18 @@ import { z } from "zod";
 // and describe nothing. `toRequest` holds the two together. Made once, not for each server over HTTP.
 
 const instructions = z.string().min(1).describe("the question, in words");
-// Strict: the criteria of a yes-or-no question would be dropped without a word.
+// Strict: a key that no question has would be dropped without a word.
 const questionSchema = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("boolean"), instructions }).describe("yes or no"),
+  z
+    .strictObject({
+      type: z.literal("boolean"),
+      instructions,
+      criteria: z
+        .strictObject({ true: z.string().exactOptional(), false: z.string().exactOptional() })
+        .exactOptional()
+        .describe("what counts as yes and what as no, where the words leave it open"),
+    })
+    .describe("yes or no"),
   z
     .strictObject({
       type: z.literal("choice"),
