@@ -94,6 +94,11 @@ test("the job that publishes alone may tell who it is, and has no token", () => 
       expect(permissions).toEqual(own);
     }
   }
+  // With 24.5 came npm 11.5.1, the first that exchanges a job's identity for a token.
+  const [major = 0, minor = 0] = readFileSync(join(root, ".node-version"), "utf8")
+    .split(".")
+    .map(Number);
+  expect(major + minor / 100).toBeGreaterThanOrEqual(24.05);
   const { steps = [] } = workflowOf("release.yml").jobs["publish"] ?? {};
   const publishing = steps.filter(({ run }) => run === "npm run release");
   expect(publishing.map(({ env }) => env)).toEqual([{ NPM_CONFIG_PROVENANCE: "true" }]);
