@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Clock, runToExitCode } from "evaluator-cli-kit";
+import { type Clock, runToExitCode, trimEnvironment } from "evaluator-cli-kit";
 import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
 import type { Transport } from "evaluator-client";
 import { z } from "zod";
@@ -25,12 +25,14 @@ export async function startTriage(
     ...given
   }: Partial<TriageContext> & { transport?: Transport },
 ): Promise<TriageOutcome> {
-  const context = createTestContext({ clock: stoppedClock, ...given });
+  const env = trimEnvironment(given.env ?? {}); // as every program has it
+  const context = createTestContext({ clock: stoppedClock, ...given, env });
   const ways = {
     openTransport: async () => transport,
     openCatalog: async () => null,
     openRuns,
     ...given,
+    env,
   };
   const exitCode = await runToExitCode(
     (words, program) => runTriage(words, { ...program, ...ways }),
