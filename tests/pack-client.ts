@@ -43,11 +43,10 @@ export async function packPackages(names: readonly string[]): Promise<PackedPack
   for (const name of names)
     await rm(`${root}/packages/${name}/dist`, { recursive: true, force: true });
   const filters = names.map((name) => `--filter=${name}`).join(" ");
-  await run(`${root}/node_modules/.bin/turbo run build ${filters} --output-logs=errors-only`, {
-    cwd: root,
-  });
+  const turbo = join(root, "node_modules/.bin/turbo");
+  await run(`"${turbo}" run build ${filters} --output-logs=errors-only`, { cwd: root });
   for (const name of names) {
-    await run(`npm pack --pack-destination ${folder}`, { cwd: `${root}/packages/${name}/dist` });
+    await run(`npm pack --pack-destination "${folder}"`, { cwd: `${root}/packages/${name}/dist` });
   }
   const files = await readdir(folder);
   return {

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
-import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { describe, expect, inject, onTestFinished, test } from "vitest";
-import { runCommand, startUntil } from "../run-command.ts";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { packPackages, publishedPackages } from "../pack-client.ts";
+import { failureOf, runCommand, startUntil } from "../run-command.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 const { scripts, engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
@@ -57,14 +58,38 @@ describe.each([byNpm, ...byNode])("started by %s", (_name, start) => {
     const results: unknown = JSON.parse(await readFile(join(folder, "inbox.triage.json"), "utf8"));
     expect(Object.keys(results as object)).toHaveLength(5);
   });
+});
 
-  test("the emulator answers the command evaluator", async () => {
-    const [, gateway = ""] = await startUntil(`${start("emulator")} --port 0`, /gateway +(\S+)\n/, {
-      cwd: root,
-    });
+const packageOf: Readonly<Record<string, string>> = {
+  emulator: "evaluator-emulator",
+  evaluator: "evaluator-cli",
+};
+
+const project = await mkdtemp(join(tmpdir(), "installed-"));
+const installed = inject("nodes").map(([version, path]): [string, Starter] => [
+  `what is installed, on Node ${version}`,
+  (script) => `"${path}" "${join(project, "node_modules", packageOf[script] ?? "", "main.js")}"`,
+]);
+
+beforeAll(async () => {
+  await using packed = await packPackages(publishedPackages());
+  await writeFile(join(project, "package.json"), JSON.stringify({ private: true }));
+  const files = packed.tarballs.map((path) => `"${path}"`).join(" ");
+  const install = `npm install --prefer-offline --ignore-scripts --no-audit --no-fund ${files}`;
+  const failure = await failureOf(install, { cwd: project });
+  if (failure !== null) throw new Error(failure);
+});
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+test.each([byNpm, ...byNode, ...installed])(
+  "started by %s the emulator answers the command evaluator",
+  async (_name, start) => {
+    const options = { cwd: root };
+    const printed = /gateway +(\S+)\n/;
+    const [, gateway = ""] = await startUntil(`${start("emulator")} --port 0`, printed, options);
     const words = `--state README.md --boolean "Is it about mail?" --engine gateway=${gateway}`;
-    const asked = await runCommand(`${start("evaluator")} ask ${words}`, { cwd: root });
+    const asked = await runCommand(`${start("evaluator")} ask ${words}`, options);
     expect(asked).toMatchObject({ exitCode: 0 });
     expect(asked.stdout).toMatch(/^boolean {2}yes 0\.\d\d\r?$/m);
-  });
-});
+  },
+);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-// The programs of this repository as people start them, and on each promised Node: `npm run test:programs`.
+// The programs as people start them, here and installed: `npm run test:programs`.
 export default defineConfig({
   test: {
     root: import.meta.dirname,
