@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { systemClock } from "./clock.ts";
+import { describeWait, systemClock } from "./clock.ts";
 
 test("the system clock tells monotonic and calendar time", () => {
   vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) });
@@ -30,4 +30,22 @@ test("a wait longer than a timer can hold does not end at once", async () => {
   await new Promise((resolve) => setTimeout(resolve, 5));
   cancel();
   expect(hasEnded).toBe(false);
+});
+
+test.each([
+  [0, "0 ms"],
+  [6500, "6500 ms"],
+  [1500.25, "1501 ms"],
+  [10_000, "10000 ms"],
+  [10_001, "11 s"],
+  [60_000, "60 s"],
+  [119_000, "119 s"],
+  [120_000, "2 minutes"],
+  [3_600_000, "60 minutes"],
+  [7_200_000, "2 hours"],
+  [99_999_000, "28 hours"],
+  [172_800_000, "2 days"],
+  [30 * 86_400_000, "30 days"],
+])("%d ms is a wait of %s", (ms, wait) => {
+  expect(describeWait(ms)).toBe(wait);
 });

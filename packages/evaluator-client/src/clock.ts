@@ -29,6 +29,20 @@ export interface EvaluatorRuntime {
   random?: () => number;
 }
 
+/** From two of a unit on, a wait is given in it. */
+const longUnits: [name: string, ms: number][] = [
+  ["days", 86_400_000],
+  ["hours", 3_600_000],
+  ["minutes", 60_000],
+];
+
+/** Returns a wait in a unit that a person reads: milliseconds up to 10 s, then whole ones, rounded up. */
+export function describeWait(ms: number): string {
+  if (ms <= 10_000) return `${Math.ceil(ms)} ms`;
+  const [name, unitMs] = longUnits.find(([, longMs]) => ms >= 2 * longMs) ?? ["s", 1000];
+  return `${Math.ceil(ms / unitMs)} ${name}`;
+}
+
 /** Returns the time since an instant of a clock in milliseconds, to the microsecond. */
 export function elapsedMs(clock: Clock, sinceMs: number): number {
   return Math.round((clock.now() - sinceMs) * 1000) / 1000;

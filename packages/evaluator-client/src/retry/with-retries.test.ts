@@ -94,7 +94,7 @@ test("fails at once when the wait would pass the deadline, and says how long was
   const error = await outcome;
   expect(error).toBeInstanceOf(RateLimitError);
   expect(error).toMatchObject({ retryAfterMs: 60_000, attempts: 1 });
-  expect(error).toHaveProperty("message", expect.stringContaining("asks to wait 60000 ms"));
+  expect(error).toHaveProperty("message", expect.stringContaining("asks to wait 60 s"));
   expect(startedAtMs).toHaveLength(1);
 });
 

@@ -10,7 +10,7 @@ import {
   Turns,
 } from "./attempt.ts";
 import type { Hooks } from "../hooks.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, describeWait } from "../clock.ts";
 import { retryDelayMs } from "../pacing/gate.ts";
 
 /** How often, how long and at whose pace to try. */
@@ -198,6 +198,7 @@ function giveUp(error: EvaluatorError, details: { attempts: number; note?: strin
 
 function deadlineNote(error: EvaluatorError, { deadlineMs }: RetryPolicy): string {
   const retryAfterMs = retryAfterMsOf(error);
-  const asked = retryAfterMs === null ? "" : ` The service asks to wait ${retryAfterMs} ms.`;
+  const asked =
+    retryAfterMs === null ? "" : ` The service asks to wait ${describeWait(retryAfterMs)}.`;
   return `${asked} The next attempt would start past the deadline of ${deadlineMs} ms (deadlineMs).`;
 }

@@ -14,6 +14,7 @@ const redirect = "Redirects are not followed; set the base URL to the final addr
 const key = "Check the key, and that it may use this model.";
 const slower = "Wait, or send fewer requests at once.";
 const later = "The service failed; try again later.";
+const again = "It did not take the request this time; try again later.";
 const other = "Check the request against the service's documentation.";
 
 test.each<[number, string]>([
@@ -21,6 +22,8 @@ test.each<[number, string]>([
   [199, other],
   [299, other],
   [300, redirect],
+  [303, redirect],
+  [304, "A cache answered for the service; check the proxy in between."],
   [308, redirect],
   [399, redirect],
   [400, other],
@@ -28,6 +31,9 @@ test.each<[number, string]>([
   [402, "Add credits to the account."],
   [403, key],
   [404, "Check the base URL and the model id."],
+  [408, again],
+  [409, other],
+  [425, again],
   [413, "Send a smaller state."],
   [422, other],
   [429, slower],
@@ -145,6 +151,10 @@ test.each<[Record<string, string>, number | null]>([
   [{ "retry-after": ".5" }, null],
   [{ "retry-after": "1.5.5" }, null],
   [{ "retry-after": "1e3" }, null],
+  [{ "retry-after": "999999999999" }, 999_999_999_999_000],
+  [{ "retry-after": "9".repeat(13) }, null],
+  [{ "retry-after": "9".repeat(400) }, null],
+  [{ "retry-after-ms": "9".repeat(400), "retry-after": "9" }, 9000],
   [{ "retry-after": "-1" }, null],
   [{ "retry-after": "1994-11-06T08:49:37Z" }, null],
   [{ "retry-after": "" }, null],

@@ -52,12 +52,15 @@ export function statusMessage(
 
 /** Returns what to do about an error status, when the service's own words do not say it. */
 export function nextStep(status: number): string {
+  if (status === 304) return "A cache answered for the service; check the proxy in between.";
   if (status === 0 || (status >= 300 && status <= 399)) {
     return "Redirects are not followed; set the base URL to the final address.";
   }
   if (status === 401 || status === 403) return "Check the key, and that it may use this model.";
   if (status === 402) return "Add credits to the account.";
   if (status === 404) return "Check the base URL and the model id.";
+  if (status === 408 || status === 425)
+    return "It did not take the request this time; try again later.";
   if (status === 413) return "Send a smaller state.";
   if (status === 429 || status === 529) return "Wait, or send fewer requests at once.";
   if (status >= 500) return "The service failed; try again later.";
@@ -128,7 +131,8 @@ const httpDates = [
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
 ];
-const decimal = /^\d+(\.\d+)?$/;
+// Twelve digits of seconds are 30,000 years: longer ones are no wait that anybody means.
+const decimal = /^\d{1,12}(\.\d+)?$/;
 const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [\d ]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
