@@ -12,7 +12,12 @@ export function printCount(count: number): string {
 
 /** Prints a number of mails: `1 mail`, `12,345 mails`. */
 export function printMails(count: number): string {
-  return `${printCount(count)} ${count === 1 ? "mail" : "mails"}`;
+  return printCounted(count, "mail");
+}
+
+/** Prints a number of things by the name of one: `1 record`, `12,345 records`. */
+export function printCounted(count: number, one: string): string {
+  return `${printCount(count)} ${count === 1 ? one : `${one}s`}`;
 }
 
 /** Prints US dollars: `$1.26`, and below a dollar down to its millionth. */

@@ -20,6 +20,19 @@ test.each([
   },
 );
 
+test.each([
+  ["AI_GATEWAY_API_KEY is not set.", {}],
+  ["AI_GATEWAY_API_KEY is not set.", { AI_GATEWAY_API_KEY: " " }],
+  ["AI_GATEWAY_API_KEY has a space", { AI_GATEWAY_API_KEY: "two words" }],
+  ["EVALUATOR_DIRECT_API_KEY is not set.", { EVALUATOR_TRANSPORT: "direct" }],
+  ["EVALUATOR_BASE_URL is not an http", { AI_GATEWAY_API_KEY: "k", EVALUATOR_BASE_URL: "no" }],
+])("names variables, and no options that the program does not have: %s", async (told, env) => {
+  const opening = openTransport({ offline: false, dryRun: false, env });
+  const message = await opening.then(String, ({ message: text }: Error) => text);
+  expect(message.startsWith(told)).toBe(true);
+  expect(message).not.toMatch(/option|apiKey|baseUrl/);
+});
+
 test("a run that sends nothing needs no key, and means the same service as one that does", async () => {
   const keyless = await openTransport({ offline: false, dryRun: true, env: {} });
   const env = { AI_GATEWAY_API_KEY: "any" };

@@ -6,7 +6,7 @@ import {
   printable,
   toPrintable,
 } from "evaluator-cli-kit";
-import type { Catalog, Transport, TransportName } from "evaluator-client";
+import type { Catalog, ConfigurationError, Transport, TransportName } from "evaluator-client";
 import type { PostgresRuns } from "evaluator-postgres";
 
 /** What the program runs with: what it takes from the machine, and how a service is reached. */
@@ -106,7 +106,8 @@ export function hasDocumentedPrice({ name, target }: Transport): boolean {
 }
 
 const nextSteps = `Either
-  set it in the file .env (.env.example says how) and run the same command again, or
+  set it in the file .env (.env.example says how), or EVALUATOR_TRANSPORT to ask another engine,
+  and run the same command again, or
   add --offline, and the emulator on this machine answers without a key.`;
 
 /**
@@ -117,16 +118,23 @@ const nextSteps = `Either
 export async function openTransport(options: ServiceOptions): Promise<Transport> {
   const { offline, dryRun, env } = options;
   if (offline) return await offlineTransport(dryRun);
-  const { apiKeyVariables, ConfigurationError, transportFromEnvironment } =
-    await import("evaluator-client");
+  const client = await import("evaluator-client");
+  const { apiKeyVariables, transportFromEnvironment } = client;
   // What sends nothing needs no key.
   const keys = Object.values(apiKeyVariables).map((variable) => [variable, "none"]);
   try {
     return transportFromEnvironment(dryRun ? { ...env, ...Object.fromEntries(keys) } : env);
   } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    throw new CliError(`${toPrintable(error.message)}\n${nextSteps}`, { cause: error });
+    if (!(error instanceof client.ConfigurationError)) throw error;
+    throw new CliError(`${toPrintable(inVariables(error, env))}\n${nextSteps}`, { cause: error });
   }
+}
+
+/** The client's options are no options of this program, which reads variables alone. */
+function inVariables({ message, environmentVariable }: ConfigurationError, env: Environment) {
+  const isUnset = environmentVariable !== null && !env[environmentVariable]?.trim();
+  if (isUnset) return `${environmentVariable} is not set.`;
+  return message.replace(/^The option "\w+" \((\w+)\)/, "$1");
 }
 
 // The emulator in this process: no key, no network. A dry run asks nothing, so it leaves the emulator

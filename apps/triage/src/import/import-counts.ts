@@ -1,5 +1,5 @@
 import { printable } from "evaluator-cli-kit";
-import { printCount } from "../amounts.ts";
+import { printCount, printCounted } from "../amounts.ts";
 import type { DateBasis, NotRead } from "./found-mail.ts";
 import { MESSAGE_BYTES } from "./parse-message.ts";
 
@@ -56,11 +56,14 @@ export class ImportCounts {
   /** Returns all of it in lines. */
   describe(outputPath: string): string {
     const { kept, sent, cut } = this;
-    const noMail = this.#noMail === 0 ? "" : `; ${printCount(this.#noMail)} files are no mail`;
+    const noMail =
+      this.#noMail === 0
+        ? ""
+        : `; ${printCounted(this.#noMail, "file")} ${this.#noMail === 1 ? "is" : "are"} no mail`;
     const cutNote = `Of ${printCount(cut)} larger than ${MESSAGE_BYTES / 1024 ** 2} MB only the start was read.\n`;
     return [
       this.describeNotRead(),
-      printable`Wrote ${printCount(kept)} records to ${outputPath}; left out ${printCount(sent)} `,
+      printable`Wrote ${printCounted(kept, "record")} to ${outputPath}; left out ${printCount(sent)} `,
       `with only the sent label and ${printCount(this.#broken)} broken${noMail}.\n`,
       cut > 0 ? cutNote : "",
       this.#describeDates(),

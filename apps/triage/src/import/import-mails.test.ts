@@ -18,7 +18,7 @@ test("names broken mails and files that are none, and goes on", async () => {
   expect(stderr).toContain(
     "Broken: a.eml: it has no header\nBroken: deep/c.eml: it has no header\nNot read: notes.txt: it is no mail\n",
   );
-  expect(stderr).toContain("and 2 broken; 1 files are no mail.\n");
+  expect(stderr).toContain("and 2 broken; 1 file is no mail.\n");
   expect(stderr).not.toContain("secret");
 });
 

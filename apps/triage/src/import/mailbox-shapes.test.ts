@@ -72,7 +72,8 @@ test.each([
   );
   expect(exitCode).toBe(0);
   expect(stderr).toContain(notRead.map((line) => `Not read: ${line}\n`).join(""));
-  expect(stderr).toContain(`; ${notRead.length} files are no mail.\n`);
+  const count = notRead.length === 1 ? "1 file is" : `${notRead.length} files are`;
+  expect(stderr).toContain(`; ${count} no mail.\n`);
   expect(await readFile(join(cwd, "skipped.txt"), "utf8")).toBe(`${notRead.join("\n")}\n`);
 });
 
@@ -127,6 +128,11 @@ test("links to mails are followed, and links to folders named", async () => {
   expect(stderr).toContain("Broken: circle: it is a link to a folder; give that folder itself\n");
   expect(stderr).toContain("Broken: gone: it cannot be read: no such file or directory\n");
   expect(stderr).toContain("Wrote 2 records");
+});
+
+test("one record and one file are counted as one", async () => {
+  const { stderr } = await importOf({ "all/a.eml": mail("one"), "all/a.jpg": "\u00ff" }, "all");
+  expect(stderr).toMatch(/^Wrote 1 record to .*; 1 file is no mail\.$/m);
 });
 
 test("names the first ten of what was not read, and all in the file of --skipped", async () => {

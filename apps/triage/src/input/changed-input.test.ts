@@ -45,7 +45,7 @@ test("--skip-invalid leaves out what is wrong, names it, and says so with its ex
   expect(stderr).toContain(
     'Left out, since they are wrong (1):\n  record at index 1 (id "b"): date ',
   );
-  expect(stderr).toContain("Wrote 1 of 1 records");
+  expect(stderr).toContain("Wrote 1 of 1 record to");
   expect(await readResults(cwd)).toMatchObject([{ id: "a" }]);
   const dry = await startTriage(["inbox.json", "--skip-invalid", "--dry-run"], { cwd });
   expect(dry.stderr).toContain("Left out, since they are wrong (1)");

@@ -1,4 +1,3 @@
-import { printable } from "evaluator-cli-kit";
 import type { PostgresRuns, RunInfo } from "evaluator-postgres";
 import { printCount } from "../amounts.ts";
 import { recordNames } from "../output/triage-record.ts";
@@ -6,6 +5,7 @@ import { toRawLine, type TriageRecord, writeRecords } from "../output/write-reco
 import type { CallFailure } from "../run/ask-calls.ts";
 import {
   describeFailures,
+  describeWritten,
   FAILURES_SHOWN,
   isInTable,
   printLines,
@@ -41,7 +41,7 @@ export async function giveRunResults(
   const names = recordNames(fields, info.answered < info.records);
   await writeRecords(outputPath, records(), { format: run.format, names });
   stderr.write(describeFailures(failures, failed));
-  stderr.write(printable`Wrote ${`${info.records} of ${input.length}`} records to ${outputPath}\n`);
+  stderr.write(describeWritten({ records: info.records, failed, of: input.length }, outputPath));
   if (run.raw) await printLines(rawLines(runs, info, context), context);
   if (hasTable) await printTable({ shown: held, of: info.records, news }, context);
   else stderr.write(`No table is printed of more than ${printCount(TABLE_AT_MOST)} records.\n`);

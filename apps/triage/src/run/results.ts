@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { CliError, printable, toPrintable } from "evaluator-cli-kit";
-import { printCount, printDuration } from "../amounts.ts";
+import { printCount, printCounted, printDuration } from "../amounts.ts";
 import { recordLabel } from "../input/mail.ts";
 import { calibratedAnswers } from "../calibration.ts";
 import type { NewMails } from "../journal/journal-reader.ts";
@@ -40,19 +40,39 @@ export async function giveResults(plan: CallPlan, options: ResultsOptions): Prom
   checkWholeRun(plan, options);
   const news = journal.newMails();
   const { records, shown } = await toRecords(plan, options, news);
-  const hasErrors = records.some(({ error }) => error !== undefined);
+  const hasErrors = failedIn(records) > 0;
   const names = recordNames(context.fields, hasErrors);
   await writeRecords(outputPath, records, { format: run.format, names });
   journal.addRun(runFacts(plan, options));
   const failed = [...outcome.failures.values()];
   const inOrder = failed.toSorted((one, other) => one.index - other.index);
   stderr.write(describeFailures(inOrder, failed.length));
-  stderr.write(
-    printable`Wrote ${`${records.length} of ${input.length}`} records to ${outputPath}\n`,
-  );
+  const written = { records: records.length, failed: failedIn(records), of: input.length };
+  stderr.write(describeWritten(written, outputPath));
   if (run.raw) await printLines(rawLines(plan, options), context);
   await printTable({ shown, of: records.length, news }, context);
   return hasErrors || input.leftOutCount > 0 ? 2 : 0;
+}
+
+function failedIn(records: readonly TriageRecord[]): number {
+  return records.filter(({ error }) => error !== undefined).length;
+}
+
+/** What a file of results holds. */
+export interface WrittenRecords {
+  readonly records: number;
+  /** How many of them have no answer. */
+  readonly failed: number;
+  /** How many records the input has. */
+  readonly of: number;
+}
+
+/** Returns in one line what was written where, and how much of it has no answer. */
+export function describeWritten({ records, failed, of }: WrittenRecords, path: string): string {
+  const whole = printable`Wrote ${printCount(records)} of ${printCounted(of, "record")} to ${path}`;
+  if (failed === 0) return `${whole}\n`;
+  const verbs = failed === 1 ? "has no answer, and says" : "have no answer, and say";
+  return `${whole}; ${printCount(failed)} of them ${verbs} why in "error"\n`;
 }
 
 /** Returns in one line what a run came to: mails, calls asked again, tokens, dollars, time. */

@@ -6,6 +6,7 @@ import { triageQuestions } from "../questions/triage-questions.ts";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
 import { usage } from "../usage.ts";
+import { describeWritten } from "./results.ts";
 
 const threeMails = ["m-1", "m-2", "m-3"].map((id) => sampleMail({ id, subject: `About ${id}` }));
 
@@ -144,7 +145,24 @@ test("a mail without an answer keeps its place, with nulls and the error, and th
   expect(stderr).toContain(
     'Failed: record at index 1 (id "m-2"): The response breaks the contract',
   );
+  expect(stderr).toContain("Wrote 3 of 3 records to ");
+  expect(stderr).toContain('; 1 of them has no answer, and says why in "error"\n');
   expect(stdout.split("\n")[3]).toMatch(/^- +- +- +- +- .* About m-2$/);
+});
+
+test.each([
+  [{ records: 42, failed: 0, of: 42 }, "Wrote 42 of 42 records to out.json"],
+  [{ records: 1, failed: 0, of: 1 }, "Wrote 1 of 1 record to out.json"],
+  [
+    { records: 1, failed: 1, of: 4 },
+    'Wrote 1 of 4 records to out.json; 1 of them has no answer, and says why in "error"',
+  ],
+  [
+    { records: 4000, failed: 1200, of: 4000 },
+    'Wrote 4,000 of 4,000 records to out.json; 1,200 of them have no answer, and say why in "error"',
+  ],
+])("tells what was written, and what of it failed: %j", (written, line) => {
+  expect(describeWritten(written, "out.json")).toBe(`${line}\n`);
 });
 
 const rejected = {
