@@ -4,12 +4,18 @@ import type { ExtraHeaders } from "./extra-headers.ts";
 /** Where the day of a mail comes from. */
 export type DateBasis = "header" | "received" | "separator" | "file";
 
+/** The day of a mail, `YYYY-MM-DD`. */
+export interface MailDay {
+  readonly day: string;
+  readonly basis: DateBasis;
+}
+
 /** What a source says about one mail, before the rules of the input are applied. */
 export interface ImportedMail {
   /** An id of the source's own, or one made from its bytes. */
   readonly id: string;
   /** When it was sent, or null when it does not say. */
-  readonly date: { readonly at: Date; readonly basis: DateBasis } | null;
+  readonly date: MailDay | null;
   readonly from: string;
   readonly subject: string;
   /** The start of its text. */
@@ -28,7 +34,7 @@ export interface FoundMail {
   /** Whether it is so large that only its start is read. */
   readonly isCut: boolean;
   /** When it came, for a mail that does not say. */
-  readonly arrived: { readonly at: Date; readonly basis: DateBasis };
+  readonly arrived: MailDay;
   /**
    * Reads it.
    *

@@ -56,6 +56,10 @@ test.each([
     "its Date header where its internalDate is no time",
     message({ internalDate: "soon", ...dated("1 Oct 2026 09:00:00 +0000") }),
   ],
+  [
+    "its Date header where it has both",
+    message({ internalDate: Date.UTC(2026, 9, 2), ...dated("1 Oct 2026 23:30:00 -0800") }),
+  ],
   ["its internalDate, a number too", message({ internalDate: Date.UTC(2026, 9, 1) })],
 ])("the day of a Gmail message is %s", async (_, json) => {
   const { mails, stderr } = await importOf({ "dump.json": JSON.stringify([json]) });

@@ -2,8 +2,8 @@ import { decodeWords } from "postal-mime";
 import { z } from "zod";
 import { readJsonRecords } from "../input/json-records.ts";
 import { toUtf8Chunks } from "../input/utf8-chunks.ts";
-import { type FoundMail, type ImportedMail, ImportProblem } from "./found-mail.ts";
-import { parseDate, parseMessage } from "./parse-message.ts";
+import { type FoundMail, type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
+import { fileDay, parseDay, parseMessage, toDay } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
 
 const partSchema = z.looseObject({
@@ -32,7 +32,7 @@ type GmailMessage = z.infer<typeof messageSchema>;
 
 /** Finds the messages of a Gmail API dump: an array, an object with `messages`, or one a line. */
 export async function* gmailMails(
-  { name: file, prefix, modifiedAt }: SourceFile,
+  file: SourceFile,
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<FoundMail> {
   let number = 0;
@@ -43,9 +43,9 @@ export async function* gmailMails(
         if ("problem" in record) throw new ImportProblem(`it ${record.problem}`);
         return await parseGmailMessage(record.value);
       };
-      const arrived = { at: modifiedAt, basis: "file" } as const;
-      const source = { file, gmail: true } as const;
-      yield { name: `${prefix}message ${number}`, source, isCut: false, arrived, read };
+      const arrived = fileDay(file);
+      const source = { file: file.name, gmail: true } as const;
+      yield { name: `${file.prefix}message ${number}`, source, isCut: false, arrived, read };
     }
   }
 }
@@ -57,7 +57,7 @@ async function parseGmailMessage(json: unknown): Promise<ImportedMail> {
     data.raw === undefined ? null : await parseMessage(Buffer.from(data.raw, "base64url"));
   return {
     id: data.id,
-    date: dateOf(data) ?? raw?.date ?? null,
+    date: dateOf(data, raw?.date ?? null),
     from: raw?.from ?? header(data, "from"),
     subject: raw?.subject ?? header(data, "subject"),
     text: data.snippet ?? raw?.text ?? "",
@@ -84,15 +84,12 @@ function header({ payload }: GmailMessage, name: string): string {
   return decodeWords(found?.value ?? "");
 }
 
-function dateOf(message: GmailMessage): ImportedMail["date"] {
+// The sender's own day first, as in a mailbox; what Gmail keeps is a time in no zone.
+function dateOf(message: GmailMessage, raw: MailDay | null): MailDay | null {
+  const written = parseDay(header(message, "date"));
+  if (written !== null) return { day: written, basis: "header" };
+  if (raw?.basis === "header") return raw;
   const { internalDate } = message;
-  const written =
-    internalDate === undefined ? "" : (dateAt(Number(internalDate))?.toISOString() ?? "");
-  const at = parseDate(written) ?? parseDate(header(message, "date"));
-  return at === null ? null : { at, basis: "header" };
-}
-
-function dateAt(ms: number): Date | null {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? null : date;
+  const kept = internalDate === undefined ? null : toDay(new Date(Number(internalDate)));
+  return kept === null ? raw : { day: kept, basis: "header" };
 }

@@ -2,7 +2,7 @@ import { peek } from "../input/json-records.ts";
 import type { FoundMail, NotRead } from "./found-mail.ts";
 import { gmailMails } from "./gmail-dump.ts";
 import { isMbox, mboxMails } from "./mbox.ts";
-import { MESSAGE_BYTES, parseMessage } from "./parse-message.ts";
+import { fileDay, MESSAGE_BYTES, parseMessage } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
 
 const UNPACK = "it is an archive of another kind; unpack it and import the folder";
@@ -125,7 +125,7 @@ async function emlx(file: SourceFile, content: AsyncIterable<Buffer>): Promise<F
 }
 
 function toFound(file: SourceFile, bytes: Buffer, isCut: boolean): FoundMail {
-  const arrived = { at: file.modifiedAt, basis: "file" } as const;
+  const arrived = fileDay(file);
   const { name } = file;
   const read = async () => await parseMessage(bytes);
   return { name, source: { file: name }, isCut, arrived, read };

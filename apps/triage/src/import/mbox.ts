@@ -1,5 +1,5 @@
 import type { FoundMail } from "./found-mail.ts";
-import { MESSAGE_BYTES, parseDate, parseMessage } from "./parse-message.ts";
+import { fileDay, MESSAGE_BYTES, parseDay, parseMessage } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
 
 const [NEWLINE, RETURN, ARROW, LETTER_F] = [10, 13, 62, 70];
@@ -30,14 +30,11 @@ export async function* mboxMails(
   start = 0,
 ): AsyncGenerator<FoundMail> {
   const splitter = new MboxSplitter();
-  const toFound = ({ number, offset, deliveredAt, bytes, isCut }: MboxMessage): FoundMail => ({
+  const toFound = ({ number, offset, deliveredOn, bytes, isCut }: MboxMessage): FoundMail => ({
     name: `${file.prefix}message ${number}`,
     source: { file: file.name, offset: start + offset },
     isCut,
-    arrived:
-      deliveredAt === null
-        ? { at: file.modifiedAt, basis: "file" }
-        : { at: deliveredAt, basis: "separator" },
+    arrived: deliveredOn === null ? fileDay(file) : { day: deliveredOn, basis: "separator" },
     read: async () => await parseMessage(bytes),
   });
   for await (const chunk of chunks) {
@@ -58,8 +55,8 @@ interface MboxMessage {
   readonly number: number;
   /** Where its separator begins, in bytes. */
   readonly offset: number;
-  /** When it was delivered, by its separator, or null. */
-  readonly deliveredAt: Date | null;
+  /** The day it was delivered, by its separator, or null. */
+  readonly deliveredOn: string | null;
   /** Its start, some {@link MESSAGE_BYTES}. */
   readonly bytes: Uint8Array;
   /** Whether there is more of it. */
@@ -68,7 +65,7 @@ interface MboxMessage {
 
 interface OpenMessage {
   readonly offset: number;
-  readonly deliveredAt: Date | null;
+  readonly deliveredOn: string | null;
   readonly lines: Buffer[];
   length: number;
 }
@@ -145,9 +142,9 @@ class MboxSplitter {
 
   #begin({ head, offset }: { readonly head: string; readonly offset: number }): void {
     this.#number += 1;
-    const deliveredAt = dateOf(head);
-    if (this.#number === 1) this.#takesBare = deliveredAt === null;
-    this.#open = { offset, deliveredAt, lines: [], length: 0 };
+    const deliveredOn = dayOf(head);
+    if (this.#number === 1) this.#takesBare = deliveredOn === null;
+    this.#open = { offset, deliveredOn, lines: [], length: 0 };
   }
 
   #add(line: Buffer): void {
@@ -158,11 +155,11 @@ class MboxSplitter {
 
   *#close(): Generator<MboxMessage> {
     if (this.#open === null) return;
-    const { offset, deliveredAt, lines, length } = this.#open;
+    const { offset, deliveredOn, lines, length } = this.#open;
     this.#open = null;
     const bytes = Buffer.concat(lines);
     const isCut = length > bytes.length;
-    yield { number: this.#number, offset, deliveredAt, bytes, isCut };
+    yield { number: this.#number, offset, deliveredOn, bytes, isCut };
   }
 }
 
@@ -173,6 +170,6 @@ function headOf(line: Buffer, isNeeded = false): string {
   return isNeeded || canMatter ? line.toString("latin1", 0, HEAD_BYTES) : "";
 }
 
-function dateOf(separator: string): Date | null {
-  return parseDate(datedSeparator.exec(separator)?.[1] ?? "");
+function dayOf(separator: string): string | null {
+  return parseDay(datedSeparator.exec(separator)?.[1] ?? "");
 }

@@ -15,7 +15,7 @@ test.each([
   ["no From", `${dateHeader}\nSubject: s\n\nHi`, { from: "", snippet: "Hi" }],
   ["no Subject", `${dateHeader}\nFrom: a@b.example\n\nHi`, { subject: "", from: "a@b.example" }],
   ["no Date", `From: a@b.example\nSubject: s\n\nHi`, { date: "2026-11-02" }],
-  ["a date in another zone", "Date: Mon, 02 Nov 2026 23:30:00 -0500\n\nHi", { date: "2026-11-03" }],
+  ["a date in another zone", "Date: Mon, 02 Nov 2026 23:30:00 -0500\n\nHi", { date: "2026-11-02" }],
   [
     "HTML only",
     `${dateHeader}\nContent-Type: text/html; charset=utf-8\n\n<style>p{}</style><p>Tom &amp; Ann&nbsp;meet <a href="http://x.example">here</a></p><script>x</script>`,

@@ -2,7 +2,8 @@ import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import PostalMime from "postal-mime";
 import { type Address, decodeWords, type Email } from "postal-mime";
-import { type ImportedMail, ImportProblem } from "./found-mail.ts";
+import { type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
+import type { SourceFile } from "./source-files.ts";
 import { hasMarkup, htmlToVisibleText } from "./visible-text.ts";
 
 /** How much of one message is read, in bytes; what comes after are the rest of its attachments. */
@@ -47,31 +48,41 @@ function extraOf({ headers, attachments }: Email): ImportedMail["extra"] {
   };
 }
 
-/** Returns the time that a mail's header names, null when there is none; a zone it does not know is UTC. */
-export function parseDate(text: string): Date | null {
+/**
+ * Returns the day that a mail's header names, as its sender's clock showed it, whatever the zone;
+ * null when there is none.
+ */
+export function parseDay(text: string): string | null {
   const written = text.slice(0, 200);
-  const date = new Date(written);
-  if (isUsable(date)) return date;
-  // A name of a zone, or words after the time, make the whole unreadable; its day is not.
-  const day =
-    /\b(\d{1,2})[ -]([A-Z][a-z]{2})[a-z]{0,6}[ -](\d{4})\b(?: {1,2}(\d{1,2}:\d\d(?::\d\d)?))?/;
-  const [, number, month, year, time = ""] = day.exec(written) ?? [];
-  const found = new Date(`${number} ${month} ${year} ${time} UTC`);
-  return isUsable(found) ? found : null;
+  const named = /\b(\d{1,2})[ -]([A-Z][a-z]{2})[a-z]{0,6}[ -](\d{4})\b/.exec(written);
+  const [iso] = /\b\d{4}-\d\d-\d\d(?=T|$)/.exec(written) ?? [];
+  const day = named ? `${named[1]} ${named[2]} ${named[3]}` : (iso ?? written.replace(zone, "$1"));
+  // In UTC, or it would be the day on this machine.
+  return toDay(new Date(`${day} UTC`));
 }
 
-// A record's day has four digits for the year.
-function isUsable(date: Date): boolean {
-  return !Number.isNaN(date.getTime()) && /^\d{4}-/.test(date.toISOString());
+/** A time of day, and the zone behind it. */
+const zone =
+  /(\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?[AP]M)?) ?(?:(?:GMT|UTC?)? ?[+-]\d\d:?(?:\d\d)?|[A-Z]{1,5})\b/;
+
+/** Returns the day of a time in UTC; null for a year that does not have four digits. */
+export function toDay(time: Date): string | null {
+  if (Number.isNaN(time.getTime())) return null;
+  return /^\d{4}-\d\d-\d\d/.exec(time.toISOString())?.[0] ?? null;
+}
+
+/** Returns the day that a file was written, in UTC, for a mail that names none itself. */
+export function fileDay({ modifiedAt }: Pick<SourceFile, "modifiedAt">): MailDay {
+  return { day: toDay(modifiedAt) ?? "1970-01-01", basis: "file" };
 }
 
 function dateOf({ headers }: Email): ImportedMail["date"] {
   const valueOf = (name: string) => headers.find(({ key }) => key === name)?.value ?? "";
-  const sent = parseDate(valueOf("date"));
-  if (sent !== null) return { at: sent, basis: "header" };
+  const sent = parseDay(valueOf("date"));
+  if (sent !== null) return { day: sent, basis: "header" };
   // The last one added stands first; its date is behind the last semicolon.
-  const received = parseDate(valueOf("received").split(";").at(-1)?.trim() ?? "");
-  return received === null ? null : { at: received, basis: "received" };
+  const received = parseDay(valueOf("received").split(";").at(-1)?.trim() ?? "");
+  return received === null ? null : { day: received, basis: "received" };
 }
 
 function messageId({ messageId: id = "" }: Email): string | null {

@@ -22,14 +22,14 @@ const fragments = [
   /\b((?:order|invoice|booking|confirmation|tracking|bestell\w{0,20}|rechnungs?\w{0,20}|commande)(?:[ -]?(?:no|nr|num|number|id|nummer)\b\.?)?(?: is)?\s?[:#№]?\s?#?)(?=[\w-]{0,40}\d)[A-Z0-9][A-Z0-9-]{3,60}\b/giu,
 ];
 
-/** Returns the input record of a mail (contract section 4.7), its day in UTC. */
+/** Returns the input record of a mail (contract section 4.7), its day as the sender saw it. */
 export function toMail(
   { id, date, from, subject, text, labels, extra }: ImportedMail,
   { arrived, source }: Pick<FoundMail, "arrived" | "source">,
 ): Mail {
   return {
     id,
-    date: (date ?? arrived).at.toISOString().slice(0, 10),
+    date: (date ?? arrived).day,
     from: toPrintable(from.slice(0, HEADER_LENGTH)),
     subject: cutNumbers(toPrintable(subject.slice(0, HEADER_LENGTH))).trim(),
     snippet: toSnippet(text),
