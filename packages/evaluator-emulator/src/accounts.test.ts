@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { createAccount, freeTierBurst, meetFreeTierWall } from "./accounts.ts";
+import { createAccount, freeTierBurst, meetFreeTierWall, topUpAccount } from "./accounts.ts";
 import { type CatalogModel, models } from "./catalog/models.ts";
+import { picodollarsPerDollar } from "./catalog/price.ts";
 
 const freeModel = modelWhere((model) => model.isOnFreeTier);
 const paidModel = modelWhere((model) => !model.isOnFreeTier);
@@ -37,4 +38,24 @@ test("the paid tier has no rate limit", () => {
   const account = createAccount({ tier: "paid" });
   const outcomes = Array.from({ length: 100 }, () => meetFreeTierWall(account, freeModel, 0));
   expect(outcomes.every((outcome) => outcome === null)).toBe(true);
+});
+
+test.each([
+  ["free", 5, 10, 20],
+  ["paid", 20, 30, 40],
+] as const)(
+  "of a %s account with $%d the first purchase of $10 leaves $%d, the next $%d",
+  (tier, balanceUsd, first, second) => {
+    const account = createAccount({ tier, balanceUsd });
+    topUpAccount(account, 10);
+    expect(account).toMatchObject({ tier: "paid", balance: first * picodollarsPerDollar });
+    topUpAccount(account, 10);
+    expect(account.balance).toBe(second * picodollarsPerDollar);
+  },
+);
+
+test("what a free account owes stays owed", () => {
+  const account = createAccount({ tier: "free", balanceUsd: -1 });
+  topUpAccount(account, 10);
+  expect(account.balance).toBe(9 * picodollarsPerDollar);
 });

@@ -45,10 +45,12 @@ export function chargeAccount(account: Account, amount: Picodollars): void {
 }
 
 /**
- * Adds credits, which moves the account to the paid tier for its next call (contract section 3).
+ * Adds credits, which moves the account to the paid tier for its next call. What a free account had
+ * left is the monthly free credit, which no longer applies then (contract section 3).
  */
 export function topUpAccount(account: Account, dollars: number): void {
-  account.balance += toPicodollars(dollars);
+  const kept = account.tier === "free" ? Math.min(0, account.balance) : account.balance;
+  account.balance = kept + toPicodollars(dollars);
   account.tier = "paid";
 }
 

@@ -36,8 +36,8 @@ export function endpointEntry(model: CatalogModel) {
         context_length: model.contextWindow,
         pricing: { prompt: input, completion: output },
         supported_parameters: [],
-        ...dataHandling(model),
-        ...(model.type === "evaluation" ? { supports_implicit_caching: false } : {}),
+        ...(model.type === "evaluation" ? dataHandling(model) : noPromise),
+        supports_implicit_caching: false,
       },
     ],
   };
@@ -64,7 +64,11 @@ function tokenPrices(model: CatalogModel) {
   };
 }
 
-// Contract section 1.10 states it for the evaluation model only; nothing is claimed for the others.
+// Every endpoint says something (contract section 4.3), but what a text model's says is not shown:
+// the emulator's own word, unverified, promises nothing.
+const noPromise = { zdr: "none", no_training: "none" };
+
+// Contract section 1.10 states it for the evaluation model only; the list claims nothing for the others.
 function dataHandling({ type }: CatalogModel) {
   return type === "evaluation" ? { zdr: "all", no_training: "all" } : {};
 }

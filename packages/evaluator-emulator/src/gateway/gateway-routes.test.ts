@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { models } from "../catalog/models.ts";
 import { createEmulator } from "../create-emulator.ts";
 import { evaluationHeaders, postEvaluation, spamQuestion } from "../testing/requests.ts";
 
@@ -35,6 +36,15 @@ test("models and endpoints need no key and show prices per token", async () => {
     },
   });
   expect((await emulator.fetch("/v1/models/no/model/endpoints")).status).toBe(404);
+});
+
+test.each(models.map(({ id }) => id))("the endpoint of %s says how it handles data", async (id) => {
+  const { data } = (await (await emulator.fetch(`/v1/models/${id}/endpoints`)).json()) as {
+    data: { endpoints: object[] };
+  };
+  const promised = id === "typesafe-ai/jev" ? "all" : "none";
+  const said = { zdr: promised, no_training: promised, supports_implicit_caching: false };
+  expect(data.endpoints).toMatchObject([said]);
 });
 
 test("credits need a key, go down with each call, and are counted for each key", async () => {
