@@ -3,7 +3,7 @@ import type { HonoRequest } from "hono";
 import { z } from "zod";
 import { HttpError } from "../http-error.ts";
 
-/** The longest message that is read, in UTF-16 code units (contract section 8). */
+/** The longest message that is read, in characters: Unicode code points (contract section 8). */
 export const MAX_MESSAGE_LENGTH = 20_000;
 
 const messageSchema = z.object({ message: z.string().regex(/\S/) });
@@ -21,7 +21,17 @@ export async function readMessage(request: HonoRequest): Promise<string> {
 
 /** Returns a message cut to {@link MAX_MESSAGE_LENGTH}, or a little less where a character would be split. */
 export function cutMessage(message: string): string {
-  return cutText(message, MAX_MESSAGE_LENGTH);
+  if (message.length <= MAX_MESSAGE_LENGTH) return message;
+  return cutText(message, unitsOf(message, MAX_MESSAGE_LENGTH));
+}
+
+/** How many UTF-16 code units so many characters from the start take; all of a shorter text. */
+function unitsOf(text: string, characters: number): number {
+  let units = 0;
+  for (let count = 0; count < characters && units < text.length; count += 1) {
+    units += (text.codePointAt(units) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return units;
 }
 
 /**
