@@ -167,5 +167,8 @@ test("needs no listener for a wait", async () => {
   await pacer.admit(call);
   const second = pacer.admit(call);
   await clock.advance(2000);
-  await expect(second).resolves.toHaveProperty("ended");
+  (await second).throttled(1000);
+  const third = pacer.admit(call);
+  await clock.advance(60_000);
+  await expect(third).resolves.toHaveProperty("ended");
 });

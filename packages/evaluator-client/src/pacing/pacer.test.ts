@@ -124,6 +124,13 @@ test("keeps the line in order", async () => {
   expect(admitted).toEqual(["a", "b", "c", "d", "e", "f"]);
 });
 
+test("keeps the line in order under a known limit too, while nothing is paused", async () => {
+  const { ask, admitted, clock } = pacedCalls({ requestsPerMinute: 60 });
+  for (const name of ["a", "b", "c"]) await ask(name, { retries: name === "b" ? 2 : 0 });
+  await clock.advance(2000);
+  expect(admitted).toEqual(["a", "b"]);
+});
+
 test("lets the one with the most retries left go first after a pause", async () => {
   const { ask, end, admitted, clock } = pacedCalls();
   await ask("a");

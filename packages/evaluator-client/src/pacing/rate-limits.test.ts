@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TokenBucket } from "./rate-limits.ts";
+import { scaleLimits, TokenBucket } from "./rate-limits.ts";
 
 test("gives one second's worth at once, then refills evenly", () => {
   const bucket = new TokenBucket(10);
@@ -34,4 +34,12 @@ test("lets an amount over its capacity through when full, and pays it back", () 
   expect(bucket.delayMs(25, 0)).toBe(0);
   bucket.take(25, 0);
   expect(bucket.delayMs(1, 0)).toBeCloseTo(1600);
+});
+
+test.each([
+  [{}, {}],
+  [{ requestsPerMinute: 100 }, { requestsPerMinute: 95 }],
+  [{ tokensPerSecond: 200 }, { tokensPerSecond: 190 }],
+])("95 %% of the limits %j are %j", (limits, scaled) => {
+  expect(scaleLimits(limits, 0.95)).toEqual(scaled);
 });
