@@ -1,5 +1,11 @@
 import process from "node:process";
-import { describeDefect, exitCodes, type Program, type ProgramOptions } from "evaluator-cli-kit";
+import {
+  describeDefect,
+  exitCodes,
+  InterruptedError,
+  type Program,
+  type ProgramOptions,
+} from "evaluator-cli-kit";
 import { ConfigurationError } from "evaluator-client";
 import { parseRouterOptions, readArguments } from "./options/router-options.ts";
 import { runRouter } from "./run-router.ts";
@@ -50,7 +56,10 @@ function endOfNpm(script: string | undefined): AbortSignal {
   const end = new AbortController();
   const parent = process.ppid;
   if (script !== undefined) {
-    setInterval(() => process.ppid === parent || end.abort(), 250).unref();
+    setInterval(
+      () => process.ppid === parent || end.abort(new InterruptedError("SIGTERM")),
+      250,
+    ).unref();
   }
   return end.signal;
 }

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { hostname } from "node:os";
 import process from "node:process";
+import { setImmediate } from "node:timers/promises";
 import type { CalibrationArtifact } from "evaluator-calibration";
+import { BundlerGoneError } from "evaluator-page-kit/bundle-script";
 import { isLoopbackHost, type TextSink, toPrintable } from "evaluator-cli-kit";
 import { readCalibration } from "./decision/calibration.ts";
 import type { RouterOptions } from "./options/router-options.ts";
@@ -11,7 +13,7 @@ import { openDecisionLog } from "./records/decision-log.ts";
 import { connectServices } from "./services/connect-services.ts";
 import type { Services } from "./services/services.ts";
 import { openSharedLimit } from "./services/shared-limit.ts";
-import { startRouter } from "./start-router.ts";
+import { type RouterParts, startRouter } from "./start-router.ts";
 
 /** Where a running router prints, and what stops it. */
 export interface RouterContext {
@@ -62,7 +64,7 @@ async function serve(services: Services, options: RouterOptions, context: ServeC
   if (log !== null) context.onHangUp(() => void log.reopen());
   const prices = new Map<string, ModelPrice>();
   const pricesTried = Promise.withResolvers<void>();
-  const router = await startRouter({
+  const parts: RouterParts = {
     options,
     services,
     instance: options.instance ?? `${hostname()}-${process.pid}`,
@@ -77,7 +79,8 @@ async function serve(services: Services, options: RouterOptions, context: ServeC
       logDropped: log.dropped,
     }),
     ...(options.hasAccessLog && { accessLog: stdout }),
-  });
+  };
+  const router = await startUnlessInterrupted(parts, signal);
   const { catalog, redact, decider, replier, notice } = services;
   write(
     `The router is at ${router.origin} (decides: ${decider}; replies: ${replier})\n${notice}\n`,
@@ -97,6 +100,24 @@ async function serve(services: Services, options: RouterOptions, context: ServeC
   await router.close();
   await refreshed;
   await log?.close();
+}
+
+/**
+ * Starts the router, and throws the signal's reason where it was interrupted meanwhile. What is sent
+ * to the whole process group ends the page's bundler too, and its end may be noticed first.
+ */
+async function startUnlessInterrupted(parts: RouterParts, signal: AbortSignal) {
+  try {
+    const router = await startRouter(parts);
+    if (signal.aborted) await router.close();
+    signal.throwIfAborted();
+    return router;
+  } catch (error) {
+    if (!(error instanceof BundlerGoneError)) throw error;
+    await setImmediate();
+    signal.throwIfAborted();
+    throw error;
+  }
 }
 
 // Loaded only when somebody wants to see it.

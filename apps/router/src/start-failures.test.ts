@@ -1,6 +1,9 @@
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { startProgram, startRouterHere } from "./testing/start-program.ts";
 
@@ -20,6 +23,24 @@ test("a taken port is one line that names it and says what to do", async () => {
     stdout: "",
     stderr: `Port ${port} on 127.0.0.1 is taken; stop what uses it, or choose a free one, such as PORT=${port + 1}.\n`,
   });
+});
+
+/** Starts the router with this in the place of the bundler of its page, whose parent it is. */
+async function startWithBundler(script: string) {
+  const path = join(await temporaryFolder(), "bundler");
+  await writeFile(path, `#!/bin/sh\n${script}\n`, { mode: 0o700 });
+  return startProgram("main.ts", { PORT: "0", ESBUILD_BINARY_PATH: path }).ended;
+}
+
+// A program of its own each, since a process bundles the page once.
+test("a start whose bundler the same SIGTERM ends is interrupted, and one that ends alone is a defect", async () => {
+  const [interrupted, defect] = await Promise.all([
+    startWithBundler("kill -TERM $PPID"),
+    startWithBundler("exit 1"),
+  ]);
+  expect(interrupted).toEqual({ code: 143, stdout: "", stderr: "Interrupted.\n" });
+  expect(defect).toMatchObject({ code: 1, stdout: "" });
+  expect(defect.stderr).toMatch(/^The router failed with an unexpected BundlerGoneError at /);
 });
 
 const wrong: [env: Record<string, string>, named: string][] = [

@@ -44,7 +44,7 @@ test.each([
   ["free", 5, 10, 20],
   ["paid", 20, 30, 40],
 ] as const)(
-  "of a %s account with $%d the first purchase of $10 leaves $%d, the next $%d",
+  "of a %s account with %d dollars the first purchase of 10 leaves %d, the next %d",
   (tier, balanceUsd, first, second) => {
     const account = createAccount({ tier, balanceUsd });
     topUpAccount(account, 10);

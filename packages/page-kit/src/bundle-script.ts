@@ -18,6 +18,11 @@ export function bundleScript(entry: URL): Promise<PageScript> {
   return script;
 }
 
+/** The bundler is a process of its own, and ended before its work was done. */
+export class BundlerGoneError extends Error {
+  override readonly name = "BundlerGoneError";
+}
+
 async function bundle(entry: URL): Promise<PageScript> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(entry)],
@@ -30,6 +35,10 @@ async function bundle(entry: URL): Promise<PageScript> {
     charset: "utf8",
     tsconfigRaw: {}, // the same script wherever the program is installed
     logLevel: "silent", // a failure is thrown
+  }).catch((error: unknown) => {
+    // What is wrong with the script comes with a list of errors.
+    const isFailedBuild = error instanceof Error && "errors" in error;
+    throw isFailedBuild ? error : new BundlerGoneError("The bundler ended.", { cause: error });
   });
   const text = outputFiles.map((file) => file.text).join("");
   return { text, hash: sourceHash(text) };
