@@ -40,8 +40,8 @@ test("sends the message alone: one state key, one question, one prompt, nothing 
 
 test("cuts the message for both models", async () => {
   const { chat, seen } = await testRouter();
-  await chat({ message: `${"a".repeat(19_999)}😀` });
-  const text = "a".repeat(19_999);
+  await chat({ message: `${"a".repeat(19_999)}😀😀` });
+  const text = `${"a".repeat(19_999)}😀`;
   expect(seen[0]?.body).toMatchObject({ state: { user_message: text } });
   expect(seen[1]?.body).toMatchObject({ prompt: [{ content: [{ text }] }] });
 });
