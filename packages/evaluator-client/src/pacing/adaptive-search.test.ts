@@ -112,9 +112,45 @@ test.each([
 
 test.each([
   [30, 1300, 15.58],
+  [30, 2200, 15.58],
   [30, 3000, 7.79],
   [5, 400, 9.23],
 ])("%i successes at 20 a second and a pause of %i ms make it %f", (successes, pauseMs, rate) => {
   const time = found(20).succeed(successes).pause(pauseMs);
   expect([time.perSecond, time.rate.isTrying]).toEqual([rate, true]);
+});
+
+test.each([
+  ["just found, which is far above what surely holds", 0, false],
+  ["tried 15 % above what held", 1, true],
+  ["tried 30 % above it", 2, true],
+  ["tried half above it", 3, false],
+])("a throttled answer overshoots at a rate %s: %s raises, %s", (_, raises, isOvershot) => {
+  const time = found(20);
+  for (let raise = 0; raise < raises; raise += 1) untilRaised(time);
+  while (!time.rate.isRecovered) time.succeed(1);
+  expect(time.rate.overshot(time.nowMs, time.nowMs)).toBe(isOvershot);
+});
+
+test("a settled rate is tried no more, and a throttled answer is no overshoot", () => {
+  const time = found(20);
+  untilRaised(time);
+  time.succeed(6);
+  time.rate.throttled(time.nowMs);
+  expect(time.succeed(200).rate.isTrying).toBe(true);
+  time.succeed(250);
+  expect([time.rate.isTrying, time.rate.overshot(time.nowMs, time.nowMs)]).toEqual([false, false]);
+});
+
+test("one stray at a lower rate is not yet noise; the rate before is that of half a second", () => {
+  const time = new RateInTime().succeed(60, 100).succeed(100, 10);
+  time.nowMs -= 8;
+  for (let stray = 0; stray < 3; stray += 1) {
+    time.stray();
+    if (stray < 2) time.succeed(10, 10).nowMs -= 8;
+  }
+  expect(time.perSecond).toBeGreaterThan(70);
+  expect(time.perSecond).toBeLessThan(75);
+  expect(time.succeed(10).stray().rate.isNoisy).toBe(false);
+  expect(time.succeed(10).stray().rate.isNoisy).toBe(true);
 });

@@ -57,18 +57,22 @@ test("saves nothing up while idle", async () => {
   expect(admitted).toEqual(["a", "b"]);
 });
 
-test.each(["in flight", "throttled"])(
-  "spaces calls further apart after a throttled answer, with an older call %s",
-  async (older) => {
+test.each<[inPause: string[], afterIt: string[]]>([
+  [[], []],
+  [["oldest", "older"], []],
+  [[], ["oldest", "older"]],
+])(
+  "spaces calls further apart once, with %j throttled too in the pause and %j after it",
+  async (inPause, afterIt) => {
     const { ask, end, admitted, clock } = await callsAtKnownRate();
-    for (const name of ["older", "b", "c"]) await ask(name);
-    await clock.advance(346);
+    for (const name of ["oldest", "older", "b", "c"]) await ask(name);
+    await clock.advance(519);
     await end("b", success);
-    await end("c", (admission) => admission.throttled(0));
+    for (const name of ["c", ...inPause]) await end(name, (call) => call.throttled(0));
     await ask("first");
     await end("first", success);
     await clock.advance(2000);
-    if (older === "throttled") await end("older", (admission) => admission.throttled(0));
+    for (const name of afterIt) await end(name, (call) => call.throttled(0));
     admitted.length = 0;
     for (const name of ["d", "e"]) await ask(name);
     await clock.advance(220);

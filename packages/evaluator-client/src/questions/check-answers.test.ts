@@ -83,6 +83,7 @@ test.each<[string, string, Questions, Record<string, unknown>]>([
   ["a sum of 0.98", "probabilities-sum", abc, pick("a", { a: 0.33, b: 0.33, c: 0.32 })],
   ["a sum of 1.02", "probabilities-sum", abc, pick("a", { a: 0.34, b: 0.34, c: 0.34 })],
   ["a score over the last level", "score-range", levels, rate(2.01, { "0": 0, "1": 0, "2": 1 })],
+  ["a score below the first level", "score-range", levels, rate(-0.01, { "0": 1, "1": 0, "2": 0 })],
   ["a score that is no number", "score-range", levels, rate("1", { "0": 0, "1": 1, "2": 0 })],
   ["an infinite score", "score-range", levels, rate(Infinity, { "0": 0, "1": 1, "2": 0 })],
   ["a score over any mean", "score-mean", levels, rate(1.02, { "0": 0.33, "1": 0.34, "2": 0.33 })],

@@ -105,29 +105,26 @@ function checkScore(check: AnswerToCheck): void {
   const printed = keys.map((key) => probabilities[key] as number);
   const error = roundingError(rounding.probabilityDecimals);
   const bound = roundingError(rounding.scoreDecimals) + TOLERANCE;
-  const [least, most] = [meanAt("first", printed, error), meanAt("last", printed, error)];
+  const levels = [...printed.keys()];
+  const least = meanFilling(levels, printed, error);
+  const most = meanFilling(levels.toReversed(), printed, error);
   if (score < least - bound || score > most + bound) {
     broken(id, "score-mean", "has a score that is not the weighted mean of its levels");
   }
 }
 
 /**
- * The mean, of all distributions that print so, of the one that has the most at its first or last
- * levels: each level has the least that it can, and what is left of 1 goes to that end.
+ * The mean of one of the distributions that print so: each level has the least that it can, and what
+ * is left of 1 fills the levels in the order given.
  */
-function meanAt(end: "first" | "last", printed: readonly number[], error: number): number {
-  const last = printed.length - 1;
-  let [mean, left] = [0, 1];
-  for (let level = 0; level <= last; level += 1) {
-    const least = Math.max(0, (printed[level] as number) - error);
-    mean += level * least;
-    left -= least;
-  }
-  for (let step = 0; step <= last && left > 0; step += 1) {
-    const level = end === "first" ? step : last - step;
-    const taken = Math.min(left, roomOf(printed[level] as number, error));
-    mean += level * taken;
-    left -= taken;
+function meanFilling(order: readonly number[], printed: readonly number[], error: number): number {
+  const lowest = printed.map((share) => Math.max(0, share - error));
+  let left = lowest.reduce((rest, share) => rest - share, 1);
+  let mean = lowest.reduce((sum, share, level) => sum + level * share, 0);
+  for (const level of order) {
+    const added = Math.max(0, Math.min(left, roomOf(printed[level] as number, error)));
+    left -= added;
+    mean += level * added;
   }
   return mean;
 }
