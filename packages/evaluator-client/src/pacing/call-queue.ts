@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import { type Clock, describeWait } from "../clock.ts";
 import { TimeoutError } from "../errors.ts";
 
 /** A call that asks to be sent. */
@@ -112,7 +112,7 @@ function pastDeadline({ deadlineMs }: PacedCall, closedForMs: number | null): Ti
   const why =
     closedForMs === null
       ? "It was not sent: its turn under the rate limit did not come in time."
-      : `It was not sent: after a rate limit, nothing is sent for another ${Math.ceil(closedForMs)} ms.`;
+      : `It was not sent: after a rate limit, nothing is sent for another ${describeWait(closedForMs)}.`;
   const message = `The deadline of ${deadlineMs} ms (deadlineMs) leaves no time for the request. ${why}`;
   return new TimeoutError(message, {
     timeoutMs: deadlineMs,
