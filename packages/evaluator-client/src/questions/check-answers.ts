@@ -101,42 +101,56 @@ function checkScore(check: AnswerToCheck): void {
   if (typeof score !== "number" || !(score >= 0 && score <= last)) {
     broken(id, "score-range", `has a score outside of 0 to ${last}`);
   }
-  const { probabilities } = readDistribution(check);
-  const printed = keys.map((key) => probabilities[key] as number);
+  const { probabilities, sum, mean } = readDistribution(check);
   const error = roundingError(rounding.probabilityDecimals);
   const bound = roundingError(rounding.scoreDecimals) + TOLERANCE;
-  const levels = [...printed.keys()];
-  const least = meanFilling(levels, printed, error);
-  const most = meanFilling(levels.toReversed(), printed, error);
+  // What is printed may well be the distribution itself.
+  if (Math.abs(sum - 1) < TOLERANCE && Math.abs(mean - score) < bound) return;
+  const least = meanFilled({ isFromTop: false, keys, probabilities, error });
+  const most = meanFilled({ isFromTop: true, keys, probabilities, error });
   if (score < least - bound || score > most + bound) {
     broken(id, "score-mean", "has a score that is not the weighted mean of its levels");
   }
 }
 
+interface Filling {
+  readonly isFromTop: boolean;
+  readonly keys: readonly string[];
+  readonly probabilities: Readonly<Record<string, number>>;
+  readonly error: number;
+}
+
 /**
  * The mean of one of the distributions that print so: each level has the least that it can, and what
- * is left of 1 fills the levels in the order given.
+ * is left of 1 fills them up, from the bottom or from the top. Without lists of its own, which were a
+ * tenth of what a call allocates (benchmark: calls).
  */
-function meanFilling(order: readonly number[], printed: readonly number[], error: number): number {
-  const lowest = printed.map((share) => Math.max(0, share - error));
-  let left = lowest.reduce((rest, share) => rest - share, 1);
-  let mean = lowest.reduce((sum, share, level) => sum + level * share, 0);
-  for (const level of order) {
-    const added = Math.max(0, Math.min(left, roomOf(printed[level] as number, error)));
+function meanFilled({ isFromTop, keys, probabilities, error }: Filling): number {
+  const { length } = keys;
+  let left = 1;
+  let mean = 0;
+  for (let level = 0; level < length; level += 1) {
+    const least = Math.max(0, (probabilities[keys[level] as string] as number) - error);
+    left -= least;
+    mean += level * least;
+  }
+  for (let step = 0; step < length; step += 1) {
+    const level = isFromTop ? length - 1 - step : step;
+    const printed = probabilities[keys[level] as string] as number;
+    const room = Math.min(1, printed + error) - Math.max(0, printed - error);
+    const added = Math.max(0, Math.min(left, room));
     left -= added;
     mean += level * added;
   }
   return mean;
 }
 
-/** How far apart the least and the most are that print so. */
-function roomOf(printed: number, error: number): number {
-  return Math.min(1, printed + error) - Math.max(0, printed - error);
-}
-
 interface Distribution {
   readonly probabilities: Record<string, number>;
   readonly highest: number;
+  readonly sum: number;
+  /** The mean of the keys' positions. */
+  readonly mean: number;
 }
 
 /** Checks in one pass that the probabilities form one distribution. */
@@ -145,6 +159,8 @@ function readDistribution({ id, keys, answer, rounding }: AnswerToCheck): Distri
   if (!isRecord(probabilities) || Object.keys(probabilities).length !== keys.length) brokenKeys(id);
   let sum = 0;
   let highest = 0;
+  let mean = 0;
+  let index = 0;
   for (const key of keys) {
     const probability = probabilities[key];
     // What is inherited is no number.
@@ -152,13 +168,15 @@ function readDistribution({ id, keys, answer, rounding }: AnswerToCheck): Distri
       return Object.hasOwn(probabilities, key) ? outOfRange(id) : brokenKeys(id);
     }
     sum += probability;
+    mean += index * probability;
     highest = Math.max(highest, probability);
+    index += 1;
   }
   const error = roundingError(rounding.probabilityDecimals);
   if (Math.abs(sum - 1) > keys.length * error + TOLERANCE) {
     broken(id, "probabilities-sum", "has probabilities that do not sum to 1 within rounding");
   }
-  return { probabilities: probabilities as Record<string, number>, highest };
+  return { probabilities: probabilities as Record<string, number>, highest, sum, mean };
 }
 
 function checkIds(
