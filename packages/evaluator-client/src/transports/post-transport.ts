@@ -51,21 +51,14 @@ export interface JsonService extends Pick<PostedService, "apiKey" | "toError"> {
 export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
   const { http, apiKey, addedHeaders } = service;
   const send = http.prepare(endpoint);
-  return async (
-    body: string | null,
-    context: AttemptContext,
-    state: unknown,
-  ): Promise<JsonResponse> => {
+  return (body: string | null, context: AttemptContext, state: unknown): Promise<JsonResponse> => {
     const { clock, headers: ofCall } = context;
     const sendThis = ofCall === undefined ? send : http.prepare(withHeaders(endpoint, ofCall));
-    const response = toJsonResponse(await sendThis(body, context), endpoint);
-    if (isSuccess(response.status)) return response;
-    throw service.toError({
-      response,
-      clock,
-      apiKey,
-      headers: { ...addedHeaders, ...ofCall },
-      state,
+    return sendThis(body, context).then((received) => {
+      const response = toJsonResponse(received, endpoint);
+      if (isSuccess(response.status)) return response;
+      const headers = { ...addedHeaders, ...ofCall };
+      throw service.toError({ response, clock, apiKey, headers, state });
     });
   };
 }
