@@ -6,13 +6,21 @@ function found(perSecond: number): RateInTime {
   return new RateInTime().succeed(39, 20_000 / perSecond / 39).pause(20_000 / perSecond);
 }
 
-/** Goes on at a rate's own pace until it is raised; returns the rate, and after how many successes. */
-function untilRaised(time: RateInTime): readonly [perSecond: number, successes: number] {
-  while (!time.rate.isRecovered) time.succeed(1);
-  const { perSecond } = time;
+// No rule takes longer, so that a broken one ends a test and does not hang it.
+const LONGEST = 1000;
+
+/** Goes on at a rate's own pace until that holds; returns after how many successes. */
+function successesUntil(time: RateInTime, holds: () => boolean): number {
   let successes = 0;
-  for (; time.perSecond === perSecond && successes < 2000; successes += 1) time.succeed(1);
-  return [perSecond, successes];
+  for (; !holds() && successes < LONGEST; successes += 1) time.succeed(1);
+  return successes;
+}
+
+/** Goes on until the rate is raised; returns what it was, and after how many successes. */
+function untilRaised(time: RateInTime): readonly [perSecond: number, successes: number] {
+  successesUntil(time, () => time.rate.isRecovered);
+  const { perSecond } = time;
+  return [perSecond, successesUntil(time, () => time.perSecond !== perSecond)];
 }
 
 test.each([
@@ -128,7 +136,7 @@ test.each([
 ])("a throttled answer overshoots at a rate %s: %s raises, %s", (_, raises, isOvershot) => {
   const time = found(20);
   for (let raise = 0; raise < raises; raise += 1) untilRaised(time);
-  while (!time.rate.isRecovered) time.succeed(1);
+  successesUntil(time, () => time.rate.isRecovered);
   expect(time.rate.overshot(time.nowMs, time.nowMs)).toBe(isOvershot);
 });
 
