@@ -25,6 +25,11 @@ function only(level: number) {
   return Object.fromEntries(Array.from({ length: 10 }, (_, at) => [at, at === level ? 1 : 0]));
 }
 
+/** Ten levels that print so only where each is half a unit higher: their mean is 4.375. */
+const allRoundedDown = Object.fromEntries(
+  Array.from({ length: 10 }, (_, at) => [at, at < 5 ? 0.1 : 0.09]),
+);
+
 function rate(score: unknown, probabilities: unknown) {
   return { rate: { type: "score", score, probabilities } };
 }
@@ -49,6 +54,7 @@ test.each<[string, Questions, Record<string, unknown>]>([
   ["the lowest score", levels, rate(0, { "0": 1, "1": 0, "2": 0 })],
   ["the highest mean", levels, rate(1.01, { "0": 0.33, "1": 0.34, "2": 0.33 })],
   ["the lowest mean", levels, rate(0.99, { "0": 0.33, "1": 0.34, "2": 0.33 })],
+  ["the mean of what sums to 0.95 as printed", ten, rate(4.38, allRoundedDown)],
   ["the highest mean of what prints as 0", ten, rate(0.05, only(0))],
   ["the lowest mean of what prints as 1", ten, rate(8.95, only(9))],
   ["a probability of 0", yesNo, { sure: { type: "boolean", probability: 0 } }],
@@ -88,6 +94,12 @@ test.each<[string, string, Questions, Record<string, unknown>]>([
   ["an infinite score", "score-range", levels, rate(Infinity, { "0": 0, "1": 1, "2": 0 })],
   ["a score over any mean", "score-mean", levels, rate(1.02, { "0": 0.33, "1": 0.34, "2": 0.33 })],
   ["a score under any mean", "score-mean", levels, rate(0.98, { "0": 0.33, "1": 0.34, "2": 0.33 })],
+  [
+    "the mean of what is printed, where that sums to 0.95",
+    "score-mean",
+    ten,
+    rate(4.15, allRoundedDown),
+  ],
   ["a score of what prints as 0", "score-mean", ten, rate(0.06, only(0))],
   ["a score of what prints as 1", "score-mean", ten, rate(8.94, only(9))],
   [
