@@ -18,7 +18,7 @@ test("shows these commands", () => {
   expect(commands).toEqual([
     "npm ci && npm start",
     "npm ci && npm test",
-    "npm run build && npm pack ./packages/*/dist",
+    "npm run build && npm pack ./packages/evaluator-*/dist",
     "cd ../your-project && npm install ../evaluator/evaluator-client-*.tgz",
     "npm run triage -- fixtures/mail/inbox.json --offline",
     "npm run emulator -- --port 8787",

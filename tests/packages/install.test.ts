@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 test("the README packs all packages, and installs the client from its file", () => {
-  expect(pack).toBe("npm run build && npm pack ./packages/*/dist");
+  expect(pack).toBe("npm run build && npm pack ./packages/evaluator-*/dist");
   expect(installClient).toBe(
     "cd ../your-project && npm install ../evaluator/evaluator-client-*.tgz",
   );
