@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { printable } from "evaluator-cli-kit";
 import { estimateTokens } from "evaluator-client";
-import { printCount } from "./amounts.ts";
+import { printCount, printCounted } from "./amounts.ts";
 import type { QuestionsCommand } from "./commands.ts";
 import type { TriageContext } from "./service.ts";
 import { alignColumns } from "./table.ts";
@@ -36,7 +36,7 @@ export async function checkQuestions(
   const table = [header, ...rows].map((row) => row.map((cell) => printable`${cell}`));
   stdout.write([...alignColumns(() => table)].join(""));
   stdout.write(
-    printable`${file} can be asked: ${printCount(rows.length)} ${rows.length === 1 ? "question" : "questions"}, about ${printCount(tokens)} tokens a mail beside the mail itself.\n`,
+    printable`${file} can be asked: ${printCounted(rows.length, "question")}, about ${printCount(tokens)} tokens a mail beside the mail itself.\n`,
   );
   return 0;
 }

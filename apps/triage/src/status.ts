@@ -1,6 +1,6 @@
 import { printable, type TextSink, truncateColumns } from "evaluator-cli-kit";
 import type { PostgresRuns, RunInfo, WorkerInfo } from "evaluator-postgres";
-import { printCount, printDuration, printMails, printUsd } from "./amounts.ts";
+import { printCount, printCounted, printDuration, printMails, printUsd } from "./amounts.ts";
 import type { StatusCommand } from "./commands.ts";
 import { needJournalPlace } from "./journal-place.ts";
 import type { JournalProgress } from "./journal/journal-reader.ts";
@@ -112,7 +112,7 @@ function describeOpenRun(info: RunInfo, workers: readonly WorkerInfo[]): string 
     `run ${info.run}: ${perSecond.toFixed(1)} a second`,
     time,
     `${printUsd(info.costUsd)}${most}, about ${printUsd(asked * left)} to come`,
-    workers.length === 1 ? "1 worker" : `${workers.length} workers`,
+    printCounted(workers.length, "worker"),
   ].join(" · ");
   const rows = workers.map((worker) => [
     ` ${printable`${worker.name}`}`,

@@ -33,9 +33,9 @@ export class DatabaseError extends EvaluatorError {
 }
 
 /** What `pg` reports; what is too old or too new is found by looking. */
-type ToldFailure = Exclude<DatabaseFailure, "too-old" | "newer-schema" | "no-run" | "query">;
+type ReportedFailure = Exclude<DatabaseFailure, "too-old" | "newer-schema" | "no-run" | "query">;
 
-const advice: Readonly<Record<ToldFailure, string>> = {
+const advice: Readonly<Record<ReportedFailure, string>> = {
   unreachable:
     "PostgreSQL cannot be reached. Check that it runs, and host, port and TLS of the connection.",
   certificate:
@@ -52,7 +52,7 @@ const advice: Readonly<Record<ToldFailure, string>> = {
 };
 
 // SQLSTATE codes and classes; appendix A of PostgreSQL's manual lists them.
-const failureOfState: Readonly<Record<string, ToldFailure>> = {
+const failureOfState: Readonly<Record<string, ReportedFailure>> = {
   "08": "unreachable",
   "25006": "read-only",
   "28": "denied",
@@ -84,7 +84,7 @@ export function codeOf(error: unknown): string | null {
   return typeof code === "string" && /^[A-Z0-9_]{3,60}$/.test(code) ? code : null;
 }
 
-function toFailure(error: unknown, code: string | null): ToldFailure {
+function toFailure(error: unknown, code: string | null): ReportedFailure {
   const isState = code !== null && /^[0-9A-Z]{5}$/.test(code) && "severity" in Object(error);
   if (!isState) {
     if (code !== null && ofCertificate.test(code)) return "certificate";

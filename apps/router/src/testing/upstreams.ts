@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeServer, listen } from "evaluator-cli-kit";
 import { createEmulator } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
 
@@ -38,13 +37,10 @@ export function testGateway({ evaluation, reply }: Differences = {}) {
 
 /** Starts an HTTP server for the length of a test, and returns its origin. */
 export async function startUpstream(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  await once(server, "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = createServer(listener);
+  const { origin } = await listen(server, { port: 0 });
+  onTestFinished(() => closeServer(server));
+  return origin;
 }
 
 /** Returns an upstream that never answers, and says when it is reached and let go. */

@@ -10,7 +10,7 @@ import { sampleMail } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
 
 const { resolve } = createRequire(import.meta.url);
-const journalSchema = z.object({ requests: z.array(z.object({ path: z.string() })) });
+const requestsSchema = z.object({ requests: z.array(z.object({ path: z.string() })) });
 
 /** Starts a chat server with log-probabilities, and returns how triage runs on it. */
 async function startEngine() {
@@ -24,7 +24,7 @@ async function startEngine() {
   };
   const calls = async () => {
     const log = await emulator.fetch("/_emulator/requests?limit=10000");
-    const { requests } = journalSchema.parse(await log.json());
+    const { requests } = requestsSchema.parse(await log.json());
     return requests.filter(({ path }) => path === "/v1/chat/completions").length;
   };
   const triage = (cwd: string, ...words: string[]) =>

@@ -68,7 +68,7 @@ async function watchEnd(child: ChildProcess) {
   return { exitCode: child.exitCode, stderr };
 }
 
-const journalSchema = z.object({
+const requestsSchema = z.object({
   requests: z.array(
     z.object({
       number: z.int(),
@@ -103,7 +103,7 @@ export class AnsweredCalls {
   /** Adds what was answered since the last time. */
   async count(): Promise<void> {
     const response = await this.#emulator.fetch("/_emulator/requests");
-    const { requests } = journalSchema.parse(await response.json());
+    const { requests } = requestsSchema.parse(await response.json());
     for (const { number, path, status, ending } of requests) {
       if (path.startsWith("/v4/") && status === 200 && ending === "whole") {
         this.#answered.add(number);

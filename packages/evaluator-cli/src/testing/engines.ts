@@ -1,5 +1,5 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
+import { closeServer, listen } from "evaluator-cli-kit";
 import { createEmulator, type EmulatorOptions } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
 
@@ -34,25 +34,17 @@ export async function startServer(
       response.end(isJson ? JSON.stringify(reply.json) : reply.html);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  const { origin } = await listen(server, { port: 0 });
+  onTestFinished(() => closeServer(server));
+  return origin;
 }
 
 /** Returns an address of this machine at which nothing listens. */
 export async function closedAddress(): Promise<string> {
   const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  const { origin } = await listen(server, { port: 0 });
+  await closeServer(server);
+  return origin;
 }
 
 /** Returns a chat's answer whose first token has these log-probabilities. */

@@ -4,6 +4,7 @@ import { createEvaluator } from "../create-evaluator.ts";
 import { AuthenticationError, ConfigurationError } from "../errors.ts";
 import { boolean } from "../questions/question.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
+import { statusDetails } from "../testing/status-details.ts";
 import { cache, type CacheOptions } from "./cache.ts";
 
 type Counting = Parameters<typeof countingTransport>[0];
@@ -99,11 +100,12 @@ test("a call that is aborted ends alone: who had joined it asks again", async ()
 test("a failure is everybody's who waits for it, and is not kept", async () => {
   const untilHashed = watchHashes();
   let isWrongKey = true;
-  const details = { status: 401, type: null, requestId: null, generationId: null };
   const answer = async () => {
     if (isWrongKey) await untilHashed(2);
-    const rest = { retryAfterMs: null, needsPaidCredits: false };
-    if (isWrongKey) throw new AuthenticationError("Wrong key.", { ...details, ...rest });
+    if (isWrongKey) {
+      const details = statusDetails(401, { isRetryable: false });
+      throw new AuthenticationError("Wrong key.", details);
+    }
   };
   const { evaluator, states } = cached({}, { answer });
   const both = await Promise.allSettled(

@@ -9,16 +9,13 @@ import {
   StatusError,
 } from "../errors.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
+import { statusDetails } from "../testing/status-details.ts";
 import { fallback, type FallbackOptions } from "./fallback.ts";
 
-const details = { requestId: null, generationId: null, retryAfterMs: null, type: null };
-const status = (code: number, isRetryable: boolean) => {
-  return { ...details, status: code, isRetryable, needsPaidCredits: false };
-};
 const failures = {
   connection: new ConnectionError("Lost.", { maybeBilled: false, isRetryable: true }),
-  unavailable: new StatusError("Unavailable.", status(503, true)),
-  key: new AuthenticationError("Wrong key.", status(401, false)),
+  unavailable: new StatusError("Unavailable.", statusDetails(503)),
+  key: new AuthenticationError("Wrong key.", statusDetails(401, { isRetryable: false })),
   broken: new InvalidResponseError("Broken.", { questionId: null, rule: "shape" }),
   refusal: new RefusalError("No.", { questionIds: ["scam"] }),
 };

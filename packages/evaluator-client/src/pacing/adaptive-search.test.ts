@@ -23,15 +23,21 @@ function untilRaised(time: RateInTime): readonly [perSecond: number, successes: 
   return [perSecond, successesUntil(time, () => time.perSecond !== perSecond)];
 }
 
+/** A rate that was found, and throttled once it was raised. */
+function throttledAbove(perSecond: number): RateInTime {
+  const time = found(perSecond);
+  untilRaised(time);
+  time.succeed(6);
+  time.rate.throttled(time.nowMs);
+  return time;
+}
+
 test.each([
   ["15 s", 20, 334],
   ["300 successes", 2, 300],
   ["500 successes, as they take longer than 200 s", 1, 500],
 ])("closes in on a limit, holds for %s at %i a second, then explores", (_, perSecond, held) => {
-  const time = found(perSecond);
-  untilRaised(time);
-  time.succeed(6);
-  time.rate.throttled(time.nowMs);
+  const time = throttledAbove(perSecond);
   const raises = Array.from({ length: 9 }, () => untilRaised(time));
   const settled = raises.findIndex(([, successes]) => successes > 51);
   const [limit, successes] = raises[settled] ?? [0, 0];
@@ -141,10 +147,7 @@ test.each([
 });
 
 test("a settled rate is tried no more, and a throttled answer is no overshoot", () => {
-  const time = found(20);
-  untilRaised(time);
-  time.succeed(6);
-  time.rate.throttled(time.nowMs);
+  const time = throttledAbove(20);
   expect(time.succeed(200).rate.isTrying).toBe(true);
   time.succeed(250);
   expect([time.rate.isTrying, time.rate.overshot(time.nowMs, time.nowMs)]).toEqual([false, false]);

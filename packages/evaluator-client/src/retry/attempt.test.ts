@@ -8,6 +8,7 @@ import {
   StatusError,
 } from "../errors.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
+import { statusDetails } from "../testing/status-details.ts";
 import { Attempt, type AttemptContext, classifyFailure, runAttempt, sleep } from "./attempt.ts";
 
 const timedOut = new Error("It took too long.");
@@ -162,16 +163,15 @@ test("does not begin when the signal has aborted", async () => {
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
-function details(status: number, isRetryable = true) {
-  const ids = { type: null, requestId: null, generationId: null };
-  return { status, isRetryable, ...ids, retryAfterMs: null, needsPaidCredits: false };
-}
-
 test.each([
-  ["a rate limit", new RateLimitError("", details(429)), "throttled"],
-  ["an unavailable service", new StatusError("", details(503)), "throttled"],
-  ["a failing service", new StatusError("", details(500)), "retryable"],
-  ["a rate limit not to be retried", new RateLimitError("", details(429, false)), "final"],
+  ["a rate limit", new RateLimitError("", statusDetails(429)), "throttled"],
+  ["an unavailable service", new StatusError("", statusDetails(503)), "throttled"],
+  ["a failing service", new StatusError("", statusDetails(500)), "retryable"],
+  [
+    "a rate limit not to be retried",
+    new RateLimitError("", statusDetails(429, { isRetryable: false })),
+    "final",
+  ],
   ["a reset", new ConnectionError("", { isRetryable: true, maybeBilled: true }), "retryable"],
   ["a broken answer", new InvalidResponseError("", { questionId: null, rule: "x" }), "final"],
   ["a refusal", new RefusalError("", { questionIds: [] }), "final"],

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { RateLimitError, StatusError } from "../errors.ts";
 import type { Admission } from "../pacing/call-queue.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
+import { statusDetails } from "../testing/status-details.ts";
 import { runAttempt, sleep, Turns } from "./attempt.ts";
 
 const timedOut = new Error("It took too long.");
@@ -74,11 +75,6 @@ test("while an attempt waits for its turn, its time stands still", async () => {
   expect(end).toEqual({ outcome: "answer", atMs: 3000 });
 });
 
-function statusOf(status: number, retryAfterMs: number | null) {
-  const ids = { type: null, requestId: null, generationId: null };
-  return { status, isRetryable: true, ...ids, retryAfterMs, needsPaidCredits: false };
-}
-
 /** An admission that keeps what it is called with. */
 function keptAdmission(verdict: "limit" | "stray" = "stray") {
   const calls: unknown[] = [];
@@ -94,7 +90,8 @@ function keptAdmission(verdict: "limit" | "stray" = "stray") {
 }
 
 const { signal } = new AbortController();
-const throttledFor = (retryAfterMs: number) => new RateLimitError("", statusOf(429, retryAfterMs));
+const throttledFor = (retryAfterMs: number) =>
+  new RateLimitError("", statusDetails(429, { retryAfterMs }));
 
 test("an attempt of one request tells its own admission how it went", () => {
   const nobody = () => Promise.reject(new Error("nobody waits"));
@@ -136,7 +133,7 @@ test.each([
 );
 
 test.each([
-  ["retryable", new StatusError("", statusOf(500, null))],
+  ["retryable", new StatusError("", statusDetails(500))],
   ["final", new Error("a defect")],
 ])("an attempt of several requests that fails otherwise is %s", async (expected, error) => {
   const own = keptAdmission("limit");

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { ConnectionError, RateLimitError, TimeoutError } from "../errors.ts";
 import { createPacer, type Pacer } from "../pacing/pacer.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
+import { statusDetails } from "../testing/status-details.ts";
 import type { AttemptContext } from "./attempt.ts";
 import { type RetryPolicy, withRetries } from "./with-retries.ts";
 
@@ -21,8 +22,7 @@ function reset() {
 }
 
 function rateLimited(retryAfterMs: number | null) {
-  const ids = { type: null, requestId: null, generationId: null, needsPaidCredits: false };
-  return new RateLimitError("Slow down.", { status: 429, isRetryable: true, ...ids, retryAfterMs });
+  return new RateLimitError("Slow down.", statusDetails(429, { retryAfterMs }));
 }
 
 /** Runs attempts that fail with the given errors in turn, then succeed; notes when each starts. */

@@ -7,6 +7,7 @@ import type { Transport } from "../transports/transport.ts";
 import { countingTransport, scamRequest } from "./counting-transport.ts";
 import { LimitedService, seededRandom, type ServiceLimit } from "./limited-service.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { statusDetails } from "./status-details.ts";
 
 /** How much a simulated run asks, and with how many calls at once. */
 export interface Load {
@@ -17,14 +18,6 @@ export interface Load {
 
 // As short as may be, and without HTTP: what is simulated is time. Every answer is checked as always.
 const request = scamRequest("A mail.");
-const tooMany = {
-  status: 429,
-  type: "rate_limit_exceeded",
-  requestId: null,
-  generationId: null,
-  isRetryable: true,
-  needsPaidCredits: false,
-};
 
 function transportTo(service: LimitedService): Transport {
   const answer = async () => {
@@ -32,7 +25,10 @@ function transportTo(service: LimitedService): Transport {
     if (throttled === null) return;
     const { retryAfterS } = throttled;
     const retryAfterMs = retryAfterS === null ? null : retryAfterS * 1000;
-    throw new RateLimitError("Too many.", { ...tooMany, retryAfterMs });
+    throw new RateLimitError(
+      "Too many.",
+      statusDetails(429, { type: "rate_limit_exceeded", retryAfterMs }),
+    );
   };
   return countingTransport({ answer }).transport;
 }

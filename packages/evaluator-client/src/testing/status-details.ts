@@ -1,0 +1,11 @@
+import type { StatusErrorDetails } from "../errors.ts";
+
+/** Returns the details of an error status of which the service says nothing else. */
+export function statusDetails(
+  status: number,
+  changes: Partial<StatusErrorDetails> = {},
+): StatusErrorDetails {
+  const ids = { type: null, requestId: null, generationId: null };
+  const rest = { isRetryable: true, retryAfterMs: null, needsPaidCredits: false };
+  return { status, ...ids, ...rest, ...changes };
+}
