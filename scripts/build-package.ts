@@ -28,7 +28,8 @@ function toPublished(
 ): object {
   const kept = Object.entries(manifest).filter(([field]) => !dropped.has(field));
   const published = Object.fromEntries(kept);
-  const { exports, imports, bin, dependencies = {} } = manifest;
+  const { imports, bin, dependencies = {} } = manifest;
+  const exports = publishedExports(manifest);
   return {
     ...published,
     ...addresses,
@@ -37,6 +38,14 @@ function toPublished(
     exports: { ...(compiled(exports) as object), "./package.json": "./package.json" },
     ...(bin !== undefined && { bin: mapStrings(bin, (path) => toCompiledPath(path, ".js")) }),
   };
+}
+
+/** Returns the exports without those for the tests of this repository, which stand in `testing/`. */
+function publishedExports({ exports }: Manifest): object {
+  const entries = Object.entries(exports ?? {});
+  return Object.fromEntries(
+    entries.filter(([, path]) => !String(path).startsWith("./src/testing/")),
+  );
 }
 
 /** The package's own dependencies and those that what is compiled into it names; others' as a range. */
@@ -168,9 +177,9 @@ const compiler = join(
 await rm(out, { recursive: true, force: true });
 const manifest = await readManifest(folder);
 const inlined = await readPrivatePackages(manifest, root);
-const { exports, imports, bin } = manifest;
+const { imports, bin } = manifest;
 await compile([
-  { folder, entries: sourcesIn([exports, imports, bin]), outDir: out },
+  { folder, entries: sourcesIn([publishedExports(manifest), imports, bin]), outDir: out },
   ...inlined.map(({ path, entry, name }) => {
     return { folder: path, entries: [entry], outDir: join(out, "private", name, "src") };
   }),

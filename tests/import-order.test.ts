@@ -26,7 +26,7 @@ function readImports(workspace: string): Imports {
     return specifier.startsWith(".") ? [posix.join(folder, specifier)] : [];
   };
   const files = globSync("**/*.ts", { cwd })
-    .map((file) => file.replaceAll("\\", "/"))
+    .map(slashed)
     .filter((file) => !/\.test(?:-d)?\.ts$|(?:^|\/)testing\//.test(file));
   return new Map(
     files.map((file) => {
@@ -35,6 +35,10 @@ function readImports(workspace: string): Imports {
       return [withoutEnding(file), targets.filter(isOrdered).map(withoutEnding)];
     }),
   );
+}
+
+function slashed(path: string): string {
+  return path.replaceAll("\\", "/");
 }
 
 /** A workspace's data beside `src` has no place in the order; another workspace's files are refused. */
@@ -154,6 +158,20 @@ test("every workspace has its order", () => {
   const manifests = ["{packages,apps}/*/package.json", "fixtures/package.json"];
   const workspaces = globSync(manifests, { cwd: root }).map((file) => dirname(file));
   expect(Object.keys(importOrder).toSorted()).toEqual(workspaces.toSorted());
+});
+
+test.each(Object.keys(importOrder))("%s has of other workspaces what they export", (workspace) => {
+  const cwd = join(root, workspace);
+  const files = globSync(["src/**/*.ts", "tests/**/*.ts", "*.ts"], { cwd });
+  const paths = files.flatMap((file) =>
+    specifiersIn(readFileSync(join(cwd, file), "utf8"))
+      .filter((specifier) => specifier.startsWith("."))
+      .map((specifier) => ({ file, path: posix.join(posix.dirname(slashed(file)), specifier) })),
+  );
+  // A test may start another's program, and read its data.
+  const isPrivate = (path: string) =>
+    path.startsWith("../") && path.endsWith(".ts") && !path.endsWith("/main.ts");
+  expect(paths.filter(({ path }) => isPrivate(path))).toEqual([]);
 });
 
 test("an import is seen however it is written", () => {

@@ -2,12 +2,8 @@ import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { startOwnServer } from "evaluator-cli-kit/postgres-server";
+import { mayMount, moveTo, smallDisk } from "evaluator-postgres/testing";
 import { CONCURRENCY, type Machines, machines, openWay } from "./machines.ts";
-import {
-  mayMount,
-  moveTo,
-  smallDisk,
-} from "../../../packages/evaluator-postgres/tests/small-disk.ts";
 
 const url = inject("postgresUrl");
 // A disk that fills up is a small one, which mostly root alone may mount.

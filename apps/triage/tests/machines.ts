@@ -3,8 +3,8 @@ import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { createEmulator } from "evaluator-emulator";
+import { makeDatabase } from "evaluator-postgres/testing";
 import { onTestFinished } from "vitest";
-import { makeDatabase } from "../../../packages/evaluator-postgres/tests/make-database.ts";
 import { sampleMail } from "../src/testing/samples.ts";
 import { AnsweredCalls, type StartedProgram, startWords } from "../src/testing/start-program.ts";
 

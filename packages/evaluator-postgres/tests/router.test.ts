@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { createEmulator } from "evaluator-emulator";
 import { Pool } from "pg";
 import { afterAll, expect, inject, onTestFinished, test } from "vitest";
-import { makeDatabase } from "./make-database.ts";
+import { makeDatabase } from "../src/testing/make-database.ts";
 
 const postgresUrl = inject("postgresUrl");
 const admin = new Pool({ connectionString: postgresUrl ?? "", max: 1 });

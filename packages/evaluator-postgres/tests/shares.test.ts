@@ -7,7 +7,7 @@ import { createEmulator } from "evaluator-emulator";
 import { Client } from "pg";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import type { CountsAsked, MemberCounts } from "./limit-member.ts";
-import { makeDatabase } from "./make-database.ts";
+import { makeDatabase } from "../src/testing/make-database.ts";
 
 const serverUrl = inject("postgresUrl");
 const PER_SECOND = 100;

@@ -1,9 +1,5 @@
 import { PostgresRuns } from "evaluator-postgres";
-import {
-  openPglite,
-  type PgliteDatabase,
-} from "../../../../packages/evaluator-postgres/src/testing/pglite-database.ts";
-import { forgetAll } from "../../../../packages/evaluator-postgres/src/testing/pglite-runs.ts";
+import { forgetAll, openPglite, type PgliteDatabase } from "evaluator-postgres/testing";
 import type { OpenRuns } from "../service.ts";
 
 /** Runs in a PostgreSQL in memory that every command of a test opens and closes. */

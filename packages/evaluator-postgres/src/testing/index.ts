@@ -1,0 +1,4 @@
+export { makeDatabase } from "./make-database.ts";
+export { openPglite, type PgliteDatabase } from "./pglite-database.ts";
+export { forgetAll } from "./pglite-runs.ts";
+export { mayMount, moveTo, smallDisk } from "./small-disk.ts";
