@@ -53,9 +53,9 @@ type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
 /**
  * Keeps every answer on the disk before anything else happens with it, for one run at a time.
  *
- * The disk is waited for in this thread. A thread of its own reached 4 and 7 % more calls at 20 ms
- * with 8 and 64 in flight, and 3 % less with one; on a disk that takes 5 ms to sync it reached a
- * third and half less (2026-11-21, two cores, medians of five and three rounds).
+ * The disk is waited for in this thread. A thread of its own made 4 and 10 % more calls at 20 ms
+ * with 8 and 64 in flight, and 3 % fewer with one; on a disk that takes 5 ms to sync, a third and more
+ * than a half fewer (2026-11-21, two cores, medians of five and three rounds).
  *
  * All methods throw a CliError when the disk or the file fails.
  */
