@@ -7,23 +7,33 @@ import {
   RefusalError,
   StatusError,
 } from "../errors.ts";
+import type { Admission } from "../pacing/call-queue.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
 import { Attempt, type AttemptContext, classifyFailure, runAttempt, sleep } from "./attempt.ts";
 
 const timedOut = new Error("It took too long.");
 
-const nextTurn = () => Promise.reject(new Error("nobody sends several requests here"));
+/** An attempt of one request, whose pacer does not care how it ends. */
+function attemptOn(clock: ManualClock): Attempt {
+  const admission: Admission = {
+    succeeded: () => undefined,
+    throttled: () => "stray",
+    ended: () => undefined,
+  };
+  const waitForTurn = () => Promise.reject(new Error("nobody sends several requests here"));
+  return new Attempt({ clock }, admission, waitForTurn);
+}
 
 /** Runs an attempt of at most a second, and returns what is left to watch. */
 function run(
-  attempt: (context: AttemptContext) => Promise<unknown>,
+  send: (context: AttemptContext) => Promise<unknown>,
   controller = new AbortController(),
 ) {
   const clock = new ManualClock();
   const { signal } = controller;
-  const limits = { clock, signal, timeoutMs: 1000, createTimeoutError: () => timedOut, nextTurn };
-  const outcome = runAttempt(attempt, limits);
+  const limits = { signal, timeoutMs: 1000, createTimeoutError: () => timedOut };
+  const outcome = runAttempt(send, attemptOn(clock), limits);
   const expectNothingLeft = () => {
     expect(clock.waiting).toBe(0);
     expect(getEventListeners(signal, "abort")).toEqual([]);
@@ -84,21 +94,15 @@ test("attempts nothing for a caller that has aborted", async () => {
 
 test("needs no signal of a caller", async () => {
   const clock = new ManualClock();
-  const limits = {
-    clock,
-    signal: undefined,
-    timeoutMs: 1,
-    createTimeoutError: () => timedOut,
-    nextTurn,
-  };
-  const never = runAttempt(() => new Promise(() => undefined), limits);
+  const limits = { signal: undefined, timeoutMs: 1, createTimeoutError: () => timedOut };
+  const never = runAttempt(() => new Promise(() => undefined), attemptOn(clock), limits);
   const thrown = never.catch((error: unknown) => error);
   await clock.advance(1);
   expect(await thrown).toBe(timedOut);
 });
 
 test("aborts its signal and tells its listeners why", () => {
-  const attempt = new Attempt({ clock: new ManualClock(), nextTurn });
+  const attempt = attemptOn(new ManualClock());
   const reasons: unknown[] = [];
   const { signal } = attempt;
   attempt.onAbort((reason) => reasons.push(reason));
@@ -110,12 +114,12 @@ test("aborts its signal and tells its listeners why", () => {
 });
 
 test("always gives the same signal", () => {
-  const attempt = new Attempt({ clock: new ManualClock(), nextTurn });
+  const attempt = attemptOn(new ManualClock());
   expect(attempt.signal).toBe(attempt.signal);
 });
 
 test.each([undefined, "enough"])("tells those who ask after an abort of %s at once", (reason) => {
-  const attempt = new Attempt({ clock: new ManualClock(), nextTurn });
+  const attempt = attemptOn(new ManualClock());
   attempt.abort(reason);
   const reasons: unknown[] = [];
   attempt.onAbort((given) => reasons.push(given));

@@ -18,21 +18,13 @@ export interface AttemptContext extends Abortable {
 
 /** How one attempt may end before its answer. */
 export interface AttemptLimits {
-  readonly clock: Clock;
   /** The caller's own signal; its reason is thrown as it is. */
   readonly signal: AbortSignal | undefined;
   /** Time for the whole attempt, in milliseconds. */
   readonly timeoutMs: number;
   /** Makes the error thrown when that time passes. */
   readonly createTimeoutError: () => Error;
-  /** Headers that the call adds to those of the transport. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Waits until one of several requests may go; what it returns sends that request. */
-  readonly nextTurn: (signal: AbortSignal) => Promise<Turn>;
 }
-
-/** Leave to send one request; how that ends is reported to the pacer. */
-export type Turn = <TValue>(send: () => Promise<TValue>) => Promise<TValue>;
 
 /**
  * Runs one attempt under a time limit and the caller's signal. It settles as soon as either ends
@@ -40,12 +32,12 @@ export type Turn = <TValue>(send: () => Promise<TValue>) => Promise<TValue>;
  */
 export function runAttempt<TValue>(
   send: (context: AttemptContext) => Promise<TValue>,
-  limits: AttemptLimits,
+  attempt: Attempt,
+  { signal, timeoutMs, createTimeoutError }: AttemptLimits,
 ): Promise<TValue> {
-  const { clock, signal, timeoutMs, createTimeoutError } = limits;
+  const { clock } = attempt;
   if (signal?.aborted) return Promise.reject(signal.reason);
   return new Promise<TValue>((resolve, reject) => {
-    const attempt = new Attempt(limits);
     const release = () => {
       cancelTimeout();
       signal?.removeEventListener("abort", onAbort);
@@ -74,9 +66,13 @@ export function runAttempt<TValue>(
   });
 }
 
+/** How a call goes on after a failed attempt. */
+type Failure = "final" | "retryable" | "limit" | "stray";
+
 /**
- * One attempt, as a transport sees it. Its signal is made when somebody asks for it: an
- * `AbortController` costs a fifth of a call (benchmark: calls).
+ * One attempt, as a transport sees it, and the leave of the pacer for each request it sends. Its
+ * signal is made when somebody asks for it: an `AbortController` costs a fifth of a call
+ * (benchmark: calls).
  */
 export class Attempt implements AttemptContext {
   readonly clock: Clock;
@@ -85,25 +81,27 @@ export class Attempt implements AttemptContext {
   #controller: AbortController | null = null;
   #aborted: { readonly reason: unknown } | null = null;
 
-  readonly #nextTurn: AttemptLimits["nextTurn"];
+  readonly #own: Admission;
+  readonly #waitForTurn: (signal: AbortSignal) => Promise<Admission>;
+  #takesTurns = false;
+  #showsLimit = false;
   #waiting = 0;
   #waitingSinceMs = 0;
   #waitedMs = 0;
 
-  constructor({ clock, headers, nextTurn }: Pick<AttemptLimits, "clock" | "headers" | "nextTurn">) {
+  /**
+   * @param own - The admission of its first request.
+   * @param waitForTurn - Waits until one more request may go.
+   */
+  constructor(
+    { clock, headers }: Pick<AttemptContext, "clock" | "headers">,
+    own: Admission,
+    waitForTurn: (signal: AbortSignal) => Promise<Admission>,
+  ) {
     this.clock = clock;
     this.headers = headers;
-    this.#nextTurn = nextTurn;
-  }
-
-  /** How long it has waited for its turns, in milliseconds. */
-  get waitedMs(): number {
-    return this.#waitedMs + (this.#waiting > 0 ? this.clock.now() - this.#waitingSinceMs : 0);
-  }
-
-  async inTurn<TValue>(signal: AbortSignal, send: () => Promise<TValue>): Promise<TValue> {
-    const turn = await this.#waitForTurn(signal);
-    return turn(send);
+    this.#own = own;
+    this.#waitForTurn = waitForTurn;
   }
 
   get signal(): AbortSignal {
@@ -126,60 +124,49 @@ export class Attempt implements AttemptContext {
     for (const listener of this.#listeners) listener(reason);
   }
 
-  async #waitForTurn(signal: AbortSignal): Promise<Turn> {
+  async inTurn<TValue>(signal: AbortSignal, send: () => Promise<TValue>): Promise<TValue> {
+    const admission = await this.#nextAdmission(signal);
+    try {
+      const value = await send();
+      admission.succeeded(null);
+      return value;
+    } catch (error) {
+      const failure = endFailed(admission, error);
+      this.#showsLimit ||= failure === "limit";
+      throw error;
+    }
+  }
+
+  /** The first request of an attempt has the attempt's own admission. */
+  async #nextAdmission(signal: AbortSignal): Promise<Admission> {
+    if (!this.#takesTurns) {
+      this.#takesTurns = true;
+      return this.#own;
+    }
     if (this.#waiting === 0) this.#waitingSinceMs = this.clock.now();
     this.#waiting += 1;
     try {
-      return await this.#nextTurn(signal);
+      return await this.#waitForTurn(signal);
     } finally {
       const waitedMs = this.waitedMs;
       this.#waiting -= 1;
       if (this.#waiting === 0) this.#waitedMs = waitedMs;
     }
   }
-}
 
-/** How a call goes on after a failed attempt. */
-type Failure = "final" | "retryable" | "limit" | "stray";
-
-/** The turns of one attempt: its own, and those of a transport that sends several requests. */
-export class Turns {
-  readonly #own: Admission;
-  readonly #wait: (signal: AbortSignal) => Promise<Admission>;
-  #isTaken = false;
-  #showsLimit = false;
-
-  constructor(own: Admission, wait: (signal: AbortSignal) => Promise<Admission>) {
-    this.#own = own;
-    this.#wait = wait;
+  /** How long it has waited for its turns, in milliseconds. */
+  get waitedMs(): number {
+    return this.#waitedMs + (this.#waiting > 0 ? this.clock.now() - this.#waitingSinceMs : 0);
   }
 
-  /** Waits for one more request's turn; the first has the attempt's own. */
-  async next(signal: AbortSignal): Promise<Turn> {
-    const waiting = this.#isTaken ? this.#wait(signal) : this.#own;
-    this.#isTaken = true;
-    const admission = await waiting;
-    return async (send) => {
-      try {
-        const value = await send();
-        admission.succeeded(null);
-        return value;
-      } catch (error) {
-        const failure = endFailed(admission, error);
-        this.#showsLimit ||= failure === "limit";
-        throw error;
-      }
-    };
-  }
-
-  /** The attempt gave its answer. */
+  /** Reports to the pacer that the attempt gave its answer. */
   succeeded(tokensUsed: number): void {
-    if (!this.#isTaken) this.#own.succeeded(tokensUsed);
+    if (!this.#takesTurns) this.#own.succeeded(tokensUsed);
   }
 
-  /** The attempt failed; returns how it goes on. */
+  /** Reports to the pacer that the attempt failed; returns how the call goes on. */
   failed(error: unknown): Failure {
-    if (!this.#isTaken) return endFailed(this.#own, error);
+    if (!this.#takesTurns) return endFailed(this.#own, error);
     const failure = classifyFailure(error);
     if (failure !== "throttled") return failure;
     return this.#showsLimit ? "limit" : "stray";

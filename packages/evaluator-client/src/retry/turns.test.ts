@@ -3,33 +3,51 @@ import { RateLimitError, StatusError } from "../errors.ts";
 import type { Admission } from "../pacing/call-queue.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
-import { runAttempt, sleep, Turns } from "./attempt.ts";
+import { Attempt, runAttempt, sleep } from "./attempt.ts";
 
 const timedOut = new Error("It took too long.");
 
-/** Runs an attempt of a second whose requests get their turns at these times, and returns when it is over. */
+/** An admission that keeps what it is called with. */
+function keptAdmission(verdict: "limit" | "stray" = "stray") {
+  const calls: unknown[] = [];
+  const admission: Admission = {
+    succeeded: (tokensUsed) => void calls.push({ succeeded: tokensUsed }),
+    throttled(retryAfterMs) {
+      calls.push({ throttled: retryAfterMs });
+      return verdict;
+    },
+    ended: () => void calls.push("ended"),
+  };
+  return { calls, admission };
+}
+
+const { signal } = new AbortController();
+const nobody = () => Promise.reject(new Error("nobody waits"));
+
+function attemptWith(own: { admission: Admission }, waitForTurn: () => Promise<Admission>) {
+  return new Attempt({ clock: new ManualClock() }, own.admission, waitForTurn);
+}
+
+/** Runs an attempt of a second that has used its own turn and gets others at these times, and returns when it is over. */
 async function endOf(
   turnsAtMs: readonly number[],
-  attempt: (
+  send: (
     inTurn: (send: () => Promise<unknown>) => Promise<unknown>,
     clock: ManualClock,
   ) => Promise<unknown>,
 ): Promise<{ outcome: unknown; atMs: number }> {
   const clock = new ManualClock();
   const times = [...turnsAtMs];
-  const turn = <TValue>(send: () => Promise<TValue>) => send();
-  const limits = {
-    clock,
-    signal: undefined,
-    timeoutMs: 1000,
-    createTimeoutError: () => timedOut,
-    nextTurn: async () => {
-      await sleep((times.shift() ?? 0) - clock.now(), { clock });
-      return turn;
-    },
-  };
+  const { admission } = keptAdmission();
+  const attempt = new Attempt({ clock }, admission, async () => {
+    await sleep((times.shift() ?? 0) - clock.now(), { clock });
+    return admission;
+  });
+  await attempt.inTurn(signal, async () => undefined);
+  const limits = { signal: undefined, timeoutMs: 1000, createTimeoutError: () => timedOut };
   const ended = runAttempt(
-    (context) => attempt(async (send) => context.inTurn?.(context.signal, send), clock),
+    (context) => send(async (sendOne) => context.inTurn?.(context.signal, sendOne), clock),
+    attempt,
     limits,
   )
     .catch((error: unknown) => error)
@@ -75,43 +93,38 @@ test("while an attempt waits for its turn, its time stands still", async () => {
   expect(end).toEqual({ outcome: "answer", atMs: 3000 });
 });
 
-/** An admission that keeps what it is called with. */
-function keptAdmission(verdict: "limit" | "stray" = "stray") {
-  const calls: unknown[] = [];
-  const admission: Admission = {
-    succeeded: (tokensUsed) => void calls.push({ succeeded: tokensUsed }),
-    throttled(retryAfterMs) {
-      calls.push({ throttled: retryAfterMs });
-      return verdict;
-    },
-    ended: () => void calls.push("ended"),
-  };
-  return { calls, admission };
-}
-
-const { signal } = new AbortController();
 const throttledFor = (retryAfterMs: number) =>
   new RateLimitError("", statusDetails(429, { retryAfterMs }));
 
 test("an attempt of one request tells its own admission how it went", () => {
-  const nobody = () => Promise.reject(new Error("nobody waits"));
   const own = keptAdmission("limit");
-  new Turns(own.admission, nobody).succeeded(42);
-  expect(new Turns(own.admission, nobody).failed(throttledFor(700))).toBe("limit");
-  expect(new Turns(own.admission, nobody).failed(new Error("a defect"))).toBe("final");
+  attemptWith(own, nobody).succeeded(42);
+  expect(attemptWith(own, nobody).failed(throttledFor(700))).toBe("limit");
+  expect(attemptWith(own, nobody).failed(new Error("a defect"))).toBe("final");
   expect(own.calls).toEqual([{ succeeded: 42 }, { throttled: 700 }, "ended"]);
 });
 
 test("of several requests the first has the attempt's own admission, each other waits for one", async () => {
   const [own, second] = [keptAdmission(), keptAdmission()];
-  const turns = new Turns(own.admission, async () => second.admission);
-  const [first, next] = [await turns.next(signal), await turns.next(signal)];
-  expect(await first(async () => "one")).toBe("one");
+  const attempt = attemptWith(own, async () => second.admission);
+  expect(await attempt.inTurn(signal, async () => "one")).toBe("one");
   expect(own.calls).toEqual([{ succeeded: null }]);
   expect(second.calls).toEqual([]);
-  expect(await next(async () => "two")).toBe("two");
-  turns.succeeded(42);
+  expect(await attempt.inTurn(signal, async () => "two")).toBe("two");
+  attempt.succeeded(42);
   expect([own.calls, second.calls]).toEqual([[{ succeeded: null }], [{ succeeded: null }]]);
+});
+
+test("what stops the waiting for a turn is what the transport gives for it", async () => {
+  const asked: AbortSignal[] = [];
+  const attempt = new Attempt(
+    { clock: new ManualClock() },
+    keptAdmission().admission,
+    (stop) => (asked.push(stop), nobody()),
+  );
+  await attempt.inTurn(signal, async () => undefined);
+  await expect(attempt.inTurn(signal, async () => undefined)).rejects.toThrow("nobody waits");
+  expect(asked).toEqual([signal]);
 });
 
 test.each([
@@ -122,12 +135,14 @@ test.each([
   "requests that show %j make the attempt one that shows a %s",
   async (shown, verdict) => {
     const [own, second] = [keptAdmission(shown[0]), keptAdmission(shown[1])];
-    const turns = new Turns(own.admission, async () => second.admission);
+    const attempt = attemptWith(own, async () => second.admission);
     const error = throttledFor(700);
-    for (const turn of [await turns.next(signal), await turns.next(signal)]) {
-      await expect(turn(() => Promise.reject(error))).rejects.toBe(error);
-    }
-    expect(turns.failed(error)).toBe(verdict);
+    const fail = () => attempt.inTurn(signal, () => Promise.reject(error));
+    expect(await Promise.allSettled([fail(), fail()])).toEqual([
+      { status: "rejected", reason: error },
+      { status: "rejected", reason: error },
+    ]);
+    expect(attempt.failed(error)).toBe(verdict);
     expect([own.calls, second.calls]).toEqual([[{ throttled: 700 }], [{ throttled: 700 }]]);
   },
 );
@@ -137,9 +152,8 @@ test.each([
   ["final", new Error("a defect")],
 ])("an attempt of several requests that fails otherwise is %s", async (expected, error) => {
   const own = keptAdmission("limit");
-  const turns = new Turns(own.admission, () => Promise.reject(new Error("nobody waits")));
-  const turn = await turns.next(signal);
-  await expect(turn(() => Promise.reject(error))).rejects.toBe(error);
-  expect(turns.failed(error)).toBe(expected);
+  const attempt = attemptWith(own, nobody);
+  await expect(attempt.inTurn(signal, () => Promise.reject(error))).rejects.toBe(error);
+  expect(attempt.failed(error)).toBe(expected);
   expect(own.calls).toEqual(["ended"]);
 });

@@ -2,12 +2,12 @@ import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../er
 import type { Admission } from "../pacing/call-queue.ts";
 import type { Pacer } from "../pacing/pacer.ts";
 import {
+  Attempt,
   type AttemptContext,
   type AttemptLimits,
   retryAfterMsOf,
   runAttempt,
   sleep,
-  Turns,
 } from "./attempt.ts";
 import type { Hooks } from "../hooks.ts";
 import { type Clock, describeWait } from "../clock.ts";
@@ -57,7 +57,7 @@ export interface AttemptResult<TValue> {
  * @param tokens - Estimated input tokens of one attempt.
  */
 export async function withRetries<TValue>(
-  attempt: (context: AttemptContext) => Promise<AttemptResult<TValue>>,
+  send: (context: AttemptContext) => Promise<AttemptResult<TValue>>,
   policy: RetryPolicy,
   tokens: number,
 ): Promise<{ value: TValue; attempts: number }> {
@@ -72,20 +72,20 @@ export async function withRetries<TValue>(
       (await waitForTurn(policy, { tokens, attempts, retries, deadlineAtMs, lastError }));
     const startedAtMs = clock.now();
     const answeredBefore = policy.answered?.count ?? 0;
-    const turns = new Turns(admission, (own) => {
+    const attempt = new Attempt(policy, admission, (own) => {
       const context = { tokens, attempts, retries, deadlineAtMs, lastError: null };
       return waitForTurn({ ...policy, signal: own }, context);
     });
     try {
-      const limits = attemptLimits(policy, { leftMs: deadlineAtMs - startedAtMs, turns });
-      const { value, status, tokensUsed } = await runAttempt(attempt, limits);
-      turns.succeeded(tokensUsed);
+      const limits = attemptLimits(policy, deadlineAtMs - startedAtMs);
+      const { value, status, tokensUsed } = await runAttempt(send, attempt, limits);
+      attempt.succeeded(tokensUsed);
       if (policy.answered !== undefined) policy.answered.count += 1;
       if (policy.hooks !== null)
         report(policy, { attempt: attempts, startedAtMs, status, error: null });
       return { value, attempts };
     } catch (error) {
-      const failure = turns.failed(error);
+      const failure = attempt.failed(error);
       signal?.throwIfAborted();
       if (!(error instanceof EvaluatorError)) throw error;
       const status = error instanceof StatusError ? error.status : null;
@@ -139,21 +139,11 @@ async function waitForTurn(
   }
 }
 
-function attemptLimits(
-  policy: RetryPolicy,
-  { leftMs, turns }: { leftMs: number; turns: Turns },
-): AttemptLimits {
-  const { clock, signal, headers, attemptTimeoutMs } = policy;
+function attemptLimits(policy: RetryPolicy, leftMs: number): AttemptLimits {
+  const { signal, attemptTimeoutMs } = policy;
   const limit = leftMs < attemptTimeoutMs ? "deadline" : "attempt";
   const createTimeoutError = () => timeoutError(limit, policy);
-  return {
-    clock,
-    signal,
-    timeoutMs: Math.min(leftMs, attemptTimeoutMs),
-    createTimeoutError,
-    headers,
-    nextTurn: (own) => turns.next(own),
-  };
+  return { signal, timeoutMs: Math.min(leftMs, attemptTimeoutMs), createTimeoutError };
 }
 
 function timeoutError(limit: "attempt" | "deadline", policy: RetryPolicy): TimeoutError {
