@@ -101,11 +101,9 @@ function checkScore(check: AnswerToCheck): void {
   if (typeof score !== "number" || !(score >= 0 && score <= last)) {
     broken(id, "score-range", `has a score outside of 0 to ${last}`);
   }
-  const { probabilities, sum, mean } = readDistribution(check);
+  const { probabilities } = readDistribution(check);
   const error = roundingError(rounding.probabilityDecimals);
   const bound = roundingError(rounding.scoreDecimals) + TOLERANCE;
-  // What is printed may well be the distribution itself.
-  if (Math.abs(sum - 1) < TOLERANCE && Math.abs(mean - score) < bound) return;
   const least = meanFilled({ isFromTop: false, keys, probabilities, error });
   const most = meanFilled({ isFromTop: true, keys, probabilities, error });
   if (score < least - bound || score > most + bound) {
@@ -148,9 +146,6 @@ function meanFilled({ isFromTop, keys, probabilities, error }: Filling): number 
 interface Distribution {
   readonly probabilities: Record<string, number>;
   readonly highest: number;
-  readonly sum: number;
-  /** The mean of the keys' positions. */
-  readonly mean: number;
 }
 
 /** Checks in one pass that the probabilities form one distribution. */
@@ -159,8 +154,6 @@ function readDistribution({ id, keys, answer, rounding }: AnswerToCheck): Distri
   if (!isRecord(probabilities) || Object.keys(probabilities).length !== keys.length) brokenKeys(id);
   let sum = 0;
   let highest = 0;
-  let mean = 0;
-  let index = 0;
   for (const key of keys) {
     const probability = probabilities[key];
     // What is inherited is no number.
@@ -168,15 +161,13 @@ function readDistribution({ id, keys, answer, rounding }: AnswerToCheck): Distri
       return Object.hasOwn(probabilities, key) ? outOfRange(id) : brokenKeys(id);
     }
     sum += probability;
-    mean += index * probability;
     highest = Math.max(highest, probability);
-    index += 1;
   }
   const error = roundingError(rounding.probabilityDecimals);
   if (Math.abs(sum - 1) > keys.length * error + TOLERANCE) {
     broken(id, "probabilities-sum", "has probabilities that do not sum to 1 within rounding");
   }
-  return { probabilities: probabilities as Record<string, number>, highest, sum, mean };
+  return { probabilities: probabilities as Record<string, number>, highest };
 }
 
 function checkIds(
