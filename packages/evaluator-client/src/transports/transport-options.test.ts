@@ -1,5 +1,14 @@
-import { expect, test } from "vitest";
-import { mergeHeaders, readBaseUrl, readHeaderOption, readOption } from "./transport-options.ts";
+import { Agent } from "undici";
+import { expect, test, vi } from "vitest";
+import type { AnyDispatcher } from "../http/http-client.ts";
+import {
+  httpClientFor,
+  mergeHeaders,
+  readBaseUrl,
+  readHeaderOption,
+  readOption,
+  type TransportOptions,
+} from "./transport-options.ts";
 
 const source = { option: "apiKey", environmentVariable: "A_KEY" };
 
@@ -112,4 +121,34 @@ test.each([
     message: `The header ${JSON.stringify(name)} in the option "headers" ${problem}; rename it or leave it out.`,
     option: "headers",
   });
+});
+
+const noFunction = 'The option "fetch" is no function, such as the global fetch.';
+const bothGiven =
+  'The options "fetch" and "dispatcher" exclude each other; a dispatcher is for undici alone.';
+
+test.each<[string, { fetch: unknown; dispatcher?: AnyDispatcher }, string]>([
+  ["a fetch that is text", { fetch: "https://service.example" }, noFunction],
+  ["no fetch but null", { fetch: null }, noFunction],
+  ["a fetch beside a dispatcher", { fetch, dispatcher: new Agent() }, bothGiven],
+  ["null beside a dispatcher", { fetch: null, dispatcher: new Agent() }, bothGiven],
+])("rejects %s", (_, given, message) => {
+  const options = { ...given, env: {} } as TransportOptions;
+  expect(thrownBy(() => httpClientFor(options))).toMatchObject({
+    name: "ConfigurationError",
+    message,
+    option: "fetch",
+  });
+});
+
+test("reads the proxies of the given environment, else of the program's own", () => {
+  const env = { NODE_USE_ENV_PROXY: "1", HTTPS_PROXY: "no address" };
+  const rejected = expect.objectContaining({
+    name: "ConfigurationError",
+    environmentVariable: "HTTPS_PROXY",
+  });
+  expect(() => httpClientFor({ env })).toThrow(rejected);
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  expect(() => httpClientFor({})).toThrow(rejected);
+  expect(() => httpClientFor({ env: {} })).not.toThrow();
 });
