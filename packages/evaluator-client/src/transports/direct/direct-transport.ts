@@ -1,6 +1,8 @@
 import { ConfigurationError } from "../../errors.ts";
 import { apiKeyVariables, environmentNames } from "../../environment.ts";
-import { postTransport } from "../post-transport.ts";
+import { type PostedService, postTransport } from "../post-transport.ts";
+import type { JsonResponse } from "../../http/http-client.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
 import type { Transport } from "../transport.ts";
 import {
   mergeHeaders,
@@ -26,10 +28,38 @@ import {
   directPath,
 } from "./direct-wire.ts";
 
+/** What each form of the direct wire adds to the others' common part. */
+interface WireForm {
+  readonly path: string;
+  readonly baseUrl: { readonly fallback?: string };
+  readonly modelId: { readonly fallback?: string };
+  readonly support: Pick<PostedService, "limits" | "images" | "imageHeaders">;
+  readonly toBody: (request: EvaluationRequest, modelId: string) => string;
+  readonly toReply: (
+    response: JsonResponse,
+    request: EvaluationRequest,
+    vendor: string,
+  ) => ReturnType<PostedService["toReply"]>;
+}
+
 const wires = {
-  systemone: { path: directPath, baseUrl: "https://api.typesafe.ai", modelId: "jev-latest" },
-  decisions: { path: decisionsPath, baseUrl: null, modelId: null },
-} as const;
+  systemone: {
+    path: directPath,
+    baseUrl: { fallback: "https://api.typesafe.ai" },
+    modelId: { fallback: "jev-latest" },
+    support: { limits: directLimits, images: directImages, imageHeaders: directImageHeaders },
+    toBody: toDirectBody,
+    toReply: (response, _, vendor) => fromDirectResponse(response, vendor),
+  },
+  decisions: {
+    path: decisionsPath,
+    baseUrl: {},
+    modelId: {},
+    support: { images: decisionsImages },
+    toBody: toDecisionsBody,
+    toReply: fromDecisionsResponse,
+  },
+} satisfies Record<string, WireForm>;
 
 /** The form of the direct wire. */
 export type DirectWire = keyof typeof wires;
@@ -58,29 +88,14 @@ export interface DirectTransportOptions extends TransportOptions {
  * ```
  */
 export function directTransport(options: DirectTransportOptions = {}): Transport {
-  const { vendor, wire, ...service } = readOptions(options);
-  if (wire === "decisions") {
-    return postTransport(
-      {
-        ...service,
-        name: "direct",
-        images: decisionsImages,
-        toBody: (request) => toDecisionsBody(request, service.modelId),
-        toReply: fromDecisionsResponse,
-        toError: toDirectError,
-      },
-      options,
-    );
-  }
+  const { vendor, form, ...service } = readOptions(options);
   return postTransport(
     {
       ...service,
+      ...form.support,
       name: "direct",
-      limits: directLimits,
-      images: directImages,
-      imageHeaders: directImageHeaders,
-      toBody: (request) => toDirectBody(request, service.modelId),
-      toReply: (response) => fromDirectResponse(response, vendor),
+      toBody: (request) => form.toBody(request, service.modelId),
+      toReply: (response, request) => form.toReply(response, request, vendor),
       toError: toDirectError,
     },
     options,
@@ -93,7 +108,7 @@ function readOptions(options: DirectTransportOptions) {
     const message = `The option "wire" is one of ${Object.keys(wires).join(", ")}.`;
     throw new ConfigurationError(message, { option: "wire" });
   }
-  const { path, ...fallbacks } = wires[wire];
+  const form: WireForm = wires[wire];
   if (vendor === "" || vendor === "gateway") {
     const message = `The option "vendor" is the vendor's key in providerMetadata, such as "typesafe"; it is neither empty nor "gateway".`;
     throw new ConfigurationError(message, { option: "vendor" });
@@ -104,19 +119,19 @@ function readOptions(options: DirectTransportOptions) {
     environmentVariable: environmentNames.directBaseUrl,
     given: options.baseUrl,
     env,
-    ...(fallbacks.baseUrl && { fallback: fallbacks.baseUrl }),
+    ...form.baseUrl,
   });
   const modelId = readOption({
     option: "model",
     environmentVariable: environmentNames.modelId,
     given: options.model,
     env,
-    ...(fallbacks.modelId && { fallback: fallbacks.modelId }),
+    ...form.modelId,
   });
   const headers = mergeHeaders(directHeaders(apiKey), options.headers);
   // Most programs want the /v1 in their address, so people have it at hand.
-  const url = baseUrl.replace(/\/v1$/, "") + path;
-  return { url, headers, apiKey, modelId, vendor, wire };
+  const url = baseUrl.replace(/\/v1$/, "") + form.path;
+  return { url, headers, apiKey, modelId, vendor, form };
 }
 
 function readApiKey(given: string | undefined, env: DirectTransportOptions["env"]): string {
