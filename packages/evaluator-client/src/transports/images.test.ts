@@ -79,6 +79,14 @@ test("the vendor's wire names images in the state by words that no text has, and
   expect(sent?.headers.get("TypeSafe-Danger-Zone-Images")).toBe("true");
 });
 
+test("the name of the tenth image is none that a text has either", async () => {
+  const { sent } = await ask("vendor", [
+    "see [image-10]",
+    ...Array.from({ length: 10 }, () => ({ ...jpeg })),
+  ]);
+  expect(Object.keys(sent?.body["assets"] as object).slice(8)).toEqual(["[image-9]", "[image-11]"]);
+});
+
 test("without images, the vendor's wire says nothing of images", async () => {
   for (const state of ["text", ["text", { json: [1] }]]) {
     const { sent } = await ask("vendor", state);
@@ -103,7 +111,16 @@ test("the decisions form carries parts as one message, and addresses as they are
   ]);
 });
 
-const large = image(Buffer.concat([onePixel, Buffer.alloc(16 * 1024 * 1024)]));
+test("the decisions form takes every format, and large ones", async () => {
+  const webp = image(Buffer.from("RIFF....WEBPVP8 "));
+  const large = image(Buffer.concat([onePixel, Buffer.alloc(15 * 1024 * 1024)]));
+  for (const taken of [image(onePixel), jpeg, webp, gif, large]) {
+    const { sent } = await ask("decisions", [taken]);
+    expect(sent).toBeDefined();
+  }
+});
+
+const tooLarge = image(Buffer.concat([onePixel, Buffer.alloc(16 * 1024 * 1024)]));
 const missingByte = { image: `data:image/png;base64,${base64.slice(0, -1)}` };
 
 test.each<[string, State, RegExp]>([
@@ -112,7 +129,8 @@ test.each<[string, State, RegExp]>([
   ["successor", [address], /"state\.0" is the address of an image, which this wire does not take/],
   ["vendor", [address], /read the file and send image\(bytes\)/],
   ["vendor", ["text", gif], /"state\.1" is an image of the format gif; .* takes png and jpeg/],
-  ["vendor", [large], /is an image of about 16777\d+ bytes; this wire takes at most 16777216/],
+  ["vendor", [tooLarge], /is an image of about 16777\d+ bytes; this wire takes at most 16777216/],
+  ["decisions", [tooLarge], /this wire takes at most 16777216/],
   ["successor", [], /an empty list/],
   ["successor", [image("http://example.com/a.png")], /neither a data: URL .* nor an https:/],
   ["successor", [image("data:image/svg+xml;base64,AAAA")], /neither a data: URL/],
@@ -158,7 +176,7 @@ test("a server's text that may repeat an image is not quoted", async () => {
 
 test("an image counts as tokens by itself, not by its bytes", () => {
   const alone = estimateTokens({ state: ["text"], questions });
-  const withImage = estimateTokens({ state: ["text", large], questions });
+  const withImage = estimateTokens({ state: ["text", tooLarge], questions });
   expect(withImage - alone).toBeGreaterThanOrEqual(6272);
   expect(withImage - alone).toBeLessThan(6300);
 });

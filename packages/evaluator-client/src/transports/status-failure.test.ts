@@ -96,26 +96,44 @@ const none = {
 
 test.each<[string, unknown, string | null]>([
   ["words", "Model not found.", '"Model not found."'],
+  ["words between blanks", "\n Model not found. ", '"Model not found."'],
   ["several lines with escapes", "a\r\n\u001b[31mb", '"a [31mb"'],
   ["no text", { message: "x" }, null],
   ["blank text", "  ", null],
   ["the key", "Invalid key planted-secret-key", null],
   ["a part of the key", "Invalid key planted-s…", null],
+  ["the end of the key at its own end", "Invalid key …cret-key", null],
   ["a value of the state", `bad input: ${none.state.note}`, null],
   ["a long run of the state", "bad input: quick brown fox jumps over…", null],
 ])("quotes %s as it may", (_, text, expected) => {
   expect(quoteServerText(text, none)).toBe(expected);
 });
 
-test("cuts long text", () => {
-  expect(quoteServerText("word ".repeat(200), none)).toHaveLength(303);
+test("cuts text of more than 300 characters", () => {
+  expect(quoteServerText("x".repeat(300), none)).toBe(`"${"x".repeat(300)}"`);
+  expect(quoteServerText("x".repeat(301), none)).toBe(`"${"x".repeat(300)}…"`);
 });
 
 test("looks into nested states and long keys", () => {
-  const state = { a: [{ "someone@example.com": { b: "deep value" } }] };
+  const state = { a: [{ "someone@example.com": { b: "deep  value" } }, null, 7, true] };
   expect(quoteServerText("bad: deep value", { apiKey: null, state })).toBeNull();
   expect(quoteServerText("bad: someone@example.com", { apiKey: null, state })).toBeNull();
   expect(quoteServerText("bad", { apiKey: null, state })).toBe('"bad"');
+});
+
+test.each([
+  ["twelve_chars", null],
+  ["eleven_char", '"bad eleven_char"'],
+])("takes the key %s of a state for private, or for a field's name", (key, quoted) => {
+  expect(quoteServerText(`bad ${key}`, { apiKey: null, state: { [key]: 1 } })).toBe(quoted);
+});
+
+test.each([
+  [" quagga\n", "bad quagga!", null],
+  ["four", "bad four!", null],
+  ["ten", "bad ten!", '"bad ten!"'],
+])("of the header value %j, quotes %j as %j", (value, text, quoted) => {
+  expect(quoteServerText(text, { apiKey: null, headers: { "x-a": value } })).toBe(quoted);
 });
 
 const now = Date.UTC(1994, 10, 6, 8, 49, 7);

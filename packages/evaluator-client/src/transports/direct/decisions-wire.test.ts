@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
 import { boolean, choice, score } from "../../questions/question.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
+import { fromDecisionsResponse, toDecisionsBody } from "./decisions-wire.ts";
 import { directTransport, type DirectTransportOptions } from "./direct-transport.ts";
 
 const own = { apiKey: null, baseUrl: "http://127.0.0.1:8000/v1", model: "a-model", env: {} };
@@ -92,6 +93,8 @@ test("gives the answers in the gateway's form, without a confidence of its own m
       approved: { type: "boolean", probability: 0.95 },
     },
     confidence: { category: null, satisfaction: null },
+    warnings: [],
+    transport: "direct",
     providerMetadata: {
       decisions: { category: { confidence: 0.8 }, satisfaction: { confidence: 0.7 }, approved: {} },
     },
@@ -99,6 +102,42 @@ test("gives the answers in the gateway's form, without a confidence of its own m
     modelId: "gpt-6-luna",
     requestId: "r1",
     raw: body,
+  });
+});
+
+test.each<[{ true?: string; false?: string }, string]>([
+  [{}, "Is it?"],
+  [{ false: "unsigned" }, "Is it? It is not so when: unsigned"],
+  [
+    { true: "signed", false: "unsigned" },
+    "Is it? It is so when: signed It is not so when: unsigned",
+  ],
+])("says what counts as yes and no %j in the question", (criteria, instructions) => {
+  const asked = { state: "text", questions: { approved: boolean("Is it?", criteria) } };
+  expect(JSON.parse(toDecisionsBody(asked, "a-model"))).toEqual({
+    model: "a-model",
+    input: "text",
+    questions: [{ type: "predicate", name: "approved", instructions }],
+  });
+});
+
+test("takes no confidence from a question of that name", () => {
+  const asked = { questions: { confidence: boolean("Is it?") } };
+  const named = [{ type: "predicate", name: "confidence", probability: 0.5, confidence: 0.9 }];
+  const reply = { status: 200, headers: {}, text: "", json: { ...body, answers: named } };
+  expect(fromDecisionsResponse(reply, asked).definesConfidence).toBe(false);
+});
+
+test.each([
+  ["x".repeat(64), "x".repeat(64)],
+  ["x".repeat(65), "question_1"],
+  ["two words", "question_1"],
+  ["words…", "question_1"],
+  ["…words", "question_1"],
+])("the id %s goes by the name %s", (id, name) => {
+  const questions = { [id]: boolean("a?") };
+  expect(JSON.parse(toDecisionsBody({ state: "x", questions }, "m"))).toMatchObject({
+    questions: [{ name }],
   });
 });
 
@@ -131,35 +170,101 @@ test("a refused question is a RefusalError that names it", async () => {
 
 const [first, second, third] = answers;
 
-test.each<[string, unknown, string, string | null]>([
-  ["another order", [second, first, third], "answer-ids", "category"],
-  ["another name", [{ ...first, name: "kind" }, second, third], "answer-ids", "category"],
-  ["no name", [{ ...first, name: null }, second, third], "answer-ids", "category"],
-  ["a missing answer", [first, second], "answer-ids", "approved"],
-  ["an answer too many", [...answers, third], "answer-ids", null],
+const elsewhere =
+  'The answer in the place of "category" belongs to no question or to another one (rule answer-ids); none is used, and asking again may not help.';
+const doubled = {
+  ...first,
+  probabilities: [
+    { value: "receipt", probability: 0.9 },
+    { value: "other", probability: 0.1 },
+    { value: "other", probability: 0 },
+  ],
+};
+
+test.each<[string, unknown, { rule: string; questionId: string | null; message: string }]>([
+  [
+    "another order",
+    [second, first, third],
+    { rule: "answer-ids", questionId: "category", message: elsewhere },
+  ],
+  [
+    "another name",
+    [{ ...first, name: "kind" }, second, third],
+    { rule: "answer-ids", questionId: "category", message: elsewhere },
+  ],
+  [
+    "no name",
+    [{ ...first, name: null }, second, third],
+    { rule: "answer-ids", questionId: "category", message: elsewhere },
+  ],
+  [
+    "a missing answer",
+    [first, second],
+    {
+      rule: "answer-ids",
+      questionId: "approved",
+      message: elsewhere.replace("category", "approved"),
+    },
+  ],
+  [
+    "an answer too many",
+    [...answers, third],
+    {
+      rule: "answer-ids",
+      questionId: null,
+      message:
+        "There are more answers than questions (rule answer-ids); none is used, and asking again may not help.",
+    },
+  ],
   [
     "two probabilities for one option",
-    [
-      {
-        ...first,
-        probabilities: [
-          ...(first as { probabilities: object[] }).probabilities,
-          { value: "other", probability: 0 },
-        ],
-      },
-      second,
-      third,
-    ],
-    "probabilities-keys",
-    "category",
+    [doubled, second, third],
+    {
+      rule: "probabilities-keys",
+      questionId: "category",
+      message:
+        'The answer "category" has two probabilities for one option or level (rule probabilities-keys); it is not used.',
+    },
   ],
-  ["no list", { category: first }, "body-shape", null],
-  ["an unknown type", [{ ...first, type: "rank" }, second, third], "body-shape", null],
-])("rejects answers with %s", async (_, given, rule, questionId) => {
+])("rejects answers with %s", async (_, given, fields) => {
   await expect(ask(() => Response.json({ ...body, answers: given }))).rejects.toMatchObject({
     name: "InvalidResponseError",
-    rule,
-    questionId,
+    ...fields,
+  });
+});
+
+const firstLevel = { value: 0, probability: 1 };
+
+test.each<[string, unknown, string]>([
+  ["no object", [], "as a whole"],
+  ["nothing", null, "as a whole"],
+  ["no list of answers", { ...body, answers: { category: first } }, "at answers"],
+  ["an unknown type", { ...body, answers: [{ ...first, type: "rank" }] }, "at answers"],
+  [
+    "an option that is a number",
+    { ...body, answers: [{ ...first, probabilities: [firstLevel] }] },
+    "at answers",
+  ],
+  [
+    "an option without probability",
+    { ...body, answers: [{ ...first, probabilities: [{ value: "receipt" }] }] },
+    "at answers",
+  ],
+  [
+    "a level by its name",
+    { ...body, answers: [{ ...second, probabilities: [{ ...firstLevel, value: "low" }] }] },
+    "at answers",
+  ],
+  ["no usage", { ...body, usage: undefined }, "at usage"],
+  ["no output tokens", { ...body, usage: { input_tokens: 1 } }, "at usage"],
+  ["fewer than no tokens", { ...body, usage: { input_tokens: -1, output_tokens: 0 } }, "at usage"],
+  ["a model that is a number", { ...body, model: 7 }, "at model"],
+])("rejects a body with %s", async (_, json, where) => {
+  await expect(ask(() => Response.json(json))).rejects.toMatchObject({
+    name: "InvalidResponseError",
+    rule: "body-shape",
+    questionId: null,
+    message: `The response body does not have the shape of /v1/decisions ${where}; check the base URL and the option "wire".`,
   });
 });
 
@@ -204,6 +309,13 @@ test.each<[number, unknown, string]>([
   }
 });
 
+test("leaves a /v1 that is not the end of an address where it is", async () => {
+  const urls: string[] = [];
+  const options = { baseUrl: "http://127.0.0.1/v1/proxy" };
+  await ask(({ url }) => (urls.push(url), Response.json(body)), { options });
+  expect(urls).toEqual(["http://127.0.0.1/v1/proxy/v1/decisions"]);
+});
+
 test("needs an address and a model of its own, and knows its wires", () => {
   const make = (options: DirectTransportOptions) => () =>
     directTransport({ apiKey: null, env: {}, ...options });
@@ -212,5 +324,8 @@ test("needs an address and a model of its own, and knows its wires", () => {
   expect(make({ wire: "decisions", model: "m" })).toThrow(rejected("baseUrl"));
   expect(make({ wire: "decisions", baseUrl: "http://127.0.0.1" })).toThrow(rejected("model"));
   expect(make({ wire: "pigeon" as never })).toThrow(rejected("wire"));
+  expect(make({ wire: "pigeon" as never })).toThrow(
+    'The option "wire" is one of systemone, decisions.',
+  );
   expect(directTransport({ ...own, wire: "decisions" }).limits).toBeUndefined();
 });

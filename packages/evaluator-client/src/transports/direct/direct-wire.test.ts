@@ -77,6 +77,17 @@ test.each<[Record<string, string>, string | null]>([
   expect(reply).toMatchObject({ requestId, modelId: null });
 });
 
+test("answers without confidence and legend leave none behind", () => {
+  const json = { answers: { sure: { type: "noul", noul: 0.25 } }, usage };
+  expect(fromDirectResponse(replied(json), "acme").response).toStrictEqual({
+    answers: { sure: { type: "boolean", probability: 0.25 } },
+    rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+    usage: { inputTokens: 3, outputTokens: 1 },
+    warnings: [],
+    providerMetadata: { acme: { confidence: {}, legend: {} } },
+  });
+});
+
 test.each<[unknown, string]>([
   [[], "as a whole"],
   [null, "as a whole"],
@@ -141,6 +152,11 @@ test.each<[Answer, string, object]>([
     [429, { detail: "Slow down." }],
     'The vendor\'s API answered 429: "Slow down." Wait, or send fewer requests at once.',
     { name: "RateLimitError", needsPaidCredits: false },
+  ],
+  [
+    [429, { detail: "Too many options." }],
+    'The vendor\'s API answered 429: "Too many options." Wait, or send fewer requests at once.',
+    { name: "RateLimitError" },
   ],
   [
     [403, {}],
