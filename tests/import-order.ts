@@ -18,7 +18,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "packages/evaluator-client": [
-    "clock environment errors",
+    "clock environment errors semaphore",
     "hooks http pacing questions",
     "evaluation logger retry",
     "batch transports",

@@ -6,6 +6,7 @@ import type { Hooks } from "../hooks.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import type { State } from "../questions/state.ts";
 import type { Questions } from "../questions/question.ts";
+import { Semaphore } from "../semaphore.ts";
 import { OrderedReader } from "./ordered-reader.ts";
 import { CompletionOrder, InputOrder, type Outcomes } from "./outcomes.ts";
 
@@ -191,28 +192,6 @@ function count(item: BatchItem, totals: BatchTotals): void {
   totals.inputTokens += item.evaluation.usage.inputTokens;
   totals.outputTokens += item.evaluation.usage.outputTokens;
   totals.costUsd += item.evaluation.costUsd ?? 0;
-}
-
-/** A fixed number of slots, acquired in the order of asking. */
-class Semaphore {
-  #free: number;
-  readonly #queue: (() => void)[] = [];
-
-  constructor(slots: number) {
-    this.#free = slots;
-  }
-
-  async acquire(): Promise<void> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#queue.push(resolve));
-  }
-
-  /** Passes the slot on to whoever waits longest. */
-  release(): void {
-    const next = this.#queue.shift();
-    if (next) next();
-    else this.#free += 1;
-  }
 }
 
 /** How long the longest wait of a batch's calls still lasts. */

@@ -4,6 +4,7 @@ import type { PrivateText } from "../status-failure.ts";
 import { listAt } from "../../questions/json.ts";
 import { type JsonService, prepareJson } from "../post-transport.ts";
 import type { AttemptContext } from "../../retry/attempt.ts";
+import { Semaphore } from "../../semaphore.ts";
 import { httpClientFor, type TransportOptions } from "../transport-options.ts";
 import { toLogprobsError } from "./logprobs-error.ts";
 
@@ -31,8 +32,7 @@ export class LabelConnection {
   readonly #service: JsonService;
   readonly #prepared = new Map<string, ReturnType<typeof prepareJson>>();
   readonly #tokens = new Map<string, readonly number[] | null>();
-  readonly #waiting: (() => void)[] = [];
-  #free: number;
+  readonly #slots: Semaphore;
 
   constructor(address: ServerAddress, options: TransportOptions) {
     this.model = address.model;
@@ -40,7 +40,7 @@ export class LabelConnection {
     const { apiKey } = address;
     const http = httpClientFor(options);
     this.#service = { http, apiKey, addedHeaders: options.headers, toError: toLogprobsError };
-    this.#free = address.concurrency;
+    this.#slots = new Semaphore(address.concurrency);
   }
 
   /** Sends one request, as soon as fewer than `concurrency` are in flight, and reads its JSON. */
@@ -102,15 +102,12 @@ export class LabelConnection {
   }
 
   async #inSlot<TValue>({ signal }: LabelCall, run: () => Promise<TValue>): Promise<TValue> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await this.#slots.acquire();
     try {
       signal.throwIfAborted();
       return await run();
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
+      this.#slots.release();
     }
   }
 }
