@@ -1,0 +1,30 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+
+const root = dirname(import.meta.dirname);
+const formerNames = ["ROUTER_DECISION_MS", "ROUTER_FALLBACK_MODEL"];
+
+/** Returns the names of variables that the programs read, as texts or as keys of a schema. */
+function namesRead(): string[] {
+  const folders = "{apps/*,packages/{evaluator-client,evaluator-cli,recorder}}";
+  const files = globSync(`${folders}/src/**/*.ts`, { cwd: root }).filter(
+    (file) => !/\.test\.ts$|testing[/\\]/.test(file),
+  );
+  const prefix = "(?:AI_GATEWAY|EVALUATOR|OTEL|ROUTER|TRIAGE)";
+  const pattern = new RegExp(String.raw`"(${prefix}_[A-Z_]*[A-Z])"|^ +(${prefix}_[A-Z_]+):`, "gm");
+  const names = files.flatMap((file) =>
+    [...readFileSync(join(root, file), "utf8").matchAll(pattern)].map(
+      ([, quoted, key]) => quoted ?? key ?? "",
+    ),
+  );
+  return [...new Set(names)].filter((name) => name !== "EVALUATOR_STATE_TOO_LONG"); // a warning's code
+}
+
+test(".env.example names every variable that a program reads, and no other", () => {
+  const lines = readFileSync(join(root, ".env.example"), "utf8").matchAll(/^([A-Z_]+)=$/gm);
+  const named = Array.from(lines, ([, name = ""]) => name);
+  const read = namesRead().filter((name) => !formerNames.includes(name));
+  const common = ["HOST", "PORT"];
+  expect(named.toSorted()).toEqual([...common, ...read].toSorted());
+});
