@@ -106,7 +106,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "journal state",
     "calibration",
     "output",
-    "journal-place label plain-answers rules table",
+    "journal-address label plain-answers rules table",
     "commands",
     "arguments check-questions import run",
     "postgres",

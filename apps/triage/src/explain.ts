@@ -6,7 +6,7 @@ import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
 import type { JournalEntry, JournalReader } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import { fromKeptText } from "./journal/kept-answer.ts";
-import { needJournalPlace } from "./journal-place.ts";
+import { needJournalAddress } from "./journal-address.ts";
 import { withRuns } from "./postgres/open-runs.ts";
 import type { OpenRuns, TriageContext } from "./service.ts";
 import { alignColumns } from "./table.ts";
@@ -22,12 +22,12 @@ export async function explainMail(
 ): Promise<number> {
   const { id, run } = command;
   const { stdout } = context;
-  const place = await needJournalPlace(command, context);
-  if (place.kind === "postgres") {
-    stdout.write(await describeOfRun(id, { run, url: place.url, open: context.openRuns }));
+  const address = await needJournalAddress(command, context);
+  if (address.kind === "postgres") {
+    stdout.write(await describeOfRun(id, { run, url: address.url, open: context.openRuns }));
     return 0;
   }
-  stdout.write(await readJournal(place.path, (kept) => describe(kept, id)));
+  stdout.write(await readJournal(address.path, (kept) => describe(kept, id)));
   return 0;
 }
 

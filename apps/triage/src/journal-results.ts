@@ -7,7 +7,7 @@ import { readCalibration } from "./calibration.ts";
 import type { ExportCommand } from "./commands.ts";
 import { type Mail, mailOfState, toState } from "./input/mail.ts";
 import { MailFile } from "./input/mail-file.ts";
-import { inputOf, needJournalPlace } from "./journal-place.ts";
+import { inputOf, needJournalAddress } from "./journal-address.ts";
 import type { JournalReader, MailEnd, MailResult, NewMails } from "./journal/journal-reader.ts";
 import type { KeptEvaluation } from "./journal/kept-answer.ts";
 import { readJournal } from "./journal/read-journal.ts";
@@ -72,17 +72,17 @@ export async function withResults<TResult>(
   context: TriageContext,
   use: (results: RunResults) => Promise<TResult>,
 ): Promise<TResult> {
-  const place = await needJournalPlace(command, context);
-  if (place.kind === "sqlite") {
-    return await readJournal(place.path, async (journal) =>
+  const address = await needJournalAddress(command, context);
+  if (address.kind === "sqlite") {
+    return await readJournal(address.path, async (journal) =>
       use(
         await (command.isOrdered === false
-          ? keptResults(journal, inputOf(place), { command, context })
-          : fileResults(journal, inputOf(place), { command, context })),
+          ? keptResults(journal, inputOf(address), { command, context })
+          : fileResults(journal, inputOf(address), { command, context })),
       ),
     );
   }
-  const { url } = place;
+  const { url } = address;
   return await withRuns({ url, open: context.openRuns, supervises: false }, async (runs) =>
     use(await databaseResults(runs, command, context)),
   );

@@ -2,7 +2,7 @@ import { printable, type TextSink, truncateColumns } from "evaluator-cli-kit";
 import type { PostgresRuns, RunInfo, WorkerInfo } from "evaluator-postgres";
 import { printCount, printCounted, printDuration, printMails, printUsd } from "./amounts.ts";
 import type { StatusCommand } from "./commands.ts";
-import { needJournalPlace } from "./journal-place.ts";
+import { needJournalAddress } from "./journal-address.ts";
 import type { JournalProgress } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import { isRunUnderWay } from "./journal/open-journal.ts";
@@ -18,9 +18,9 @@ const REDRAW_MS = 1000;
  * terminal it goes on until no run is under way, or until Ctrl-C. Returns the exit code.
  */
 export async function showStatus(command: StatusCommand, context: TriageContext): Promise<number> {
-  const place = await needJournalPlace(command, context);
-  if (place.kind === "sqlite") return await shown(context, fileProgress(place.path, context));
-  const { url } = place;
+  const address = await needJournalAddress(command, context);
+  if (address.kind === "sqlite") return await shown(context, fileProgress(address.path, context));
+  const { url } = address;
   return await withRuns({ url, open: context.openRuns, supervises: false }, (runs) =>
     shown(context, () => describeRuns(runs, command)),
   );

@@ -1,7 +1,7 @@
 import { UsageError } from "evaluator-cli-kit";
 import { readArguments } from "./arguments.ts";
 import type { TriageCommand, TriageRun, WorkCommand } from "./commands.ts";
-import { findJournalPlace, needJournalPlace } from "./journal-place.ts";
+import { findJournalAddress, needJournalAddress } from "./journal-address.ts";
 import { interrupted } from "./run/interruption.ts";
 import type { TriageContext } from "./service.ts";
 
@@ -66,22 +66,22 @@ async function loadCommand(command: TriageCommand, context: TriageContext): Prom
 }
 
 async function loadRun(command: TriageRun, context: TriageContext): Promise<Run> {
-  const place = findJournalPlace(command, context);
-  if (place?.kind !== "postgres") {
+  const address = findJournalAddress(command, context);
+  if (address?.kind !== "postgres") {
     const { triageFile } = await import("./run/triage-file.ts");
     return () => triageFile(command, context);
   }
   const { runTogether } = await import("./postgres/run-together.ts");
-  return () => runTogether(command, place, context);
+  return () => runTogether(command, address, context);
 }
 
 async function loadWork(command: WorkCommand, context: TriageContext): Promise<Run> {
-  const place = await needJournalPlace(command, context);
-  if (place.kind === "sqlite") {
+  const address = await needJournalAddress(command, context);
+  if (address.kind === "sqlite") {
     if (command.wait) throw new UsageError("--wait belongs to a journal in PostgreSQL.");
     const { goOn } = await import("./run/go-on.ts");
-    return () => goOn(command, place.path, context);
+    return () => goOn(command, address.path, context);
   }
   const { workOnRuns } = await import("./postgres/work.ts");
-  return () => workOnRuns(command, place.url, context);
+  return () => workOnRuns(command, address.url, context);
 }

@@ -87,7 +87,7 @@ export {
   type QuestionKind,
   type RecordAnswer,
 } from "./input/answer-table.ts";
-export { CalibrationInputError, type Place } from "./input/input-error.ts";
+export { CalibrationInputError, type SourceLocation } from "./input/input-error.ts";
 export {
   type JoinCounts,
   type JoinedColumn,

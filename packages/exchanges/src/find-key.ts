@@ -19,13 +19,13 @@ export function findLeak(
   reply: LiveReply,
   { keys, publicText }: { keys: readonly string[]; publicText: string },
 ): string | null {
-  const places = [...reply.headers].flatMap(([name, value]) => [
-    { place: "the name of a header", text: name },
-    { place: `its header ${name}`, text: value },
+  const parts = [...reply.headers].flatMap(([name, value]) => [
+    { where: "the name of a header", text: name },
+    { where: `its header ${name}`, text: value },
   ]);
-  for (const { place, text } of [...places, { place: "its body", text: reply.text }]) {
+  for (const { where, text } of [...parts, { where: "its body", text: reply.text }]) {
     const found = keys.map((key) => findKey(text, key, publicText)).find((how) => how !== null);
-    if (found !== undefined) return `${place} holds ${found}`;
+    if (found !== undefined) return `${where} holds ${found}`;
   }
   return null;
 }
@@ -34,8 +34,7 @@ const escapes = /\\+(?:u([0-9a-f]{4})|(["/\\]))|%([0-9a-f]{2})|&#x([0-9a-f]{1,6}
 
 /**
  * Returns how a text holds a key, such as "a part of the key in base64", or null. A part is a run
- * of 8
- * bytes or more; letter case and JSON, URL and HTML escapes do not hide it.
+ * of 8 bytes or more; letter case and JSON, URL and HTML escapes do not hide it.
  *
  * A key of fewer than 8 characters stands in any text by chance: it counts as a word of its own.
  *

@@ -59,16 +59,16 @@ export function firstDifference(expected: unknown, actual: unknown, path: string
   if (!isObject(expected) || !isObject(actual) || isArray(expected) !== isArray(actual)) {
     return expected === actual ? null : `${path} differs`;
   }
-  const placeOf = (key: string) => path + (isArray(actual) ? `.${key}` : keyText(key));
+  const pathOf = (key: string) => path + (isArray(actual) ? `.${key}` : keyText(key));
   const unseen = new Map<string, unknown>(Object.entries(actual));
   for (const [key, value] of Object.entries(expected)) {
-    if (!unseen.has(key)) return `${placeOf(key)} is missing`;
-    const difference = firstDifference(value, unseen.get(key), placeOf(key));
+    if (!unseen.has(key)) return `${pathOf(key)} is missing`;
+    const difference = firstDifference(value, unseen.get(key), pathOf(key));
     if (difference !== null) return difference;
     unseen.delete(key);
   }
   const [unexpected] = unseen.keys();
-  return unexpected === undefined ? null : `${placeOf(unexpected)} is unexpected`;
+  return unexpected === undefined ? null : `${pathOf(unexpected)} is unexpected`;
 }
 
 function isObject(value: unknown): value is object {

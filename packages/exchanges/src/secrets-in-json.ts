@@ -21,19 +21,19 @@ function isImage(value: unknown): boolean {
   return typeof value === "string" && /^data:image\/[\w.+-]{1,40};base64,[\w+/=]*$/.test(value);
 }
 
-interface PlacedText {
+interface TextAtPath {
   readonly path: readonly PropertyKey[];
   readonly text: string;
 }
 
 /** Returns every string and every key of a JSON value. */
-function textsIn(value: unknown, path: readonly PropertyKey[]): PlacedText[] {
+function textsIn(value: unknown, path: readonly PropertyKey[]): TextAtPath[] {
   if (typeof value === "string") return isImage(value) ? [] : [{ path, text: value }];
   if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, [...path, index]));
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, item]) => {
     const keyPath = [...path, key];
-    const ownKey: PlacedText = { path: keyPath, text: key };
+    const ownKey: TextAtPath = { path: keyPath, text: key };
     return [ownKey].concat(textsIn(item, keyPath));
   });
 }

@@ -64,8 +64,8 @@ export function bars(
 }
 
 /** Returns a dot for each of many points; where several are, it is darker. */
-export function points(places: readonly Point[], { x, y }: Scales): Html[] {
-  return places.map(
+export function points(all: readonly Point[], { x, y }: Scales): Html[] {
+  return all.map(
     (point) => html`<circle class="point" cx="${x(point.x)}" cy="${y(point.y)}" r="3.5" />`,
   );
 }

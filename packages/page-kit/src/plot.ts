@@ -25,7 +25,7 @@ export interface PlotOptions {
   readonly height?: number;
 }
 
-/** Turns values of a plot into places in its picture. */
+/** Turns values of a plot into positions in its picture. */
 export interface Scales {
   readonly x: (value: number) => number;
   readonly y: (value: number) => number;
@@ -86,6 +86,6 @@ function ticksOf({ domain, ticks = 5, format, isTime = false }: Axis) {
 }
 
 // A tenth of a pixel is finer than any screen, and halves the file.
-function round(place: number): number {
-  return Math.round(10 * place) / 10;
+function round(position: number): number {
+  return Math.round(10 * position) / 10;
 }

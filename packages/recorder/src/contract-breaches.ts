@@ -121,7 +121,7 @@ async function evaluateWith(
     }
     if (!(error instanceof InvalidResponseError)) throw error;
     const { questionId, rule, message } = error;
-    // Its message names the place, and nothing that is the server's own.
+    // Its message names the path, and nothing that is the server's own.
     if (rule === "body-shape") return [bodyBreach([], message)];
     return [
       answerBreach(questionId === null ? [] : [questionId], `breaks the rule ${rule}`, questions),
@@ -140,8 +140,8 @@ function answerBreach(
   asked: EvaluationRequest["questions"],
 ): ContractBreach {
   const isAsked = id !== undefined && Object.hasOwn(asked, id);
-  const place = isAsked ? [id, ...(field === undefined ? [] : [field])] : [];
-  return bodyBreach(["answers", ...place], problem);
+  const answerPath = isAsked ? [id, ...(field === undefined ? [] : [field])] : [];
+  return bodyBreach(["answers", ...answerPath], problem);
 }
 
 /** Returns questions that stand in an exchange as the vendor names their types (contract 2.6) as a caller asks them. */

@@ -1,4 +1,4 @@
-/** A place where a JSON value has another shape: a key too few or too many, or another type. */
+/** A path at which a JSON value has another shape: a key too few or too many, or another type. */
 interface ShapeDifference {
   readonly kind: "missing" | "new" | "type";
   readonly path: readonly PropertyKey[];

@@ -159,7 +159,7 @@ function orderFigures(
 
 const settings = Array.from({ length: 20 }, (_, step) => (step + 1) / 20);
 
-/** Prompts of odd and even places: the file's order has nothing to do with the labels, or is shuffled. */
+/** Prompts of odd and even positions: the file's order has nothing to do with the labels, or is shuffled. */
 function fitDial(prompts: readonly JudgedPrompt[], ties: RoutingPolicy["ties"]): DialFigures {
   const fit = prompts.filter((_, at) => at % 2 === 0);
   const check = prompts.filter((_, at) => at % 2 === 1);

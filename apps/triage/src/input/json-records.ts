@@ -123,21 +123,21 @@ function parseText({ bytes, line, column }: RecordText): JsonRecord {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch (error) {
-    const place = placeInText(error) ?? placeOfStart(text);
-    const [atLine, atColumn] = place.line > 1 ? [place.line, 0] : [1, column - 1];
+    const position = positionInText(error) ?? positionOfStart(text);
+    const [atLine, atColumn] = position.line > 1 ? [position.line, 0] : [1, column - 1];
     return {
-      problem: `is not JSON; check line ${line + atLine - 1} column ${atColumn + place.column}`,
+      problem: `is not JSON; check line ${line + atLine - 1} column ${atColumn + position.column}`,
     };
   }
 }
 
-// The parser's message quotes the text around the mistake; only the place is safe to show.
-function placeInText(error: unknown): { line: number; column: number } | null {
+// The parser's message quotes the text around the mistake; only the position is safe to show.
+function positionInText(error: unknown): { line: number; column: number } | null {
   const found = /\(line (\d{1,9}) column (\d{1,9})\)$/.exec(String(error));
   return found === null ? null : { line: Number(found[1]), column: Number(found[2]) };
 }
 
-function placeOfStart(text: string): { line: number; column: number } {
+function positionOfStart(text: string): { line: number; column: number } {
   const space = text.slice(0, text.length - text.trimStart().length);
   const lines = space.split("\n");
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };

@@ -32,7 +32,7 @@ export class JsonWalker {
     this.depth = depth;
   }
 
-  /** Returns where the text of an open string ends, or the place given when it stands in none. */
+  /** Returns where the text of an open string ends, or the index given when it stands in none. */
   textEnd(bytes: Buffer, from: number): number {
     if (!this.#inString || this.#isEscaped) return from;
     const short = Math.min(from + SHORT_TEXT_BYTES, bytes.length);

@@ -184,8 +184,8 @@ function ending({ sheet, labelled, nextCommand }: SheetView) {
 }
 
 /** Returns the address of a mail: one by its index, or the first without a label from there on. */
-export function linkTo(question: string, place: "at" | "from", index: number): string {
-  return `/?question=${encodeURIComponent(question)}&${place}=${index}`;
+export function linkTo(question: string, parameter: "at" | "from", index: number): string {
+  return `/?question=${encodeURIComponent(question)}&${parameter}=${index}`;
 }
 
 function fieldsOf(state: JsonValue) {

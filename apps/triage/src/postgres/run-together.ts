@@ -4,7 +4,7 @@ import { printable } from "evaluator-cli-kit";
 import type { PostgresRuns, RunInfo, RunRecord } from "evaluator-postgres";
 import { printCount } from "../amounts.ts";
 import type { TriageRun } from "../commands.ts";
-import type { JournalPlace } from "../journal-place.ts";
+import type { JournalAddress } from "../journal-address.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { describeEngine, type TriageContext } from "../service.ts";
@@ -25,7 +25,7 @@ import { describeRun, workWithOthers } from "./work.ts";
  */
 export async function runTogether(
   run: TriageRun,
-  { url }: Extract<JournalPlace, { kind: "postgres" }>,
+  { url }: Extract<JournalAddress, { kind: "postgres" }>,
   program: TriageContext,
 ): Promise<number> {
   const context = await readRunContext(run, program);

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { CliError } from "evaluator-cli-kit";
 import type { QueryCommand } from "../commands.ts";
-import { inputOf, needJournalPlace } from "../journal-place.ts";
+import { inputOf, needJournalAddress } from "../journal-address.ts";
 import { type ResultDatabase, type RunResults, withResults } from "../journal-results.ts";
 import type { TriageContext } from "../service.ts";
 import { printRows } from "./print-rows.ts";
@@ -60,11 +60,11 @@ class Query {
   /** Returns the tables of a journal file that the query names. */
   async fill({ rows, fields, facts }: RunResults): Promise<FilledTables> {
     const { signal, clock } = this.#context;
-    const place = await needJournalPlace(this.#command, this.#context);
+    const address = await needJournalAddress(this.#command, this.#context);
     const tables = mailTables(fields);
     const named = tables.filter((table) => this.#names(table));
     const database = new TemporaryDatabase([...named, runsTable], clock);
-    const name = place.kind === "sqlite" ? basename(inputOf(place)) : "";
+    const name = address.kind === "sqlite" ? basename(inputOf(address)) : "";
     for (const run of runsOfFile(facts, name)) {
       database.add(runsTable.name, cellsOfRun(run));
     }

@@ -116,7 +116,7 @@ function clashesOf(questions: Questions): QuestionProblem[] {
   );
 }
 
-/** Returns the places of keys that stand twice in one object; all but the last would be lost. */
+/** Returns the offsets of keys that stand twice in one object; all but the last would be lost. */
 export function findRepeatedKeys(root: Node): readonly RepeatedKey[] {
   const repeated: RepeatedKey[] = [];
   const look = (node: Node | undefined, path: JsonPath) => {

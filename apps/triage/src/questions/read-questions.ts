@@ -34,7 +34,7 @@ export async function readQuestions(path: string, note = ""): Promise<Questions>
   const found = parseQuestions(text);
   if (!Array.isArray(found)) return found;
   const lines = found.slice(0, PROBLEMS_SHOWN).map(({ offset, what }) => {
-    return printable`  ${path}:${placeIn(text, offset)} ${what}\n`;
+    return printable`  ${path}:${positionIn(text, offset)} ${what}\n`;
   });
   const more = found.length - lines.length;
   const rest = more > 0 ? `  and ${more} more\n` : "";
@@ -98,7 +98,7 @@ function nameOf(path: JsonPath): string {
     .join("");
 }
 
-function placeIn(text: string, offset: number): string {
+function positionIn(text: string, offset: number): string {
   const before = text.slice(0, offset).split("\n");
   return `${before.length}:${(before.at(-1) ?? "").length + 1}`;
 }

@@ -174,13 +174,16 @@ function sayAnswer(question: ShownQuestion, answer: ShownAnswer): string {
   return parts.filter((part) => part !== "").join(" · ");
 }
 
-function wayBack({ id, isOfGmail, place }: MailRow): Element["children"] {
+function wayBack({ id, isOfGmail, location }: MailRow): Element["children"] {
   const link = isOfGmail ? gmailLink(id) : "";
   if (link !== "") {
     const attributes = { href: link, rel: "noreferrer", target: "_blank" };
-    return [element("a", attributes, ["Show it in Gmail"]), place === "" ? "" : ` (${place})`];
+    return [
+      element("a", attributes, ["Show it in Gmail"]),
+      location === "" ? "" : ` (${location})`,
+    ];
   }
-  return [place === "" ? "Where it stands, its export knows." : `It is in ${place}.`];
+  return [location === "" ? "Where it stands, its export knows." : `It is in ${location}.`];
 }
 
 /** Returns the address at which Gmail shows a mail; empty for an id of another form. */

@@ -6,7 +6,7 @@ import {
   packRow,
   unpackRow,
 } from "./mail-row.ts";
-import type { MailPlace, Sections } from "./sections.ts";
+import type { MailRank, Sections } from "./sections.ts";
 
 /** So many mails are packed together: a page of the list opens one or two packs. */
 export const PACK_SIZE = 500;
@@ -17,7 +17,7 @@ export class MailList {
   readonly #questions: readonly ShownQuestion[];
   /** Each after a comma, and as bytes, which the collector of garbage does not go through. */
   readonly #packed: Buffer[] = [];
-  readonly #places: MailPlace[] = [];
+  readonly #ranks: MailRank[] = [];
   readonly #days: string[] = [];
   /** How many mails each section has. */
   readonly counts: number[];
@@ -33,11 +33,11 @@ export class MailList {
   }
 
   /** Adds a mail. */
-  add(row: MailRow, place: MailPlace): void {
+  add(row: MailRow, rank: MailRank): void {
     this.#packed.push(Buffer.from(`,${packRow(row)}`));
-    this.#places.push(place);
+    this.#ranks.push(rank);
     this.#days.push(row.day);
-    this.counts[place.section] = (this.counts[place.section] ?? 0) + 1;
+    this.counts[rank.section] = (this.counts[rank.section] ?? 0) + 1;
   }
 
   /** Returns the first mails of a section. */
@@ -68,7 +68,7 @@ export class MailList {
   }
 
   #compare(one: number, other: number): number {
-    const [a, b] = [this.#places[one], this.#places[other]];
+    const [a, b] = [this.#ranks[one], this.#ranks[other]];
     if (a === undefined || b === undefined) return 0;
     if (a.section !== b.section) return a.section - b.section;
     if (a.weight !== b.weight) return b.weight - a.weight;

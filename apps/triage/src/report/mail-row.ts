@@ -35,7 +35,7 @@ export interface MailRow {
   /** Whether Gmail may have it. */
   readonly isOfGmail: boolean;
   /** Where it stands in its export, if anything says it. */
-  readonly place: string;
+  readonly location: string;
   /** In the order of the questions; null without an answer. */
   readonly answers: readonly ShownAnswer[] | null;
   /** Why there is no answer. */
@@ -60,8 +60,8 @@ const NUMBERS = 10;
 
 /** Returns a row as JSON, in half of the room that its names would take. */
 export function packRow(row: MailRow): string {
-  const { id, day, sender, address, subject, snippet, place, error } = row;
-  const texts = JSON.stringify([id, day, sender, address, subject, snippet, place, error]);
+  const { id, day, sender, address, subject, snippet, location, error } = row;
+  const texts = JSON.stringify([id, day, sender, address, subject, snippet, location, error]);
   const flags =
     (row.isMasked ? IS_MASKED : 0) + (row.isNew ? IS_NEW : 0) + (row.isOfGmail ? IS_OF_GMAIL : 0);
   const numbers = row.answers === null ? "null" : `[${packAnswers(row.answers).join()}]`;
@@ -103,10 +103,10 @@ export function unpackValue(
 
 /** Returns the row that was packed. */
 export function unpackRow(packed: PackedRow, questions: readonly ShownQuestion[]): MailRow {
-  const [id, day, sender, address, subject, snippet, place, error, ...rest] = packed;
+  const [id, day, sender, address, subject, snippet, location, error, ...rest] = packed;
   const [flags, rule, numbers] = rest;
   const answers = numbers === null ? null : unpackAnswers(numbers, questions);
-  const texts = { id, day, sender, address, subject, snippet, place, error };
+  const texts = { id, day, sender, address, subject, snippet, location, error };
   return {
     ...texts,
     isMasked: (flags & IS_MASKED) !== 0,

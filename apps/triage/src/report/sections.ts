@@ -12,7 +12,7 @@ export interface Section {
 }
 
 /** The section of a mail, and how far up it stands in it. */
-export interface MailPlace {
+export interface MailRank {
   readonly section: number;
   readonly weight: number;
 }
@@ -60,7 +60,7 @@ export class Sections {
   }
 
   /** Returns the section of a mail; null stands for no answer. */
-  placeOf(answers: readonly ShownAnswer[] | null): MailPlace {
+  rankOf(answers: readonly ShownAnswer[] | null): MailRank {
     const last = { section: this.all.length - 1, weight: 0 };
     if (answers === null) return last;
     for (const rule of this.#rules) {

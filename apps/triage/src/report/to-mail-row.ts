@@ -68,13 +68,13 @@ function senderOf(from: string): ShownSender {
   return { sender: name, address: toPrintable(address), isMasked };
 }
 
-function wayBackTo({ source }: Mail): Pick<MailRow, "isOfGmail" | "place"> {
+function wayBackTo({ source }: Mail): Pick<MailRow, "isOfGmail" | "location"> {
   const { file = "", offset } = source ?? {};
   const at = offset === undefined ? "" : `, byte ${printCount(offset)}`;
-  const place = file === "" ? "" : toPrintablePath(file) + at;
+  const location = file === "" ? "" : toPrintablePath(file) + at;
   // Without a source an id of either form is the one thing that says where the mail is.
   const isOfGmail = source === undefined || source.gmail === true;
-  return { isOfGmail, place };
+  return { isOfGmail, location };
 }
 
 function toShown(

@@ -10,7 +10,7 @@ import {
 } from "evaluator-cli-kit";
 import { printCount, printMails } from "../amounts.ts";
 import type { ReportCommand } from "../commands.ts";
-import { inputOf } from "../journal-place.ts";
+import { inputOf } from "../journal-address.ts";
 import type { NewMails } from "../journal/journal-reader.ts";
 import { type RunResults, withResults } from "../journal-results.ts";
 import { toJudged } from "../judged-mails.ts";
@@ -83,7 +83,7 @@ async function makeReport(
     if (isShown?.(judged) === false) continue;
     const rule = plan?.take(judged) ?? -1;
     const shown = toMailRow(row, { judged, asked, rule, senders });
-    list.add(shown, sections.placeOf(shown.answers));
+    list.add(shown, sections.rankOf(shown.answers));
     tally.add(shown);
     await changes.add(row);
   }

@@ -74,7 +74,7 @@ function endsWord(text: string, at: number): boolean {
   return /[\s",|=<>≥≤≠→!]/u.test(text.charAt(at)) || text.startsWith("->", at);
 }
 
-/** Reads the quoted text that begins at a place: `\"` and `\\` stand for `"` and `\`. */
+/** Reads the quoted text that begins at an index: `\"` and `\\` stand for `"` and `\`. */
 export function quotedAt(text: string, start: number): Token {
   let quoted = "";
   for (let at = start + 1; at < text.length; at += 1) {

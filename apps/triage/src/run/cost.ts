@@ -30,7 +30,7 @@ export function tokensUsd(tokens: number, { inputUsdPerMillionTokens }: Price): 
   return (tokens * (inputUsdPerMillionTokens ?? 0)) / 1_000_000;
 }
 
-/** Stands in the place of an amount. */
+/** Stands in for an amount. */
 export const noKnownPrice = "no known price";
 
 /** Where a model's price can be looked up. */

@@ -2,7 +2,7 @@ import { CliError, printable } from "evaluator-cli-kit";
 import type { TriageRun, WorkCommand } from "../commands.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { BegunRun } from "../journal/run-facts.ts";
-import { inputOf } from "../journal-place.ts";
+import { inputOf } from "../journal-address.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
 import { checkSameEngine, serviceOf, type TriageContext } from "../service.ts";
 import { triageFile } from "./triage-file.ts";

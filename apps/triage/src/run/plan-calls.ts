@@ -53,7 +53,7 @@ export async function planCalls(
   return plan;
 }
 
-/** Returns how often a state has come before, by the place of its mail; null for few mails, which are counted as they come. */
+/** Returns how often a state has come before, by the index of its mail; null for few mails, which are counted as they come. */
 async function findRepeats(context: RunContext): Promise<ReadonlyMap<number, number> | null> {
   const { input, run, signal } = context;
   if (Math.min(input.length, run.limit) <= COUNTED_AT_MOST) return null;
@@ -81,7 +81,7 @@ export class CallPlan {
   /** What a dry run counts beside the calls; null for any other run. */
   readonly additions: StateAdditions | null;
 
-  /** @param repeats - By the place of a mail, how often its state has come before; null to count it. */
+  /** @param repeats - By the index of a mail, how often its state has come before; null to count it. */
   constructor(context: RunContext, repeats: ReadonlyMap<number, number> | null) {
     this.#context = context;
     this.#setup = setupHash(context);
@@ -145,8 +145,8 @@ export class CallPlan {
       if (this.#digests[at / GROUP_SIZE]?.equals(digestOfAll(keys)) !== true) {
         throw changedInput(inputPath);
       }
-      for (const [place, found] of group.entries()) {
-        const key = this.#repeatedKey(at, keys[place] ?? "");
+      for (const [index, found] of group.entries()) {
+        const key = this.#repeatedKey(at, keys[index] ?? "");
         const status = allStatuses[this.#statuses[at] ?? 0] ?? "unknown";
         yield { ...found, key, status };
         at += 1;

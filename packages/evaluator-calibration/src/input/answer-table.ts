@@ -1,5 +1,5 @@
 import { IdIndex } from "./id-index.ts";
-import { CalibrationInputError, listNames, type Place, quote } from "./input-error.ts";
+import { CalibrationInputError, listNames, type SourceLocation, quote } from "./input-error.ts";
 
 /** What kind of question was answered. */
 export type QuestionKind = "boolean" | "choice" | "score";
@@ -173,17 +173,17 @@ export class AnswerTable {
   }
 
   /** @throws CalibrationInputError where the answer is unsound, or the record has one already. */
-  add(answer: RecordAnswer, place: Place): void {
+  add(answer: RecordAnswer, location: SourceLocation): void {
     const { questions, last = false } = this.#options;
     if (questions !== undefined && !questions.includes(answer.question)) return;
-    checkValues(answer, place);
-    const column = this.#columnOf(answer, place);
+    checkValues(answer, location);
+    const column = this.#columnOf(answer, location);
     if (column.add(inOrderOf(column, answer), { last })) return;
     const record = `record ${quote(answer.ids[0])} has a second answer to ${quote(answer.question)}`;
-    throw new CalibrationInputError(place, `${record}; --last takes the last of several`);
+    throw new CalibrationInputError(location, `${record}; --last takes the last of several`);
   }
 
-  #columnOf(answer: RecordAnswer, place: Place): AnswerColumn {
+  #columnOf(answer: RecordAnswer, location: SourceLocation): AnswerColumn {
     // A file's rows are mostly of one source and question: its name is then not built again.
     if (this.#latest !== null && isOf(this.#latest, answer)) return this.#latest;
     const { modelId, wire, basis, questionHash } = answer.source;
@@ -194,7 +194,7 @@ export class AnswerTable {
     if (isOf(column, answer)) return column;
     const problem = `question ${quote(answer.question)} has the options ${listNames(answer.options)}`;
     throw new CalibrationInputError(
-      place,
+      location,
       `${problem}; in the rows before they are ${listNames(column.options)}`,
     );
   }
@@ -232,18 +232,21 @@ function isSameSource(one: AnswerSource, other: AnswerSource): boolean {
   );
 }
 
-function checkValues({ kind, options, values, question }: RecordAnswer, place: Place): void {
+function checkValues(
+  { kind, options, values, question }: RecordAnswer,
+  location: SourceLocation,
+): void {
   let sum = 0;
   for (const [i, value] of values.entries()) {
     sum += value;
     if (typeof value === "number" && value >= 0 && value <= 1) continue;
     const field = kind === "boolean" ? "probability" : `probabilities.${options[i] ?? i}`;
     const problem = `${field} of ${quote(question)} is ${quote(value)}; it must be a number from 0 to 1`;
-    throw new CalibrationInputError(place, problem);
+    throw new CalibrationInputError(location, problem);
   }
   if (kind === "boolean") return;
   // Each option is rounded by up to half a hundredth.
   if (Math.abs(sum - 1) <= values.length * 0.005 + 1e-6) return;
   const problem = `probabilities of ${quote(question)} sum up to ${sum.toFixed(3)}; they must sum up to 1`;
-  throw new CalibrationInputError(place, problem);
+  throw new CalibrationInputError(location, problem);
 }

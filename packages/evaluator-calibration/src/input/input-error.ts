@@ -1,6 +1,6 @@
 /** Input that cannot be read: the message names the file, the line, the field and what would be right. */
 export class CalibrationInputError extends Error {
-  constructor(where: Place, problem: string) {
+  constructor(where: SourceLocation, problem: string) {
     const line = where.line === undefined ? "" : ` line ${where.line}`;
     super(`${where.file}${line}: ${problem}`);
     this.name = "CalibrationInputError";
@@ -8,7 +8,7 @@ export class CalibrationInputError extends Error {
 }
 
 /** Where a record stands. */
-export interface Place {
+export interface SourceLocation {
   readonly file: string;
   readonly line?: number;
 }

@@ -1,5 +1,5 @@
 import type { AnswerColumn, AnswerTable } from "./answer-table.ts";
-import { CalibrationInputError, listNames, type Place, quote } from "./input-error.ts";
+import { CalibrationInputError, listNames, type SourceLocation, quote } from "./input-error.ts";
 import { type Label, parseLabel, truthOf } from "./labels.ts";
 import type { InputRecord } from "./input-record.ts";
 
@@ -51,7 +51,7 @@ export class LabelJoin {
   readonly #byQuestion: ReadonlyMap<string, readonly AnswerColumn[]>;
   readonly #joined = new Map<AnswerColumn, JoinedColumn>();
   /** Which joined row a row of a column became, plus one. */
-  readonly #places = new Map<AnswerColumn, Uint32Array>();
+  readonly #joinedRows = new Map<AnswerColumn, Uint32Array>();
   readonly #counts = new Map<string, JoinCounts>();
   readonly #unanswered = new Set<string>();
   /** The names that `groupOf` means. */
@@ -89,8 +89,8 @@ export class LabelJoin {
       this.blank += 1;
       return;
     }
-    const place = { file, line: record.line };
-    const question = this.#questionOf(label, place);
+    const location = { file, line: record.line };
+    const question = this.#questionOf(label, location);
     if (question === null) return;
     const counts = this.#countsOf(question);
     let [found, added] = [0, 0];
@@ -98,20 +98,20 @@ export class LabelJoin {
       const row = column.rowOf(label.id);
       if (row === undefined) continue;
       found += 1;
-      if (this.#addRow(column, row, { label, place, counts })) added += 1;
+      if (this.#addRow(column, row, { label, location, counts })) added += 1;
     }
-    if (found === 0) this.#addUnanswered(label, { question, place, counts });
+    if (found === 0) this.#addUnanswered(label, { question, location, counts });
     if (added > 0) counts.labelled += 1;
     counts.joined += added;
   }
 
-  #questionOf({ question }: Label, place: Place): string | null {
+  #questionOf({ question }: Label, location: SourceLocation): string | null {
     const known = this.#known;
     const wanted = this.#options.questions;
     if (question === null) {
       if (known.length === 1) return known[0] ?? null;
       const problem = `names no question, and the answers know ${listNames(known)}`;
-      throw new CalibrationInputError(place, `${problem}; add question to each label`);
+      throw new CalibrationInputError(location, `${problem}; add question to each label`);
     }
     if (known.includes(question)) return question;
     if (wanted !== undefined && !wanted.includes(question)) return null;
@@ -121,25 +121,25 @@ export class LabelJoin {
     // A result file has no column for choices and scores, and says so once for all.
     if ([...this.#table.notes].some((note) => note.startsWith(quote(camel)))) return null;
     const problem = `question is ${quote(question)}, and the answers know ${listNames(known)}`;
-    throw new CalibrationInputError(place, problem);
+    throw new CalibrationInputError(location, problem);
   }
 
   #addRow(
     column: AnswerColumn,
     row: number,
-    { label, place, counts }: { label: Label; place: Place; counts: JoinCounts },
+    { label, location, counts }: { label: Label; location: SourceLocation; counts: JoinCounts },
   ): boolean {
     const joined = this.#joinedOf(column);
-    const places = this.#places.get(column) as Uint32Array;
-    const before = places[row] as number;
+    const joinedRows = this.#joinedRows.get(column) as Uint32Array;
+    const before = joinedRows[row] as number;
     if (before > 0) {
-      if (this.#options.last !== true) throw repeatedError(label, place);
+      if (this.#options.last !== true) throw repeatedError(label, location);
       counts.repeated += 1;
     }
     const at = before > 0 ? before - 1 : joined.rows.length;
-    places[row] = at + 1;
+    joinedRows[row] = at + 1;
     joined.rows[at] = row;
-    joined.truth[at] = truthOf(label.truth, column, place);
+    joined.truth[at] = truthOf(label.truth, column, location);
     joined.weights[at] = label.weight ?? 1;
     joined.groupOf[at] = this.groups.indexOf(label.group);
     joined.labelerOf[at] = this.labelers.indexOf(label.labeler);
@@ -148,19 +148,23 @@ export class LabelJoin {
 
   #addUnanswered(
     { id }: Label,
-    { question, place, counts }: { question: string; place: Place; counts: JoinCounts },
+    {
+      question,
+      location,
+      counts,
+    }: { question: string; location: SourceLocation; counts: JoinCounts },
   ): void {
     const isKnown = this.#table.knows(id);
     if (!isKnown && this.#options.allowUnknown !== true) {
       const problem = `id ${quote(id)} is not among the answers`;
       throw new CalibrationInputError(
-        place,
+        location,
         `${problem}; --allow-unknown counts such labels instead`,
       );
     }
     const key = JSON.stringify([question, id]);
     if (this.#unanswered.has(key)) {
-      if (this.#options.last !== true) throw repeatedError({ id }, place);
+      if (this.#options.last !== true) throw repeatedError({ id }, location);
       counts.repeated += 1;
       return;
     }
@@ -175,7 +179,7 @@ export class LabelJoin {
     if (joined === undefined) {
       joined = { column, rows: [], truth: [], weights: [], groupOf: [], labelerOf: [] };
       this.#joined.set(column, joined);
-      this.#places.set(column, new Uint32Array(column.ids.length));
+      this.#joinedRows.set(column, new Uint32Array(column.ids.length));
     }
     return joined;
   }
@@ -215,7 +219,10 @@ class Names {
   }
 }
 
-function repeatedError({ id }: { readonly id: string }, place: Place): CalibrationInputError {
+function repeatedError(
+  { id }: { readonly id: string },
+  location: SourceLocation,
+): CalibrationInputError {
   const problem = `record ${quote(id)} is labelled a second time`;
-  return new CalibrationInputError(place, `${problem}; --last takes the last of several`);
+  return new CalibrationInputError(location, `${problem}; --last takes the last of several`);
 }

@@ -1,5 +1,5 @@
 import type { AnswerColumn } from "./answer-table.ts";
-import { CalibrationInputError, listNames, type Place, quote } from "./input-error.ts";
+import { CalibrationInputError, listNames, type SourceLocation, quote } from "./input-error.ts";
 import { idOf, isObject } from "./read-answers.ts";
 import type { InputRecord } from "./input-record.ts";
 
@@ -19,46 +19,46 @@ export function parseLabel(
   { line, value }: InputRecord,
   { file, by }: { readonly file: string; readonly by: string },
 ): Label | null {
-  const place = { file, line };
+  const location = { file, line };
   if (!isObject(value)) {
     throw new CalibrationInputError(
-      place,
+      location,
       "is no JSON object; a label is { id, question?, truth }",
     );
   }
   const truth = value["truth"];
-  const id = idOf(value, place);
+  const id = idOf(value, location);
   if (truth === undefined && !("truth" in value) && !("drawn" in value)) {
-    throw new CalibrationInputError(place, "has no truth; a label is { id, question?, truth }");
+    throw new CalibrationInputError(location, "has no truth; a label is { id, question?, truth }");
   }
   if (truth === undefined || truth === null || truth === "") return null;
-  const drawn = numberOf(value, "drawn", place);
+  const drawn = numberOf(value, "drawn", location);
   return {
     id,
     truth,
-    question: textOrNull(value, "question", place),
-    weight: numberOf(value, "weight", place) ?? (drawn === null ? null : 1 / drawn),
-    group: Object.hasOwn(value, by) ? textOrNull(value, by, place) : null,
-    labeler: textOrNull(value, "labeler", place),
+    question: textOrNull(value, "question", location),
+    weight: numberOf(value, "weight", location) ?? (drawn === null ? null : 1 / drawn),
+    group: Object.hasOwn(value, by) ? textOrNull(value, by, location) : null,
+    labeler: textOrNull(value, "labeler", location),
   };
 }
 
 function textOrNull(
   fields: Readonly<Record<string, unknown>>,
   name: string,
-  place: Place,
+  location: SourceLocation,
 ): string | null {
   const value = fields[name];
   if (value === undefined || value === null || value === "") return null;
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  throw new CalibrationInputError(place, `${name} is ${quote(value)}; it must be a text`);
+  throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be a text`);
 }
 
 function numberOf(
   fields: Readonly<Record<string, unknown>>,
   name: string,
-  place: Place,
+  location: SourceLocation,
 ): number | null {
   const value = fields[name];
   if (value === undefined || value === null || value === "") return null;
@@ -66,7 +66,7 @@ function numberOf(
   const isRight = typeof number === "number" && number > 0 && number < Infinity;
   if (isRight && (name !== "drawn" || number <= 1)) return number;
   const wanted = name === "drawn" ? "a probability above 0" : "a number above 0";
-  throw new CalibrationInputError(place, `${name} is ${quote(value)}; it must be ${wanted}`);
+  throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be ${wanted}`);
 }
 
 const WORDS = new Map<unknown, number>([
@@ -83,7 +83,7 @@ const WORDS = new Map<unknown, number>([
 ]);
 
 /** Returns a truth as a number. @throws CalibrationInputError that says what would be right. */
-export function truthOf(truth: unknown, column: AnswerColumn, place: Place): number {
+export function truthOf(truth: unknown, column: AnswerColumn, location: SourceLocation): number {
   const { kind, options } = column;
   const word = typeof truth === "string" && kind === "boolean" ? truth.trim().toLowerCase() : truth;
   const index = kind === "boolean" ? WORDS.get(word) : options.indexOf(String(truth));
@@ -95,5 +95,5 @@ export function truthOf(truth: unknown, column: AnswerColumn, place: Place): num
         ? `one of ${listNames(options)}`
         : `a level from 0 to ${options.length - 1}`;
   const problem = `truth of ${quote(column.question)} is ${quote(truth)}`;
-  throw new CalibrationInputError(place, `${problem}; it must be ${wanted}`);
+  throw new CalibrationInputError(location, `${problem}; it must be ${wanted}`);
 }

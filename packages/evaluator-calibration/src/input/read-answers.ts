@@ -1,6 +1,6 @@
 import { type AskedQuestions, questionHash } from "../artifact/question-hash.ts";
 import type { AnswerSource, AnswerTable, Basis } from "./answer-table.ts";
-import { CalibrationInputError, type Place, quote } from "./input-error.ts";
+import { CalibrationInputError, type SourceLocation, quote } from "./input-error.ts";
 import type { InputRecord } from "./input-record.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -27,10 +27,12 @@ export interface KeptAnswers {
 }
 
 /** Returns a function that adds kept evaluations; the questions' hash is computed once for each wording. */
-export function evaluationReader(table: AnswerTable): (kept: KeptAnswers, place: Place) => void {
+export function evaluationReader(
+  table: AnswerTable,
+): (kept: KeptAnswers, location: SourceLocation) => void {
   const sources = new Map<string, AnswerSource>();
   const hashes = new WeakMap<AskedQuestions, string>();
-  return ({ id, questions, wire, evaluation }, place) => {
+  return ({ id, questions, wire, evaluation }, location) => {
     let asked = hashes.get(questions);
     if (asked === undefined) hashes.set(questions, (asked = questionHash(questions)));
     const { modelId } = evaluation;
@@ -40,7 +42,7 @@ export function evaluationReader(table: AnswerTable): (kept: KeptAnswers, place:
       source = { modelId, wire, basis: basisOf(modelId, wire), questionHash: asked };
       sources.set(key, source);
     }
-    addAnswers({ ids: [id], answers: evaluation.answers, source }, { table, place });
+    addAnswers({ ids: [id], answers: evaluation.answers, source }, { table, location });
   };
 }
 
@@ -49,24 +51,24 @@ export function readAnswerRecord(
   { line, value }: InputRecord,
   { table, file }: { readonly table: AnswerTable; readonly file: string },
 ): void {
-  const place = { file, line };
+  const location = { file, line };
   if (!isObject(value)) {
-    throw new CalibrationInputError(place, "is no JSON object; each record is one");
+    throw new CalibrationInputError(location, "is no JSON object; each record is one");
   }
   // In the router's log a person's word on a decision; its labels are read by the router's own command.
   if ("requestId" in value && "feedback" in value) return;
-  if ("requestId" in value && "outcome" in value) readDecision(value, table, place);
-  else if ("answers" in value) readEvaluation(value, table, place);
-  else if ("question" in value) readAnswer(value, table, place);
-  else if ("subject" in value && "from" in value) readResult(value, table, place);
+  if ("requestId" in value && "outcome" in value) readDecision(value, table, location);
+  else if ("answers" in value) readEvaluation(value, table, location);
+  else if ("question" in value) readAnswer(value, table, location);
+  else if ("subject" in value && "from" in value) readResult(value, table, location);
   else {
     const wanted = "id, question and probability (or probabilities)";
-    throw new CalibrationInputError(place, `has no question; each record holds ${wanted}`);
+    throw new CalibrationInputError(location, `has no question; each record holds ${wanted}`);
   }
 }
 
 /** One line of the router's decision log: joined by its request's id or the evaluation's. */
-function readDecision(fields: Fields, table: AnswerTable, place: Place): void {
+function readDecision(fields: Fields, table: AnswerTable, location: SourceLocation): void {
   table.noteDate(fields["time"]);
   const ids = [fields["requestId"], fields["evaluationId"]].filter((id) => typeof id === "string");
   // Where a calibration changed a value, what the service printed stands beside it.
@@ -75,28 +77,28 @@ function readDecision(fields: Fields, table: AnswerTable, place: Place): void {
     for (const id of ids) table.addFailed(id);
     return;
   }
-  const modelId = textOf(fields, "evaluatorModelId", place);
-  const wire = textOf(fields, "wire", place);
-  const hash = textOf(fields, "questionHash", place);
+  const modelId = textOf(fields, "evaluatorModelId", location);
+  const wire = textOf(fields, "wire", location);
+  const hash = textOf(fields, "questionHash", location);
   const source = { modelId, wire, basis: basisOf(modelId, wire), questionHash: hash };
   const tier = { type: "choice", probabilities };
-  addAnswers({ ids, answers: { tier }, source }, { table, place });
+  addAnswers({ ids, answers: { tier }, source }, { table, location });
 }
 
-function readEvaluation(fields: Fields, table: AnswerTable, place: Place): void {
+function readEvaluation(fields: Fields, table: AnswerTable, location: SourceLocation): void {
   const { answers } = fields;
-  if (!isObject(answers)) throw new CalibrationInputError(place, "answers is no JSON object");
+  if (!isObject(answers)) throw new CalibrationInputError(location, "answers is no JSON object");
   addAnswers(
-    { ids: [idOf(fields, place)], answers, source: sourceOf(fields, place) },
-    { table, place },
+    { ids: [idOf(fields, location)], answers, source: sourceOf(fields, location) },
+    { table, location },
   );
 }
 
-function readAnswer(fields: Fields, table: AnswerTable, place: Place): void {
-  const id = idOf(fields, place);
+function readAnswer(fields: Fields, table: AnswerTable, location: SourceLocation): void {
+  const id = idOf(fields, location);
   const { question } = fields;
   if (typeof question !== "string") {
-    throw new CalibrationInputError(place, `question is ${quote(question)}; it must be a text`);
+    throw new CalibrationInputError(location, `question is ${quote(question)}; it must be a text`);
   }
   const isUnanswered = fields["probability"] == null && fields["probabilities"] == null;
   if (isUnanswered && fields["error"] != null) {
@@ -105,15 +107,15 @@ function readAnswer(fields: Fields, table: AnswerTable, place: Place): void {
   }
   if (isUnanswered) {
     const problem = "has no probability (yes or no) and no probabilities (options or levels)";
-    throw new CalibrationInputError(place, `${problem}; one of the two is needed`);
+    throw new CalibrationInputError(location, `${problem}; one of the two is needed`);
   }
-  const source = sourceOf(fields, place);
-  addAnswer({ ids: [id], question, answer: fields, source }, { table, place });
+  const source = sourceOf(fields, location);
+  addAnswer({ ids: [id], question, answer: fields, source }, { table, location });
 }
 
 /** A triage result has a probability for yes/no questions alone. */
-function readResult(fields: Fields, table: AnswerTable, place: Place): void {
-  const id = idOf(fields, place);
+function readResult(fields: Fields, table: AnswerTable, location: SourceLocation): void {
+  const id = idOf(fields, location);
   table.noteDate(fields["date"]);
   if (typeof fields["error"] === "string") {
     table.addFailed(id);
@@ -131,7 +133,7 @@ function readResult(fields: Fields, table: AnswerTable, place: Place): void {
     } else {
       const probability = fields[`${name}Printed`] ?? value;
       const answers = { [name]: { type: "boolean", probability } };
-      addAnswers({ ids: [id], answers, source }, { table, place });
+      addAnswers({ ids: [id], answers, source }, { table, location });
     }
   }
 }
@@ -144,7 +146,7 @@ interface Answered {
 
 interface Target {
   readonly table: AnswerTable;
-  readonly place: Place;
+  readonly location: SourceLocation;
 }
 
 const YES_NO = ["no", "yes"] as const;
@@ -154,7 +156,7 @@ function addAnswers({ ids, answers, source }: Answered, target: Target): void {
     const answer = answers[question];
     if (!isObject(answer)) {
       const problem = `the answer to ${quote(question)} is no JSON object`;
-      throw new CalibrationInputError(target.place, problem);
+      throw new CalibrationInputError(target.location, problem);
     }
     addAnswer({ ids, question, answer, source }, target);
   }
@@ -167,22 +169,22 @@ function addAnswer(
     answer,
     source,
   }: Omit<Answered, "answers"> & { question: string; answer: Fields },
-  { table, place }: Target,
+  { table, location }: Target,
 ): void {
   const { probability, probabilities, type } = answer;
   if (probability !== undefined) {
     const values = [probability as number];
-    table.add({ ids, question, kind: "boolean", options: YES_NO, values, source }, place);
+    table.add({ ids, question, kind: "boolean", options: YES_NO, values, source }, location);
   } else if (isObject(probabilities) && Object.keys(probabilities).length > 0) {
     const options = Object.keys(probabilities);
     const kind = type === "choice" || !isLevels(options) ? "choice" : "score";
     const values = Object.values(probabilities) as number[];
-    table.add({ ids, question, kind, options, values, source }, place);
+    table.add({ ids, question, kind, options, values, source }, location);
   } else if (type === "refusal") {
     for (const id of ids) table.addFailed(id);
   } else {
     const problem = `the answer to ${quote(question)} has no probability and no probabilities`;
-    throw new CalibrationInputError(place, problem);
+    throw new CalibrationInputError(location, problem);
   }
 }
 
@@ -190,25 +192,25 @@ function isLevels(options: readonly string[]): boolean {
   return options.every((option, index) => option === String(index));
 }
 
-function sourceOf(fields: Fields, place: Place): AnswerSource {
-  const modelId = textOf(fields, "modelId", place);
-  const wire = textOf(fields, "wire", place);
-  const hash = textOf(fields, "questionHash", place);
+function sourceOf(fields: Fields, location: SourceLocation): AnswerSource {
+  const modelId = textOf(fields, "modelId", location);
+  const wire = textOf(fields, "wire", location);
+  const hash = textOf(fields, "questionHash", location);
   const { basis } = fields;
   const isNamed =
     basis === "model" || basis === "recorded" || basis === "rule" || basis === "lexical";
   return { modelId, wire, questionHash: hash, basis: isNamed ? basis : basisOf(modelId, wire) };
 }
 
-function textOf(fields: Fields, name: string, place: Place): string | null {
+function textOf(fields: Fields, name: string, location: SourceLocation): string | null {
   const value = fields[name];
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return null;
-  throw new CalibrationInputError(place, `${name} is ${quote(value)}; it must be a text`);
+  throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be a text`);
 }
 
 /** Returns the id of a record. @throws CalibrationInputError where it has none. */
-export function idOf(fields: Fields, place: Place): string {
+export function idOf(fields: Fields, location: SourceLocation): string {
   const { id } = fields;
   if (typeof id === "string" && id !== "") return id;
   if (typeof id === "number" && Number.isFinite(id)) return String(id);
@@ -216,7 +218,7 @@ export function idOf(fields: Fields, place: Place): string {
     id === undefined
       ? "has no id; each record needs one of its own"
       : `id is ${quote(id)}; each record needs an id of its own`;
-  throw new CalibrationInputError(place, problem);
+  throw new CalibrationInputError(location, problem);
 }
 
 /** Returns whether a value is an object with fields. */

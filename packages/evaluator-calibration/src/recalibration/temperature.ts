@@ -71,52 +71,52 @@ export function applyTemperature(row: Numbers, temperature: number): number[] {
   return powers.map((power) => power / sum);
 }
 
-/** Printed rows by the place of each value among the distinct ones: a power is computed once a value. */
+/** Printed rows by the index of each value among the distinct ones: a power is computed once a value. */
 export class PrintedTable {
   readonly width: number;
-  readonly places: Uint32Array;
+  readonly indices: Uint32Array;
   readonly logs: Float64Array;
 
   constructor({ width, values }: ProbabilityTable) {
     this.width = width;
-    this.places = new Uint32Array(values.length);
-    const printed = placeHundredths(values, this.places) ?? placeDistinct(values, this.places);
+    this.indices = new Uint32Array(values.length);
+    const printed = indexHundredths(values, this.indices) ?? indexDistinct(values, this.indices);
     this.logs = Float64Array.from(printed, (p) => Math.log(Math.max(p, HALF_A_PRINTED_UNIT)));
   }
 
   /** Returns what gives the probability of one option of a row at a temperature. */
   sharesAt(temperature: number): (row: number, option: number) => number {
     const powers = this.logs.map((log) => Math.exp(log / temperature));
-    const { width, places } = this;
+    const { width, indices } = this;
     return (row, option) => {
       let sum = 0;
       for (let i = row * width; i < (row + 1) * width; i += 1) {
-        sum += powers[places[i] as number] as number;
+        sum += powers[indices[i] as number] as number;
       }
-      return (powers[places[row * width + option] as number] as number) / sum;
+      return (powers[indices[row * width + option] as number] as number) / sum;
     };
   }
 }
 
-/** Places values that are printed with two decimals without looking any up; null where one is not. */
-function placeHundredths(values: Numbers, places: Uint32Array): Float64Array | null {
+/** Fills in the indices of values that are printed with two decimals, without looking any up; null where one is not. */
+function indexHundredths(values: Numbers, indices: Uint32Array): Float64Array | null {
   for (let i = 0; i < values.length; i += 1) {
     const hundredth = Math.round(100 * (values[i] as number));
     if (hundredth / 100 !== values[i]) return null;
-    places[i] = hundredth;
+    indices[i] = hundredth;
   }
   return new Float64Array(101).map((_, hundredth) => hundredth / 100);
 }
 
-function placeDistinct(values: Numbers, places: Uint32Array): number[] {
-  const placeOf = new Map<number, number>();
+function indexDistinct(values: Numbers, indices: Uint32Array): number[] {
+  const indexOf = new Map<number, number>();
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as number;
-    let place = placeOf.get(value);
-    if (place === undefined) placeOf.set(value, (place = placeOf.size));
-    places[i] = place;
+    let index = indexOf.get(value);
+    if (index === undefined) indexOf.set(value, (index = indexOf.size));
+    indices[i] = index;
   }
-  return [...placeOf.keys()];
+  return [...indexOf.keys()];
 }
 
 /** The slopes of the loss over 1 / temperature, of some rows. */
@@ -132,23 +132,23 @@ class TemperatureSums {
     this.#table = table;
     this.#choice = choice;
     this.#count = choice.rows?.length ?? truth.length;
-    const { width, places, logs } = table;
+    const { width, indices, logs } = table;
     for (let at = 0; at < this.#count; at += 1) {
       const row = choice.rows === undefined ? at : (choice.rows[at] as number);
       const weight = choice.weights === undefined ? 1 : (choice.weights[row] as number);
-      const place = places[row * width + (truth[row] as number)] as number;
+      const index = indices[row * width + (truth[row] as number)] as number;
       this.#total += weight;
-      this.#trueLog += weight * (logs[place] as number);
+      this.#trueLog += weight * (logs[index] as number);
     }
     this.#trueLog /= this.#total;
   }
 
   slopesAt(beta: number): { slope: number; curve: number } {
     const { rows, weights } = this.#choice;
-    const { width, places, logs } = this.#table;
+    const { width, indices, logs } = this.#table;
     const powers = logs.map((log) => Math.exp(beta * log));
-    const firsts = powers.map((power, place) => power * (logs[place] as number));
-    const seconds = firsts.map((first, place) => first * (logs[place] as number));
+    const firsts = powers.map((power, index) => power * (logs[index] as number));
+    const seconds = firsts.map((first, index) => first * (logs[index] as number));
     let [slope, curve] = [0, 0];
     for (let at = 0; at < this.#count; at += 1) {
       const row = rows === undefined ? at : (rows[at] as number);
@@ -157,10 +157,10 @@ class TemperatureSums {
       let mean = 0;
       let square = 0;
       for (let i = row * width; i < (row + 1) * width; i += 1) {
-        const place = places[i] as number;
-        sum += powers[place] as number;
-        mean += firsts[place] as number;
-        square += seconds[place] as number;
+        const index = indices[i] as number;
+        sum += powers[index] as number;
+        mean += firsts[index] as number;
+        square += seconds[index] as number;
       }
       mean /= sum;
       slope += weight * mean;

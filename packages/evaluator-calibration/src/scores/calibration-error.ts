@@ -66,10 +66,10 @@ function errorOfBins(pool: Pool, { binOf, bins }: Bins): number {
 /** Right-closed bins, with 0 in the first. */
 function widthBins({ values }: Pool, bins: number): Uint32Array {
   return Uint32Array.from(values, (value) => {
-    const place = value * bins;
-    const edge = Math.round(place);
+    const position = value * bins;
+    const edge = Math.round(position);
     // 0.07 × 100 is a little over 7 in binary, and 0.29 × 100 a little under 29.
-    const bin = Math.abs(place - edge) < 1e-9 ? edge - 1 : Math.floor(place);
+    const bin = Math.abs(position - edge) < 1e-9 ? edge - 1 : Math.floor(position);
     return Math.max(0, bin);
   });
 }

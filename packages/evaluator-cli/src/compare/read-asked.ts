@@ -61,14 +61,14 @@ function toState(
   { line, value }: InputRecord,
   file: string,
 ): { id: string; state: string | object } {
-  const place = { file, line };
+  const location = { file, line };
   const { id: _, ...rest } = toFields(value);
-  const id = idOf(toFields(value), place);
+  const id = idOf(toFields(value), location);
   const state = "state" in rest ? rest.state : rest;
   if (typeof state === "string" || (typeof state === "object" && state !== null)) {
     return { id, state };
   }
-  throw new CalibrationInputError(place, "state is neither text nor a JSON object");
+  throw new CalibrationInputError(location, "state is neither text nor a JSON object");
 }
 
 function toFields(value: unknown): { readonly [name: string]: unknown } {

@@ -5,8 +5,7 @@ import { compareShapes } from "../shape.ts";
 
 /**
  * Returns where a live answer has another shape than an exchange's, and where it breaks the
- * contract, one
- * line each, such as `new      response.body.usage.cachedTokens (number)`. Holds no value.
+ * contract, one line each, such as `new      response.body.usage.cachedTokens (number)`. Holds no value.
  */
 export async function findDrift(
   { exchange, samples }: Pick<LiveCall, "exchange" | "samples">,
@@ -14,15 +13,15 @@ export async function findDrift(
 ): Promise<string[]> {
   const known = samples.map(({ response }) => comparable(exchange, response));
   const shape = compareShapes(known, comparable(exchange, live), ["response"]).map(
-    ({ kind, path, detail }) => ({ kind, place: pathText(path), detail }),
+    ({ kind, path, detail }) => ({ kind, path: pathText(path), detail }),
   );
-  const places = new Set(shape.map(({ place }) => place));
+  const paths = new Set(shape.map(({ path }) => path));
   const breaches = (await contractBreaches(exchange, live.body))
-    .map(({ path, problem }) => ({ place: pathText(path), problem }))
-    .filter(({ place }) => !places.has(place));
+    .map(({ path, problem }) => ({ path: pathText(path), problem }))
+    .filter(({ path }) => !paths.has(path));
   return [
-    ...shape.map(({ kind, place, detail }) => `${kind.padEnd(8)} ${place} (${detail})`),
-    ...breaches.map(({ place, problem }) => `contract ${place}: ${problem}`),
+    ...shape.map(({ kind, path, detail }) => `${kind.padEnd(8)} ${path} (${detail})`),
+    ...breaches.map(({ path, problem }) => `contract ${path}: ${problem}`),
   ];
 }
 

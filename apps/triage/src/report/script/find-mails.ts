@@ -12,7 +12,7 @@ export type ListOrder = "urgent" | "newest" | "sender";
 
 /** Which mails a reader wants to see, and in which order. */
 export interface ListQuery {
-  /** The places of the section's mails in the whole list: from one on, up to another. */
+  /** The indices of the section's mails in the whole list: from one on, up to another. */
   readonly from: number;
   readonly to: number;
   readonly isWhole: boolean;
@@ -28,7 +28,7 @@ interface ScoreFacts {
   readonly questions: readonly ShownQuestion[];
 }
 
-/** Returns the places of the mails that a query finds, in its order. */
+/** Returns the indices of the mails that a query finds, in its order. */
 export async function findMails(
   packs: Packs,
   query: ListQuery,
@@ -39,20 +39,20 @@ export async function findMails(
   if (!isWhole && order === "urgent" && words.length === 0 && !onlyNew) {
     return Array.from({ length: to - from }, (_, at) => from + at);
   }
-  const found: { place: number; key: string | number; day: string }[] = [];
-  for await (const { place, row } of packs.all()) {
+  const found: { index: number; key: string | number; day: string }[] = [];
+  for await (const { index, row } of packs.all()) {
     const head = unpackHead(row);
-    if (place < from || place >= to || (onlyNew && !head.isNew) || !hasWords(head, words)) continue;
+    if (index < from || index >= to || (onlyNew && !head.isNew) || !hasWords(head, words)) continue;
     const key = order === "urgent" ? urgencyOf(row, facts) : order === "sender" ? head.sender : 0;
-    found.push({ place, key: typeof key === "string" ? key.toLowerCase() : key, day: head.day });
+    found.push({ index, key: typeof key === "string" ? key.toLowerCase() : key, day: head.day });
   }
-  // Of a section the places say what is urgent in it.
-  if (!isWhole && order === "urgent") return found.map(({ place }) => place);
+  // Of a section the indices say what is urgent in it.
+  if (!isWhole && order === "urgent") return found.map(({ index }) => index);
   const compare = (one: (typeof found)[number], other: (typeof found)[number]) =>
     (one.key < other.key ? -1 : Number(one.key > other.key)) ||
     (one.day > other.day ? -1 : Number(one.day < other.day)) ||
-    one.place - other.place;
-  return found.toSorted(compare).map(({ place }) => place);
+    one.index - other.index;
+  return found.toSorted(compare).map(({ index }) => index);
 }
 
 // The most urgent first.

@@ -34,7 +34,7 @@ function toDom({ tag, attributes, children }: Element): HTMLElement {
   return made;
 }
 
-let places: readonly number[] = [];
+let indices: readonly number[] = [];
 let start = 0;
 let asked = 0;
 
@@ -62,24 +62,24 @@ async function find(): Promise<void> {
   const query = { from, to, isWhole: at === -1, words, onlyNew: onlyNew?.checked ?? false, order };
   const result = await findMails(packs, query, facts);
   if (mine !== asked) return; // the reader went on
-  places = result;
+  indices = result;
   await show(0);
 }
 
 async function show(from: number): Promise<void> {
   start = from;
   const mine = asked;
-  const rows = await packs.rowsAt(places.slice(start, start + PAGE_SIZE));
+  const rows = await packs.rowsAt(indices.slice(start, start + PAGE_SIZE));
   if (mine !== asked) return;
   list.replaceChildren(...rows.map((row) => toDom(mailItem(row, facts))));
   const end = start + rows.length;
-  count.textContent = print(places.length);
+  count.textContent = print(indices.length);
   status.textContent =
-    places.length === 0
+    indices.length === 0
       ? "Nothing is like that."
-      : `${print(start + 1)} to ${print(end)} of ${print(places.length)}`;
+      : `${print(start + 1)} to ${print(end)} of ${print(indices.length)}`;
   previous.disabled = start === 0;
-  next.disabled = end >= places.length;
+  next.disabled = end >= indices.length;
 }
 
 function turn(by: number): void {

@@ -17,21 +17,21 @@ export class Packs {
     this.#questions = questions;
   }
 
-  /** Returns the mails at some places of the whole list. */
-  async rowsAt(places: readonly number[]): Promise<MailRow[]> {
-    const rows = places.map(async (place) => {
-      const pack = await this.#open(Math.floor(place / this.#size));
-      return pack[place % this.#size];
+  /** Returns the mails at some indices of the whole list. */
+  async rowsAt(indices: readonly number[]): Promise<MailRow[]> {
+    const rows = indices.map(async (index) => {
+      const pack = await this.#open(Math.floor(index / this.#size));
+      return pack[index % this.#size];
     });
     const found = (await Promise.all(rows)).filter((row) => row !== undefined);
     return found.map((row) => unpackRow(row, this.#questions));
   }
 
-  /** Returns every mail with its place, pack by pack, so that a page stays alive meanwhile. */
-  async *all(): AsyncGenerator<{ readonly place: number; readonly row: PackedRow }> {
+  /** Returns every mail with its index, pack by pack, so that a page stays alive meanwhile. */
+  async *all(): AsyncGenerator<{ readonly index: number; readonly row: PackedRow }> {
     for (const at of this.#elements.keys()) {
       const rows = await this.#open(at);
-      for (const [index, row] of rows.entries()) yield { place: at * this.#size + index, row };
+      for (const [offset, row] of rows.entries()) yield { index: at * this.#size + offset, row };
     }
   }
 

@@ -4,7 +4,7 @@ import { type CliContext, printable, toFileError, UsageError } from "evaluator-c
 import { toJournalPath } from "./output/paths.ts";
 
 /** Where a journal is: a file of SQLite, or a database of PostgreSQL. */
-export type JournalPlace =
+export type JournalAddress =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "postgres"; readonly url: string };
 
@@ -14,10 +14,10 @@ const SUFFIX = ".triage.sqlite";
  * Returns where a journal is: as typed, else as TRIAGE_JOURNAL says, else beside the input; null
  * where none of these says.
  */
-export function findJournalPlace(
+export function findJournalAddress(
   { journal, file = null }: { readonly journal: string | null; readonly file?: string | null },
   { cwd, env }: Pick<CliContext, "cwd" | "env">,
-): JournalPlace | null {
+): JournalAddress | null {
   const named = journal ?? env["TRIAGE_JOURNAL"] ?? null;
   if (named !== null && /^postgres(?:ql)?:/i.test(named)) return { kind: "postgres", url: named };
   const beside = file === null ? null : toJournalPath(resolve(cwd, file));
@@ -50,24 +50,24 @@ interface JournalCommand {
  *
  * @throws UsageError when there is none or more than one, or an option does not belong to it.
  */
-export async function needJournalPlace(
+export async function needJournalAddress(
   command: JournalCommand,
   context: Pick<CliContext, "cwd" | "env">,
-): Promise<JournalPlace> {
-  const place = findJournalPlace(command, context) ?? {
+): Promise<JournalAddress> {
+  const address = findJournalAddress(command, context) ?? {
     kind: "sqlite",
     path: await onlyJournal(context.cwd),
   };
-  if (place.kind === "sqlite" && command.run !== null) {
+  if (address.kind === "sqlite" && command.run !== null) {
     throw new UsageError("--run belongs to a journal in PostgreSQL; a file has its newest run.");
   }
   // A mail has its name in a database too, and a file its results; what a run has come to is asked
   // for by its number.
   const takesBoth = ["explain", "report"].includes(command.name);
-  if (place.kind === "postgres" && command.file != null && !takesBoth) {
+  if (address.kind === "postgres" && command.file != null && !takesBoth) {
     throw new UsageError("A journal in PostgreSQL has runs, not files; name one with --run N.");
   }
-  return place;
+  return address;
 }
 
 async function onlyJournal(folder: string): Promise<string> {
