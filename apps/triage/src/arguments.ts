@@ -165,7 +165,7 @@ const importOptions = {
 function readImport(words: readonly string[]): ImportCommand {
   const { positionals, values } = parseWords(words, importOptions);
   const [source = "", output = ""] = readPositionals(positionals, ["SOURCE", "OUT.json"]);
-  toOutputPath(output); // refuses what could not be triaged later
+  toOutputPath(output); // rejects what could not be triaged later
   const { "sent-label": sentLabels = [], skipped = null } = values;
   if (skipped === output) throw new UsageError("--skipped takes a file of its own.");
   return { name: "import", source, output, sentLabels, skipped };

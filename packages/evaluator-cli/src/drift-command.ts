@@ -111,7 +111,7 @@ function checkIsKnown(
   { line, value }: InputRecord,
   { tables, labels }: { readonly tables: readonly AnswerTable[]; readonly labels: string },
 ): void {
-  if (typeof value !== "object" || value === null || !("id" in value)) return; // refused later
+  if (typeof value !== "object" || value === null || !("id" in value)) return; // rejected later
   const id = String(value.id);
   if (tables.some((table) => table.knows(id))) return;
   const problem = `id ${JSON.stringify(id.slice(0, 60))} is not among the answers of either release`;

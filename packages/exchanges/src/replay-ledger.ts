@@ -33,7 +33,7 @@ interface Entry {
 export function openReplayLedger(exchanges: readonly Exchange[], times: number): ReplayLedger {
   const entries = exchanges.map((exchange): Entry => ({ exchange, uses: 0 }));
   const byDigest = Map.groupBy(entries, ({ exchange }) => requestDigest(exchange.request));
-  const refused: string[] = [];
+  const unmatched: string[] = [];
 
   function matching(request: RecordedRequest): Entry[] {
     const alike = new Set(digestsToAnswer(request).flatMap((digest) => byDigest.get(digest) ?? []));
@@ -66,7 +66,7 @@ export function openReplayLedger(exchanges: readonly Exchange[], times: number):
       const entry =
         times === Infinity ? (open.find(({ uses }) => uses === 0) ?? open.at(-1)) : open[0];
       if (entry === undefined) {
-        refused.push(`${summary(request)} ${reasonFor(request)}.`);
+        unmatched.push(`${summary(request)} ${reasonFor(request)}.`);
         return null;
       }
       entry.uses += 1;
@@ -74,7 +74,7 @@ export function openReplayLedger(exchanges: readonly Exchange[], times: number):
     },
     problems() {
       const unused = entries.filter(({ uses }) => uses < times);
-      return [...refused, ...unused.map((entry) => unusedLine(entry, times))];
+      return [...unmatched, ...unused.map((entry) => unusedLine(entry, times))];
     },
     unused: () => entries.filter(({ uses }) => uses === 0).map(({ exchange }) => exchange.name),
   };

@@ -43,7 +43,7 @@ const gatewayErrorSchema = z
 
 /**
  * Returns the rules of the contract that a body breaks as the answer to an exchange's request. The
- * body is read by the client itself: what it refuses breaks the contract.
+ * body is read by the client itself: what it rejects breaks the contract.
  */
 export async function contractBreaches(
   exchange: Exchange,
@@ -104,7 +104,7 @@ function vendorBreaches(
   return breaches;
 }
 
-/** Returns the client's evaluation where a body is the answer to its request, else what it refuses. */
+/** Returns the client's evaluation where a body is the answer to its request, else what it rejects. */
 async function evaluateWith(
   transportOf: typeof directTransport | typeof gatewayTransport,
   request: EvaluationRequest,

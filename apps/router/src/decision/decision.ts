@@ -47,8 +47,8 @@ export type Cause =
   | "calibration-mismatch"
   | "requested"
   | "shadow"
-  | "model-refused"
-  | "model-failed";
+  | "model-refused" // an HTTP error of the text model before: 402, 403, 404 or 429
+  | "model-failed"; // a 5xx of it
 
 /** One tier with its model and price, as the page shows it before anything is asked. */
 export interface TierEntry {

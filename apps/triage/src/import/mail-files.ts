@@ -43,7 +43,7 @@ export async function* readMailFile(
   else if (/^\d{1,10}[ \t]{0,20}\r?\n[!-9;-~]{1,100}:/.test(text)) yield await emlx(file, content);
   else if (isMessage(text) || /\.emlx?$/i.test(file.name)) yield await message(file, content);
   else if (isGmailDump(text, file)) yield* orNothing(file, gmailMails(file, all));
-  else yield refusal(file, text);
+  else yield notRead(file, text);
 }
 
 // Empty lines and a byte order mark before the first line are no part of it.
@@ -99,7 +99,7 @@ function isInputFile(text: string): boolean {
   return ["from", "subject", "date", "snippet"].every((field) => text.includes(`"${field}"`));
 }
 
-function refusal({ name }: SourceFile, text: string): NotRead {
+function notRead({ name }: SourceFile, text: string): NotRead {
   const other = otherFormats.find(({ magic }) => text.startsWith(magic));
   if (other !== undefined) return { name, reason: other.reason, isMail: true };
   if (text.startsWith(OLE) && (/\.msg$/i.test(name) || text.includes(OUTLOOK_STREAM))) {

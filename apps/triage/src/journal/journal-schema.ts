@@ -1,7 +1,7 @@
 /** Marks the file as a journal of this program. */
 export const applicationId = 0x54524947;
 
-/** Goes up when the tables change; a journal of another version is refused. */
+/** Goes up when the tables change; a journal of another version is rejected. */
 export const journalVersion = 4;
 
 /** What makes the tables of the version before those of this one. */

@@ -14,7 +14,7 @@ export interface QuestionProblem {
 
 const types = ["choice", "score", "boolean"] as const;
 const fields = ["type", "instructions", "criteria"];
-// As in a request (contract section 2.2): more is refused before anything is sent.
+// As in a request (contract section 2.2): more is rejected before anything is sent.
 const OPTIONS_AT_MOST = 255;
 const LEVELS_AT_MOST = 10;
 const takenFields = new Set(["id", "date", "from", "subject", "error"]);

@@ -36,7 +36,7 @@ export interface AskOptions {
 }
 
 const PROGRESS_EVERY_MS = 2000;
-// One record may be refused or too long; this many in a row, with none answered between, are the engine.
+// One record may be rejected or too long; this many in a row, with none answered between, are the engine.
 const MOST_IN_A_ROW = 5;
 
 /** What a run may spend, over all engines. */

@@ -37,7 +37,7 @@ export async function askEach(
 /**
  * Sends a call and gives its answer in the form of an exchange's response, kept headers only.
  *
- * @param keys - Every key in use; an answer that holds one is refused before anything is read.
+ * @param keys - Every key in use; an answer that holds one is rejected before anything is read.
  * @throws {UnusableAnswerError} when it holds a key, has another status, or is no JSON.
  */
 export async function readAnswer(
