@@ -8,7 +8,7 @@ export interface Message {
 
 /** What is needed of a queue; SQS, pg-boss, BullMQ and Cloudflare Queues have it by other names. */
 export interface Queue {
-  /** Gives messages until the queue is closed; nobody else gets one meanwhile. */
+  /** Yields messages until the queue is closed; nobody else gets one meanwhile. */
   receive(): AsyncIterable<Message>;
   /** The message is done, and this came of it. */
   done(message: Message, result: { urgency: number; isSpam: boolean }): Promise<void>;

@@ -95,7 +95,7 @@ interface Listed {
   readonly logprob: number;
 }
 
-/** Returns what reads a prompt, one at a time, and lists all tokens that may follow, likeliest first. */
+/** Returns a function that reads a prompt, one at a time, and lists all tokens that may follow, likeliest first. */
 async function startReading(model: LlamaModel) {
   const context = await model.createContext({ contextSize: 4096 });
   const sequence = context.getSequence();

@@ -65,7 +65,7 @@ export interface MessageRouter {
 
 type ObservedRouting = Routing & { instance: string; observers: readonly Observe[] };
 
-/** Returns what decides and replies for every endpoint. */
+/** Returns the message router of all endpoints: it decides, replies and records. */
 export function createMessageRouter(routing: ObservedRouting): MessageRouter {
   return new ObservedMessageRouter(routing);
 }

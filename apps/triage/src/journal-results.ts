@@ -47,7 +47,7 @@ export interface RunResults {
   readonly calibration: CalibrationArtifact | null;
   /** Returns the mails that no run before had; null where there are none. */
   readonly newMails: () => Promise<NewMails | null>;
-  /** Returns what finds the answers about the contract's four fields of a mail alone. */
+  /** Opens the answers about the contract's four fields of a mail alone. */
   readonly plainAnswers: () => Promise<PlainAnswers>;
   /** Returns the names of all fields, in order; goes through a file once to see whether one is `error`. */
   readonly names: () => Promise<readonly string[]>;

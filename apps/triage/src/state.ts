@@ -25,7 +25,7 @@ export interface StateOptions {
   readonly stateFields: readonly StateField[];
 }
 
-/** Returns what makes the state a run sends: the contract's four keys, and more only when asked for. */
+/** Returns the function that makes the state of a mail: the contract's four keys, and more only when asked for. */
 export async function chooseState(
   run: StateOptions,
   input: MailFile,

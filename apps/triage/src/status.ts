@@ -11,7 +11,7 @@ import { interrupted, pause } from "./run/interruption.ts";
 import type { TriageContext } from "./service.ts";
 import { alignColumns } from "./table.ts";
 
-const REDRAW_MS = 1000;
+const REDRAW_MS = 1000; // chosen, not measured: as often as workers report
 
 /**
  * Prints what runs have come to: how far they are, how fast, at what cost, and who works. In a
@@ -26,7 +26,7 @@ export async function showStatus(command: StatusCommand, context: TriageContext)
   );
 }
 
-/** Returns what tells how far a journal file is, and since its first call how fast. */
+/** Returns a function that reads how far a journal file is, and how fast since it was first called. */
 function fileProgress(path: string, { clock }: TriageContext): () => Promise<Picture> {
   const startedAt = clock.now();
   let before: number | null = null;

@@ -11,7 +11,7 @@ import type { TriageRecord } from "./output/write-records.ts";
 import type { AnswerField } from "./questions/answer-fields.ts";
 
 const GAP = "  ";
-/** What a text column keeps when the terminal is narrow, before the others give way too. */
+/** Characters that a text column keeps on a narrow terminal; below that the other columns shrink too. */
 const NARROWEST_TEXT = 4;
 
 /** A terminal shows so many rows of a table with more than so many. */

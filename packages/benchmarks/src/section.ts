@@ -13,7 +13,7 @@ export interface SectionContext {
   readonly targets: readonly TargetName[];
   /** Where asking processes leave CPU profiles, or null. */
   readonly profileFolder: string | null;
-  /** Says what is going on. */
+  /** Prints what is going on. */
   readonly tell: (line: string) => void;
 }
 

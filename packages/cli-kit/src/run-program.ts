@@ -94,7 +94,7 @@ function describeFailure(
   return { text, exitCode: exitCodes.failed };
 }
 
-// Of a named file, a full disk has been told with its path; standard output into one has none.
+// An error about a named file was reported with its path; standard output has no path to report.
 function isFailedPrint(error: unknown): boolean {
   if (!(error instanceof Error && "syscall" in error && error.syscall === "write")) return false;
   const code = systemErrorCode(error);

@@ -13,8 +13,8 @@ export interface PickedRecord {
   readonly drawn: number;
 }
 
-const MOST_STRATA = 10;
-const LEAST_OF_STRATUM = 2;
+const MOST_STRATA = 10; // chosen, not measured: as many as a calibration error has bins
+const LEAST_OF_STRATUM = 2; // the fewest with a variance
 
 /**
  * Returns records to label next, drawn by strata of their printed value: most where the answers are

@@ -30,7 +30,7 @@ answers that flipped. Without labels it says "changed", never "worse"; with labe
 release is right more often, and tries every promised threshold again.
 Ends with 0: nothing changed (with labels: nothing is worse). 1: something did.
 
-  --labels FILE        what is so, as for calibrate
+  --labels FILE        the true answers, as for calibrate
   --calibration FILE   the promised thresholds to try again, as calibrate wrote them
   --seed N             of what is drawn at random [${DEFAULT_SEED}]
   --allow-unknown      counts labels whose id the answers do not know, instead of refusing them

@@ -27,7 +27,7 @@ const EARLIER_TURNS_LENGTH = 2000;
  */
 const MOST_CONVERSATIONS = 10_000;
 
-/** Returns what reads conversations in the given way. */
+/** Returns a function that reads a conversation: its state, and the tier that it keeps. */
 export function createConversationReader(mode: ContextMode): ReadConversation {
   const always = { atLeast: null, keep: () => undefined };
   switch (mode) {

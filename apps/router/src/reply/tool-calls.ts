@@ -51,7 +51,7 @@ interface BegunCall {
   hasText: boolean;
 }
 
-/** Returns what numbers the pieces of tool calls, and takes secrets out of them. */
+/** Returns a stream that numbers the pieces of tool calls, and takes secrets out of them. */
 export function createToolCallStream(redact: Redact) {
   const calls = new Map<string | number, BegunCall>();
   const begin = (key: string | number): BegunCall => {

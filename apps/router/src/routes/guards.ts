@@ -140,7 +140,7 @@ export type AskingGuards = readonly [
   MiddlewareHandler,
 ];
 
-/** Returns what every request that asks a model passes. */
+/** Returns the middleware that every request for a model passes. */
 export function askingGuards(
   slots: CallSlots,
   pricesTried: Promise<void>,

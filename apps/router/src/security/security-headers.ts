@@ -7,7 +7,7 @@ interface PageHashes {
   readonly scriptHash: string;
 }
 
-/** Returns what allows the page its own style, script and origin, and nothing else. */
+/** Returns middleware whose headers allow the page its own style, script and origin, and nothing else. */
 export function pageHeaders({ styleHash, scriptHash }: PageHashes): MiddlewareHandler {
   return headersWith({
     styleSrc: [`'${styleHash}'`],
@@ -17,7 +17,7 @@ export function pageHeaders({ styleHash, scriptHash }: PageHashes): MiddlewareHa
   });
 }
 
-/** Returns what allows a report styles on its bars, and nothing that runs. */
+/** Returns middleware whose headers allow a report styles on its bars, and nothing that runs. */
 export function reportHeaders(): MiddlewareHandler {
   return headersWith({ styleSrc: ["'unsafe-inline'"] });
 }

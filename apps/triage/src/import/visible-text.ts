@@ -24,6 +24,7 @@ const inlineTags = new Set(
 );
 const tag =
   /<\/?(?:a|b|body|br|center|div|font|head|html|img|li|p|span|style|table|tbody|td|tr|ul)\b[^<>]{0,1000}>/gi;
+// Chosen, not measured: a person may write of one tag or two.
 const TAGS_OF_MARKUP = 3;
 
 /** Returns whether text that claims to be plain is HTML. */

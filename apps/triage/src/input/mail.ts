@@ -68,7 +68,7 @@ export const mailSchema = z.object(
 /** See {@link mailSchema}. */
 export type Mail = z.infer<typeof mailSchema>;
 
-/** Returns what tells what is wrong with the wanted fields of a record; of others nothing is. */
+/** Returns a function that lists the problems of a record's wanted fields, and of no others. */
 export function stateFieldsCheck(wanted: readonly StateField[]): (record: unknown) => string[] {
   const shape = wanted.map((field) => [field, stateFieldSchemas[field].optional()]);
   const schema = z.object(Object.fromEntries(shape));

@@ -47,7 +47,7 @@ export class LabelFile {
     return this.#labels.get(keyOf(question, id))?.truth ?? null;
   }
 
-  /** Gives drawn labels the weight of today's draw; labels without a weight were not drawn. */
+  /** Sets drawn labels to the weight of today's draw; labels without a weight were not drawn. */
   reweigh(question: string, mails: readonly { id: string; weight: number }[]): void {
     for (const { id, weight } of mails) {
       const label = this.#labels.get(keyOf(question, id));

@@ -14,7 +14,7 @@ export interface HeldChunksOptions {
   readonly context: Pick<CliContext, "clock" | "signal">;
   /** Whether another chunk may be begun. */
   readonly mayTake: () => boolean;
-  /** Told when a chunk cannot be ended. */
+  /** Called when a chunk cannot be ended. */
   readonly onFailure: (error: unknown) => void;
 }
 

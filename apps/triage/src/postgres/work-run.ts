@@ -136,7 +136,7 @@ class RunWorker {
     this.#failure ??= error;
   }
 
-  /** Gives the calls of one chunk after the other, and reads the next chunk meanwhile. */
+  /** Yields the calls of one chunk after the other, and reads the next chunk meanwhile. */
   async *#calls(): AsyncGenerator<Call, undefined> {
     let next = this.#chunks.take();
     try {

@@ -20,7 +20,7 @@ import {
 import { openPacer, withRuns } from "./open-runs.ts";
 import { workOnRun } from "./work-run.ts";
 
-const WAIT_MS = 1000;
+const WAIT_MS = 1000; // chosen, not measured: a new run is begun within a second
 
 /** What working on a run needs. */
 export interface WorkSetting {

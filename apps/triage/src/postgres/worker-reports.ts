@@ -4,6 +4,7 @@ import type { Clock } from "evaluator-cli-kit";
 import type { PostgresRuns } from "evaluator-postgres";
 import type { RunTotals } from "../run/cost.ts";
 
+// Both chosen, not measured: `status` shows what is new each second, and a rate that does not jump.
 const REPORT_MS = 1000;
 const RATE_OVER_MS = 20_000;
 
@@ -15,7 +16,7 @@ export interface ReportOptions {
   readonly clock: Clock;
   readonly totals: Readonly<Pick<RunTotals, "succeeded" | "failed">>;
   readonly inFlight: () => number;
-  /** Told when the run was stopped, by whichever worker. */
+  /** Called when the run was stopped, by whichever worker. */
   readonly onStopped: () => void;
 }
 

@@ -19,7 +19,7 @@ export function checkSince(since: string | null): void {
 }
 
 /**
- * Returns what says of a mail whether it is shown; null where all are.
+ * Returns a function that returns whether a mail is shown; null where all are.
  *
  * @throws UsageError that says where `--only` names no answer, and which there are.
  */

@@ -191,6 +191,7 @@ export function endsRun(error: EvaluatorError): boolean {
   return error instanceof AuthenticationError || error instanceof ConfigurationError;
 }
 
+// Chosen, not measured: few enough that a service that is down ends the run soon.
 const FAILURES_IN_A_ROW = 20;
 
 /** Notices when every further mail would fail for the same reason. */

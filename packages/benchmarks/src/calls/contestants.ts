@@ -66,7 +66,7 @@ function profileFlags(folder: string, name: string): string[] {
 
 /** Someone who takes turns. */
 export interface Runner {
-  /** Tells the runners of one measurement apart. */
+  /** Another for each runner of a measurement. */
   readonly name: string;
   readonly run: (options: RoundOptions) => Promise<Round>;
 }

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createCannedServer, toReply } from "./canned-server.ts";
 
 interface Exchange {
-  /** Gives all that came back until the client ended. */
+  /** Returns all that came back until the client ended. */
   readonly end: () => Promise<string>;
   readonly socket: Socket;
   readonly seen: string[];

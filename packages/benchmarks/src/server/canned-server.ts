@@ -5,13 +5,13 @@ export type CannedReply = Buffer;
 
 /** What a server answers, and who is told of it. */
 export interface CannedServerOptions {
-  /** Gives the reply to `POST /path`; null makes it a 404. Asked for each request. */
+  /** Returns the reply to `POST /path`; null makes it a 404. Called for each request. */
   readonly replyTo: (methodAndPath: string) => CannedReply | null;
   /** How long a reply waits, in milliseconds; 0 sends it at once. */
   readonly latencyMs: () => number;
-  /** Is told of each request with a reply, body included. */
+  /** Called for each request with a reply, body included. */
   readonly onRequest?: (methodAndPath: string, body: Buffer) => void;
-  /** Is told when a reply is written, and how many milliseconds it took. */
+  /** Called when a reply is written, and how many milliseconds it took. */
   readonly onReply?: (methodAndPath: string, tookMs: number) => void;
 }
 

@@ -59,7 +59,7 @@ const service = {
     replies = cannedReplies(options.questions);
     ({ latencyMs } = options);
   },
-  /** Gives the counts, and starts them anew. */
+  /** Returns the counts, and starts them anew. */
   takeCounts(): ServerCounts {
     const busyMs = Math.max(0, lastReplyAt - firstRequestAt);
     const counts = { requests, busyMs, latencyMs: requests === 0 ? 0 : waitedMs / requests };

@@ -63,7 +63,7 @@ const service = {
     stop = new AbortController();
     probing = probe(origin, stop);
   },
-  /** Gives how long each answer took, in milliseconds. */
+  /** Returns how long each answer took, in milliseconds. */
   stopProbing(): Promise<number[]> {
     stop.abort();
     return probing;

@@ -7,6 +7,6 @@ export interface InputRecord {
 /** Takes a text in pieces of any size, and gives the records that are whole. */
 export interface RecordSplitter {
   push(text: string): InputRecord[];
-  /** Gives what is left; throws where the last record is cut. */
+  /** Returns what is left; throws where the last record is cut. */
   end(): InputRecord[];
 }

@@ -84,7 +84,7 @@ export class PrintedTable {
     this.logs = Float64Array.from(printed, (p) => Math.log(Math.max(p, HALF_A_PRINTED_UNIT)));
   }
 
-  /** Returns what gives the probability of one option of a row at a temperature. */
+  /** Returns a function that computes the probability of one option of a row at a temperature. */
   sharesAt(temperature: number): (row: number, option: number) => number {
     const powers = this.logs.map((log) => Math.exp(log / temperature));
     const { width, indices } = this;

@@ -13,11 +13,11 @@ import { type ScoreReport, scoreRows } from "./score-report.ts";
 /** A row that the answers were most wrong about. */
 export interface WorstRow {
   readonly id: string;
-  /** What is so. */
+  /** The label's answer. */
   readonly truth: string;
   /** What was most probable. */
   readonly answer: string;
-  /** The printed probability of what is so. */
+  /** The printed probability of the truth. */
   readonly probability: number;
 }
 

@@ -21,6 +21,7 @@ export interface RecalibrationReport {
   readonly note: string | null;
 }
 
+// Chosen, not measured; that a fit helps is shown on rows it did not see, whatever their number.
 const LEAST_LABELS = 100;
 const LEAST_OF_EACH = 20;
 const LEAST_FOR_ISOTONIC = 1000;

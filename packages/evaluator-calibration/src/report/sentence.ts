@@ -10,7 +10,7 @@ const BASES: Record<Basis, string | null> = {
   lexical: "These answers come from matching words (the emulator's stand-in), not from a model.",
 };
 
-/** Returns what is to be known about answers that no model gave just now, or null. */
+/** Returns a warning about answers that no model gave just now, or null. */
 export function describeBasis(basis: Basis): string | null {
   return BASES[basis];
 }

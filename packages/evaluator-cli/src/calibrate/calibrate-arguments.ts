@@ -67,7 +67,8 @@ const options = {
 export function parseCalibrateArguments(words: readonly string[]): CalibrateArguments {
   const { values, positionals } = parseWords(words, options);
   const [labels, ...more] = positionals;
-  if (labels === undefined) throw new UsageError("LABELS is missing: the file of what is so.");
+  if (labels === undefined)
+    throw new UsageError("LABELS is missing: the file of labels, each { id, question?, truth }.");
   if (values.by === "id" || values.by === "truth") {
     throw new UsageError("--by takes a column that groups labels, such as --by group.");
   }

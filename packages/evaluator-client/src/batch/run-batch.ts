@@ -77,7 +77,7 @@ export interface RunBatchOptions<TQuestions extends Questions> {
   readonly requests: RequestSource<TQuestions>;
   /** Ends the batch; its reason is thrown as it is. */
   readonly signal: AbortSignal | undefined;
-  /** Returns what asks one request, until the signal aborts. */
+  /** Returns a function that asks one request, until the signal aborts. */
   readonly evaluateUntil: (signal: AbortSignal) => Ask<TQuestions>;
   /** Throws when no further request may be asked. */
   readonly checkOpen?: () => void;

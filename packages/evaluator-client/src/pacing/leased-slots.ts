@@ -102,7 +102,7 @@ export class LeasedSlots {
     this.#tokensOwed += tokens;
   }
 
-  /** Gives up the slots from before that time. */
+  /** Drops the slots from before that time. */
   dropBefore(ms: number): void {
     while (this.firstAtMs < ms) this.correct(-(this.#slots.shift()?.tokens ?? 0));
     if (this.#slots.length === 0) this.#endAtMs = Number.NEGATIVE_INFINITY;

@@ -156,7 +156,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
     this.#cancelWake = this.#clock.schedule(Math.max(0, nextAtMs - nowMs), () => this.#wake());
   }
 
-  /** After a throttled answer, those go first who lose the least by another. */
+  /** Returns the call that goes next: the first in line, and after a throttled answer the one with most retries left. */
   #next(): Waiter | undefined {
     return this.#throttledInARow > 0 ? this.#queue.withMostRetriesLeft() : this.#queue.waiters[0];
   }

@@ -93,7 +93,7 @@ function isDrawn({ fault, draw }: Entry, text: string): boolean {
   return fault.rate === undefined || draw(text) < fault.rate;
 }
 
-/** Returns what tells one request from another; never its key. */
+/** Returns the text of a request by which faults are drawn; never its key. */
 async function textOf(call: Call): Promise<string> {
   const { method, path } = call.req;
   const body = await readText(call).catch(() => "");

@@ -10,7 +10,7 @@ export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 /** A fault that changes what a caller gets. */
 type BreakingFault = NonNullable<PickedFaults["fault"]>;
 
-/** Returns middleware that lets go wrong with a call what the book says. */
+/** Returns middleware that plays the book's faults on calls. */
 export function playFaults(book: FaultBook, sleep: Sleep): MiddlewareHandler<CallEnvironment> {
   return async (call, next) => {
     const { latencyMs, fault } = await book.pick(call);

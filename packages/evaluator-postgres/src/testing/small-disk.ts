@@ -18,7 +18,7 @@ export interface SmallDisk {
   readonly path: string;
   /** Takes all the room that is left. */
   fill(): Promise<void>;
-  /** Gives it back. */
+  /** Frees it. */
   clear(): Promise<void>;
 }
 
