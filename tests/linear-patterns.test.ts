@@ -1,9 +1,9 @@
-import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { Worker } from "node:worker_threads";
+import { type Child, startChild } from "evaluator-cli-kit/child";
 import { parseSync, Visitor } from "oxc-parser";
 import { expect, test } from "vitest";
+import type { PatternService } from "./pattern-child.ts";
 
 const root = dirname(import.meta.dirname);
 /** For one pattern, of which what is linear takes milliseconds, and what is exponential for ever. */
@@ -47,32 +47,32 @@ function patternsIn(path: string): Pattern[] {
   return found;
 }
 
-/** Returns the patterns that take too long; the thread they run in is ended then. */
+/** Returns the patterns that take too long; the process they run in is killed then. */
 async function findEndless(patterns: readonly Pattern[], limitMs: number): Promise<string[]> {
   const found: string[] = [];
-  for (let first = 0; first < patterns.length;) {
-    const stopped = await runUntilStopped(patterns.slice(first), limitMs);
-    const pattern = patterns[first + stopped];
-    if (pattern !== undefined) found.push(`${pattern.place} /${pattern.source}/`);
-    first += stopped + 1;
+  let child: Child<PatternService> | undefined;
+  for (const pattern of patterns) {
+    const asked = (child ??= await startPatterns());
+    const limit = setTimeout(() => {
+      asked.kill();
+      child = undefined;
+    }, limitMs);
+    const isEndless = await asked.ask("isEndless", pattern).catch((error: unknown) => {
+      if (child !== undefined) throw error;
+      return true;
+    });
+    clearTimeout(limit);
+    if (isEndless) found.push(`${pattern.place} /${pattern.source}/`);
   }
+  await child?.close();
   return found;
 }
 
-/** Returns the index of the pattern that took too long, or how many there are. */
-async function runUntilStopped(patterns: readonly Pattern[], limitMs: number): Promise<number> {
-  const file = new URL("pattern-worker.ts", import.meta.url);
-  const worker = new Worker(file, { workerData: patterns, execArgv: [] });
-  let index = 0;
-  let limit: NodeJS.Timeout | undefined;
-  worker.on("message", (next: number) => {
-    index = next;
-    clearTimeout(limit);
-    limit = setTimeout(() => void worker.terminate(), limitMs);
-  });
-  await once(worker, "exit");
-  clearTimeout(limit);
-  return index;
+/** Starts a process that tries patterns, and waits until it does. */
+async function startPatterns(): Promise<Child<PatternService>> {
+  const child = startChild<PatternService>(new URL("pattern-child.ts", import.meta.url));
+  await child.ask("isEndless", { source: "a", flags: "" });
+  return child;
 }
 
 test(

@@ -1,12 +1,10 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
+import { type Child, startChild } from "evaluator-cli-kit/child";
 import { createEmulator } from "evaluator-emulator";
 import { Client } from "pg";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
-import type { CountsAsked, MemberCounts } from "./limit-member.ts";
+import type { MemberService } from "./limit-member.ts";
 import { makeDatabase } from "../src/testing/make-database.ts";
 
 const serverUrl = inject("postgresUrl");
@@ -25,10 +23,10 @@ const DOWN_MS = 4000;
 
 /** Processes that send as often as one limit lets them, to a service with that very limit. */
 class Members {
-  readonly #processes: ChildProcess[];
+  readonly #members: readonly Child<MemberService>[];
 
-  private constructor(processes: ChildProcess[]) {
-    this.#processes = processes;
+  private constructor(members: readonly Child<MemberService>[]) {
+    this.#members = members;
   }
 
   /** Starts them, and waits until each has its turns. */
@@ -38,13 +36,14 @@ class Members {
     const emulator = createEmulator({ limits });
     onTestFinished(() => emulator.close());
     const { origin } = await emulator.listen();
-    const path = join(import.meta.dirname, "limit-member.ts");
-    const words = [url, origin, String(PER_SECOND)];
-    const processes = Array.from({ length: count }, () => fork(path, words, { execArgv: [] }));
-    onTestFinished(async () => {
-      for (const child of processes) child.kill("SIGKILL");
+    const file = new URL("limit-member.ts", import.meta.url);
+    const children = Array.from({ length: count }, () => startChild<MemberService>(file));
+    onTestFinished(() => {
+      for (const child of children) child.kill();
     });
-    const members = new Members(processes);
+    const started = { url, baseUrl: origin, perSecond: PER_SECOND };
+    await Promise.all(children.map((child) => child.ask("start", started)));
+    const members = new Members(children);
     const startedAtMs = Date.now();
     for (let fewest = 0; fewest === 0; await wait(200)) {
       fewest = Math.min(...(await members.counts(startedAtMs)).answered);
@@ -55,14 +54,8 @@ class Members {
 
   /** Returns what each has come to since an instant, and which part of all calls was throttled. */
   async counts(fromMs: number, toMs = Date.now()) {
-    const asked: CountsAsked = { fromMs, toMs };
-    const counts = await Promise.all(
-      this.#processes.map(async (child) => {
-        child.send(asked);
-        const [figures] = (await once(child, "message")) as [MemberCounts];
-        return figures;
-      }),
-    );
+    const asked = { fromMs, toMs };
+    const counts = await Promise.all(this.#members.map((child) => child.ask("counts", asked)));
     const answered = counts.map((one) => one.answered);
     const share = sumOf(answered) / ((PER_SECOND * (toMs - fromMs)) / 1000);
     const throttled = sumOf(counts.map((one) => one.throttled)) / (sumOf(answered) || 1);

@@ -1,4 +1,4 @@
-import { startChild } from "../process/child.ts";
+import { startChild } from "evaluator-cli-kit/child";
 import { triageQuestions } from "../exchange.ts";
 import { printNumber } from "../figures.ts";
 import type { SectionResult, SectionContext } from "../section.ts";

@@ -1,6 +1,6 @@
 import type { Questions } from "evaluator-client";
 import { mailState } from "../exchange.ts";
-import { serveParent } from "../process/child.ts";
+import { serveParent } from "evaluator-cli-kit/child";
 import { verifierFor } from "../server/replies.ts";
 import { measureAllocation, type RoundOptions, runRound, type VerifiedCall } from "./run-round.ts";
 import type { TargetSetUp } from "../targets/target.ts";

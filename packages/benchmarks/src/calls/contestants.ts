@@ -1,6 +1,6 @@
 import type { Questions } from "evaluator-client";
 import { rotate } from "../figures.ts";
-import { type Child, startChild } from "../process/child.ts";
+import { type Child, startChild } from "evaluator-cli-kit/child";
 import type { SectionContext, Scale } from "../section.ts";
 import type { AskingService } from "./asking-process.ts";
 import type { Round, RoundOptions } from "./run-round.ts";

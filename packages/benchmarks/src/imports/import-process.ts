@@ -1,4 +1,4 @@
-import { serveParent } from "../process/child.ts";
+import { serveParent } from "evaluator-cli-kit/child";
 
 const service = {
   /** Imports a module that this process has not loaded, and gives the milliseconds it took. */

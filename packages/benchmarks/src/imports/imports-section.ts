@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { entryUrl } from "../client-build.ts";
 import { printNumber, printSummary, rotate, type Summary, summarise } from "../figures.ts";
-import { startChild } from "../process/child.ts";
+import { startChild } from "evaluator-cli-kit/child";
 import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
 import { type BundledSize, bundledSize } from "./bundled-size.ts";
 import type { ImportService } from "./import-process.ts";

@@ -1,7 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { childOf } from "evaluator-cli-kit/child";
 import { repository } from "../client-build.ts";
+import type { ServerProbe } from "./server-probe.ts";
 
 /** A program of this repository, started as its npm script starts it. */
 export interface ProgramOptions {
@@ -12,16 +15,14 @@ export interface ProgramOptions {
   readonly isSilent?: boolean;
 }
 
-const probe = new URL("usage-probe.ts", import.meta.url).href;
-
-/** Starts a program in the repository's root; it tells over a channel what processor time and memory it uses. */
+/** Starts a program in the repository's root, with a probe of this folder loaded into it. */
 function startProgram(
-  path: string,
-  { args, env = {}, isSilent = false }: ProgramOptions,
+  probe: `${string}-probe.ts`,
+  words: readonly string[],
+  { env, stdio }: { env: Readonly<Record<string, string>>; stdio: StdioOptions },
 ): ChildProcess {
-  const words = ["--import", probe, path, ...args];
-  const stdio = ["ignore", isSilent ? "ignore" : "pipe", "pipe", "ipc"] as const;
-  return spawn(process.execPath, words, { cwd: repository, env, stdio: [...stdio] });
+  const all = ["--import", new URL(`./${probe}`, import.meta.url).href, ...words];
+  return spawn(process.execPath, all, { cwd: repository, env, stdio });
 }
 
 /** What a program took from its start to its end. */
@@ -38,22 +39,30 @@ export interface ProgramUsage {
  *
  * @throws Error with what it printed, unless it ended well.
  */
-export async function runProgram(path: string, options: ProgramOptions): Promise<ProgramUsage> {
+export async function runProgram(
+  path: string,
+  { args, env = {}, isSilent = false }: ProgramOptions,
+): Promise<ProgramUsage> {
   const startedAt = performance.now();
-  const child = startProgram(path, options);
-  const printed = [child.stdout, child.stderr].map((stream) =>
-    stream ? text(stream) : Promise.resolve(""),
-  );
-  let usage: NodeJS.ResourceUsage | null = null;
-  child.on("message", (message) => (usage = message as NodeJS.ResourceUsage));
-  await Promise.all([once(child, "exit"), once(child, "disconnect")]);
+  const child = startProgram("usage-probe.ts", [path, ...args], {
+    env,
+    stdio: ["ignore", isSilent ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+  const [, stdout, stderr, usage] = child.stdio as (Readable | null)[];
+  const printed = Promise.all([stdout, stderr, usage].map(textOf));
+  await once(child, "exit");
   const wallMs = performance.now() - startedAt;
-  const words = await Promise.all(printed);
-  if (child.exitCode === 0 && usage !== null) {
-    const { userCPUTime, systemCPUTime, maxRSS } = usage as NodeJS.ResourceUsage;
+  const [out, errors, used] = await printed;
+  if (child.exitCode === 0 && used) {
+    const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(used) as NodeJS.ResourceUsage;
     return { wallMs, cpuMs: (userCPUTime + systemCPUTime) / 1000, peakMb: maxRSS / 1024 };
   }
-  throw new Error(`${path} ${options.args.join(" ")} ended badly.\n${words.join("").slice(-2000)}`);
+  const words = `${out}${errors}`.slice(-2000);
+  throw new Error(`${path} ${args.join(" ")} ended badly.\n${words}`);
+}
+
+async function textOf(stream: Readable | null | undefined): Promise<string> {
+  return stream ? await text(stream) : "";
 }
 
 /** A server as people start it. */
@@ -94,7 +103,9 @@ async function startServerProgram(
   path: string,
   env: Readonly<Record<string, string>>,
 ): Promise<StartedServer> {
-  const child = startProgram(path, { args: [], env });
+  const stdio: StdioOptions = ["ignore", "pipe", "pipe", "ipc"];
+  const child = startProgram("server-probe.ts", [path], { env, stdio });
+  const probe = childOf<ServerProbe>(child, path);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
@@ -107,14 +118,7 @@ async function startServerProgram(
   child.once("exit", () => reject(new Error(`${path} ended.\n${printed}`)));
   return {
     origin: await promise,
-    async cpuUs() {
-      child.send("cpu");
-      const [{ user, system }] = (await once(child, "message")) as [NodeJS.CpuUsage];
-      return user + system;
-    },
-    async stop() {
-      child.kill("SIGTERM");
-      if (child.exitCode === null) await once(child, "exit");
-    },
+    cpuUs: () => probe.ask("cpuUs"),
+    stop: () => probe.close(),
   };
 }

@@ -1,6 +1,6 @@
 import { measureRounds, type Runner, type RoundsByName } from "../calls/contestants.ts";
 import { tierQuestions } from "../exchange.ts";
-import { type Child, startChild } from "../process/child.ts";
+import { type Child, startChild } from "evaluator-cli-kit/child";
 import { printNumber, printSummary, type Summary, summarise } from "../figures.ts";
 import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
 import type { DriverService, RouteKind } from "./driver-process.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Questions } from "evaluator-client";
-import { serveParent } from "../process/child.ts";
+import { serveParent } from "evaluator-cli-kit/child";
 import { cannedReplies } from "./replies.ts";
 import { createCannedServer } from "./canned-server.ts";
 

@@ -1,5 +1,5 @@
 import type { Questions } from "evaluator-client";
-import { startChild } from "../process/child.ts";
+import { startChild } from "evaluator-cli-kit/child";
 import type { ServerCounts, ServerService } from "./main.ts";
 
 /** Where the canned services are. */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tierQuestions } from "../exchange.ts";
-import { serveParent } from "../process/child.ts";
+import { serveParent } from "evaluator-cli-kit/child";
 import { gatewayBody, sampleAnswers } from "../server/replies.ts";
 
 /** The streamed reply that a gateway gives to every message. */

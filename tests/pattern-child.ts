@@ -1,5 +1,5 @@
 import process from "node:process";
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { serveParent } from "evaluator-cli-kit/child";
 
 /** Enough that what squares it takes 50 to 600 ms, and what is linear a quarter of one (5 at the most). */
 const LENGTH = 14_000;
@@ -51,23 +51,28 @@ function repeat(unit: string): string {
   return unit.repeat(Math.ceil(LENGTH / unit.length));
 }
 
-function isEndless(pattern: RegExp, subject: string): boolean {
+function isSlow(pattern: RegExp, subject: string): boolean {
   const before = process.threadCpuUsage();
   subject.replace(pattern, "");
   const { user, system } = process.threadCpuUsage(before);
   return user + system > LIMIT_MICROSECONDS;
 }
 
-const port = parentPort as MessagePort;
-const patterns = workerData as readonly { source: string; flags: string }[];
-for (const [index, { source, flags }] of patterns.entries()) {
-  port.postMessage(index);
-  const pattern = new RegExp(source, flags);
-  // What ends with something else lets no pattern end early.
-  for (const text of textsOf(source)) {
-    const subject = `${text}\u0001`;
-    // Twice, because what shares the processor may have slowed the first.
-    if (isEndless(pattern, subject) && isEndless(pattern, subject)) process.exit();
-  }
-}
-port.postMessage(patterns.length);
+const service = {
+  /** Returns whether a pattern takes too long over one of its texts, once it comes back from that. */
+  isEndless({ source, flags }: { readonly source: string; readonly flags: string }): boolean {
+    const pattern = new RegExp(source, flags);
+    for (const text of textsOf(source)) {
+      // What ends with something else lets no pattern end early.
+      const subject = `${text}\u0001`;
+      // Twice, because what shares the processor may have slowed the first.
+      if (isSlow(pattern, subject) && isSlow(pattern, subject)) return true;
+    }
+    return false;
+  },
+};
+
+/** What is asked about patterns. */
+export type PatternService = typeof service;
+
+serveParent(service);

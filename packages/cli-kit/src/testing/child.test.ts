@@ -1,15 +1,16 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { startChild } from "./child.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 interface TestService {
   [name: string]: (input: never) => unknown;
   double(number: number): number;
   fail(): void;
   end(): void;
+  hang(): void;
 }
 
 const service = new URL("child.ts", import.meta.url).href;
@@ -24,6 +25,7 @@ async function startTestChild() {
        double: (number) => number * 2,
        fail: () => { throw new Error("cannot do that"); },
        end: () => process.exit(0),
+       hang: () => { for (;;); },
      });`,
   );
   const child = startChild<TestService>(pathToFileURL(file));
@@ -47,4 +49,12 @@ test("a child that ends by itself leaves nobody waiting", async () => {
   const child = await startTestChild();
   await expect(child.ask("end")).rejects.toThrow("ended by itself");
   await expect(child.ask("double", 2)).rejects.toThrow("closed");
+});
+
+test("a child that hangs can be ended, and whoever waits for it is told", async () => {
+  const child = await startTestChild();
+  expect(await child.ask("double", 1)).toBe(2);
+  const asked = child.ask("hang");
+  child.kill();
+  await expect(asked).rejects.toThrow("ended by itself");
 });

@@ -16,10 +16,12 @@ export interface Child<TService extends ChildService> {
   ): Promise<Awaited<ReturnType<TService[TName]>>>;
   /** Lets the child end, and waits for it. */
   close(): Promise<void>;
+  /** Ends the child, whatever it is at. */
+  kill(): void;
 }
 
 /**
- * Starts a file of this package in a Node of its own, without the parent's loaders.
+ * Starts a file in a Node of its own, without the parent's loaders.
  *
  * @param file - The file's URL.
  * @param execArgv - Flags for that Node.
@@ -31,6 +33,14 @@ export function startChild<TService extends ChildService>(
   env: Readonly<Record<string, string>> = {},
 ): Child<TService> {
   const child = fork(file, { execArgv: [...execArgv], serialization: "advanced", env });
+  return childOf(child, file.pathname);
+}
+
+/** Returns a started process with a channel as one that is asked; the name is for errors. */
+export function childOf<TService extends ChildService>(
+  child: ChildProcess,
+  name: string,
+): Child<TService> {
   const calls = createBirpc<ChildService, object, false>(
     {},
     {
@@ -41,7 +51,7 @@ export function startChild<TService extends ChildService>(
     },
   );
   const ended = once(child, "exit").then(() => {
-    calls.$close(new Error(`The process of ${file.pathname} ended by itself.`));
+    calls.$close(new Error(`The process of ${name} ended by itself.`));
   });
   const hold = holder(child);
   return {
@@ -50,6 +60,7 @@ export function startChild<TService extends ChildService>(
       if (child.connected) child.disconnect();
       await hold(ended);
     },
+    kill: () => void child.kill("SIGKILL"),
   };
 }
 

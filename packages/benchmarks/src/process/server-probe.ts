@@ -1,0 +1,17 @@
+import process from "node:process";
+import { serveParent } from "evaluator-cli-kit/child";
+
+// Loaded into a server that is measured while it runs; it ends when its parent lets go of it.
+
+const service = {
+  /** Returns the processor time that was used so far, in microseconds. */
+  cpuUs(): number {
+    const { user, system } = process.cpuUsage();
+    return user + system;
+  },
+};
+
+/** What a measured server is asked. */
+export type ServerProbe = typeof service;
+
+serveParent(service);
