@@ -1,6 +1,6 @@
 import { type EventEmitter, once } from "node:events";
 import type { CliContext } from "./context.ts";
-import { systemErrorCode } from "./system-error.ts";
+import { isBrokenPipe } from "./system-error.ts";
 
 const PIECE_LENGTH = 65_536;
 
@@ -21,7 +21,7 @@ export async function printTexts(
       // Only a stream returns false. Of a broken pipe process.stdout tells once, and not by a field.
       await once(stdout as unknown as EventEmitter, "drain", { signal });
     } catch (error) {
-      if (systemErrorCode(error) === "EPIPE") return false;
+      if (isBrokenPipe(error)) return false;
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { type CliContext, readContext } from "./context.ts";
 import { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
-import { describeSystemError, systemErrorCode } from "./system-error.ts";
+import { describeSystemError, isBrokenPipe, systemErrorCode } from "./system-error.ts";
 
 /** A program: takes the words after its name, returns its exit code. */
 export type Program = (words: readonly string[], context: CliContext) => Promise<number>;
@@ -19,8 +19,7 @@ export interface ProgramOptions {
 
 /**
  * Runs a program in this process: the first Ctrl-C or SIGTERM aborts its signal, the second ends
- * it;
- * a reader that has seen enough, as in `| head`, ends the printing and not the run; an error of any
+ * it; a reader that has seen enough, as in `| head`, ends the printing and not the run; an error of any
  * kind is one line.
  */
 export async function runProgram(program: Program, options: ProgramOptions): Promise<void> {
@@ -109,5 +108,5 @@ function toKnownError(error: unknown, { aborted, reason }: AbortSignal): unknown
 }
 
 function ignoreBrokenPipe(error: Error): void {
-  if (systemErrorCode(error) !== "EPIPE") throw error;
+  if (!isBrokenPipe(error)) throw error;
 }

@@ -1,7 +1,7 @@
 import { open, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { CliError } from "./errors.ts";
-import { describeSystemError, toFileError } from "./system-error.ts";
+import { describeSystemError, isBrokenPipe, toFileError } from "./system-error.ts";
 
 async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return await promise.then(
@@ -25,6 +25,14 @@ test("a file that cannot be opened is named without its escapes, with what to do
     message: "Cannot read file: no such file or directory. Check the path.",
     cause: error,
   });
+});
+
+test.each([
+  ["EPIPE", true],
+  ["EOF", true],
+  ["ENOSPC", false],
+])("%s of a write means that its reader left: %s", (code, isBroken) => {
+  expect(isBrokenPipe(Object.assign(new Error(`write ${code}`), { code }))).toBe(isBroken);
 });
 
 test("any other error passes as it is", () => {

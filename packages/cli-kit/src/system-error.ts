@@ -18,6 +18,14 @@ export function systemErrorCode(error: unknown): string | null {
 }
 
 /**
+ * Returns whether a write failed because nobody reads any more: Windows says EOF where a reader left
+ * while it was going on.
+ */
+export function isBrokenPipe(error: unknown): boolean {
+  return ["EPIPE", "EOF"].includes(systemErrorCode(error) ?? "");
+}
+
+/**
  * Returns an error that says what could not be done, why, and what to do next; an error that is not
  * the operating system's as it is.
  *

@@ -15,6 +15,9 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "./testing/index.ts";
 import { writeWholeFile } from "./write-whole-file.ts";
 
+// Windows has other permissions, no limit on a file's size, and another word for a folder in the way.
+const isWindows = process.platform === "win32";
+
 test("replaces an older, longer file and leaves nothing beside it", async () => {
   const folder = await temporaryFolder();
   const path = join(folder, "results.json");
@@ -34,7 +37,7 @@ test.each([
   expect(await readFile(path, "utf8")).toBe("né");
 });
 
-test("keeps the permissions of the file it replaces", async () => {
+test.skipIf(isWindows)("keeps the permissions of the file it replaces", async () => {
   const path = join(await temporaryFolder(), "private.json");
   await writeFile(path, "older");
   for (const mode of [0o600, 0o666]) {
@@ -59,7 +62,7 @@ test("leaves nothing behind when the file cannot be put in place", async () => {
   const folder = await temporaryFolder();
   const path = join(folder, "results.json");
   await mkdir(path);
-  await expect(writeWholeFile(path, ["text"])).rejects.toThrow("EISDIR");
+  await expect(writeWholeFile(path, ["text"])).rejects.toThrow(isWindows ? "EPERM" : "EISDIR");
   expect(await readdir(folder)).toEqual(["results.json"]);
 });
 
@@ -76,7 +79,7 @@ test("keeps the older file when what is to be written breaks off", async () => {
   expect(await readdir(folder)).toEqual(["results.json"]);
 });
 
-test("keeps the older file when there is no room for the new one", async () => {
+test.skipIf(isWindows)("keeps the older file when there is no room for the new one", async () => {
   const folder = await temporaryFolder();
   const path = join(folder, "results.json");
   await writeFile(path, "older");
