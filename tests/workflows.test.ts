@@ -66,10 +66,14 @@ test.each(names)("%s ends in time, and runs scripts that there are", (name) => {
   }
 });
 
-test("a run of a pull request or of main is not doubled, and an older one ends", () => {
+test("a run is not doubled, and only a pull request's newer one ends the older", () => {
   const { on, concurrency } = workflowOf("ci.yml");
   expect(on).toEqual({ push: { branches: ["main"] }, pull_request: null });
-  expect(concurrency).toMatchObject({ "cancel-in-progress": true });
+  const isOfPullRequest = "github.event_name == 'pull_request'";
+  expect(concurrency).toEqual({
+    group: `ci-\${{ ${isOfPullRequest} && github.ref || github.sha }}`,
+    "cancel-in-progress": `\${{ ${isOfPullRequest} }}`,
+  });
 });
 
 test("nothing is released but by hand where it is switched on, after all checks", () => {
