@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import type { Clock } from "../clock.ts";
 import { type LimitStore, memoryLimits } from "./limit-store.ts";
-import { portLimits, shareLimits } from "./thread-limits.ts";
+import { type LimitsPort, portLimits, shareLimits } from "./thread-limits.ts";
 
 const limits = { requestsPerMinute: 600 };
 const ask = { key: "team-a", requests: 1, tokens: 0, limits };
@@ -80,4 +80,27 @@ test("a worker thread leases of this thread's store, and ends when it has what i
   const [lease] = await once(worker, "message");
   expect(lease).toMatchObject({ waitMs: 100, gapMs: 100, members: 2 });
   expect(await ended).toEqual([0]);
+});
+
+test("a worker thread that ends with the store leaves nobody waiting, then or later", async () => {
+  const program = `
+    import { parentPort, workerData } from "node:worker_threads";
+    const { shareLimits } = await import(workerData.module);
+    const never = () => new Promise(() => {});
+    const port = shareLimits({ lease: never, pause: never, onPause: () => () => {} });
+    parentPort.postMessage(port, [port]);
+    parentPort.on("message", () => {});
+  `;
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(program)}`), {
+    workerData: { module: new URL("thread-limits.ts", import.meta.url).href },
+    execArgv: [],
+  });
+  const [port] = (await once(worker, "message")) as [LimitsPort];
+  const far = portLimits(port);
+  const waiting = [far.lease({ ...ask, member: "a" }), far.pause("team-a", 1)];
+  const ended = Promise.allSettled(waiting);
+  await worker.terminate();
+  const failed = { status: "rejected", reason: new Error("The thread with the limits has ended.") };
+  expect(await ended).toEqual([failed, failed]);
+  await expect(far.lease({ ...ask, member: "a" })).rejects.toThrow("has ended");
 });

@@ -73,15 +73,19 @@ export function portLimits(port: LimitsPort): LimitStore {
   return new PortLimits(port);
 }
 
+const ENDED = "The thread with the limits has ended.";
+
 class PortLimits implements LimitStore {
   readonly #port: CountedPort;
   readonly #pending = new Map<number, PromiseWithResolvers<Lease | null>>();
   readonly #listeners = new Map<string, Set<(ms: number) => void>>();
   #number = 0;
+  #isClosed = false;
 
   constructor(port: LimitsPort) {
     this.#port = port;
     listen<ThreadResponse>(port, (response) => this.#receive(response));
+    port.addEventListener("close", () => this.#close());
   }
 
   async lease(lease: LeaseRequest): Promise<Lease> {
@@ -106,7 +110,15 @@ class PortLimits implements LimitStore {
     return () => void listeners.delete(own);
   }
 
+  /** The other thread has ended: it will answer nobody. */
+  #close(): void {
+    this.#isClosed = true;
+    for (const { reject } of this.#pending.values()) reject(new Error(ENDED));
+    this.#pending.clear();
+  }
+
   async #send(toRequest: (number: number) => ThreadRequest): Promise<Lease | null> {
+    if (this.#isClosed) throw new Error(ENDED);
     const number = ++this.#number;
     const pending = Promise.withResolvers<Lease | null>();
     this.#pending.set(number, pending);
