@@ -6,6 +6,7 @@ import {
   readPositionals,
   UsageError,
 } from "evaluator-cli-kit";
+import { apiKeyVariables } from "evaluator-client";
 import { type Command, endings } from "../command.ts";
 import {
   listModels,
@@ -26,7 +27,7 @@ two questions about one sentence, about twenty short calls in all.
 Ends with 0: it can be used. 1: not as it is. 2: usage.
 
   --model MODEL    the model's name there [the first that it lists]
-  --key VARIABLE   the environment variable with its key [EVALUATOR_LOGPROBS_API_KEY, if set]
+  --key VARIABLE   the environment variable with its key [${apiKeyVariables.logprobs}, if set]
   --json           prints what was found as JSON
 `;
 
@@ -88,7 +89,7 @@ function readUrl(typed: string): string {
 }
 
 function readKey(variable: string | undefined, { env }: CliContext): string | null {
-  const key = env[variable ?? "EVALUATOR_LOGPROBS_API_KEY"] ?? null;
+  const key = env[variable ?? apiKeyVariables.logprobs] ?? null;
   if (key !== null || variable === undefined) return key;
   throw new UsageError(printable`--key ${variable} names an environment variable that is not set.`);
 }
@@ -168,7 +169,7 @@ function linesToPaste({ server, systemone, decisions, logprobs }: Findings): str
   const { baseUrl, model, apiKey } = server;
   const modelLine = `EVALUATOR_MODEL_ID=${model}`;
   if (systemone.isUsable) {
-    const key = `EVALUATOR_DIRECT_API_KEY=${apiKey === null ? "none" : "…"}`;
+    const key = `${apiKeyVariables.direct}=${apiKey === null ? "none" : "…"}`;
     return `EVALUATOR_TRANSPORT=direct\nEVALUATOR_DIRECT_BASE_URL=${baseUrl}\n${key}\n${modelLine}`;
   }
   if (decisions.isUsable) {
@@ -177,6 +178,6 @@ function linesToPaste({ server, systemone, decisions, logprobs }: Findings): str
     return `createEvaluator({ transport: directTransport({ wire: "decisions", ${address}${key} }), limits: {} })`;
   }
   if (!logprobs.isUsable) return null;
-  const key = apiKey === null ? "" : "\nEVALUATOR_LOGPROBS_API_KEY=…";
+  const key = apiKey === null ? "" : `\n${apiKeyVariables.logprobs}=…`;
   return `EVALUATOR_TRANSPORT=logprobs\nEVALUATOR_LOGPROBS_BASE_URL=${baseUrl}${key}\n${modelLine}`;
 }

@@ -3,12 +3,14 @@ import {
   apiKeyVariables,
   ConfigurationError,
   createEvaluator,
+  type Debias,
   directTransport,
   type DirectWire,
   type Evaluation,
   type Evaluator,
   EvaluatorError,
   gatewayTransport,
+  type LabelServerName,
   logprobsTransport,
   type Transport,
   type TransportName,
@@ -65,13 +67,27 @@ const kindLines = Object.entries(kinds).map(
   ([word, { usage }]) => `${(word + usage[0]).padEnd(26)}${usage[1]}`,
 );
 
+// Of the client's unions, so that the compiler asks for what is new there.
+const debiases = namesOf<Debias>({ raw: true, balanced: true });
+const servers = namesOf<LabelServerName>({
+  openai: true,
+  vllm: true,
+  "llama.cpp": true,
+  sglang: true,
+  ollama: true,
+});
+
+function namesOf<TName extends string>(all: Record<TName, true>): TName[] {
+  return Object.keys(all) as TName[];
+}
+
 /** How an engine is typed, for the usage of every command that takes one. */
 export const engineUsage = `
 ENGINE   ${kindLines.join("\n         ")}
-         What is left out comes from the environment, as in the client. A key too: AI_GATEWAY_API_KEY,
-         EVALUATOR_DIRECT_API_KEY (direct, decisions), EVALUATOR_LOGPROBS_API_KEY. After a comma:
+         What is left out comes from the environment, as in the client. A key too: ${apiKeyVariables.gateway},
+         ${apiKeyVariables.direct} (direct, decisions), ${apiKeyVariables.logprobs}. After a comma:
          key=VARIABLE (a key of its own), key=none, price=USD (a million input tokens, logprobs),
-         debias=raw, server=openai|vllm|llama.cpp|sglang|ollama.
+         debias=raw, server=${servers.join("|")}.
 `;
 
 /** One way to have questions answered. */
@@ -88,8 +104,6 @@ export interface Engine {
 }
 
 const settings = ["key", "price", "debias", "server"] as const;
-const debiases = ["raw", "balanced"] as const;
-const servers = ["openai", "vllm", "llama.cpp", "sglang", "ollama"] as const;
 
 interface Typed {
   readonly kind: TransportName | "decisions";
@@ -97,8 +111,8 @@ interface Typed {
   readonly model: string | undefined;
   readonly key: string | null | undefined;
   readonly price: number | undefined;
-  readonly debias: (typeof debiases)[number] | undefined;
-  readonly server: (typeof servers)[number] | undefined;
+  readonly debias: Debias | undefined;
+  readonly server: LabelServerName | undefined;
 }
 
 /**

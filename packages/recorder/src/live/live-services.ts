@@ -1,4 +1,5 @@
 import type { Environment } from "evaluator-cli-kit";
+import { apiKeyVariables } from "evaluator-client";
 import { NotRunError } from "./live-context.ts";
 
 /** A service to ask, and the key that opens it. */
@@ -16,8 +17,8 @@ export interface LiveServices {
 
 /** The variable that holds each transport's key. */
 export const keyVariables = {
-  gateway: "AI_GATEWAY_API_KEY",
-  direct: "EVALUATOR_DIRECT_API_KEY",
+  gateway: apiKeyVariables.gateway,
+  direct: apiKeyVariables.direct,
 } as const;
 
 /**
