@@ -2,10 +2,13 @@ import { once } from "node:events";
 import { hostname } from "node:os";
 import process from "node:process";
 import { setImmediate } from "node:timers/promises";
-import type { CalibrationArtifact } from "evaluator-calibration";
+import {
+  type CalibrationArtifact,
+  parseCalibrationArtifact,
+  recalibrationOf,
+} from "evaluator-calibration";
 import { BundlerGoneError } from "evaluator-page-kit/bundle-script";
-import { isLoopbackHost, type TextSink, toPrintable } from "evaluator-cli-kit";
-import { readCalibration } from "./decision/calibration.ts";
+import { isLoopbackHost, readParsedFile, type TextSink, toPrintable } from "evaluator-cli-kit";
 import type { RouterOptions } from "./options/router-options.ts";
 import type { ModelPrice } from "./prices/tokens.ts";
 import { refreshPrices } from "./prices/refresh-prices.ts";
@@ -14,6 +17,7 @@ import { connectServices } from "./services/connect-services.ts";
 import type { Services } from "./services/services.ts";
 import { openSharedLimit } from "./services/shared-limit.ts";
 import { type RouterParts, startRouter } from "./start-router.ts";
+import { tierQuestionHash } from "./tier-question.ts";
 
 /** Where a running router prints, and what stops it. */
 export interface RouterContext {
@@ -131,6 +135,27 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 const noPrices = "Replies have no price list, so what they cost and what is saved is not known.\n";
+
+/**
+ * Reads the calibration that `evaluator calibrate` wrote for the question that picks a tier.
+ *
+ * @throws CliError when it is none, was made for other questions, or holds nothing for this one.
+ */
+function readCalibration(path: string): Promise<CalibrationArtifact> {
+  return readParsedFile(path, {
+    name: `ROUTER_CALIBRATION=${JSON.stringify(path)}`,
+    parse(text) {
+      const artifact = parseCalibrationArtifact(text);
+      if (artifact.questionHash !== null && artifact.questionHash !== tierQuestionHash) {
+        throw new Error("was made for other questions than the one that picks a tier");
+      }
+      if (recalibrationOf(artifact, "tier")?.kind === "temperature") return artifact;
+      throw new Error("corrects no choice of a tier");
+    },
+    advice:
+      "Name a calibration.json that evaluator calibrate wrote from this router's decision log.",
+  });
+}
 
 function describeCalibration({ fittedOn, model }: CalibrationArtifact): string {
   return `Decisions of ${toPrintable(model.id ?? "an unnamed model")} are calibrated on ${fittedOn.n} labels.`;

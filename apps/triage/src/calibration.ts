@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type CliContext, CliError, printable, readTextFile } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable, readParsedFile } from "evaluator-cli-kit";
 import {
   calibrate,
   type CalibrationArtifact,
@@ -30,24 +30,13 @@ export async function readCalibration(
   { cwd }: CliContext,
 ): Promise<CalibrationArtifact> {
   const path = resolve(cwd, file);
-  const text = await readTextFile(path, "evaluator calibrate writes such a file.");
-  const artifact = parsed(text, path);
+  const advice = "Name a calibration.json that evaluator calibrate wrote.";
+  const artifact = await readParsedFile(path, { parse: parseCalibrationArtifact, advice });
   if (artifact.questionHash === null || artifact.questionHash === questionHash(questions)) {
     return artifact;
   }
   const problem = printable`${path} was made for other questions than this run asks`;
   throw new CliError(`${problem}; calibrate again on answers to these.`);
-}
-
-function parsed(text: string, path: string): CalibrationArtifact {
-  try {
-    return parseCalibrationArtifact(text);
-  } catch (error) {
-    const problem = error instanceof Error ? error.message : "is wrong";
-    throw new CliError(printable`${path} ${problem}; evaluator calibrate writes such a file.`, {
-      cause: error,
-    });
-  }
 }
 
 /**

@@ -23,7 +23,7 @@ export {
   truncateCharacters,
   truncateColumns,
 } from "./printable.ts";
-export { parseJson, readTextFile } from "./read-text-file.ts";
+export { parseJson, readParsedFile, readTextFile } from "./read-text-file.ts";
 export {
   asksForHelp,
   describeDefect,

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CliError } from "./errors.ts";
-import { parseJson, readTextFile } from "./read-text-file.ts";
+import { parseJson, readParsedFile, readTextFile } from "./read-text-file.ts";
 import { temporaryFolder } from "./testing/index.ts";
 
 test("a file of text is read as it is", async () => {
@@ -18,6 +18,23 @@ test("a file that cannot be read is named, with why and what to do", async () =>
     `Cannot read ${path}: no such file or directory. Check the path after --state.`,
   );
   await expect(reading).rejects.toBeInstanceOf(CliError);
+});
+
+test("a file is parsed, and named with why it cannot be and what to do", async () => {
+  const path = join(await temporaryFolder(), "a.json");
+  const parse = (text: string) => {
+    if (text === "") throw new Error("is empty");
+    return text.length;
+  };
+  const read = () => readParsedFile(path, { name: "--count a.json", parse, advice: "Count." });
+  const fails = async (message: string) =>
+    expect(read()).rejects.toMatchObject({ name: "CliError", message });
+  await fails("--count a.json cannot be read: no such file or directory. Count.");
+  await writeFile(path, "");
+  await fails("--count a.json is empty. Count.");
+  await expect(readParsedFile(path, { parse, advice: "Count." })).rejects.toThrow(path);
+  await writeFile(path, "four");
+  expect(await read()).toBe(4);
 });
 
 test.each([

@@ -55,7 +55,7 @@ async function check(words: readonly string[], context: CliContext): Promise<num
   const { values, positionals } = parseWords(words, options);
   const [name = ""] = readPositionals(positionals, ["calibration.json"]);
   if (values.labels === undefined) throw new UsageError("--labels is missing: the new labels.");
-  const artifact = await readArtifact(resolve(context.cwd, name), name);
+  const artifact = await readArtifact(name, context);
   const { last } = values;
   const table =
     values.answers === undefined

@@ -84,10 +84,7 @@ async function drift(words: readonly string[], context: CliContext): Promise<num
       joins.after.add(record, labels);
     });
   }
-  const artifact =
-    calibration === undefined
-      ? null
-      : await readArtifact(resolve(context.cwd, calibration), calibration);
+  const artifact = calibration === undefined ? null : await readArtifact(calibration, context);
   const comparisons = pairsOf(before.columns, after.columns).map(([one, other]) => {
     const comparison = compare(one, other, { joins, artifact, seed: readSeed(values.seed) });
     const leftAside = [...othersOf(before.columns, one), ...othersOf(after.columns, other)];

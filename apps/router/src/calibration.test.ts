@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileCache, temporaryFolder } from "evaluator-cli-kit/testing";
 import { expect, test } from "vitest";
-import type { MessageRecord } from "../records/message-record.ts";
-import { calibrationOf } from "../testing/calibration-of.ts";
-import { startRouterHere } from "../testing/start-program.ts";
+import type { MessageRecord } from "./records/message-record.ts";
+import { calibrationOf } from "./testing/calibration-of.ts";
+import { startRouterHere } from "./testing/start-program.ts";
 
 /** Starts the router, lets it decide, and ends it. */
 async function decideAll(messages: readonly string[], env: Record<string, string>) {
@@ -23,7 +23,7 @@ async function decideAll(messages: readonly string[], env: Record<string, string
 }
 
 const evaluator = fileURLToPath(
-  new URL("../../../../packages/evaluator-cli/src/main.ts", import.meta.url),
+  new URL("../../../packages/evaluator-cli/src/main.ts", import.meta.url),
 );
 
 async function calibrate(cwd: string, ...words: string[]) {
