@@ -15,16 +15,15 @@ import type { FeedbackRecord, Observe } from "./records/message-record.ts";
 import { chatRoute, decideRoute } from "./routes/chat-route.ts";
 import { feedbackRoute } from "./routes/feedback-route.ts";
 import { failureRoute, notFoundRoute, throwMethodError } from "./routes/failures.ts";
+import { accessLog, type ClientEnv, traced } from "./routes/client-request.ts";
 import {
-  accessLog,
   askingGuards,
-  type ClientEnv,
   createCallSlots,
   keepClientSignal,
   MAX_CONVERSATION_BYTES,
+  requireToken,
   sameOriginOnly,
   shortBody,
-  traced,
 } from "./routes/guards.ts";
 import {
   decisionsRoute,
@@ -35,7 +34,6 @@ import {
   tiersRoute,
 } from "./routes/status-routes.ts";
 import type { AnsweredHosts } from "./security/own-addresses.ts";
-import { requireToken } from "./security/require-token.ts";
 import { pageHeaders, reportHeaders } from "./security/security-headers.ts";
 
 /** What the application is made of. */

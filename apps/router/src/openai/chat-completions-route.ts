@@ -4,7 +4,7 @@ import type { Decision } from "../decision/decision.ts";
 import type { Answer, Call, MessageRouter, ReplyWishes } from "../message-router.ts";
 import type { ReplyPrompt, ReplyHttpError } from "../reply/reply.ts";
 import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
-import { callOf, type ClientEnv } from "../routes/guards.ts";
+import { callOf, type ClientEnv } from "../routes/client-request.ts";
 import { readJson } from "../routes/read-body.ts";
 import { type SendEvent, sendEvents } from "../routes/send-events.ts";
 import { parseChatCompletionRequest, rejectSampling } from "./chat-completion-request.ts";

@@ -5,7 +5,8 @@ import { redactor } from "../security/redactor.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { failureRoute, toHttpError } from "./failures.ts";
-import { type ClientEnv, keepClientSignal } from "./guards.ts";
+import type { ClientEnv } from "./client-request.ts";
+import { keepClientSignal } from "./guards.ts";
 
 const secretText = "my secret plan for the moon";
 

@@ -8,7 +8,7 @@ import type { Context, ErrorHandler, NotFoundHandler } from "hono";
 import { UnfitCalibrationError } from "../decision/decide.ts";
 import { HttpError } from "../http-error.ts";
 import type { Redact } from "../security/redactor.ts";
-import type { ClientEnv } from "./guards.ts";
+import type { ClientEnv } from "./client-request.ts";
 
 /** What a failure is answered with. */
 export interface FailureParts {

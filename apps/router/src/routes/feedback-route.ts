@@ -3,7 +3,7 @@ import { z } from "zod";
 import { HttpError } from "../http-error.ts";
 import type { FeedbackRecord } from "../records/message-record.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
-import type { ClientEnv } from "./guards.ts";
+import type { ClientEnv } from "./client-request.ts";
 import { readJson } from "./read-body.ts";
 
 const feedbackSchema = z.object({

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Context } from "hono";
-import type { ClientEnv } from "./guards.ts";
+import type { ClientEnv } from "./client-request.ts";
 
 /** Sends one server-sent event, and waits while the client reads slower than the events come. */
 export type SendEvent = (data: unknown, event?: string) => Promise<void> | undefined;
