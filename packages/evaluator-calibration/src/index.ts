@@ -108,7 +108,7 @@ export { recordSplitter } from "./input/split-records.ts";
 export { type ActionOptions, type ActionReport, actionRows } from "./report/action-report.ts";
 export type { BandedPoint, CurveReport, WrongRange } from "./report/curve-report.ts";
 export { isFairDraw } from "./report/fair-draw.ts";
-export type { GroupReport } from "./report/group-report.ts";
+export { type GroupReport, LEAST_JUDGED } from "./report/group-report.ts";
 export { type LabelledRows, takeRows, toLabelledRows } from "./report/labelled-rows.ts";
 export {
   type NeededLabels,
@@ -118,7 +118,12 @@ export {
   toKeep,
   type WorstRow,
 } from "./report/question-report.ts";
-export { fitRecalibration, type RecalibrationReport } from "./report/recalibrate.ts";
+export {
+  fitRecalibration,
+  LEAST_FITTED,
+  LEAST_FITTED_OF_EACH,
+  type RecalibrationReport,
+} from "./report/recalibrate.ts";
 export type { ConstantPredictor, Estimate, ScoreReport } from "./report/score-report.ts";
 export { count, describeBasis, percent, signed, summarize } from "./report/sentence.ts";
 export { checkThreshold, type ThresholdCheck } from "./report/threshold-check.ts";

@@ -9,7 +9,7 @@ import {
 } from "evaluator-cli-kit";
 import { type ReadConversation, createConversationReader } from "../openai/conversation.ts";
 import { parseRouterOptions, type RouterOptions } from "../options/router-options.ts";
-import type { PriceList } from "../prices/tokens.ts";
+import { CHARACTERS_PER_TOKEN, type PriceList } from "../prices/tokens.ts";
 import { readPriceList } from "../prices/refresh-prices.ts";
 import { connectServices } from "../services/connect-services.ts";
 import type { Services } from "../services/services.ts";
@@ -173,7 +173,6 @@ function rankOf({ choice }: { readonly choice: Tier }): number {
 
 /** Tokens of a reply that costs are computed for, where the file names none. */
 const REPLY_TOKENS = 300;
-const CHARACTERS_PER_TOKEN = 4;
 
 async function tierCosts(
   { catalog }: Services,

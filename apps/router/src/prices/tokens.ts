@@ -73,7 +73,7 @@ export interface TokenMeter {
 }
 
 /** A rule of thumb for English; the reply's own count comes with its end only. */
-const CHARACTERS_PER_TOKEN = 4;
+export const CHARACTERS_PER_TOKEN = 4;
 
 type Prompt = string | readonly ModelMessage[];
 

@@ -16,7 +16,7 @@ export interface GroupReport {
   readonly pValue: number | null;
 }
 
-/** Fewer rows are listed and not judged. */
+/** Fewer labelled rows are listed and not judged. Chosen, not measured. */
 export const LEAST_JUDGED = 30;
 
 /** Returns what the rows of each group come to, the largest first. */

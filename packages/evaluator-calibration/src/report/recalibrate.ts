@@ -21,9 +21,11 @@ export interface RecalibrationReport {
   readonly note: string | null;
 }
 
-// Chosen, not measured; that a fit helps is shown on rows it did not see, whatever their number.
-const LEAST_LABELS = 100;
-const LEAST_OF_EACH = 20;
+// All three chosen, not measured; that a fit helps is shown on rows it did not see, whatever their number.
+/** The fewest labels that a recalibration is fitted to. */
+export const LEAST_FITTED = 100;
+/** The fewest labels of each side that a recalibration of a yes/no question is fitted to. */
+export const LEAST_FITTED_OF_EACH = 20;
 const LEAST_FOR_ISOTONIC = 1000;
 
 /** Returns the recalibration that helps most on held-out rows, where one does. */
@@ -58,13 +60,13 @@ export function fitRecalibration(rows: LabelledRows): Recalibration {
 
 function reasonForNone({ kind, truth }: LabelledRows): string | null {
   const n = truth.length;
-  if (n < LEAST_LABELS) return `Recalibrating takes ${LEAST_LABELS} labels; there are ${n}.`;
+  if (n < LEAST_FITTED) return `Recalibrating takes ${LEAST_FITTED} labels; there are ${n}.`;
   if (kind !== "boolean") return null;
   const yes = truth.reduce((sum, one) => sum + one, 0);
   const fewer = Math.min(yes, n - yes);
-  return fewer >= LEAST_OF_EACH
+  return fewer >= LEAST_FITTED_OF_EACH
     ? null
-    : `Recalibrating takes ${LEAST_OF_EACH} labels of each side; of one there are ${fewer}.`;
+    : `Recalibrating takes ${LEAST_FITTED_OF_EACH} labels of each side; of one there are ${fewer}.`;
 }
 
 function noteOf(recalibration: Recalibration): string | null {

@@ -13,6 +13,7 @@ import {
 } from "evaluator-client";
 import { CliError, type CliContext, printable } from "evaluator-cli-kit";
 import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
+import { PROGRESS_EVERY_MS } from "../files/read-records.ts";
 import { type AnswerStore, engineKey, type KeptEvaluation, type Outcome } from "./answer-store.ts";
 import type { CompareArguments } from "./compare-arguments.ts";
 import type { Asked } from "./read-asked.ts";
@@ -35,7 +36,6 @@ export interface AskOptions {
   readonly concurrency: CompareArguments["concurrency"];
 }
 
-const PROGRESS_EVERY_MS = 2000; // chosen, not measured
 // Chosen, not measured: one record may be rejected or too long; this many in a row, with none answered between, are the engine.
 const MOST_IN_A_ROW = 5;
 

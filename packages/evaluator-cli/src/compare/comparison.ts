@@ -2,6 +2,7 @@ import {
   compareLabelled,
   isFairDraw,
   type LabelledComparison,
+  LEAST_JUDGED,
   type QuestionKind,
   type QuestionReport,
   reportQuestion,
@@ -81,9 +82,6 @@ export interface ComparedQuestion {
   readonly agreements: readonly Agreement[];
   readonly disagreements: readonly Disagreement[];
 }
-
-/** Fewer labelled records of both show no difference worth a judgement. */
-const LEAST_JUDGED = 30;
 
 /** Returns how engines compare. */
 export function compareEngines(

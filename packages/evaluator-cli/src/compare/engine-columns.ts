@@ -8,6 +8,8 @@ import {
   type JoinedColumn,
   type LabelledRows,
   LabelJoin,
+  LEAST_FITTED,
+  LEAST_FITTED_OF_EACH,
   questionHash,
   type Recalibration,
   type RecordAnswer,
@@ -105,10 +107,6 @@ export function rowsOf(rows: LabelledRows, isTaken: (id: string) => boolean): La
   );
 }
 
-/** A fit takes as many labels as an artifact does. */
-const LEAST_FITTED = 100;
-const LEAST_OF_EACH = 20;
-
 /** Returns which records every engine is fitted on: one half by their ids, the same for all. */
 function isFitted(id: string, seed: number): boolean {
   return (Number.parseInt(hash("sha256", `${seed} ${id}`).slice(0, 2), 16) & 1) === 0;
@@ -151,9 +149,9 @@ function fitTo(question: string, rows: LabelledRows | null, seed: number): Recal
   const fitted = rows === null ? null : rowsOf(rows, (id) => isFitted(id, seed));
   const n = fitted?.truth.length ?? 0;
   const yes = fitted?.truth.filter((one) => one === 1).length ?? 0;
-  const isOneSided = fitted?.kind === "boolean" && Math.min(yes, n - yes) < LEAST_OF_EACH;
+  const isOneSided = fitted?.kind === "boolean" && Math.min(yes, n - yes) < LEAST_FITTED_OF_EACH;
   if (fitted !== null && n >= LEAST_FITTED && !isOneSided) return fitRecalibration(fitted);
-  const wanted = `${LEAST_FITTED} labels there, of yes/no questions ${LEAST_OF_EACH} of each side`;
+  const wanted = `${LEAST_FITTED} labels there, of yes/no questions ${LEAST_FITTED_OF_EACH} of each side`;
   const what = printable`--calibrated fits on one half of the labels and takes ${wanted}; ${question} has ${String(n)}.`;
   throw new CliError(`${what} Label more, or compare without --calibrated.`, {
     exitCode: endings.notEnoughLabels,

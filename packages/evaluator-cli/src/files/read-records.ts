@@ -22,7 +22,8 @@ export interface RecordFile {
 }
 
 const CHUNK_BYTES = 1 << 16;
-const PROGRESS_EVERY_MS = 2000;
+/** How often progress is printed. Chosen, not measured. */
+export const PROGRESS_EVERY_MS = 2000;
 
 /**
  * Reads a file record by record, without ever holding all of it, and tells of its progress.
