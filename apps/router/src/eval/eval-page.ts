@@ -1,5 +1,5 @@
 import { curve, html, name, page, plot, type Point, table } from "evaluator-page-kit";
-import { pageStyle } from "../report/page-style.ts";
+import { pageStyle } from "../report/decisions-page.ts";
 import { tierNames } from "../tier-question.ts";
 import {
   describeDial,

@@ -1,9 +1,17 @@
 import { stat } from "node:fs/promises";
 import { barList, html, page, table } from "evaluator-page-kit";
 import { type Tier, tierNames } from "../tier-question.ts";
-import { pageStyle } from "./page-style.ts";
 import { type LoggedRecord, readRecords } from "./read-records.ts";
 import { describeSummary, dollars, noTiers, savingOf, summarize } from "./summary.ts";
+
+/** The look of the decisions' page and the evaluation's, beside that of every report. */
+export const pageStyle = `
+main { display: grid; gap: 1.25rem; margin-top: 1.25rem; }
+main > * { min-width: 0; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.05rem; margin-bottom: 0.5rem; }
+.notice { margin-top: 0.35rem; color: var(--quiet); }
+`;
 
 /** What of a log is read, at most: its end, some hundred thousand messages. */
 const MOST_BYTES = 64 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { plantedKey } from "../testing/keep-output.ts";
 import { runHere, startProgram } from "../testing/start-program.ts";
-import { selfCheckProgram, selfCheckProgramOptions } from "./self-check-program.ts";
+import { selfCheckProgram, selfCheckProgramOptions } from "./run-self-check.ts";
 
 const selfCheck = [selfCheckProgram, selfCheckProgramOptions] as const;
 

@@ -1,4 +1,4 @@
 import { runProgram } from "evaluator-cli-kit";
-import { selfCheckProgram, selfCheckProgramOptions } from "./self-check-program.ts";
+import { selfCheckProgram, selfCheckProgramOptions } from "./run-self-check.ts";
 
 await runProgram(selfCheckProgram, selfCheckProgramOptions);

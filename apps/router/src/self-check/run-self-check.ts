@@ -1,4 +1,14 @@
-import { CliError, type Environment, parseWords, readPositionals } from "evaluator-cli-kit";
+import {
+  CliError,
+  describeDefect,
+  type Environment,
+  exitCodes,
+  parseWords,
+  type Program,
+  type ProgramOptions,
+  readPositionals,
+} from "evaluator-cli-kit";
+import { ConfigurationError } from "evaluator-client";
 import { createApp } from "../create-app.ts";
 import { defaultPolicy } from "../decision/decision.ts";
 import { defaultTierModels } from "../options/environment-schema.ts";
@@ -7,8 +17,37 @@ import { loadPage } from "../page/load-page.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { type ChatAnswer, checkPrompts } from "./check-prompts.ts";
 
+const name = "The self-check";
+
+/** What the program is called, how it is typed, and whose messages are for a person. */
+export const selfCheckProgramOptions: ProgramOptions = {
+  name,
+  help: {
+    command: "npm run self-check --",
+    usage: `Usage: npm run self-check -- [--live]
+
+Routes three known prompts and reports what went wrong.
+
+  --live  ask the service that .env or the environment names, in place of the emulator
+
+Examples
+  npm run self-check
+  npm run self-check -- --live`,
+  },
+  isForPerson: (error) => error instanceof ConfigurationError,
+};
+
+/** Asks for the known prompts, prints what came, and returns the exit code. */
+export const selfCheckProgram: Program = async (words, { env, stdout, stderr }) => {
+  const passed = await runSelfCheck(selfCheckOptions(words, env), {
+    write: (text) => void stdout.write(text),
+    reportDefect: (error) => void stderr.write(describeDefect(error, name)),
+  });
+  return passed ? exitCodes.done : exitCodes.failed;
+};
+
 /** Where a self-check writes to. */
-export interface SelfCheckOutput {
+interface SelfCheckOutput {
   /** Prints a text. */
   readonly write: (text: string) => void;
   /** Called with an error nobody expected. */
@@ -19,7 +58,7 @@ const recordedNotice =
   "Answers are recordings, played by the local emulator; --live asks the configured service.";
 
 /** Checks the whole router, all but its port, and returns whether every prompt passed. */
-export async function runSelfCheck(
+async function runSelfCheck(
   { engines, tierModels }: RouterOptions,
   { write, reportDefect }: SelfCheckOutput,
 ): Promise<boolean> {

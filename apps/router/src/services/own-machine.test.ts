@@ -8,7 +8,7 @@ import { describeReplyFailure } from "../reply/reply-failure.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { nineFields, readEvents } from "../testing/read-answers.ts";
 import { runHere, startRouterHere } from "../testing/start-program.ts";
-import { selfCheckProgram, selfCheckProgramOptions } from "../self-check/self-check-program.ts";
+import { selfCheckProgram, selfCheckProgramOptions } from "../self-check/run-self-check.ts";
 import { startTestRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import { connectServices } from "./connect-services.ts";

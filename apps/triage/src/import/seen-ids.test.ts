@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SeenIds } from "./seen-ids.ts";
+import { SeenIds } from "./import-mails.ts";
 
 test("an id that comes again gets a number, one that looks numbered too", () => {
   using ids = new SeenIds();

@@ -7,14 +7,25 @@ import type { TriageRun } from "../commands.ts";
 import type { JournalAddress } from "../journal-address.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { checkOutput } from "../output/check-output.ts";
-import { describeEngine, type TriageContext } from "../service.ts";
+import { recordNames } from "../output/triage-record.ts";
+import { toRawLine, type TriageRecord, writeRecords } from "../output/write-records.ts";
+import type { CallFailure } from "../run/ask-calls.ts";
 import { checkCost, describeEstimate } from "../run/estimate.ts";
 import { type CallPlan, planCalls } from "../run/plan-calls.ts";
-import { unfinished } from "../run/results.ts";
+import {
+  describeFailures,
+  describeWritten,
+  FAILURES_SHOWN,
+  isInTable,
+  printLines,
+  printTable,
+  unfinished,
+} from "../run/results.ts";
 import { readRunContext, type RunContext } from "../run/run-context.ts";
 import { describeDryRun, estimateFor } from "../run/triage-file.ts";
+import { describeEngine, type TriageContext } from "../service.ts";
 import { withRuns } from "./open-runs.ts";
-import { giveRunResults } from "./run-results.ts";
+import { answeredRows } from "./run-records.ts";
 import { describeRun, workWithOthers } from "./work.ts";
 
 /**
@@ -123,4 +134,44 @@ async function join(
     stderr.write(printable`Run ${String(last.run)} of ${name} is another one: it asks ${what}.\n`);
   }
   return info;
+}
+
+/** The table is sorted, so its records are held; the file takes any number. */
+const TABLE_AT_MOST = 200_000;
+
+/** Writes the results of a run beside its input, prints the table, and returns the exit code. */
+async function giveRunResults(
+  runs: PostgresRuns,
+  info: RunInfo,
+  context: RunContext,
+): Promise<number> {
+  const { run, stderr, outputPath, fields, input } = context;
+  const hasTable = info.records <= TABLE_AT_MOST;
+  const held: TriageRecord[] = [];
+  const failures: CallFailure[] = [];
+  const news = await runs.newIds(info);
+  let failed = 0;
+  const records = async function* records(): AsyncGenerator<TriageRecord> {
+    for await (const { idx: index, record, kept } of answeredRows(runs, info, context)) {
+      if (kept === null && (failed += 1) <= FAILURES_SHOWN) {
+        failures.push({ index, id: record.id, error: String(record["error"]) });
+      }
+      if (hasTable && isInTable({ record, kept, news }, context)) held.push(record);
+      yield record;
+    }
+  };
+  const names = recordNames(fields, info.answered < info.records);
+  await writeRecords(outputPath, records(), { format: run.format, names });
+  stderr.write(describeFailures(failures, failed));
+  stderr.write(describeWritten({ records: info.records, failed, of: input.length }, outputPath));
+  if (run.raw) await printLines(rawLines(runs, info, context), context);
+  if (hasTable) await printTable({ shown: held, of: info.records, news }, context);
+  else stderr.write(`No table is printed of more than ${printCount(TABLE_AT_MOST)} records.\n`);
+  return failed > 0 || input.leftOutCount > 0 ? 2 : 0;
+}
+
+async function* rawLines(runs: PostgresRuns, info: RunInfo, context: RunContext) {
+  for await (const { record, kept } of answeredRows(runs, info, context)) {
+    if (kept !== null) yield toRawLine(record.id, kept);
+  }
 }

@@ -1,9 +1,10 @@
-import { count, percent } from "evaluator-calibration";
-import { html, page } from "evaluator-page-kit";
-import type { CalibrationReport } from "./calibration-report.ts";
-import { nameSource } from "../sentences.ts";
+import { count, type CurveReport, describeBasis, percent } from "evaluator-calibration";
+import { html, type Html, page } from "evaluator-page-kit";
 import { pageStyle } from "../page-style.ts";
-import { questionSection } from "./question-section.ts";
+import { curvePlot, histogramPlot, riskPlot } from "../report-plots.ts";
+import { describeAction, describeJoin, describeLabelers, nameSource } from "../sentences.ts";
+import type { CalibrationReport } from "./calibration-report.ts";
+import { groupCard, neededCard, recalibrationCard, worstCard } from "./detail-cards.ts";
 
 /** Returns the report as one page: each question on one sheet of A4, with nothing to fetch or run. */
 export function reportPage(report: CalibrationReport): string {
@@ -25,4 +26,196 @@ export function reportPage(report: CalibrationReport): string {
       </p>
     </footer>`;
   return page({ title: "Do the probabilities hold?", style: pageStyle, body });
+}
+
+type Reported = CalibrationReport["reports"][number];
+
+/** Returns everything about one source and question. */
+function questionSection(question: Reported, report: CalibrationReport): Html {
+  const { curve, actions, groups, noPromise } = question;
+  const basis = describeBasis(question.source.basis);
+  const join = report.join.find((counts) => counts.question === question.question);
+  return html`<section class="question${curve === null ? " small" : ""}">
+    <h2>${withNames(question.sentence)}</h2>
+    ${basis === null ? null : html`<p class="notice">${basis}</p>`}
+    <p class="quiet">
+      Answered by ${nameSource(question.source)}. ${join === undefined ? "" : describeJoin(join)}
+    </p>
+    ${tiles(question)}
+    <div class="columns">
+      <div class="stack">
+        ${curve === null ? fewCard(question) : curveCard(question, curve)}
+        ${curve === null ? null : printedCard(curve)}
+      </div>
+      <div class="stack">
+        ${actions.length === 0 ? null : actionCard(question, report)}
+        ${noPromise === null || actions.length > 0 ? null : html`<p class="notice">${noPromise}</p>`}
+        ${groups.length === 0 ? null : groupCard(question)} ${recalibrationCard(question)}
+        ${neededCard(question, report)}
+      </div>
+    </div>
+    ${worstCard(question, report)}
+  </section>`;
+}
+
+function tiles({ scores, curve, n, kind, ...question }: Reported): Html {
+  const { skill, accuracy, constant, levels } = scores;
+  const brier = `Brier ${scores.brier.toFixed(3)}${kind === "boolean" ? "" : " of 2"}, base rate ${constant.brier.toFixed(3)}`;
+  const ranked =
+    levels === null || constant.rankedProbability === null
+      ? ""
+      : `; RPS ${levels.rankedProbability.toFixed(3)}, base rate ${constant.rankedProbability.toFixed(3)}; off by ${levels.meanAbsoluteError.toFixed(2)} levels, Spearman ${levels.spearman.toFixed(2)}`;
+  const chance =
+    curve === null
+      ? "needs 30 labels"
+      : `by chance up to ${curve.miscalibrationByChance.toFixed(4)}; ECE ${curve.calibrationError.equalWidth.toFixed(3)}, by chance ${curve.calibrationError.equalWidthByChance.toFixed(3)}`;
+  return html`<dl class="tiles">
+    <div>
+      <dt>Skill</dt>
+      <dd>
+        ${percent(skill.value)}<small
+          >${range(skill)}; always the base rate: 0 %. ${brier}${ranked}</small
+        >
+      </dd>
+    </div>
+    <div>
+      <dt>Accuracy</dt>
+      <dd>
+        ${percent(accuracy.value)}<small
+          >${range(accuracy)}; always “${constant.always}”: ${percent(constant.accuracy)}. Log loss
+          ${scores.logLoss.value.toFixed(3)}, base rate ${constant.logLoss.toFixed(3)}</small
+        >
+      </dd>
+    </div>
+    <div>
+      <dt>Miscalibration</dt>
+      <dd>
+        ${curve === null ? "–" : `${curve.isCalibrated ? "✓" : "✗"} ${curve.miscalibration.toFixed(4)}`}<small
+          >${chance}</small
+        >
+      </dd>
+    </div>
+    <div>
+      <dt>Labels</dt>
+      <dd>
+        ${count(n)}<small
+          >by
+          ${describeLabelers({ ...question, scores, curve, n, kind })}${question.isWeighted ? "; weighted by how they were drawn" : ""}</small
+        >
+      </dd>
+    </div>
+  </dl>`;
+}
+
+function range({ low, high }: { low: number; high: number }): string {
+  return `${percent(low)} to ${percent(high)}`;
+}
+
+function fewCard({ n }: Reported): Html {
+  return html`<div class="card">
+    <h3>Too few labels for a curve</h3>
+    <p>
+      ${count(n)} labelled answers show scores with wide ranges, and no curve, threshold or promise.
+      From 30 on there is one.
+    </p>
+  </div>`;
+}
+
+function curveCard({ kind, question }: Reported, curve: CurveReport): Html {
+  const what =
+    kind === "boolean"
+      ? "yes"
+      : kind === "choice"
+        ? "the most probable option"
+        : "the most probable level";
+  return html`<figure class="card">
+    <h3>Does “${what}” come true as often as printed?</h3>
+    ${curvePlot(curve.points, question)} ${histogramPlot(curve.points, question)}
+    <figcaption>
+      Line: what came true (isotonic). Shaded: where 90 % of lines lie if every printed value is
+      true. ▲: outside it. Dotted: as printed.
+    </figcaption>
+  </figure>`;
+}
+
+interface PrintedRange {
+  readonly from: number;
+  readonly to: number;
+  n: number;
+  printed: number;
+  observed: number;
+}
+
+/** Printed values in tenths: each ends with its upper edge, and the first begins with 0. */
+function printedRanges({ points }: CurveReport): PrintedRange[] {
+  const ranges = Array.from({ length: 10 }, (_, index) => ({
+    from: index / 10,
+    to: (index + 1) / 10,
+    n: 0,
+    printed: 0,
+    observed: 0,
+  }));
+  for (const { p, share, n } of points) {
+    const range = ranges[Math.max(0, Math.ceil(10 * p - 1e-9) - 1)];
+    if (range === undefined) continue;
+    range.n += n;
+    range.printed += n * p;
+    range.observed += n * share;
+  }
+  return ranges.filter(({ n }) => n > 0);
+}
+
+function printedCard(curve: CurveReport): Html {
+  const rows = printedRanges(curve).map(
+    ({ from, to, n, printed, observed }) =>
+      html`<tr>
+        <td>${from.toFixed(1)}–${to.toFixed(1)}</td>
+        <td class="number">${count(n)}</td>
+        <td class="number">${percent(printed / n)}</td>
+        <td class="number">${percent(observed / n)}</td>
+      </tr>`,
+  );
+  return html`<div class="card">
+    <h3>Printed → came true</h3>
+    <table>
+      <thead>
+        <tr>
+          <th>printed</th>
+          <th class="number">rows</th>
+          <th class="number">mean</th>
+          <th class="number">came true</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function actionCard({ actions, noPromise }: Reported, report: CalibrationReport): Html {
+  return html`<figure class="card">
+    <h3>What may I do without asking?</h3>
+    ${riskPlot(actions, report.maxRisk)}
+    ${noPromise === null ? null : html`<p class="notice">${noPromise}</p>`}
+    <ul>
+      ${actions.map((action) => html`<li>${capital(describeAction(action, report))}</li>`)}
+    </ul>
+    <figcaption>
+      Line: share wrong when acting on that share of rows, safest first; shaded: 95 % interval of
+      the solid line. A promise holds for records like the labelled ones.
+    </figcaption>
+  </figure>`;
+}
+
+/** A sentence with what stands between its backticks as names. */
+function withNames(sentence: string): readonly (Html | string)[] {
+  return sentence
+    .replaceAll(" %", "\u00A0%")
+    .split("`")
+    .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
