@@ -69,7 +69,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
   "packages/page-kit": ["bundle-script html", "page plot", "marks", "index"],
   "packages/recorder": ["contract-breaches live shape", "drift record"],
   "packages/benchmarks": [
-    "client-build exchange",
+    "client-build sample-requests",
     "process",
     "server",
     "targets",

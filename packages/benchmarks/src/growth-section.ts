@@ -6,7 +6,7 @@ import {
   type Runner,
 } from "./calls/contestants.ts";
 import { references, type TargetName } from "./targets/targets.ts";
-import { choiceQuestions, type QuestionShape } from "./exchange.ts";
+import { choiceQuestions, type QuestionShape } from "./sample-requests.ts";
 import { printNumber, printSummary, compareRounds, type Summary, summarise } from "./figures.ts";
 import type { ReportTable, SectionResult, SectionContext } from "./section.ts";
 

@@ -1,7 +1,7 @@
 import process from "node:process";
 import type { EvaluationRequest } from "evaluator-client";
 import { loadClient } from "../client-build.ts";
-import { apiKey, mailState, triageQuestions } from "../exchange.ts";
+import { apiKey, mailState, triageQuestions } from "../sample-requests.ts";
 import { serveParent } from "evaluator-cli-kit/child";
 import { verifierFor } from "../server/replies.ts";
 

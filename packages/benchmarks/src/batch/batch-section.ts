@@ -1,5 +1,5 @@
 import { startChild } from "evaluator-cli-kit/child";
-import { triageQuestions } from "../exchange.ts";
+import { triageQuestions } from "../sample-requests.ts";
 import { printNumber } from "../figures.ts";
 import type { SectionResult, SectionContext } from "../section.ts";
 import type { BatchFigures, BatchService, MemorySample } from "./batch-process.ts";

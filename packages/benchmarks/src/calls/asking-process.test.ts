@@ -4,7 +4,7 @@ import { compileCache } from "evaluator-cli-kit/testing";
 import type { Questions } from "evaluator-client";
 import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { buildClient, type BuiltClient, ownClient } from "../client-build.ts";
-import { mailState, triageQuestions } from "../exchange.ts";
+import { mailState, triageQuestions } from "../sample-requests.ts";
 import { type Child, startChild } from "evaluator-cli-kit/child";
 import { cannedReplies } from "../server/replies.ts";
 import { createCannedServer } from "../server/canned-server.ts";

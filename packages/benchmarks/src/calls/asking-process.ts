@@ -1,5 +1,5 @@
 import type { Questions } from "evaluator-client";
-import { mailState } from "../exchange.ts";
+import { mailState } from "../sample-requests.ts";
 import { serveParent } from "evaluator-cli-kit/child";
 import { verifierFor } from "../server/replies.ts";
 import { measureAllocation, type RoundOptions, runRound, type VerifiedCall } from "./run-round.ts";

@@ -1,5 +1,5 @@
 import type { Questions } from "evaluator-client";
-import { triageQuestions } from "../exchange.ts";
+import { triageQuestions } from "../sample-requests.ts";
 import { printNumber, printSummary, compareRounds, type Summary, summarise } from "../figures.ts";
 import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
 import {

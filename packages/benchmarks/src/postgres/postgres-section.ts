@@ -5,7 +5,7 @@ import { migrate, postgresLimits } from "evaluator-postgres";
 import { Client } from "pg";
 import { type OwnServer, startOwnServer } from "evaluator-cli-kit/postgres-server";
 import { type Contestant, startContestants } from "../calls/contestants.ts";
-import { triageQuestions } from "../exchange.ts";
+import { triageQuestions } from "../sample-requests.ts";
 import { printNumber } from "../figures.ts";
 import { runProgram } from "../process/program.ts";
 import type { SectionContext, SectionResult } from "../section.ts";

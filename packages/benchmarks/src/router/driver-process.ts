@@ -2,7 +2,7 @@ import { createGateway, generateText } from "ai";
 import { request } from "undici";
 import { type RoundOptions, runRound, type VerifiedCall } from "../calls/run-round.ts";
 import { loadClient } from "../client-build.ts";
-import { apiKey, gatewayHeaders, replyText, tierQuestions } from "../exchange.ts";
+import { apiKey, gatewayHeaders, replyText, tierQuestions } from "../sample-requests.ts";
 import { serveParent } from "evaluator-cli-kit/child";
 
 /** How a message gets its reply: through the router, or by its two upstream calls alone. */

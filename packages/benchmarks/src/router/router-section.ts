@@ -1,5 +1,5 @@
 import { measureRounds, type Runner, type RoundsByName } from "../calls/contestants.ts";
-import { tierQuestions } from "../exchange.ts";
+import { tierQuestions } from "../sample-requests.ts";
 import { type Child, startChild } from "evaluator-cli-kit/child";
 import { printNumber, printSummary, type Summary, summarise } from "../figures.ts";
 import type { ReportTable, SectionResult, SectionContext } from "../section.ts";

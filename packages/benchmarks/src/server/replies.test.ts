@@ -1,6 +1,6 @@
 import { answerSchema, checkAnswers } from "evaluator-client";
 import { expect, test } from "vitest";
-import { choiceQuestions, tierQuestions, triageQuestions } from "../exchange.ts";
+import { choiceQuestions, tierQuestions, triageQuestions } from "../sample-requests.ts";
 import { sampleAnswers } from "./replies.ts";
 
 test.each([

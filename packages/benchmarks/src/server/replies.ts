@@ -1,5 +1,5 @@
 import type { Questions, Answer, Question } from "evaluator-client";
-import { type GivenAnswers, replyBody } from "../exchange.ts";
+import { type GivenAnswers, replyBody } from "../sample-requests.ts";
 import { type CannedReply, toReply } from "./canned-server.ts";
 
 // Written here and not taken from recorded exchanges, which ask at most four questions: here they and

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tierQuestions } from "../exchange.ts";
+import { tierQuestions } from "../sample-requests.ts";
 import { serveParent } from "evaluator-cli-kit/child";
 import { gatewayBody, sampleAnswers } from "../server/replies.ts";
 

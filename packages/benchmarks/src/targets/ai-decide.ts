@@ -1,6 +1,6 @@
 import { createGateway, experimental_decide as decide } from "ai";
 import type { Ask, TargetSetUp } from "./target.ts";
-import { apiKey } from "../exchange.ts";
+import { apiKey } from "../sample-requests.ts";
 
 /** Opens the `ai` package on the gateway, with its own checks. */
 export function openAiDecide({ addresses }: TargetSetUp): Ask {

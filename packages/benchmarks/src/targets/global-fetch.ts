@@ -1,5 +1,5 @@
 import { type Ask, type TargetSetUp, answersIn } from "./target.ts";
-import { gatewayHeaders as headers } from "../exchange.ts";
+import { gatewayHeaders as headers } from "../sample-requests.ts";
 
 /** Opens Node's own `fetch`, as one writes it by hand. */
 export function openGlobalFetch({ addresses }: TargetSetUp): Ask {

@@ -1,6 +1,6 @@
 import type { EvaluatorOptions, Question, Questions } from "evaluator-client";
 import { loadClient, type Client } from "../client-build.ts";
-import { apiKey } from "../exchange.ts";
+import { apiKey } from "../sample-requests.ts";
 import type { ServiceAddresses } from "../server/start-server.ts";
 import type { Ask, TargetSetUp } from "./target.ts";
 

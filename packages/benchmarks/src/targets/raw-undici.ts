@@ -1,5 +1,5 @@
 import { request, Agent, type Dispatcher } from "undici";
-import { gatewayHeaders as headers } from "../exchange.ts";
+import { gatewayHeaders as headers } from "../sample-requests.ts";
 import { type Ask, type TargetSetUp, answersIn } from "./target.ts";
 
 /** Opens what a good engineer writes by hand, and the reference of every ratio. */

@@ -1,5 +1,5 @@
 import type { Questions } from "evaluator-client";
-import type { GivenAnswers, MailState } from "../exchange.ts";
+import type { GivenAnswers, MailState } from "../sample-requests.ts";
 import type { ServiceAddresses } from "../server/start-server.ts";
 
 /** What one call sends. */

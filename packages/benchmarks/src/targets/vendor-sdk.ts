@@ -1,7 +1,7 @@
 import { type Questions as VendorQuestions, TypeSafeClient } from "@typesafe-ai/sdk";
 import type { Question, Questions } from "evaluator-client";
 import type { Ask, TargetSetUp } from "./target.ts";
-import { apiKey } from "../exchange.ts";
+import { apiKey } from "../sample-requests.ts";
 
 /** Opens the vendor's own SDK on the vendor's own API. */
 export function openVendorSdk({ addresses }: TargetSetUp): Ask {

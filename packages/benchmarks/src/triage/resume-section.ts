@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { triageQuestions } from "../exchange.ts";
+import { triageQuestions } from "../sample-requests.ts";
 import { printNumber } from "../figures.ts";
 import type { SectionResult, SectionContext } from "../section.ts";
 import { writeInbox, inboxName, resumeTriage, runTriage, temporaryFolder } from "./run-triage.ts";

@@ -1,7 +1,7 @@
 import { readFile, writeFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mailState } from "../exchange.ts";
+import { mailState } from "../sample-requests.ts";
 import { runProgram } from "../process/program.ts";
 import type { ServerCounts } from "../server/main.ts";
 import type { BenchmarkServer } from "../server/start-server.ts";

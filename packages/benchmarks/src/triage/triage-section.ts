@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type Contestant, startContestants } from "../calls/contestants.ts";
-import { triageQuestions } from "../exchange.ts";
+import { triageQuestions } from "../sample-requests.ts";
 import { printSummary, summarise } from "../figures.ts";
 import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
 import {

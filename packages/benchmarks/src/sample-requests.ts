@@ -1,4 +1,9 @@
 import type { Questions } from "evaluator-client";
+import mail from "evaluator-fixtures/exchanges/gateway/consent-alert-first-of-thread.json" with { type: "json" };
+import greeting from "evaluator-fixtures/exchanges/gateway/greeting-routes-to-nano.json" with { type: "json" };
+
+// What the apps send: their tests replay these exchanges.
+const [triageRequest, tierRequest] = [mail.request.body, greeting.request.body];
 
 /** The state of one triage call (contract section 4.7). */
 export interface MailState {
@@ -21,56 +26,11 @@ export function mailState(index: number): MailState {
 
 /** Returns the four triage questions (contract section 4.7), as new objects at each call. */
 export function triageQuestions(): Questions {
-  return {
-    category: {
-      type: "choice",
-      instructions: "What kind of email is this, received by the user?",
-      criteria: {
-        security_alert: "account security or sign-in notice from a service the user uses",
-        receipt: "payment receipt, invoice, billing notice",
-        service_notice: "product, policy or terms change",
-        newsletter: "digest, marketing, promotion",
-        personal_reminder: "reminder or task sent by the user or a family member to the user",
-        business_inquiry: "person or company asking for work, contract or deal",
-        other: "none of the above",
-      },
-    },
-    importance: {
-      type: "score",
-      instructions: "How important is it that the user personally reads this email?",
-      criteria: [
-        "ignore: no action and no information needed",
-        "low: informational, skim later",
-        "medium: worth reading this week",
-        "high: needs action or reply within a few days",
-        "critical: needs action today; money, security or a deadline at stake",
-        "insane: needs response within 30 minutes or bad things happen",
-      ],
-    },
-    brand_deal: {
-      type: "boolean",
-      instructions: "Does the email mention a sponsorship or brand deal opportunity for the user?",
-    },
-    scam: {
-      type: "boolean",
-      instructions: "Does the email look like a scam, phishing, or something untrustworthy?",
-    },
-  };
+  return structuredClone(triageRequest.questions) as Questions;
 }
 
-/** The router's question (contract section 4.6), as far as its answer depends on it. */
-export const tierQuestions: Questions = {
-  tier: {
-    type: "choice",
-    instructions: "Which model tier is the cheapest one that can answer the message well?",
-    criteria: {
-      nano: "greeting, small talk, one-line fact, trivial request",
-      fast: "simple question or short task with a clear answer, no deep reasoning",
-      balanced: "needs real reasoning, planning, careful explanation, or writing code",
-      frontier: "large multi-step or high-stakes work where a wrong answer is costly",
-    },
-  },
-};
+/** The router's question (contract section 4.6). */
+export const tierQuestions = tierRequest.questions as Questions;
 
 /** The text that every reply of the canned text model consists of. */
 export const replyText = "Hello! How can I help you today?";
