@@ -2,7 +2,7 @@ import type { ChatOutcome } from "../../routes/chat-response.ts";
 import type { Decision } from "../../decision/decision.ts";
 
 /** A message of this session that was replied to. */
-export interface PastExchange {
+export interface PastMessage {
   readonly message: string;
   readonly decision: Decision;
   readonly outcome: ChatOutcome;
@@ -12,26 +12,26 @@ export interface PastExchange {
 
 const key = "router-exchanges";
 
-/** Exchanges that are kept; beyond it the oldest goes first. */
+/** Messages that are kept; beyond it the oldest goes first. */
 const MOST = 50;
 
 /**
  * Returns what this tab has asked: kept in the browser until the tab is closed or somebody forgets
  * it.
  */
-export function readHistory(): readonly PastExchange[] {
+export function readHistory(): readonly PastMessage[] {
   try {
     const kept: unknown = JSON.parse(sessionStorage.getItem(key) ?? "[]");
-    return Array.isArray(kept) ? (kept as PastExchange[]) : [];
+    return Array.isArray(kept) ? (kept as PastMessage[]) : [];
   } catch {
     return [];
   }
 }
 
-/** Keeps an exchange; where the browser has no room, or does not want to, nothing is kept. */
-export function keepExchange(exchange: PastExchange): void {
+/** Keeps a message and its reply; where the browser has no room, or does not want to, nothing is kept. */
+export function keepMessage(past: PastMessage): void {
   try {
-    const all = [...readHistory(), exchange].slice(-MOST);
+    const all = [...readHistory(), past].slice(-MOST);
     sessionStorage.setItem(key, JSON.stringify(all));
   } catch {
     forgetHistory();

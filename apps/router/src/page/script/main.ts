@@ -1,5 +1,5 @@
 import { byId, copyOnClick, partOf } from "./elements.ts";
-import { exchange, showPast } from "./exchange.ts";
+import { showAnswer, showPast } from "./message-card.ts";
 import { forgetHistory, readHistory } from "./history.ts";
 import { showTiers } from "./tiers.ts";
 import { createTotals } from "./totals.ts";
@@ -22,7 +22,7 @@ composer.addEventListener("submit", (event) => {
 async function run(text: string): Promise<void> {
   running = new AbortController();
   updateButtons();
-  await exchange(text, { signal: running.signal, totals });
+  await showAnswer(text, { signal: running.signal, totals });
   running = null;
   if (document.activeElement === stop) message.focus(); // it is about to go
   updateButtons();

@@ -2,19 +2,19 @@ import type { Decision } from "../../decision/decision.ts";
 import { ask } from "./ask.ts";
 import { showDecision, showOutcome } from "./decision-view.ts";
 import { announce, byId, copyOf, partOf, reveal } from "./elements.ts";
-import { keepExchange, type PastExchange } from "./history.ts";
+import { keepMessage, type PastMessage } from "./history.ts";
 import { showActions } from "./reply-actions.ts";
 import { createReplyView } from "./reply-view.ts";
 import { costsOf, type Totals } from "./totals.ts";
 
-/** What ends an exchange, and what counts it. */
-export interface ExchangeOptions {
+/** What ends the wait for an answer, and what counts it. */
+export interface CardOptions {
   readonly signal: AbortSignal;
   readonly totals: Totals;
 }
 
 /** Sends a message and shows what comes back in a card of its own, until it ends or is stopped. */
-export async function exchange(message: string, { signal, totals }: ExchangeOptions) {
+export async function showAnswer(message: string, { signal, totals }: CardOptions) {
   const card = addCard(message);
   announce("Choosing a tier");
   const reply = createReplyView(card);
@@ -28,7 +28,7 @@ export async function exchange(message: string, { signal, totals }: ExchangeOpti
     if (name === "done" && decision !== null) {
       const past = { message, decision, outcome: data, text: reply.text(), requestId };
       showEnd(card, past, totals);
-      if (data.replyError === null) keepExchange(past);
+      if (data.replyError === null) keepMessage(past);
     }
   }
   reply.finish();
@@ -37,7 +37,7 @@ export async function exchange(message: string, { signal, totals }: ExchangeOpti
 }
 
 /** Shows a message of this session again, as it ended. */
-export function showPast(past: PastExchange, totals: Totals): void {
+export function showPast(past: PastMessage, totals: Totals): void {
   const card = addCard(past.message);
   showDecision(card, past.decision);
   const reply = createReplyView(card);
@@ -49,10 +49,10 @@ export function showPast(past: PastExchange, totals: Totals): void {
 }
 
 function addCard(message: string): HTMLElement {
-  const card = copyOf("exchange");
+  const card = copyOf("message-card");
   const heading = partOf(card, ".message");
   heading.textContent = message;
-  byId("exchanges").prepend(card);
+  byId("message-cards").prepend(card);
   if (heading.scrollHeight > heading.clientHeight) heading.tabIndex = 0; // scrolled with the keyboard
   return card;
 }
@@ -68,7 +68,7 @@ function showFailure(card: HTMLElement, error: string, decision: Decision | null
   announce(`${decision === null ? "No tier was chosen" : "The reply failed"}. ${error}`);
 }
 
-function showEnd(card: HTMLElement, past: PastExchange, totals: Totals): void {
+function showEnd(card: HTMLElement, past: PastMessage, totals: Totals): void {
   const { decision, outcome, text } = past;
   const costs = costsOf(decision, outcome);
   showOutcome(card, outcome, costs);
