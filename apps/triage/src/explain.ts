@@ -47,7 +47,7 @@ async function describeOfRun(
       );
     }
     const state = JSON.parse(row.state) as JsonValue;
-    const service = { wire: setup.wire, modelId: setup.modelId };
+    const service = { address: setup.wire, modelId: setup.modelId };
     return describeEntry({ id, state, questions, service, evaluation });
   });
 }
@@ -72,8 +72,8 @@ function describeEntry(entry: JournalEntry, calibrated?: CalibratedAnswers): str
   ].join("\n");
 }
 
-function runRows({ service: { wire, modelId }, evaluation }: JournalEntry): string[][] {
-  const asked = [["asked", `${toPrintable(modelId)} through ${toPrintable(wire)}`]];
+function runRows({ service: { address, modelId }, evaluation }: JournalEntry): string[][] {
+  const asked = [["asked", `${toPrintable(modelId)} through ${toPrintable(address)}`]];
   if (evaluation === null) return [...asked, ["answer", "not there; run triage again"]];
   const { usage, costUsd, timing } = evaluation;
   const cost = costUsd === null ? "not reported" : printUsd(costUsd);

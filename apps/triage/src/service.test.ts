@@ -51,7 +51,7 @@ test("other prompts of the same model are another service", () => {
   const target = { url: "http://127.0.0.1:11434", modelId: "m" };
   const wires = [undefined, "logprobs-1 raw", "logprobs-1 balanced"].map((format) => {
     const transport = { name: "logprobs", target: { ...target, ...(format && { format }) } };
-    return serviceOf({ ...transport, send: () => Promise.reject(new Error("unused")) }).wire;
+    return serviceOf({ ...transport, send: () => Promise.reject(new Error("unused")) }).address;
   });
   expect(wires).toEqual([
     "logprobs http://127.0.0.1:11434/",

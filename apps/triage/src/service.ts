@@ -39,26 +39,26 @@ export interface ServiceOptions {
 
 /** Who answers: two services never share an answer. */
 export interface Service {
-  /** The wire, the address behind it, without user name or password, and the prompts it writes, if any. */
-  readonly wire: string;
+  /** The transport, the address behind it without user name or password, and the prompts it writes, if any. */
+  readonly address: string;
   /** The model the requests name. */
   readonly modelId: string;
 }
 
 /** Returns who answers through a transport. */
 export function serviceOf({ name, target }: Transport): Service {
-  if (target === undefined) return { wire: name, modelId: "unknown" };
+  if (target === undefined) return { address: name, modelId: "unknown" };
   const { protocol, host, pathname } = new URL(target.url);
   const prompts = target.format === undefined ? "" : `, prompts ${target.format}`;
-  return { wire: `${name} ${protocol}//${host}${pathname}${prompts}`, modelId: target.modelId };
+  return { address: `${name} ${protocol}//${host}${pathname}${prompts}`, modelId: target.modelId };
 }
 
 /** Returns in one line which engine answers. */
-export function describeEngine({ wire, modelId }: Service): string {
-  if (isEmulator(wire)) {
+export function describeEngine({ address, modelId }: Service): string {
+  if (isEmulator(address)) {
     return "Offline: the emulator on this machine answers, from recordings or by matching words, not a model.\n";
   }
-  return printable`Engine: ${modelId} through ${wire}.\n`;
+  return printable`Engine: ${modelId} through ${address}.\n`;
 }
 
 /** Which run goes on here, and what to do where it cannot. */
@@ -71,15 +71,15 @@ export interface AskedRun {
 
 /** Throws a CliError when a run asks another engine than the one here; two engines never mix. */
 export function checkSameEngine({ run, service, advice }: AskedRun, here: Service): void {
-  if (service.wire === here.wire && service.modelId === here.modelId) return;
-  const asks = printable`${run} asks ${service.modelId} through ${service.wire}`;
-  const instead = printable`and here the engine is ${here.modelId} through ${here.wire}`;
+  if (service.address === here.address && service.modelId === here.modelId) return;
+  const asks = printable`${run} asks ${service.modelId} through ${service.address}`;
+  const instead = printable`and here the engine is ${here.modelId} through ${here.address}`;
   throw new CliError(`${asks}, ${instead}; ${advice}`);
 }
 
 /** Returns whether it is the emulator in this process that answers. */
-export function isEmulator(wire: string): boolean {
-  return wire.startsWith("emulator ");
+export function isEmulator(address: string): boolean {
+  return address.startsWith("emulator ");
 }
 
 const vendorHost = "api.typesafe.ai";

@@ -143,7 +143,7 @@ type TierEvaluation = Evaluation<typeof tierQuestions>;
 
 function askedEvaluation(evaluation: TierEvaluation, { services }: Routing): AskedEvaluation {
   const { timing, costUsd, requestId, modelId } = evaluation;
-  const { redact, evaluatorWire } = services;
+  const { redact, engineAddress } = services;
   const clear = (words: string | null) => (words === null ? null : redact.strictly(words)); // the service's own
   return {
     decisionMs: Math.round(timing.totalMs),
@@ -151,7 +151,7 @@ function askedEvaluation(evaluation: TierEvaluation, { services }: Routing): Ask
     evaluationId: clear(requestId),
     evaluatorModelId: clear(modelId),
     questionHash: tierQuestionHash,
-    wire: evaluatorWire,
+    wire: engineAddress,
   };
 }
 

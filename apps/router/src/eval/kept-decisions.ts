@@ -26,8 +26,8 @@ export interface KeptDecisions {
 const advice = "Name another file with --decisions.";
 
 /** Returns what a decision is known by: what was asked of whom. No text of the prompt is kept. */
-export function decisionKey(state: TierState, wire: string): string {
-  const asked = JSON.stringify([wire, tierQuestionHash, state.user_message, state.earlier_turns]);
+export function decisionKey(state: TierState, engine: string): string {
+  const asked = JSON.stringify([engine, tierQuestionHash, state.user_message, state.earlier_turns]);
   return createHash("sha256").update(asked).digest("base64url");
 }
 

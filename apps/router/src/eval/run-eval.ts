@@ -115,13 +115,13 @@ async function decideAll(
   { services, options, kept, signal, progress }: DecideOptions,
 ): Promise<{ known: KnownDecision[]; asked: EvalSource["asked"] }> {
   const asked = { paid: 0, costUsd: 0, kept: 0 };
-  const { evaluator, evaluatorWire } = services;
+  const { evaluator, engineAddress } = services;
   const model = options.engines.evaluator?.["EVALUATOR_MODEL_ID"] ?? "";
   const isSticky = options.context === "sticky";
   const read = createConversationReader(isSticky ? "last" : options.context);
   const wantedOf = (messages: EvalPrompt["messages"]): Wanted => {
     const { state } = read(messages as Parameters<ReadConversation>[0]);
-    return { state, key: decisionKey(state, `${evaluatorWire} ${model}`) };
+    return { state, key: decisionKey(state, `${engineAddress} ${model}`) };
   };
   // A conversation's tier only rises: every message of its user was decided in its turn.
   const turns = prompts.map(({ messages, decision }) => {

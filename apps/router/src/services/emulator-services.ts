@@ -29,7 +29,7 @@ export function emulatedEngines(tracing: Tracing | null): EmulatedEngines {
     evaluation: {
       evaluator,
       close: () => evaluator.close(),
-      evaluatorWire: "emulator local:emulator",
+      engineAddress: "emulator local:emulator",
       decider: name,
     },
     replies: {

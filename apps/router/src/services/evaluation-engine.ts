@@ -29,7 +29,7 @@ export function connectEvaluation(
       await evaluator.close();
       await pacer?.[Symbol.asyncDispose]();
     },
-    evaluatorWire: `${transport.name} ${address}`,
+    engineAddress: `${transport.name} ${address}`,
     decider: `${transport.target?.modelId ?? "a model"} at ${address}${how}`,
   };
 }

@@ -14,7 +14,7 @@ export interface EvaluationEngine {
   /** Chooses the tier. */
   readonly evaluator: Evaluator;
   /** The transport and the address behind it, without user name or password. */
-  readonly evaluatorWire: string;
+  readonly engineAddress: string;
   /** In words for a person. */
   readonly decider: string;
   /** Lets go of everything held open. */

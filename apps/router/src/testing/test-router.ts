@@ -25,7 +25,7 @@ function servicesOver(fetch: typeof globalThis.fetch): Services {
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
   return {
     evaluator: createEvaluator({ transport, maxRetries: 0 }),
-    evaluatorWire: "gateway http://gateway.invalid/v4/ai",
+    engineAddress: "gateway http://gateway.invalid/v4/ai",
     takesOpenAi: false,
     languageModel: (modelId, { listener } = {}) =>
       createGateway({ apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, { listener }) })(modelId),

@@ -140,7 +140,7 @@ test("a journal that a run wrote meanwhile is read again", async () => {
   const runs = await readJournal(path, (journal) => {
     reads += 1;
     if (reads === 1) {
-      using writer = Journal.open(path, { questions: {}, service: { wire: "w", modelId: "m" } });
+      using writer = Journal.open(path, { questions: {}, service: { address: "w", modelId: "m" } });
       writer.addRun({ ...facts, answered: 7 });
     }
     return journal.runs();

@@ -149,7 +149,7 @@ export class JournalReader extends KeptAnswers {
     if (row === undefined) return null;
     return {
       questions: JSON.parse(String(row["questions"])) as Questions,
-      service: { wire: String(row["wire"]), modelId: String(row["model"]) },
+      service: { address: String(row["wire"]), modelId: String(row["model"]) },
       begin,
     };
   }
@@ -214,7 +214,7 @@ function toEnd(row: Record<string, unknown>, questions: Questions): MailEnd {
 function toEntry(id: string, row: Record<string, unknown>): JournalEntry {
   const [key, state] = [String(row["key"]), String(row["state"])];
   const questions = JSON.parse(String(row["questions"])) as Questions;
-  const service = { wire: String(row["wire"]), modelId: String(row["model"]) };
+  const service = { address: String(row["wire"]), modelId: String(row["model"]) };
   const isWhole = isAsWritten(row) && isKeyOf(key, setupHash({ questions, service }), state);
   return {
     id,

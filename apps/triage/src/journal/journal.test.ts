@@ -10,7 +10,7 @@ import { Journal } from "./journal.ts";
 
 const mails = ["m-1", "m-2", "m-3"].map((id) => sampleMail({ id, subject: `About ${id}` }));
 
-const setup = { questions: {}, service: { wire: "w", modelId: "m" } };
+const setup = { questions: {}, service: { address: "w", modelId: "m" } };
 
 async function folderAfterRun() {
   const cwd = await folderWith(mails);

@@ -143,7 +143,7 @@ export class Journal extends JournalReader implements Disposable {
   #addSetup(): void {
     const { service, questions } = this.#setup;
     const text = JSON.stringify(questions);
-    this.#statements.addSetup.run(this.#setupHash, service.wire, service.modelId, text);
+    this.#statements.addSetup.run(this.#setupHash, service.address, service.modelId, text);
   }
 
   #commitEnds(): void {

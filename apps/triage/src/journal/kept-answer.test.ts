@@ -26,7 +26,7 @@ test("the hashes stay what they were, so that journals of earlier days keep thei
 test.each([
   ["question", { service, questions: { scam: { type: "boolean", instructions: "Is it?" } } }],
   ["model", { questions, service: { ...service, modelId: "n" } }],
-  ["wire", { questions, service: { ...service, wire: "v" } }],
+  ["wire", { questions, service: { ...service, address: "v" } }],
 ] as const)("another %s is another answer", (_, other) => {
   expect(isKeyOf(key, setup, '"a mail"')).toBe(true);
   expect(isKeyOf(key, setupHash(other), '"a mail"')).toBe(false);

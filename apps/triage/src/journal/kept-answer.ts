@@ -11,14 +11,14 @@ export interface CallSetup {
   readonly service: Service;
 }
 
-/** Returns the hash of questions, model and wire. */
+/** Returns the hash of questions, model and address. */
 export function setupHash({ questions, service }: CallSetup): string {
   // The order of keys is input to the model (contract section 2.1), so it counts here as well.
-  return hash("sha256", JSON.stringify([service.wire, service.modelId, questions]), "base64url");
+  return hash("sha256", JSON.stringify([service.address, service.modelId, questions]), "base64url");
 }
 
 /**
- * Returns the name an answer is kept under: a hash of state, questions, model and wire.
+ * Returns the name an answer is kept under: a hash of state, questions, model and address.
  *
  * @param setup - The hash of what all calls of the run have in common.
  * @param state - The state as JSON.

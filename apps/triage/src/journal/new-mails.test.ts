@@ -8,7 +8,7 @@ import { folderWith, startTriage, stoppedClock } from "../testing/start-triage.t
 import { readJournal } from "./read-journal.ts";
 
 const questions = triageQuestions("the user");
-const service = { wire: "gateway", modelId: "unknown" };
+const service = { address: "gateway", modelId: "unknown" };
 
 function mailsCalled(...ids: string[]) {
   return ids.map((id) => sampleMail({ id, subject: `About ${id}` }));

@@ -65,7 +65,7 @@ function sheetsOf(
       {
         id: entry.id,
         questions: entry.questions,
-        wire: entry.service.wire,
+        wire: entry.service.address,
         evaluation: entry.evaluation,
       },
       { file, line: 1 },

@@ -61,7 +61,7 @@ export async function openPacer({
   const { postgresLimits } = await import("evaluator-postgres");
   const store = await postgresLimits(url);
   // Of the key and of who is asked with it; the database sees a hash of this hash.
-  const key = hash("sha256", JSON.stringify([keyFromEnvironment(env) ?? "", service.wire]));
+  const key = hash("sha256", JSON.stringify([keyFromEnvironment(env) ?? "", service.address]));
   const onStoreChange = (isDown: boolean) =>
     stderr.write(
       isDown

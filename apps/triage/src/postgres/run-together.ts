@@ -108,7 +108,13 @@ async function join(
   { context, plan, digest }: { context: RunContext; plan: CallPlan; digest: string },
 ): Promise<RunInfo> {
   const { questions, service, toState, run, stderr, signal } = context;
-  const setup = { hash: setupHash(context), ...service, questions: JSON.stringify(questions) };
+  const { address: wire, modelId } = service;
+  const setup = {
+    hash: setupHash(context),
+    wire,
+    modelId,
+    questions: JSON.stringify(questions),
+  };
   const name = basename(context.inputPath);
   const maxCostUsd = Number.isFinite(run.maxCostUsd) ? run.maxCostUsd : null;
   const records = async function* records(): AsyncGenerator<RunRecord> {

@@ -73,7 +73,8 @@ export async function workWithOthers(info: RunInfo, setting: WorkSetting): Promi
 // Another version of this program may hash or send something else.
 function checkedQuestions({ run, setup }: RunInfo, service: Service): Questions {
   const advice = "set the same engine as where it was begun.";
-  checkSameEngine({ run: `Run ${run}`, service: setup, advice }, service);
+  const begun = { address: setup.wire, modelId: setup.modelId };
+  checkSameEngine({ run: `Run ${run}`, service: begun, advice }, service);
   const questions = JSON.parse(setup.questions) as Questions;
   if (setupHash({ questions, service }) === setup.hash) return questions;
   throw new CliError(
@@ -146,9 +147,9 @@ export async function workOnRuns(
 }
 
 /** Returns the oldest open run of the engine, else one of another engine, or null. */
-async function nextRun(runs: PostgresRuns, { wire, modelId }: Service): Promise<RunInfo | null> {
+async function nextRun(runs: PostgresRuns, { address, modelId }: Service): Promise<RunInfo | null> {
   const open = (await runs.list()).filter(({ state }) => state === "open");
-  const own = open.find(({ setup }) => setup.wire === wire && setup.modelId === modelId);
+  const own = open.find(({ setup }) => setup.wire === address && setup.modelId === modelId);
   return own ?? open[0] ?? null;
 }
 

@@ -154,9 +154,11 @@ export function isInTable(
 
 function runFacts(plan: CallPlan, { context, outcome }: ResultsOptions): RunFacts {
   const { totals, elapsedMs } = outcome;
+  const { address, modelId } = context.service;
   return {
     finishedAt: context.clock.today().toISOString(),
-    ...context.service,
+    wire: address,
+    modelId,
     mails: plan.length,
     answered: totals.succeeded,
     failed: totals.failed,

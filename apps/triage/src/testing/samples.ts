@@ -59,7 +59,7 @@ const oneQuestion = {
 /** One question, and who answers it. */
 export const sampleSetup: CallSetup = {
   questions: oneQuestion,
-  service: { wire: "w", modelId: "m" },
+  service: { address: "w", modelId: "m" },
 };
 
 /** Returns an answer to the question of the sample setup, as a transport brings it. */
