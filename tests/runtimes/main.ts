@@ -94,8 +94,8 @@ function judge(
   { stdout, stderr }: { stdout: string; stderr: string },
 ): string | null {
   if (isTooOld) {
-    const isTold = /Error: evaluator-client needs Node 22\.19 or later, and this is/.test(stderr);
-    return isTold ? null : `It does not say that it is too old:\n${stderr}`;
+    const saysSo = /Error: evaluator-client needs Node 22\.19 or later, and this is/.test(stderr);
+    return saysSo ? null : `It does not say that it is too old:\n${stderr}`;
   }
   const line = stdout.trim().split("\n").at(-1) ?? "";
   if (!line.startsWith("{")) return `${stdout}${stderr}`;

@@ -29,14 +29,14 @@ export interface Call extends Omit<CallOrigin, "instance"> {
 }
 
 /** What a reply is to be like, and what is called while it comes. */
-export interface ReplyWishes extends Pick<
+export interface RouterReplyOptions extends Pick<
   ReplyOptions,
   "onDelta" | "onToolCalls" | "settings" | "form"
 > {
   /** The client's own request, for a server that takes it as it came. */
   readonly body?: Record<string, unknown>;
   /** What the evaluation model chooses beside it, where another model replies. */
-  readonly considered?: Promise<Decision> | null;
+  readonly autoDecision?: Promise<Decision> | null;
   /** Called with the new decision when another model of the chain is asked. */
   readonly onFallback?: (decision: Decision) => void;
 }
@@ -52,7 +52,7 @@ export interface MessageRouter {
   /** Lets the evaluation model choose, for a reply that follows; no tier below `atLeast` is taken. */
   decide(state: TierState, call: Call, atLeast?: Tier | null): Promise<Decision>;
   /** Lets the evaluation model choose for a message that another one answers. */
-  consider(state: TierState, call: Call, atLeast?: Tier | null): Promise<Decision>;
+  decideUnrecorded(state: TierState, call: Call, atLeast?: Tier | null): Promise<Decision>;
   /** Lets the evaluation model choose, and nothing more. */
   decideOnly(state: TierState, call: Call): Promise<Decision>;
   /** Takes the tier the client asks for. */
@@ -60,7 +60,11 @@ export interface MessageRouter {
   /** Takes the model the client asks for. */
   decideModel(model: string, cause?: "requested" | "shadow"): Decision;
   /** Asks the decision's model; a failure is data. */
-  reply(decision: Decision, prompt: ReplyPrompt, wishes: ReplyWishes & Call): Promise<Answer>;
+  reply(
+    decision: Decision,
+    prompt: ReplyPrompt,
+    options: RouterReplyOptions & Call,
+  ): Promise<Answer>;
 }
 
 type ObservedRouting = Routing & { instance: string; observers: readonly Observe[] };
@@ -79,7 +83,7 @@ class ObservedMessageRouter implements MessageRouter {
 
   async decide(state: TierState, call: Call, atLeast: Tier | null = null): Promise<Decision> {
     try {
-      return await this.consider(state, call, atLeast);
+      return await this.decideUnrecorded(state, call, atLeast);
     } catch (thrown) {
       const outcome = call.signal.aborted ? "stopped" : "no-decision";
       const error = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
@@ -88,7 +92,7 @@ class ObservedMessageRouter implements MessageRouter {
     }
   }
 
-  consider(state: TierState, call: Call, atLeast: Tier | null = null): Promise<Decision> {
+  decideUnrecorded(state: TierState, call: Call, atLeast: Tier | null = null): Promise<Decision> {
     const { policy } = this.#routing;
     // The contract's endpoints take the choice as it is.
     const own = call.endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
@@ -110,8 +114,12 @@ class ObservedMessageRouter implements MessageRouter {
     return decideModel(model, this.#routing, cause);
   }
 
-  async reply(first: Decision, prompt: ReplyPrompt, wishes: ReplyWishes & Call): Promise<Answer> {
-    const { considered = null, onFallback, body, ...options } = wishes;
+  async reply(
+    first: Decision,
+    prompt: ReplyPrompt,
+    given: RouterReplyOptions & Call,
+  ): Promise<Answer> {
+    const { autoDecision = null, onFallback, body, ...options } = given;
     const { services, policy } = this.#routing;
     let decision = first;
     const open = (model: string): OpenModel => {
@@ -136,7 +144,7 @@ class ObservedMessageRouter implements MessageRouter {
         },
       });
     const report = (end: MessageEnd) =>
-      this.#reportEnd(end, { decision, call: options, considered });
+      this.#reportEnd(end, { decision, call: options, autoDecision });
     try {
       const reply = await traced(services.tracing ?? null, ask, () => decision.model);
       const outcome = reply.replyError === null ? "replied" : "reply-failed";
@@ -148,11 +156,11 @@ class ObservedMessageRouter implements MessageRouter {
     }
   }
 
-  #reportEnd(end: MessageEnd, { decision, call, considered }: EndedMessage): void {
+  #reportEnd(end: MessageEnd, { decision, call, autoDecision }: EndedMessage): void {
     const origin = this.#originOf(call);
-    if (considered === null) return this.#observe(recordOf(origin, decision, end));
+    if (autoDecision === null) return this.#observe(recordOf(origin, decision, end));
     // Nobody waits for it, and one that fails is none.
-    void considered
+    void autoDecision
       .catch(() => null)
       .then((auto) => this.#observe(recordOf(origin, decision, { ...end, auto })));
   }
@@ -176,7 +184,7 @@ interface EndedMessage {
   readonly decision: Decision;
   readonly call: Call;
   /** What the evaluation model chooses beside it; null where it was not asked. */
-  readonly considered: Promise<Decision> | null;
+  readonly autoDecision: Promise<Decision> | null;
 }
 
 /** Runs a reply as a span, where there is tracing; its model is known at the end only. */

@@ -3,9 +3,9 @@ import type { RunInfo } from "evaluator-postgres";
 import { printCount, printMails } from "./amounts.ts";
 import type { ExportCommand } from "./commands.ts";
 import { withResults } from "./journal-results.ts";
-import { judgedRows } from "./judged-mails.ts";
+import { answeredMails } from "./answered-mails.ts";
 import { formatRecords, toSafeTexts, type TriageRecord } from "./output/write-records.ts";
-import type { JudgedMail } from "./rules/conditions.ts";
+import type { AnsweredMail } from "./rules/conditions.ts";
 import { readFilter } from "./rules/mail-filter.ts";
 import { readRules, type Rule, takeMail } from "./rules/rules-file.ts";
 import type { TriageContext } from "./service.ts";
@@ -30,12 +30,12 @@ export async function exportResults(
     isPrinting = true;
     const isShown = readFilter(command, results);
     let [count, failed] = [0, 0];
-    const counted = async function* counted(): AsyncGenerator<JudgedMail> {
-      for await (const judged of judgedRows(results)) {
-        if (isShown?.(judged) === false) continue;
+    const counted = async function* counted(): AsyncGenerator<AnsweredMail> {
+      for await (const answered of answeredMails(results)) {
+        if (isShown?.(answered) === false) continue;
         count += 1;
-        failed += Number(judged.record["error"] !== undefined);
-        yield judged;
+        failed += Number(answered.record["error"] !== undefined);
+        yield answered;
       }
     };
     const { format } = command;
@@ -54,13 +54,13 @@ export async function exportResults(
   });
 }
 
-async function* recordsOf(mails: AsyncIterable<JudgedMail>): AsyncGenerator<TriageRecord> {
+async function* recordsOf(mails: AsyncIterable<AnsweredMail>): AsyncGenerator<TriageRecord> {
   for await (const { record } of mails) yield record;
 }
 
 /** Returns the ids of the mails that rules take, and what they do with them. */
 async function* actionsOf(
-  mails: AsyncIterable<JudgedMail>,
+  mails: AsyncIterable<AnsweredMail>,
   { rules, taken }: { readonly rules: readonly Rule[]; readonly taken: number[] },
 ): AsyncGenerator<{ id: string; action: string }> {
   for await (const mail of mails) {

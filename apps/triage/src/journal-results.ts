@@ -14,7 +14,7 @@ import { readJournal } from "./journal/read-journal.ts";
 import type { RunFacts } from "./journal/run-facts.ts";
 import { type RecordSetup, recordNames, toRecord } from "./output/triage-record.ts";
 import type { TriageRecord } from "./output/write-records.ts";
-import { type PlainAnswers, plainAnswersOfDatabase, plainAnswersOfFile } from "./plain-answers.ts";
+import { type BaseAnswers, baseAnswersOfDatabase, baseAnswersOfFile } from "./base-answers.ts";
 import { withRuns } from "./postgres/open-runs.ts";
 import { answeredRows, toAnsweredRow } from "./postgres/run-records.ts";
 import { type AnswerField, answerFields } from "./questions/answer-fields.ts";
@@ -48,7 +48,7 @@ export interface RunResults {
   /** Returns the mails that no run before had; null where there are none. */
   readonly newMails: () => Promise<NewMails | null>;
   /** Opens the answers about the contract's four fields of a mail alone. */
-  readonly plainAnswers: () => Promise<PlainAnswers>;
+  readonly baseAnswers: () => Promise<BaseAnswers>;
   /** Returns the names of all fields, in order; goes through a file once to see whether one is `error`. */
   readonly names: () => Promise<readonly string[]>;
   /** The run in PostgreSQL; null for a journal in a file. */
@@ -105,8 +105,8 @@ async function databaseResults(
   const database = { runs, run: info.run, toRow };
   const names = async () => recordNames(fields, info.answered < info.records);
   const newMails = async () => await runs.newIds(info);
-  const plainAnswers = async () => await plainAnswersOfDatabase(runs, info);
-  return { ...setup, rows, names, newMails, plainAnswers, info, facts: [], database };
+  const baseAnswers = async () => await baseAnswersOfDatabase(runs, info);
+  return { ...setup, rows, names, newMails, baseAnswers, info, facts: [], database };
 }
 
 async function findRun(runs: PostgresRuns, { run, file }: ResultsCommand): Promise<RunInfo> {
@@ -179,9 +179,9 @@ async function newestSetup(
   const setup = await setupOf(newest.questions, file, context);
   const kept = { info: null, facts: journal.runs(), database: null };
   const newMails = async () => journal.newMails();
-  const plainAnswers = async () => plainAnswersOfFile(journal, newest);
+  const baseAnswers = async () => baseAnswersOfFile(journal, newest);
   const { service, begin } = newest;
-  return { ...setup, ...kept, newMails, plainAnswers, service, most: begin?.mails };
+  return { ...setup, ...kept, newMails, baseAnswers, service, most: begin?.mails };
 }
 
 async function fileResults(

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { startOwnServer } from "evaluator-cli-kit/postgres-server";
 import { mayMount, moveTo, smallDisk } from "evaluator-postgres/testing";
-import { CONCURRENCY, type Machines, machines, openWay } from "./machines.ts";
+import { CONCURRENCY, type Machines, machines, openProxy } from "./machines.ts";
 
 const url = inject("postgresUrl");
 // A disk that fills up is a small one, which mostly root alone may mount.
@@ -114,17 +114,17 @@ describe.skipIf(url === null)("machines that answer one run", () => {
 
   test("a worker that is cut off for longer than its lease stops asking, and loses nothing", async () => {
     const all = await machines(url ?? "", 400);
-    const way = await openWay(all.url);
-    const run = all.start("run", way.url);
+    const proxy = await openProxy(all.url);
+    const run = all.start("run", proxy.url);
     await untilAnswered(all, 150);
-    way.cut();
+    proxy.cut();
     await wait(1000);
     await all.answered.count();
     const before = all.answered.total;
     await wait(CUT_MS);
     await all.answered.count();
     expect(all.answered.total).toBe(before);
-    way.heal();
+    proxy.heal();
     const { exitCode } = await run.ended;
     await all.answered.count();
     expect(exitCode).toBe(0);

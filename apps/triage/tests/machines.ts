@@ -79,15 +79,15 @@ async function writeInbox(folder: string, count: number): Promise<void> {
   await writeFile(join(folder, "inbox.json"), JSON.stringify(mails));
 }
 
-/** A way to the server that can be cut: nothing passes, and nobody is told. */
-export interface CutWay {
+/** A proxy before the server that can be cut: then nothing passes, and no end is told of. */
+export interface CuttableProxy {
   readonly url: string;
   cut(): void;
   heal(): void;
 }
 
-/** Opens a way to a server. */
-export async function openWay(url: string): Promise<CutWay> {
+/** Opens a proxy before a server. */
+export async function openProxy(url: string): Promise<CuttableProxy> {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
   let isCut = false;

@@ -1,7 +1,7 @@
 import type { Context, Handler } from "hono";
 import { decisionHeaders } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
-import type { Answer, Call, MessageRouter, ReplyWishes } from "../message-router.ts";
+import type { Answer, Call, MessageRouter, RouterReplyOptions } from "../message-router.ts";
 import type { ReplyPrompt, ReplyHttpError } from "../reply/reply.ts";
 import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
 import { callOf, type ClientEnv } from "../routes/client-request.ts";
@@ -19,7 +19,7 @@ import {
 } from "./completion-forms.ts";
 import type { ReadConversation } from "./conversation.ts";
 import { chooseModel, type ModelNames } from "./models.ts";
-import { toModelMessages, toReplyWishes } from "./to-reply-request.ts";
+import { toModelMessages, toReplyOptions } from "./to-reply-request.ts";
 
 /** What completions are made with. */
 export interface CompletionParts {
@@ -44,26 +44,26 @@ export function chatCompletionsRoute(parts: CompletionParts): Handler<ClientEnv>
     const { takesOpenAi } = parts.names;
     if (!takesOpenAi) rejectSampling(read);
     const call = callOf(c, "openai");
-    const { decision, considered } = await chooseModel(request, { ...parts, call });
+    const { decision, autoDecision } = await chooseModel(request, { ...parts, call });
     const ignored = takesOpenAi ? [] : [...read.unknown, ...ignoredBy(decision, request)];
     if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
     const asked = {
       prompt: toModelMessages(request.messages),
-      wishes: { ...toReplyWishes(read), considered },
+      options: { ...toReplyOptions(read), autoDecision },
       call,
     };
     if (request.stream === true) {
       return sendStream(c, openReply(router, decision, asked), { request, report });
     }
-    const { prompt, wishes } = asked;
-    return sendWhole(c, await router.reply(decision, prompt, { ...call, ...wishes }));
+    const { prompt, options } = asked;
+    return sendWhole(c, await router.reply(decision, prompt, { ...call, ...options }));
   };
 }
 
 /** Names what the chosen model is not sent: only two makers take leave to call one tool at a time. */
 function ignoredBy({ model }: Decision, request: ChatCompletionRequest): string[] {
-  const isTold = request.parallel_tool_calls !== false || /^(?:openai|anthropic)\//.test(model);
-  return isTold ? [] : ["parallel_tool_calls"];
+  const isPassedOn = request.parallel_tool_calls !== false || /^(?:openai|anthropic)\//.test(model);
+  return isPassedOn ? [] : ["parallel_tool_calls"];
 }
 
 function sendWhole(c: Context<ClientEnv>, { decision, reply }: Answer): Response {
@@ -88,7 +88,7 @@ interface OpenedReply {
 
 interface AskedReply {
   readonly prompt: ReplyPrompt;
-  readonly wishes: ReplyWishes;
+  readonly options: RouterReplyOptions;
   readonly call: Call;
 }
 
@@ -99,7 +99,7 @@ interface AskedReply {
 function openReply(
   router: MessageRouter,
   decision: Decision,
-  { prompt, wishes, call }: AskedReply,
+  { prompt, options, call }: AskedReply,
 ): OpenedReply {
   const first = Promise.withResolvers<void>();
   const reader = Promise.withResolvers<PassDelta>();
@@ -111,7 +111,7 @@ function openReply(
   };
   const answer = router.reply(decision, prompt, {
     ...call,
-    ...wishes,
+    ...options,
     onFallback: (changed) => (current = changed),
     onDelta: (content) => pass({ content }),
     onToolCalls: (deltas) => pass(toolCallsDelta(deltas)),

@@ -65,7 +65,7 @@ function missing(names: ModelNames): HttpError {
 export interface ChosenModel {
   readonly decision: Decision;
   /** Null where the decision is its choice, or nothing was asked. */
-  readonly considered: Promise<Decision> | null;
+  readonly autoDecision: Promise<Decision> | null;
 }
 
 /** What a request is decided by. */
@@ -107,11 +107,11 @@ export async function chooseModel(
   };
   const { state, atLeast } = conversation;
   if (shadowModel === null) return alone(keep(await router.decide(state, call, atLeast)));
-  const considered = router.consider(state, call, atLeast).then(keep);
-  considered.catch(() => undefined); // the log says that there was none
-  return { decision: router.decideModel(shadowModel, "shadow"), considered };
+  const autoDecision = router.decideUnrecorded(state, call, atLeast).then(keep);
+  autoDecision.catch(() => undefined); // the log says that there was none
+  return { decision: router.decideModel(shadowModel, "shadow"), autoDecision };
 }
 
 function alone(decision: Decision): ChosenModel {
-  return { decision, considered: null };
+  return { decision, autoDecision: null };
 }

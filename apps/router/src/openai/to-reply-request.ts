@@ -1,5 +1,5 @@
 import type { ModelMessage } from "ai";
-import type { ReplyWishes } from "../message-router.ts";
+import type { RouterReplyOptions } from "../message-router.ts";
 import type { ReplyForm, ReplyPrompt, ReplySettings } from "../reply/reply.ts";
 import type { ReadRequest } from "./chat-completion-request.ts";
 import type { ChatCompletionMessage, ChatCompletionRequest } from "./chat-completion-schema.ts";
@@ -106,7 +106,7 @@ function textOfPart(part: UserPart | { type: "refusal"; refusal: string }): stri
 }
 
 /** Returns what a reply to a request is to be like, in the words of the `ai` package. */
-export function toReplyWishes({ request, body }: ReadRequest): ReplyWishes {
+export function toReplyOptions({ request, body }: ReadRequest): RouterReplyOptions {
   const form = toForm(request);
   return { settings: toSettings(request), body, ...(form !== null && { form }) };
 }

@@ -92,11 +92,11 @@ export const openAiEvents: ReadEvent = (data) => {
   const called = choice?.delta?.tool_calls;
   const tools = Array.isArray(called) ? { tools: called.map(toToolPiece) } : null;
   const isEnd = typeof choice?.finish_reason === "string";
-  const isTold = part.usage !== undefined && part.usage !== null;
-  if (!isEnd && !isTold) return text === "" && !tools ? nothing : { text, rest: null, ...tools };
+  const hasUsage = part.usage !== undefined && part.usage !== null;
+  if (!isEnd && !hasUsage) return text === "" && !tools ? nothing : { text, rest: null, ...tools };
   const choices = choice ? [{ ...choice, delta: {} }] : [];
   const rest = JSON.stringify({ ...part, choices });
-  return { text, rest, isEnd, ...tools, ...(isTold && { usage: openAiUsage(part.usage) }) };
+  return { text, rest, isEnd, ...tools, ...(hasUsage && { usage: openAiUsage(part.usage) }) };
 };
 
 interface OpenAiChoice {

@@ -47,7 +47,7 @@ function textOf(input: unknown): string {
 interface BegunCall {
   readonly index: number;
   readonly redactor: ReturnType<Redact["inPieces"]>;
-  isTold: boolean;
+  hasBegun: boolean;
   hasText: boolean;
 }
 
@@ -56,7 +56,7 @@ export function createToolCallStream(redact: Redact) {
   const calls = new Map<string | number, BegunCall>();
   const begin = (key: string | number): BegunCall => {
     const redactor = redact.inPieces();
-    const call = { index: calls.size, redactor, isTold: false, hasText: false };
+    const call = { index: calls.size, redactor, hasBegun: false, hasText: false };
     calls.set(key, call);
     return call;
   };
@@ -68,9 +68,9 @@ export function createToolCallStream(redact: Redact) {
         const added = isWhole && call.hasText ? "" : text; // it came in pieces before
         call.hasText ||= added !== "";
         const clear = call.redactor.add(added);
-        if (call.isTold && clear === "") return [];
-        const head = call.isTold ? {} : { id: id ?? `call_${call.index}`, name: name ?? "" };
-        call.isTold = true;
+        if (call.hasBegun && clear === "") return [];
+        const head = call.hasBegun ? {} : { id: id ?? `call_${call.index}`, name: name ?? "" };
+        call.hasBegun = true;
         return [{ index: call.index, ...head, arguments: clear }];
       });
     },

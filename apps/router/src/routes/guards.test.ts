@@ -28,11 +28,11 @@ test.each([
   [17, true, 413],
   [2, false, 413],
 ])("a conversation of %i MiB that says its length (%s) is answered with %i", async (...row) => {
-  const [mebibytes, isTold, status] = row;
+  const [mebibytes, saysLength, status] = row;
   const { request } = await testRouter();
   const content = "x".repeat(mebibytes * 1024 * 1024);
   const body = JSON.stringify({ model: "nano", messages: [{ role: "user", content }] });
-  const length = isTold ? { "content-length": String(body.length) } : {};
+  const length = saysLength ? { "content-length": String(body.length) } : {};
   const headers = { "content-type": "application/json", ...length };
   const response = await request("/v1/chat/completions", { method: "POST", body, headers });
   expect(response.status).toBe(status);

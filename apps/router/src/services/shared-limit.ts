@@ -76,8 +76,8 @@ const lastingFailures: ReadonlySet<DatabaseFailure> = new Set([
 ]);
 
 function failureOf(error: unknown): DatabaseFailure | null {
-  const isTold = error instanceof EvaluatorError && "failure" in error;
-  return isTold ? (error.failure as DatabaseFailure) : null;
+  const isKnown = error instanceof EvaluatorError && "failure" in error;
+  return isKnown ? (error.failure as DatabaseFailure) : null;
 }
 
 /** A database's error never holds its address; of any other only the kind is printed. */

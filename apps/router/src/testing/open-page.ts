@@ -6,7 +6,7 @@ import { startTestRouter } from "./test-router.ts";
 import type { Differences } from "./upstreams.ts";
 
 /** What a test wants of its page. */
-interface PageWishes {
+interface PageOptions {
   readonly env?: Record<string, string>;
   readonly parts?: Parameters<typeof startTestRouter>[1];
 }
@@ -17,8 +17,8 @@ const prices = new Map([
 ]);
 
 /** Opens the page of a new router, and keeps what must not happen on it. */
-export async function openPage(differences: Differences = {}, wishes: PageWishes = {}) {
-  const { env = {}, parts } = wishes;
+export async function openPage(differences: Differences = {}, options: PageOptions = {}) {
+  const { env = {}, parts } = options;
   const router = await startTestRouter(differences, { env, prices, ...parts });
   const page = await openSharedPage();
   onTestFinished(async () => {

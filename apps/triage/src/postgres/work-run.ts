@@ -77,14 +77,14 @@ class RunWorker {
     this.#options = options;
     const shared = pacer === null ? {} : { pacer };
     this.#evaluator = createEvaluator({ transport, maxRetries: callLimits.maxRetries, ...shared });
-    let isTold = false;
+    let isReported = false;
     this.#writer = runs.writer({
       run: info.run,
       signal,
       onTrouble(trouble) {
-        if (trouble !== null && !isTold) context.stderr.write(`Waiting: ${trouble.message}\n`);
+        if (trouble !== null && !isReported) context.stderr.write(`Waiting: ${trouble.message}\n`);
         if (trouble === null) context.stderr.write("The database takes answers again.\n");
-        isTold = trouble !== null;
+        isReported = trouble !== null;
       },
     });
     const spent = { calls: 0, usd: 0 };

@@ -2,7 +2,7 @@ import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
 import { html, type Html } from "evaluator-page-kit";
 import { printCount, printMails } from "../amounts.ts";
 import type { ResultRow, RunResults } from "../journal-results.ts";
-import { addedTo, type PlainAnswers, toValues } from "../plain-answers.ts";
+import { addedTo, type BaseAnswers, toValues } from "../base-answers.ts";
 import type { ShownQuestion } from "./mail-row.ts";
 
 const LISTED = 50;
@@ -23,8 +23,8 @@ interface ChangedMail {
 /** What more than the contract's four fields made of the answers, mail by mail. */
 export class ContextChanges {
   readonly #questions: readonly ShownQuestion[];
-  readonly #find: RunResults["plainAnswers"];
-  #plain: PlainAnswers | null = null;
+  readonly #find: RunResults["baseAnswers"];
+  #base: BaseAnswers | null = null;
   readonly #counts: number[];
   #changed: ChangedMail[] = [];
   #more = 0;
@@ -32,10 +32,10 @@ export class ContextChanges {
 
   constructor(
     questions: readonly ShownQuestion[],
-    { plainAnswers }: Pick<RunResults, "plainAnswers">,
+    { baseAnswers }: Pick<RunResults, "baseAnswers">,
   ) {
     this.#questions = questions;
-    this.#find = plainAnswers;
+    this.#find = baseAnswers;
     this.#counts = questions.map(() => 0);
   }
 
@@ -45,8 +45,8 @@ export class ContextChanges {
     const added = addedTo(row.mail);
     if (added.length === 0) return;
     this.#more += 1;
-    this.#plain ??= await this.#find();
-    const before = this.#plain(row.mail);
+    this.#base ??= await this.#find();
+    const before = this.#base(row.mail);
     if (before === null) return;
     this.#compared += 1;
     const after = toValues(row.kept.answers);

@@ -4,12 +4,12 @@ import { printCount } from "../amounts.ts";
 import { addressesIn, type Mail, senderAddress } from "../input/mail.ts";
 import type { ResultRow } from "../journal-results.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
-import type { JudgedMail } from "../rules/conditions.ts";
+import type { AnsweredMail } from "../rules/conditions.ts";
 import type { MailRow, ShownAnswer } from "./mail-row.ts";
 
 /** What a row says beside the mail. */
 export interface RowOptions {
-  readonly judged: JudgedMail;
+  readonly answered: AnsweredMail;
   readonly asked: readonly AskedNames[];
   /** The index of the rule that takes it; -1 for none. */
   readonly rule: number;
@@ -34,9 +34,9 @@ export function namesOf(questions: Questions): AskedNames[] {
 }
 
 /** Returns a mail as the page shows it. */
-export function toMailRow(row: ResultRow, { judged, asked, rule, senders }: RowOptions): MailRow {
+export function toMailRow(row: ResultRow, { answered, asked, rule, senders }: RowOptions): MailRow {
   const { mail, kept } = row;
-  const { answers } = judged;
+  const { answers } = answered;
   const sender = senders.get(mail.from) ?? senderOf(mail.from);
   senders.set(mail.from, sender);
   return {
@@ -45,7 +45,7 @@ export function toMailRow(row: ResultRow, { judged, asked, rule, senders }: RowO
     ...sender,
     subject: toPrintable(mail.subject),
     snippet: toPrintable(mail.snippet),
-    isNew: judged.isNew,
+    isNew: answered.isNew,
     rule,
     ...wayBackTo(mail),
     answers:

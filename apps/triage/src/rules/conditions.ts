@@ -2,7 +2,7 @@ import type { Answer } from "evaluator-client";
 import type { TriageRecord } from "../output/write-records.ts";
 
 /** A mail and its answers, as conditions read them. */
-export interface JudgedMail {
+export interface AnsweredMail {
   readonly record: TriageRecord;
   readonly date: string;
   /** Recalibrated where the record is; null without an answer. */
@@ -32,11 +32,11 @@ export type Condition =
     };
 
 /** Returns whether a mail meets all conditions. */
-export function meetsAll(conditions: readonly Condition[], mail: JudgedMail): boolean {
+export function meetsAll(conditions: readonly Condition[], mail: AnsweredMail): boolean {
   return conditions.every((condition) => meets(condition, mail));
 }
 
-function meets(condition: Condition, mail: JudgedMail): boolean {
+function meets(condition: Condition, mail: AnsweredMail): boolean {
   const { answers } = mail;
   if (condition.kind === "new") return mail.isNew;
   const answer = answers?.[condition.questionId];

@@ -1,6 +1,6 @@
 import { UsageError } from "evaluator-cli-kit";
 import { z } from "zod";
-import { type JudgedMail, meetsAll } from "./conditions.ts";
+import { type AnsweredMail, meetsAll } from "./conditions.ts";
 import { type NamedAnswers, readConditions } from "./read-conditions.ts";
 import { ConditionError } from "./split-words.ts";
 
@@ -26,7 +26,7 @@ export function checkSince(since: string | null): void {
 export function readFilter(
   { since, only }: FilterOptions,
   named: NamedAnswers,
-): ((mail: JudgedMail) => boolean) | null {
+): ((mail: AnsweredMail) => boolean) | null {
   if (since === null && only === null) return null;
   const conditions = only === null ? [] : readOnly(only, named);
   return (mail) => (since === null || mail.date >= since) && meetsAll(conditions, mail);

@@ -7,7 +7,7 @@ import {
   toPrintable,
   truncateCharacters,
 } from "evaluator-cli-kit";
-import { type Condition, type JudgedMail, meetsAll } from "./conditions.ts";
+import { type Condition, type AnsweredMail, meetsAll } from "./conditions.ts";
 import { type NamedAnswers, readConditions } from "./read-conditions.ts";
 import { ConditionError, quotedAt, splitWords } from "./split-words.ts";
 
@@ -94,7 +94,7 @@ export interface RuleTaking {
 }
 
 /** Returns which rule takes a mail. */
-export function takeMail(rules: readonly Rule[], mail: JudgedMail): RuleTaking {
+export function takeMail(rules: readonly Rule[], mail: AnsweredMail): RuleTaking {
   const met = rules.flatMap(({ conditions }, at) => (meetsAll(conditions, mail) ? [at] : []));
   const [taken = null, ...also] = met;
   return { taken, also };

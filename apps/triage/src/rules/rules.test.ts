@@ -7,7 +7,7 @@ import { choice } from "evaluator-client";
 import { expect, test } from "vitest";
 import { answerFields } from "../questions/answer-fields.ts";
 import { triageQuestions } from "../questions/triage-questions.ts";
-import { type JudgedMail, meetsAll } from "./conditions.ts";
+import { type AnsweredMail, meetsAll } from "./conditions.ts";
 import { readConditions } from "./read-conditions.ts";
 import { promiseOf } from "./promises.ts";
 import { readRules, takeMail } from "./rules-file.ts";
@@ -18,7 +18,7 @@ const questions = {
 };
 const named = { questions, fields: answerFields(questions) };
 
-const mail: JudgedMail = {
+const mail: AnsweredMail = {
   record: {
     id: "m-1",
     date: "2026-11-02",
@@ -48,7 +48,7 @@ const mail: JudgedMail = {
   isNew: true,
 };
 
-function meets(text: string, of: JudgedMail = mail): boolean {
+function meets(text: string, of: AnsweredMail = mail): boolean {
   return meetsAll(readConditions(text, named).conditions, of);
 }
 

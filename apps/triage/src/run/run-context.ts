@@ -8,7 +8,7 @@ import { MailFile } from "../input/mail-file.ts";
 import { toJournalPath, toOutputPath } from "../output/paths.ts";
 import { type AnswerField, answerFields } from "../questions/answer-fields.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
-import type { JudgedMail } from "../rules/conditions.ts";
+import type { AnsweredMail } from "../rules/conditions.ts";
 import { readFilter } from "../rules/mail-filter.ts";
 import { type Service, serviceOf, type TriageContext } from "../service.ts";
 import { chooseState, type ToState } from "../state.ts";
@@ -26,7 +26,7 @@ export interface RunContext extends CliContext {
   readonly fields: readonly AnswerField[];
   readonly toState: ToState;
   /** Returns whether the table shows a mail; null where it shows all. */
-  readonly isShown: ((mail: JudgedMail) => boolean) | null;
+  readonly isShown: ((mail: AnsweredMail) => boolean) | null;
   /** What the results' answers are recalibrated with; null for as they come. */
   readonly calibration: CalibrationArtifact | null;
   readonly transport: Transport;

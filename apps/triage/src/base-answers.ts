@@ -12,7 +12,7 @@ import { contextKeys } from "./state.ts";
 export type AnswerValues = Readonly<Record<string, string | number | null>>;
 
 /** Returns what was answered about the contract's four fields of a mail alone; null for nothing. */
-export type PlainAnswers = (mail: Mail) => AnswerValues | null;
+export type BaseAnswers = (mail: Mail) => AnswerValues | null;
 
 const addedKeys: readonly string[] = [...contextKeys, ...stateFields];
 
@@ -30,11 +30,11 @@ export function toValues(answers: Readonly<Record<string, Answer>>): AnswerValue
   return Object.fromEntries(entries) as AnswerValues;
 }
 
-/** Finds the plain answers of a journal file, which keeps those of all runs. */
-export function plainAnswersOfFile(
+/** Finds the answers without additions of a journal file, which keeps those of all runs. */
+export function baseAnswersOfFile(
   journal: JournalReader,
   { questions, service }: Pick<BegunRun, "questions" | "service">,
-): PlainAnswers {
+): BaseAnswers {
   const setup = setupHash({ questions, service });
   return (mail) => {
     const kept = journal.answer(callKey(setup, JSON.stringify(toState(mail))), questions);
@@ -42,24 +42,24 @@ export function plainAnswersOfFile(
   };
 }
 
-/** Finds the plain answers of the newest other run over a file of the same name that asked the same. */
-export async function plainAnswersOfDatabase(
+/** Finds the answers without additions of the newest other run over a file of the same name that asked the same. */
+export async function baseAnswersOfDatabase(
   runs: PostgresRuns,
   { run, name, setup }: RunInfo,
-): Promise<PlainAnswers> {
+): Promise<BaseAnswers> {
   const questions = JSON.parse(setup.questions) as Questions;
   const others = (await runs.list()).filter(
     (other) => other.run !== run && other.name === name && other.setup.hash === setup.hash,
   );
   for (const other of others.toReversed()) {
-    const found = await readPlain(runs, other.run, questions);
+    const found = await readBase(runs, other.run, questions);
     if (found !== null) return (mail) => found.get(digestOf(JSON.stringify(toState(mail)))) ?? null;
   }
   return () => null;
 }
 
 /** Returns the answers of a run by a digest of their state; null where a state has more than the four. */
-async function readPlain(
+async function readBase(
   runs: PostgresRuns,
   run: number,
   questions: Questions,

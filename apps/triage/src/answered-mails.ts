@@ -2,33 +2,33 @@ import { calibratedAnswers } from "./calibration.ts";
 import type { ResultRow, RunResults } from "./journal-results.ts";
 import type { NewMails } from "./journal/journal-reader.ts";
 import type { TriageRecord } from "./output/write-records.ts";
-import type { JudgedMail } from "./rules/conditions.ts";
+import type { AnsweredMail } from "./rules/conditions.ts";
 
 /** Returns the mails of results as conditions read them, one at a time. */
-export async function* judgedRows(results: RunResults): AsyncGenerator<JudgedMail, undefined> {
+export async function* answeredMails(results: RunResults): AsyncGenerator<AnsweredMail, undefined> {
   const { calibration } = results;
   const newMails = await results.newMails();
-  for await (const row of results.rows) yield toJudged(row, { calibration, newMails });
+  for await (const row of results.rows) yield toAnswered(row, { calibration, newMails });
 }
 
 /** Returns a mail of results as conditions read it. */
-export function toJudged(
+export function toAnswered(
   row: ResultRow,
   { calibration, newMails }: Pick<RunResults, "calibration"> & { newMails: NewMails | null },
-): JudgedMail {
+): AnsweredMail {
   const { mail, kept } = row;
   const answers = kept === null ? null : calibratedAnswers(kept, calibration).answers;
-  return new JudgedRow(row, answers, newMails?.ids.has(mail.id) ?? false);
+  return new AnsweredRow(row, answers, newMails?.ids.has(mail.id) ?? false);
 }
 
 /** A row as conditions read it; its record is made when one asks for it. */
-class JudgedRow implements JudgedMail {
+class AnsweredRow implements AnsweredMail {
   readonly date: string;
-  readonly answers: JudgedMail["answers"];
+  readonly answers: AnsweredMail["answers"];
   readonly isNew: boolean;
   readonly #row: ResultRow;
 
-  constructor(row: ResultRow, answers: JudgedMail["answers"], isNew: boolean) {
+  constructor(row: ResultRow, answers: AnsweredMail["answers"], isNew: boolean) {
     this.date = row.mail.date;
     this.answers = answers;
     this.isNew = isNew;
