@@ -85,11 +85,11 @@ export function riskPlot(actions: readonly ActionReport[], maxRisk: number): Htm
       scales,
       "limit",
     ),
-    name(`${Number((100 * maxRisk).toFixed(2))} %`, { x: 1, y: maxRisk }, scales, {
-      anchor: "end",
-      dx: 0,
-      dy: -4,
-    }),
+    name(
+      `${Number((100 * maxRisk).toFixed(2))} %`,
+      { x: 1, y: maxRisk, anchor: "end", dx: 0, dy: -4 },
+      scales,
+    ),
     actions.map(({ action, riskCoverage, promised }, index) => {
       const line = riskCoverage.map(({ coverage, risk }) => ({ x: coverage, y: risk }));
       const at = riskCoverage.findLast(({ threshold }) => threshold >= (promised?.threshold ?? 2));
@@ -99,7 +99,7 @@ export function riskPlot(actions: readonly ActionReport[], maxRisk: number): Htm
         actions.length < 2 ? null : name(action, end, scales),
         at === undefined
           ? null
-          : html`${dot({ x: at.coverage, y: at.risk }, scales)}${name(`${action} ≥ ${at.threshold.toFixed(2)}`, { x: at.coverage, y: at.risk }, scales, { dy: -9 })}`,
+          : html`${dot({ x: at.coverage, y: at.risk }, scales)}${name(`${action} ≥ ${at.threshold.toFixed(2)}`, { x: at.coverage, y: at.risk, dy: -9 }, scales)}`,
       ];
     }),
   ]);

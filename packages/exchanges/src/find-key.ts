@@ -81,22 +81,13 @@ function readingsOf(text: string): string[] {
 }
 
 function undoEscapes(text: string): string {
-  return text.replace(
-    escapes,
-    (
-      match,
-      unicode?: string,
-      itself?: string,
-      percent?: string,
-      hex?: string,
-      decimal?: string,
-    ) => {
-      if (itself !== undefined) return itself;
-      const digits = unicode ?? percent ?? hex;
-      const code = digits === undefined ? Number(decimal) : Number.parseInt(digits, 16);
-      return code <= 0x10ffff ? String.fromCodePoint(code) : match;
-    },
-  );
+  return text.replace(escapes, (match, ...groups: (string | undefined)[]) => {
+    const [unicode, itself, percent, hex, decimal] = groups;
+    if (itself !== undefined) return itself;
+    const digits = unicode ?? percent ?? hex;
+    const code = digits === undefined ? Number(decimal) : Number.parseInt(digits, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : match;
+  });
 }
 
 /** A way to write a key. */

@@ -131,17 +131,19 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   </div>`;
 }
 
+/** A point that is named, and where its name stands beside it, in pixels. */
+export interface NamedPoint extends Point {
+  /** @default "start" */
+  readonly anchor?: "start" | "end";
+  /** @default 6 */
+  readonly dx?: number;
+  /** @default -6 */
+  readonly dy?: number;
+}
+
 /** Returns a name beside a point. */
-export function name(
-  text: string,
-  point: Point,
-  { x, y }: Scales,
-  {
-    anchor = "start",
-    dx = 6,
-    dy = -6,
-  }: { anchor?: "start" | "end"; dx?: number; dy?: number } = {},
-): Html {
+export function name(text: string, point: NamedPoint, { x, y }: Scales): Html {
+  const { anchor = "start", dx = 6, dy = -6 } = point;
   return html`<text
     class="name"
     x="${x(point.x) + dx}"

@@ -106,7 +106,7 @@ function gainPlot({ orders }: RoutingFigures) {
       const look = looks[index] ?? looks[1];
       const points = order.points.map(({ share: x, recovered: y }) => ({ x, y }));
       const named = look.at === null ? undefined : points[Math.floor(points.length * look.at)];
-      const label = named && name(order.name, named, scales, look.beside);
+      const label = named && name(order.name, { ...named, ...look.beside }, scales);
       return html`${curve(points, scales, look.curve)}${label ?? null}`;
     }),
   );
@@ -136,7 +136,7 @@ function costPlot({ ways, dial }: RoutingFigures) {
           cy="${scales.y(point.y)}"
           r="3.5"
         />
-        ${name(point.name, point, scales, offset)}`;
+        ${name(point.name, { ...point, ...offset }, scales)}`;
     }),
   ]);
 }

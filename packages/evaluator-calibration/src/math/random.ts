@@ -67,9 +67,7 @@ export function binomialDrawer(n: number, p: number): (random: Random) => number
 
 /** Returns how many of `draws` without replacement are of the first kind. */
 export function drawHypergeometric(
-  first: number,
-  second: number,
-  draws: number,
+  { first, second, draws }: { first: number; second: number; draws: number },
   random: Random,
 ): number {
   const range = [Math.max(0, draws - second), Math.min(first, draws)] as const;

@@ -21,10 +21,13 @@ function emptyPool(length: number): Pool {
   return { values: column(), counts: column(), weights: column(), positives: column() };
 }
 
-function addRow(pool: Pool, at: number, weight: number, truth: number): void {
+function addRow(pool: Pool, at: number, weight: number): void {
   pool.counts[at] = (pool.counts[at] as number) + 1;
   pool.weights[at] = (pool.weights[at] as number) + weight;
-  pool.positives[at] = (pool.positives[at] as number) + weight * truth;
+}
+
+function addPositives(pool: Pool, at: number, weight: number): void {
+  pool.positives[at] = (pool.positives[at] as number) + weight;
 }
 
 function poolHundredths(p: Numbers, truth: Numbers, weights?: Numbers): Pool | null {
@@ -33,7 +36,8 @@ function poolHundredths(p: Numbers, truth: Numbers, weights?: Numbers): Pool | n
   for (let i = 0; i < p.length; i += 1) {
     const hundredth = Math.round(100 * (p[i] as number));
     if (hundredth / 100 !== p[i]) return null;
-    addRow(pool, hundredth, 1, truth[i] as number);
+    addRow(pool, hundredth, 1);
+    addPositives(pool, hundredth, truth[i] as number);
   }
   const isUsed = (_: number, index: number) => pool.counts[index] !== 0;
   return {
@@ -59,7 +63,8 @@ function poolSorted(p: Numbers, truth: Numbers, weights?: Numbers): Pool {
   let last = -1;
   for (const [at, row] of order.entries()) {
     if (isNew(at)) pool.values[++last] = p[row] as number;
-    addRow(pool, last, weightOf(row), truth[row] as number);
+    addRow(pool, last, weightOf(row));
+    addPositives(pool, last, weightOf(row) * (truth[row] as number));
   }
   return pool;
 }

@@ -64,7 +64,10 @@ export function kolmogorovSmirnovTest(
   for (let round = 0; round < permutations; round += 1) {
     let [leftA, left] = [a.length, a.length + b.length];
     const mixed = all.map((count) => {
-      const drawn = drawHypergeometric(count, left - count, leftA, random);
+      const drawn = drawHypergeometric(
+        { first: count, second: left - count, draws: leftA },
+        random,
+      );
       left -= count;
       leftA -= drawn;
       return drawn;

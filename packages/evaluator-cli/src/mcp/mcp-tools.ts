@@ -68,7 +68,7 @@ export function createMcpServer(context: ToolContext): McpServer {
       annotations: { ...annotations, idempotentHint: true },
     },
     ({ times, ...request }, { signal }) =>
-      toResult(() => estimate(toRequest(request), times, context, signal)),
+      toResult(() => estimate({ request: toRequest(request), times }, context, signal)),
   );
   server.registerTool(
     "list_models",
@@ -121,8 +121,7 @@ function toShort(answer: Answer, confidence: number | null): ShortAnswer {
 }
 
 async function estimate(
-  request: EvaluationRequest,
-  times: number,
+  { request, times }: { readonly request: EvaluationRequest; readonly times: number },
   context: ToolContext,
   signal: AbortSignal,
 ) {
