@@ -116,5 +116,5 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "triage",
     "main",
   ],
-  fixtures: ["browser exchanges", "index network"],
+  fixtures: ["exchanges", "index network"],
 };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { runToExitCode } from "evaluator-cli-kit";
 import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
-import { openSharedPage } from "evaluator-fixtures/browser";
+import { openSharedPage } from "evaluator-page-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
 import { runEvaluator } from "../run-evaluator.ts";
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { temporaryFolder } from "evaluator-cli-kit/testing";
-import { openSharedPage } from "evaluator-fixtures/browser";
+import { openSharedPage } from "evaluator-page-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
 import { chatReply, closedAddress, startEmulator, startServer } from "../testing/engines.ts";
 import { run } from "../testing/run.ts";
