@@ -56,7 +56,10 @@ function namedIn(file: string, text: string): string[] {
   const imports = importsIn(text);
   if (!/\.test(?:-d)?\.ts$|\/testing\//.test(file)) return imports;
   const relative = literalsIn(text, /\.\.?\//).map((path) => posix.join(file, "..", path));
-  const fromRoot = literalsIn(text, /\{?(?:packages|apps|fixtures|scripts|docs)\b[^"`]*\//);
+  const fromRoot = literalsIn(
+    text,
+    /\{?(?:packages|apps|fixtures|scripts|docs|examples|tests)\b[^"`]*\//,
+  );
   return imports.concat(relative, fromRoot);
 }
 
