@@ -10,6 +10,7 @@ import { type Tier, tierNames, tierQuestionHash, tierQuestions } from "../tier-q
 import type {
   AskedEvaluation,
   Cause,
+  ChoicePolicy,
   Decision,
   RoutingPolicy,
   Shares,
@@ -190,7 +191,7 @@ const EQUAL_SHARES = 0.005;
 export function applyPolicy(
   chosen: Tier,
   { probabilities, confidence }: { probabilities: Shares; confidence: number | null },
-  { minConfidence, ties }: Pick<RoutingPolicy, "minConfidence" | "ties">,
+  { minConfidence, ties }: ChoicePolicy,
 ): { readonly tierUsed: Tier; readonly cause: Cause } {
   const next = tierNames[tierNames.indexOf(chosen) + 1];
   if (next === undefined) return { tierUsed: chosen, cause: "choice" };

@@ -1,24 +1,28 @@
 import type { ModelPrice } from "../prices/tokens.ts";
 import type { Tier } from "../tier-question.ts";
 
-/** When the router does something else than the evaluation model chose; by default, at ties of `/v1` alone. */
-export interface RoutingPolicy {
+/** When a tier is used that is not the choice of the evaluation model: what an eval tries out. */
+export interface ChoicePolicy {
   /**
    * Below this confidence, 0..1, the next tier up is taken; null for never. Where the service tells
    * none, and for calibrated answers, the chosen tier's probability is compared.
    */
   readonly minConfidence: number | null;
+  /**
+   * What equal shares, or a confidence near 0, lead to where the contract does not say: the next
+   * tier up, or the choice as it is. `/chat` and `/decide` always take the choice.
+   */
+  readonly ties: "up" | "choice";
+}
+
+/** When the router does something else than the evaluation model chose; by default, at ties of `/v1` alone. */
+export interface RoutingPolicy extends ChoicePolicy {
   /** The tier taken when the evaluation fails; null to answer with its error. */
   readonly failureTier: Tier | null;
   /** Time for the decision, retries included, in milliseconds; null for the client's own limit. */
   readonly decisionTimeoutMs: number | null;
   /** The text models asked in turn when the tier's model is rejected or fails. */
   readonly fallbackModels: readonly string[];
-  /**
-   * What equal shares, or a confidence near 0, lead to where the contract does not say: the next
-   * tier up, or the choice as it is. `/chat` and `/decide` always take the choice.
-   */
-  readonly ties: "up" | "choice";
   /** The text model that replies in place of those that are chosen; null for none. */
   readonly shadowModel: string | null;
 }

@@ -1,5 +1,5 @@
 import { type Estimate, type Interval, wilson } from "evaluator-calibration";
-import type { RoutingPolicy } from "../decision/decision.ts";
+import type { ChoicePolicy } from "../decision/decision.ts";
 import { tierNames } from "../tier-question.ts";
 import { type Gain, gainOf, orderBy } from "./gain-curve.ts";
 import { hardness, type JudgedPrompt, tierOf, tiersByLength } from "./policies.ts";
@@ -55,7 +55,7 @@ export interface RoutingFigures {
 
 /** How the figures are drawn. */
 export interface FigureOptions {
-  readonly policy: Pick<RoutingPolicy, "minConfidence" | "ties">;
+  readonly policy: ChoicePolicy;
   readonly seed: number;
   /** Draws with replacement for each interval. */
   readonly draws: number;
@@ -160,7 +160,7 @@ function orderFigures(
 const settings = Array.from({ length: 20 }, (_, step) => (step + 1) / 20);
 
 /** Prompts of odd and even positions: the file's order has nothing to do with the labels, or is shuffled. */
-function fitDial(prompts: readonly JudgedPrompt[], ties: RoutingPolicy["ties"]): DialFigures {
+function fitDial(prompts: readonly JudgedPrompt[], ties: ChoicePolicy["ties"]): DialFigures {
   const fit = prompts.filter((_, at) => at % 2 === 0);
   const check = prompts.filter((_, at) => at % 2 === 1);
   const half = check.length === 0 ? fit : check;
@@ -181,10 +181,7 @@ function fitDial(prompts: readonly JudgedPrompt[], ties: RoutingPolicy["ties"]):
   };
 }
 
-function dialPoint(
-  prompts: readonly JudgedPrompt[],
-  policy: Pick<RoutingPolicy, "minConfidence" | "ties">,
-): DialPoint {
+function dialPoint(prompts: readonly JudgedPrompt[], policy: ChoicePolicy): DialPoint {
   const mean = (of: "quality" | "cost", tierAt: (prompt: JudgedPrompt) => number) =>
     prompts.reduce((sum, prompt) => sum + (prompt[of].at(tierAt(prompt)) ?? 0), 0) / prompts.length;
   const routed = (of: "quality" | "cost") => mean(of, ({ decision }) => tierOf(decision, policy));

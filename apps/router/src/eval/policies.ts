@@ -1,4 +1,4 @@
-import type { RoutingPolicy } from "../decision/decision.ts";
+import type { ChoicePolicy } from "../decision/decision.ts";
 import { applyPolicy } from "../decision/decide.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
 import type { EvalPrompt, KnownDecision } from "./read-prompts.ts";
@@ -81,7 +81,7 @@ function modelsOfTiers(
 /** Returns the tier that is used for a decision under a policy, by its number. */
 export function tierOf(
   { choice, probabilities, confidence }: KnownDecision,
-  policy: Pick<RoutingPolicy, "minConfidence" | "ties">,
+  policy: ChoicePolicy,
 ): number {
   return tierNames.indexOf(applyPolicy(choice, { probabilities, confidence }, policy).tierUsed);
 }
