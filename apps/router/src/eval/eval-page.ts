@@ -1,4 +1,4 @@
-import { curve, html, name, page, plot, type Point, table } from "evaluator-page-kit";
+import { curve, html, type Html, name, page, plot, type Point, table } from "evaluator-page-kit";
 import { pageStyle } from "../report/decisions-page.ts";
 import { tierNames } from "../tier-question.ts";
 import {
@@ -17,71 +17,83 @@ const style = `${pageStyle}
 
 /** Returns the figures as one page that fetches and runs nothing. */
 export function evalPage(figures: RoutingFigures, source: EvalSource): string {
-  const { n, confusion, right, over, under, ways, orders } = figures;
   const title = "Is the routing any good?";
   const body = html`<h1>${title}</h1>
-    <p class="notice">${n} prompts of ${source.name}. ${describeSource(source)}</p>
+    <p class="notice">${figures.n} prompts of ${source.name}. ${describeSource(source)}</p>
     ${source.isEmulated ? html`<p class="warning">The local emulator decided: it compares words and is no model.</p>` : null}
     <main>
-      <div class="pair">
-        <section class="card">
-          <h2>The gap recovered, hardest prompts first</h2>
-          ${gainPlot(figures)}
-          <p class="notice">
-            Across: the share of prompts that frontier answers, the others go to the cheapest tier.
-            Up: how much of the quality between the two is had.
-          </p>
-        </section>
-        <section class="card">
-          <h2>Quality against cost</h2>
-          ${costPlot(figures)}
-          <p class="notice">
-            The line is the dial of least confidence, from off to 1. Cost a prompt:
-            ${source.costBasis}.
-          </p>
-        </section>
-      </div>
-      <section class="card">
-        <h2>Right tier by row, used tier by column</h2>
-        ${table(
-          ["right tier", ...tierNames],
-          tierNames.map((tier, at) => toRow(tier, confusion[at] ?? [])),
-        )}
-        <p class="notice">
-          Right ${percent(right)}; too high ${percent(over)}; too low ${percent(under)}.
-        </p>
-      </section>
-      <section class="card">
-        <h2>Beside simpler ways</h2>
-        ${table(
-          ["way", "quality", "cost"],
-          ways.map((way) => [way.name, figure(way.quality), figure(way.cost)]),
-        )}
-      </section>
-      <section class="card">
-        <h2>What the order is worth</h2>
-        ${table(
-          ["order by", "APGR", "CPT(50%)", "CPT(80%)"],
-          orders.map((order) => [
-            order.name,
-            figure(order.apgr),
-            figure(order.cpt50),
-            figure(order.cpt80),
-          ]),
-        )}
-        <p class="notice">
-          APGR: the mean gap recovered over all shares. CPT: the least share of frontier calls that
-          recovers half, or four fifths. In brackets: 95 % of draws with replacement, and Wilson's
-          intervals for shares.
-        </p>
-        <p class="notice">${describeDial(figures)}</p>
-      </section>
+      ${curveCards(figures, source)} ${confusionCard(figures)} ${waysCard(figures)}
+      ${ordersCard(figures)}
     </main>`;
   return page({ title, style, body });
 }
 
+function curveCards(figures: RoutingFigures, { costBasis }: EvalSource): Html {
+  return html`<div class="pair">
+    <section class="card">
+      <h2>The gap recovered, hardest prompts first</h2>
+      ${gainPlot(figures)}
+      <p class="notice">
+        Across: the share of prompts that frontier answers, the others go to the cheapest tier. Up:
+        how much of the quality between the two is had.
+      </p>
+    </section>
+    <section class="card">
+      <h2>Quality against cost</h2>
+      ${costPlot(figures)}
+      <p class="notice">
+        The line is the dial of least confidence, from off to 1. Cost a prompt: ${costBasis}.
+      </p>
+    </section>
+  </div>`;
+}
+
+function confusionCard({ confusion, right, over, under }: RoutingFigures): Html {
+  return html`<section class="card">
+    <h2>Right tier by row, used tier by column</h2>
+    ${table(
+      ["right tier", ...tierNames],
+      tierNames.map((tier, at) => toRow(tier, confusion[at] ?? [])),
+    )}
+    <p class="notice">
+      Right ${percent(right)}; too high ${percent(over)}; too low ${percent(under)}.
+    </p>
+  </section>`;
+}
+
 function toRow(name: string, counts: readonly number[]): string[] {
   return [name, ...counts.map(String)];
+}
+
+function waysCard({ ways }: RoutingFigures): Html {
+  return html`<section class="card">
+    <h2>Beside simpler ways</h2>
+    ${table(
+      ["way", "quality", "cost"],
+      ways.map((way) => [way.name, figure(way.quality), figure(way.cost)]),
+    )}
+  </section>`;
+}
+
+function ordersCard(figures: RoutingFigures): Html {
+  return html`<section class="card">
+    <h2>What the order is worth</h2>
+    ${table(
+      ["order by", "APGR", "CPT(50%)", "CPT(80%)"],
+      figures.orders.map(({ name, apgr, cpt50, cpt80 }) => [
+        name,
+        figure(apgr),
+        figure(cpt50),
+        figure(cpt80),
+      ]),
+    )}
+    <p class="notice">
+      APGR: the mean gap recovered over all shares. CPT: the least share of frontier calls that
+      recovers half, or four fifths. In brackets: 95 % of draws with replacement, and Wilson's
+      intervals for shares.
+    </p>
+    <p class="notice">${describeDial(figures)}</p>
+  </section>`;
 }
 
 // The model's name stands under its curve, the other's over its own, so that they stay apart.

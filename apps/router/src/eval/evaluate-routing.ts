@@ -77,23 +77,6 @@ export function evaluateRouting(
     const count = used.filter((_, at) => isSo(at)).length;
     return { share: count / prompts.length, ...wilson(count, prompts.length) };
   };
-  const hasLengths = prompts.every(({ length }) => length !== null);
-  const constant = (value: number) => prompts.map(() => value);
-  const always = (tier: number) => byTier(prompts, constant(tier));
-  const ways: [name: string, value: WayValue][] = [
-    ["as routed", byTier(prompts, used)],
-    ["always the cheapest", always(0)],
-    ["always frontier", always(tierNames.length - 1)],
-    ["random, in the same shares", randomly(prompts, used)],
-  ];
-  const orders: NamedOrder[] = [
-    ["the evaluation model", prompts.map(({ decision }) => hardness(decision))],
-    ["random", constant(0)],
-  ];
-  if (hasLengths) {
-    ways.push(["by length, in the same shares", byTier(prompts, tiersByLength(prompts, used))]);
-    orders.push(["prompt length", prompts.map(({ length }) => length ?? 0)]);
-  }
   return {
     n: prompts.length,
     confusion: tierNames.map((_, row) =>
@@ -104,14 +87,54 @@ export function evaluateRouting(
     right: shareOf((at) => used[at] === right[at]),
     over: shareOf((at) => (used[at] ?? 0) > (right[at] ?? 0)),
     under: shareOf((at) => (used[at] ?? 0) < (right[at] ?? 0)),
-    ways: ways.map(([name, value]) => ({
+    ways: waysOf(prompts, used).map(([name, value]) => ({
       name,
       quality: samples.mean(prompts.map((_, at) => value(at, "quality"))),
       cost: samples.mean(prompts.map((_, at) => value(at, "cost"))),
     })),
-    orders: orders.map((order) => orderFigures(prompts, order, samples)),
+    orders: ordersOf(prompts).map((order) => orderFigures(prompts, order, samples)),
     dial: fitDial(prompts, policy.ties),
   };
+}
+
+/** Returns the routing as it was, and simpler ways beside it. */
+function waysOf(
+  prompts: readonly JudgedPrompt[],
+  used: readonly number[],
+): [name: string, value: WayValue][] {
+  const always = (tier: number) =>
+    byTier(
+      prompts,
+      prompts.map(() => tier),
+    );
+  return [
+    ["as routed", byTier(prompts, used)],
+    ["always the cheapest", always(0)],
+    ["always frontier", always(tierNames.length - 1)],
+    ["random, in the same shares", randomly(prompts, used)],
+    ...(hasLengths(prompts)
+      ? [
+          ["by length, in the same shares", byTier(prompts, tiersByLength(prompts, used))] as [
+            string,
+            WayValue,
+          ],
+        ]
+      : []),
+  ];
+}
+
+function ordersOf(prompts: readonly JudgedPrompt[]): NamedOrder[] {
+  return [
+    ["the evaluation model", prompts.map(({ decision }) => hardness(decision))],
+    ["random", prompts.map(() => 0)],
+    ...(hasLengths(prompts)
+      ? [["prompt length", prompts.map(({ length }) => length ?? 0)] as NamedOrder]
+      : []),
+  ];
+}
+
+function hasLengths(prompts: readonly JudgedPrompt[]): boolean {
+  return prompts.every(({ length }) => length !== null);
 }
 
 /** Returns a prompt's quality or cost, by its number. */

@@ -18,7 +18,7 @@ import { describeFigures, type EvalSource } from "./describe-figures.ts";
 import { evalPage } from "./eval-page.ts";
 import { evaluateRouting } from "./evaluate-routing.ts";
 import { decisionKey, type KeptDecisions, openKeptDecisions } from "./kept-decisions.ts";
-import { judge, type TierCosts } from "./policies.ts";
+import { judge, type JudgedPrompt, type TierCosts } from "./policies.ts";
 import { type EvalPrompt, type KnownDecision, readPrompts } from "./read-prompts.ts";
 
 export const evalUsage = `Usage: npm run router:eval -- PROMPTS [options]
@@ -35,8 +35,17 @@ PROMPTS   NDJSON: { prompt or messages, tier } or { prompt or messages, scores: 
   --json          prints the figures as JSON
 The engine, ROUTER_CONTEXT, ROUTER_MIN_CONFIDENCE and ROUTER_TIES are read as the router reads them.`;
 
-/** Reads the prompts, decides what is not decided yet, and says what the routing is worth. */
-export async function runEval(words: readonly string[], context: CliContext): Promise<number> {
+/** What was typed, with every path whole but that of the page, which is printed as typed. */
+interface EvalArguments {
+  readonly path: string;
+  readonly out: string;
+  readonly decisions: string;
+  readonly draws: number;
+  readonly seed: number;
+  readonly isJson: boolean;
+}
+
+function parseEvalArguments(words: readonly string[], cwd: string): EvalArguments {
   const { values, positionals } = parseWords(words, {
     out: { type: "string" },
     decisions: { type: "string" },
@@ -46,53 +55,71 @@ export async function runEval(words: readonly string[], context: CliContext): Pr
   });
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) throw new UsageError("Name one file of prompts.");
-  const { env, cwd, stdout, stderr, signal } = context;
-  const draws = readWholeNumber("--draws", values.draws, { min: 1, max: 10_000 });
-  const seed = readWholeNumber("--seed", values.seed, { max: 2 ** 31 });
   const path = resolve(cwd, file);
   const base = path.replace(/\.(?:ndjson|jsonl|json)$/, "");
-  const prompts = await readPrompts(path);
+  return {
+    path,
+    out: values.out ?? `${base}.eval.html`,
+    decisions: resolve(cwd, values.decisions ?? `${base}.decisions.ndjson`),
+    draws: readWholeNumber("--draws", values.draws, { min: 1, max: 10_000 }),
+    seed: readWholeNumber("--seed", values.seed, { max: 2 ** 31 }),
+    isJson: values.json,
+  };
+}
+
+/** Reads the prompts, decides what is not decided yet, and says what the routing is worth. */
+export async function runEval(words: readonly string[], context: CliContext): Promise<number> {
+  const { env, cwd, stdout } = context;
+  const typed = parseEvalArguments(words, cwd);
+  const prompts = await readPrompts(typed.path);
   if (prompts.length === 0) throw new UsageError("The file has no labelled prompt.");
   const options = parseRouterOptions(env);
   const services = connectServices(options.engines);
   try {
-    const isKept = prompts.every(({ decision }) => decision !== null);
-    const kept = isKept
-      ? null
-      : await openKeptDecisions(resolve(cwd, values.decisions ?? `${base}.decisions.ndjson`));
-    const progress = (text: string) => void stderr.write(text);
-    const { known, asked } = await decideAll(prompts, {
-      services,
-      options,
-      kept,
-      signal,
-      progress,
-    }).finally(() => kept?.close());
-    const tierModels = tierNames.map((tier) => options.tierModels[tier]);
-    const costs = await tierCosts(services, tierModels, signal);
-    const judged = prompts.map((prompt, at) =>
-      judge(prompt, { decision: known[at] as KnownDecision, tierModels, costs }),
-    );
-    const figures = evaluateRouting(judged, { policy: options.policy, seed, draws });
-    const source = {
-      name: basename(path),
-      decider: services.decider,
-      isEmulated: services.isEmulated,
-      context: options.context,
-      costBasis: prompts.some(({ costs }) => costs !== null) ? "as the file says" : costs.basis,
-      asked,
-    };
-    const out = values.out ?? `${base}.eval.html`;
-    await writeWholeFile(resolve(cwd, out), evalPage(figures, source));
+    const { judged, source } = await judgeAll(prompts, { typed, options, services, context });
+    const figures = evaluateRouting(judged, { ...typed, policy: options.policy });
+    await writeWholeFile(resolve(cwd, typed.out), evalPage(figures, source));
     stdout.write(
-      values.json
+      typed.isJson
         ? `${JSON.stringify({ ...source, ...figures })}\n`
-        : `${describeFigures(figures, source)}The page with the curves: ${out}\n`,
+        : `${describeFigures(figures, source)}The page with the curves: ${typed.out}\n`,
     );
     return exitCodes.done;
   } finally {
     await services.close();
   }
+}
+
+interface JudgeOptions {
+  readonly typed: EvalArguments;
+  readonly options: RouterOptions;
+  readonly services: Services;
+  readonly context: CliContext;
+}
+
+async function judgeAll(
+  prompts: readonly EvalPrompt[],
+  { typed, options, services, context: { stderr, signal } }: JudgeOptions,
+): Promise<{ judged: JudgedPrompt[]; source: EvalSource }> {
+  const isKept = prompts.every(({ decision }) => decision !== null);
+  const kept = isKept ? null : await openKeptDecisions(typed.decisions);
+  const progress = (text: string) => void stderr.write(text);
+  const asking = { services, options, kept, signal, progress };
+  const { known, asked } = await decideAll(prompts, asking).finally(() => kept?.close());
+  const tierModels = tierNames.map((tier) => options.tierModels[tier]);
+  const costs = await tierCosts(services, tierModels, signal);
+  const judged = prompts.map((prompt, at) =>
+    judge(prompt, { decision: known[at] as KnownDecision, tierModels, costs }),
+  );
+  const source = {
+    name: basename(typed.path),
+    decider: services.decider,
+    isEmulated: services.isEmulated,
+    context: options.context,
+    costBasis: prompts.some(({ costs }) => costs !== null) ? "as the file says" : costs.basis,
+    asked,
+  };
+  return { judged, source };
 }
 
 interface DecideOptions {

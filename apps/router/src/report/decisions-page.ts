@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { barList, html, page, table } from "evaluator-page-kit";
 import { type Tier, tierNames } from "../tier-question.ts";
 import { type LoggedRecord, readRecords } from "./read-records.ts";
-import { describeSummary, dollars, noTiers, savingOf, summarize } from "./summary.ts";
+import { describeSummary, dollars, noTiers, savingOf, type Summary, summarize } from "./summary.ts";
 
 /** The look of the decisions' page and the evaluation's, beside that of every report. */
 export const pageStyle = `
@@ -30,12 +30,58 @@ interface Day {
   frontierUsd: number;
 }
 
+/** What of a log is drawn. */
+interface ReadLog {
+  /** Whether the beginning was left out. */
+  readonly isCut: boolean;
+  readonly summary: Summary;
+  /** The latest first. */
+  readonly days: readonly Day[];
+  readonly decisionMs: readonly number[];
+  readonly replyMs: readonly number[];
+}
+
 /**
  * Reads the end of a decision log, and draws it as one page that runs nothing.
  *
  * @throws CliError when the log cannot be read.
  */
 export async function decisionsPage(path: string): Promise<string> {
+  const { isCut, summary, days, decisionMs, replyMs } = await readLog(path);
+  const title = "What was decided";
+  const times = [
+    ["decision", ...quantiles(decisionMs)],
+    ["reply", ...quantiles(replyMs)],
+  ];
+  const body = html`<header>
+      <p><a href="/">Back to the router</a></p>
+      <h1>${title}</h1>
+      <p class="notice">
+        ${summary.messages} messages${isCut ? ", the log's latest" : ""}${describeSaving(summary)}.
+      </p>
+    </header>
+    <main>
+      <section class="card">
+        <h2>Tiers used</h2>
+        ${barList(tierNames.map((tier) => ({ name: tier, count: summary.tiers[tier] })))}
+      </section>
+      <section class="card">
+        <h2>By day (UTC)</h2>
+        ${dayTable(days.slice(0, MOST_DAYS))}
+      </section>
+      <section class="card">
+        <h2>Times</h2>
+        ${table(["part", "half within", "95 % within"], times)}
+      </section>
+      <section class="card">
+        <h2>The report</h2>
+        <div class="scroll" tabindex="0"><pre>${describeSummary(summary)}</pre></div>
+      </section>
+    </main>`;
+  return page({ title, style, body });
+}
+
+async function readLog(path: string): Promise<ReadLog> {
   const { size } = await stat(path).catch(() => ({ size: 0 }));
   const start = Math.max(0, size - MOST_BYTES);
   const days = new Map<string, Day>();
@@ -52,41 +98,13 @@ export async function decisionsPage(path: string): Promise<string> {
   }
   const summary = await summarize(counted());
   const shown = [...days.values()].toSorted((one, other) => (one.day < other.day ? 1 : -1));
+  return { isCut: start > 0, summary, days: shown, decisionMs, replyMs };
+}
+
+function describeSaving(summary: Summary): string {
+  if (summary.compared === 0) return "";
   const { savedUsd, share } = savingOf(summary);
-  const title = "What was decided";
-  const body = html`<header>
-      <p><a href="/">Back to the router</a></p>
-      <h1>${title}</h1>
-      <p class="notice">
-        ${summary.messages}
-        messages${start > 0 ? ", the log's latest" : ""}${summary.compared > 0 ? `; saved against frontier only, net of the decisions: ${dollars.format(savedUsd)} (${Math.round(100 * (share ?? 0))}%)` : ""}.
-      </p>
-    </header>
-    <main>
-      <section class="card">
-        <h2>Tiers used</h2>
-        ${barList(tierNames.map((tier) => ({ name: tier, count: summary.tiers[tier] })))}
-      </section>
-      <section class="card">
-        <h2>By day (UTC)</h2>
-        ${dayTable(shown.slice(0, MOST_DAYS))}
-      </section>
-      <section class="card">
-        <h2>Times</h2>
-        ${table(
-          ["part", "half within", "95 % within"],
-          [
-            ["decision", ...quantiles(decisionMs)],
-            ["reply", ...quantiles(replyMs)],
-          ],
-        )}
-      </section>
-      <section class="card">
-        <h2>The report</h2>
-        <div class="scroll" tabindex="0"><pre>${describeSummary(summary)}</pre></div>
-      </section>
-    </main>`;
-  return page({ title, style, body });
+  return `; saved against frontier only, net of the decisions: ${dollars.format(savedUsd)} (${Math.round(100 * (share ?? 0))}%)`;
 }
 
 function addToDay(days: Map<string, Day>, record: LoggedRecord): void {

@@ -64,29 +64,15 @@ async function makeReport(
   context: TriageContext,
 ): Promise<Iterable<string>> {
   const { questions, calibration, info, facts } = results;
-  const newMails = await results.newMails();
-  const isShown = readFilter(command, results);
   const rules = command.rules === null ? null : await readRules(command.rules, results, context);
-  const plan = rules === null ? null : new Plan(rules);
-  const sections = new Sections(questions);
-  const list = new MailList(sections);
-  const tally = new Tally(sections.questions);
-  const asked = namesOf(questions);
-  const senders = new Map<string, ShownSender>();
-  const changes = new ContextChanges(sections.questions, results);
-  const all = { mails: 0, failed: 0 };
-  for await (const row of results.rows) {
-    context.signal.throwIfAborted();
-    all.mails += 1;
-    all.failed += Number(row.kept === null);
-    const answered = toAnswered(row, { calibration, newMails });
-    if (isShown?.(answered) === false) continue;
-    const rule = plan?.take(answered) ?? -1;
-    const shown = toMailRow(row, { answered, asked, rule, senders });
-    list.add(shown, sections.rankOf(shown.answers));
-    tally.add(shown);
-    await changes.add(row);
-  }
+  const parts = {
+    newMails: await results.newMails(),
+    isShown: readFilter(command, results),
+    plan: rules === null ? null : new Plan(rules),
+    sections: new Sections(questions),
+  };
+  const { list, tally, changes, all } = await readRows(results, parts, context);
+  const { newMails, plan, sections } = parts;
   const runs = info === null ? facts : [factsOf(info)];
   const after = command.file === null ? "" : ` ${quoted(toPrintablePath(basename(command.file)))}`;
   return reportPage({
@@ -107,6 +93,42 @@ async function makeReport(
     figures: figuresOf(runs, { mails: list.length, failed: tally.failed }),
     script: await bundleScript(new URL("script/main.ts", import.meta.url)),
   });
+}
+
+/** What each mail of the results is read with. */
+interface ReportParts {
+  readonly newMails: NewMails | null;
+  readonly isShown: ReturnType<typeof readFilter>;
+  readonly plan: Plan | null;
+  readonly sections: Sections;
+}
+
+/** Reads the results once, mail by mail. */
+async function readRows(
+  results: RunResults,
+  { newMails, isShown, plan, sections }: ReportParts,
+  { signal }: TriageContext,
+) {
+  const { calibration } = results;
+  const list = new MailList(sections);
+  const tally = new Tally(sections.questions);
+  const changes = new ContextChanges(sections.questions, results);
+  const asked = namesOf(results.questions);
+  const senders = new Map<string, ShownSender>();
+  const all = { mails: 0, failed: 0 };
+  for await (const row of results.rows) {
+    signal.throwIfAborted();
+    all.mails += 1;
+    all.failed += Number(row.kept === null);
+    const answered = toAnswered(row, { calibration, newMails });
+    if (isShown?.(answered) === false) continue;
+    const rule = plan?.take(answered) ?? -1;
+    const shown = toMailRow(row, { answered, asked, rule, senders });
+    list.add(shown, sections.rankOf(shown.answers));
+    tally.add(shown);
+    await changes.add(row);
+  }
+  return { list, tally, changes, all };
 }
 
 function describeNew(newMails: NewMails | null, { added }: Tally): string[] {

@@ -1,5 +1,5 @@
 import type { LockedThreshold } from "../artifact/artifact.ts";
-import { searchPromise } from "../thresholds/learn-then-test.ts";
+import { type PromisedThreshold, searchPromise } from "../thresholds/learn-then-test.ts";
 import {
   conformalRiskControl,
   type Costs,
@@ -64,45 +64,46 @@ function actionOf(
   action: LockedThreshold["action"],
   options: ActionOptions,
 ): ActionReport {
-  const { maxRisk, confidence, costs, seed, onAverage, noPromise } = options;
-  const { weights } = rows;
+  const { maxRisk, confidence, seed, onAverage, noPromise } = options;
+  const { weights, question } = rows;
   const { sureness, wrong } = actionRows(rows, action);
   const curve = riskCoverage(sureness, wrong, { weights });
-  const search =
+  const { promised: found, smallest } =
     noPromise === null
       ? searchPromise(sureness, wrong, { maxRisk, confidence, weights, seed })
       : { promised: null, smallest: null };
-  const found = search.promised;
-  const promised =
-    found === null
-      ? null
-      : {
-          question: rows.question,
-          action,
-          threshold: found.threshold,
-          maxRisk,
-          confidence,
-          n: found.acted,
-          wrong: found.wrong,
-        };
-  const coverage = curve.findLast(
-    ({ threshold }) => threshold >= (found?.threshold ?? 2),
-  )?.coverage;
-  const right = wrong.map((isWrong) => 1 - isWrong);
-  const cheapest = costs === null ? null : costThreshold(sureness, right, { ...costs, weights });
+  const locked = { question, action, maxRisk, confidence };
+  const least = found?.threshold ?? 2;
+  const isOnAverage = onAverage && weights === undefined;
   return {
     action,
     riskCoverage: curve,
-    promised,
-    coverage: coverage ?? null,
-    smallest: search.smallest,
-    onAverage:
-      onAverage && weights === undefined
-        ? conformalRiskControl(sureness, wrong, { maxRisk })
-        : null,
-    cost:
-      cheapest === null
-        ? null
-        : { ...cheapest, threshold: cheapest.threshold > 1 ? null : cheapest.threshold },
+    promised: found === null ? null : toLocked(found, locked),
+    coverage: curve.findLast(({ threshold }) => threshold >= least)?.coverage ?? null,
+    smallest,
+    onAverage: isOnAverage ? conformalRiskControl(sureness, wrong, { maxRisk }) : null,
+    cost: cheapestOf({ sureness, wrong, weights }, options),
   };
+}
+
+function toLocked(
+  { threshold, acted, wrong }: PromisedThreshold,
+  { question, action, maxRisk, confidence }: Omit<LockedThreshold, "threshold" | "n" | "wrong">,
+): LockedThreshold {
+  return { question, action, threshold, maxRisk, confidence, n: acted, wrong };
+}
+
+function cheapestOf(
+  rows: {
+    readonly sureness: Float64Array;
+    readonly wrong: Uint8Array;
+    readonly weights: LabelledRows["weights"];
+  },
+  { costs }: ActionOptions,
+): ActionReport["cost"] {
+  if (costs === null) return null;
+  const { sureness, wrong, weights } = rows;
+  const right = wrong.map((isWrong) => 1 - isWrong);
+  const cheapest = costThreshold(sureness, right, { ...costs, weights });
+  return { ...cheapest, threshold: cheapest.threshold > 1 ? null : cheapest.threshold };
 }

@@ -58,53 +58,43 @@ function questionSection(question: Reported, report: CalibrationReport): Html {
   </section>`;
 }
 
-function tiles({ scores, curve, n, kind, ...question }: Reported): Html {
-  const { skill, accuracy, constant, levels } = scores;
-  const brier = `Brier ${scores.brier.toFixed(3)}${kind === "boolean" ? "" : " of 2"}, base rate ${constant.brier.toFixed(3)}`;
-  const ranked =
-    levels === null || constant.rankedProbability === null
-      ? ""
-      : `; RPS ${levels.rankedProbability.toFixed(3)}, base rate ${constant.rankedProbability.toFixed(3)}; off by ${levels.meanAbsoluteError.toFixed(2)} levels, Spearman ${levels.spearman.toFixed(2)}`;
-  const chance =
-    curve === null
-      ? "needs 30 labels"
-      : `by chance up to ${curve.miscalibrationByChance.toFixed(4)}; ECE ${curve.calibrationError.equalWidth.toFixed(3)}, by chance ${curve.calibrationError.equalWidthByChance.toFixed(3)}`;
+function tiles(question: Reported): Html {
+  const { scores, curve, n } = question;
+  const { skill, accuracy, constant } = scores;
+  const weighted = question.isWeighted ? "; weighted by how they were drawn" : "";
   return html`<dl class="tiles">
-    <div>
-      <dt>Skill</dt>
-      <dd>
-        ${percent(skill.value)}<small
-          >${range(skill)}; always the base rate: 0 %. ${brier}${ranked}</small
-        >
-      </dd>
-    </div>
-    <div>
-      <dt>Accuracy</dt>
-      <dd>
-        ${percent(accuracy.value)}<small
-          >${range(accuracy)}; always “${constant.always}”: ${percent(constant.accuracy)}. Log loss
-          ${scores.logLoss.value.toFixed(3)}, base rate ${constant.logLoss.toFixed(3)}</small
-        >
-      </dd>
-    </div>
-    <div>
-      <dt>Miscalibration</dt>
-      <dd>
-        ${curve === null ? "–" : `${curve.isCalibrated ? "✓" : "✗"} ${curve.miscalibration.toFixed(4)}`}<small
-          >${chance}</small
-        >
-      </dd>
-    </div>
-    <div>
-      <dt>Labels</dt>
-      <dd>
-        ${count(n)}<small
-          >by
-          ${describeLabelers({ ...question, scores, curve, n, kind })}${question.isWeighted ? "; weighted by how they were drawn" : ""}</small
-        >
-      </dd>
-    </div>
+    ${tile("Skill", percent(skill.value), `${range(skill)}; always the base rate: 0 %. ${lossesOf(question)}`)}
+    ${tile(
+      "Accuracy",
+      percent(accuracy.value),
+      `${range(accuracy)}; always “${constant.always}”: ${percent(constant.accuracy)}. Log loss ${scores.logLoss.value.toFixed(3)}, base rate ${constant.logLoss.toFixed(3)}`,
+    )}
+    ${tile(
+      "Miscalibration",
+      curve === null ? "–" : `${curve.isCalibrated ? "✓" : "✗"} ${curve.miscalibration.toFixed(4)}`,
+      curve === null ? "needs 30 labels" : chanceOf(curve),
+    )}
+    ${tile("Labels", count(n), `by ${describeLabelers(question)}${weighted}`)}
   </dl>`;
+}
+
+function tile(name: string, value: string, note: string): Html {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd>${value}<small>${note}</small></dd>
+  </div>`;
+}
+
+function lossesOf({ scores, kind }: Reported): string {
+  const { brier, constant, levels } = scores;
+  const first = `Brier ${brier.toFixed(3)}${kind === "boolean" ? "" : " of 2"}, base rate ${constant.brier.toFixed(3)}`;
+  if (levels === null || constant.rankedProbability === null) return first;
+  return `${first}; RPS ${levels.rankedProbability.toFixed(3)}, base rate ${constant.rankedProbability.toFixed(3)}; off by ${levels.meanAbsoluteError.toFixed(2)} levels, Spearman ${levels.spearman.toFixed(2)}`;
+}
+
+function chanceOf({ miscalibrationByChance, calibrationError }: CurveReport): string {
+  const { equalWidth, equalWidthByChance } = calibrationError;
+  return `by chance up to ${miscalibrationByChance.toFixed(4)}; ECE ${equalWidth.toFixed(3)}, by chance ${equalWidthByChance.toFixed(3)}`;
 }
 
 function range({ low, high }: { low: number; high: number }): string {

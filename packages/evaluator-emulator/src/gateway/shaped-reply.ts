@@ -98,65 +98,79 @@ const longestText = 200;
  * names one, its numbers, its names. Whoever reads it must not take it for a model's.
  */
 export function fillSchema(schema: unknown, material: Material): unknown {
-  const hints = [...material.hints];
-  const numbers = (material.message.slice(0, 2000).match(/-?\d{1,15}(?:\.\d{1,6})?/g) ?? []).map(
-    Number,
-  );
-  const said = material.message.toLowerCase();
-  const text = material.message.trim().slice(0, longestText);
+  return new SchemaFiller(schema, material).fill(schema, 0);
+}
 
-  let values = 0;
-  function fill(part: unknown, depth: number): unknown {
-    values += 1;
-    if (!isJsonRecord(part) || depth > deepest || values > mostValues) return null;
-    const own = resolve(part);
+class SchemaFiller {
+  readonly #schema: unknown;
+  readonly #hints: string[];
+  readonly #numbers: number[];
+  readonly #said: string;
+  readonly #text: string;
+  #values = 0;
+
+  constructor(schema: unknown, { message, hints }: Material) {
+    this.#schema = schema;
+    this.#hints = [...hints];
+    const numbers = message.slice(0, 2000).match(/-?\d{1,15}(?:\.\d{1,6})?/g) ?? [];
+    this.#numbers = numbers.map(Number);
+    this.#said = message.toLowerCase();
+    this.#text = message.trim().slice(0, longestText);
+  }
+
+  fill(part: unknown, depth: number): unknown {
+    this.#values += 1;
+    if (!isJsonRecord(part) || depth > deepest || this.#values > mostValues) return null;
+    const own = this.#resolve(part);
     if (Object.hasOwn(own, "const")) return own["const"];
-    if (Array.isArray(own["enum"])) return nameOf(own["enum"], said);
+    if (Array.isArray(own["enum"])) return nameOf(own["enum"], this.#said);
     const branches: unknown = own["anyOf"] ?? own["oneOf"] ?? own["allOf"];
-    if (Array.isArray(branches)) return fill(branches.find(isNotNull) ?? null, depth + 1);
+    if (Array.isArray(branches)) return this.fill(branches.find(isNotNull) ?? null, depth + 1);
+    return this.#fillType(own, depth);
+  }
+
+  #fillType(own: Record<string, unknown>, depth: number): unknown {
     switch (typeOf(own)) {
       case "object":
-        return fillObject(own, depth);
+        return this.#fillObject(own, depth);
       case "array": {
         const count = Math.min(Number(own["minItems"] ?? 1) || 0, mostCalls);
-        return Array.from({ length: count }, () => fill(own["items"], depth + 1));
+        return Array.from({ length: count }, () => this.fill(own["items"], depth + 1));
       }
       case "string":
-        return textFor(own, hints.shift() ?? text);
+        return textFor(own, this.#hints.shift() ?? this.#text);
       case "integer":
-        return Math.round(within(own, numbers.shift() ?? 0));
+        return Math.round(within(own, this.#numbers.shift() ?? 0));
       case "number":
-        return within(own, numbers.shift() ?? 0);
+        return within(own, this.#numbers.shift() ?? 0);
       case "boolean":
-        return !/\b(?:no|not|never|without)\b/.test(said);
+        return !/\b(?:no|not|never|without)\b/.test(this.#said);
       default:
         return null;
     }
   }
 
-  function fillObject({ properties, required }: Record<string, unknown>, depth: number) {
+  #fillObject({ properties, required }: Record<string, unknown>, depth: number) {
     if (!isJsonRecord(properties)) return {};
     const hasRequired = Array.isArray(required) && required.length > 0;
     const names = hasRequired ? new Set<unknown>(required) : null;
     return Object.fromEntries(
       Object.entries(properties)
         .filter(([name]) => names === null || names.has(name))
-        .map(([name, part]) => [name, fill(part, depth + 1)]),
+        .map(([name, part]) => [name, this.fill(part, depth + 1)]),
     );
   }
 
   /** Follows a reference inside the schema; any other is taken for no limit. */
-  function resolve(part: Record<string, unknown>): Record<string, unknown> {
+  #resolve(part: Record<string, unknown>): Record<string, unknown> {
     const path = typeof part["$ref"] === "string" ? part["$ref"] : null;
     if (path === null) return part;
-    let found: unknown = schema;
+    let found: unknown = this.#schema;
     for (const key of path.replace(/^#\/?/, "").split("/").slice(0, deepest)) {
       found = key === "" ? found : isJsonRecord(found) ? found[key] : null;
     }
     return isJsonRecord(found) && found !== part ? { ...found, $ref: undefined } : {};
   }
-
-  return fill(schema, 0);
 }
 
 function isNotNull(part: unknown): boolean {
