@@ -130,7 +130,7 @@ function foldersOf(imports: Imports): string[] {
   return [...new Set(folders)];
 }
 
-function placeOf(file: string): string {
+function entryOf(file: string): string {
   return file.split("/")[0] ?? "";
 }
 
@@ -139,12 +139,12 @@ test.each(Object.entries(importOrder))("the imports of %s point downward", (work
   const heights = new Map(
     lines.flatMap((line, height) => line.split(" ").map((place) => [place, height] as const)),
   );
-  const places = [...new Set([...imports.keys()].map(placeOf))];
-  expect([...heights.keys()].toSorted()).toEqual(places.toSorted());
-  const heightOf = (file: string) => heights.get(placeOf(file)) ?? Number.NaN; // below none
+  const entries = [...new Set([...imports.keys()].map(entryOf))];
+  expect([...heights.keys()].toSorted()).toEqual(entries.toSorted());
+  const heightOf = (file: string) => heights.get(entryOf(file)) ?? Number.NaN; // below none
   const upward = [...imports].flatMap(([file, targets]) =>
     targets
-      .filter((target) => placeOf(file) !== placeOf(target))
+      .filter((target) => entryOf(file) !== entryOf(target))
       .filter((target) => !(heightOf(target) < heightOf(file)))
       .map((target) => `${file} imports ${target}`),
   );

@@ -159,7 +159,7 @@ class ObservedMessageRouter implements MessageRouter {
   #reportEnd(end: MessageEnd, { decision, call, autoDecision }: EndedMessage): void {
     const origin = this.#originOf(call);
     if (autoDecision === null) return this.#observe(recordOf(origin, decision, end));
-    // Nobody waits for it, and one that fails is none.
+    // The reply does not wait for it; a decision that failed is recorded as none.
     void autoDecision
       .catch(() => null)
       .then((auto) => this.#observe(recordOf(origin, decision, { ...end, auto })));

@@ -45,7 +45,7 @@ export async function exportResults(
     // A file gets each value as it is.
     const isShownHere = context.stdout.isTTY === true;
     const isWhole = await printTexts(isShownHere ? toSafeTexts(texts, command) : texts, context);
-    // Nobody who has seen enough wants to know how many there are.
+    // The reader of the output closed it early, as `head` does; the counts are of no use.
     if (!isWhole) return 0;
     if (rules !== null) context.stderr.write(describePlan(rules, { taken, count }));
     if (failed === 0) return 0;

@@ -62,7 +62,7 @@ export interface PageParts {
   readonly script?: { readonly text: string; readonly hash: string };
 }
 
-/** Stands behind a body; what comes from outside has no "<". */
+/** Marks the end of a body; text from outside cannot hold it, as its "<" is escaped. */
 const END = "<!-- the end of the body -->";
 
 /** Returns a page as one file: nothing in it is fetched, and nothing run but its script. */

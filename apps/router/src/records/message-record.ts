@@ -106,14 +106,14 @@ export function recordOf(origin: CallOrigin, decision: Decision, end: MessageEnd
     ...origin,
     outcome: end.outcome,
     failure: null,
-    ...decisionPart(end.auto == null ? decision : inPlaceOf(end.auto, decision)),
+    ...decisionPart(end.auto == null ? decision : withReplier(end.auto, decision)),
     ...replyPart(decision, end),
     shadow: shadowOf(end),
   };
 }
 
 /** The evaluation was `auto`'s; tier, model and cause are those of who replied. */
-function inPlaceOf(auto: Decision, { tierUsed, model, cause }: Decision): Decision {
+function withReplier(auto: Decision, { tierUsed, model, cause }: Decision): Decision {
   return { ...auto, tierUsed, model, cause };
 }
 

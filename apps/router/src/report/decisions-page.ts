@@ -13,7 +13,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.05rem; margin-bottom: 0.5rem; }
 .notice { margin-top: 0.35rem; color: var(--quiet); }
 `;
 
-/** What of a log is read, at most: its end, some hundred thousand messages. */
+/** The bytes that are read of a log's end: some hundred thousand messages. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /** Days that are shown, the latest. */

@@ -110,7 +110,7 @@ class VisibleText {
     return text === "" && this.#images > 0 ? "(This mail shows images alone.)" : text;
   }
 
-  // One of a pixel counts who reads the mail, and shows nothing.
+  // An image of one pixel tracks the reader and shows nothing.
   #addImage({ alt = "", width = "", height = "" }: Readonly<Record<string, string>>): void {
     if ([width, height].some((size) => isZero(size) || /^1(?:px)?$/.test(size.trim()))) return;
     this.#images += 1;

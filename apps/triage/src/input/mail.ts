@@ -12,10 +12,10 @@ const stateFieldSchemas = {
   authentication_results: z.string("is not text; write the Authentication-Results header"),
 };
 
-/** One of them. */
+/** The name of a field that a state may have more. */
 export type StateField = keyof typeof stateFieldSchemas;
 
-/** The names of them, in the order in which they stand in a state. */
+/** Those names, in the order in which the fields stand in a state. */
 export const stateFields = Object.keys(stateFieldSchemas) as readonly StateField[];
 
 /** What a record has of them. */

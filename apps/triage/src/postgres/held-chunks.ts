@@ -39,7 +39,7 @@ export class HeldChunks {
         await this.#waitForEnd();
         continue;
       }
-      // It had it before and was cut off: what was in flight then is committed first.
+      // This worker had the chunk before, and its lease ended: its calls in flight are committed first.
       const old = [...this.#chunks.keys()].filter((held) => held.leased.chunk === leased.chunk);
       await Promise.all(old.map(({ ended }) => ended));
       const chunk = await this.#tryAgain(() => ChunkWork.read(leased, setting));

@@ -51,7 +51,7 @@ class Tokens {
     return this.#tokens[this.#at] as Token;
   }
 
-  /** Goes past the next token where it is of a kind, and returns whether it is. */
+  /** Skips the next token where it is of a kind, and returns whether it is. */
   accept(kind: Token["kind"]): boolean {
     const isThat = this.peek().kind === kind;
     if (isThat) this.next();

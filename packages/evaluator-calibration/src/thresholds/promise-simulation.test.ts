@@ -28,7 +28,7 @@ const worlds: Record<string, World> = {
   },
 };
 
-// So many that 0.0501 stays above 5 %.
+// Enough cells that a risk of 0.0501 is still above 5 % when it is rounded to whole cells.
 const CELLS = 2 ** 18;
 
 /** What rows of a world are drawn from. */

@@ -158,7 +158,7 @@ class EngineRun {
     const isEnd = isEnginesFault(error) || this.#failedInARow >= MOST_IN_A_ROW;
     if (!(error instanceof EvaluatorError) || isEnd) throw toEngineError(error, this.#engine);
     const outcome = { failure: error.message };
-    // It answered, and would be paid to answer so again; what never arrived is asked for next time.
+    // An answer that cannot be used is kept, as it is paid for again otherwise; other failures are asked again.
     const isFinal = error instanceof RefusalError || error instanceof InvalidResponseError;
     if (isFinal) this.#options.store.keep(this.#key, call, outcome);
     this.#note(id, outcome);
