@@ -15,6 +15,10 @@ export default defineConfig({
     // would end last.
     isolate: false,
     maxWorkers: 1,
+    // Node imports TypeScript by itself, as it does for users: in a fresh clone nothing has to be
+    // transformed first. `test:repository` goes without, because vitest sets the condition
+    // `development`, under which one library there is TypeScript that Node does not take.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // A limit for what hangs, not for what is slow: a busy machine takes ten times as long.
     testTimeout: 300_000,
     hookTimeout: 300_000,
