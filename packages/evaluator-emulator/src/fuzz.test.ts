@@ -5,7 +5,8 @@ import { createEmulator } from "./create-emulator.ts";
 import { mapRecord } from "./json.ts";
 import { randomRequest, type RandomRequest } from "./testing/random-request.ts";
 
-const requests = 10_000;
+// Of five defects put in by hand, the rarest showed by the 114th request.
+const requests = 3000;
 const emulator = createEmulator({ exchanges: [] });
 
 async function send({ method, path, headers, body }: RandomRequest): Promise<Response> {
