@@ -102,35 +102,39 @@ function waysOf(
   prompts: readonly JudgedPrompt[],
   used: readonly number[],
 ): [name: string, value: WayValue][] {
-  const always = (tier: number) =>
-    byTier(
-      prompts,
-      prompts.map(() => tier),
-    );
-  return [
+  const frontier = tierNames.length - 1;
+  const ways: [name: string, value: WayValue][] = [
     ["as routed", byTier(prompts, used)],
-    ["always the cheapest", always(0)],
-    ["always frontier", always(tierNames.length - 1)],
+    [
+      "always the cheapest",
+      byTier(
+        prompts,
+        Array.from(used, () => 0),
+      ),
+    ],
+    [
+      "always frontier",
+      byTier(
+        prompts,
+        Array.from(used, () => frontier),
+      ),
+    ],
     ["random, in the same shares", randomly(prompts, used)],
-    ...(hasLengths(prompts)
-      ? [
-          ["by length, in the same shares", byTier(prompts, tiersByLength(prompts, used))] as [
-            string,
-            WayValue,
-          ],
-        ]
-      : []),
+  ];
+  if (!hasLengths(prompts)) return ways;
+  return [
+    ...ways,
+    ["by length, in the same shares", byTier(prompts, tiersByLength(prompts, used))],
   ];
 }
 
 function ordersOf(prompts: readonly JudgedPrompt[]): NamedOrder[] {
-  return [
+  const orders: NamedOrder[] = [
     ["the evaluation model", prompts.map(({ decision }) => hardness(decision))],
     ["random", prompts.map(() => 0)],
-    ...(hasLengths(prompts)
-      ? [["prompt length", prompts.map(({ length }) => length ?? 0)] as NamedOrder]
-      : []),
   ];
+  if (!hasLengths(prompts)) return orders;
+  return [...orders, ["prompt length", prompts.map(({ length }) => length ?? 0)]];
 }
 
 function hasLengths(prompts: readonly JudgedPrompt[]): boolean {
