@@ -22,7 +22,7 @@ function attemptOn(clock: ManualClock): Attempt {
     ended: () => undefined,
   };
   const waitForTurn = () => Promise.reject(new Error("nobody sends several requests here"));
-  return new Attempt({ clock }, admission, waitForTurn);
+  return new Attempt({ clock }, admission, { waitForTurn });
 }
 
 /** Runs an attempt of at most a second, and returns what is left to watch. */

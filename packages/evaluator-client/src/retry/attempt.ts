@@ -66,6 +66,12 @@ export function runAttempt<TValue>(
   });
 }
 
+/** Lets the requests of an attempt go, one after the other. */
+export interface TurnSource {
+  /** Waits until one more request may go. */
+  waitForTurn(signal: AbortSignal): Promise<Admission>;
+}
+
 /** How a call goes on after a failed attempt. */
 type Failure = "final" | "retryable" | "limit" | "stray";
 
@@ -82,7 +88,7 @@ export class Attempt implements AttemptContext {
   #aborted: { readonly reason: unknown } | null = null;
 
   readonly #own: Admission;
-  readonly #waitForTurn: (signal: AbortSignal) => Promise<Admission>;
+  readonly #others: TurnSource;
   #takesTurns = false;
   #showsLimit = false;
   #waiting = 0;
@@ -91,17 +97,17 @@ export class Attempt implements AttemptContext {
 
   /**
    * @param own - The admission of its first request.
-   * @param waitForTurn - Waits until one more request may go.
+   * @param others - Where those of its other requests come from.
    */
   constructor(
     { clock, headers }: Pick<AttemptContext, "clock" | "headers">,
     own: Admission,
-    waitForTurn: (signal: AbortSignal) => Promise<Admission>,
+    others: TurnSource,
   ) {
     this.clock = clock;
     this.headers = headers;
     this.#own = own;
-    this.#waitForTurn = waitForTurn;
+    this.#others = others;
   }
 
   get signal(): AbortSignal {
@@ -146,7 +152,7 @@ export class Attempt implements AttemptContext {
     if (this.#waiting === 0) this.#waitingSinceMs = this.clock.now();
     this.#waiting += 1;
     try {
-      return await this.#waitForTurn(signal);
+      return await this.#others.waitForTurn(signal);
     } finally {
       const waitedMs = this.waitedMs;
       this.#waiting -= 1;

@@ -25,7 +25,7 @@ const { signal } = new AbortController();
 const nobody = () => Promise.reject(new Error("nobody waits"));
 
 function attemptWith(own: { admission: Admission }, waitForTurn: () => Promise<Admission>) {
-  return new Attempt({ clock: new ManualClock() }, own.admission, waitForTurn);
+  return new Attempt({ clock: new ManualClock() }, own.admission, { waitForTurn });
 }
 
 /** Runs an attempt of a second that has used its own turn and gets others at these times, and returns when it is over. */
@@ -39,9 +39,11 @@ async function endOf(
   const clock = new ManualClock();
   const times = [...turnsAtMs];
   const { admission } = keptAdmission();
-  const attempt = new Attempt({ clock }, admission, async () => {
-    await sleep((times.shift() ?? 0) - clock.now(), { clock });
-    return admission;
+  const attempt = new Attempt({ clock }, admission, {
+    async waitForTurn() {
+      await sleep((times.shift() ?? 0) - clock.now(), { clock });
+      return admission;
+    },
   });
   await attempt.inTurn(signal, async () => undefined);
   const limits = { signal: undefined, timeoutMs: 1000, createTimeoutError: () => timedOut };
@@ -117,11 +119,9 @@ test("of several requests the first has the attempt's own admission, each other 
 
 test("what stops the waiting for a turn is what the transport gives for it", async () => {
   const asked: AbortSignal[] = [];
-  const attempt = new Attempt(
-    { clock: new ManualClock() },
-    keptAdmission().admission,
-    (stop) => (asked.push(stop), nobody()),
-  );
+  const waitForTurn = (stop: AbortSignal) => (asked.push(stop), nobody());
+  const clock = new ManualClock();
+  const attempt = new Attempt({ clock }, keptAdmission().admission, { waitForTurn });
   await attempt.inTurn(signal, async () => undefined);
   await expect(attempt.inTurn(signal, async () => undefined)).rejects.toThrow("nobody waits");
   expect(asked).toEqual([signal]);

@@ -8,6 +8,7 @@ import {
   retryAfterMsOf,
   runAttempt,
   sleep,
+  type TurnSource,
 } from "./attempt.ts";
 import type { Hooks } from "../hooks.ts";
 import { type Clock, describeWait } from "../clock.ts";
@@ -56,94 +57,131 @@ export interface AttemptResult<TValue> {
  *
  * @param tokens - Estimated input tokens of one attempt.
  */
-export async function withRetries<TValue>(
+export function withRetries<TValue>(
   send: (context: AttemptContext) => Promise<AttemptResult<TValue>>,
   policy: RetryPolicy,
   tokens: number,
 ): Promise<{ value: TValue; attempts: number }> {
-  const { clock, signal, pacer } = policy;
-  const deadlineAtMs = clock.now() + policy.deadlineMs;
-  let lastError: EvaluatorError | null = null;
-  let free = policy.maxRetries > 0 ? (policy.freeRetries ?? 0) : 0;
-  let retries = 0;
-  for (let attempts = 1; ; attempts += 1) {
-    const admission =
-      pacer.admitNow(tokens) ??
-      (await waitForTurn(policy, { tokens, attempts, retries, deadlineAtMs, lastError }));
-    const startedAtMs = clock.now();
-    const answeredBefore = policy.answered?.count ?? 0;
-    const attempt = new Attempt(policy, admission, (own) => {
-      const context = { tokens, attempts, retries, deadlineAtMs, lastError: null };
-      return waitForTurn({ ...policy, signal: own }, context);
-    });
-    try {
-      const limits = attemptLimits(policy, deadlineAtMs - startedAtMs);
-      const { value, status, tokensUsed } = await runAttempt(send, attempt, limits);
-      attempt.succeeded(tokensUsed);
-      if (policy.answered !== undefined) policy.answered.count += 1;
-      if (policy.hooks !== null)
-        report(policy, { attempt: attempts, startedAtMs, status, error: null });
-      return { value, attempts };
-    } catch (error) {
-      const failure = attempt.failed(error);
-      signal?.throwIfAborted();
-      if (!(error instanceof EvaluatorError)) throw error;
-      const status = error instanceof StatusError ? error.status : null;
-      report(policy, { attempt: attempts, startedAtMs, status, error });
-      const isPaced = failure === "limit" && (policy.answered?.count ?? 0) > answeredBefore;
-      if (failure === "stray" && free > 0) free -= 1;
-      else if (!isPaced || policy.maxRetries === 0) retries += 1;
-      if (failure === "final" || retries > policy.maxRetries) return giveUp(error, { attempts });
-      lastError = error;
-      if (failure === "limit") continue;
-      const isThrottled = failure === "stray";
-      await backOff(error, { attempts, retries, isThrottled, deadlineAtMs, policy });
-    }
-  }
+  return new RetriedCall(policy, tokens).run(send);
 }
 
-/** Calls the hook for an attempt that ended, where there is one. */
-function report(
-  { hooks, clock }: RetryPolicy,
-  ended: {
-    attempt: number;
+/** One call, from its first attempt to its last. */
+class RetriedCall implements TurnSource {
+  readonly #policy: RetryPolicy;
+  readonly #tokens: number;
+  readonly #deadlineAtMs: number;
+  /** The number of the attempt that is made or waited for, from 1. */
+  #attempts = 1;
+  #retries = 0;
+  #free: number;
+
+  constructor(policy: RetryPolicy, tokens: number) {
+    this.#policy = policy;
+    this.#tokens = tokens;
+    this.#deadlineAtMs = policy.clock.now() + policy.deadlineMs;
+    this.#free = policy.maxRetries > 0 ? (policy.freeRetries ?? 0) : 0;
+  }
+
+  async run<TValue>(
+    send: (context: AttemptContext) => Promise<AttemptResult<TValue>>,
+  ): Promise<{ value: TValue; attempts: number }> {
+    const policy = this.#policy;
+    const { clock, signal, pacer, answered } = policy;
+    for (let lastError: EvaluatorError | null = null; ; this.#attempts += 1) {
+      const admission =
+        pacer.admitNow(this.#tokens) ?? (await this.#waitForAttempt(signal, lastError));
+      const startedAtMs = clock.now();
+      const answeredBefore = answered?.count ?? 0;
+      const attempt = new Attempt(policy, admission, this);
+      try {
+        const limits = this.#attemptLimits(startedAtMs);
+        const { value, status, tokensUsed } = await runAttempt(send, attempt, limits);
+        attempt.succeeded(tokensUsed);
+        if (answered !== undefined) answered.count += 1;
+        if (policy.hooks !== null) this.#report({ startedAtMs, status, error: null });
+        return { value, attempts: this.#attempts };
+      } catch (error) {
+        const failure = attempt.failed(error);
+        signal?.throwIfAborted();
+        if (!(error instanceof EvaluatorError)) throw error;
+        const status = error instanceof StatusError ? error.status : null;
+        this.#report({ startedAtMs, status, error });
+        const isPaced = failure === "limit" && (answered?.count ?? 0) > answeredBefore;
+        if (failure === "stray" && this.#free > 0) this.#free -= 1;
+        else if (!isPaced || policy.maxRetries === 0) this.#retries += 1;
+        if (failure === "final" || this.#retries > policy.maxRetries) {
+          return giveUp(error, { attempts: this.#attempts });
+        }
+        lastError = error;
+        if (failure !== "limit") await this.#backOff(error, failure === "stray");
+      }
+    }
+  }
+
+  /** Calls the hook for an attempt that ended, where there is one. */
+  #report(ended: {
     startedAtMs: number;
     status: number | null;
     error: EvaluatorError | null;
-  },
-): void {
-  if (!hooks?.onAttempt) return;
-  const { startedAtMs, ...event } = ended;
-  hooks.onAttempt({ ...event, durationMs: clock.now() - startedAtMs });
-}
-
-async function waitForTurn(
-  policy: RetryPolicy,
-  context: {
-    tokens: number;
-    attempts: number;
-    retries: number;
-    deadlineAtMs: number;
-    lastError: EvaluatorError | null;
-  },
-): Promise<Admission> {
-  const { tokens, attempts, retries, deadlineAtMs, lastError } = context;
-  const { signal, deadlineMs, pacer } = policy;
-  const onWait = (delayMs: number | null) =>
-    policy.hooks?.onWait?.({ attempt: attempts, reason: "rate-limit", delayMs });
-  try {
-    return await pacer.admit({ tokens, retries, signal, deadlineAtMs, deadlineMs, onWait });
-  } catch (error) {
-    if (lastError === null || !(error instanceof TimeoutError)) throw error;
-    return giveUp(lastError, { attempts: attempts - 1, note: deadlineNote(lastError, policy) });
+  }): void {
+    const { hooks, clock } = this.#policy;
+    if (!hooks?.onAttempt) return;
+    const { startedAtMs, ...event } = ended;
+    const durationMs = clock.now() - startedAtMs;
+    hooks.onAttempt({ attempt: this.#attempts, ...event, durationMs });
   }
-}
 
-function attemptLimits(policy: RetryPolicy, leftMs: number): AttemptLimits {
-  const { signal, attemptTimeoutMs } = policy;
-  const limit = leftMs < attemptTimeoutMs ? "deadline" : "attempt";
-  const createTimeoutError = () => timeoutError(limit, policy);
-  return { signal, timeoutMs: Math.min(leftMs, attemptTimeoutMs), createTimeoutError };
+  waitForTurn(signal: AbortSignal | undefined): Promise<Admission> {
+    const { deadlineMs, pacer, hooks } = this.#policy;
+    const onWait = (delayMs: number | null) =>
+      hooks?.onWait?.({ attempt: this.#attempts, reason: "rate-limit", delayMs });
+    return pacer.admit({
+      tokens: this.#tokens,
+      retries: this.#retries,
+      signal,
+      deadlineAtMs: this.#deadlineAtMs,
+      deadlineMs,
+      onWait,
+    });
+  }
+
+  async #waitForAttempt(
+    signal: AbortSignal | undefined,
+    lastError: EvaluatorError | null,
+  ): Promise<Admission> {
+    try {
+      return await this.waitForTurn(signal);
+    } catch (error) {
+      if (lastError === null || !(error instanceof TimeoutError)) throw error;
+      const note = deadlineNote(lastError, this.#policy);
+      return giveUp(lastError, { attempts: this.#attempts - 1, note });
+    }
+  }
+
+  #attemptLimits(startedAtMs: number): AttemptLimits {
+    const policy = this.#policy;
+    const { signal, attemptTimeoutMs } = policy;
+    const leftMs = this.#deadlineAtMs - startedAtMs;
+    const limit = leftMs < attemptTimeoutMs ? "deadline" : "attempt";
+    const createTimeoutError = () => timeoutError(limit, policy);
+    return { signal, timeoutMs: Math.min(leftMs, attemptTimeoutMs), createTimeoutError };
+  }
+
+  async #backOff(error: EvaluatorError, isThrottled: boolean): Promise<void> {
+    const { clock, signal, hooks, random } = this.#policy;
+    const delayMs = retryDelayMs({
+      retries: Math.max(0, this.#retries - 1),
+      isThrottled,
+      retryAfterMs: retryAfterMsOf(error),
+      random: random(),
+    });
+    const attempts = this.#attempts;
+    if (clock.now() + delayMs >= this.#deadlineAtMs) {
+      giveUp(error, { attempts, note: deadlineNote(error, this.#policy) });
+    }
+    hooks?.onWait?.({ attempt: attempts + 1, reason: "backoff", delayMs });
+    await sleep(delayMs, { clock, signal });
+  }
 }
 
 function timeoutError(limit: "attempt" | "deadline", policy: RetryPolicy): TimeoutError {
@@ -152,33 +190,6 @@ function timeoutError(limit: "attempt" | "deadline", policy: RetryPolicy): Timeo
   const timeoutMs = policy[option];
   const message = `No whole response arrived within ${timeoutMs} ms (${option}); raise that option or try again later.`;
   return new TimeoutError(message, { timeoutMs, limit, maybeBilled });
-}
-
-async function backOff(
-  error: EvaluatorError,
-  context: {
-    attempts: number;
-    retries: number;
-    isThrottled: boolean;
-    deadlineAtMs: number;
-    policy: RetryPolicy;
-  },
-): Promise<void> {
-  const { attempts, retries, isThrottled, deadlineAtMs, policy } = context;
-  const { clock, signal } = policy;
-  const retryAfterMs = retryAfterMsOf(error);
-  const random = policy.random();
-  const delayMs = retryDelayMs({
-    retries: Math.max(0, retries - 1),
-    isThrottled,
-    retryAfterMs,
-    random,
-  });
-  if (clock.now() + delayMs >= deadlineAtMs) {
-    giveUp(error, { attempts, note: deadlineNote(error, policy) });
-  }
-  policy.hooks?.onWait?.({ attempt: attempts + 1, reason: "backoff", delayMs });
-  await sleep(delayMs, { clock, signal });
 }
 
 function giveUp(error: EvaluatorError, details: { attempts: number; note?: string }): never {
