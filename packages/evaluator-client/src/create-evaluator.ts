@@ -50,9 +50,10 @@ export function createEvaluator(
 }
 
 function evaluatorThrough(chain: readonly Middleware[], calls: Calls): Evaluator {
+  const single = { policy: calls.policy, chain };
   const evaluator = {
     evaluate: (request: EvaluationRequest, options?: EvaluateOptions) =>
-      calls.evaluate(request, { policy: calls.policy, options, chain }),
+      calls.evaluate(request, single, options),
     evaluateMany(requests: RequestSource, options: EvaluateManyOptions = {}) {
       calls.open.check();
       const { concurrency, readAhead, order, ...others } = options;
@@ -81,10 +82,9 @@ function evaluatorThrough(chain: readonly Middleware[], calls: Calls): Evaluator
   return evaluator as Evaluator;
 }
 
-/** How one call is made: its policy, what the caller changes of it, and what it goes through first. */
+/** How calls are made: their policy, and what they go through first. */
 interface CallContext {
   readonly policy: RetryPolicy;
-  readonly options?: EvaluateOptions | undefined;
   readonly chain: readonly Middleware[];
 }
 
@@ -128,7 +128,8 @@ class Calls {
 
   async evaluate(
     given: EvaluationRequest,
-    { policy: basePolicy, options, chain }: CallContext,
+    { policy: basePolicy, chain }: CallContext,
+    options?: EvaluateOptions,
   ): Promise<Evaluation> {
     this.open.begin();
     try {
