@@ -106,7 +106,7 @@ function checkScore(check: AnswerToCheck): void {
   const bound = roundingError(rounding.scoreDecimals) + TOLERANCE;
   const least = meanFilled({ isFromTop: false, keys, probabilities, error });
   const most = meanFilled({ isFromTop: true, keys, probabilities, error });
-  if (score < least - bound || score > most + bound) {
+  if (Math.max(least - score, score - most) > bound) {
     broken(id, "score-mean", "has a score that is not the weighted mean of its levels");
   }
 }

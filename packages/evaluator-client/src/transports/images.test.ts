@@ -35,9 +35,9 @@ async function ask(
   state: State,
   respond = () => Response.json({ error: { message: "no" } }, { status: 400 }),
 ) {
-  const sent: { body: Record<string, unknown>; headers: Headers }[] = [];
-  const fetch = async (_url: string, { body, headers }: RequestInit) => {
-    sent.push({ body: JSON.parse(body as string), headers: new Headers(headers) });
+  const sent: { method: unknown; body: Record<string, unknown>; headers: Headers }[] = [];
+  const fetch = async (_url: string, { method, body, headers }: RequestInit) => {
+    sent.push({ method, body: JSON.parse(body as string), headers: new Headers(headers) });
     return respond();
   };
   const transport = (wires[wire] as (typeof wires)[string])({ fetch });
@@ -76,6 +76,7 @@ test("the vendor's wire names images in the state by words that no text has, and
     },
     questions: { damaged: { type: "noul" } },
   });
+  expect(sent?.method).toBe("POST");
   expect(sent?.headers.get("TypeSafe-Danger-Zone-Images")).toBe("true");
 });
 
@@ -111,10 +112,9 @@ test("the decisions form carries parts as one message, and addresses as they are
   ]);
 });
 
-test("the decisions form takes every format, and large ones", async () => {
+test("the decisions form takes every format", async () => {
   const webp = image(Buffer.from("RIFF....WEBPVP8 "));
-  const large = image(Buffer.concat([onePixel, Buffer.alloc(15 * 1024 * 1024)]));
-  for (const taken of [image(onePixel), jpeg, webp, gif, large]) {
+  for (const taken of [image(onePixel), jpeg, webp, gif]) {
     const { sent } = await ask("decisions", [taken]);
     expect(sent).toBeDefined();
   }
