@@ -75,20 +75,22 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** Returns what stands at a path in parsed JSON, or undefined. */
 export function valueAt(json: unknown, ...path: readonly string[]): unknown {
-  let value = json;
-  for (const key of path) value = isRecord(value) ? value[key] : undefined;
-  return value;
+  return follow(path, json);
+}
+
+function follow(path: readonly string[], json: unknown): unknown {
+  return path.reduce((value, key) => (isRecord(value) ? value[key] : undefined), json);
 }
 
 /** Returns the text at a path in parsed JSON, or null. */
 export function textAt(json: unknown, ...path: readonly string[]): string | null {
-  const value = valueAt(json, ...path);
+  const value = follow(path, json);
   return typeof value === "string" ? value : null;
 }
 
 /** Returns the list at a path in parsed JSON, or an empty one. */
 export function listAt(json: unknown, ...path: readonly string[]): readonly unknown[] {
-  const value = valueAt(json, ...path);
+  const value = follow(path, json);
   return Array.isArray(value) ? value : [];
 }
 

@@ -145,10 +145,7 @@ function isCopy(copy: unknown, value: unknown): boolean {
   const copied = Object.keys(copy);
   const keys = Object.keys(value);
   if (keys.length !== copied.length) return false;
-  for (const [index, key] of keys.entries()) {
-    if (key !== copied[index] || !isCopy(copy[key], value[key])) return false;
-  }
-  return true;
+  return keys.every((key, index) => key === copied[index] && isCopy(copy[key], value[key]));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
