@@ -132,11 +132,11 @@ function meanFilled({ isFromTop, keys, probabilities, error }: Filling): number 
     left -= least;
     mean += level * least;
   }
-  for (let step = 0; step < length; step += 1) {
+  for (let step = 0; step < length && left > 0; step += 1) {
     const level = isFromTop ? length - 1 - step : step;
     const printed = probabilities[keys[level] as string] as number;
     const room = Math.min(1, printed + error) - Math.max(0, printed - error);
-    const added = Math.max(0, Math.min(left, room));
+    const added = Math.min(left, room);
     left -= added;
     mean += level * added;
   }
