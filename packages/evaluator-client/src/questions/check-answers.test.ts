@@ -55,6 +55,11 @@ test.each<[string, Questions, Record<string, unknown>]>([
   ["the highest mean", levels, rate(1.01, { "0": 0.33, "1": 0.34, "2": 0.33 })],
   ["the lowest mean", levels, rate(0.99, { "0": 0.33, "1": 0.34, "2": 0.33 })],
   ["the mean of what sums to 0.95 as printed", ten, rate(4.38, allRoundedDown)],
+  [
+    "the mean of what sums to 1.04 with rounding",
+    ten,
+    rate(4.64, { ...only(0), 0: 0.52, 9: 0.52 }),
+  ],
   ["the highest mean of what prints as 0", ten, rate(0.05, only(0))],
   ["the lowest mean of what prints as 1", ten, rate(8.95, only(9))],
   ["a probability of 0", yesNo, { sure: { type: "boolean", probability: 0 } }],
