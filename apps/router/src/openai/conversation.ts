@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { cutText } from "evaluator-client";
 import type { ContextMode, TierState } from "../decision/decision.ts";
-import { cutMessage } from "../routes/read-body.ts";
+import { cutMessage } from "../routes/client-request.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
 import type { ChatCompletionMessage } from "./chat-completion-schema.ts";
 import { textOf } from "./to-reply-request.ts";

@@ -5,8 +5,7 @@ import type { Decision } from "../decision/decision.ts";
 import type { Answer, Call, MessageRouter } from "../message-router.ts";
 import type { ChatOutcome, ChatResponse } from "./chat-response.ts";
 import { defectMessage } from "./failures.ts";
-import { callOf, type ClientEnv } from "./client-request.ts";
-import { readMessage } from "./read-body.ts";
+import { callOf, type ClientEnv, readMessage } from "./client-request.ts";
 import { sendEvents } from "./send-events.ts";
 
 /**

@@ -3,8 +3,7 @@ import { z } from "zod";
 import { HttpError } from "../http-error.ts";
 import type { FeedbackRecord } from "../records/message-record.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
-import type { ClientEnv } from "./client-request.ts";
-import { readJson } from "./read-body.ts";
+import { type ClientEnv, readJson } from "./client-request.ts";
 
 const feedbackSchema = z.object({
   requestId: z.string().regex(/^[\w\-=]{1,255}$/, "is no id that this router gave"),

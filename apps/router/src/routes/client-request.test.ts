@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cutMessage, MAX_MESSAGE_LENGTH } from "./read-body.ts";
+import { cutMessage, MAX_MESSAGE_LENGTH } from "./client-request.ts";
 
 test("a message of 20,000 characters stays whole", () => {
   const message = "a".repeat(20_000);
