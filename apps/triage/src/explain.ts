@@ -8,6 +8,7 @@ import { readJournal } from "./journal/read-journal.ts";
 import { fromKeptText } from "./journal/kept-answer.ts";
 import { needJournalAddress } from "./journal-address.ts";
 import { withRuns } from "./postgres/open-runs.ts";
+import { serviceOfRun } from "./postgres/run-records.ts";
 import type { OpenRuns, TriageContext } from "./service.ts";
 import { alignColumns } from "./table.ts";
 
@@ -38,8 +39,8 @@ async function describeOfRun(
   return await withRuns({ url, open, supervises: false }, async (runs) => {
     const row = await runs.find(id, run);
     if (row === null) throw new CliError("No run of this database has a mail with this id.");
-    const { setup } = await runs.get(row.run);
-    const questions = JSON.parse(setup.questions) as Questions;
+    const info = await runs.get(row.run);
+    const questions = JSON.parse(info.setup.questions) as Questions;
     const evaluation = row.evaluation === null ? null : fromKeptText(row.evaluation, questions);
     if (evaluation === null && !row.isChanged) {
       throw new CliError(
@@ -47,8 +48,7 @@ async function describeOfRun(
       );
     }
     const state = JSON.parse(row.state) as JsonValue;
-    const service = { address: setup.wire, modelId: setup.modelId };
-    return describeEntry({ id, state, questions, service, evaluation });
+    return describeEntry({ id, state, questions, service: serviceOfRun(info), evaluation });
   });
 }
 

@@ -149,7 +149,7 @@ export class JournalReader extends KeptAnswers {
     if (row === undefined) return null;
     return {
       questions: JSON.parse(String(row["questions"])) as Questions,
-      service: { address: String(row["wire"]), modelId: String(row["model"]) },
+      service: serviceIn(row),
       begin,
     };
   }
@@ -211,10 +211,14 @@ function toEnd(row: Record<string, unknown>, questions: Questions): MailEnd {
   return { state: null, evaluation: null, error };
 }
 
+function serviceIn(row: Record<string, unknown>): Service {
+  return { address: String(row["wire"]), modelId: String(row["model"]) };
+}
+
 function toEntry(id: string, row: Record<string, unknown>): JournalEntry {
   const [key, state] = [String(row["key"]), String(row["state"])];
   const questions = JSON.parse(String(row["questions"])) as Questions;
-  const service = { address: String(row["wire"]), modelId: String(row["model"]) };
+  const service = serviceIn(row);
   const isWhole = isAsWritten(row) && isKeyOf(key, setupHash({ questions, service }), state);
   return {
     id,

@@ -4,6 +4,7 @@ import { type Mail, mailOfState, type MailSource } from "../input/mail.ts";
 import { fromKeptText, type KeptEvaluation } from "../journal/kept-answer.ts";
 import { type RecordSetup, toRecord } from "../output/triage-record.ts";
 import type { TriageRecord } from "../output/write-records.ts";
+import type { Service } from "../service.ts";
 
 /** A record of a run as it is written, and what was kept of it. */
 export interface AnsweredRow {
@@ -16,6 +17,11 @@ export interface AnsweredRow {
 /** How the rows of a run become records. */
 export interface RowsOptions extends RecordSetup {
   readonly questions: Questions;
+}
+
+/** Returns who answers in a run. */
+export function serviceOfRun({ setup }: Pick<RunInfo, "setup">): Service {
+  return { address: setup.wire, modelId: setup.modelId };
 }
 
 /** Returns the records of a run in input order, one at a time. */

@@ -18,6 +18,7 @@ import {
   type TriageContext,
 } from "../service.ts";
 import { openPacer, withRuns } from "./open-runs.ts";
+import { serviceOfRun } from "./run-records.ts";
 import { workOnRun } from "./work-run.ts";
 
 const WAIT_MS = 1000; // chosen, not measured: a new run is begun within a second
@@ -71,10 +72,10 @@ export async function workWithOthers(info: RunInfo, setting: WorkSetting): Promi
 }
 
 // Another version of this program may hash or send something else.
-function checkedQuestions({ run, setup }: RunInfo, service: Service): Questions {
+function checkedQuestions(info: RunInfo, service: Service): Questions {
+  const { run, setup } = info;
   const advice = "set the same engine as where it was begun.";
-  const begun = { address: setup.wire, modelId: setup.modelId };
-  checkSameEngine({ run: `Run ${run}`, service: begun, advice }, service);
+  checkSameEngine({ run: `Run ${run}`, service: serviceOfRun(info), advice }, service);
   const questions = JSON.parse(setup.questions) as Questions;
   if (setupHash({ questions, service }) === setup.hash) return questions;
   throw new CliError(
