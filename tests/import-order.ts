@@ -60,7 +60,7 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "main",
   ],
   "packages/evaluator-cli": [
-    "command files page-style report-plots sentences shared-arguments",
+    "command files page-parts report-plots sentences shared-arguments",
     "calibrate check-command drift-command emulator-command engines pick-command",
     "compare mcp",
     "run-evaluator",

@@ -1,3 +1,5 @@
+import { html, type Html } from "evaluator-page-kit";
+
 /** The look of the pages of calibrate and compare, beside that of every report: a question of the first fits on one sheet of A4. */
 export const pageStyle = `
 h1 { font-size: 1.15rem; letter-spacing: -0.01em; }
@@ -55,3 +57,33 @@ footer { margin-top: 1.5rem; color: var(--quiet); font-size: 0.8rem; overflow-wr
   td, th { padding-block: 0.5px; }
 }
 `;
+
+/**
+ * Returns a table of the pages of calibrate and compare.
+ *
+ * @param numbers - The index of the first column of numbers; all after it are numbers as well.
+ */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly (string | Html)[])[],
+  numbers: number,
+): Html {
+  const classOf = (at: number) => (at < numbers ? "" : "number");
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          ${head.map((name, at) => html`<th class="${classOf(at)}">${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr>
+              ${row.map((cell, at) => html`<td class="${classOf(at)}">${cell}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}

@@ -1,5 +1,6 @@
 import { count, percent } from "evaluator-calibration";
 import { html, type Html } from "evaluator-page-kit";
+import { table } from "../page-parts.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
 
 type Reported = CalibrationReport["reports"][number];
@@ -13,36 +14,19 @@ export function groupCard({ groups }: Reported): Html {
         : pValue < 0.05
           ? `✗ ${pValue.toFixed(3)}`
           : `✓ ${pValue.toFixed(2)}`;
-    return html`<tr>
-      <td>${group}</td>
-      <td class="number">${count(n)}</td>
-      <td class="number">${brier.toFixed(3)}</td>
-      <td class="number">${skill === null ? "–" : percent(skill)}</td>
-      <td class="number">
-        ${signed(difference.value)} (${signed(difference.low)} to ${signed(difference.high)})
-      </td>
-      <td class="number">${judged}</td>
-    </tr>`;
+    return [
+      group,
+      count(n),
+      brier.toFixed(3),
+      skill === null ? "–" : percent(skill),
+      `${signed(difference.value)} (${signed(difference.low)} to ${signed(difference.high)})`,
+      judged,
+    ];
   });
+  const head = ["group", "n", "Brier", "skill", "came true − printed", "p (Holm)"];
   return html`<div class="card">
     <h3>Groups</h3>
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>group</th>
-            <th class="number">n</th>
-            <th class="number">Brier</th>
-            <th class="number">skill</th>
-            <th class="number">came true − printed</th>
-            <th class="number">p (Holm)</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows}
-        </tbody>
-      </table>
-    </div>
+    ${table(head, rows, 1)}
   </div>`;
 }
 

@@ -1,6 +1,6 @@
 import { count, type CurveReport, describeBasis, percent } from "evaluator-calibration";
 import { html, type Html, page } from "evaluator-page-kit";
-import { pageStyle } from "../page-style.ts";
+import { pageStyle, table } from "../page-parts.ts";
 import { curvePlot, histogramPlot, riskPlot } from "../report-plots.ts";
 import { describeAction, describeJoin, describeLabelers, nameSource } from "../sentences.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
@@ -156,30 +156,15 @@ function printedRanges({ points }: CurveReport): PrintedRange[] {
 }
 
 function printedCard(curve: CurveReport): Html {
-  const rows = printedRanges(curve).map(
-    ({ from, to, n, printed, observed }) =>
-      html`<tr>
-        <td>${from.toFixed(1)}–${to.toFixed(1)}</td>
-        <td class="number">${count(n)}</td>
-        <td class="number">${percent(printed / n)}</td>
-        <td class="number">${percent(observed / n)}</td>
-      </tr>`,
-  );
+  const rows = printedRanges(curve).map(({ from, to, n, printed, observed }) => [
+    `${from.toFixed(1)}–${to.toFixed(1)}`,
+    count(n),
+    percent(printed / n),
+    percent(observed / n),
+  ]);
   return html`<div class="card">
     <h3>Printed → came true</h3>
-    <table>
-      <thead>
-        <tr>
-          <th>printed</th>
-          <th class="number">rows</th>
-          <th class="number">mean</th>
-          <th class="number">came true</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
+    ${table(["printed", "rows", "mean", "came true"], rows, 1)}
   </div>`;
 }
 

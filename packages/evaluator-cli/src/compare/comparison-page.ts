@@ -7,7 +7,7 @@ import {
   describeWork,
   figureHead,
 } from "./print-comparison.ts";
-import { pageStyle } from "../page-style.ts";
+import { pageStyle, table } from "../page-parts.ts";
 import { curvePlot, histogramPlot } from "../report-plots.ts";
 
 const style = `${pageStyle}
@@ -143,30 +143,4 @@ function disagreements(
   const head = ["record", "is", ...engines.map(({ name }) => name)];
   return html`<h3 style="margin-top:0.8rem">Where they disagree most</h3>
     ${table(head, rows, head.length)}`;
-}
-
-/** A table whose columns from `numbers` on are numbers. */
-function table(
-  head: readonly string[],
-  rows: readonly (readonly (string | Html)[])[],
-  numbers: number,
-): Html {
-  const classOf = (at: number) => (at < numbers ? "" : "number");
-  return html`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          ${head.map((name, at) => html`<th class="${classOf(at)}">${name}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (row) =>
-            html`<tr>
-              ${row.map((cell, at) => html`<td class="${classOf(at)}">${cell}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
 }
