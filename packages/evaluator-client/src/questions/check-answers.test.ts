@@ -30,6 +30,12 @@ const allRoundedDown = Object.fromEntries(
   Array.from({ length: 10 }, (_, at) => [at, at < 5 ? 0.1 : 0.09]),
 );
 
+/**
+ * Their sum of 1.04 is within the bound for ten levels (half a unit each), though eight print 0. The
+ * least that the two can be is 0.515 each, which has the mean 4.635.
+ */
+const twoTooHigh = { ...only(0), "0": 0.52, "9": 0.52 };
+
 function rate(score: unknown, probabilities: unknown) {
   return { rate: { type: "score", score, probabilities } };
 }
@@ -55,11 +61,7 @@ test.each<[string, Questions, Record<string, unknown>]>([
   ["the highest mean", levels, rate(1.01, { "0": 0.33, "1": 0.34, "2": 0.33 })],
   ["the lowest mean", levels, rate(0.99, { "0": 0.33, "1": 0.34, "2": 0.33 })],
   ["the mean of what sums to 0.95 as printed", ten, rate(4.38, allRoundedDown)],
-  [
-    "the mean of what sums to 1.04 with rounding",
-    ten,
-    rate(4.64, { ...only(0), 0: 0.52, 9: 0.52 }),
-  ],
+  ["the mean of a sum within ten roundings of two levels", ten, rate(4.64, twoTooHigh)],
   ["the highest mean of what prints as 0", ten, rate(0.05, only(0))],
   ["the lowest mean of what prints as 1", ten, rate(8.95, only(9))],
   ["a probability of 0", yesNo, { sure: { type: "boolean", probability: 0 } }],
