@@ -1,4 +1,5 @@
 import { calibratedAnswers } from "./calibration.ts";
+import { receivedDay } from "./input/mail.ts";
 import type { ResultRow, RunResults } from "./journal-results.ts";
 import type { NewMails } from "./journal/journal-reader.ts";
 import type { TriageRecord } from "./output/write-records.ts";
@@ -23,13 +24,13 @@ export function toAnswered(
 
 /** A row as conditions read it; its record is made when one asks for it. */
 class AnsweredRow implements AnsweredMail {
-  readonly date: string;
+  readonly day: string;
   readonly answers: AnsweredMail["answers"];
   readonly isNew: boolean;
   readonly #row: ResultRow;
 
   constructor(row: ResultRow, answers: AnsweredMail["answers"], isNew: boolean) {
-    this.date = row.mail.date;
+    this.day = receivedDay(row.mail);
     this.answers = answers;
     this.isNew = isNew;
     this.#row = row;

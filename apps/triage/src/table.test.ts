@@ -10,7 +10,11 @@ import { alignColumns, type TableTerminal, triageTable } from "./table.ts";
 const fields = answerFields(triageQuestions("Ada"));
 
 function table(records: readonly TriageRecord[]): string {
-  return [...triageTable(records, { fields })].join("");
+  return [...triageTable(rowsOf(records), { fields })].join("");
+}
+
+function rowsOf(records: readonly TriageRecord[]) {
+  return records.map((record) => ({ record }));
 }
 
 function record(fields: Partial<TriageRecord>): TriageRecord {
@@ -49,7 +53,7 @@ test("questions beside the contract's have their columns behind them", () => {
     team: choice("Who answers?", { sales: "about buying", support: "about using" }),
   });
   const records = [record({ angry: 0.75, team: "sales", teamConf: 0.5 })];
-  expect([...triageTable(records, { fields: ownFields })].join("")).toMatchInlineSnapshot(`
+  expect([...triageTable(rowsOf(records), { fields: ownFields })].join("")).toMatchInlineSnapshot(`
     "imp   conf  scam  deal  category  angry  team   teamConf  date        from                   subject
     2.00  0.50  0.20  0.01  other     0.75   sales  0.50      2026-11-02  Ada <ada@example.com>  Lunch
     "
@@ -104,7 +108,10 @@ const wide = [
 
 function linesOn(terminal: Partial<TableTerminal>, records = wide): string[] {
   const given = { width: 80, colours: false, fileName: "inbox.triage.json", ...terminal };
-  return [...triageTable(records, { fields, terminal: given })].join("").trimEnd().split("\n");
+  return [...triageTable(rowsOf(records), { fields, terminal: given })]
+    .join("")
+    .trimEnd()
+    .split("\n");
 }
 
 test.each([200, 120, 80, 60, 40, 25, 10])("on a terminal of %i columns no row wraps", (width) => {
@@ -150,6 +157,6 @@ test.each([
 test("as many rows as are asked for are shown, and a pipe gets all of them", () => {
   const records = Array.from({ length: 300 }, () => record({}));
   const terminal = { width: 80, colours: false, fileName: "a" };
-  expect([...triageTable(records, { fields, terminal, top: 250 })]).toHaveLength(251);
-  expect([...triageTable(records, { fields })]).toHaveLength(301);
+  expect([...triageTable(rowsOf(records), { fields, terminal, top: 250 })]).toHaveLength(251);
+  expect([...triageTable(rowsOf(records), { fields })]).toHaveLength(301);
 });

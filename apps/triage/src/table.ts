@@ -7,6 +7,7 @@ import {
   truncateColumns,
   UsageError,
 } from "evaluator-cli-kit";
+import { describeDateGap, receivedDay } from "./input/mail.ts";
 import type { TriageRecord } from "./output/write-records.ts";
 import type { AnswerField } from "./questions/answer-fields.ts";
 
@@ -45,6 +46,12 @@ export interface TableTerminal {
   readonly fileName: string;
 }
 
+/** A record, and when its mail was received if that is known. */
+export interface TableRow {
+  readonly record: TriageRecord;
+  readonly received?: string | undefined;
+}
+
 /** How a table is printed. */
 export interface TableOptions {
   readonly fields: readonly AnswerField[];
@@ -60,7 +67,7 @@ export interface TableOptions {
 
 /** Returns the lines of the table a person reads: the most important mail first, input order among equals. */
 export function* triageTable(
-  records: readonly TriageRecord[],
+  records: readonly TableRow[],
   {
     fields,
     sort = null,
@@ -74,13 +81,13 @@ export function* triageTable(
   const count = isLong && records.length > ROWS_AT_MOST ? ROWS_SHOWN : top;
   const shown = sortRecords(records, sort ?? defaultSort(fields)).slice(0, count);
   // Without a heading, so that those of the contract stay as they are.
-  const marks = shown.some(({ id }) => newIds.has(id)) ? [""] : [];
+  const marks = shown.some((row) => markOf(row, newIds) !== "") ? [""] : [];
   const rows = function* rows() {
     const headings = columns.map(({ heading }) => toPrintable(heading));
     yield [...headings, "date", ...marks, "from", "subject"];
-    for (const record of shown) {
-      const mark = newIds.has(record.id) ? "new" : "";
-      yield toRow(record, { columns, marks: marks.map(() => mark) });
+    for (const row of shown) {
+      const mark = markOf(row, newIds);
+      yield toRow(row.record, { columns, marks: marks.map(() => mark) });
     }
   };
   const texts = columns.length + marks.length;
@@ -192,9 +199,16 @@ function defaultSort(fields: readonly AnswerField[]): string {
   return fields.find(({ type }) => type === "score")?.field ?? "";
 }
 
+function markOf({ record, received }: TableRow, newIds: ReadonlySet<string>): string {
+  const isNew = newIds.has(record.id) ? ["new"] : [];
+  return [...isNew, describeDateGap({ ...record, received })].filter(Boolean).join(", ");
+}
+
 /** Sorts by a field: numbers from the highest, text from A, what is missing last, else input order. */
-function sortRecords(records: readonly TriageRecord[], field: string): TriageRecord[] {
-  return records.toSorted((one, other) => compare(one[field] ?? null, other[field] ?? null));
+function sortRecords(rows: readonly TableRow[], field: string): TableRow[] {
+  const valueOf = ({ record, received }: TableRow) =>
+    field === "date" ? receivedDay({ ...record, received }) : (record[field] ?? null);
+  return rows.toSorted((one, other) => compare(valueOf(one), valueOf(other)));
 }
 
 function compare(one: string | number | null, other: string | number | null): number {

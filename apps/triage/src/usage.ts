@@ -41,9 +41,10 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
   --calibration F  recalibrate the results with what "evaluator calibrate" wrote; values as they
                    were printed go beside them (scamPrinted)
   --format F       write json, ndjson or csv: every record, in the order of FILE
-  --sort FIELD     sort the table by a field of the results; importance when not given
+  --sort FIELD     sort the table by a field of the results; importance when not given. The date is
+                   then the day the mail was received
   --top N          print only the first N rows of the table; the file keeps them all
-  --since DATE     in the table, the report and an export only mails of that day and later
+  --since DATE     in the table, the report and an export only mails received on that day or later
   --only "..."     likewise only mails that meet conditions: "category = receipt, importance >= 3",
                    "scam < 0.5", "category.receipt > 0.9", "new" (since the run before)
   --rules FILE     what would be done, one rule a line: scam >= 0.9 -> junk. The first that fits

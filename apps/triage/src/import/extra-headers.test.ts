@@ -27,7 +27,9 @@ test("attachments, List-Id and what was checked of the sender are kept, safe to 
     authentication_results:
       "mx.example.com; dkim=pass header.i=@shop.example; spf=pass smtp.mailfrom=shop.example",
   });
-  expect(Object.keys(mails?.[1] ?? {})).toEqual("id date from subject snippet source".split(" "));
+  expect(Object.keys(mails?.[1] ?? {})).toEqual(
+    "id date from subject snippet source received".split(" "),
+  );
 });
 
 test("a dump of the Gmail API has them in its parts and headers", async () => {

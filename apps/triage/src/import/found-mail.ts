@@ -16,6 +16,8 @@ export interface ImportedMail {
   readonly id: string;
   /** When it was sent, or null when it does not say. */
   readonly date: MailDay | null;
+  /** When it was received, in ISO 8601, or null when it does not say. */
+  readonly received: string | null;
   readonly from: string;
   readonly subject: string;
   /** The start of its text. */
@@ -35,6 +37,8 @@ export interface FoundMail {
   readonly isCut: boolean;
   /** When it came, for a mail that does not say. */
   readonly arrived: MailDay;
+  /** When its mailbox says that it was delivered, in ISO 8601. */
+  readonly deliveredAt?: string | null;
   /**
    * Reads it.
    *

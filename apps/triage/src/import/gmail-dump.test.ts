@@ -33,6 +33,7 @@ test.each([
       subject: "Hü",
       snippet: "Tom & Ann's card ending in",
       source: { file: "dump.json", gmail: true },
+      received: "2026-11-02T09:00:00.000Z",
     },
   ]);
   expect(stderr).toContain("left out 1 with only the sent label");

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { readJsonRecords } from "../input/json-records.ts";
 import { toUtf8Chunks } from "../input/utf8-chunks.ts";
 import { type FoundMail, type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
-import { fileDay, parseDay, parseMessage, toDay } from "./parse-message.ts";
+import { fileDay, parseDay, parseMessage, parseTime, toDay } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
 
 const partSchema = z.looseObject({
@@ -55,9 +55,13 @@ async function parseGmailMessage(json: unknown): Promise<ImportedMail> {
   if (data === undefined) throw new ImportProblem("it is not a message of the Gmail API");
   const raw =
     data.raw === undefined ? null : await parseMessage(Buffer.from(data.raw, "base64url"));
+  const kept = new Date(Number(data.internalDate));
+  const keptAt = toDay(kept) === null ? null : kept.toISOString();
   return {
     id: data.id,
     date: dateOf(data, raw?.date ?? null),
+    received:
+      parseTime(header(data, "received").split(";").at(-1) ?? "") ?? raw?.received ?? keptAt,
     from: raw?.from ?? header(data, "from"),
     subject: raw?.subject ?? header(data, "subject"),
     text: data.snippet ?? raw?.text ?? "",

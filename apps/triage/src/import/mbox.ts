@@ -1,5 +1,5 @@
 import type { FoundMail } from "./found-mail.ts";
-import { fileDay, MESSAGE_BYTES, parseDay, parseMessage } from "./parse-message.ts";
+import { fileDay, MESSAGE_BYTES, parseDay, parseMessage, parseTime } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
 
 const [NEWLINE, RETURN, ARROW, LETTER_F] = [10, 13, 62, 70];
@@ -30,13 +30,17 @@ export async function* mboxMails(
   start = 0,
 ): AsyncGenerator<FoundMail> {
   const splitter = new MboxSplitter();
-  const toFound = ({ number, offset, deliveredOn, bytes, isCut }: MboxMessage): FoundMail => ({
-    name: `${file.prefix}message ${number}`,
-    source: { file: file.name, offset: start + offset },
-    isCut,
-    arrived: deliveredOn === null ? fileDay(file) : { day: deliveredOn, basis: "separator" },
-    read: async () => await parseMessage(bytes),
-  });
+  const toFound = ({ number, offset, delivered, bytes, isCut }: MboxMessage): FoundMail => {
+    const day = parseDay(delivered);
+    return {
+      name: `${file.prefix}message ${number}`,
+      source: { file: file.name, offset: start + offset },
+      isCut,
+      arrived: day === null ? fileDay(file) : { day, basis: "separator" },
+      deliveredAt: parseTime(delivered),
+      read: async () => await parseMessage(bytes),
+    };
+  };
   for await (const chunk of chunks) {
     for (const message of splitter.split(chunk)) yield toFound(message);
   }
@@ -55,8 +59,8 @@ interface MboxMessage {
   readonly number: number;
   /** Where its separator begins, in bytes. */
   readonly offset: number;
-  /** The day it was delivered, by its separator, or null. */
-  readonly deliveredOn: string | null;
+  /** When it was delivered, as its separator says; empty if it does not. */
+  readonly delivered: string;
   /** Its start, some {@link MESSAGE_BYTES}. */
   readonly bytes: Uint8Array;
   /** Whether there is more of it. */
@@ -65,7 +69,7 @@ interface MboxMessage {
 
 interface OpenMessage {
   readonly offset: number;
-  readonly deliveredOn: string | null;
+  readonly delivered: string;
   readonly lines: Buffer[];
   length: number;
 }
@@ -142,9 +146,9 @@ class MboxSplitter {
 
   #begin({ head, offset }: { readonly head: string; readonly offset: number }): void {
     this.#number += 1;
-    const deliveredOn = dayOf(head);
-    if (this.#number === 1) this.#takesBare = deliveredOn === null;
-    this.#open = { offset, deliveredOn, lines: [], length: 0 };
+    const delivered = datedSeparator.exec(head)?.[1] ?? "";
+    if (this.#number === 1) this.#takesBare = delivered === "";
+    this.#open = { offset, delivered, lines: [], length: 0 };
   }
 
   #add(line: Buffer): void {
@@ -155,11 +159,11 @@ class MboxSplitter {
 
   *#close(): Generator<MboxMessage> {
     if (this.#open === null) return;
-    const { offset, deliveredOn, lines, length } = this.#open;
+    const { offset, delivered, lines, length } = this.#open;
     this.#open = null;
     const bytes = Buffer.concat(lines);
     const isCut = length > bytes.length;
-    yield { number: this.#number, offset, deliveredOn, bytes, isCut };
+    yield { number: this.#number, offset, delivered, bytes, isCut };
   }
 }
 
@@ -168,8 +172,4 @@ function headOf(line: Buffer, isNeeded = false): string {
   const [first] = line;
   const canMatter = first === LETTER_F || first === ARROW || first === NEWLINE || first === RETURN;
   return isNeeded || canMatter ? line.toString("latin1", 0, HEAD_BYTES) : "";
-}
-
-function dayOf(separator: string): string | null {
-  return parseDay(datedSeparator.exec(separator)?.[1] ?? "");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDay, parseMessage } from "./parse-message.ts";
+import { parseDay, parseMessage, parseTime } from "./parse-message.ts";
 
 const parse = async (message: string) => await parseMessage(Buffer.from(message, "latin1"));
 
@@ -35,6 +35,18 @@ test.each([
   `${"x".repeat(200)} 2 Nov 2026`,
 ])("the date %j is none", (text) => {
   expect(parseDay(text)).toBeNull();
+});
+
+test.each([
+  ["Mon, 02 Nov 2026 00:30:00 +0100 (CET)", "2026-11-01T23:30:00.000Z"],
+  ["Mon, 5 Jan 2026 23:30:00 PST", "2026-01-06T07:30:00.000Z"],
+  ["Mon Jan  5 23:30:00 -0800 2026", "2026-01-06T07:30:00.000Z"],
+  ["Mon Jan  5 23:30:00 2026", "2026-01-05T23:30:00.000Z"],
+  ["Mon, 5 Jan 2026 23:30:00 MEZ", "2026-01-05T00:00:00.000Z"],
+  ["Mon, 02 Nov 12026 09:00:00 +0000", null],
+  ["", null],
+])("the time of %j is %j", (text, time) => {
+  expect(parseTime(text)).toBe(time);
 });
 
 const received = (...dates: string[]) =>

@@ -28,6 +28,7 @@ export async function parseMessage(bytes: Uint8Array): Promise<ImportedMail> {
   return {
     id: messageId(email) ?? `mail-${createHash("sha256").update(bytes).digest("hex").slice(0, 24)}`,
     date: dateOf(email),
+    received: parseTime(receivedOf(email)),
     from: printAddress(email.from),
     subject: email.subject ?? "",
     text: encryptionNote(email) ?? textOf(email),
@@ -65,6 +66,15 @@ export function parseDay(text: string): string | null {
 const zone =
   /(\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?[AP]M)?) ?(?:(?:GMT|UTC?)? ?[+-]\d\d:?(?:\d\d)?|[A-Z]{1,5})\b/;
 
+/** Returns the time that a header names, in ISO 8601; in a zone that is not known its day alone counts. */
+export function parseTime(text: string): string | null {
+  const written = text.slice(0, 200);
+  const time = new Date(zone.test(written) ? written : `${written} UTC`);
+  if (toDay(time) !== null) return time.toISOString();
+  const day = parseDay(text);
+  return day === null ? null : `${day}T00:00:00.000Z`;
+}
+
 /** Returns the day of a time in UTC; null for a year that does not have four digits. */
 export function toDay(time: Date): string | null {
   if (Number.isNaN(time.getTime())) return null;
@@ -76,13 +86,17 @@ export function fileDay({ modifiedAt }: Pick<SourceFile, "modifiedAt">): MailDay
   return { day: toDay(modifiedAt) ?? "1970-01-01", basis: "file" };
 }
 
-function dateOf({ headers }: Email): ImportedMail["date"] {
-  const valueOf = (name: string) => headers.find(({ key }) => key === name)?.value ?? "";
-  const sent = parseDay(valueOf("date"));
+function dateOf(email: Email): ImportedMail["date"] {
+  const sent = parseDay(email.headers.find(({ key }) => key === "date")?.value ?? "");
   if (sent !== null) return { day: sent, basis: "header" };
-  // The last one added stands first; its date is behind the last semicolon.
-  const received = parseDay(valueOf("received").split(";").at(-1)?.trim() ?? "");
+  const received = parseDay(receivedOf(email));
   return received === null ? null : { day: received, basis: "received" };
+}
+
+function receivedOf({ headers }: Email): string {
+  // The last one added stands first; its date is behind the last semicolon.
+  const received = headers.find(({ key }) => key === "received")?.value ?? "";
+  return received.split(";").at(-1)?.trim() ?? "";
 }
 
 function messageId({ messageId: id = "" }: Email): string | null {

@@ -50,7 +50,8 @@ test("a record has no more of a long header or text than is read", () => {
   const text = `${" ".repeat(2000)}beyond`;
   const long = "x".repeat(5000);
   const extra = { attachments: [], listId: "", authenticationResults: "" };
-  const mail = { id: "1", date: null, from: long, subject: long, text, labels: null, extra };
+  const head = { id: "1", date: null, received: null, from: long, subject: long };
+  const mail = { ...head, text, labels: null, extra };
   const source = { file: "a.mbox", offset: 7 };
   expect(toMail(mail, { arrived, source })).toEqual({
     id: "1",

@@ -32,8 +32,8 @@ const fragments = [
 
 /** Returns the input record of a mail (contract section 4.7), its day as the sender saw it. */
 export function toMail(
-  { id, date, from, subject, text, labels, extra }: ImportedMail,
-  { arrived, source }: Pick<FoundMail, "arrived" | "source">,
+  { id, date, received, from, subject, text, labels, extra }: ImportedMail,
+  { arrived, deliveredAt, source }: Pick<FoundMail, "arrived" | "deliveredAt" | "source">,
 ): Mail {
   return {
     id,
@@ -44,6 +44,7 @@ export function toMail(
     ...toStateFields(extra, cutNumbers),
     // Gmail's exports are the ones with labels.
     source: labels === null ? source : { ...source, gmail: true },
+    received: received ?? deliveredAt ?? undefined,
   };
 }
 

@@ -43,6 +43,10 @@ const sourceSchema = z.object({
 /** Where an imported mail stands, which no model is told. */
 export type MailSource = z.infer<typeof sourceSchema>;
 
+const receivedSchema = z.iso.datetime({ offset: true }).transform((time) => {
+  return new Date(time).toISOString();
+});
+
 /**
  * One input record (contract section 4.7): a number as id is its text, a date with a time is its
  * day; fields it does not name are left out.
@@ -62,6 +66,8 @@ export const mailSchema = z.object(
     list_id: stateFieldSchemas.list_id.optional().catch(undefined),
     authentication_results: stateFieldSchemas.authentication_results.optional().catch(undefined),
     source: sourceSchema.optional().catch(undefined),
+    // When the mail arrived, in UTC; no model is told.
+    received: receivedSchema.optional().catch(undefined),
   },
   "is not an object; write { id, date, from, subject, snippet }",
 );
@@ -89,17 +95,55 @@ export function toState({ from, subject, date, snippet }: Mail): JsonObject {
   return { from, subject, date, snippet };
 }
 
-/** Returns the mail of a kept state, which has all of its record but the id and where it is. */
-export function mailOfState({ id, state, source }: KeptState): Mail {
+/** What a journal keeps of a mail beside its state: where it is, and when it was received. */
+export type MailNote = Partial<MailSource> & Pick<Mail, "received">;
+
+/** Returns the note of a mail as JSON; null without anything to note. */
+export function toNote({ source, received }: Mail): string | null {
+  if (source === undefined && received === undefined) return null;
+  return JSON.stringify({ ...source, received } satisfies MailNote);
+}
+
+/** Returns the mail of a kept state, which has all of its record but the id and the note. */
+export function mailOfState({ id, state, note }: KeptState): Mail {
   const mail = { ...(state as Omit<Mail, "id">), id };
-  return source === null ? mail : { ...mail, source };
+  if (note === null) return mail;
+  const { received, file, ...source } = note;
+  return { ...mail, received, source: file === undefined ? undefined : { ...source, file } };
 }
 
 interface KeptState {
   readonly id: string;
   /** What the model read of a mail. */
   readonly state: unknown;
-  readonly source: MailSource | null;
+  readonly note: MailNote | null;
+}
+
+type MailDays = Pick<Mail, "date" | "received">;
+
+/** Returns the day a mail was received, in UTC; the sender's day if that is not known. */
+export function receivedDay({ date, received }: MailDays): string {
+  return received?.slice(0, 10) ?? date;
+}
+
+const MS_PER_DAY = 86_400_000;
+/** Zones and slow servers explain a difference of so many days. */
+const USUAL_DAYS = 2;
+
+/** Returns how far a mail's date is from the day it was received, in words; empty if it is near. */
+export function describeDateGap(mail: MailDays): string {
+  const day = receivedDay(mail);
+  if (day === mail.date) return "";
+  const ahead = (Date.parse(mail.date) - Date.parse(day)) / MS_PER_DAY;
+  const days = Math.abs(ahead);
+  if (!(days > USUAL_DAYS)) return "";
+  const gap =
+    days < 61
+      ? `${days} days`
+      : days < 731
+        ? `${Math.floor(days / 30.44)} months`
+        : `${Math.floor(days / 365.25)} years`;
+  return `dated ${gap} ${ahead > 0 ? "ahead" : "behind"}`;
 }
 
 /** Returns the name of a record for messages: its index (from 0) and its id, and nothing else of it. */

@@ -1,6 +1,6 @@
 import { CliError, printable } from "evaluator-cli-kit";
 import type { JsonValue, Questions } from "evaluator-client";
-import type { MailSource } from "../input/mail.ts";
+import type { MailNote } from "../input/mail.ts";
 import type { Service } from "../service.ts";
 import {
   fromKeptText,
@@ -40,7 +40,7 @@ export interface MailEnd {
 /** A mail that the newest run had in its input, and how its newest call ended. */
 export interface MailResult extends MailEnd {
   readonly id: string;
-  readonly source: MailSource | null;
+  readonly note: MailNote | null;
 }
 
 /** The mails that no run before the last time had. */
@@ -123,12 +123,12 @@ export class JournalReader extends KeptAnswers {
   }
 
   #seenMails() {
-    const mails = new Map<number, Pick<MailResult, "id" | "error" | "source">>();
+    const mails = new Map<number, Pick<MailResult, "id" | "error" | "note">>();
     for (const { call, id, error, source } of this.iterate(statements.seenMails)) {
       mails.set(Number(call), {
         id: String(id),
         error: typeof error === "string" ? error : null,
-        source: source === null ? null : (JSON.parse(String(source)) as MailSource),
+        note: source === null ? null : (JSON.parse(String(source)) as MailNote),
       });
     }
     return mails;

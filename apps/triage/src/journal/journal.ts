@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Evaluation, JsonValue } from "evaluator-client";
-import type { MailSource } from "../input/mail.ts";
 import { JournalReader } from "./journal-reader.ts";
 import { type CallSetup, digestOf, setupHash, toKeptText } from "./kept-answer.ts";
 import type { RunBegin, RunFacts } from "./run-facts.ts";
@@ -14,8 +13,8 @@ export interface MailEntry {
 
 /** A mail of a run's input. */
 export interface NotedMail extends MailEntry {
-  /** Where the mail itself is, if anything says it. */
-  readonly source?: MailSource | undefined;
+  /** What is noted of it, as JSON (`toNote`). */
+  readonly note?: string | null;
 }
 
 /** How the call about a mail ended: with an answer about its state, or with an error. */
@@ -96,9 +95,9 @@ export class Journal extends JournalReader implements Disposable {
       const seen = Number(nextRun.get()?.["run"]);
       const after = (lastWhole.get()?.["run"] ?? null) as number | null;
       this.#addSetup();
-      for (const { id, key, source } of entries) {
+      for (const { id, key, note = null } of entries) {
         addCall.run(key);
-        noteMail.run(id, seen, after, source === undefined ? null : JSON.stringify(source), key);
+        noteMail.run(id, seen, after, note, key);
       }
     });
   }

@@ -1,6 +1,6 @@
 import type { Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo, RunRow } from "evaluator-postgres";
-import { type Mail, mailOfState, type MailSource } from "../input/mail.ts";
+import { type Mail, type MailNote, mailOfState } from "../input/mail.ts";
 import { fromKeptText, type KeptEvaluation } from "../journal/kept-answer.ts";
 import { type RecordSetup, toRecord } from "../output/triage-record.ts";
 import type { TriageRecord } from "../output/write-records.ts";
@@ -39,7 +39,7 @@ export function toAnsweredRow(row: RunRow, { questions, ...setup }: RowsOptions)
   const mail = mailOfState({
     id: row.id,
     state: JSON.parse(row.state),
-    source: row.note === null ? null : (JSON.parse(row.note) as MailSource),
+    note: row.note === null ? null : (JSON.parse(row.note) as MailNote),
   });
   const record = toRecord(mail, { evaluation: kept, error: row.error }, setup);
   return { idx: row.idx, mail, record, kept };

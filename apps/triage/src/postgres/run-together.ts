@@ -5,6 +5,7 @@ import type { PostgresRuns, RunInfo, RunRecord } from "evaluator-postgres";
 import { printCount } from "../amounts.ts";
 import type { TriageRun } from "../commands.ts";
 import type { JournalAddress } from "../journal-address.ts";
+import { toNote } from "../input/mail.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { recordNames } from "../output/triage-record.ts";
@@ -24,6 +25,7 @@ import {
 import { readRunContext, type RunContext } from "../run/run-context.ts";
 import { describeDryRun, estimateFor } from "../run/triage-file.ts";
 import { describeEngine, type TriageContext } from "../service.ts";
+import type { TableRow } from "../table.ts";
 import { withRuns } from "./open-runs.ts";
 import { answeredRows } from "./run-records.ts";
 import { describeRun, workWithOthers } from "./work.ts";
@@ -120,8 +122,8 @@ async function join(
   const records = async function* records(): AsyncGenerator<RunRecord> {
     for await (const { mail, key } of plan.calls()) {
       signal.throwIfAborted();
-      const note = mail.source === undefined ? null : JSON.stringify(mail.source);
-      yield { id: mail.id, key: toRunKey(key), state: JSON.stringify(toState(mail)), note };
+      const state = JSON.stringify(toState(mail));
+      yield { id: mail.id, key: toRunKey(key), state, note: toNote(mail) };
     }
   };
   const made = { digest, setup, name, facts: "{}", records: plan.length, maxCostUsd };
@@ -153,16 +155,18 @@ async function giveRunResults(
 ): Promise<number> {
   const { run, stderr, outputPath, fields, input } = context;
   const hasTable = info.records <= TABLE_AT_MOST;
-  const held: TriageRecord[] = [];
+  const held: TableRow[] = [];
   const failures: CallFailure[] = [];
   const news = await runs.newIds(info);
   let failed = 0;
   const records = async function* records(): AsyncGenerator<TriageRecord> {
-    for await (const { idx: index, record, kept } of answeredRows(runs, info, context)) {
+    for await (const { idx: index, mail, record, kept } of answeredRows(runs, info, context)) {
       if (kept === null && (failed += 1) <= FAILURES_SHOWN) {
         failures.push({ index, id: record.id, error: String(record["error"]) });
       }
-      if (hasTable && isInTable({ record, kept, news }, context)) held.push(record);
+      if (hasTable && isInTable({ mail, record, kept, news }, context)) {
+        held.push({ record, received: mail.received });
+      }
       yield record;
     }
   };

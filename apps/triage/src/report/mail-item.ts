@@ -60,6 +60,7 @@ function headOf(row: MailRow, facts: ListFacts): Element {
   const marks = [
     row.isNew ? [span("mark mark-new", "new")] : [],
     row.isMasked ? [span("mark mark-warn", "the name shows another address")] : [],
+    row.dated === "" ? [] : [span("mark mark-warn", row.dated)],
     row.rule === -1 ? [] : [span("mark mark-act", `→ ${facts.actions[row.rule] ?? ""}`)],
   ].flat();
   const address = row.address === "" ? [] : [" ", span("address", row.address)];

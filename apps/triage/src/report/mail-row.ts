@@ -20,7 +20,10 @@ export interface ShownAnswer {
 /** A mail as the page shows it; its texts are printable. */
 export interface MailRow {
   readonly id: string;
+  /** The day it was received. */
   readonly day: string;
+  /** How far its date is from that day, in words; empty if it is near. */
+  readonly dated: string;
   /** The sender's name, or the address where there is none. */
   readonly sender: string;
   /** The sender's address where it is not the name. */
@@ -49,19 +52,29 @@ const [IS_MASKED, IS_NEW, IS_OF_GMAIL] = [1, 2, 4] as const;
 
 /** A row as it is kept. */
 export type PackedRow = readonly [
-  ...texts: [string, string, string, string, string, string, string, string],
+  ...texts: [string, string, string, string, string, string, string, string, string],
   flags: number,
   rule: number,
   numbers: readonly number[] | null,
 ];
 
 // Where the numbers stand in a kept row.
-const NUMBERS = 10;
+const NUMBERS = 11;
 
 /** Returns a row as JSON, in half of the room that its names would take. */
 export function packRow(row: MailRow): string {
-  const { id, day, sender, address, subject, snippet, location, error } = row;
-  const texts = JSON.stringify([id, day, sender, address, subject, snippet, location, error]);
+  const { id, day, dated, sender, address, subject, snippet, location, error } = row;
+  const texts = JSON.stringify([
+    id,
+    day,
+    dated,
+    sender,
+    address,
+    subject,
+    snippet,
+    location,
+    error,
+  ]);
   const flags =
     (row.isMasked ? IS_MASKED : 0) + (row.isNew ? IS_NEW : 0) + (row.isOfGmail ? IS_OF_GMAIL : 0);
   const numbers = row.answers === null ? "null" : `[${packAnswers(row.answers).join()}]`;
@@ -86,7 +99,7 @@ export type RowHead = Pick<MailRow, "day" | "sender" | "address" | "subject" | "
 
 /** Returns what a search reads of a row that was packed. */
 export function unpackHead(packed: PackedRow): RowHead {
-  const [, day, sender, address, subject, snippet, , , flags] = packed;
+  const [, day, , sender, address, subject, snippet, , , flags] = packed;
   return { day, sender, address, subject, snippet, isNew: (flags & IS_NEW) !== 0 };
 }
 
@@ -103,10 +116,10 @@ export function unpackValue(
 
 /** Returns the row that was packed. */
 export function unpackRow(packed: PackedRow, questions: readonly ShownQuestion[]): MailRow {
-  const [id, day, sender, address, subject, snippet, location, error, ...rest] = packed;
+  const [id, day, dated, sender, address, subject, snippet, location, error, ...rest] = packed;
   const [flags, rule, numbers] = rest;
   const answers = numbers === null ? null : unpackAnswers(numbers, questions);
-  const texts = { id, day, sender, address, subject, snippet, location, error };
+  const texts = { id, day, dated, sender, address, subject, snippet, location, error };
   return {
     ...texts,
     isMasked: (flags & IS_MASKED) !== 0,

@@ -1,7 +1,13 @@
 import { toPrintable, toPrintablePath } from "evaluator-cli-kit";
 import type { Answer, Questions } from "evaluator-client";
 import { printCount } from "../amounts.ts";
-import { addressesIn, type Mail, senderAddress } from "../input/mail.ts";
+import {
+  addressesIn,
+  describeDateGap,
+  type Mail,
+  receivedDay,
+  senderAddress,
+} from "../input/mail.ts";
 import type { ResultRow } from "../journal-results.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import type { AnsweredMail } from "../rules/conditions.ts";
@@ -41,7 +47,8 @@ export function toMailRow(row: ResultRow, { answered, asked, rule, senders }: Ro
   senders.set(mail.from, sender);
   return {
     id: toPrintablePath(mail.id),
-    day: toPrintable(mail.date),
+    day: toPrintable(receivedDay(mail)),
+    dated: describeDateGap(mail),
     ...sender,
     subject: toPrintable(mail.subject),
     snippet: toPrintable(mail.snippet),

@@ -4,7 +4,8 @@ import type { TriageRecord } from "../output/write-records.ts";
 /** A mail and its answers, as conditions read them. */
 export interface AnsweredMail {
   readonly record: TriageRecord;
-  readonly date: string;
+  /** When it was received, `YYYY-MM-DD`. */
+  readonly day: string;
   /** Recalibrated where the record is; null without an answer. */
   readonly answers: Readonly<Record<string, Answer>> | null;
   readonly isNew: boolean;

@@ -6,7 +6,7 @@ import { ConditionError } from "./split-words.ts";
 
 /** Which mails of the results are shown, as typed. */
 export interface FilterOptions {
-  /** The first day, `YYYY-MM-DD`; null for all. */
+  /** The first day on which shown mails were received, `YYYY-MM-DD`; null for all. */
   readonly since: string | null;
   /** Conditions on the answers; null for none. */
   readonly only: string | null;
@@ -29,7 +29,7 @@ export function readFilter(
 ): ((mail: AnsweredMail) => boolean) | null {
   if (since === null && only === null) return null;
   const conditions = only === null ? [] : readOnly(only, named);
-  return (mail) => (since === null || mail.date >= since) && meetsAll(conditions, mail);
+  return (mail) => (since === null || mail.day >= since) && meetsAll(conditions, mail);
 }
 
 function readOnly(only: string, named: NamedAnswers) {

@@ -44,7 +44,7 @@ const mail: AnsweredMail = {
       probabilities: { "an option": 0.7, "a.b": 0.3 },
     },
   },
-  date: "2026-11-02",
+  day: "2026-11-02",
   isNew: true,
 };
 

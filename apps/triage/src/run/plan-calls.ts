@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { type CostEstimate, estimateCost, type EvaluationRequest } from "evaluator-client";
 import { DIGEST_BYTES, DigestTable, NumberList, RepeatFinder } from "../input/digests.ts";
 import { changedInput, type InputMail } from "../input/mail-file.ts";
-import type { Mail } from "../input/mail.ts";
+import { type Mail, toNote } from "../input/mail.ts";
 import type { NotedMail } from "../journal/journal.ts";
 import { callKey, type CallStatus, repeatedKey, setupHash } from "../journal/kept-answer.ts";
 import type { RunContext } from "./run-context.ts";
@@ -43,8 +43,8 @@ export async function planCalls(
   for await (const mails of inGroups(input.mails(run.limit), GROUP_SIZE)) {
     signal.throwIfAborted();
     const keys = plan.addKeys(mails, plan.length);
-    const entries = mails.map(({ mail: { id, source } }, at) => {
-      return { id, key: keys[at] ?? "", source };
+    const entries = mails.map(({ mail }, at) => {
+      return { id: mail.id, key: keys[at] ?? "", note: toNote(mail) };
     });
     const statuses = await journal?.statusesOf(entries.map(({ key }) => key));
     for (const [at, mail] of mails.entries()) plan.addStatus(mail, statuses?.[at] ?? "unknown");

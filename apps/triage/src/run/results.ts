@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { CliError, printable, toPrintable } from "evaluator-cli-kit";
 import { printCount, printCounted, printDuration } from "../amounts.ts";
-import { recordLabel } from "../input/mail.ts";
+import { type Mail, receivedDay, recordLabel } from "../input/mail.ts";
 import { calibratedAnswers } from "../calibration.ts";
 import type { NewMails } from "../journal/journal-reader.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
@@ -10,7 +10,7 @@ import type { Journal } from "../journal/journal.ts";
 import { recordNames, toRecord } from "../output/triage-record.ts";
 import { toRawLine, type TriageRecord, writeRecords } from "../output/write-records.ts";
 import { describeFilter } from "../rules/mail-filter.ts";
-import { type TableTerminal, triageTable } from "../table.ts";
+import { type TableRow, type TableTerminal, triageTable } from "../table.ts";
 import type { AskOutcome, CallFailure } from "./ask-calls.ts";
 import { interrupted } from "./interruption.ts";
 import { type CallPlan, inGroups } from "./plan-calls.ts";
@@ -120,16 +120,17 @@ async function toRecords(
   plan: CallPlan,
   { context, journal, outcome }: ResultsOptions,
   news: NewMails | null,
-): Promise<{ records: TriageRecord[]; shown: TriageRecord[] }> {
+): Promise<{ records: TriageRecord[]; shown: TableRow[] }> {
   const { questions } = context;
   const records: TriageRecord[] = [];
-  const shown: TriageRecord[] = [];
+  const shown: TableRow[] = [];
   for await (const { mail, key } of plan.calls()) {
     const evaluation = journal.answer(key, questions);
     const error = outcome.failures.get(key)?.error ?? null;
     const record = toRecord(mail, { evaluation, error }, context);
     records.push(record);
-    if (isInTable({ record, kept: evaluation, news }, context)) shown.push(record);
+    if (!isInTable({ mail, record, kept: evaluation, news }, context)) continue;
+    shown.push({ record, received: mail.received });
   }
   return { records, shown };
 }
@@ -137,10 +138,12 @@ async function toRecords(
 /** Returns whether the table of a run shows a mail. */
 export function isInTable(
   {
+    mail,
     record,
     kept,
     news,
   }: {
+    readonly mail: Mail;
     readonly record: TriageRecord;
     readonly kept: KeptEvaluation | null;
     readonly news: NewMails | null;
@@ -149,7 +152,8 @@ export function isInTable(
 ): boolean {
   if (isShown === null) return true;
   const answers = kept === null ? null : calibratedAnswers(kept, calibration).answers;
-  return isShown({ record, date: record.date, answers, isNew: news?.ids.has(record.id) ?? false });
+  const isNew = news?.ids.has(record.id) ?? false;
+  return isShown({ record, day: receivedDay(mail), answers, isNew });
 }
 
 function runFacts(plan: CallPlan, { context, outcome }: ResultsOptions): RunFacts {
@@ -188,7 +192,7 @@ async function* rawLines(plan: CallPlan, { context, journal }: ResultsOptions) {
 
 /** What the table of a run shows. */
 export interface TableContent {
-  readonly shown: readonly TriageRecord[];
+  readonly shown: readonly TableRow[];
   /** How many records the run has. */
   readonly of: number;
   readonly news: NewMails | null;
