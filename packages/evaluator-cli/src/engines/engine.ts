@@ -101,6 +101,12 @@ export interface Engine {
   readonly reportsCost: boolean;
   /** Whether its service lists models and prices. */
   readonly hasCatalog: boolean;
+  /** Whether it is at a loopback address, so that no state leaves this machine. */
+  readonly isLocal: boolean;
+  /** Whether it is local, gets no key and has no price: a local proxy with a key may be paid. */
+  readonly isFree: boolean;
+  /** Whether its service claims calibrated probabilities; "unknown" at any address but its service's. */
+  readonly calibration: "claimed" | "none" | "unknown";
 }
 
 const settings = ["key", "price", "debias", "server"] as const;
@@ -125,9 +131,14 @@ export function readEngine(given: string | undefined, env: Environment): Engine 
   const typed = parseEngine(text, env);
   const { open, reportsCost, hasCatalog }: EngineKind = kinds[typed.kind];
   try {
+    const transport = open(typed, env);
+    const isLocal = isLoopbackUrl(transport.target?.url);
     return {
       name: text,
-      transport: open(typed, env),
+      transport,
+      isLocal,
+      isFree: isLocal && typed.price === undefined && keyOf(typed, env) === null,
+      calibration: calibrationOf(transport),
       isOwn: typed.baseUrl !== undefined,
       reportsCost: reportsCost || typed.price !== undefined,
       hasCatalog,
@@ -138,6 +149,24 @@ export function readEngine(given: string | undefined, env: Environment): Engine 
       cause: error,
     });
   }
+}
+
+function calibrationOf({ name, target }: Transport): Engine["calibration"] {
+  if (name === "logprobs") return "none";
+  const services = [
+    gatewayTransport({ apiKey: "none", env: {} }),
+    directTransport({ apiKey: null, env: {} }),
+  ];
+  const isService = services.some(
+    (service) =>
+      service.target?.url === target?.url &&
+      vendorOf(service.target?.modelId) === vendorOf(target?.modelId),
+  );
+  return isService ? "claimed" : "unknown";
+}
+
+function vendorOf(modelId = ""): string | undefined {
+  return /^[^/]*\//.exec(modelId)?.[0];
 }
 
 function adviceOf(
@@ -208,9 +237,14 @@ function readKey(variable: string | undefined, env: Environment): string | null 
   throw new UsageError(printable`key=${variable} names an environment variable that is not set.`);
 }
 
+function keyOf({ kind, key }: Typed, env: Environment): string | null {
+  const variable = apiKeyVariables[kind === "decisions" ? "direct" : kind];
+  return key === undefined ? env[variable]?.trim() || null : key;
+}
+
 function openGateway(typed: Typed, env: Environment): Transport {
   const { baseUrl, model, key } = typed;
-  const apiKey = key ?? (isKeyless(typed, env[apiKeyVariables.gateway]) ? "none" : undefined);
+  const apiKey = key ?? (isKeyless(typed, env) ? "none" : undefined);
   return gatewayTransport({
     env,
     ...(baseUrl !== undefined && { baseUrl }),
@@ -221,7 +255,7 @@ function openGateway(typed: Typed, env: Environment): Transport {
 
 function openDirect(wire: DirectWire, typed: Typed, env: Environment): Transport {
   const { baseUrl, model, key } = typed;
-  const apiKey = isKeyless(typed, env[apiKeyVariables.direct]) ? null : key;
+  const apiKey = isKeyless(typed, env) ? null : key;
   return directTransport({
     env,
     wire,
@@ -245,9 +279,12 @@ function openLogprobs(typed: Typed, env: Environment): Transport {
 }
 
 /** Servers of this machine mostly want no key. */
-function isKeyless({ key, baseUrl }: Typed, variable: string | undefined): boolean {
-  if (key !== undefined) return key === null;
-  const hasNone = variable === undefined || variable.trim() === "";
-  const hostname = baseUrl === undefined ? undefined : URL.parse(baseUrl)?.hostname;
-  return hasNone && hostname !== undefined && isLoopbackHost(hostname.replace(/^\[|\]$/g, ""));
+function isKeyless(typed: Typed, env: Environment): boolean {
+  if (typed.key !== undefined) return typed.key === null;
+  return keyOf(typed, env) === null && isLoopbackUrl(typed.baseUrl);
+}
+
+function isLoopbackUrl(url: string | undefined): boolean {
+  const hostname = URL.parse(url ?? "")?.hostname;
+  return hostname !== undefined && isLoopbackHost(hostname.replace(/^\[|\]$/g, ""));
 }

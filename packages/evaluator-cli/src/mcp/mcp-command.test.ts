@@ -2,14 +2,12 @@ import { join } from "node:path";
 import { execPath } from "node:process";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { runToExitCode } from "evaluator-cli-kit";
-import { compileCache, createTestContext } from "evaluator-cli-kit/testing";
+import { compileCache } from "evaluator-cli-kit/testing";
 import type { EmulatorOptions } from "evaluator-emulator";
-import { expect, onTestFinished, test } from "vitest";
-import { runEvaluator } from "../run-evaluator.ts";
+import { expect, test } from "vitest";
 import { startEmulator } from "../testing/engines.ts";
+import { connectTo, startHttp } from "../testing/start-mcp.ts";
 
 const question = {
   state: "You have won the lottery, claim your prize",
@@ -19,33 +17,12 @@ const question = {
   },
 };
 
-/** Runs the command until the test is over; returns its address once it listens. */
-async function startHttp(words: readonly string[], env: Record<string, string> = {}) {
-  const interruption = new AbortController();
-  const { promise: printed, resolve: print } = Promise.withResolvers<string>();
-  const context = createTestContext({
-    env,
-    signal: interruption.signal,
-    stdout: { write: (text) => print(text) },
-  });
-  const all = ["mcp", "--http", "0", ...words];
-  const exited = runToExitCode(runEvaluator, all, { name: "It", context });
-  onTestFinished(async () => {
-    interruption.abort();
-    await exited;
-  });
-  const text = await Promise.race([printed, exited.then(() => context.printed.stderr)]);
-  return /^MCP is at (\S+)\n$/.exec(text)?.[1] ?? text;
-}
-
 /** Connects the official client to the command over HTTP, with the emulator as its engine. */
 async function connect(words: readonly string[] = [], options: EmulatorOptions = {}) {
   const emulator = await startEmulator(options);
   const engine = `gateway=${emulator.gatewayBaseUrl}`;
   const url = await startHttp(["--engine", engine, ...words]);
-  const client = new Client({ name: "a test", version: "1" });
-  onTestFinished(() => client.close());
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const client = await connectTo(url);
   const call = async (name: string, words: object) =>
     (await client.callTool({ name, arguments: { ...words } })) as CallToolResult;
   return { client, call, url, paths: emulator.paths };
@@ -154,22 +131,6 @@ test("a call over the budget, a refused one and a wrong one are errors that an a
   expect(refused.isError).toBe(true);
   expect(JSON.stringify(refused.content)).toContain("403");
   expect(JSON.stringify(refused.content)).not.toContain("lottery");
-});
-
-test.each([
-  ["another site's page", { origin: "https://evil.example" }, "POST", 403],
-  ["a name that leads here by DNS", { host: "evil.example" }, "POST", 403],
-  ["a stream that there is not", {}, "GET", 405],
-  ["no JSON", {}, "POST", 400],
-] as const)("over HTTP %s is refused", async (_what, headers, method, status) => {
-  const url = new URL(await startHttp(["--engine", "gateway=http://127.0.0.1:9/v4/ai"]));
-  const { request } = await import("node:http");
-  const { promise, resolve } = Promise.withResolvers<number | undefined>();
-  const sent = request(url, { method, headers }, (response) =>
-    resolve(response.resume().statusCode),
-  );
-  sent.end(method === "POST" ? "{" : undefined);
-  expect(await promise).toBe(status);
 });
 
 test("over standard input and output, with the engine and the limits of the environment", async () => {

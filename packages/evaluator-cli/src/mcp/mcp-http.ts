@@ -48,7 +48,10 @@ async function answer(
     return refuse(outgoing, 405, "Messages are sent by POST; there are no sessions and no stream.");
   }
   const text = await readBody(incoming);
-  if (text === null) return refuse(outgoing, 413, `A message is at most ${maxBodyBytes} bytes.`);
+  if (text === null) {
+    const limit = maxBodyBytes.toLocaleString("en");
+    return refuse(outgoing, 413, `The message has over ${limit} bytes; send a shorter state.`);
+  }
   const message = parseJson(text);
   if (message === null) return refuse(outgoing, 400, "The message is not JSON.");
   const server = create();

@@ -39,19 +39,46 @@ export interface ToolContext {
   readonly price: number | null;
 }
 
-const guide =
-  "Asks a decision model typed questions about a state and returns calibrated probabilities, not prose. Of events given 0.8, about 80% happen. Put everything it must know, such as today's date, into the state; ask several questions about one state in one call.";
+const claims = {
+  claimed:
+    "The service says they are calibrated: of many events given 0.8, about 80% should happen.",
+  none: "They come from a chat model and are not calibrated: 0.8 does not mean that 80% happen.",
+  unknown:
+    "It is not known whether this server's are calibrated; an emulator's, marked by `basis`, are not.",
+} satisfies Record<Engine["calibration"], string>;
+
+function guideOf({ calibration }: Engine): string {
+  return `Asks typed questions about a state and returns probabilities, not prose. ${claims[calibration]} Put everything the answer depends on, such as today's date, into the state; ask several questions about one state in one call.`;
+}
+
+/** Says where `evaluate` sends the state and whether it may cost money, in words and as MCP's hints. */
+function effectsOf({ engine: { name, isLocal, isFree }, price }: ToolContext) {
+  const costsNothing = isFree && price === null;
+  const where = isLocal ? `Asks ${name}, on this machine` : `Sends the state to ${name}`;
+  return {
+    sentence: costsNothing ? `${where}.` : `${where}; a call may cost money.`,
+    annotations: {
+      readOnlyHint: costsNothing,
+      destructiveHint: false,
+      // A call that failed, or that the cache no longer holds, is paid again.
+      idempotentHint: false,
+      openWorldHint: !isLocal,
+    },
+  };
+}
 
 /** Makes a server with the three tools; its calls share the evaluator, its limits and its budget. */
 export function createMcpServer(context: ToolContext): McpServer {
   const { version, engine } = context;
+  const guide = guideOf(engine);
+  const { sentence, annotations } = effectsOf(context);
+  const lookup = { readOnlyHint: true, openWorldHint: context.catalog !== null && !engine.isLocal };
   const server = new McpServer({ name: "evaluator", version }, { instructions: guide });
-  const annotations = { readOnlyHint: true, openWorldHint: true };
   server.registerTool(
     "evaluate",
     {
       title: "Ask typed questions",
-      description: `${guide} Asks ${engine.name}; costs money unless the engine is yours.`,
+      description: `${guide} ${sentence}`,
       inputSchema: evaluateInput,
       outputSchema: evaluateOutput,
       annotations,
@@ -65,7 +92,7 @@ export function createMcpServer(context: ToolContext): McpServer {
       description: "Says what the same call of `evaluate` would take, without sending it.",
       inputSchema: estimateInput,
       outputSchema: estimateOutput,
-      annotations: { ...annotations, idempotentHint: true },
+      annotations: lookup,
     },
     ({ times, ...request }, { signal }) =>
       toResult(() => estimate({ request: toRequest(request), times }, context, signal)),
@@ -77,7 +104,7 @@ export function createMcpServer(context: ToolContext): McpServer {
       description: "Lists models with their prices in US dollars per million tokens; free.",
       inputSchema: listInput,
       outputSchema: listOutput,
-      annotations: { ...annotations, idempotentHint: true },
+      annotations: lookup,
     },
     ({ type }, { signal }) => toResult(() => listModels(type, context, signal)),
   );
