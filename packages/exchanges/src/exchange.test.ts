@@ -53,6 +53,36 @@ test.each([
   expect(() => loadExchanges(folder)).toThrow(join("gateway", "wrong.json"));
 });
 
+test.each([
+  "authorization",
+  "proxy-authorization",
+  "cookie",
+  "set-cookie",
+  "x-api-key",
+  "password",
+  "x-password",
+  "passwd",
+  "x-db-pwd",
+  "x-access-token",
+  "client-secret",
+  "aws-credential",
+  "x-session",
+])("no file holds the header %s", (name) => {
+  for (const part of ["request", "response"] as const) {
+    const headers = { ...valid[part].headers, [name]: "x" };
+    const folder = folderWith({ "one.json": { ...valid, [part]: { ...valid[part], headers } } });
+    expect(() => loadExchanges(folder)).toThrow(`${part}.headers.${name}: expected a lower-case`);
+  }
+});
+
+test.each(["ai-gateway-auth-method", "x-ratelimit-remaining-tokens", "retry-after"])(
+  "a file may hold the header %s",
+  (name) => {
+    const response = { ...valid.response, headers: { [name]: "x" } };
+    expect(loadExchanges(folderWith({ "one.json": { ...valid, response } }))).toHaveLength(1);
+  },
+);
+
 test("names the file when it is not JSON, without its text", () => {
   const folder = folderWith({});
   writeFileSync(join(folder, "cut.json"), '{"secret');

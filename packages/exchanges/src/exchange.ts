@@ -2,8 +2,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { z } from "zod";
 
+/** Returns whether a header, by its lower-case name, may carry a key, a password or a session. */
+export function isSecretHeader(name: string): boolean {
+  // Not "tokens", which are counts, as in x-ratelimit-remaining-tokens.
+  const isSecret = /auth|cookie|key|token(?!s)|secret|passw|pwd|credential|session/.test(name);
+  return isSecret && name !== "ai-gateway-auth-method";
+}
+
 const headersSchema = z.record(
-  z.string().regex(/^(?!authorization$|proxy-authorization$|cookie$|set-cookie$)[a-z0-9-]+$/),
+  z.string().check(
+    z.regex(/^[a-z0-9-]+$/),
+    z.refine((name) => !isSecretHeader(name)),
+  ),
   z.string(),
   {
     error: (issue) =>

@@ -1,4 +1,4 @@
-export { type Exchange, exchangeSchema, loadExchanges } from "./exchange.ts";
+export { type Exchange, exchangeSchema, isSecretHeader, loadExchanges } from "./exchange.ts";
 export { findKey, findLeak, type LiveReply } from "./find-key.ts";
 export { findSecrets } from "./find-secrets.ts";
 export { emulatorHeader, keepHeaders, modelOf, scrubResponse } from "./recording.ts";

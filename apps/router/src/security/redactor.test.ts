@@ -30,6 +30,24 @@ test("a value too short for a secret does not tear words apart", () => {
   expect(redact("keyboard and 7-signs")).toBe("keyboard and 7-signs");
 });
 
+test("replaces a secret each time", () => {
+  expect(redactor(secrets)("abcdefab, abcdefab")).toBe("[secret], [secret]");
+});
+
+test.each(["sk-planted-secret-key-77", "aaaaaaaab", "abcabcabcabd"])(
+  "in pieces: of %s nothing comes out, wherever it is cut",
+  (secret) => {
+    for (let cut = 1; cut < secret.length; cut += 1) {
+      const redacting = redactor([secret]).inPieces();
+      expect(redacting.add(`x ${secret.slice(0, cut)}`)).toBe("x ");
+      expect(redacting.add(`${secret.slice(cut)} y`) + redacting.end()).toBe("[secret] y");
+    }
+    const byCharacter = redactor([secret]).inPieces();
+    const shown = `x ${secret} y`.split("").map((character) => byCharacter.add(character));
+    expect(shown.join("") + byCharacter.end()).toBe("x [secret] y");
+  },
+);
+
 test.each([
   ["plain text comes at once", ["Hel", "lo!"], ["Hel", "lo!", ""]],
   ["a secret over two pieces", ["x abcd", "efab y"], ["x ", "[secret] y", ""]],
@@ -37,6 +55,7 @@ test.each([
   ["the start of a secret at the end", ["x abcd"], ["x ", "abcd"]],
   ["a whole secret at the end", ["abcdefab"], ["", "[secret]"]],
   ["a secret that ends as it begins", ["abcdefab."], ["[secret].", ""]],
+  ["its own end, which begins another", ["abcdefabc", "x"], ["[secret]c", "x", ""]],
   ["the longer of two", ["abcdefab", "-the-longer"], ["", "[secret]", ""]],
   ["the shorter of two", ["abcdefab", "-then"], ["", "[secret]-then", ""]],
 ])("in pieces: %s", (_what, pieces, shown) => {

@@ -1,61 +1,24 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
-import { RateLimitError } from "../errors.ts";
 import type { Fetch } from "../http/http-client.ts";
-import { boolean, choice } from "../questions/question.ts";
+import { choice } from "../questions/question.ts";
 import { image } from "../questions/state.ts";
 import { onePixel } from "../testing/one-pixel.ts";
+import {
+  changed,
+  gateway,
+  recorder,
+  recordingKey as key,
+  scam,
+  temporaryFolder,
+} from "../testing/recorder.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
-import {
-  type ExchangeOptions,
-  MissingExchangeError,
-  record,
-  type RecordOptions,
-  replay,
-} from "./index.ts";
-
-// In pieces, so that this file holds nothing like a key.
-const key = ["vc", "k_", "q7Rz0VbM", "x3KfYt9L", "aWc5HdJ2"].join("");
-const scam = {
-  state: { subject: "You have won the lottery" },
-  questions: { scam: boolean("A scam?") },
-};
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "exchanges-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
-
-const gateway = (own: Parameters<NonNullable<ExchangeOptions["transport"]>>[0]) =>
-  gatewayTransport({ apiKey: key, ...own });
-
-function recorder(folder: string, options: RecordOptions = {}) {
-  const transport = record(folder, {
-    transport: gateway,
-    fetch: createEmulator().fetch,
-    ...options,
-  });
-  return createEvaluator({ transport, maxRetries: 0 });
-}
-
-/** Changes what the emulator answers before the transport sees it. */
-function changed(change: (body: Record<string, unknown>, headers: Headers) => unknown): Fetch {
-  const emulator = createEmulator();
-  return async (url, init) => {
-    const response = await emulator.fetch(url, init);
-    const headers = new Headers(response.headers);
-    const body = (await response.json()) as Record<string, unknown>;
-    change(body, headers);
-    return Response.json(body, { status: response.status, headers });
-  };
-}
+import { type ExchangeOptions, MissingExchangeError, type RecordOptions, replay } from "./index.ts";
 
 test.each<[string, ExchangeOptions["transport"]]>([
   ["the gateway", gateway],
@@ -226,19 +189,6 @@ test.each<[string, NonNullable<ExchangeOptions["transport"]>]>([
     await expect(failure).rejects.toBeInstanceOf(MissingExchangeError);
   },
 );
-
-test("a failure that a retry may help is not kept, one that is final is", async () => {
-  const folder = await temporaryFolder();
-  const answer = (status: number) => async () =>
-    Response.json({ error: { message: "no" } }, { status });
-  const limited = recorder(folder, { fetch: answer(429) });
-  await expect(limited.evaluate(scam)).rejects.toThrow(RateLimitError);
-  expect(await readdir(folder)).toEqual([]);
-  const rejected = recorder(folder, { fetch: answer(403) });
-  await expect(rejected.evaluate(scam)).rejects.toMatchObject({ status: 403 });
-  const again = createEvaluator({ transport: replay(folder) });
-  await expect(again.evaluate(scam)).rejects.toMatchObject({ status: 403 });
-});
 
 test("a folder that cannot be made is named, and so is a file that is no exchange", async () => {
   const folder = await temporaryFolder();

@@ -7,6 +7,7 @@ import {
   findKey,
   findLeak,
   findSecretIn,
+  isSecretHeader,
   keepHeaders,
   modelOf,
   requestDigest,
@@ -86,7 +87,7 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
 /** The request as a file holds it: of its headers those of the wire and no others. */
 function toKept({ method, path, headers, body }: AskedRequest): Exchange["request"] {
   const kept = Object.entries(headers).filter(
-    ([name]) => name === "content-type" || (name.startsWith("ai-") && !isSecretName(name)),
+    ([name]) => name === "content-type" || (name.startsWith("ai-") && !isSecretHeader(name)),
   );
   const ofWire = { method, path, headers: Object.fromEntries(kept) };
   return body === undefined
@@ -94,15 +95,10 @@ function toKept({ method, path, headers, body }: AskedRequest): Exchange["reques
     : { ...ofWire, body: body as NonNullable<Exchange["request"]["body"]> };
 }
 
-/** Returns whether a header may carry a key. */
-function isSecretName(name: string): boolean {
-  return /auth|cookie|key|token|secret|password/.test(name) && name !== "ai-gateway-auth-method";
-}
-
 /** Returns what the headers hold that no file may: the words of those that carry a key. */
 function keysIn({ headers }: AskedRequest): string[] {
   return Object.entries(headers)
-    .filter(([name]) => isSecretName(name))
+    .filter(([name]) => isSecretHeader(name))
     .flatMap(([, value]) => value.split(/\s+/))
     .filter((word) => word.length >= shortestKey);
 }
