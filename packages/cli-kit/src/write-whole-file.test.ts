@@ -47,6 +47,23 @@ test.skipIf(isWindows)("keeps the permissions of the file it replaces", async ()
   }
 });
 
+test.skipIf(isWindows)("a file that is to be private is so from its first byte on", async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "private.json");
+  for (const before of [null, 0o644]) {
+    if (before !== null) await chmod(path, before);
+    async function* content() {
+      const names = await readdir(folder);
+      yield (
+        await stat(join(folder, names.find((name) => name.endsWith(".tmp")) ?? ""))
+      ).mode.toString(8);
+    }
+    await writeWholeFile(path, content(), { mode: 0o600 });
+    expect(await readFile(path, "utf8")).toBe("100600");
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  }
+});
+
 test("writes where a link leads, and leaves the link", async () => {
   const folder = await temporaryFolder();
   const target = join(folder, "target.json");

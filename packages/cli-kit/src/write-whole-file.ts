@@ -18,13 +18,19 @@ export type FileContent =
  * new one also after a power cut. A file that is replaced keeps its permissions, a link its target.
  * When anything fails, the disk or the content, the old file stays and nothing else.
  *
+ * @param options - `mode`: the permissions of the new file, also if the old one has others.
  * @throws an error of the file system, of the content, or a CliError when the disk took too little.
  */
-export async function writeWholeFile(path: string, content: FileContent): Promise<void> {
+export async function writeWholeFile(
+  path: string,
+  content: FileContent,
+  { mode }: { readonly mode?: number } = {},
+): Promise<void> {
   const target = await realpath(path).catch(() => path);
   const temporaryPath = join(dirname(target), `.${randomUUID()}.tmp`);
   try {
-    await writeSynced(temporaryPath, { content, mode: await modeOf(target) });
+    const keptMode = mode === undefined ? await modeOf(target) : null;
+    await writeSynced(temporaryPath, content, { mode, keptMode });
     await rename(temporaryPath, target);
   } catch (error) {
     await rm(temporaryPath, { force: true });
@@ -42,11 +48,12 @@ async function modeOf(path: string): Promise<number | null> {
 
 async function writeSynced(
   path: string,
-  { content, mode }: { content: FileContent; mode: number | null },
+  content: FileContent,
+  { mode, keptMode }: { mode: number | undefined; keptMode: number | null },
 ): Promise<void> {
-  await using file = await open(path, "wx");
+  await using file = await open(path, "wx", mode);
   // Not at opening, where the umask takes away from it.
-  if (mode !== null) await file.chmod(mode);
+  if (keptMode !== null) await file.chmod(keptMode);
   const length = await writeContent(file, content);
   await file.sync();
   const { size } = await file.stat();

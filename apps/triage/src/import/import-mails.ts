@@ -1,16 +1,10 @@
 import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import {
-  type CliContext,
-  CliError,
-  printable,
-  toFileError,
-  writeWholeFile,
-} from "evaluator-cli-kit";
+import { type CliContext, CliError, printable, toFileError } from "evaluator-cli-kit";
 import type { ImportCommand } from "../commands.ts";
 import type { Mail } from "../input/mail.ts";
 import { checkOutput } from "../output/check-output.ts";
-import { toJsonArray } from "../output/write-records.ts";
+import { toJsonArray, writeMailFile } from "../output/write-records.ts";
 import { type FoundMail, ImportProblem } from "./found-mail.ts";
 import { ImportCounts } from "./import-counts.ts";
 import { readSource } from "./read-source.ts";
@@ -44,9 +38,9 @@ export async function importMails(
     await checkOutput(outputPath, sourcePath);
     if (skippedPath !== null) await checkOutput(skippedPath, sourcePath);
     const mails = readMails(sourcePath, { counts, isOnlySent, signal });
-    await writeWholeFile(outputPath, toJsonArray(mails)).finally(async () => {
+    await writeMailFile(outputPath, toJsonArray(mails)).finally(async () => {
       if (skippedPath !== null && !signal.aborted)
-        await writeWholeFile(skippedPath, counts.skipped());
+        await writeMailFile(skippedPath, counts.skipped());
     });
   } catch (error) {
     if (error instanceof NothingFound) throw nothingFound(sourcePath, counts);

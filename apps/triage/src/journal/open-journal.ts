@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { CliError, printable, systemErrorCode } from "evaluator-cli-kit";
@@ -165,9 +165,17 @@ function createdInode(path: string): bigint | undefined {
 }
 
 function openDatabase(path: string): DatabaseSync {
-  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600)); // it holds mail
+  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) makePrivate(file);
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   return closedOnError(database, () => prepareDatabase(database, path));
+}
+
+// It holds mail. What is missing gets the rights of the journal from SQLite, and not every disk has any.
+function makePrivate(path: string): void {
+  try {
+    chmodSync(path, 0o600);
+  } catch {}
 }
 
 function prepareDatabase(database: DatabaseSync, path: string): void {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { CliError, printable, toFileError, writeWholeFile, readTextFile } from "evaluator-cli-kit";
+import { CliError, printable, toFileError, readTextFile } from "evaluator-cli-kit";
 import { z } from "zod";
+import { writeMailFile } from "../output/write-records.ts";
 
 const truthSchema = z.union([z.boolean(), z.string(), z.number()]);
 const labelSchema = z.looseObject({
@@ -65,7 +66,7 @@ export class LabelFile {
 
   async #write(): Promise<void> {
     const lines = [...this.#labels.values()].map((label) => `${JSON.stringify(label)}\n`);
-    await writeWholeFile(this.path, lines).catch((error: unknown) => {
+    await writeMailFile(this.path, lines).catch((error: unknown) => {
       throw toFileError(error, `write ${this.path}`, "Make room there and label the mail again.");
     });
   }

@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { toFileError, toPrintable, writeWholeFile } from "evaluator-cli-kit";
+import { type FileContent, toFileError, toPrintable, writeWholeFile } from "evaluator-cli-kit";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 
 /**
@@ -25,13 +25,18 @@ export async function writeRecords(
   records: Records,
   { format, names }: RecordsFormat,
 ): Promise<void> {
-  await writeWholeFile(path, formatRecords(records, { format, names })).catch((error: unknown) => {
+  await writeMailFile(path, formatRecords(records, { format, names })).catch((error: unknown) => {
     throw toFileError(
       error,
       `write ${path}`,
       "Nothing was written, and every answer is kept; make room there and run again.",
     );
   });
+}
+
+/** Writes a whole file with texts of mails, for its owner alone, also if the one before was not. */
+export async function writeMailFile(path: string, content: FileContent): Promise<void> {
+  await writeWholeFile(path, content, { mode: 0o600 });
 }
 
 /** How results can be written. */

@@ -6,7 +6,6 @@ import {
   toFileError,
   toPrintable,
   toPrintablePath,
-  writeWholeFile,
 } from "evaluator-cli-kit";
 import { printCount, printMails } from "../amounts.ts";
 import type { ReportCommand } from "../commands.ts";
@@ -15,6 +14,7 @@ import type { NewMails } from "../journal/journal-reader.ts";
 import { type RunResults, withResults } from "../journal-results.ts";
 import { toAnswered } from "../answered-mails.ts";
 import { toOutputPath } from "../output/paths.ts";
+import { writeMailFile } from "../output/write-records.ts";
 import { describeFilter, readFilter } from "../rules/mail-filter.ts";
 import { promiseOf } from "../rules/promises.ts";
 import { readRules, type Rule, takeMail } from "../rules/rules-file.ts";
@@ -47,7 +47,7 @@ export async function writeReport(command: ReportCommand, context: TriageContext
   const input = resolve(cwd, command.file);
   const inputPath = input.endsWith(".triage.sqlite") ? inputOf({ path: input }) : input;
   const path = toOutputPath(inputPath).replace(/\.json$/, ".html");
-  await writeWholeFile(path, pieces).catch((error: unknown) => {
+  await writeMailFile(path, pieces).catch((error: unknown) => {
     throw toFileError(error, `write ${path}`, "Make room there and run again.");
   });
   stderr.write(printable`Wrote ${path}\n`);
