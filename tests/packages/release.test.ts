@@ -3,8 +3,9 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { env } from "node:process";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { bundledSize } from "../../packages/benchmarks/src/imports/bundled-size.ts";
 import { importedPackages, renderReference } from "../../scripts/api-reference.ts";
 import { packagesNamedIn } from "../../scripts/private-packages.ts";
 import { publishedPackages } from "../pack-client.ts";
@@ -44,10 +45,27 @@ test.each<[string, { names?: readonly string[]; most: number }]>([
   ["the whole client", { most: 45 * kilobyte }],
   ["the builders of questions", { names: builders, most: kilobyte }],
 ])("%s is small in a browser", async (what, { names, most }) => {
-  const { gzippedBytes } = await bundledSize({ path: client, names }, "browser");
+  const gzippedBytes = await bundledBytes(client, names);
   expect(gzippedBytes, `the bytes, gzip, of ${what}`).toBeLessThanOrEqual(most);
   expect(gzippedBytes).toBeGreaterThan(100);
 });
+
+/** The size of what a browser's program loads that imports these names of a file, or all of them. */
+async function bundledBytes(path: string, names?: readonly string[]): Promise<number> {
+  const taken = names === undefined ? "*" : `{ ${names.join(", ")} }`;
+  const contents = `export ${taken} from ${JSON.stringify(path)};`;
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: dirname(path) },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    logLevel: "silent",
+  });
+  return gzipSync(outputFiles[0]?.contents ?? new Uint8Array(), { level: 9 }).length;
+}
 
 test.each(published)("%s holds its licence, and no code but this repository's", (name) => {
   const folder = join(project, "node_modules", name);

@@ -17,9 +17,9 @@ test("nothing given means a short run of everything", () => {
 });
 
 test("parts and targets are run in their own order", () => {
-  const words = ["--only", "batch, calls", "--targets", "ai,undici"];
+  const words = ["--only", "stream, calls", "--targets", "ai,undici"];
   expect(readBenchArguments(words, "/")).toMatchObject({
-    sections: ["calls", "batch"],
+    sections: ["calls", "stream"],
     targets: ["undici", "ai"],
   });
 });
@@ -35,7 +35,7 @@ test("paths are relative to where the person stands", () => {
 });
 
 test.each([
-  [["--only", "call"], /^--only takes one of calls, growth, .*, not "call"\.$/],
+  [["--only", "call"], /^--only takes one of calls, router, .*, not "call"\.$/],
   [["--targets", ""], /^--targets takes one of undici, dispatch, .*, not ""\.$/],
   [["--fast"], /^Unknown option '--fast'/],
   [["calls"], /^"calls" is too much/],

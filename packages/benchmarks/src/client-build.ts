@@ -71,11 +71,6 @@ export type Client = typeof client;
 
 /** Loads the built client, as a program that installed it does. */
 export async function loadClient(clientFolder: string): Promise<Client> {
-  return (await import(entryUrl(clientFolder, "evaluator-client"))) as Client;
-}
-
-/** Returns the URL of an entry point such as `evaluator-client/ai-sdk` in the built client. */
-export function entryUrl(clientFolder: string, entry: string): string {
-  const path = createRequire(join(clientFolder, "package.json")).resolve(entry);
-  return pathToFileURL(path).href;
+  const path = createRequire(join(clientFolder, "package.json")).resolve("evaluator-client");
+  return (await import(pathToFileURL(path).href)) as Client;
 }

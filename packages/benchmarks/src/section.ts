@@ -45,24 +45,12 @@ export interface Scale {
   readonly leadInMs: number;
   /** How long it runs before its first turn. */
   readonly warmUpMs: number;
-  /** How long the batch is. */
-  readonly batchRequests: number;
   /** How often each server streams its replies. */
   readonly streamRounds: number;
   /** How often the triage runs at each number of calls in flight. */
   readonly triageRounds: number;
   /** How many mails the triage asks about for each call in flight. */
   readonly mailsPerCallInFlight: number;
-  /** How many rows the journal has that is resumed. */
-  readonly journalRows: number;
-  /** How many mails the imported mbox has. */
-  readonly mboxMails: number;
-  /** How many records the exported runs in PostgreSQL have. */
-  readonly exportedRows: readonly number[];
-  /** How many labelled answers a calibration report is about. */
-  readonly calibratedRows: number;
-  /** How often that report is made. */
-  readonly calibrateRounds: number;
 }
 
 /** A quick look, of a minute or two. */
@@ -71,15 +59,9 @@ export const shortScale: Scale = {
   roundMs: 150,
   leadInMs: 30,
   warmUpMs: 600,
-  batchRequests: 20_000,
   streamRounds: 3,
   triageRounds: 1,
   mailsPerCallInFlight: 100,
-  journalRows: 10_000,
-  mboxMails: 4000,
-  exportedRows: [10_000, 100_000],
-  calibratedRows: 100_000,
-  calibrateRounds: 3,
 };
 
 /** Figures to quote. */
@@ -88,13 +70,7 @@ export const longScale: Scale = {
   roundMs: 500,
   leadInMs: 100,
   warmUpMs: 3000,
-  batchRequests: 100_000,
   streamRounds: 10,
   triageRounds: 3,
   mailsPerCallInFlight: 1000,
-  journalRows: 100_000,
-  mboxMails: 40_000,
-  exportedRows: [10_000, 100_000, 1_000_000],
-  calibratedRows: 1_000_000,
-  calibrateRounds: 5,
 };

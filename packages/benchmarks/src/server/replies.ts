@@ -2,9 +2,7 @@ import type { Questions, Answer, Question } from "evaluator-client";
 import { type GivenAnswers, replyBody } from "../sample-requests.ts";
 import { type CannedReply, toReply } from "./canned-server.ts";
 
-// Written here and not taken from recorded exchanges, which ask at most four questions: here they and
-// their options go up to hundreds. It is what is sent; whether it is the wire, the client says, which
-// reads and checks it as a target.
+// What is sent; whether it is the wire, the client says, which reads and checks it as a target.
 
 /** Returns the replies of both services to the same questions, by method and path. */
 export function cannedReplies(questions: Questions): ReadonlyMap<string, CannedReply> {

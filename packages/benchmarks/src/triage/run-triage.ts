@@ -1,8 +1,11 @@
+import { execFile } from "node:child_process";
 import { readFile, writeFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import { repository } from "../client-build.ts";
 import { mailState } from "../sample-requests.ts";
-import { runProgram } from "../process/program.ts";
 import type { ServerCounts } from "../server/main.ts";
 import type { BenchmarkServer } from "../server/start-server.ts";
 
@@ -12,14 +15,10 @@ export interface TriageRun {
   /** How many mails the input has. */
   readonly mails: number;
   readonly concurrency: number;
-  /** Where its journal is. @default a file beside the input */
-  readonly journal?: string;
 }
 
 /** What a run took. */
 export interface TriageFigures extends ServerCounts {
-  /** Processor time of the whole command. */
-  readonly cpuMs: number;
   /** The whole command, start and table included. */
   readonly wallMs: number;
 }
@@ -33,19 +32,17 @@ export const inboxName = "inbox.json";
  * @throws Error when it ends badly or leaves a mail out.
  */
 export async function runTriage(run: TriageRun, server: BenchmarkServer): Promise<TriageFigures> {
-  const { folder, mails, concurrency, journal } = run;
+  const { folder, mails, concurrency } = run;
   await server.takeCounts();
   const words = [join(folder, inboxName), "--concurrency", String(concurrency), "--yes"];
-  const { wallMs, cpuMs } = await runProgram("apps/triage/src/main.ts", {
-    args: [...words, "--top", "1"],
-    env: {
-      AI_GATEWAY_API_KEY: "benchmark-key",
-      EVALUATOR_BASE_URL: server.addresses.gateway,
-      ...(journal !== undefined && { TRIAGE_JOURNAL: journal }),
-    },
-  });
+  const program = ["apps/triage/src/main.ts", ...words, "--top", "1"];
+  const { gateway } = server.addresses;
+  const env = { AI_GATEWAY_API_KEY: "benchmark-key", EVALUATOR_BASE_URL: gateway };
+  const startedAt = performance.now();
+  await promisify(execFile)(process.execPath, program, { cwd: repository, env });
+  const wallMs = performance.now() - startedAt;
   await verifyResults(join(folder, inboxName.replace(".json", ".triage.json")), mails);
-  return { wallMs, cpuMs, ...(await server.takeCounts()) };
+  return { wallMs, ...(await server.takeCounts()) };
 }
 
 /**
