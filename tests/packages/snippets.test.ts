@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
@@ -55,20 +55,10 @@ function withGiven(code: string): string {
   return names.length === 0 ? code : `import { ${names.join(", ")} } from "./given.ts";\n${code}`;
 }
 
-/** What the snippet on worker threads starts. */
-const worker = `
-import { workerData } from "node:worker_threads";
-import { portLimits, sharedPacer } from "evaluator-client";
-const limits = { requestsPerMinute: 1200 };
-await sharedPacer({ store: portLimits(workerData.port), key: "team-a", limits })[Symbol.asyncDispose]();
-`;
-
 beforeAll(async () => {
   await copyFile(join(import.meta.dirname, "given.ts"), join(project, "given.ts"));
   for (const { file, text } of snippets) await writeFile(join(project, file), text);
   await writeFile(join(project, "parcel.png"), onePixel);
-  await mkdir(join(project, "typescript-5"), { recursive: true });
-  await writeFile(join(project, "typescript-5/worker.js"), worker);
   const compilerOptions = {
     strict: true,
     exactOptionalPropertyTypes: true,

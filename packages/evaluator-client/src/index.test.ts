@@ -39,12 +39,10 @@ test("exports these names and no others", () => {
       "keyFromEnvironment",
       "logprobsTransport",
       "memoryLimits",
-      "portLimits",
       "questionSchema",
       "score",
       "scoreAnswerSchema",
       "scoreQuestionSchema",
-      "shareLimits",
       "sharedPacer",
       "transportFromEnvironment",
     ]

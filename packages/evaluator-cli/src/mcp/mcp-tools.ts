@@ -51,7 +51,7 @@ function guideOf({ calibration }: Engine): string {
   return `Asks typed questions about a state and returns probabilities, not prose. ${claims[calibration]} Put everything the answer depends on, such as today's date, into the state; ask several questions about one state in one call.`;
 }
 
-/** Says where `evaluate` sends the state and whether it may cost money, in words and as MCP's hints. */
+/** Returns where `evaluate` sends the state and whether it may cost money, in words and as hints. */
 function effectsOf({ engine: { name, isLocal, isFree }, price }: ToolContext) {
   const costsNothing = isFree && price === null;
   const where = isLocal ? `Asks ${name}, on this machine` : `Sends the state to ${name}`;

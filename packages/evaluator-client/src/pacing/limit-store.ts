@@ -58,7 +58,7 @@ const TOKENS_AHEAD_MS = 1000;
 const MEMBER_FOR_MS = 10_000;
 
 /**
- * Makes a store for evaluators of one process: of this thread as it is, of others by `shareLimits`.
+ * Makes a store for the evaluators of one process; worker threads share one in a database.
  *
  * @example
  * ```ts
