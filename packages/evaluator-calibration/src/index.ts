@@ -40,8 +40,11 @@ export {
 } from "./thresholds/risk-coverage.ts";
 export {
   learnThenTest,
+  type PromiseAction,
+  type PromisedAction,
   type PromisedThreshold,
   type PromiseOptions,
+  promiseThresholds,
 } from "./thresholds/learn-then-test.ts";
 
 // Recalibration
@@ -105,7 +108,7 @@ export type { InputRecord, RecordSplitter } from "./input/input-record.ts";
 export { recordSplitter } from "./input/split-records.ts";
 
 // The report
-export { type ActionOptions, type ActionReport, actionRows } from "./report/action-report.ts";
+export type { ActionOptions, ActionReport } from "./report/action-report.ts";
 export type { BandedPoint, CurveReport, WrongRange } from "./report/curve-report.ts";
 export { isFairDraw } from "./report/fair-draw.ts";
 export { type GroupReport, LEAST_JUDGED } from "./report/group-report.ts";
@@ -113,8 +116,9 @@ export { type LabelledRows, takeRows, toLabelledRows } from "./report/labelled-r
 export {
   type NeededLabels,
   type QuestionReport,
-  type QuestionReportOptions,
-  reportQuestion,
+  type ReportedRows,
+  type ReportOptions,
+  reportQuestions,
   toKeep,
   type WorstRow,
 } from "./report/question-report.ts";
@@ -125,7 +129,6 @@ export {
   type RecalibrationReport,
 } from "./report/recalibrate.ts";
 export type { ConstantPredictor, Estimate, ScoreReport } from "./report/score-report.ts";
-export { count, describeBasis, percent, signed, summarize } from "./report/sentence.ts";
 export { checkThreshold, type ThresholdCheck } from "./report/threshold-check.ts";
 
 // Labels to make next, and releases

@@ -138,6 +138,21 @@ test("a weight is as good as so many rows", () => {
   );
 });
 
+test("a point of the curve has the share that came true there, beside the monotone estimate", () => {
+  const { points } = corpCurve([0.2, 0.2, 0.5, 0.5], [1, 0, 0, 0]);
+  expect(points).toEqual([
+    { p: 0.2, n: 2, raw: 0.5, observed: 0.25 },
+    { p: 0.5, n: 2, raw: 0, observed: 0.25 },
+  ]);
+});
+
+test("Spiegelhalter's z is above 0 if printed values are too extreme, and below 0 if not extreme enough", () => {
+  const truth = Array.from({ length: 100 }, (_, index) => (index < 80 ? 1 : 0));
+  const printedAs = (p: number) => spiegelhalter(Array<number>(100).fill(p), truth).z;
+  expect(printedAs(0.9)).toBeGreaterThan(2);
+  expect(printedAs(0.7)).toBeLessThan(-2);
+});
+
 test("equal values are never parted by bins of equal mass", () => {
   const p = [...Array<number>(60).fill(0.2), ...Array<number>(40).fill(0.7)];
   const truth: number[] = p.map((_, index) => (index % 3 === 0 ? 1 : 0));

@@ -9,9 +9,7 @@ import {
   DEFAULT_SEED,
   type InputRecord,
   LabelJoin,
-  percent,
   type ReleaseComparison,
-  signed,
   toLabelledRows,
 } from "evaluator-calibration";
 import { CliError, type CliContext, parseWords, printable, UsageError } from "evaluator-cli-kit";
@@ -21,6 +19,7 @@ import { readArtifact } from "./files/read-artifact.ts";
 import { readRecords } from "./files/read-records.ts";
 import { describeCheck, nameSource } from "./sentences.ts";
 import { readSeed } from "./shared-arguments.ts";
+import { percent, signed } from "./report-sentence.ts";
 
 const usage = `
 Usage: evaluator drift --before FILE --after FILE [--labels FILE] [options]

@@ -1,12 +1,12 @@
 import {
   type ActionReport,
-  count,
+  type Estimate,
   type JoinCounts,
-  percent,
   type QuestionReport,
   type ThresholdCheck,
 } from "evaluator-calibration";
 import { printable } from "evaluator-cli-kit";
+import { count, describeConstant, percent, range } from "./report-sentence.ts";
 
 /** Returns a source in a few words, such as `local/lexical-1 (matched words)`. */
 export function nameSource({ modelId, basis, questionHash }: QuestionReport["source"]): string {
@@ -48,20 +48,48 @@ function nameAction(action: ActionReport["action"]): string {
   return action === "top" ? "act on the most probable option" : `act on "${action}"`;
 }
 
-/** Returns what may be done without asking, in one sentence. */
-export function describeAction(
-  { action, promised, coverage, smallest, onAverage, cost }: ActionReport,
+/** Returns what may be done without asking, one sentence an action, or why nothing may. */
+export function describePermissions(
+  report: QuestionReport,
+  bound: { readonly maxRisk: number; readonly confidence: number },
+): string[] {
+  if (report.noPromise !== null) return [report.noPromise];
+  if (report.actions.length === 0) return [];
+  const constant = describeConstant(report);
+  return constant === null
+    ? report.actions.map((action) => describeAction(action, bound))
+    : [constant];
+}
+
+/** Returns how many of all yes and of all no are answered so at 0.5. */
+export function describeRates(tpr: Estimate, tnr: Estimate): string {
+  return `${percent(tpr.value)} of all yes (TPR; ${range(tpr)}), no at ${percent(tnr.value)} of all no (TNR; ${range(tnr)})`;
+}
+
+function describeAction(
+  { action, promised, coverage, found, passed, smallest, onAverage, cost }: ActionReport,
   { maxRisk, confidence }: { readonly maxRisk: number; readonly confidence: number },
 ): string {
   const risk = `${Number((100 * maxRisk).toFixed(4))} %`;
   const parts = [
-    promised === null
-      ? `${nameAction(action)}: no threshold can be promised from these labels${
-          smallest === null
-            ? ""
-            : `; the smallest risk that can be is ${percent(smallest.risk)} at ${smallest.threshold.toFixed(2)}`
-        }`
-      : `${nameAction(action)} at ${promised.threshold.toFixed(2)} and above: at most ${risk} wrong, with ${percent(confidence)} confidence (${promised.wrong} of ${promised.n} tested labels wrong; ${percent(coverage ?? 0)} of all)`,
+    ...(promised === null
+      ? [
+          `${nameAction(action)}: no threshold can be promised from these labels`,
+          // Rounded up: 5.02 % is not the 5 % that was refused.
+          ...(smallest === null
+            ? []
+            : [
+                `the smallest risk that can be is ${Math.ceil(1000 * smallest.risk) / 10} % at ${smallest.threshold.toFixed(2)}`,
+              ]),
+        ]
+      : [
+          `${nameAction(action)} at ${promised.threshold.toFixed(2)} and above: at most ${risk} wrong, with ${percent(confidence)} confidence`,
+          ...(found === null ? [] : [`finds ${percent(found.value)} of all yes (${range(found)})`]),
+          ...(passed === null
+            ? []
+            : [`lets ${percent(passed.value)} of all yes through (${range(passed)})`]),
+          `acts on ${percent(coverage ?? 0)} of all; ${count(promised.wrong)} of ${count(promised.n)} tested labels wrong (${percent(promised.wrong / promised.n)})`,
+        ]),
     ...(onAverage === null
       ? []
       : [

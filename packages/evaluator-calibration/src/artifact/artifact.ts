@@ -37,6 +37,10 @@ const lockedThresholdSchema = z.object({
   threshold: share,
   maxRisk: share,
   confidence: share,
+  /** The part of 1 − confidence that this threshold was tested at; a file of version 1 has none. */
+  level: share.optional(),
+  /** `fixed`: labels drawn before the test. `sequential`: label by label. */
+  method: z.enum(["fixed", "sequential"]).optional(),
   n: z.int().min(0),
   wrong: z.int().min(0),
 });

@@ -1,26 +1,25 @@
 import type { LockedThreshold } from "../artifact/artifact.ts";
-import { type PromisedThreshold, searchPromise } from "../thresholds/learn-then-test.ts";
+import { LOWEST, type PromiseSearch } from "../thresholds/learn-then-test.ts";
 import {
   conformalRiskControl,
   type Costs,
   costThreshold,
   riskCoverage,
   type RiskCoveragePoint,
+  toHundredths,
 } from "../thresholds/risk-coverage.ts";
 import type { LabelledRows } from "./labelled-rows.ts";
+import { type Estimate, shareOfRows } from "./score-report.ts";
 
 /** What is asked of an action. */
 export interface ActionOptions {
   /** The largest share of acted-on rows that may be wrong. */
   readonly maxRisk: number;
-  /** How sure the promise is. */
+  /** How sure all promises of a report are together. */
   readonly confidence: number;
   /** Also gives the weaker threshold that holds on average. */
   readonly onAverage: boolean;
   readonly costs: Costs | null;
-  readonly seed: number;
-  /** Why no promise is given, or null where one may be. */
-  readonly noPromise: string | null;
 }
 
 /** What may be done without asking. */
@@ -31,7 +30,11 @@ export interface ActionReport {
   readonly promised: LockedThreshold | null;
   /** Share of all rows at the promised threshold and above. */
   readonly coverage: number | null;
-  /** The smallest risk that these labels can promise, and where; null where they can promise none. */
+  /** The share of all "yes" that acting on yes finds at the promised threshold. */
+  readonly found: Estimate | null;
+  /** The share of all "yes" that acting on no lets through at the promised threshold. */
+  readonly passed: Estimate | null;
+  /** The smallest risk that these labels can promise, and where; null if they can promise none. */
   readonly smallest: { readonly risk: number; readonly threshold: number } | null;
   /** The lowest threshold at which wrong acts stay below the risk on average, as a share of all rows. */
   readonly onAverage: number | null;
@@ -43,10 +46,9 @@ export interface ActionReport {
   } | null;
 }
 
-/** Returns what each action of a question comes to. */
-export function actionsOfRows(rows: LabelledRows, options: ActionOptions): ActionReport[] {
-  if (rows.kind !== "boolean") return [actionOf(rows, "top", options)];
-  return [actionOf(rows, "yes", options), actionOf(rows, "no", options)];
+/** Returns the actions on answers of a kind. */
+export function actionsOf(kind: LabelledRows["kind"]): readonly LockedThreshold["action"][] {
+  return kind === "boolean" ? ["yes", "no"] : ["top"];
 }
 
 /** Returns how sure a row is of an action, and whether acting on it would be wrong. */
@@ -59,38 +61,60 @@ export function actionRows(
   return { sureness: p.map((yes) => Math.round(1e12 * (1 - yes)) / 1e12), wrong: cameTrue };
 }
 
-function actionOf(
+/** Returns what an action does on labelled rows; without a search nothing is permitted. */
+export function reportAction(
   rows: LabelledRows,
   action: LockedThreshold["action"],
-  options: ActionOptions,
+  { search, options }: { readonly search: PromiseSearch | null; readonly options: ActionOptions },
 ): ActionReport {
-  const { maxRisk, confidence, seed, onAverage, noPromise } = options;
-  const { weights, question } = rows;
+  const { weights } = rows;
+  const { maxRisk } = options;
   const { sureness, wrong } = actionRows(rows, action);
+  const lowest = action === "top" ? 0 : LOWEST;
   const curve = riskCoverage(sureness, wrong, { weights });
-  const { promised: found, smallest } =
-    noPromise === null
-      ? searchPromise(sureness, wrong, { maxRisk, confidence, weights, seed })
-      : { promised: null, smallest: null };
-  const locked = { question, action, maxRisk, confidence };
-  const least = found?.threshold ?? 2;
-  const isOnAverage = onAverage && weights === undefined;
+  const promised = search === null ? null : toLocked(search, options);
+  const least = promised?.threshold ?? 2;
+  const onAverage =
+    options.onAverage && search !== null && weights === undefined
+      ? conformalRiskControl(sureness, wrong, { maxRisk })
+      : null;
+  const acted = () =>
+    shareOfRows(
+      rows,
+      (row) => rows.cameTrue[row] === 1,
+      (row) => toHundredths(sureness[row] as number) >= toHundredths(least),
+    );
   return {
     action,
     riskCoverage: curve,
-    promised: found === null ? null : toLocked(found, locked),
+    promised,
     coverage: curve.findLast(({ threshold }) => threshold >= least)?.coverage ?? null,
-    smallest,
-    onAverage: isOnAverage ? conformalRiskControl(sureness, wrong, { maxRisk }) : null,
-    cost: cheapestOf({ sureness, wrong, weights }, options),
+    found: promised !== null && action === "yes" ? acted() : null,
+    passed: promised !== null && action === "no" ? acted() : null,
+    smallest: search?.smallest ?? null,
+    onAverage: onAverage === null ? null : Math.max(onAverage, lowest),
+    cost: search === null ? null : cheapestOf({ sureness, wrong, weights, lowest }, options),
   };
 }
 
-function toLocked(
-  { threshold, acted, wrong }: PromisedThreshold,
-  { question, action, maxRisk, confidence }: Omit<LockedThreshold, "threshold" | "n" | "wrong">,
-): LockedThreshold {
-  return { question, action, threshold, maxRisk, confidence, n: acted, wrong };
+/** Returns the threshold of a search as an artifact keeps it. */
+export function toLocked(
+  { promised }: PromiseSearch,
+  { maxRisk, confidence }: Pick<ActionOptions, "maxRisk" | "confidence">,
+): LockedThreshold | null {
+  if (promised === null) return null;
+  const { question, action, threshold, level, acted, wrong } = promised;
+  return {
+    question,
+    action,
+    threshold,
+    maxRisk,
+    confidence,
+    level,
+    method: "fixed",
+    n: acted,
+    wrong,
+  };
 }
 
 function cheapestOf(
@@ -98,12 +122,13 @@ function cheapestOf(
     readonly sureness: Float64Array;
     readonly wrong: Uint8Array;
     readonly weights: LabelledRows["weights"];
+    readonly lowest: number;
   },
   { costs }: ActionOptions,
 ): ActionReport["cost"] {
   if (costs === null) return null;
-  const { sureness, wrong, weights } = rows;
+  const { sureness, wrong, weights, lowest } = rows;
   const right = wrong.map((isWrong) => 1 - isWrong);
-  const cheapest = costThreshold(sureness, right, { ...costs, weights });
+  const cheapest = costThreshold(sureness, right, { ...costs, weights, lowest });
   return { ...cheapest, threshold: cheapest.threshold > 1 ? null : cheapest.threshold };
 }

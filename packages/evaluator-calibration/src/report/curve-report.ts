@@ -1,16 +1,10 @@
 import { calibrationErrorByChance, expectedCalibrationError } from "../scores/calibration-error.ts";
-import { consistencyBand, corpCurveOfPool } from "../scores/corp-curve.ts";
+import { consistencyBand, corpCurveOfPool, type CurvePoint } from "../scores/corp-curve.ts";
 import { poolRows } from "../scores/pool.ts";
 import type { LabelledRows } from "./labelled-rows.ts";
 
-/** One printed value: what came true at it, and where that lies by chance. */
-export interface BandedPoint {
-  readonly p: number;
-  /** By the monotone curve. */
-  readonly observed: number;
-  /** The share that came true at this very value. */
-  readonly share: number;
-  readonly n: number;
+/** One printed value, and where its curve lies by chance. */
+export interface BandedPoint extends CurvePoint {
   readonly low: number;
   readonly high: number;
 }
@@ -53,14 +47,9 @@ export function curveOfRows(rows: LabelledRows, seed: number): CurveReport {
   const pool = poolRows(p, cameTrue, weights);
   const { points, miscalibration, discrimination, uncertainty } = corpCurveOfPool(pool);
   const { low, high, miscalibrationByChance } = consistencyBand(p, { weights, seed });
-  const banded = points.map(({ p, observed, n }, i) => ({
-    p,
-    observed,
-    share: (pool.positives[i] as number) / (pool.weights[i] as number),
-    n,
-    low: low[i] as number,
-    high: high[i] as number,
-  }));
+  const banded = points.map((point, i) =>
+    Object.assign(point, { low: low[i] as number, high: high[i] as number }),
+  );
   const isCalibrated = miscalibration <= miscalibrationByChance;
   const mass = { binning: "mass", weights } as const;
   return {

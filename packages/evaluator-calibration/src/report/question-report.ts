@@ -3,7 +3,14 @@ import type { AnswerSource, QuestionKind } from "../input/answer-table.ts";
 import type { JoinCounts } from "../input/join-labels.ts";
 import { HALF_A_PRINTED_UNIT } from "../scores/boolean-scores.ts";
 import { labelsForBound, labelsForWidth, labelsForZeroErrors } from "../thresholds/intervals.ts";
-import { type ActionOptions, type ActionReport, actionsOfRows } from "./action-report.ts";
+import { type PromiseSearch, searchPromises } from "../thresholds/learn-then-test.ts";
+import {
+  type ActionOptions,
+  type ActionReport,
+  actionRows,
+  actionsOf,
+  reportAction,
+} from "./action-report.ts";
 import { type CurveReport, curveOfRows } from "./curve-report.ts";
 import { type GroupReport, groupsOfRows, LEAST_JUDGED } from "./group-report.ts";
 import { type LabelledRows, probabilityOf } from "./labelled-rows.ts";
@@ -57,7 +64,15 @@ export interface QuestionReport {
 }
 
 /** What a report is asked for. */
-export interface QuestionReportOptions extends Omit<ActionOptions, "noPromise"> {
+export interface ReportOptions extends ActionOptions {
+  readonly seed: number;
+  /** Only these actions are reported, and share the level of the promise. @default all */
+  readonly actions?: readonly Pick<LockedThreshold, "question" | "action">[] | undefined;
+}
+
+/** The labelled answers to one question, and what is known of the labels. */
+export interface ReportedRows {
+  readonly rows: LabelledRows;
   readonly counts: JoinCounts;
   /** The names of `groupOf`; null where no groups are wanted. */
   readonly groups: readonly string[] | null;
@@ -69,35 +84,86 @@ export interface QuestionReportOptions extends Omit<ActionOptions, "noPromise"> 
 
 const WORST_ROWS = 20;
 
-/** Returns the whole report of one source and question. */
-export function reportQuestion(rows: LabelledRows, options: QuestionReportOptions): QuestionReport {
+/** Returns the report of each question; all their actions share the level of the promise. */
+export function reportQuestions(
+  reported: readonly ReportedRows[],
+  options: ReportOptions,
+): QuestionReport[] {
+  const drafts = reported.map((one) => draftOf(one, options));
+  const actions = drafts.flatMap(({ rows, actions, noPromise }) =>
+    noPromise !== null
+      ? []
+      : actions.map((action) => {
+          const { question, weights } = rows;
+          return { question, action, weights, ...actionRows(rows, action) };
+        }),
+  );
+  const searches = searchPromises(actions, options);
+  let next = 0;
+  return drafts.map((draft) => {
+    const count = draft.noPromise === null ? draft.actions.length : 0;
+    const found = searches.slice(next, (next += count));
+    return toReport(draft, found, { ...options, searches: searches.length });
+  });
+}
+
+/** What is known of a question before its promises. */
+interface Draft extends ReportedRows {
+  readonly actions: readonly LockedThreshold["action"][];
+  readonly named: QuestionReport["labelers"];
+  readonly noPromise: string | null;
+}
+
+function draftOf(reported: ReportedRows, { actions: wanted }: ReportOptions): Draft {
+  const { rows, labelers } = reported;
+  const named = countLabelers(rows, labelers);
+  const isWanted = (action: LockedThreshold["action"]) =>
+    wanted === undefined ||
+    wanted.some((one) => one.question === rows.question && one.action === action);
+  const isJudged = rows.ids.length >= LEAST_JUDGED;
+  return {
+    ...reported,
+    actions: isJudged ? actionsOf(rows.kind).filter(isWanted) : [],
+    named,
+    noPromise: reasonForNoPromise(reported, named),
+  };
+}
+
+function toReport(
+  { rows, actions, named, noPromise, groups, counts }: Draft,
+  searches: readonly PromiseSearch[],
+  options: ReportOptions & { readonly searches: number },
+): QuestionReport {
   const { maxRisk, confidence, seed } = options;
   const n = rows.ids.length;
-  const isJudged = n >= LEAST_JUDGED;
-  const labelers = countLabelers(rows, options.labelers);
-  const noPromise = reasonForNoPromise(rows, labelers, options);
   const scores = scoreRows(rows);
+  const verdict = verdictOf(scores);
+  // Answers that are no better than a constant permit nothing, however seldom the constant is wrong.
+  const permitted = verdict === "useful" ? searches : [];
+  const shared = 1 - (1 - confidence) / Math.max(1, options.searches);
   return {
     question: rows.question,
     kind: rows.kind,
     source: rows.source,
     n,
     isWeighted: rows.weights !== undefined,
-    labelers,
-    verdict: verdictOf(scores),
+    labelers: named,
+    verdict,
     scores,
-    curve: isJudged ? curveOfRows(rows, seed) : null,
-    actions: isJudged ? actionsOfRows(rows, { ...options, noPromise }) : [],
+    curve: n >= LEAST_JUDGED ? curveOfRows(rows, seed) : null,
+    actions: actions.map((action, at) =>
+      reportAction(rows, action, { search: permitted[at] ?? null, options }),
+    ),
     noPromise,
     recalibration: recalibrateRows(rows, seed),
-    groups: options.groups === null ? [] : groupsOfRows(rows, options.groups),
+    groups: groups === null ? [] : groupsOfRows(rows, groups),
     worst: worstRows(rows),
     needed: {
       forFivePoints: labelsForWidth({ halfWidth: 0.05 }),
-      forPromiseWithoutErrors: labelsForZeroErrors({ maxRisk, confidence }),
-      forPromise: labelsForBound({ rate: 0.4 * maxRisk, maxRisk, confidence }),
+      forPromiseWithoutErrors: labelsForZeroErrors({ maxRisk, confidence: shared }),
+      forPromise: labelsForBound({ rate: 0.4 * maxRisk, maxRisk, confidence: shared }),
     },
-    counts: options.counts,
+    counts,
   };
 }
 
@@ -131,9 +197,8 @@ function countLabelers({ labelerOf }: LabelledRows, names: readonly string[]) {
 }
 
 function reasonForNoPromise(
-  { source }: LabelledRows,
+  { rows: { source }, isFairDraw = true }: ReportedRows,
   labelers: readonly { readonly name: string }[],
-  { isFairDraw = true }: QuestionReportOptions,
 ): string | null {
   if (!isFairDraw) {
     return "The printed values of the labelled records differ from those of the others by more than chance, and the labels have no weights: nothing is promised from them. Draw with pick, and keep its column drawn.";

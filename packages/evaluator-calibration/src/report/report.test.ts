@@ -1,24 +1,8 @@
 import { expect, test } from "vitest";
 import { seededRandom, shuffle } from "../math/random.ts";
-import { joined, labelled, labelledWith, type Row, world } from "../testing/worlds.ts";
-import { type QuestionReport, reportQuestion, toKeep } from "./question-report.ts";
+import { labelled, labelledWith, report, type Row, world } from "../testing/worlds.ts";
+import { toKeep } from "./question-report.ts";
 import { fitRecalibration } from "./recalibrate.ts";
-import { summarize } from "./sentence.ts";
-import { checkThreshold } from "./threshold-check.ts";
-
-function report(rows: readonly Row[], modelId?: string): QuestionReport {
-  const join = joined(rows, modelId);
-  return reportQuestion(labelled(rows, modelId), {
-    maxRisk: 0.05,
-    confidence: 0.95,
-    onAverage: true,
-    costs: { falseAct: 5, missedAct: 1 },
-    seed: 1,
-    counts: join.countsOf("scam"),
-    groups: join.groups.list,
-    labelers: join.labelers.list,
-  });
-}
 
 test("probabilities that hold are said to hold, and their skill leads", () => {
   const found = report(world(3000, (p) => p));
@@ -27,17 +11,11 @@ test("probabilities that hold are said to hold, and their skill leads", () => {
     found.recalibration.heldOut?.before ?? 0,
     2,
   );
-  expect(summarize(found, "mails")).toMatch(
-    /^On your 3,000 labelled mails `scam` is worth 3\d % of the way from guessing to knowing, and its probabilities hold as far as these labels show\. No threshold can be promised from these labels yet\.$/,
-  );
 });
 
 test("probabilities that are too high are named with their range, and recalibrated", () => {
   const found = report(world(3000, (p) => (p > 0.6 ? p - 0.2 : p)));
   expect(found.curve?.isCalibrated).toBe(false);
-  expect(summarize(found, "mails")).toMatch(
-    /, and its probabilities are too high between 0\.[5-7]\d* and (0\.[89]\d*|1)\./,
-  );
   const { heldOut, recalibration } = found.recalibration;
   expect(heldOut?.after).toBeLessThan(heldOut?.before ?? 0);
   expect(Object.keys(toKeep([found]).recalibrations)).toEqual(["scam"]);
@@ -57,8 +35,6 @@ test("answers near the base rate are worthless, although their calibration error
   expect(error?.equalWidth).toBeLessThan(0.05);
   expect(found.curve?.isCalibrated).toBe(true);
   expect(found.verdict).toBe("worthless");
-  expect(summarize(found, "mails")).toContain("worthless");
-  expect(summarize(found, "mails")).toContain("look right on average does not make them useful");
 });
 
 test("a skill that two lucky rows make is not called useful", () => {
@@ -68,39 +44,17 @@ test("a skill that two lucky rows make is not called useful", () => {
   const found = report(rows);
   expect(found.scores.skill.value).toBeGreaterThan(0.5);
   expect(found.verdict).toBe("worthless");
-  expect(summarize(found, "mails")).toContain("worthless as far as your 40 labelled mails show: 6");
 });
 
 test("under 30 rows there are scores, and no curve, threshold or promise", () => {
   const found = report(world(29, (p) => p));
   expect(found).toMatchObject({ curve: null, actions: [], n: 29 });
   expect(found.scores.skill.value).toBeGreaterThan(-1);
-  expect(summarize(found, "mails")).toContain("fewer than 30 labels show no curve (29).");
 });
 
 test("rows of one truth show nothing, and no figure looks like one", () => {
   const found = report(world(40, () => 0));
   expect(found.verdict).toBe("one truth only");
-  expect(summarize(found, "mails")).toContain("have one truth (no)");
-});
-
-test("a promise is locked with its labels, and none is given on labels of the model's own family", () => {
-  const rows = world(2000, (p) => (p > 0.5 ? 0.99 : 0.1));
-  const found = report(rows);
-  const [yes] = found.actions;
-  expect(yes).toMatchObject({ action: "yes", promised: { maxRisk: 0.05, confidence: 0.95 } });
-  expect(yes?.promised?.threshold).toBeLessThan(0.6);
-  expect(yes?.coverage).toBeGreaterThan(0.4);
-  expect(summarize(found, "mails")).toMatch(
-    /You may act on "yes" at 0\.\d\d and above, without asking: at most 5 % of that is wrong, with 95 % confidence\.$/,
-  );
-  const enough = rows.slice(0, 500);
-  expect(report(enough).actions[0]?.promised).toMatchObject({ maxRisk: 0.05 });
-  for (const labeler of ["maker/judge-8", "Judge-7", "maker/other"]) {
-    const made = report(labelledWith(enough, () => ({ labeler })));
-    expect(made.noPromise).toContain(labeler);
-    expect(made.actions.every(({ promised }) => promised === null)).toBe(true);
-  }
 });
 
 test("every number is the same after the rows are shuffled", () => {
@@ -142,35 +96,6 @@ test("the worst rows are those whose truth was printed as least likely", () => {
   const { worst } = report(rows);
   expect(worst).toHaveLength(20);
   expect(worst[0]).toEqual({ id: "odd", truth: "yes", answer: "no", probability: 0.01 });
-});
-
-test("a locked threshold holds, is broken, or has too few labels", () => {
-  const locked = {
-    question: "scam",
-    action: "yes",
-    threshold: 0.83,
-    maxRisk: 0.05,
-    confidence: 0.95,
-    n: 100,
-    wrong: 1,
-  } as const;
-  const rows = (n: number, wrong: number) =>
-    labelled(
-      Array.from({ length: n }, (_, index) => ({
-        id: `r${index}`,
-        p: index % 2 === 0 ? 0.83 : 0.9,
-        truth: index >= wrong,
-      })),
-    );
-  expect(checkThreshold(locked, rows(200, 2))).toMatchObject({
-    verdict: "holds",
-    n: 200,
-    wrong: 2,
-  });
-  expect(checkThreshold(locked, rows(200, 30)).verdict).toBe("broken");
-  expect(checkThreshold(locked, rows(40, 1)).verdict).toBe("not enough labels");
-  const no = { ...locked, action: "no", threshold: 0.17 } as const;
-  expect(checkThreshold(no, rows(200, 2))).toMatchObject({ n: 100, wrong: 99 });
 });
 
 test("a recalibration is fitted by the weights of the labels: a weight is as good as so many rows", () => {

@@ -3,7 +3,6 @@ import { type LogLoss, clippedLogLoss, spiegelhalter } from "../scores/boolean-s
 import { rankedProbabilityScores } from "../scores/choice-scores.ts";
 import { rocAuc, type RocAuc } from "../scores/roc-auc.ts";
 import { type Interval, wilson } from "../thresholds/intervals.ts";
-import { effectiveScale } from "../thresholds/risk-coverage.ts";
 import { type LabelledRows, probabilityOf, truthShares } from "./labelled-rows.ts";
 
 /** A figure with its 95 % interval. */
@@ -16,6 +15,8 @@ export interface ConstantPredictor {
   /** The commonest truth, which it always picks. */
   readonly always: string;
   readonly accuracy: number;
+  /** The share of rows that it would be wrong about. */
+  readonly wrong: Estimate;
   readonly brier: number;
   readonly logLoss: number;
   /** Of scores: its ranked probability score. */
@@ -27,6 +28,9 @@ export interface ScoreReport {
   /** From always giving the base rate (0) to knowing (1); of scores by ranked probability, else by Brier score. */
   readonly skill: Estimate;
   readonly accuracy: Estimate;
+  /** Of a boolean, acting at 0.5: the share of all yes answered with yes, and of all no with no. */
+  readonly tpr: Estimate | null;
+  readonly tnr: Estimate | null;
   /** Of a boolean 0 to 1, of options and levels summed over them: 0 to 2. */
   readonly brier: number;
   readonly logLoss: LogLoss;
@@ -51,13 +55,18 @@ export function scoreRows(rows: LabelledRows): ScoreReport {
   const shares = truthShares(rows);
   const [own, constant] =
     kind === "score" ? rankedDistances(rows, shares) : brierDistances(rows, shares);
-  const right = weightedMean(n, weights, (i) => (top[i] === truth[i] ? 1 : 0));
-  const effective =
-    n * (weights === undefined ? 1 : (effectiveScale(weights) * sumOf(weights)) / n);
   const commonest = shares.indexOf(Math.max(...shares));
+  const rateOf = (side: 0 | 1) =>
+    shareOfRows(
+      rows,
+      (row) => truth[row] === side,
+      (row) => top[row] === side,
+    );
   return {
     skill: skillOf(own, constant, weights),
-    accuracy: { value: right, ...wilson(right * effective, effective) },
+    accuracy: shareOfRows(rows, isAny, (row) => top[row] === truth[row]),
+    tpr: kind === "boolean" ? rateOf(1) : null,
+    tnr: kind === "boolean" ? rateOf(0) : null,
     brier: weightedMean(n, weights, (i) =>
       kind === "score" ? brierOf(rows, i) : (own[i] as number),
     ),
@@ -68,12 +77,37 @@ export function scoreRows(rows: LabelledRows): ScoreReport {
     constant: {
       always: rows.options[commonest] ?? "",
       accuracy: shares[commonest] ?? 0,
+      wrong: shareOfRows(rows, isAny, (row) => truth[row] !== commonest),
       brier: constantBrier(shares) / (kind === "boolean" ? 2 : 1),
       logLoss: clippedLogLoss(n, (i) => shares[truth[i] as number] as number, { weights }).value,
       rankedProbability:
         kind === "score" ? weightedMean(n, weights, (i) => constant[i] as number) : null,
     },
   };
+}
+
+function isAny(): boolean {
+  return true;
+}
+
+/** Returns the share of some rows that are hit, by weight, with its 95 % interval; NaN without such rows. */
+export function shareOfRows(
+  { truth, weights }: LabelledRows,
+  isCounted: (row: number) => boolean,
+  isHit: (row: number) => boolean,
+): Estimate {
+  let [total, squares, hits] = [0, 0, 0];
+  for (let row = 0; row < truth.length; row += 1) {
+    if (!isCounted(row)) continue;
+    const weight = weights?.[row] ?? 1;
+    total += weight;
+    squares += weight ** 2;
+    if (isHit(row)) hits += weight;
+  }
+  if (total === 0) return { value: Number.NaN, low: 0, high: 1 };
+  // As many equal rows as the weighted ones are worth (Kish).
+  const effective = total ** 2 / squares;
+  return { value: hits / total, ...wilson((hits / total) * effective, effective) };
 }
 
 function constantBrier(shares: readonly number[]): number {

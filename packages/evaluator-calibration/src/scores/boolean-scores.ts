@@ -65,7 +65,10 @@ export function clippedLogLoss(
   return { value, clipped, clippedAndWrong };
 }
 
-/** Returns Spiegelhalter's test that the probabilities are calibrated; z above 0 means they are too low on balance. */
+/**
+ * Returns Spiegelhalter's test that the probabilities are calibrated: z above 0 means that they are too
+ * extreme (too far from the base rate), z below 0 that they are not extreme enough.
+ */
 export function spiegelhalter(p: Numbers, truth: Numbers): { z: number; pValue: number } {
   checkRows(p, truth);
   let [distance, variance] = [0, 0];

@@ -3,11 +3,15 @@ import { binomialDrawer, DEFAULT_SEED, seededRandom } from "../math/random.ts";
 import { HALF_A_PRINTED_UNIT } from "./boolean-scores.ts";
 import { monotoneMeans, type Pool, poolRows } from "./pool.ts";
 
-/** One printed value, what came true at it by the monotone curve, and how many rows it has. */
+/** One printed value. */
 export interface CurvePoint {
   readonly p: number;
-  readonly observed: number;
+  /** Rows with this value. */
   readonly n: number;
+  /** The share of them that came true. */
+  readonly raw: number;
+  /** The same by the monotone curve. */
+  readonly observed: number;
 }
 
 /** A reliability curve and the three parts of the Brier score: miscalibration − discrimination + uncertainty. */
@@ -34,8 +38,9 @@ export function corpCurveOfPool(pool: Pool): CorpCurve {
   const parts = brierParts(pool, observed);
   const points = Array.from(pool.values, (value, index) => ({
     p: value,
-    observed: observed[index] as number,
     n: pool.counts[index] as number,
+    raw: (pool.positives[index] as number) / (pool.weights[index] as number),
+    observed: observed[index] as number,
   }));
   return { points, ...parts };
 }

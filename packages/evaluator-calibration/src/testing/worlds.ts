@@ -3,6 +3,11 @@ import { LabelJoin } from "../input/join-labels.ts";
 import { readAnswerRecord } from "../input/read-answers.ts";
 import { seededRandom } from "../math/random.ts";
 import { type LabelledRows, toLabelledRows } from "../report/labelled-rows.ts";
+import {
+  type QuestionReport,
+  reportQuestions,
+  type ReportOptions,
+} from "../report/question-report.ts";
 
 /** A row of a made world. */
 export interface Row {
@@ -60,4 +65,31 @@ export function labelledWith(
   moreOf: (index: number) => object,
 ): readonly Row[] {
   return rows.map(({ id, p, truth }, index) => ({ id, p, truth, more: moreOf(index) }));
+}
+
+/** What a report is asked for. */
+export const asked: ReportOptions = {
+  maxRisk: 0.05,
+  confidence: 0.95,
+  onAverage: true,
+  costs: { falseAct: 5, missedAct: 1 },
+  seed: 1,
+};
+
+/** Returns the report of rows. */
+export function report(rows: readonly Row[], modelId?: string, options = asked): QuestionReport {
+  const join = joined(rows, modelId);
+  const [found] = reportQuestions(
+    [
+      {
+        rows: labelled(rows, modelId),
+        counts: join.countsOf("scam"),
+        groups: join.groups.list,
+        labelers: join.labelers.list,
+      },
+    ],
+    options,
+  );
+  if (found === undefined) throw new Error("no question was reported");
+  return found;
 }

@@ -1,5 +1,5 @@
 import { checkWeights, type Numbers, type Weighted } from "../check-rows.ts";
-import { DEFAULT_SEED, drawBinomial, type Random, seededRandom } from "../math/random.ts";
+import { DEFAULT_SEED, drawBinomial, seededRandom } from "../math/random.ts";
 import { binomialAtMost } from "../math/special-functions.ts";
 import { checkShare, labelsForZeroErrors, smallestPromise } from "./intervals.ts";
 import { countRisks, cumulate, type RiskCounts, toHundredths } from "./risk-coverage.ts";
@@ -11,12 +11,12 @@ export interface PromiseOptions extends Weighted {
   /** @default 0.95 */
   readonly confidence?: number;
   /**
-   * The thresholds to test, in an order fixed before the rows were seen. Without it they are
-   * 1.00, 0.99, …; from 150 to 3,000 rows the first is then chosen on one half, and the other tested.
+   * The thresholds to test, in an order fixed before the truths were seen. Without it they follow
+   * from the printed values.
    */
   readonly thresholds?: Numbers;
-  /** Of the halves. @default DEFAULT_SEED */
-  readonly seed?: number;
+  /** No lower threshold is tested; below 0.51 the other side of a yes/no question begins. @default 0.51 */
+  readonly lowest?: number;
 }
 
 /** A threshold at which the risk is at most what was asked for, with the confidence asked for. */
@@ -29,17 +29,37 @@ export interface PromisedThreshold {
   readonly pValue: number;
 }
 
+/** One action on one question, and its labelled rows. */
+export interface PromiseAction extends Weighted {
+  readonly question: string;
+  /** `yes`, `no`, or `top` for the most probable option or level. */
+  readonly action: "yes" | "no" | "top";
+  /** How sure each answer is of the action: p for yes, 1 − p for no. */
+  readonly sureness: Numbers;
+  /** 1 where acting would be wrong. */
+  readonly wrong: Numbers;
+}
+
+/** A promised threshold of an action, and the part of the level it was tested at. */
+export interface PromisedAction
+  extends PromisedThreshold, Pick<PromiseAction, "question" | "action"> {
+  /** The probability that this promise is broken is at most this. */
+  readonly level: number;
+}
+
 /** A promise, or how far the rows are from one. */
 export interface PromiseSearch {
-  readonly promised: PromisedThreshold | null;
-  /** The smallest risk that can be promised at the first threshold tested, or null where none was. */
+  readonly promised: PromisedAction | null;
+  /** The smallest risk that can be promised at the first threshold tested, or null if there was no test. */
   readonly smallest: { readonly risk: number; readonly threshold: number } | null;
 }
 
-// Below, a half could not hold START_ROWS; above, the first thresholds have rows enough as they are.
-const ROWS_FOR_HALVES = [150, 3000] as const;
-const START_ROWS = 75;
-const START_COVERAGE = 0.2;
+// 1,000 labels of a calibrated model, base rate 50 %: a promise in 98 % of rounds; 15 % or 60 %: in 92 %.
+/** The share of the region's rows that the first test has at least. */
+const START_SHARE = 0.35;
+
+/** The lowest threshold of a yes or a no. */
+export const LOWEST = 0.51;
 
 /**
  * Returns the lowest threshold at which a risk can be promised (learn-then-test, fixed sequence), or
@@ -48,124 +68,141 @@ const START_COVERAGE = 0.2;
 export function learnThenTest(
   confidence: Numbers,
   wrong: Numbers,
-  options: PromiseOptions,
+  { maxRisk, confidence: sureness = 0.95, ...options }: PromiseOptions,
 ): PromisedThreshold | null {
-  return search(confidence, wrong, options).promised;
+  const level = 1 - sureness;
+  const tests = testsOf(confidence, wrong, { ...options, maxRisk, level });
+  return lastPassed(tests, level);
 }
 
-/** Returns what {@link learnThenTest} finds, and the smallest risk that can be promised instead. */
-export function searchPromise(
-  confidence: Numbers,
-  wrong: Numbers,
-  options: PromiseOptions,
-): PromiseSearch {
-  const { promised, first } = search(confidence, wrong, options);
-  if (first === null) return { promised, smallest: null };
-  const risk = smallestPromise(first.wrong, first.acted, options.confidence);
-  return { promised, smallest: { risk, threshold: first.threshold } };
+/**
+ * Returns for each action the lowest threshold at which the risk can be promised, or null. The actions
+ * share the level: with the confidence asked for, all these promises hold together.
+ */
+export function promiseThresholds(
+  actions: readonly PromiseAction[],
+  bound: { readonly maxRisk: number; readonly confidence?: number },
+): (PromisedAction | null)[] {
+  return searchPromises(actions, bound).map(({ promised }) => promised);
 }
 
-/** What is promised, and the first threshold tested that has rows. */
-interface TestedThresholds {
-  readonly promised: PromisedThreshold | null;
-  readonly first: PromisedThreshold | null;
+/** Returns what {@link promiseThresholds} finds, and the smallest risks that can be promised instead. */
+export function searchPromises(
+  actions: readonly PromiseAction[],
+  { maxRisk, confidence = 0.95 }: { readonly maxRisk: number; readonly confidence?: number },
+): PromiseSearch[] {
+  checkShare("confidence", confidence);
+  const level = (1 - confidence) / actions.length;
+  const sequences = actions.map(({ action, sureness, wrong, weights }) => {
+    const lowest = action === "top" ? 0 : LOWEST;
+    return testsOf(sureness, wrong, { maxRisk, level, lowest, weights });
+  });
+  const levels = shareLevels(sequences, level);
+  return actions.map(({ question, action }, at) => {
+    const tests = sequences[at] ?? [];
+    const own = levels[at] ?? level;
+    const found = lastPassed(tests, own);
+    const [first] = tests;
+    const promised = found === null ? null : { question, action, ...found, level: own };
+    if (first === undefined) return { promised, smallest: null };
+    const risk = smallestPromise(first.wrong, first.acted, 1 - own);
+    return { promised, smallest: { risk, threshold: first.threshold } };
+  });
 }
 
-function search(confidence: Numbers, wrong: Numbers, options: PromiseOptions): TestedThresholds {
-  const { maxRisk, confidence: sureness = 0.95, thresholds, weights } = options;
+/** An action that passes every test needs its share of the level no more: it goes to the others. */
+function shareLevels(sequences: readonly PromisedThreshold[][], level: number): number[] {
+  const levels = sequences.map(() => level);
+  const open = new Set(sequences.keys());
+  const passesAll = (at: number) => {
+    const tests = sequences[at] ?? [];
+    return tests.length > 0 && lastPassed(tests, levels[at] ?? 0) === tests.at(-1);
+  };
+  for (let at = [...open].find(passesAll); at !== undefined; at = [...open].find(passesAll)) {
+    open.delete(at);
+    const share = (levels[at] ?? 0) / open.size;
+    for (const other of open) levels[other] = (levels[other] ?? 0) + share;
+  }
+  return levels;
+}
+
+/** Returns the last test that passed before the first that failed. */
+function lastPassed(tests: readonly PromisedThreshold[], level: number): PromisedThreshold | null {
+  // 1 − 0.95 is a little over 0.05 in binary.
+  const failed = tests.findIndex(({ pValue }) => pValue > level + 1e-15);
+  return tests[(failed === -1 ? tests.length : failed) - 1] ?? null;
+}
+
+interface TestOptions extends Pick<
+  PromiseOptions,
+  "maxRisk" | "thresholds" | "lowest" | "weights"
+> {
+  readonly level: number;
+}
+
+/** Returns every test in its order, passed or not. */
+function testsOf(sureness: Numbers, wrong: Numbers, options: TestOptions): PromisedThreshold[] {
+  const { maxRisk, thresholds, weights, lowest = LOWEST } = options;
   checkShare("maxRisk", maxRisk);
-  checkShare("confidence", sureness);
-  const random = seededRandom(options.seed ?? DEFAULT_SEED);
-  const counts = countRisks(confidence, wrong);
-  const tested = weights === undefined ? counts : thinOut(confidence, wrong, { weights, random });
-  const bound = { maxRisk, confidence: sureness };
-  if (thresholds !== undefined) return testInOrder(tested, Array.from(thresholds), bound);
-  const [least, most] = ROWS_FOR_HALVES;
-  if (tested.total < least || tested.total > most) {
-    const sums = cumulate(tested);
-    // Fewer rows fail whatever their truth, which says nothing about the threshold.
-    const needed = labelsForZeroErrors(bound);
-    const start = printedValues(tested).find((at) => (sums.acted[at] as number) >= needed);
-    return testInOrder(tested, start === undefined ? [] : downFrom(start, tested), bound);
-  }
-  const [choosing, testing] = halve(tested, random);
-  const start = chooseStart(choosing, maxRisk);
-  return testInOrder(testing, start === null ? [] : downFrom(start, testing), bound);
+  checkShare("confidence", 1 - options.level);
+  const all = countRisks(sureness, wrong, { weights });
+  const counts =
+    weights === undefined ? all : thinOut(sureness, wrong, { weights, from: toHundredths(lowest) });
+  const sums = cumulate(counts);
+  const order =
+    thresholds === undefined
+      ? orderOf(counts, { ...options, lowest })
+      : Array.from(thresholds, toHundredths);
+  return order.map((at) => {
+    const [acted, isWrong] = [sums.acted[at] ?? 0, sums.wrong[at] ?? 0];
+    const pValue = acted === 0 ? 1 : binomialAtMost(isWrong, acted, maxRisk);
+    return { threshold: at / 100, acted, wrong: isWrong, pValue };
+  });
 }
 
-function testInOrder(
+/**
+ * Returns the thresholds to test, in hundredths. They depend on the printed values only, so every row
+ * can be tested: the first is the highest that leaves rows enough, the next are the lower ones.
+ */
+function orderOf(
   counts: RiskCounts,
-  thresholds: readonly number[],
-  { maxRisk, confidence }: { maxRisk: number; confidence: number },
-): TestedThresholds {
-  const sums = cumulate(counts);
-  let promised: PromisedThreshold | null = null;
-  let first: PromisedThreshold | null = null;
-  for (const threshold of thresholds) {
-    const at = toHundredths(threshold);
-    const [acted, wrong] = at > 100 ? [0, 0] : [sums.acted[at] ?? 0, sums.wrong[at] ?? 0];
-    const pValue = acted === 0 ? 1 : binomialAtMost(wrong, acted, maxRisk);
-    const tested = { threshold, acted, wrong, pValue };
-    if (acted > 0) first ??= tested;
-    // 1 − 0.95 is a little over 0.05 in binary.
-    if (pValue > 1 - confidence + 1e-15) break;
-    promised = tested;
+  { maxRisk, level, lowest }: TestOptions & { readonly lowest: number },
+): number[] {
+  const { acted } = cumulate(counts);
+  const from = toHundredths(lowest);
+  const printed = Array.from({ length: 101 - from }, (_, index) => 100 - index).filter(
+    (at) => (counts.rows[at] as number) > 0,
+  );
+  // The rows at which the printed values themselves allow acting.
+  let [region, printedWrong] = [0, 0];
+  for (const at of printed) {
+    printedWrong += (counts.rows[at] as number) * (100 - at);
+    const rows = acted[at] as number;
+    if (at > 50 && printedWrong <= 100 * maxRisk * rows + 1e-9) region = rows;
   }
-  return { promised, first };
+  const least = labelsForZeroErrors({ maxRisk, confidence: 1 - level });
+  const start = printed.findIndex(
+    (at) => (acted[at] as number) >= Math.max(least, START_SHARE * region),
+  );
+  return start === -1 ? [] : printed.slice(start);
 }
 
-/** The printed values that rows have, from the highest down, in hundredths. */
-function printedValues({ rows }: RiskCounts): number[] {
-  const printed: number[] = [];
-  for (let at = 100; at >= 0; at -= 1) if ((rows[at] as number) > 0) printed.push(at);
-  return printed;
-}
-
-function downFrom(start: number, counts: RiskCounts): number[] {
-  const lower = printedValues(counts).filter((at) => at < start);
-  return [start, ...lower].map((at) => at / 100);
-}
-
-/** The start that looks safest on rows that are not tested, among those with rows enough. */
-function chooseStart(counts: RiskCounts, maxRisk: number): number | null {
-  const sums = cumulate(counts);
-  const least = Math.max(START_ROWS, START_COVERAGE * counts.total);
-  const tails = printedValues(counts)
-    .filter((at) => (sums.acted[at] as number) >= Math.min(least, counts.total))
-    .map((at) => ({
-      at,
-      pValue: binomialAtMost(sums.wrong[at] as number, sums.acted[at] as number, maxRisk),
-    }));
-  const best = Math.min(...tails.map(({ pValue }) => pValue));
-  return tails.find(({ pValue }) => pValue === best)?.at ?? null;
-}
-
-/** Parts rows at random, by their counts: so the halves do not hang on the order of the rows. */
-function halve(counts: RiskCounts, random: Random): [RiskCounts, RiskCounts] {
-  const [first, second] = [emptyCounts(), emptyCounts()];
-  for (let at = 0; at <= 100; at += 1) {
-    const rows = counts.rows[at] as number;
-    if (rows === 0) continue;
-    const wrong = counts.wrong[at] as number;
-    const taken = drawBinomial(rows - wrong, 0.5, random);
-    const wrongTaken = drawBinomial(wrong, 0.5, random);
-    addCounts(first, at, [taken + wrongTaken, wrongTaken]);
-    addCounts(second, at, [rows - taken - wrongTaken, wrong - wrongTaken]);
-  }
-  return [first, second];
-}
-
-/** Keeps each row with a probability by its weight: the kept ones are an equal sample, as the exact test needs. */
-function thinOut(
-  confidence: Numbers,
+/**
+ * Keeps each row at a printed value and above with a probability by its weight: the kept ones are an
+ * equal sample, as the exact test needs. No seed may change a promise, so it is constant.
+ */
+export function thinOut(
+  sureness: Numbers,
   wrong: Numbers,
-  { weights, random }: { weights: Numbers; random: Random },
+  { weights, from }: { weights: Numbers; from: number },
 ): RiskCounts {
-  checkWeights(weights, confidence);
+  checkWeights(weights, sureness);
+  const random = seededRandom(DEFAULT_SEED);
   const cells = new Map<string, { at: number; isWrong: number; weight: number; count: number }>();
   let heaviest = 0;
-  for (let i = 0; i < confidence.length; i += 1) {
-    const at = toHundredths(confidence[i] as number);
+  for (let i = 0; i < sureness.length; i += 1) {
+    const at = toHundredths(sureness[i] as number);
+    if (at < from) continue;
     const [isWrong, weight] = [wrong[i] as number, weights[i] as number];
     const key = `${at} ${isWrong} ${weight}`;
     cells.set(key, { at, isWrong, weight, count: (cells.get(key)?.count ?? 0) + 1 });
@@ -174,20 +211,12 @@ function thinOut(
   const sorted = [...cells.values()].toSorted(
     (one, other) => one.at - other.at || one.isWrong - other.isWrong || one.weight - other.weight,
   );
-  const kept = emptyCounts();
+  const kept = { rows: new Float64Array(101), wrong: new Float64Array(101), total: 0 };
   for (const { at, isWrong, weight, count } of sorted) {
     const taken = drawBinomial(count, weight / heaviest, random);
-    addCounts(kept, at, [taken, isWrong * taken]);
+    kept.rows[at] = (kept.rows[at] as number) + taken;
+    kept.wrong[at] = (kept.wrong[at] as number) + isWrong * taken;
+    kept.total += taken;
   }
   return kept;
-}
-
-function emptyCounts(): RiskCounts {
-  return { rows: new Float64Array(101), wrong: new Float64Array(101), total: 0 };
-}
-
-function addCounts(counts: RiskCounts, at: number, [rows, wrong]: [number, number]): void {
-  counts.rows[at] = (counts.rows[at] as number) + rows;
-  counts.wrong[at] = (counts.wrong[at] as number) + wrong;
-  counts.total += rows;
 }

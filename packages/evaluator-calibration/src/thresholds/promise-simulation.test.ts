@@ -1,12 +1,13 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { seededRandom, type Random } from "../math/random.ts";
-import { learnThenTest } from "./learn-then-test.ts";
+import { learnThenTest, promiseThresholds } from "./learn-then-test.ts";
 import { countRisks, cumulate } from "./risk-coverage.ts";
 
-const ROUNDS = 1000;
+const ROUNDS = 600;
+// 5 %, and one error of 600 rounds: some worlds are wrong in just above 5 % everywhere.
+const MOST_BROKEN = 0.059;
 const asked = { maxRisk: 0.05, confidence: 0.95 };
-// Below and above both ends of the sizes that are tested in halves.
-const sizes = [100, 400, 1200, 3200];
+const sizes = [100, 150, 400, 1200, 3200];
 const MOST = 3200;
 
 /** A world of printed values with a known risk of being wrong at each. */
@@ -86,7 +87,7 @@ function countBroken(urn: Urn): Map<number, { broken: number; promised: number }
     for (const [n, count] of counts) {
       // Any of the rows drawn are as good a draw of their number.
       const rows = [confidence.subarray(0, n), wrong.subarray(0, n)] as const;
-      const promise = learnThenTest(...rows, { ...asked, seed: round });
+      const promise = learnThenTest(...rows, asked);
       if (promise === null) continue;
       count.promised += 1;
       if (riskFrom(urn, promise.threshold) > asked.maxRisk) count.broken += 1;
@@ -105,15 +106,12 @@ describe.each(Object.keys(worlds))("%s", (name) => {
     counts = countBroken(urnOf(worlds[name] as World));
   });
 
-  test.each(sizes)(
-    "promises are broken in at most 6 of 100 rounds when at most 5 may be: %i labels",
-    (n) => {
-      const { broken, promised } = counts.get(n) ?? { broken: ROUNDS, promised: 0 };
-      expect(broken / ROUNDS).toBeLessThanOrEqual(0.06);
-      const isEasy = name === "mostly sure" && n >= 1200;
-      expect(promised).toBeGreaterThanOrEqual(isEasy ? ROUNDS / 2 : 0);
-    },
-  );
+  test.each(sizes)("promises are broken in no more rounds than may be: %i labels", (n) => {
+    const { broken, promised } = counts.get(n) ?? { broken: ROUNDS, promised: 0 };
+    expect(broken / ROUNDS).toBeLessThanOrEqual(MOST_BROKEN);
+    const isEasy = name === "mostly sure" && n >= 1200;
+    expect(promised).toBeGreaterThanOrEqual(isEasy ? ROUNDS / 2 : 0);
+  });
 });
 
 test("the threshold with at most 5 % seen on the same rows breaks its promise often", () => {
@@ -129,4 +127,71 @@ test("the threshold with at most 5 % seen on the same rows breaks its promise of
     if (riskFrom(urn, (lowest ?? 100) / 100) > asked.maxRisk) broken += 1;
   }
   expect(broken / ROUNDS).toBeGreaterThan(0.3);
+});
+
+test("more labels never make a promise rarer, and no number of them is a cliff", () => {
+  // Log odds of yes, as printed: half of the records are a yes.
+  const urn = urnOf({
+    shares: hundredths.map((at) => (at === 100 ? 6 : 100 / (at * (100.5 - at)))),
+    wrongAt: (c) => 1 - Math.min(c, 0.997),
+  });
+  const random = seededRandom(3);
+  const counts = [75, 149, 150, 300, 500, 1000];
+  const given = counts.map(() => 0);
+  const rows = emptyRows(1000);
+  for (let round = 0; round < 300; round += 1) {
+    drawRows(rows, urn, random);
+    for (const [at, n] of counts.entries()) {
+      const { confidence, wrong } = rows;
+      const found = learnThenTest(confidence.subarray(0, n), wrong.subarray(0, n), asked);
+      given[at] = (given[at] ?? 0) + (found === null ? 0 : 1 / 300);
+    }
+  }
+  for (const [at, share] of given.entries())
+    expect(share).toBeGreaterThanOrEqual(given[at - 1] ?? 0);
+  expect(given.at(-1)).toBeGreaterThan(0.95);
+});
+
+test("four actions of a report are seldom broken, because they share the level", () => {
+  const urn = urnOf(worlds["right at 5 % everywhere"] as World);
+  const random = seededRandom(2);
+  let [brokenTogether, brokenAlone] = [0, 0];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const actions = ["a", "b", "c", "d"].map((question) => {
+      const { confidence, wrong } = emptyRows(300);
+      drawRows({ confidence, wrong }, urn, random);
+      return { question, action: "yes" as const, sureness: confidence, wrong };
+    });
+    // Any promise is broken in this world.
+    const together = promiseThresholds(actions, asked);
+    if (together.some((found) => found !== null)) brokenTogether += 1;
+    const alone = actions.map(({ sureness, wrong }) => learnThenTest(sureness, wrong, asked));
+    if (alone.some((found) => found !== null)) brokenAlone += 1;
+  }
+  expect(brokenTogether / ROUNDS).toBeLessThanOrEqual(MOST_BROKEN);
+  expect(brokenAlone / ROUNDS).toBeGreaterThan(0.1);
+});
+
+test("an action that passes every test leaves its share of the level to the others", () => {
+  const many = (n: number, wrong: number) => ({
+    action: "yes" as const,
+    sureness: Array.from({ length: n }, () => 0.98),
+    wrong: Array.from({ length: n }, (_, index) => (index < wrong ? 1 : 0)),
+  });
+  // One wrong of 100 has a p value of 0.037: above half of the level, and below all of it.
+  const almost = { question: "b", ...many(100, 1) };
+  expect(promiseThresholds([{ question: "a", ...many(200, 30) }, almost], asked)[1]).toBeNull();
+  const [first, second] = promiseThresholds([{ question: "a", ...many(200, 1) }, almost], asked);
+  expect(first).toMatchObject({ question: "a", threshold: 0.98, acted: 200, wrong: 1 });
+  expect(first?.level).toBeCloseTo(0.025, 12);
+  expect(second?.level).toBeCloseTo(0.05, 12);
+});
+
+test("weighted rows are thinned in the tested region only, and a heavy row below it costs nothing", () => {
+  const sureness = [...Array<number>(80).fill(0.97), 0.02];
+  const wrong = sureness.map(() => 0);
+  const weights = [...Array<number>(80).fill(1), 1000];
+  expect(learnThenTest(sureness, wrong, { ...asked, weights })).toMatchObject({ acted: 80 });
+  const heavy = weights.map((weight, index) => (index === 0 ? 1000 : weight));
+  expect(learnThenTest(sureness, wrong, { ...asked, weights: heavy })).toBeNull();
 });

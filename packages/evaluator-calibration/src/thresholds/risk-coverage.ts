@@ -131,11 +131,11 @@ export interface Costs {
   readonly missedAct: number;
 }
 
-/** Returns the threshold that costs least on these rows, tried at every printed value; of equals the highest. */
+/** Returns the threshold that costs least on these rows, of the printed values from `lowest` on; of equals the highest. */
 export function costThreshold(
   p: Numbers,
   truth: Numbers,
-  { falseAct, missedAct, weights }: Costs & Weighted,
+  { falseAct, missedAct, weights, lowest = 0 }: Costs & Weighted & { readonly lowest?: number },
 ): CostThreshold {
   for (const [name, cost] of Object.entries({ falseAct, missedAct })) {
     if (!(cost > 0 && cost < Infinity)) {
@@ -148,7 +148,7 @@ export function costThreshold(
   const sums = cumulate(counts);
   const ones = counts.total - (sums.wrong[0] as number);
   let best = { threshold: Infinity, cost: (missedAct * ones) / counts.total };
-  for (let at = 100; at >= 0; at -= 1) {
+  for (let at = 100; at >= toHundredths(lowest); at -= 1) {
     if (counts.rows[at] === 0) continue;
     const [acted, wrong] = [sums.acted[at] as number, sums.wrong[at] as number];
     const cost = (falseAct * wrong + missedAct * (ones - (acted - wrong))) / counts.total;

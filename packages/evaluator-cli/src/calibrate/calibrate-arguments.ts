@@ -1,4 +1,4 @@
-import { type Costs, DEFAULT_SEED } from "evaluator-calibration";
+import { type Costs, DEFAULT_SEED, type LockedThreshold } from "evaluator-calibration";
 import { parseWords, UsageError } from "evaluator-cli-kit";
 import { readAnswerNames, readSeed, readShare } from "../shared-arguments.ts";
 
@@ -12,8 +12,10 @@ FILE     a triage journal (.triage.sqlite) or result file, the router's decision
 
   --out DIR          where report.html, report.json and, where it helps, calibration.json go [calibration]
   --require 5%       ends with 3 where no threshold can be promised at this risk [report: 5%]
-  --confidence 95%   how sure a promise is [95%]
+  --confidence 95%   how sure all promises of a report are together [95%]
   --question ID      only this question; may be given again
+  --action ID=yes    only this act (yes, no, or top for the most probable option): fewer acts share
+                     the confidence, so each takes fewer labels; may be given again
   --model ID         only answers of this model
   --by COLUMN        also each group of the labels, by a column of theirs such as group or labeler
   --cost falseAct=5,missedAct=1   also the threshold that costs least
@@ -21,7 +23,7 @@ FILE     a triage journal (.triage.sqlite) or result file, the router's decision
   --with-text        the worst rows with their text, not with ids alone
   --allow-unknown    counts labels whose id the answers do not know, instead of refusing them
   --last             takes the last of several answers or labels for one record
-  --seed N           of what is drawn at random [${DEFAULT_SEED}]
+  --seed N           of the bands that are drawn at random; no promise depends on it [${DEFAULT_SEED}]
   --json             prints the report as JSON
 `;
 
@@ -34,6 +36,7 @@ export interface CalibrateArguments {
   readonly isRequired: boolean;
   readonly confidence: number;
   readonly questions: readonly string[] | undefined;
+  readonly actions: readonly Pick<LockedThreshold, "question" | "action">[] | undefined;
   readonly model: string | undefined;
   /** The column of the labels whose groups are wanted. */
   readonly by: string | undefined;
@@ -52,6 +55,7 @@ const options = {
   require: { type: "string" },
   confidence: { type: "string", default: "95%" },
   question: { type: "string", multiple: true },
+  action: { type: "string", multiple: true },
   model: { type: "string" },
   by: { type: "string" },
   cost: { type: "string" },
@@ -80,6 +84,7 @@ export function parseCalibrateArguments(words: readonly string[]): CalibrateArgu
     isRequired: values.require !== undefined,
     confidence: readShare("--confidence", values.confidence),
     questions: values.question,
+    actions: values.action?.map(readAction),
     model: values.model,
     by: values.by,
     costs: values.cost === undefined ? null : readCosts(values.cost),
@@ -90,6 +95,14 @@ export function parseCalibrateArguments(words: readonly string[]): CalibrateArgu
     seed: readSeed(values.seed),
     json: values.json,
   };
+}
+
+function readAction(text: string): Pick<LockedThreshold, "question" | "action"> {
+  const [, question = "", action] = /^(.+)=(yes|no|top)$/s.exec(text) ?? [];
+  if (action === "yes" || action === "no" || action === "top") return { question, action };
+  throw new UsageError(
+    "--action takes a question and yes, no or top, such as --action refund=yes.",
+  );
 }
 
 function readCosts(text: string): Costs {

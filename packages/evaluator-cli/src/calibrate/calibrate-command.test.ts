@@ -33,13 +33,51 @@ test("calibrate prints the join first, then skill beside the constant, and write
 });
 
 test("where no threshold can be promised, --require ends with 3 and says what can be", async () => {
-  const folder = await folderWith(400, { wrongEvery: 5 });
+  const folder = await folderWith(400, { wrongEvery: 20 });
   const { exitCode, stdout } = await run(folder, [...calibrate, "--require", "5%", "--on-average"]);
   expect(exitCode).toBe(3);
   expect(stdout).toMatch(
-    /no threshold can be promised from these labels; the smallest risk that can be is \d+ % at/,
+    /no threshold can be promised from these labels; the smallest risk that can be is \d+(\.\d)? % at/,
   );
   expect((await run(folder, calibrate)).exitCode).toBe(0);
+});
+
+test("worthless answers permit nothing, on the terminal and on the page", async () => {
+  const folder = await folderWith(1200, { wrongEvery: 400 });
+  const one = Array.from({ length: 1200 }, (_, index) => ({
+    id: `r${index}`,
+    truth: index % 100 === 1,
+  }));
+  await writeFile(join(folder, "labels.ndjson"), one.map((row) => JSON.stringify(row)).join("\n"));
+  const words = ["--require", "5%", "--on-average", "--cost", "falseAct=1,missedAct=9"];
+  const { exitCode, stdout } = await run(folder, [...calibrate, ...words]);
+  expect(exitCode).toBe(3);
+  const page = await readFile(join(folder, "calibration", "report.html"), "utf8");
+  for (const text of [stdout, page]) {
+    expect(text).toContain("worthless");
+    expect(text).toMatch(
+      /lways .*no.* would be wrong in 1\.0 % \(0\.6 % to 1\.7 %\); the answers add nothing/,
+    );
+    expect(text).not.toMatch(/act on|may act|costs least|on average only/i);
+  }
+});
+
+test("--action keeps the whole level for one act, and names the acts there are", async () => {
+  const folder = await folderWith(1200);
+  const { exitCode, stdout } = await run(folder, [...calibrate, "--action", "scam=no"]);
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(
+    /act on "no" at 0\.\d\d and above: .* confidence; lets \d % of all yes through \(/,
+  );
+  expect(stdout).not.toContain('act on "yes"');
+  const text = await readFile(join(folder, "calibration", "calibration.json"), "utf8");
+  const { thresholds } = JSON.parse(text) as { thresholds: { level: number }[] };
+  expect(thresholds.map(({ level }) => level)).toEqual([expect.closeTo(0.05, 12)]);
+  const misfit = await run(folder, [...calibrate, "--action", "scam=top"]);
+  expect(misfit.exitCode).toBe(2);
+  expect(misfit.stderr).toContain(
+    "--action scam=top fits no labelled question; there are scam=yes, scam=no.",
+  );
 });
 
 test("under 30 labels there are scores only", async () => {

@@ -1,18 +1,23 @@
 import { resolve } from "node:path";
+import { type AnswerTable, LabelJoin, type QuestionReport } from "evaluator-calibration";
 import {
-  type AnswerTable,
-  count,
-  describeBasis,
-  LabelJoin,
-  percent,
-  type QuestionReport,
-} from "evaluator-calibration";
-import { type CliContext, CliError, printable, toPrintablePath } from "evaluator-cli-kit";
+  type CliContext,
+  CliError,
+  printable,
+  toPrintablePath,
+  UsageError,
+} from "evaluator-cli-kit";
 import { type Command, endings } from "../command.ts";
 import { readAnswers } from "../files/read-answers.ts";
 import { readRecords } from "../files/read-records.ts";
 import { describeWritten, writeReport } from "../files/write-report.ts";
-import { describeAction, describeJoin, describeLabelers, nameSource } from "../sentences.ts";
+import {
+  describeJoin,
+  describeLabelers,
+  describePermissions,
+  describeRates,
+  nameSource,
+} from "../sentences.ts";
 import {
   type CalibrateArguments,
   calibrateUsage,
@@ -20,6 +25,7 @@ import {
 } from "./calibrate-arguments.ts";
 import { buildReport, type CalibrationReport, toArtifact } from "./calibration-report.ts";
 import { reportPage } from "./report-page.ts";
+import { count, describeBasis, percent, range } from "../report-sentence.ts";
 
 /** Prints whether probabilities hold, and writes the page, the numbers and the artifact. */
 export const calibrateCommand: Command = {
@@ -46,6 +52,7 @@ async function calibrate(options: CalibrateArguments, context: CliContext): Prom
   if (report.reports.length === 0) {
     throw new CliError(describeEmptyJoin(report), { exitCode: endings.notEnoughLabels });
   }
+  checkActions(report, options);
   const { files, note } = filesOf(report, answers.table.days);
   await writeReport(options.out, files, context);
   context.stdout.write(options.json ? `${toJson(report)}\n` : printReport(report));
@@ -57,6 +64,21 @@ async function calibrate(options: CalibrateArguments, context: CliContext): Prom
   );
   if (note !== null) context.stderr.write(`${note}\n`);
   return endingOf(report, options);
+}
+
+/** @throws UsageError for an action on a question that has no labels, or is of another kind. */
+function checkActions({ reports }: CalibrationReport, { actions = [] }: CalibrateArguments): void {
+  const misfit = actions.find(({ question, action }) =>
+    reports.every(
+      (one) => one.question !== question || (one.kind === "boolean") === (action === "top"),
+    ),
+  );
+  if (misfit === undefined) return;
+  const known = reports.map(({ question, kind }) =>
+    kind === "boolean" ? `${question}=yes, ${question}=no` : `${question}=top`,
+  );
+  const what = printable`--action ${misfit.question}=${misfit.action} fits no labelled question`;
+  throw new UsageError(printable`${what}; there are ${[...new Set(known)].join(", ")}.`);
 }
 
 function describeEmptyJoin({ join }: CalibrationReport): string {
@@ -80,7 +102,7 @@ function filesOf(report: CalibrationReport, days: AnswerTable["days"]) {
     ["report.html", reportPage(report)],
   ];
   if (kept === null || typeof kept === "string") return { files, note: kept };
-  files.push([kept.file, `${JSON.stringify(kept.artifact, null, 2)}\n`]);
+  files.push(["calibration.json", `${JSON.stringify(kept, null, 2)}\n`]);
   return { files, note: null };
 }
 
@@ -113,8 +135,8 @@ function describeQuestion(
     question.sentence,
     ...(basis === null ? [] : [`  ${basis}`]),
     `  by                ${nameSource(source)}; labels by ${describeLabelers(question)}`,
-    `  skill             ${percent(skill.value)} (${percent(skill.low)} to ${percent(skill.high)}); always "${constant.always}": 0 %`,
-    `  accuracy          ${percent(accuracy.value)} (${percent(accuracy.low)} to ${percent(accuracy.high)}); always "${constant.always}": ${percent(constant.accuracy)}`,
+    `  skill             ${percent(skill.value)} (${range(skill)}); always "${constant.always}": 0 %`,
+    `  accuracy          ${percent(accuracy.value)} (${range(accuracy)}); always "${constant.always}": ${percent(constant.accuracy)}`,
     `  Brier score       ${scores.brier.toFixed(4)}${question.kind === "boolean" ? "" : " (0 to 2)"}; base rate: ${constant.brier.toFixed(4)}`,
     `  log loss          ${scores.logLoss.value.toFixed(4)}; base rate: ${constant.logLoss.toFixed(4)}; ${count(scores.logLoss.clipped)} clipped, ${count(scores.logLoss.clippedAndWrong)} of them wrong`,
     ...(curve === null
@@ -123,8 +145,10 @@ function describeQuestion(
           `  miscalibration    ${curve.miscalibration.toFixed(4)}; by chance up to ${curve.miscalibrationByChance.toFixed(4)}`,
           `  ECE (secondary)   ${curve.calibrationError.equalWidth.toFixed(3)}; by chance ${curve.calibrationError.equalWidthByChance.toFixed(3)}`,
         ]),
-    ...question.actions.map((action) => `  ${describeAction(action, report)}`),
-    ...(question.noPromise === null ? [] : [`  ${question.noPromise}`]),
+    ...(scores.tpr === null || scores.tnr === null
+      ? []
+      : [`  yes at 0.5        ${describeRates(scores.tpr, scores.tnr)}`]),
+    ...describePermissions(question, report).map((line) => `  ${line}`),
     ...(recalibration.heldOut === null || recalibration.recalibration === null
       ? []
       : [

@@ -4,8 +4,7 @@ import {
   type JoinCounts,
   type LabelJoin,
   type QuestionReport,
-  reportQuestion,
-  summarize,
+  reportQuestions,
   toKeep,
   toLabelledRows,
 } from "evaluator-calibration";
@@ -13,6 +12,7 @@ import type { ReadAnswers } from "../files/read-answers.ts";
 import type { ReadFile } from "../files/read-records.ts";
 import { nameSource } from "../sentences.ts";
 import type { CalibrateArguments } from "./calibrate-arguments.ts";
+import { summarize } from "../report-sentence.ts";
 
 /** What `report.json` holds: the numbers of the page. */
 export interface CalibrationReport {
@@ -51,16 +51,16 @@ export function buildReport(input: ReportInput, options: CalibrateArguments): Ca
   );
   // The source with the most labels first; its questions stay in their order.
   const most = joined.toSorted((one, other) => other.rows.length - one.rows.length);
-  const reports = most.map((column) => {
-    const report = reportQuestion(toLabelledRows(column), {
-      ...options,
-      counts: join.countsOf(column.column.question),
-      groups: options.by === undefined ? null : join.groups.list,
-      labelers: join.labelers.list,
-      isFairDraw: isFairDraw(column),
-    });
-    return Object.assign(report, { sentence: summarize(report, noun) });
-  });
+  const reported = most.map((column) => ({
+    rows: toLabelledRows(column),
+    counts: join.countsOf(column.column.question),
+    groups: options.by === undefined ? null : join.groups.list,
+    labelers: join.labelers.list,
+    isFairDraw: isFairDraw(column),
+  }));
+  const reports = reportQuestions(reported, options).map((report) =>
+    Object.assign(report, { sentence: summarize(report, noun) }),
+  );
   const worst = new Set(reports.flatMap((report) => report.worst.map(({ id }) => id)));
   return {
     version: 1,
@@ -84,13 +84,6 @@ function mixtureNotes(reports: readonly QuestionReport[]): string[] {
   return [`The answers come from ${sources.size} sources, which are never mixed: ${names}.`];
 }
 
-/** What may be kept of a report for later. */
-export interface KeptArtifact {
-  /** `calibration.json` where recalibrating helps, `thresholds.json` where thresholds alone are kept. */
-  readonly file: "calibration.json" | "thresholds.json";
-  readonly artifact: CalibrationArtifact;
-}
-
 /**
  * Returns what is worth keeping: null where nothing was learnt, a text where it cannot be kept
  * because it was learnt from more than one source.
@@ -98,7 +91,7 @@ export interface KeptArtifact {
 export function toArtifact(
   { reports, files }: CalibrationReport,
   days: { readonly from: string | null; readonly to: string | null },
-): KeptArtifact | string | null {
+): CalibrationArtifact | string | null {
   const useful = reports.filter(
     ({ actions, recalibration }) =>
       recalibration.recalibration !== null || actions.some(({ promised }) => promised !== null),
@@ -126,15 +119,11 @@ export function toArtifact(
     thresholds,
   };
   const [one, another] = Object.entries(recalibrations);
-  if (one === undefined) {
-    return { file: "thresholds.json", artifact: { ...rest, kind: "none", parameters: {} } };
-  }
+  if (one === undefined) return { ...rest, kind: "none", parameters: {} };
   const [question, recalibration] = one;
-  const artifact: CalibrationArtifact =
-    another === undefined
-      ? { ...rest, ...recalibration, question }
-      : { ...rest, kind: "by-question", parameters: recalibrations };
-  return { file: "calibration.json", artifact };
+  return another === undefined
+    ? { ...rest, ...recalibration, question }
+    : { ...rest, kind: "by-question", parameters: recalibrations };
 }
 
 /** Of several questions, the mean over them. */

@@ -1,7 +1,7 @@
-import { count, percent } from "evaluator-calibration";
 import { html, type Html } from "evaluator-page-kit";
 import { table } from "../page-parts.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
+import { count, percent } from "../report-sentence.ts";
 
 type Reported = CalibrationReport["reports"][number];
 

@@ -1,10 +1,17 @@
-import { count, type CurveReport, describeBasis, percent } from "evaluator-calibration";
+import type { CurveReport } from "evaluator-calibration";
 import { html, type Html, page } from "evaluator-page-kit";
 import { pageStyle, table } from "../page-parts.ts";
 import { curvePlot, histogramPlot, riskPlot } from "../report-plots.ts";
-import { describeAction, describeJoin, describeLabelers, nameSource } from "../sentences.ts";
+import {
+  describeJoin,
+  describeLabelers,
+  describePermissions,
+  describeRates,
+  nameSource,
+} from "../sentences.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
 import { groupCard, neededCard, recalibrationCard, worstCard } from "./detail-cards.ts";
+import { count, describeBasis, percent, range } from "../report-sentence.ts";
 
 /** Returns the report as one page: each question on one sheet of A4, with nothing to fetch or run. */
 export function reportPage(report: CalibrationReport): string {
@@ -61,13 +68,17 @@ function questionSection(question: Reported, report: CalibrationReport): Html {
 function tiles(question: Reported): Html {
   const { scores, curve, n } = question;
   const { skill, accuracy, constant } = scores;
+  const rates =
+    scores.tpr === null || scores.tnr === null
+      ? ""
+      : `. At 0.5 yes at ${describeRates(scores.tpr, scores.tnr)}`;
   const weighted = question.isWeighted ? "; weighted by how they were drawn" : "";
   return html`<dl class="tiles">
     ${tile("Skill", percent(skill.value), `${range(skill)}; always the base rate: 0 %. ${lossesOf(question)}`)}
     ${tile(
       "Accuracy",
       percent(accuracy.value),
-      `${range(accuracy)}; always “${constant.always}”: ${percent(constant.accuracy)}. Log loss ${scores.logLoss.value.toFixed(3)}, base rate ${constant.logLoss.toFixed(3)}`,
+      `${range(accuracy)}; always “${constant.always}”: ${percent(constant.accuracy)}. Log loss ${scores.logLoss.value.toFixed(3)}, base rate ${constant.logLoss.toFixed(3)}${rates}`,
     )}
     ${tile(
       "Miscalibration",
@@ -95,10 +106,6 @@ function lossesOf({ scores, kind }: Reported): string {
 function chanceOf({ miscalibrationByChance, calibrationError }: CurveReport): string {
   const { equalWidth, equalWidthByChance } = calibrationError;
   return `by chance up to ${miscalibrationByChance.toFixed(4)}; ECE ${equalWidth.toFixed(3)}, by chance ${equalWidthByChance.toFixed(3)}`;
-}
-
-function range({ low, high }: { low: number; high: number }): string {
-  return `${percent(low)} to ${percent(high)}`;
 }
 
 function fewCard({ n }: Reported): Html {
@@ -145,12 +152,12 @@ function printedRanges({ points }: CurveReport): PrintedRange[] {
     printed: 0,
     observed: 0,
   }));
-  for (const { p, share, n } of points) {
+  for (const { p, raw, n } of points) {
     const range = ranges[Math.max(0, Math.ceil(10 * p - 1e-9) - 1)];
     if (range === undefined) continue;
     range.n += n;
     range.printed += n * p;
-    range.observed += n * share;
+    range.observed += n * raw;
   }
   return ranges.filter(({ n }) => n > 0);
 }
@@ -168,13 +175,12 @@ function printedCard(curve: CurveReport): Html {
   </div>`;
 }
 
-function actionCard({ actions, noPromise }: Reported, report: CalibrationReport): Html {
+function actionCard(question: Reported, report: CalibrationReport): Html {
   return html`<figure class="card">
     <h3>What may I do without asking?</h3>
-    ${riskPlot(actions, report.maxRisk)}
-    ${noPromise === null ? null : html`<p class="notice">${noPromise}</p>`}
+    ${riskPlot(question.actions, report.maxRisk)}
     <ul>
-      ${actions.map((action) => html`<li>${capital(describeAction(action, report))}</li>`)}
+      ${describePermissions(question, report).map((line) => html`<li>${capital(line)}</li>`)}
     </ul>
     <figcaption>
       Line: share wrong when acting on that share of rows, safest first; shaded: 95 % interval of

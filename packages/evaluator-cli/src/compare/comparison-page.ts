@@ -1,4 +1,3 @@
-import { count, describeBasis, percent } from "evaluator-calibration";
 import { html, type Html, page } from "evaluator-page-kit";
 import type { ComparedQuestion, Comparison, EngineOnQuestion } from "./comparison.ts";
 import {
@@ -9,6 +8,7 @@ import {
 } from "./print-comparison.ts";
 import { pageStyle, table } from "../page-parts.ts";
 import { curvePlot, histogramPlot } from "../report-plots.ts";
+import { count, describeBasis, percent } from "../report-sentence.ts";
 
 const style = `${pageStyle}
 .scroll { margin-top: 0.5rem; }

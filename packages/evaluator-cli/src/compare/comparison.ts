@@ -5,7 +5,7 @@ import {
   LEAST_JUDGED,
   type QuestionKind,
   type QuestionReport,
-  reportQuestion,
+  reportQuestions,
 } from "evaluator-calibration";
 import { truncateCharacters } from "evaluator-cli-kit";
 import { describeState } from "../files/read-journal.ts";
@@ -13,13 +13,7 @@ import type { ReadFile } from "../files/read-records.ts";
 import { type Agreement, agreementsOf, type Disagreement, disagreementsOf } from "./agreement.ts";
 import type { AskedEngine } from "./ask-engines.ts";
 import type { CompareArguments } from "./compare-arguments.ts";
-import {
-  type EngineColumn,
-  joinEngine,
-  type JoinedEngine,
-  recalibrateEngine,
-  rowsOf,
-} from "./engine-columns.ts";
+import { type EngineColumn, joinEngine, recalibrateEngine, rowsOf } from "./engine-columns.ts";
 import type { Asked } from "./read-asked.ts";
 
 /** What `report.json` of a comparison holds: the numbers of the page. */
@@ -93,9 +87,16 @@ export function compareEngines(
   const joined = options.isCalibrated
     ? printed.map((engine) => recalibrateEngine(engine, asked, options))
     : printed;
-  const questions = Object.entries(asked.questions).map(([question, { type }]) =>
-    compareQuestion(question, type, { engines, joined, options }),
+  const answered = Object.entries(asked.questions).map(([question, { type }]) => ({
+    question,
+    kind: type,
+    columns: onSameRecords(joined.map((engine) => engine.columns.get(question) ?? null)),
+  }));
+  const reports = reportsOf(
+    answered.flatMap(({ columns }) => columns),
+    options,
   );
+  const questions = answered.map((one) => compareQuestion(one, { engines, reports, options }));
   return {
     version: 1,
     labels: asked.labelsFile,
@@ -142,18 +143,22 @@ function ranked(names: readonly string[]): [name: string, n: number][] {
     .toSorted(([, one], [, other]) => other - one);
 }
 
+interface AnsweredQuestion {
+  readonly question: string;
+  readonly kind: QuestionKind;
+  readonly columns: readonly (EngineColumn | null)[];
+}
+
 interface Compared {
   readonly engines: readonly AskedEngine[];
-  readonly joined: readonly JoinedEngine[];
+  readonly reports: ReadonlyMap<EngineColumn | null, QuestionReport>;
   readonly options: CompareArguments;
 }
 
 function compareQuestion(
-  question: string,
-  kind: QuestionKind,
-  { engines, joined, options }: Compared,
+  { question, kind, columns }: AnsweredQuestion,
+  { engines, reports, options }: Compared,
 ): ComparedQuestion {
-  const columns = onSameRecords(joined.map((engine) => engine.columns.get(question) ?? null));
   const names = engines.map(({ engine }) => engine.name);
   const [first = null] = columns;
   return {
@@ -163,7 +168,7 @@ function compareQuestion(
       name: names[at] ?? "",
       answered: column?.column.ids.length ?? 0,
       flips: flipsOf(engines[at], question),
-      report: column === null ? null : reportOf(column, options),
+      report: reports.get(column) ?? null,
       ...judge(first, column, { isFirst: at === 0, options }),
     })),
     agreements: agreementsOf(columns, names),
@@ -189,19 +194,19 @@ function flipsOf(engine: AskedEngine | undefined, question: string): number | nu
   return flips.length === 0 ? null : flips.filter(Boolean).length / flips.length;
 }
 
-function reportOf({ column, rows, joined, join }: EngineColumn, options: CompareArguments) {
-  if (rows === null || joined === null) return null;
-  return reportQuestion(rows, {
-    maxRisk: options.maxRisk,
-    confidence: options.confidence,
-    seed: options.seed,
-    onAverage: false,
-    costs: null,
-    counts: join.countsOf(column.question),
-    groups: null,
-    labelers: join.labelers.list,
-    isFairDraw: isFairDraw(joined),
+/** Reports all engines on all questions together: their promises share one level. */
+function reportsOf(columns: readonly (EngineColumn | null)[], options: CompareArguments) {
+  const labelled = columns.flatMap((one) => {
+    if (one === null || one.rows === null || one.joined === null) return [];
+    const { column, rows, joined, join } = one;
+    const counts = join.countsOf(column.question);
+    const labelers = join.labelers.list;
+    return [{ one, rows, counts, labelers, groups: null, isFairDraw: isFairDraw(joined) }];
   });
+  const { maxRisk, confidence, seed } = options;
+  const wanted = { maxRisk, confidence, seed, onAverage: false, costs: null };
+  const reports = reportQuestions(labelled, wanted);
+  return new Map(labelled.map(({ one }, at) => [one, reports[at] as QuestionReport]));
 }
 
 function judge(

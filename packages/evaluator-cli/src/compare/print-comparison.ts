@@ -1,4 +1,3 @@
-import { count, describeBasis, percent, signed } from "evaluator-calibration";
 import { columnsOf, toPrintablePath } from "evaluator-cli-kit";
 import type {
   ComparedEngine,
@@ -6,6 +5,7 @@ import type {
   Comparison,
   EngineOnQuestion,
 } from "./comparison.ts";
+import { count, describeBasis, percent, signed } from "../report-sentence.ts";
 
 /** Returns the comparison in lines for a terminal. */
 export function printComparison(comparison: Comparison): string {

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
-import { describeBasis } from "evaluator-calibration";
 import type { Answer, Evaluation, Questions } from "evaluator-client";
 import {
   CliError,
@@ -22,6 +21,7 @@ import {
   readEngine,
   toEngineError,
 } from "./engine.ts";
+import { describeBasis } from "../report-sentence.ts";
 
 const usage = `
 Usage: evaluator ask --state FILE|- --boolean TEXT [--choice TEXT A,B,C] [--score TEXT LOW,HIGH] [options]

@@ -1,6 +1,9 @@
-import type { Basis } from "../input/answer-table.ts";
-import { LEAST_JUDGED } from "./group-report.ts";
-import type { QuestionReport } from "./question-report.ts";
+import {
+  type Basis,
+  type Interval,
+  LEAST_JUDGED,
+  type QuestionReport,
+} from "evaluator-calibration";
 
 /** What answers that are no model's rest on, as a report calls them. */
 const BASES: Record<Basis, string | null> = {
@@ -23,8 +26,11 @@ export function summarize(report: QuestionReport, noun: string): string {
   return `${worthOf(report, noun)}${calibrationOf(report)}.${permissionOf(report)}`;
 }
 
-function permissionOf({ actions, noPromise }: QuestionReport): string {
+function permissionOf(report: QuestionReport): string {
+  const { actions, noPromise } = report;
+  const constant = describeConstant(report);
   if (noPromise !== null) return ` ${noPromise}`;
+  if (constant !== null) return ` A${constant.slice(1)}`;
   if (actions.length === 0) return "";
   const promised = actions.flatMap((action) => action.promised ?? []);
   const [first] = promised;
@@ -35,6 +41,20 @@ function permissionOf({ actions, noPromise }: QuestionReport): string {
   });
   const risk = `${Number((100 * first.maxRisk).toFixed(4))} %`;
   return ` You may act on ${acts.join(", and on ")}, without asking: at most ${risk} of that is wrong, with ${percent(first.confidence)} confidence.`;
+}
+
+/**
+ * Returns what always giving the commonest answer would cost, if the answers are not shown to be
+ * better than that; null if they are.
+ */
+export function describeConstant({ verdict, scores }: QuestionReport): string | null {
+  if (verdict === "useful") return null;
+  const { always, wrong } = scores.constant;
+  return `always "${always}" would be wrong in ${tenth(wrong.value)} (${tenth(wrong.low)} to ${tenth(wrong.high)}); the answers add nothing to that.`;
+}
+
+function tenth(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
 }
 
 function worthOf({ question, n, verdict, scores }: QuestionReport, noun: string): string {
@@ -72,6 +92,11 @@ function calibrationOf({ n, curve, verdict }: QuestionReport): string {
 export function percent(share: number): string {
   if (Number.isNaN(share)) return "–";
   return `${Math.round(100 * share).toLocaleString("en")} %`;
+}
+
+/** Returns an interval in whole per cent. */
+export function range({ low, high }: Interval): string {
+  return `${percent(low)} to ${percent(high)}`;
 }
 
 /** Returns a count with separated thousands. */
