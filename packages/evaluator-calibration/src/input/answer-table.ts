@@ -1,4 +1,3 @@
-import { IdIndex } from "./id-index.ts";
 import { CalibrationInputError, listNames, type SourceLocation, quote } from "./input-error.ts";
 
 /** What kind of question was answered. */
@@ -62,7 +61,7 @@ export class AnswerColumn {
   readonly source: AnswerSource;
   /** The first name of each row. */
   readonly ids: string[] = [];
-  readonly #rows = new IdIndex();
+  readonly #rows = new Map<string, number>();
   #latestRow = -1;
   readonly #numbers = new GrowingNumbers();
   /** Rows that came again and replaced the earlier answer. */
@@ -110,13 +109,11 @@ export class AnswerColumn {
 
   /** Returns the row that goes by one of the names; where none does, the next row will. */
   #knownOrAdded(ids: readonly string[]): number | undefined {
-    const [first = ""] = ids;
-    if (ids.length === 1) return this.#rows.add(first, this.ids.length);
     for (const id of ids) {
       const row = this.#rows.get(id);
       if (row !== undefined) return row;
     }
-    for (const id of ids) this.#rows.add(id, this.ids.length);
+    for (const id of ids) this.#rows.set(id, this.ids.length);
     return undefined;
   }
 }

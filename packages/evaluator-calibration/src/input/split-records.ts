@@ -1,4 +1,3 @@
-import { AlikeLines, Lines } from "./alike-lines.ts";
 import { CalibrationInputError } from "./input-error.ts";
 import type { InputRecord, RecordSplitter } from "./input-record.ts";
 import { CsvSplitter } from "./split-csv.ts";
@@ -29,7 +28,6 @@ export function recordSplitter(file: string, { csv = false } = {}): RecordSplitt
 /** One JSON value a line. */
 class LineSplitter implements RecordSplitter {
   readonly #file: string;
-  readonly #lines = new AlikeLines();
   // A long line comes in many pieces: they are joined once, when it ends.
   #pieces: string[] = [];
   #line = 1;
@@ -39,48 +37,28 @@ class LineSplitter implements RecordSplitter {
   }
 
   push(text: string): InputRecord[] {
-    const records: InputRecord[] = [];
-    let from = 0;
-    const first = text.indexOf("\n");
-    if (this.#pieces.length > 0 && first !== -1) {
-      this.#addAll(new Lines(this.#join(text.slice(0, first + 1))), 0, records);
-      from = first + 1;
+    const end = text.lastIndexOf("\n");
+    if (end === -1) {
+      this.#pieces.push(text);
+      return [];
     }
-    if (first !== -1) from = this.#addAll(new Lines(text), from, records);
-    if (from < text.length) this.#pieces.push(text.slice(from));
-    return records;
+    const whole = this.#pieces.join("") + text.slice(0, end);
+    this.#pieces = [text.slice(end + 1)];
+    return this.#read(whole);
   }
 
   end(): InputRecord[] {
+    return this.#read(this.#pieces.join(""));
+  }
+
+  #read(lines: string): InputRecord[] {
     const records: InputRecord[] = [];
-    this.#addAll(new Lines(this.#join("\n")), 0, records);
+    for (const text of lines.split("\n")) {
+      const line = this.#line++;
+      if (text.trim() === "") continue;
+      records.push({ line, value: parseJson(text, this.#file, line) });
+    }
     return records;
-  }
-
-  /** Adds the lines that are whole, and returns where the last of them ends. */
-  #addAll(lines: Lines, from: number, records: InputRecord[]): number {
-    const last = lines.text.lastIndexOf("\n");
-    while (from <= last) {
-      this.#add(lines, from, records);
-      from = this.#lines.end + 1;
-    }
-    return from;
-  }
-
-  #join(last: string): string {
-    const line = this.#pieces.join("") + last;
-    this.#pieces = [];
-    return line;
-  }
-
-  #add(lines: Lines, from: number, records: InputRecord[]): void {
-    const line = this.#line++;
-    try {
-      records.push({ line, value: this.#lines.parse(lines, from) });
-    } catch {
-      const isBlank = lines.text.slice(from, this.#lines.end).trim() === "";
-      if (!isBlank) throw notJson(this.#file, line);
-    }
   }
 }
 
@@ -162,12 +140,8 @@ function parseJson(text: string, file: string, line: number): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw notJson(file, line);
+    // The text itself may be somebody's mail, so it is not quoted.
+    const problem = "is not JSON; each record is one JSON object";
+    throw new CalibrationInputError({ file, line }, problem);
   }
-}
-
-// The text itself may be somebody's mail, so it is not quoted.
-function notJson(file: string, line: number): CalibrationInputError {
-  const problem = "is not JSON; each record is one JSON object";
-  return new CalibrationInputError({ file, line }, problem);
 }
