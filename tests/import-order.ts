@@ -18,7 +18,9 @@ export const importOrder: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "packages/evaluator-client": [
-    "clock environment errors semaphore",
+    "errors",
+    "options",
+    "clock environment semaphore",
     "hooks http pacing questions",
     "evaluation logger retry",
     "batch transports",

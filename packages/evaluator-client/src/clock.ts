@@ -1,3 +1,5 @@
+import { checkOptions, optionsNamed } from "./options.ts";
+
 /** Time as this package sees it; tests pass their own. */
 export interface Clock {
   /** Monotonic time in milliseconds, for limits and waits. */
@@ -27,6 +29,13 @@ export interface EvaluatorRuntime {
   clock?: Clock;
   /** Returns a number from 0 to 1. @default Math.random */
   random?: () => number;
+}
+
+/** Returns a runtime with its defaults. @throws {ConfigurationError} if it has an unknown option. */
+export function readRuntime(runtime: EvaluatorRuntime): Required<EvaluatorRuntime> {
+  checkOptions(optionsNamed("clock", "random"), runtime);
+  const { clock = systemClock, random = Math.random } = runtime;
+  return { clock, random };
 }
 
 /** From two of a unit on, a wait is given in it. */

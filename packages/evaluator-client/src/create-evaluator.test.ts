@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { createEvaluator } from "./create-evaluator.ts";
 import { ConfigurationError, InvalidRequestError, InvalidResponseError } from "./errors.ts";
@@ -233,4 +234,27 @@ test.each<[string, unknown]>([
       message: expect.stringContaining(`"${option}"`),
     }),
   );
+});
+
+test.each<[string, unknown]>([
+  ["an object", {}],
+  ["a number", 42],
+  ["nothing", undefined],
+  ["null", null],
+  ["a function", () => []],
+  ["text", "one mail"],
+])("names the requests of a batch when they are %s", (_, requests) => {
+  const evaluator = createEvaluator({ transport: gatewayAnswering(gatewayBody) });
+  const ask = () => evaluator.evaluateMany(requests as never);
+  expect(ask).toThrow(expect.objectContaining({ name: "ConfigurationError", option: "requests" }));
+  expect(ask).toThrow("an array, an iterable or an async iterable");
+});
+
+test("takes the requests of a batch from an iterable of another realm", async () => {
+  const evaluator = createEvaluator({ transport: gatewayAnswering(gatewayBody) });
+  const source = "(async function* (request) { yield request; yield request; })";
+  const requests = runInNewContext(source)(emailRequest) as AsyncIterable<typeof emailRequest>;
+  const outcomes = [];
+  for await (const { status } of evaluator.evaluateMany(requests)) outcomes.push(status);
+  expect(outcomes).toEqual(["succeeded", "succeeded"]);
 });

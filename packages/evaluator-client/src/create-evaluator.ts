@@ -1,9 +1,11 @@
-import { type RequestSource, runBatch, WaitingTime } from "./batch/run-batch.ts";
-import { type Clock, elapsedMs, type EvaluatorRuntime, systemClock } from "./clock.ts";
+import { batchLimitsSchema, type RequestSource, runBatch, WaitingTime } from "./batch/run-batch.ts";
+import { type Clock, elapsedMs, type EvaluatorRuntime, readRuntime } from "./clock.ts";
 import { ConfigurationError } from "./errors.ts";
+import { checkOptions, optionsObject } from "./options.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { EvaluateManyOptions, EvaluateOptions, Evaluator } from "./evaluator.ts";
 import {
+  callOptionsSchema,
   defaultCallLimits,
   type EvaluatorOptions,
   readCallLimits,
@@ -28,6 +30,11 @@ import type { AttemptContext } from "./retry/attempt.ts";
 // Of 10,000 calls that a service throttles at random, one in twenty, three retries lose none.
 const freeRetriesInBatch = 3;
 
+const batchOptionsSchema = optionsObject({
+  ...callOptionsSchema.shape,
+  ...batchLimitsSchema.shape,
+});
+
 /**
  * Makes an evaluator.
  *
@@ -44,9 +51,9 @@ const freeRetriesInBatch = 3;
  */
 export function createEvaluator(
   options: EvaluatorOptions = {},
-  { clock = systemClock, random = Math.random }: EvaluatorRuntime = {},
+  runtime: EvaluatorRuntime = {},
 ): Evaluator {
-  return evaluatorThrough([], new Calls(options, { clock, random }));
+  return evaluatorThrough([], new Calls(options, readRuntime(runtime)));
 }
 
 function evaluatorThrough(chain: readonly Middleware[], calls: Calls): Evaluator {
@@ -56,6 +63,8 @@ function evaluatorThrough(chain: readonly Middleware[], calls: Calls): Evaluator
       calls.evaluate(request, single, options),
     evaluateMany(requests: RequestSource, options: EvaluateManyOptions = {}) {
       calls.open.check();
+      checkRequests(requests);
+      checkOptions(batchOptionsSchema, options);
       const { concurrency, readAhead, order, ...others } = options;
       const waits = new WaitingTime(calls.clock);
       const policy = withOptions(calls.batchPolicy, others);
@@ -162,6 +171,7 @@ class Calls {
 
   #trace(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
     if (isSurelyTooLong(request.state)) warnOfLongState(this.#logger);
+    this.#log?.warnOfBlank(request.state);
     if (this.#tracing === undefined) return this.#send(request, policy);
     const run = (own: Hooks) =>
       this.#send(request, { ...policy, hooks: joinHooks(policy.hooks, own) });
@@ -204,8 +214,16 @@ function checkMiddleware(middleware: Middleware): Middleware {
   throw new ConfigurationError(message, { option: "middleware" });
 }
 
+function checkRequests(requests: RequestSource): void {
+  const isMany = typeof requests === "object" && requests !== null;
+  if (isMany && (Symbol.iterator in requests || Symbol.asyncIterator in requests)) return;
+  const message = `The requests are not an array, an iterable or an async iterable; for one, use evaluate().`;
+  throw new ConfigurationError(message, { option: "requests" });
+}
+
 function withOptions(policy: RetryPolicy, options?: EvaluateOptions): RetryPolicy {
   if (options === undefined) return policy;
+  checkOptions(callOptionsSchema, options);
   const { signal, headers } = options;
   return { ...policy, ...readCallLimits(options), signal, headers };
 }

@@ -172,19 +172,3 @@ export function recordAttempts(error: EvaluatorError, attempts: number, note = "
   if (error.stack !== undefined) error.stack = error.stack.replace(error.message, () => message);
   error.message = message;
 }
-
-/** Throws a `ConfigurationError` that names the first option at fault. */
-export function checkOptions(schema: z.core.$ZodType, options: unknown): void {
-  const issue = z.safeParse(schema, options).error?.issues[0];
-  if (issue === undefined) return;
-  const option = issue.path.map(String).join(".");
-  throw new ConfigurationError(`The option "${option}" is wrong: ${issue.message}.`, { option });
-}
-
-/** Returns a check, for an option's schema, of whether a value is an object with these methods. */
-export function hasMethods(...names: readonly string[]): (value: unknown) => boolean {
-  return (value) =>
-    typeof value === "object" &&
-    value !== null &&
-    names.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
-}

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { checkOptions, ConfigurationError, hasMethods } from "./errors.ts";
+import { ConfigurationError } from "./errors.ts";
+import { checkOptions, hasMethods, optionsObject } from "./options.ts";
 import {
   apiKeyVariables,
   type Environment,
@@ -31,10 +32,16 @@ const millisecondsSchema = z.number().check(z.positive(), z.maximum(2 ** 31 - 1)
 export const defaultCallLimits = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };
 
 /** Limits of one call; each may be given for all calls or for one. */
-const callLimitsSchema = z.object({
+export const callLimitsShape = {
   maxRetries: z.optional(z.int().check(z.minimum(0))),
   deadlineMs: z.optional(millisecondsSchema),
   attemptTimeoutMs: z.optional(millisecondsSchema),
+};
+/** The options of one call. */
+export const callOptionsSchema = optionsObject({
+  ...callLimitsShape,
+  signal: z.optional(z.unknown()),
+  headers: z.optional(z.unknown()),
 });
 /** Limits of one call. */
 export interface CallLimits {
@@ -116,10 +123,12 @@ function transportName(env: Environment): TransportName {
   throw new ConfigurationError(message, { option: "transport", environmentVariable });
 }
 
-/** Returns the call limits among the options that are set, checked. */
-export function readCallLimits(options: CallLimits): CallLimits {
-  const { maxRetries, deadlineMs, attemptTimeoutMs } = options;
-  checkOptions(callLimitsSchema, options);
+/** Returns the call limits among checked options that are set. */
+export function readCallLimits({
+  maxRetries,
+  deadlineMs,
+  attemptTimeoutMs,
+}: CallLimits): CallLimits {
   return {
     ...(maxRetries !== undefined && { maxRetries }),
     ...(deadlineMs !== undefined && { deadlineMs }),
@@ -130,8 +139,10 @@ export function readCallLimits(options: CallLimits): CallLimits {
 const anyObject = z.custom<object>((value) => typeof value === "object" && value !== null);
 const callback = z.optional(z.custom((value) => typeof value === "function", "it is a function"));
 
-/** The options that are neither limits nor the transport's own. */
-const optionsSchema = z.object({
+const optionsSchema = optionsObject({
+  ...callLimitsShape,
+  limits: z.optional(rateLimitsSchema),
+  questionLimits: z.optional(questionLimitsSchema),
   transport: z.optional(
     z.custom(hasMethods("send"), "it is a transport, such as gatewayTransport()"),
   ),
@@ -153,8 +164,6 @@ export function readOptions(
   checkOptions(optionsSchema, options);
   const transport = options.transport ?? transportFromEnvironment(options.env);
   const { questionLimits = {}, limits = transport.limits ?? {} } = options;
-  checkOptions(z.object({ questionLimits: questionLimitsSchema }), { questionLimits });
-  checkOptions(z.object({ limits: rateLimitsSchema }), { limits });
   const pacer = options.pacer ?? createPacer(limits, runtime);
   return { transport, pacer, questionLimits, callLimits: readCallLimits(options) };
 }

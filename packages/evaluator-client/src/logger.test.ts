@@ -67,6 +67,19 @@ test("takes a logger with one method, and ignores what it throws", async () => {
   expect(outcome).toHaveProperty("answers");
 });
 
+test("tells the logger once that a state is blank, and sends it all the same", async () => {
+  const answers = Array.from({ length: 5 }, () => Response.json(gatewayBody));
+  const { lines, evaluator } = await linesOf(answers);
+  const copy = evaluator.with((request, next) => next(request));
+  for (const asked of [evaluator, copy]) {
+    await asked.evaluate({ ...emailRequest, state: "" });
+    await asked.evaluate({ ...emailRequest, state: " \n" });
+  }
+  const warnings = lines.filter((line) => line.startsWith("warn"));
+  expect(warnings).toEqual([expect.stringContaining("a state is empty or only white space")]);
+  expect(lines.filter((line) => line.includes("answered 200"))).toHaveLength(5);
+});
+
 test("tells the logger of every state that is surely too long", async () => {
   const { lines, evaluator } = await linesOf([broken(), broken(), broken(), broken()]);
   const state = { text: "word ".repeat(33_000) };

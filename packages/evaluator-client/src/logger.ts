@@ -28,6 +28,7 @@ export const loggerSchema = z.custom<Logger>(
 export class CallLog {
   readonly #logger: Logger;
   #calls = 0;
+  #hasWarnedOfBlank = false;
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -37,6 +38,14 @@ export class CallLog {
   begin(): CallLines {
     this.#calls += 1;
     return new CallLines(this.#logger, this.#calls);
+  }
+
+  /** Reports once that a state has nothing to read. */
+  warnOfBlank(state: unknown): void {
+    if (this.#hasWarnedOfBlank || typeof state !== "string" || /\S/.test(state)) return;
+    this.#hasWarnedOfBlank = true;
+    const advice = "its answers mean nothing; check where it comes from";
+    writeLine(this.#logger, "warn", `a state is empty or only white space: ${advice}.`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { checkOptions, optionsNamed } from "../options.ts";
 import type { Evaluator } from "../evaluator.ts";
 import {
   callWarnings,
@@ -23,6 +24,7 @@ export interface DecisionModelOptions {
  * the evaluator's; its errors come out of `experimental_decide` as they are and are not retried
  * there again.
  *
+ * @throws {ConfigurationError} when there is no such option.
  * @example
  * ```ts
  * const model = toDecisionModel(createEvaluator());
@@ -35,8 +37,10 @@ export interface DecisionModelOptions {
  */
 export function toDecisionModel(
   evaluator: Evaluator,
-  { modelId = "evaluator", provider = "evaluator-client" }: DecisionModelOptions = {},
+  options: DecisionModelOptions = {},
 ): DecisionModel {
+  checkOptions(optionsNamed("modelId", "provider"), options);
+  const { modelId = "evaluator", provider = "evaluator-client" } = options;
   return {
     specificationVersion: "v4",
     provider,

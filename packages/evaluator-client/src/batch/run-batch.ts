@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { Clock } from "../clock.ts";
-import { checkOptions, EvaluatorError } from "../errors.ts";
+import { EvaluatorError } from "../errors.ts";
+import { checkOptions } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { Hooks } from "../hooks.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
@@ -49,7 +50,8 @@ const countSchema = z
   .int("it is a whole number from 1")
   .check(z.minimum(1, "it is a whole number from 1"));
 
-const batchLimitsSchema = z.object({
+/** The options of a batch beside those of a call. */
+export const batchLimitsSchema = z.object({
   concurrency: z.optional(countSchema),
   readAhead: z.optional(countSchema),
   order: z.optional(z.enum(["input", "completion"], `it is "input" or "completion"`)),

@@ -1,17 +1,25 @@
-import { type CallLimits, defaultCallLimits, readCallLimits } from "../evaluator-options.ts";
+import * as z from "zod/mini";
+import { checkOptions, optionsNamed } from "../options.ts";
+import {
+  type CallLimits,
+  callLimitsShape,
+  defaultCallLimits,
+  readCallLimits,
+} from "../evaluator-options.ts";
 import { isSuccess, toJsonResponse } from "../http/http-client.ts";
 import { createPacer } from "../pacing/pacer.ts";
-import { type EvaluatorRuntime, systemClock } from "../clock.ts";
+import { type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import { withRetries } from "../retry/with-retries.ts";
 import { toGatewayError } from "../transports/gateway/gateway-wire.ts";
 import { readGatewayBaseUrl, readGatewayKey } from "../transports/gateway/gateway-transport.ts";
 import {
+  checkTransportOptions,
   httpClientFor,
   mergeHeaders,
   type TransportOptions,
 } from "../transports/transport-options.ts";
 import type { AttemptContext } from "../retry/attempt.ts";
-import type { Catalog } from "./catalog.ts";
+import type { Catalog, LookUpOptions } from "./catalog.ts";
 import {
   fromCredits,
   fromEndpointList,
@@ -33,7 +41,6 @@ interface LookUp<TValue> {
   readonly path: string;
   /** Turns the body into the value, or throws. */
   readonly read: (json: unknown) => TValue;
-  readonly signal: AbortSignal | undefined;
   readonly apiKey?: string;
 }
 
@@ -49,17 +56,25 @@ interface LookUp<TValue> {
  */
 export function createCatalog(
   options: CatalogOptions = {},
-  { clock = systemClock, random = Math.random }: EvaluatorRuntime = {},
+  runtime: EvaluatorRuntime = {},
 ): Catalog {
+  checkTransportOptions(options, "apiKey", "baseUrl", ...Object.keys(callLimitsShape));
+  checkOptions(z.object(callLimitsShape), options);
+  const { clock, random } = readRuntime(runtime);
   const { origin } = new URL(readGatewayBaseUrl(options));
   const limits = { ...defaultCallLimits, ...readCallLimits(options) };
   mergeHeaders(keyHeaders(""), options.headers); // rejects now what could not be sent later
   const http = httpClientFor(options);
   const pacer = createPacer({}, { clock, random });
   const free = { ...limits, maybeBilled: false };
-  const runtime = { pacer, hooks: null, clock, random };
+  const retries = { pacer, hooks: null, clock, random };
 
-  async function lookUp<TValue>({ path, read, signal, apiKey }: LookUp<TValue>): Promise<TValue> {
+  async function lookUp<TValue>(
+    { path, read, apiKey }: LookUp<TValue>,
+    ofCall: LookUpOptions = {},
+  ): Promise<TValue> {
+    checkOptions(optionsNamed("signal"), ofCall);
+    const { signal } = ofCall;
     const own = apiKey === undefined ? {} : keyHeaders(apiKey);
     const headers = mergeHeaders(own, options.headers);
     const endpoint = { method: "GET", url: origin + path, headers } as const;
@@ -70,22 +85,22 @@ export function createCatalog(
       if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
       throw toGatewayError({ response, apiKey: apiKey ?? null, clock }, null);
     };
-    const { value } = await withRetries(attempt, { ...free, ...runtime, signal }, 0);
+    const { value } = await withRetries(attempt, { ...free, ...retries, signal }, 0);
     return value;
   }
 
   return {
     close: () => http.close(),
     [Symbol.asyncDispose]: () => http.close(),
-    async listModels({ signal } = {}) {
-      return lookUp({ path: catalogPaths.models, read: fromModelList, signal });
+    async listModels(ofCall) {
+      return lookUp({ path: catalogPaths.models, read: fromModelList }, ofCall);
     },
-    async listEndpoints(modelId, { signal } = {}) {
-      return lookUp({ path: endpointsPath(modelId), read: fromEndpointList, signal });
+    async listEndpoints(modelId, ofCall) {
+      return lookUp({ path: endpointsPath(modelId), read: fromEndpointList }, ofCall);
     },
-    async getCredits({ signal } = {}) {
+    async getCredits(ofCall) {
       const apiKey = readGatewayKey(options);
-      return lookUp({ path: catalogPaths.credits, read: fromCredits, signal, apiKey });
+      return lookUp({ path: catalogPaths.credits, read: fromCredits, apiKey }, ofCall);
     },
   };
 }

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod/mini";
-import { checkOptions } from "../errors.ts";
+import { checkOptions, optionsObject } from "../options.ts";
 import type { Environment } from "../environment.ts";
 import type { Fetch } from "../http/http-client.ts";
 import { isRecord } from "../questions/json.ts";
@@ -31,7 +31,8 @@ export interface ExchangeOptions {
 }
 
 const isFunction = (value: unknown) => typeof value === "function";
-const optionsSchema = z.object({
+// `replay` ignores `fetch`, so that a test can hand the same options to both.
+const optionsSchema = optionsObject({
   transport: z.optional(z.custom(isFunction, "it is a function, such as directTransport")),
   redact: z.optional(z.custom(isFunction, "it is a function from text to text")),
   fetch: z.optional(z.custom(isFunction, "it is a function, such as the global fetch")),

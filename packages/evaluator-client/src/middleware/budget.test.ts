@@ -70,8 +70,15 @@ test("counts tokens", async () => {
     isRetryable: false,
     spending: { tokens: 206 },
   });
-  await expect(rejected).rejects.toThrow("250 tokens, of which 206 are spent");
+  await expect(rejected).rejects.toThrow("250 tokens, of which 206 are spent. Raise maxTokens");
   expect(run.states).toHaveLength(2);
+});
+
+test("names the calls in flight where there are some", async () => {
+  const run = limited({ maxTokens: 60 }, { answer: () => new Promise(() => undefined) });
+  void run.evaluator.evaluate(scamRequest("a"));
+  const rejected = run.evaluator.evaluate(scamRequest("b ".repeat(200)));
+  await expect(rejected).rejects.toThrow("0 are spent and the calls in flight may take the rest.");
 });
 
 test("over a span, what was spent before it is free again", async () => {

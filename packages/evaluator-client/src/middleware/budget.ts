@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { checkOptions, ConfigurationError, ConnectionError, EvaluatorError } from "../errors.ts";
+import { ConfigurationError, ConnectionError, EvaluatorError } from "../errors.ts";
+import { checkOptions, optionsObject } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { type Middleware, type MiddlewareCall, untilAborted } from "../middleware-chain.ts";
@@ -44,7 +45,7 @@ export class BudgetError extends EvaluatorError {
   }
 }
 
-const optionsSchema = z.object({
+const optionsSchema = optionsObject({
   maxCostUsd: z.optional(z.number().check(z.positive())),
   maxTokens: z.optional(z.int().check(z.positive())),
   spanMs: z.optional(z.number().check(z.positive())),
@@ -193,8 +194,10 @@ class Ledger {
   #budgetError(limit: BudgetError["limit"], most: string, spent: string): BudgetError {
     const { spanMs } = this.#options;
     const span = spanMs === undefined ? "" : ` in ${toHours(spanMs)}`;
-    const message = `The call was not sent: it might come to more than the budget of ${most}${span}, of which ${spent} are spent and the calls in flight may take the rest. Raise ${limit}, or wait.`;
-    return new BudgetError(message, { limit, spending: this.spending });
+    const { spending } = this;
+    const others = spending.reservedTokens > 0 ? " and the calls in flight may take the rest" : "";
+    const message = `The call was not sent: it might come to more than the budget of ${most}${span}, of which ${spent} are spent${others}. Raise ${limit}, or wait.`;
+    return new BudgetError(message, { limit, spending });
   }
 
   #unpriced(): BudgetError {

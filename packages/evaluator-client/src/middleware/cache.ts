@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { elapsedMs } from "../clock.ts";
-import { checkOptions, hasMethods } from "../errors.ts";
+import { checkOptions, hasMethods, optionsObject } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import { isRecord } from "../questions/json.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
@@ -42,7 +42,7 @@ export interface CacheSavings {
 /** A middleware that asks nothing twice. */
 export type Cache = Middleware & { readonly savings: CacheSavings };
 
-const optionsSchema = z.object({
+const optionsSchema = optionsObject({
   store: z.optional(z.custom(hasMethods("get", "set"), "it has get and set")),
   maxEntries: z.optional(z.int().check(z.minimum(1))),
   onStoreError: z.optional(z.custom((value) => typeof value === "function", "it is a function")),

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { Evaluator } from "../evaluator.ts";
-import { checkOptions, type EvaluatorError, hasMethods, InvalidResponseError } from "../errors.ts";
+import { type EvaluatorError, InvalidResponseError } from "../errors.ts";
+import { checkOptions, hasMethods, optionsObject } from "../options.ts";
 import type { Middleware } from "../middleware-chain.ts";
 
 /** A class of errors, such as `ConnectionError`. */
@@ -15,8 +16,11 @@ export interface FallbackOptions {
   on?: readonly ErrorClass[];
 }
 
-const optionsSchema = z.object({
-  evaluator: z.custom(hasMethods("evaluate"), "it is an evaluator, from createEvaluator()"),
+const evaluatorSchema = z.custom(
+  hasMethods("evaluate"),
+  "it is an evaluator, from createEvaluator()",
+);
+const optionsSchema = optionsObject({
   on: z.optional(z.array(z.custom((value) => typeof value === "function", "it is a class"))),
 });
 
@@ -32,8 +36,10 @@ const optionsSchema = z.object({
  * const evaluator = createEvaluator().with(fallback(vendor, { on: [ConnectionError] }));
  * ```
  */
-export function fallback(evaluator: Evaluator, { on }: FallbackOptions = {}): Middleware {
-  checkOptions(optionsSchema, { evaluator, on });
+export function fallback(evaluator: Evaluator, options: FallbackOptions = {}): Middleware {
+  checkOptions(z.object({ evaluator: evaluatorSchema }), { evaluator });
+  checkOptions(optionsSchema, options);
+  const { on } = options;
   const isMeant = (error: unknown) =>
     on === undefined ? isWorthAnother(error) : on.some((kind) => error instanceof kind);
   return async (request, next, { signal, headers }) => {

@@ -1,4 +1,5 @@
 import { type Span, SpanKind, SpanStatusCode, trace, type Tracer } from "@opentelemetry/api";
+import { checkOptions, optionsNamed } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { TracedCall, Tracing } from "../evaluator-options.ts";
 import type { AttemptEvent } from "../hooks.ts";
@@ -18,15 +19,15 @@ export interface OpenTelemetryTracingOptions {
  * Traces every call as a GenAI client span, with one HTTP client span for each attempt, after the
  * OpenTelemetry semantic conventions. Nothing of the state is recorded unless asked for.
  *
+ * @throws {ConfigurationError} when there is no such option.
  * @example
  * ```ts
  * const evaluator = createEvaluator({ tracing: openTelemetryTracing() });
  * ```
  */
-export function openTelemetryTracing({
-  tracer = trace.getTracer("evaluator-client"),
-  recordContent = false,
-}: OpenTelemetryTracingOptions = {}): Tracing {
+export function openTelemetryTracing(options: OpenTelemetryTracingOptions = {}): Tracing {
+  checkOptions(optionsNamed("tracer", "recordContent"), options);
+  const { tracer = trace.getTracer("evaluator-client"), recordContent = false } = options;
   return (call, run) => {
     const { name, attributes } = describe(call, recordContent);
     return tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, async (span) => {

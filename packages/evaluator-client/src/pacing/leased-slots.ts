@@ -53,7 +53,7 @@ export class LeasedSlots {
 
   constructor(options: LeaseOptions) {
     this.#options = options;
-    this.#ownStore = memoryLimits(options);
+    this.#ownStore = memoryLimits({ clock: options.clock });
     this.#stopListening = options.store.onPause(options.key, (ms) => options.onPause(ms));
   }
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 /** What one process asks of a limit that it shares. */
@@ -65,7 +65,8 @@ const MEMBER_FOR_MS = 10_000;
  * const pacer = sharedPacer({ store: memoryLimits(), key: "team-a", limits: { requestsPerMinute: 1200 } });
  * ```
  */
-export function memoryLimits({ clock = systemClock }: { clock?: Clock } = {}): LimitStore {
+export function memoryLimits(runtime: Pick<EvaluatorRuntime, "clock"> = {}): LimitStore {
+  const { clock } = readRuntime(runtime);
   const limits = new Map<string, SharedLimit>();
   const limitOf = (key: string) => {
     const limit = limits.get(key) ?? new SharedLimit(clock);

@@ -1,8 +1,9 @@
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
+import { checkOptions } from "../options.ts";
 import { AdaptiveRate, type Throughput } from "./adaptive-rate.ts";
 import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
 import { Gate, LimitDetector, type ThrottledCall } from "./gate.ts";
-import { type RateLimits, TokenBucket } from "./rate-limits.ts";
+import { type RateLimits, rateLimitsSchema, TokenBucket } from "./rate-limits.ts";
 
 /**
  * The share of a known limit that is used. Chosen, to spare some for a service that counts otherwise:
@@ -254,11 +255,9 @@ class LocalPacer implements Pacer {
  *
  * @param limits - Known limits; without any, the rate is found from the service's answers.
  */
-export function createPacer(
-  limits: RateLimits = {},
-  { clock = systemClock, random = Math.random }: { clock?: Clock; random?: () => number } = {},
-): Pacer {
-  return new LocalPacer(limits, { clock, random });
+export function createPacer(limits: RateLimits = {}, runtime: EvaluatorRuntime = {}): Pacer {
+  checkOptions(rateLimitsSchema, limits);
+  return new LocalPacer(limits, readRuntime(runtime));
 }
 
 function bucketFor(perSecond: number | undefined): TokenBucket | null {

@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
+import { optionsObject } from "../options.ts";
 
 /** Known limits of a service; 95 % of each is used. */
-export const rateLimitsSchema = z.strictObject({
+export const rateLimitsSchema = optionsObject({
   requestsPerMinute: z.optional(z.number().check(z.positive())),
   tokensPerSecond: z.optional(z.number().check(z.positive())),
 });

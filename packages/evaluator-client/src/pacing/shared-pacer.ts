@@ -1,7 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import * as z from "zod/mini";
-import { type Clock, systemClock } from "../clock.ts";
-import { checkOptions, ConfigurationError, hasMethods } from "../errors.ts";
+import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
+import { ConfigurationError } from "../errors.ts";
+import { checkOptions, hasMethods, optionsObject } from "../options.ts";
 import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
 import { LeasedSlots } from "./leased-slots.ts";
 import type { LimitStore } from "./limit-store.ts";
@@ -32,7 +33,7 @@ export interface SharedPacerOptions {
   onStoreChange?: (isDown: boolean) => void;
 }
 
-const optionsSchema = z.object({
+const optionsSchema = optionsObject({
   store: z.custom(
     hasMethods("lease", "pause", "onPause"),
     "it is a limit store, such as memoryLimits()",
@@ -63,10 +64,10 @@ const optionsSchema = z.object({
  */
 export function sharedPacer(
   options: SharedPacerOptions,
-  { clock = systemClock, random = Math.random }: { clock?: Clock; random?: () => number } = {},
+  runtime: EvaluatorRuntime = {},
 ): Pacer & AsyncDisposable {
   checkOptions(optionsSchema, options);
-  return new SharedPacer(options, { clock, random });
+  return new SharedPacer(options, readRuntime(runtime));
 }
 
 /**

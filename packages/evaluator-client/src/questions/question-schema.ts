@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { optionsObject } from "../options.ts";
 import { recordOf } from "./json.ts";
 import { type Question, type QuestionLimits, type Questions, quoteName } from "./question.ts";
 
@@ -33,7 +34,7 @@ export const questionSchema = z.discriminatedUnion("type", [
 ]);
 
 /** How large a question may be before it is rejected without sending. */
-export const questionLimitsSchema = z.strictObject({
+export const questionLimitsSchema = optionsObject({
   maxOptions: z.optional(z.int().check(z.minimum(1))),
   maxLevels: z.optional(z.int().check(z.minimum(1))),
 });
@@ -68,6 +69,7 @@ function problemOfOne(
       issue.path.length === 0 ? "" : ` at ${quoteName(issue.path.map(String).join("."))}`;
     return `is not a choice, score or boolean question${where}: ${issue.message}`;
   }
+  if (!/\S/.test(question.instructions)) return "has empty instructions; write what it asks";
   if (question.type === "boolean") return null;
   const [kind, most, option] =
     question.type === "choice"

@@ -1,5 +1,6 @@
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { InvalidRequestError } from "../errors.ts";
+import { EvaluatorError, InvalidRequestError } from "../errors.ts";
 import { emailRequest } from "../testing/email-evaluation.ts";
 import { boolean, choice, score } from "./question.ts";
 import {
@@ -28,6 +29,9 @@ test.each<[string, unknown]>([
   ["an undefined field, which JSON drops", { subject: undefined }],
   ["the same object twice", { a: questions, b: questions }],
   ["a key named __proto__", JSON.parse('{"__proto__":{"a":1}}')],
+  ["an object of another realm", runInNewContext("({ a: { b: [{ c: null }] } })")],
+  ["one that holds an object of another realm", { a: [runInNewContext("({ b: 1 })")] }],
+  ["an object without a prototype", Object.assign(Object.create(null), { a: 1 })],
 ])("takes a state that is %s", (_, state) => {
   expect(failureOf({ state, questions })).toBeUndefined();
 });
@@ -45,6 +49,9 @@ test.each<[string, unknown, string]>([
   ["NaN inside", { a: { b: Number.NaN } }, 'The state at "state.a.b" is a number'],
   ["a bigint inside", { a: 1n }, 'The state at "state.a" is not a JSON value'],
   ["a hole in a list", { a: [undefined] }, 'The state at "state.a.0" is not a JSON value'],
+  ["an instance of a class", new EvaluatorError("text"), "The state is neither"],
+  ["one of another realm", runInNewContext("new (class Mail {})"), "The state is neither"],
+  ["a date of another realm", { a: runInNewContext("new Date(0)") }, 'at "state.a" is not a JSON'],
   ["a map inside", { a: new Map() }, 'The state at "state.a" is not a JSON value'],
 ])("rejects a state that is %s", (_, state, message) => {
   const error = failureOf({ state, questions });
@@ -56,6 +63,8 @@ test.each<[string, unknown, string]>([
   ["no options", choice("which?", {}), "has no option"],
   ["no levels", score("how much?", []), "has no level"],
   ["an unknown type", { type: "box", instructions: "where?" }, "is not a choice, score or boolean"],
+  ["empty instructions", boolean(""), "has empty instructions"],
+  ["white space for instructions", choice(" \n\u00a0", { a: "a" }), "has empty instructions"],
   ["no instructions", { type: "boolean" }, 'at "instructions"'],
   ["a description that is no text", choice("which?", { a: 1 } as never), 'at "criteria.a"'],
   ["a null level", score("how much?", [null] as never), 'at "criteria.0"'],
@@ -64,6 +73,11 @@ test.each<[string, unknown, string]>([
   const error = failureOf({ state: "text", questions: { first: boolean("ok?"), odd: question } });
   expect(error).toBeInstanceOf(InvalidRequestError);
   expect(error).toMatchObject({ questionId: "odd", message: expect.stringContaining(message) });
+});
+
+test("takes the bytes of an image from another realm", () => {
+  const gif = runInNewContext("Uint8Array.from([0x47, 0x49, 0x46, 0x38])") as Uint8Array;
+  expect(image(gif)).toEqual({ image: "data:image/gif;base64,R0lGOA==" });
 });
 
 test.each<[string, unknown]>([

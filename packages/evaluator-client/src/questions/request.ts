@@ -97,10 +97,11 @@ function findFlaw(value: unknown, ancestors: object[]): Flaw | null {
   return null;
 }
 
+/** Whether it is an object of no class; each realm (`vm`, edge routes, jest) has its own `Object`. */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (!isRecord(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** Questions to their frozen copy; null for those that were asked once. */

@@ -45,7 +45,8 @@ export interface ImageSupport {
  * ```
  */
 export function image(source: Uint8Array | string | URL): ImagePart {
-  if (!(source instanceof Uint8Array)) return { image: String(source) };
+  // Not by class: bytes and addresses of another realm have one of their own.
+  if (typeof source === "string" || "href" in source) return { image: String(source) };
   const format = formatOf(source);
   if (format !== null) return { image: `data:image/${format};base64,${toBase64(source)}` };
   const message = "The bytes are no image: they begin like neither PNG, JPEG, WebP nor GIF.";

@@ -85,9 +85,9 @@ function requestNumber(seed: number) {
   return {
     state: seed % 2 === 0 ? `${word(1)} ${word(2)}` : { [word(3)]: word(4) },
     questions: Object.fromEntries([
-      [word(5), choice(word(6), Object.fromEntries(options))],
-      [`${word(7)} `, score(word(8), levels)],
-      [`${word(9)}  `, boolean(word(1))],
+      [word(5), choice(`6 ${word(6)}`, Object.fromEntries(options))],
+      [`${word(7)} `, score(`8 ${word(8)}`, levels)],
+      [`${word(9)}  `, boolean(`1 ${word(1)}`)],
     ]),
   };
 }

@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
+import { checkOptions, optionsNamed } from "../options.ts";
 import { type Environment, programEnvironment } from "../environment.ts";
 import type { AnyDispatcher, Fetch, HttpClient } from "../http/http-client.ts";
 import { createHttpClient } from "#http-client";
@@ -13,6 +14,11 @@ export interface TransportOptions {
   dispatcher?: AnyDispatcher;
   /** Environment variables for the options not given. @default the program's own */
   env?: Environment;
+}
+
+/** Checks that a transport has no options but those of every transport and its own. */
+export function checkTransportOptions(options: TransportOptions, ...own: readonly string[]): void {
+  checkOptions(optionsNamed(...own, "headers", "fetch", "dispatcher", "env"), options);
 }
 
 /** One option to read: its name, its variable, and the value the caller gave. */

@@ -5,6 +5,7 @@ import type { JsonResponse } from "../../http/http-client.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
 import type { Transport } from "../transport.ts";
 import {
+  checkTransportOptions,
   mergeHeaders,
   readBaseUrl,
   readHeaderOption,
@@ -103,6 +104,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
 }
 
 function readOptions(options: DirectTransportOptions) {
+  checkTransportOptions(options, "apiKey", "baseUrl", "model", "vendor", "wire");
   const { env, vendor = "typesafe", wire = "systemone" } = options;
   if (!Object.hasOwn(wires, wire)) {
     const message = `The option "wire" is one of ${Object.keys(wires).join(", ")}.`;

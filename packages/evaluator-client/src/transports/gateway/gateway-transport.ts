@@ -3,6 +3,7 @@ import { apiKeyVariables, type Environment, environmentNames } from "../../envir
 import { postTransport } from "../post-transport.ts";
 import type { Transport } from "../transport.ts";
 import {
+  checkTransportOptions,
   mergeHeaders,
   readBaseUrl,
   readHeaderOption,
@@ -54,6 +55,7 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
 }
 
 function readOptions(options: GatewayTransportOptions) {
+  checkTransportOptions(options, "apiKey", "baseUrl", "modelId", "wire");
   const { env, wire = "evaluation-model" } = options;
   if (!Object.hasOwn(gatewayWires, wire)) {
     const message = `The option "wire" is one of ${Object.keys(gatewayWires).join(", ")}.`;

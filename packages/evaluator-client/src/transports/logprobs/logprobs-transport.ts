@@ -4,6 +4,7 @@ import { type EvaluationRequest, perQuestions } from "../../questions/request.ts
 import { type Question, quoteName } from "../../questions/question.ts";
 import type { Transport } from "../transport.ts";
 import {
+  checkTransportOptions,
   mergeHeaders,
   readBaseUrl,
   readHeaderOption,
@@ -123,7 +124,11 @@ function estimate({ state }: EvaluationRequest, plans: readonly PlannedId[]) {
   return { calls, inputTokens: Math.ceil(characters / 4), outputTokens: calls };
 }
 
+const ofServer = ["baseUrl", "model", "apiKey", "server", "price"];
+const ofReadings = ["debias", "minLabelMass", "concurrency"];
+
 function readOptions(options: LogprobsTransportOptions) {
+  checkTransportOptions(options, ...ofServer, ...ofReadings);
   const {
     env,
     server = "auto",

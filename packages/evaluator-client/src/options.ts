@@ -1,0 +1,61 @@
+import * as z from "zod/mini";
+import { ConfigurationError } from "./errors.ts";
+
+/** Returns a schema of options. An unknown one is an issue that names the nearest. */
+export function optionsObject<const TShape extends Readonly<Record<string, z.core.$ZodType>>>(
+  shape: TShape,
+) {
+  return z.strictObject(shape, {
+    error: ({ code, keys }) =>
+      code === "unrecognized_keys" ? whatIsKnown(keys[0] as string, Object.keys(shape)) : undefined,
+  });
+}
+
+/** Returns a schema of options whose values are checked elsewhere. */
+export function optionsNamed(...names: readonly string[]) {
+  return optionsObject(Object.fromEntries(names.map((name) => [name, z.optional(z.unknown())])));
+}
+
+/** Throws a `ConfigurationError` that names the first option at fault. */
+export function checkOptions(schema: z.core.$ZodType, options: unknown): void {
+  const issue = z.safeParse(schema, options).error?.issues[0];
+  if (issue === undefined) return;
+  const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+  const option = [...issue.path, ...unknown].map(String).join(".");
+  const where =
+    option === "" ? "The options are" : `The option ${JSON.stringify(option.slice(0, 60))} is`;
+  const problem = unknown.length > 0 ? "unknown" : "wrong";
+  throw new ConfigurationError(`${where} ${problem}: ${issue.message}.`, { option });
+}
+
+/** Names the nearest options by the letter pairs that they share (Dice's coefficient), else all. */
+function whatIsKnown(given: string, names: readonly string[]): string {
+  const pairs = letterPairs(given.slice(0, 60));
+  const likeness = (name: string) => {
+    // No letters lead from a timeout to the limit of the whole call.
+    if (name === "deadlineMs" && /timeout/i.test(given)) return 0.5;
+    const own = letterPairs(name);
+    return (2 * pairs.filter((pair) => own.includes(pair)).length) / (pairs.length + own.length);
+  };
+  const near = names.filter((name) => likeness(name) >= 0.5);
+  if (near.length === 0) return `the options are ${quoted(names).join(", ")}`;
+  const nearest = near.toSorted((one, other) => likeness(other) - likeness(one)).slice(0, 2);
+  return `use ${quoted(nearest).join(" or ")}`;
+}
+
+function letterPairs(name: string): string[] {
+  const pairAt = (_: unknown, index: number) => name.slice(index, index + 2).toLowerCase();
+  return Array.from({ length: Math.max(0, name.length - 1) }, pairAt);
+}
+
+function quoted(names: readonly string[]): string[] {
+  return names.map((name) => `"${name}"`);
+}
+
+/** Returns a check, for an option's schema, of whether a value is an object with these methods. */
+export function hasMethods(...names: readonly string[]): (value: unknown) => boolean {
+  return (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    names.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
+}
