@@ -28,8 +28,11 @@ const noMail = [{ reason: "it is no mail", isMail: false }];
 const headers = "Subject: s\nFrom: a@b.example\n";
 
 test.each([
-  ["!BDN", /^it is a data file of Outlook \(\.pst, \.ost\); open it with Outlook/],
-  ["\xcf\xad\x12\xfe", /^it is a mailbox of Outlook Express; open it with Outlook/],
+  [
+    "!BDN",
+    /^it is a data file of Outlook \(\.pst, \.ost\); make \.eml files of it with readpst -e and/,
+  ],
+  ["\xcf\xad\x12\xfe", /^it is a mailbox of Outlook Express; convert it to mbox$/],
   ["\x01\x01\x01\x01\n", /^it is a mailbox of another kind \(MMDF\); convert it to mbox$/],
   ["BABYL OPTIONS:", /^it is a mailbox of another kind \(Babyl\); convert it to mbox$/],
   ["7z\xbc\xaf\x27\x1c", /^it is an archive of another kind; unpack it/],
@@ -52,7 +55,9 @@ test.each([
   [ole, "a.MSG"],
   [`${ole}...${stream}`, "a"],
 ])("%j as %s is a mail of Outlook", async (content, name) => {
-  const reason = expect.stringMatching(/^it is a mail of Outlook \(\.msg\); open it with/);
+  const reason = expect.stringMatching(
+    /^it is a mail of Outlook \(\.msg\); open it in the new Outlook and choose "Download as EML"$/,
+  );
   expect(await read(content, name)).toEqual([{ reason, isMail: true }]);
 });
 
@@ -94,6 +99,7 @@ test.each([
   `X-Any: a\n>From a@b.example Mon\n${headers}\nHi`,
   `${headers}X-One: a\nX-Two: b\nbroken\n\nHi`,
   `${headers}\nHi`.toLowerCase().replace("hi", "Hi"),
+  `Subject : s\nFrom\t: a@b.example\n\nHi`,
 ])("%j is a mail", async (content) => {
   expect(await read(content)).toEqual([mail]);
 });
@@ -106,6 +112,10 @@ test.each(
   const [found] = await read(`Subject: s\n${name}: text/plain\n\nHi`);
   expect(found).toMatchObject({ subject: "s" });
   expect(await read(`Subject: s\nX-${name}: text/plain\n\nHi`)).toEqual(noMail);
+});
+
+test("an .emlx file may have blanks before its first colon", async () => {
+  expect(await read("15\nSubject : s\n\nHi")).toEqual([mail]);
 });
 
 test.each(["a.eml", "a.EML", "a.emlx"])(

@@ -2,17 +2,18 @@ import { peek } from "../input/json-records.ts";
 import type { FoundMail, NotRead } from "./found-mail.ts";
 import { gmailMails } from "./gmail-dump.ts";
 import { isMbox, mboxMails } from "./mbox.ts";
-import { fileDay, MESSAGE_BYTES, parseMessage } from "./parse-message.ts";
+import { fileDay, header, MESSAGE_BYTES, parseMessage } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
 
 const UNPACK = "it is an archive of another kind; unpack it and import the folder";
 const CONVERT = "convert it to mbox";
-const OUTLOOK = "open it with Outlook or Thunderbird and save it as .eml or mbox";
+const READPST = "make .eml files of it with readpst -e and import their folder";
+const AS_EML = 'open it in the new Outlook and choose "Download as EML"';
 
 /** What cannot be read here, by its first bytes, and what to do instead. */
 const otherFormats: readonly { magic: string; reason: string }[] = [
-  { magic: "!BDN", reason: `it is a data file of Outlook (.pst, .ost); ${OUTLOOK}` },
-  { magic: "\xcf\xad\x12\xfe", reason: `it is a mailbox of Outlook Express; ${OUTLOOK}` },
+  { magic: "!BDN", reason: `it is a data file of Outlook (.pst, .ost); ${READPST}` },
+  { magic: "\xcf\xad\x12\xfe", reason: `it is a mailbox of Outlook Express; ${CONVERT}` },
   { magic: "\x01\x01\x01\x01\n", reason: `it is a mailbox of another kind (MMDF); ${CONVERT}` },
   { magic: "BABYL OPTIONS:", reason: `it is a mailbox of another kind (Babyl); ${CONVERT}` },
   { magic: "7z\xbc\xaf\x27\x1c", reason: UNPACK },
@@ -40,7 +41,8 @@ export async function* readMailFile(
   const text = start.subarray(lead).toString("latin1");
   const content = skip(all, lead);
   if (isMbox(text)) yield* orNothing(file, mboxMails(file, content, lead));
-  else if (/^\d{1,10}[ \t]{0,20}\r?\n[!-9;-~]{1,100}:/.test(text)) yield await emlx(file, content);
+  else if (/^\d{1,10}[ \t]{0,20}\r?\n[!-9;-~]{1,100}[ \t]{0,20}:/.test(text))
+    yield await emlx(file, content);
   else if (isMessage(text) || /\.emlx?$/i.test(file.name)) yield await message(file, content);
   else if (isGmailDump(text, file)) yield* orNothing(file, gmailMails(file, all));
   else yield notRead(file, text);
@@ -73,17 +75,16 @@ async function* orNothing(
   if (isEmpty) yield { name, reason: "it has no mails", isMail: false };
 }
 
-const header = /^[!-9;-~]{1,100}:/;
 /** Headers of which a mail has two; a program's settings may have one. */
 const mailHeader =
-  /^(?:from|to|cc|date|subject|received|return-path|delivered-to|message-id|mime-version|reply-to|content-type):/i;
+  /^(?:from|to|cc|date|subject|received|return-path|delivered-to|message-id|mime-version|reply-to|content-type)[ \t]{0,20}:/i;
 
 // A line or two may be broken, as spam has them.
 function isMessage(text: string): boolean {
   const lines = text.split("\n", 100);
   const end = lines.findIndex((line) => line.trim() === "");
   const head = end === -1 ? lines : lines.slice(0, end);
-  const headers = head.filter((line) => /^(?:[!-9;-~]{1,100}:|[ \t]|>From )/.test(line));
+  const headers = head.filter((line) => header.test(line) || /^(?:[ \t]|>From )/.test(line));
   const isHead = header.test(text) && headers.length >= head.length * 0.8;
   return isHead && head.filter((line) => mailHeader.test(line)).length >= 2;
 }
@@ -103,7 +104,7 @@ function notRead({ name }: SourceFile, text: string): NotRead {
   const other = otherFormats.find(({ magic }) => text.startsWith(magic));
   if (other !== undefined) return { name, reason: other.reason, isMail: true };
   if (text.startsWith(OLE) && (/\.msg$/i.test(name) || text.includes(OUTLOOK_STREAM))) {
-    return { name, reason: `it is a mail of Outlook (.msg); ${OUTLOOK}`, isMail: true };
+    return { name, reason: `it is a mail of Outlook (.msg); ${AS_EML}`, isMail: true };
   }
   if (/^[[{]/.test(text) && isInputFile(text)) {
     return { name, reason: "it is an input file already; triage it as it is", isMail: false };

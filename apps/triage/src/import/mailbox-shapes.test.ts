@@ -80,13 +80,13 @@ test.each([
 const ole = Buffer.from("d0cf11e0a1b11ae1", "hex");
 
 test.each([
-  ["mail.msg", ole, "it is a mail of Outlook (.msg); open it with Outlook or Thunderbird"],
+  ["mail.msg", ole, "it is a mail of Outlook (.msg); open it in the new Outlook"],
   [
     "mail",
     Buffer.concat([ole, Buffer.from("__substg1.0_0037", "utf16le")]),
     "it is a mail of Outlook (.msg); open it",
   ],
-  ["mail.pst", "!BDN....", "it is a data file of Outlook (.pst, .ost); open it with Outlook"],
+  ["mail.pst", "!BDN....", "it is a data file of Outlook (.pst, .ost); make .eml files"],
   [
     "x.mmdf",
     `\u0001\u0001\u0001\u0001\n${mail("x")}`,

@@ -180,8 +180,9 @@ test("two separators in a row are one mail's text and the next's separator", asy
 });
 
 test("only the start of a large mail is kept, and the next one is whole", async () => {
-  const line = `${"x".repeat(79)}\n`;
-  const large = `${dated}\nSubject: large\n\n${line.repeat(MESSAGE_BYTES / 70)}\n`;
+  const part = `--b\n\n${`${"x".repeat(79)}\n`.repeat(700)}`;
+  const type = "Content-Type: multipart/mixed; boundary=b";
+  const large = `${dated}\nSubject: large\n${type}\n\n${part.repeat(MESSAGE_BYTES / 50_000)}\n`;
   const mails = await mailsOf(`${large}${dated}\nSubject: small\n\nHi`);
   expect(mails.map(({ subject, isCut }) => ({ subject, isCut }))).toEqual([
     { subject: "large", isCut: true },

@@ -21,6 +21,7 @@ test.each([
   ["with senders alone", separated("From ada@example.com")],
   ["with a byte order mark", `\uFEFF${separated(dated)}`],
   ["with blank first lines", `\r\n\n${separated(dated)}`],
+  ["with blanks before the colons", separated(dated, "").replaceAll(/^(\w+):/gm, "$1 \t:")],
 ])("an mbox %s comes whole", async (_, content) => {
   const { mails, exitCode, stderr } = await importOf({ export: content });
   expect(mails?.map(({ subject }) => subject)).toEqual(subjects);

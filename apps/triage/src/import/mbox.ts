@@ -1,5 +1,12 @@
 import type { FoundMail } from "./found-mail.ts";
-import { fileDay, MESSAGE_BYTES, parseDay, parseMessage, parseTime } from "./parse-message.ts";
+import {
+  fileDay,
+  header,
+  MESSAGE_BYTES,
+  parseDay,
+  parseMessage,
+  parseTime,
+} from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";
 
 const [NEWLINE, RETURN, ARROW, LETTER_F] = [10, 13, 62, 70];
@@ -14,10 +21,9 @@ const datedSeparator =
   /^From (?:.{1,300} )?((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? {1,2}(?:[A-Z][a-z]{2} {1,2}\d{1,2}|\d{1,2} [A-Z][a-z]{2}),?(?: (?:19|20)\d\d)? {1,2}\d{1,2}:\d\d(?::\d\d)?(?: (?:[A-Z]{1,5}|[+-]\d{4}))?(?: (?:19|20)\d\d)?(?: (?:[A-Z]{1,5}|[+-]\d{4}))?)(?: remote from \S{1,100})?[ \r\n]*$/;
 /** "From " and "From - " of Thunderbird, or a sender alone. */
 const bareSeparator = /^From (?:- ?|\S{1,300} ?)?[\r\n]*$/;
-const header = /^[!-9;-~]{1,100}:/;
 /** Headers a mail begins with, as no sentence does. */
 const usualHeader =
-  /^(?:[A-Za-z]{1,30}-[\w-]{1,60}|Received|Date|From|To|Cc|Bcc|Subject|Sender|Status|Importance|Precedence|Priority):/i;
+  /^(?:[A-Za-z]{1,30}-[\w-]{1,60}|Received|Date|From|To|Cc|Bcc|Subject|Sender|Status|Importance|Precedence|Priority)[ \t]{0,20}:/i;
 
 /**
  * Finds the mails of an mbox, one at a time.
