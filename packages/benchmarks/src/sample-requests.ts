@@ -2,8 +2,13 @@ import type { Questions } from "evaluator-client";
 import mail from "evaluator-fixtures/exchanges/gateway/consent-alert-first-of-thread.json" with { type: "json" };
 import greeting from "evaluator-fixtures/exchanges/gateway/greeting-routes-to-nano.json" with { type: "json" };
 
-// What the apps send: their tests replay these exchanges.
-const [triageRequest, tierRequest] = [mail.request.body, greeting.request.body];
+// What the apps send, and what the canned server answers: their tests replay these exchanges.
+
+/** The exchange with the triage's questions about a mail, and the one with the router's about a message. */
+export const sampleExchanges = {
+  mail: "consent-alert-first-of-thread",
+  message: "greeting-routes-to-nano",
+} as const;
 
 /** The state of one triage call (contract section 4.7). */
 export interface MailState {
@@ -24,13 +29,11 @@ export function mailState(index: number): MailState {
   };
 }
 
-/** Returns the four triage questions (contract section 4.7), as new objects at each call. */
-export function triageQuestions(): Questions {
-  return structuredClone(triageRequest.questions) as Questions;
-}
+/** The four triage questions (contract section 4.7). */
+export const triageQuestions = mail.request.body.questions as Questions;
 
 /** The router's question (contract section 4.6). */
-export const tierQuestions = tierRequest.questions as Questions;
+export const tierQuestions = greeting.request.body.questions as Questions;
 
 /** The text that every reply of the canned text model consists of. */
 export const replyText = "Hello! How can I help you today?";
@@ -61,3 +64,22 @@ export const gatewayHeaders = {
 
 /** The answers as a library gives them, read to the end: question id to answer. */
 export type GivenAnswers = Readonly<Record<string, object>>;
+
+const expected = Object.entries(mail.response.body.answers).map(([id, answer]) => ({
+  id,
+  value: decisiveValue(answer),
+}));
+
+/** Throws unless the answers are those to a mail; cheap enough for every call: one value of each answer. */
+export function verifyMailAnswers(answers: GivenAnswers): void {
+  for (const { id, value } of expected) {
+    if (decisiveValue(answers[id] ?? {}) === value) continue;
+    const given = JSON.stringify(answers[id]);
+    throw new Error(`Not the answer expected to "${id}": ${given} instead of ${String(value)}.`);
+  }
+}
+
+function decisiveValue(answer: object): unknown {
+  const { choice, score, probability, noul } = answer as Record<string, unknown>;
+  return choice ?? score ?? probability ?? noul;
+}

@@ -1,5 +1,4 @@
-import type { Questions } from "evaluator-client";
-import { triageQuestions } from "../sample-requests.ts";
+import { sampleExchanges } from "../sample-requests.ts";
 import { printNumber, printSummary, compareRounds, type Summary, summarise } from "../figures.ts";
 import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
 import {
@@ -27,9 +26,8 @@ interface CallFigures {
 
 /** Measures processor time, rate and allocation of one call, four questions each. */
 export async function callsSection(context: SectionContext): Promise<SectionResult> {
-  const questions = triageQuestions();
-  await context.server.answer(questions);
-  const contestants = await startContestants(context, { questions });
+  await context.server.answer(sampleExchanges.mail);
+  const contestants = await startContestants(context);
   const figures: CallFigures[] = [];
   try {
     for (const concurrency of [32, 1]) {
@@ -40,7 +38,7 @@ export async function callsSection(context: SectionContext): Promise<SectionResu
   } finally {
     await Promise.all(contestants.map(({ process }) => process.close()));
   }
-  const allocations = await measureAllocations(context, questions);
+  const allocations = await measureAllocations(context);
   const tables = [32, 1].map((concurrency) => toTable(figures, { concurrency, allocations }));
   return { tables, data: { figures, allocations: Object.fromEntries(allocations) } };
 }
@@ -68,14 +66,11 @@ function toFigures(
   });
 }
 
-async function measureAllocations(
-  context: SectionContext,
-  questions: Questions,
-): Promise<Map<string, Allocation>> {
+async function measureAllocations(context: SectionContext): Promise<Map<string, Allocation>> {
   context.tell("calls, allocation");
   const allocations = new Map<string, Allocation>();
-  const options = { questions, execArgv: allocationFlags };
-  const contestants = await startContestants({ ...context, profileFolder: null }, options);
+  const scope = { ...context, profileFolder: null };
+  const contestants = await startContestants(scope, allocationFlags);
   for (const { name, process } of contestants) {
     allocations.set(name, await process.ask("measureAllocation", 500));
     await process.close();

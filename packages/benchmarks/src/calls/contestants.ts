@@ -1,4 +1,3 @@
-import type { Questions } from "evaluator-client";
 import { rotate } from "../figures.ts";
 import { type Child, startChild } from "evaluator-cli-kit/child";
 import type { SectionContext, Scale } from "../section.ts";
@@ -18,20 +17,14 @@ interface Entry {
   readonly isOther: boolean;
 }
 
-/** What contestants ask, and the flags of their processes. */
-export interface ContestOptions {
-  readonly questions: Questions;
-  readonly execArgv?: readonly string[];
-}
-
-/** Starts a process for each target, and one more for each that measures another build as well. */
+/** Starts a process for each target, with these flags, and one more for each that measures another build. */
 export async function startContestants(
   context: SectionContext,
-  options: ContestOptions,
+  execArgv: readonly string[] = [],
 ): Promise<Contestant[]> {
   const contestants: Contestant[] = [];
   for (const entry of entriesOf(context)) {
-    contestants.push(await startContestant(entry, context, options));
+    contestants.push(await startContestant(entry, context, execArgv));
   }
   return contestants;
 }
@@ -48,14 +41,14 @@ function entriesOf({ targets: names, clientFolder, otherClientFolder }: SectionC
 async function startContestant(
   { target, clientFolder, isOther }: Entry,
   { server, profileFolder }: SectionContext,
-  { questions, execArgv = [] }: ContestOptions,
+  execArgv: readonly string[],
 ): Promise<Contestant> {
   const name = isOther ? `${target}@other` : target;
   const profile = profileFolder === null ? [] : profileFlags(profileFolder, name);
   const file = new URL("asking-process.ts", import.meta.url);
   const process = startChild<AskingService>(file, [...execArgv, ...profile]);
   const { addresses } = server;
-  await process.ask("setUp", { target, clientFolder, addresses, questions });
+  await process.ask("setUp", { target, clientFolder, addresses });
   const title = targets[target].title + (isOther ? ", other build" : "");
   return { name, title, process, run: (round) => process.ask("run", round) };
 }

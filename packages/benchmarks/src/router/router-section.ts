@@ -1,5 +1,5 @@
 import { measureRounds, type Runner, type RoundsByName } from "../calls/contestants.ts";
-import { tierQuestions } from "../sample-requests.ts";
+import { sampleExchanges } from "../sample-requests.ts";
 import { type Child, startChild } from "evaluator-cli-kit/child";
 import { printNumber, printSummary, type Summary, summarise } from "../figures.ts";
 import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
@@ -31,7 +31,7 @@ interface RouteFigures {
 /** Measures what the router adds to the two upstream calls that it makes for each message. */
 export async function routerSection(context: SectionContext): Promise<SectionResult> {
   const { server, tell, scale } = context;
-  await server.answer(tierQuestions);
+  await server.answer(sampleExchanges.message);
   const { gateway } = server.addresses;
   const servers: Servers = {
     chat: await startRouter(gateway),

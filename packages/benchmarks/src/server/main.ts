@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import type { Questions } from "evaluator-client";
 import { serveParent } from "evaluator-cli-kit/child";
 import { cannedReplies } from "./replies.ts";
 import { createCannedServer } from "./canned-server.ts";
 
 /** What a server answers. */
 export interface ServerAnswer {
-  readonly questions: Questions;
+  /** The name of exchanges. */
+  readonly exchange: string;
   /** How long each reply waits, in milliseconds. */
   readonly latencyMs: number;
 }
@@ -21,7 +21,7 @@ export interface ServerCounts {
   readonly latencyMs: number;
 }
 
-let replies = cannedReplies({});
+let replies: Awaited<ReturnType<typeof cannedReplies>> = new Map();
 let latencyMs = 0;
 let requests = 0;
 let firstRequestAt = 0;
@@ -54,9 +54,9 @@ const service = {
     await once(server, "listening");
     return (server.address() as AddressInfo).port;
   },
-  /** Answers these questions from now on, so late. */
-  answer(options: ServerAnswer): void {
-    replies = cannedReplies(options.questions);
+  /** Answers so from now on, so late. */
+  async answer(options: ServerAnswer): Promise<void> {
+    replies = await cannedReplies(options.exchange);
     ({ latencyMs } = options);
   },
   /** Returns the counts, and starts them anew. */

@@ -1,4 +1,3 @@
-import type { Questions } from "evaluator-client";
 import { startChild } from "evaluator-cli-kit/child";
 import type { ServerCounts, ServerService } from "./main.ts";
 
@@ -13,8 +12,8 @@ export interface ServiceAddresses {
 /** A canned server in a process of its own. */
 export interface BenchmarkServer extends AsyncDisposable {
   readonly addresses: ServiceAddresses;
-  /** Answers these questions from now on, whatever it is asked; at once unless told otherwise. */
-  answer(questions: Questions, options?: { latencyMs: number }): Promise<void>;
+  /** Answers as the exchanges of this name, whatever it is asked; at once unless told otherwise. */
+  answer(exchange: string, options?: { latencyMs: number }): Promise<void>;
   /** What it saw since it was last asked. */
   takeCounts(): Promise<ServerCounts>;
 }
@@ -25,8 +24,8 @@ export async function startServer(): Promise<BenchmarkServer> {
   const origin = `http://127.0.0.1:${await child.ask("listen")}`;
   return {
     addresses: { gateway: `${origin}/v4/ai`, direct: origin },
-    answer: (questions, { latencyMs } = { latencyMs: 0 }) =>
-      child.ask("answer", { questions, latencyMs }),
+    answer: (exchange, { latencyMs } = { latencyMs: 0 }) =>
+      child.ask("answer", { exchange, latencyMs }),
     takeCounts: () => child.ask("takeCounts"),
     [Symbol.asyncDispose]: () => child.close(),
   };

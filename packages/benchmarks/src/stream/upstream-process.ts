@@ -1,9 +1,8 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tierQuestions } from "../sample-requests.ts";
 import { serveParent } from "evaluator-cli-kit/child";
-import { gatewayBody, sampleAnswers } from "../server/replies.ts";
+import greeting from "evaluator-fixtures/exchanges/gateway/greeting-routes-to-nano.json" with { type: "json" };
 
 /** The streamed reply that a gateway gives to every message. */
 export interface ReplyPlan {
@@ -14,7 +13,7 @@ export interface ReplyPlan {
   readonly everyMs: number;
 }
 
-const decision = JSON.stringify(gatewayBody(sampleAnswers(tierQuestions)));
+const decision = JSON.stringify(greeting.response.body);
 const begin = eventOf({ type: "text-start", id: "0" });
 const usage = { inputTokens: { total: 12 }, outputTokens: { total: 9 } };
 const end =

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type Contestant, startContestants } from "../calls/contestants.ts";
-import { triageQuestions } from "../sample-requests.ts";
+import { sampleExchanges } from "../sample-requests.ts";
 import { printSummary, summarise } from "../figures.ts";
 import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
 import {
@@ -31,7 +31,7 @@ interface Round {
 
 /** Measures the rate of the triage, journal and all, against a service that takes 20 ms. */
 export async function triageSection(context: SectionContext): Promise<SectionResult> {
-  await context.server.answer(triageQuestions(), { latencyMs: LATENCY_MS });
+  await context.server.answer(sampleExchanges.mail, { latencyMs: LATENCY_MS });
   const figures: RateFigures[] = [];
   for (const concurrency of [1, 8, 64]) figures.push(await measureRate(concurrency, context));
   return { tables: [toTable(figures)], data: figures };
@@ -72,7 +72,7 @@ async function measureTriage(
 
 async function startRaw(context: SectionContext): Promise<Contestant> {
   const scope = { ...context, targets: ["undici"] as const, profileFolder: null };
-  const [raw] = await startContestants(scope, { questions: triageQuestions() });
+  const [raw] = await startContestants(scope);
   if (raw === undefined) throw new Error("Nobody asks.");
   return raw;
 }
