@@ -73,11 +73,12 @@ const statements = {
   end:
     "SELECT key, state, evaluation, digest, error " +
     "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) WHERE id = ?",
-  seenMails: "SELECT call, id, error, source FROM mails WHERE seen = (SELECT max(seen) FROM mails)",
-  // In the order of the file, where a join would look for each answer.
-  allAnswers:
-    "SELECT call, key, state, evaluation, digest, hash " +
-    "FROM answers CROSS JOIN calls USING (call) CROSS JOIN setups USING (setup)",
+  // In the order of the answers in the file: a million mails in order of id would be read here and there.
+  results:
+    "WITH seen AS MATERIALIZED (SELECT call, id, error, source FROM mails " +
+    "WHERE seen = (SELECT max(seen) FROM mails) ORDER BY call) " +
+    "SELECT id, error, source, key, state, evaluation, digest, hash FROM seen JOIN calls USING (call) " +
+    "LEFT JOIN answers USING (call) LEFT JOIN setups USING (setup)",
   newIds:
     "SELECT id FROM mails WHERE after = (SELECT max(after) FROM mails) " +
     "AND seen = (SELECT max(seen) FROM mails)",
@@ -108,30 +109,14 @@ export class JournalReader extends KeptAnswers {
   /** Returns one by one the mails of the newest run, in no order, and how their newest calls ended. */
   *results({ questions, service }: Pick<BegunRun, "questions" | "service">): Generator<MailResult> {
     const setup = setupHash({ questions, service });
-    const mails = this.#seenMails();
-    for (const row of this.iterate(statements.allAnswers)) {
-      const mail = mails.get(Number(row["call"]));
-      if (mail === undefined || !isAsWritten(row)) continue;
-      mails.delete(Number(row["call"]));
-      // Who answered just this was checked before it was kept.
-      const isChecked = row["hash"] === setup;
-      const text = String(row["evaluation"]);
-      const evaluation = isChecked ? readKeptText(text) : fromKeptText(text, questions);
-      yield { ...mail, state: JSON.parse(String(row["state"])) as JsonValue, evaluation };
-    }
-    for (const mail of mails.values()) yield { ...mail, state: null, evaluation: null };
-  }
-
-  #seenMails() {
-    const mails = new Map<number, Pick<MailResult, "id" | "error" | "note">>();
-    for (const { call, id, error, source } of this.iterate(statements.seenMails)) {
-      mails.set(Number(call), {
+    for (const row of this.iterate(statements.results)) {
+      const { id, source, hash } = row;
+      yield {
+        ...toEnd(row, questions, hash === setup),
         id: String(id),
-        error: typeof error === "string" ? error : null,
         note: source === null ? null : (JSON.parse(String(source)) as MailNote),
-      });
+      };
     }
-    return mails;
   }
 
   /** Returns the mails that came last, after a run had gone through; null when there are none. */
@@ -202,10 +187,12 @@ export class JournalReader extends KeptAnswers {
   }
 }
 
-function toEnd(row: Record<string, unknown>, questions: Questions): MailEnd {
-  if (typeof row["evaluation"] === "string" && isAsWritten(row)) {
-    const state = JSON.parse(String(row["state"])) as JsonValue;
-    return { state, evaluation: fromKeptText(row["evaluation"], questions), error: null };
+// Who answered just these questions was checked before it was kept.
+function toEnd(row: Record<string, unknown>, questions: Questions, isChecked = false): MailEnd {
+  const { state, evaluation: text } = row;
+  if (typeof text === "string" && isAsWritten(row)) {
+    const evaluation = isChecked ? readKeptText(text) : fromKeptText(text, questions);
+    return { state: JSON.parse(String(state)) as JsonValue, evaluation, error: null };
   }
   const error = typeof row["error"] === "string" ? row["error"] : null;
   return { state: null, evaluation: null, error };

@@ -20,7 +20,7 @@ const reasons = new Map([
   [8, "cannot be written. Check the rights of the file and its folder."],
   [10, "cannot be written or read: the disk fails or is full. Make room and run again."],
   [CORRUPT, `is damaged. ${moveIt}`],
-  [13, "cannot be written: the disk is full. Make room and run again."],
+  [13, "needs more room: its disk, or that of temporary files, is full. Make room and run again."],
   [14, "cannot be opened. Check the rights of the file and its folder."],
   [26, `is not a journal. ${moveIt}`],
 ]);

@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { deflateRawSync } from "node:zlib";
 import {
   type MailRow,
@@ -10,69 +11,68 @@ import type { MailRank, Sections } from "./sections.ts";
 
 /** So many mails are packed together: a page of the list opens one or two packs. */
 export const PACK_SIZE = 500;
-const [OPENING, CLOSING] = [Buffer.from("["), Buffer.from("]")];
 
-/** The mails of a page: packed as they come, and sorted once by section, urgency and day. */
-export class MailList {
+// A database without a name is in memory, and from 2 MB on in a temporary file, which has no name either.
+const setup = `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+CREATE TABLE mails (mail INTEGER PRIMARY KEY, section INT, weight REAL, day TEXT, row TEXT);
+BEGIN`;
+const inOrder = "CREATE INDEX IF NOT EXISTS ranks ON mails (section, weight DESC, day DESC)";
+const ranked = "ORDER BY section, weight DESC, day DESC, mail";
+
+/** The mails of a page, sorted by section, urgency and day; a million of them are not in memory. */
+export class MailList implements Disposable {
   readonly #questions: readonly ShownQuestion[];
-  /** Each after a comma, and as bytes, which the collector of garbage does not go through. */
-  readonly #packed: Buffer[] = [];
-  readonly #ranks: MailRank[] = [];
-  readonly #days: string[] = [];
+  readonly #database = new DatabaseSync("");
+  readonly #insert;
   /** How many mails each section has. */
   readonly counts: number[];
-  #order: readonly number[] | null = null;
+  length = 0;
 
   constructor({ all, questions }: Pick<Sections, "all" | "questions">) {
     this.#questions = questions;
     this.counts = all.map(() => 0);
-  }
-
-  get length(): number {
-    return this.#packed.length;
+    this.#database.exec(setup);
+    this.#insert = this.#database.prepare(
+      "INSERT INTO mails (section, weight, day, row) VALUES (?, ?, ?, ?)",
+    );
   }
 
   /** Adds a mail. */
-  add(row: MailRow, rank: MailRank): void {
-    this.#packed.push(Buffer.from(`,${packRow(row)}`));
-    this.#ranks.push(rank);
-    this.#days.push(row.day);
-    this.counts[rank.section] = (this.counts[rank.section] ?? 0) + 1;
+  add(row: MailRow, { section, weight }: MailRank): void {
+    this.#insert.run(section, weight, row.day, packRow(row));
+    this.counts[section] = (this.counts[section] ?? 0) + 1;
+    this.length += 1;
   }
 
   /** Returns the first mails of a section. */
   first(section: number, limit: number): MailRow[] {
-    const start = this.counts.slice(0, section).reduce((sum, count) => sum + count, 0);
-    const end = start + Math.min(limit, this.counts[section] ?? 0);
-    return this.#sorted()
-      .slice(start, end)
-      .map((at) => JSON.parse(String(this.#packed[at]).slice(1)) as PackedRow)
-      .map((packed) => unpackRow(packed, this.#questions));
+    this.#database.exec(inOrder);
+    const sql = `SELECT row FROM mails WHERE section = ? ${ranked} LIMIT ?`;
+    return this.#database
+      .prepare(sql)
+      .all(section, limit)
+      .map(({ row }) => unpackRow(JSON.parse(String(row)) as PackedRow, this.#questions));
   }
 
   /** Returns all mails in packs: JSON arrays, deflated, as base64. */
   *packs(): Generator<string> {
-    const order = this.#sorted();
-    for (let start = 0; start < order.length; start += PACK_SIZE) {
-      const rows = order.slice(start, start + PACK_SIZE).flatMap((at) => this.#packed[at] ?? []);
-      const pack = Buffer.concat([...rows, CLOSING]);
-      pack.set(OPENING);
-      // Level 1 takes a third of the time of level 6 for a page that is a third larger.
-      yield deflateRawSync(pack, { level: 1 }).toString("base64");
+    let rows: unknown[] = [];
+    // By the "+" SQLite sorts whole rows, which takes less than looking up each in the table.
+    const sql = `SELECT row FROM mails ${ranked.replace("section", "+section")}`;
+    for (const { row } of this.#database.prepare(sql).iterate()) {
+      if (rows.push(row) < PACK_SIZE) continue;
+      yield toPack(rows);
+      rows = [];
     }
+    if (rows.length > 0) yield toPack(rows);
   }
 
-  #sorted(): readonly number[] {
-    this.#order ??= [...this.#packed.keys()].toSorted((one, other) => this.#compare(one, other));
-    return this.#order;
+  [Symbol.dispose](): void {
+    this.#database.close();
   }
+}
 
-  #compare(one: number, other: number): number {
-    const [a, b] = [this.#ranks[one], this.#ranks[other]];
-    if (a === undefined || b === undefined) return 0;
-    if (a.section !== b.section) return a.section - b.section;
-    if (a.weight !== b.weight) return b.weight - a.weight;
-    const [day, otherDay] = [this.#days[one] ?? "", this.#days[other] ?? ""];
-    return day === otherDay ? one - other : day < otherDay ? 1 : -1;
-  }
+function toPack(rows: readonly unknown[]): string {
+  // Level 1 takes a third of the time of level 6 for a page that is a third larger.
+  return deflateRawSync(`[${rows.join()}]`, { level: 1 }).toString("base64");
 }

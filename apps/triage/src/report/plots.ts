@@ -2,7 +2,7 @@ import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
 import { barList, bars, cells, html, type Html, plot, points } from "evaluator-page-kit";
 import { printCount } from "../amounts.ts";
 import type { Sections } from "./sections.ts";
-import type { Tally } from "./tally.ts";
+import { addTo, type Tally } from "./tally.ts";
 
 const SENDERS = 15;
 const LABEL_LENGTH = 30;
@@ -35,19 +35,18 @@ export interface NumberParts {
 export function numbersSection({ tally, sections, figures }: NumberParts): Html {
   const { questions } = sections;
   const plots = questions.flatMap(({ title, type, names }, at) => {
-    const values = tally.values[at] ?? [];
-    if (type === "choice") return [figure(title, "mails by option", choicePlot(values, names))];
+    const counts = tally.counts[at] ?? new Map<number, number>();
+    if (type === "choice") return [figure(title, "mails by option", choicePlot(counts, names))];
     if (type === "boolean") {
-      return [figure(title, "mails by probability", probabilityPlot(values))];
+      const options = { step: 0.05, label: "probability of yes", end: 1 };
+      return [figure(title, "mails by probability", histogram(counts, options))];
     }
     const highest = names.length - 1;
+    const options = { step: 0.1, label: "mean level", end: Math.max(1, highest) };
+    const over = { levels: tally.levels.get(at) ?? [], days: tally.days, highest };
     return [
-      figure(title, "mails by mean level", scorePlot(values, highest)),
-      figure(
-        `${title} over time`,
-        "mails by day",
-        timePlot(title, { values, days: tally.days, highest }),
-      ),
+      figure(title, "mails by mean level", histogram(counts, options)),
+      figure(`${title} over time`, "mails by day", timePlot(title, over)),
     ];
   });
   const senders = figure("Top senders", "mails by address", sendersPlot(tally.senders));
@@ -73,24 +72,12 @@ function figure(title: string, about: string, plot: Html): Html {
   </figure>`;
 }
 
-/** Returns a plot of how many mails have which mean level, up to the highest there is. */
-function scorePlot(values: readonly number[], highest: number): Html {
-  return histogram(values, { step: 0.1, label: "mean level", end: Math.max(1, highest) });
-}
-
-/** Returns a plot of how many mails have which probability. */
-function probabilityPlot(values: readonly number[]): Html {
-  return histogram(values, { step: 0.05, label: "probability of yes", end: 1 });
-}
+type Counts = ReadonlyMap<number, number>;
 
 /** Returns how many mails have which option, as bars. */
-function choicePlot(values: readonly number[], names: readonly string[]): Html {
-  const counts = new Map(names.map((name) => [name, 0]));
-  for (const value of values) {
-    const name = names[value] ?? "";
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  return listOf([...counts].filter(([, count]) => count > 0));
+function choicePlot(counts: Counts, names: readonly string[]): Html {
+  const all = names.map((name, option) => [name, counts.get(option) ?? 0] as const);
+  return listOf(all.filter(([, count]) => count > 0));
 }
 
 /** Returns who sent the most mails, as bars. */
@@ -102,17 +89,14 @@ function sendersPlot(senders: ReadonlyMap<string, number>): Html {
 function timePlot(
   title: string,
   {
-    values,
+    levels,
     days,
     highest,
-  }: { values: readonly number[]; days: readonly number[]; highest: number },
+  }: { levels: readonly number[]; days: readonly number[]; highest: number },
 ): Html {
-  const found = values
-    .map((y, at) => ({ x: days[at] ?? Number.NaN, y }))
-    .filter(({ x }) => !Number.isNaN(x));
-  if (found.length === 0) return nothing;
-  const [first, last] = found.reduce(
-    ([first, last], { x }) => [Math.min(first, x), Math.max(last, x)] as const,
+  if (days.length === 0) return nothing;
+  const [first, last] = days.reduce(
+    ([first, last], x) => [Math.min(first, x), Math.max(last, x)] as const,
     [Infinity, -Infinity] as const,
   );
   const room = Math.max(DAY_MS, (last - first) / 40);
@@ -124,7 +108,12 @@ function timePlot(
   // Half a dot of room above the highest level.
   const y = { domain: [0, top * 1.03], label: "mean level", ticks: Math.min(top, 8) } as const;
   return plot({ title: `${title} over time`, x, y }, (scales) =>
-    found.length > DOTS ? cells(cellsOf(found, x.domain, y.domain), scales) : points(found, scales),
+    days.length > DOTS
+      ? cells(cellsOf({ levels, days }, x.domain, y.domain), scales)
+      : points(
+          days.map((x, at) => ({ x, y: levels[at] ?? 0 })),
+          scales,
+        ),
   );
 }
 
@@ -138,19 +127,20 @@ interface HistogramOptions {
   readonly end: number;
 }
 
-function histogram(values: readonly number[], { step, label, end }: HistogramOptions): Html {
-  if (values.length === 0) return nothing;
+function histogram(counts: Counts, { step, label, end }: HistogramOptions): Html {
+  if (counts.size === 0) return nothing;
+  const bins = new Map<number, number>();
   // A value that the decimals of the step cannot hold lies a little below its bar.
-  const bins = Map.groupBy(values, (value) => Math.floor(value / step + 1e-9));
-  const counts = [...bins].map(([bin, { length }]) => {
-    return { from: bin * step, to: (bin + 1) * step, count: length };
+  for (const [value, count] of counts) addTo(bins, Math.floor(value / step + 1e-9), count);
+  const all = [...bins].map(([bin, count]) => {
+    return { from: bin * step, to: (bin + 1) * step, count };
   });
-  const most = Math.max(...counts.map(({ count }) => count));
+  const most = Math.max(...bins.values());
   const x = { domain: [0, end + step], label } as const;
   const y = { domain: [0, most], label: "mails", ticks: Math.min(5, most) } as const;
   return plot(
     { title: `mails by ${label}`, x, y: { ...y, format: printCount }, height: 220 },
-    (scales) => bars(counts, scales),
+    (scales) => bars(all, scales),
   );
 }
 
@@ -162,18 +152,21 @@ function listOf(all: readonly (readonly [string, number])[]): Html {
 }
 
 function cellsOf(
-  found: readonly { readonly x: number; readonly y: number }[],
+  { levels, days }: { levels: readonly number[]; days: readonly number[] },
   [left, right]: readonly [number, number],
   [bottom, top]: readonly [number, number],
 ) {
   const [width, height] = [(right - left) / CELLS.columns, (top - bottom) / CELLS.rows];
   const columnOf = (x: number) => Math.floor((x - left) / width);
   const rowOf = (y: number) => Math.floor((y - bottom) / height);
-  const same = Map.groupBy(found, ({ x, y }) => columnOf(x) * CELLS.rows + rowOf(y));
-  return [...same].map(([cell, { length }]) => {
+  const counts = new Map<number, number>();
+  for (const [at, x] of days.entries()) {
+    addTo(counts, columnOf(x) * CELLS.rows + rowOf(levels[at] ?? 0));
+  }
+  return [...counts].map(([cell, count]) => {
     const [column, row] = [Math.floor(cell / CELLS.rows), cell % CELLS.rows];
     const from = { x: left + column * width, y: bottom + row * height };
-    return { from, to: { x: from.x + width, y: from.y + height }, count: length };
+    return { from, to: { x: from.x + width, y: from.y + height }, count };
   });
 }
 

@@ -29,7 +29,8 @@ export interface ReportParts extends NumberParts {
 
 /** Returns one page about results, piece by piece: a list to act on, then the numbers. */
 export function* reportPage(parts: ReportParts): Generator<string> {
-  const { list, script } = parts;
+  using list = parts.list;
+  const { script } = parts;
   const title = `Triage of ${printMails(list.length)}`;
   const body = html`<header>
       <h1>${title}</h1>

@@ -2,29 +2,41 @@ import type { MailRow, ShownQuestion } from "./mail-row.ts";
 
 /** What the plots of a page are drawn from: numbers, and no mail. */
 export class Tally {
-  /** Of each question, its value for each mail that is answered. */
-  readonly values: readonly number[][];
-  /** The day of each of these mails, in milliseconds; NaN where there is none. */
+  /** Of each question, how many mails have which value. */
+  readonly counts: readonly Map<number, number>[];
+  /** The days of the answered mails that have one, in milliseconds. */
   readonly days: number[] = [];
+  /** Of each score question, the mean level of each of these mails. */
+  readonly levels: ReadonlyMap<number, number[]>;
   /** How many mails each address sent. */
   readonly senders = new Map<string, number>();
   failed = 0;
   added = 0;
 
   constructor(questions: readonly ShownQuestion[]) {
-    this.values = questions.map(() => []);
+    this.counts = questions.map(() => new Map());
+    this.levels = new Map(
+      questions.flatMap(({ type }, at) => (type === "score" ? [[at, []] as const] : [])),
+    );
   }
 
   /** Adds a mail. */
   add({ answers, day, isNew, sender, address }: MailRow): void {
-    const from = (address || sender).toLowerCase();
-    this.senders.set(from, (this.senders.get(from) ?? 0) + 1);
+    addTo(this.senders, (address || sender).toLowerCase());
     this.added += Number(isNew);
     if (answers === null) {
       this.failed += 1;
       return;
     }
-    this.days.push(Date.parse(day));
-    for (const [at, { value }] of answers.entries()) this.values[at]?.push(value);
+    for (const [at, { value }] of answers.entries()) addTo(this.counts[at], value);
+    const time = Date.parse(day);
+    if (Number.isNaN(time)) return;
+    this.days.push(time);
+    for (const [at, levels] of this.levels) levels.push(answers[at]?.value ?? 0);
   }
+}
+
+/** Counts one more of a kind. */
+export function addTo<TKey>(counts: Map<TKey, number> | undefined, key: TKey, count = 1): void {
+  counts?.set(key, (counts.get(key) ?? 0) + count);
 }

@@ -1,6 +1,7 @@
 import { bundleScript } from "evaluator-page-kit/bundle-script";
 import { basename, resolve } from "node:path";
 import {
+  CliError,
   printable,
   printTexts,
   toFileError,
@@ -29,6 +30,9 @@ import { Sections } from "./sections.ts";
 import { Tally } from "./tally.ts";
 import { namesOf, type ShownSender, toMailRow } from "./to-mail-row.ts";
 
+// Who wrote once in a million mails is not worth its memory.
+const SENDERS_KEPT = 10_000;
+
 /**
  * Makes a page from the results of the newest run: `.triage.html` in place of `.json`, or printed
  * where no file is named.
@@ -36,6 +40,21 @@ import { namesOf, type ShownSender, toMailRow } from "./to-mail-row.ts";
  * @throws CliError when there are no results, or the page cannot be written.
  */
 export async function writeReport(command: ReportCommand, context: TriageContext): Promise<number> {
+  try {
+    return await makeAndWrite(command, context);
+  } catch (error) {
+    throw toSortError(error);
+  }
+}
+
+// The journal's own errors have been told by then.
+function toSortError(error: unknown): unknown {
+  if (!(error instanceof Error) || !("errcode" in error)) return error;
+  const problem = printable`Cannot sort the mails in a temporary file: ${error.message}.`;
+  return new CliError(`${problem} Make room there, or name another folder with TMPDIR.`);
+}
+
+async function makeAndWrite(command: ReportCommand, context: TriageContext): Promise<number> {
   const { cwd, stderr } = context;
   const pieces = await withResults({ ...command, isOrdered: false }, context, async (results) =>
     makeReport(results, command, context),
@@ -123,6 +142,7 @@ async function readRows(
     const answered = toAnswered(row, { calibration, newMails });
     if (isShown?.(answered) === false) continue;
     const rule = plan?.take(answered) ?? -1;
+    if (senders.size >= SENDERS_KEPT) senders.clear();
     const shown = toMailRow(row, { answered, asked, rule, senders });
     list.add(shown, sections.rankOf(shown.answers));
     tally.add(shown);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
 import { sampleMail } from "../testing/samples.ts";
-import { AnsweredCalls, startProgram } from "../testing/start-program.ts";
+import { AnsweredCalls, startProgram, startWords } from "../testing/start-program.ts";
 import { folderWith, readResults, startOnGateway } from "../testing/start-triage.ts";
 
 // A limit on the size of files stands in for the full disk: it lets the first blocks through, stops
@@ -68,4 +68,19 @@ test("a disk that fills up while answers come in ends the run before the next ca
   expect(again.exitCode).toBe(0);
   expect(again.stderr).toContain(`1 in flight when an earlier run ended`);
   expect(answered.total).toBe(41);
+});
+
+test("a disk that is full when a report is sorted is told, and leaves the report before", async () => {
+  const subject = "A subject as long as a book. ".repeat(2000);
+  const mails = Array.from({ length: 60 }, (_, index) => sampleMail({ id: `m-${index}`, subject }));
+  const { folder, run } = await folderAndService(mails);
+  expect(await run()).toMatchObject({ exitCode: 0 });
+  await writeFile(join(folder, "inbox.triage.html"), "the one before");
+  const options = { cwd: folder, env: {}, mostKilobytes: 1000 };
+  const { exitCode, stderr } = await startWords(["report", "inbox.json"], options).ended;
+  expect(stderr).toBe(
+    "Cannot sort the mails in a temporary file: disk I/O error. Make room there, or name another folder with TMPDIR.\n",
+  );
+  expect(exitCode).toBe(1);
+  expect(await readFile(join(folder, "inbox.triage.html"), "utf8")).toBe("the one before");
 });
