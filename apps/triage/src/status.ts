@@ -133,7 +133,7 @@ interface FileRun {
 }
 
 function describeFile(progress: JournalProgress, { perMs, isRunning }: FileRun): string {
-  const { mails, answered, failed, begun, costUsd } = progress;
+  const { mails, answered, failed, refused, begun, costUsd } = progress;
   const left = mails - answered - failed;
   const speed =
     perMs > 0
@@ -147,11 +147,11 @@ function describeFile(progress: JournalProgress, { perMs, isRunning }: FileRun):
       `${printCount(failed)} failed`,
       ...(isRunning || begun > 0 ? [`${printCount(begun)} ${inFlight}`] : []),
     ],
-    ...(isRunning || answered === mails
+    ...(isRunning || answered + refused === mails
       ? []
       : [
           [
-            `No run is under way; "npm run triage -- work" asks for the other ${printCount(mails - answered)}.`,
+            `No run is under way; "npm run triage -- work" asks for the other ${printCount(mails - answered - refused)}.`,
           ],
         ]),
   ];

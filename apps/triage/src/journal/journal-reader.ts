@@ -56,6 +56,8 @@ export interface JournalProgress {
   readonly answered: number;
   /** Mails whose newest call failed. */
   readonly failed: number;
+  /** Those of them that are not asked about again. */
+  readonly refused: number;
   /** Calls that were sent, and whose end is not known. */
   readonly begun: number;
   /** Of all answers that say what they cost, in US dollars; null when none says it. */
@@ -90,6 +92,7 @@ const statements = {
   progress:
     "SELECT (SELECT count(*) FROM mails) AS mails, (SELECT count(*) FROM begun) AS begun, " +
     "(SELECT count(*) FROM mails WHERE error IS NOT NULL) AS failed, " +
+    "(SELECT count(*) FROM mails JOIN refusals USING (call)) AS refused, " +
     "(SELECT count(*) FROM mails JOIN answers USING (call)) AS answered, " +
     "(SELECT sum(evaluation ->> 'costUsd') FROM answers) AS costUsd",
   runs: "SELECT facts FROM runs ORDER BY run",
@@ -155,6 +158,7 @@ export class JournalReader extends KeptAnswers {
       mails: count("mails"),
       answered: count("answered"),
       failed: count("failed"),
+      refused: count("refused"),
       begun: count("begun"),
       costUsd: row["costUsd"] == null ? null : count("costUsd"),
     };

@@ -11,6 +11,10 @@ ALTER TABLE mails ADD COLUMN after INTEGER;
 ALTER TABLE mails ADD COLUMN source TEXT;
 `;
 
+/** The calls that the service refuses for good; a journal of an earlier day lacks them. */
+export const refusalsTable =
+  "refusals (call INTEGER PRIMARY KEY REFERENCES calls (call), error TEXT NOT NULL) STRICT";
+
 /** Bytes in a page: three answers fit into one, and one into few pages of the system. */
 export const pageSize = 8192;
 

@@ -17,9 +17,12 @@ export interface NotedMail extends MailEntry {
   readonly note?: string | null;
 }
 
-/** How the call about a mail ended: with an answer about its state, or with an error. */
+/** How the call about a mail ended: with an answer about its state, or with an error; a refusal is for good. */
 export type CallEnd = MailEntry &
-  ({ readonly state: JsonValue; readonly evaluation: Evaluation } | { readonly error: string });
+  (
+    | { readonly state: JsonValue; readonly evaluation: Evaluation }
+    | { readonly error: string; readonly isRefusal?: boolean }
+  );
 
 interface WaitingEnd extends PromiseWithResolvers<void> {
   readonly end: CallEnd;
@@ -33,9 +36,9 @@ const statements = {
   addCall: "INSERT OR IGNORE INTO calls (key) VALUES (?)",
   // The run that notes it will be the next row of its table.
   noteMail:
-    "INSERT INTO mails (id, call, seen, after, source) SELECT ?, call, ?, ?, ? FROM calls WHERE key = ? " +
-    "ON CONFLICT (id) DO UPDATE SET call = excluded.call, error = NULL, seen = excluded.seen, " +
-    "source = excluded.source",
+    "INSERT INTO mails (id, call, error, seen, after, source) SELECT ?, call, error, ?, ?, ? " +
+    "FROM calls LEFT JOIN refusals USING (call) WHERE key = ? ON CONFLICT (id) DO UPDATE SET " +
+    "call = excluded.call, error = excluded.error, seen = excluded.seen, source = excluded.source",
   nextRun: "SELECT coalesce(max(run), 0) + 1 AS run FROM runs",
   lastWhole: "SELECT max(run) AS run FROM runs WHERE facts ->> 'finishedAt' IS NOT NULL",
   begin: "INSERT OR IGNORE INTO begun SELECT call FROM calls WHERE key = ?",
@@ -44,6 +47,7 @@ const statements = {
     "INSERT OR REPLACE INTO answers " +
     "SELECT call, (SELECT setup FROM setups WHERE hash = ?), ?, ?, ? FROM calls WHERE key = ?",
   noteError: "UPDATE mails SET error = ? WHERE id = ?",
+  refuse: "INSERT OR REPLACE INTO refusals SELECT call, ? FROM calls WHERE key = ?",
   addRun: "INSERT INTO runs (facts) VALUES (?)",
 };
 
@@ -159,9 +163,10 @@ export class Journal extends JournalReader implements Disposable {
   }
 
   #end(end: CallEnd, nextKey: string | null): void {
-    const { noteError, forgetBegun, begin } = this.#statements;
+    const { noteError, refuse, forgetBegun, begin } = this.#statements;
     if ("error" in end) noteError.run(end.error, end.id);
     else this.#keep(end);
+    if ("error" in end && end.isRefusal === true) refuse.run(end.error, end.key);
     forgetBegun.run(end.key);
     if (nextKey !== null) begin.run(nextKey);
   }

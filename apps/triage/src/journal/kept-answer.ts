@@ -152,12 +152,14 @@ class KeptText implements KeptEvaluation {
   }
 }
 
-/** What is known of an answer that is wanted. */
-export type CallStatus = "answered" | "begun" | "changed" | "unknown";
+/** What is known of an answer that is wanted; one that is refused is not asked for again. */
+export type CallStatus = "answered" | "refused" | "begun" | "changed" | "unknown";
 
 const byKey =
   "SELECT key, state, evaluation, digest FROM calls JOIN answers USING (call) WHERE key = ?";
-const begunByKey = "SELECT key FROM calls JOIN begun USING (call) WHERE key = ?";
+const openByKey =
+  "SELECT begun.call AS begun, refusals.call AS refused FROM calls " +
+  "LEFT JOIN begun USING (call) LEFT JOIN refusals USING (call) WHERE key = ?";
 
 /** Looks up the answers of a journal by their keys; a CliError says when it is damaged. */
 export class KeptAnswers {
@@ -186,7 +188,9 @@ export class KeptAnswers {
   #statusOf(key: string): CallStatus {
     const [row] = this.all(byKey, key);
     if (row !== undefined) return isAsWritten(row) ? "answered" : "changed";
-    return this.all(begunByKey, key).length === 0 ? "unknown" : "begun";
+    const [open] = this.all(openByKey, key);
+    if (open?.["refused"] != null) return "refused";
+    return open?.["begun"] == null ? "unknown" : "begun";
   }
 
   /** Returns the rows of a query, which is prepared once. */

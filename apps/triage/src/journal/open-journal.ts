@@ -8,6 +8,7 @@ import {
   journalUpgrade,
   journalVersion,
   pageSize,
+  refusalsTable,
 } from "./journal-schema.ts";
 
 const moveIt = "Move it away to start a new one; the answers in it are then asked for again.";
@@ -101,6 +102,7 @@ export function openForReading(
         );
       }
       if (isChecked) checkDamage(database);
+      if (!hasRefusals(database)) database.exec(`CREATE TEMP TABLE ${refusalsTable}`);
     });
   } catch (error) {
     throw toJournalError(error, path);
@@ -191,6 +193,7 @@ function prepareDatabase(database: DatabaseSync, path: string): void {
   database.exec("PRAGMA wal_autocheckpoint = 2000; BEGIN IMMEDIATE");
   if (isNew) database.exec(journalTables);
   else if (isOfVersionBefore(database)) database.exec(journalUpgrade);
+  database.exec(`CREATE TABLE IF NOT EXISTS ${refusalsTable}`);
   database.exec(`PRAGMA application_id = ${applicationId}`);
   database.exec(`PRAGMA user_version = ${journalVersion}; COMMIT`);
 }
@@ -202,6 +205,12 @@ function isEmpty(database: DatabaseSync): boolean {
     (name) => readPragma(database, name) !== 0,
   );
   return !isMarked && database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
+}
+
+function hasRefusals(database: DatabaseSync): boolean {
+  return (
+    database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'refusals'").get() !== undefined
+  );
 }
 
 function checkVersion(database: DatabaseSync, path: string): void {

@@ -18,7 +18,7 @@ import type {
 import type { CallEnd } from "../journal/journal.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
 import { evaluationUsd, type Price, type RunTotals } from "../run/cost.ts";
-import { callLimits, endsRun } from "../run/ask-calls.ts";
+import { callLimits, endsRun, isTooLong } from "../run/ask-calls.ts";
 import { type ChunkSetting, type ChunkWork, toRequest } from "./chunk-work.ts";
 import { HeldChunks } from "./held-chunks.ts";
 import { startReports } from "./worker-reports.ts";
@@ -203,9 +203,9 @@ class RunWorker {
       return { end: { ...answer, costUsd: usd }, usd, counted };
     } catch (error) {
       if (!(error instanceof EvaluatorError)) throw error;
-      const failure = { error: toPrintable(error.message), isRetryable: error.isRetryable };
-      const end = { idx, ...failure, isFinal: endsRun(error) };
-      return { end, usd: 0, counted: { id, key, error: failure.error } };
+      const failure = { error: toPrintable(error.message), isRefusal: isTooLong(error) };
+      const end = { idx, ...failure, isRetryable: error.isRetryable, isFinal: endsRun(error) };
+      return { end, usd: 0, counted: { id, key, ...failure } };
     }
   }
 

@@ -5,12 +5,13 @@ import {
   createEvaluator,
   type Evaluator,
   EvaluatorError,
+  StatusError,
 } from "evaluator-client";
 import type { CallEnd, Journal } from "../journal/journal.ts";
 import { Budget, type Price, RunTotals } from "./cost.ts";
 import { limitsOf } from "./estimate.ts";
 import { startDrain } from "./interruption.ts";
-import { type CallPlan, type PlannedCall, requestFor } from "./plan-calls.ts";
+import { type CallPlan, isEnded, type PlannedCall, requestFor } from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -57,7 +58,7 @@ export async function askMissing(plan: CallPlan, options: AskOptions): Promise<A
   const streak = new FailureStreak();
   const drain = startDrain(signal, context);
   const startedAt = clock.now();
-  const total = plan.length - plan.count("answered");
+  const total = plan.open;
   const hideProgress = showProgress(stderr, { clock, total, totals });
   try {
     const asked = { ...options, totals, budget, streak, signal: drain.signal };
@@ -132,7 +133,7 @@ async function* callsToBegin(
 ): AsyncGenerator<PlannedCall, undefined> {
   try {
     for await (const call of plan.calls()) {
-      if (call.status === "answered") continue;
+      if (isEnded(call)) continue;
       if (context.signal.aborted || streak.finalError !== null) return;
       if (!budget.allows(() => requestFor(context, call.mail))) return;
       yield call;
@@ -182,8 +183,20 @@ async function askOne(
     if (!(error instanceof EvaluatorError)) throw error;
     streak.failed(error);
     budget.failed();
-    return { id, key, error: toPrintable(error.message) };
+    return { id, key, error: toPrintable(error.message), isRefusal: isTooLong(error) };
   }
+}
+
+const tooLong =
+  /too (?:long|large|many tokens)|context[ _](?:length|size|window)|exceed.{0,80}(?:length|size|tokens)|tokens.{0,80}exceed/i;
+
+/** Returns whether the service refuses a mail as too long, which it does each time. */
+export function isTooLong(error: EvaluatorError): boolean {
+  if (!(error instanceof StatusError)) return false;
+  const { status, type, message } = error;
+  return (
+    status === 413 || ((status === 400 || status === 422) && tooLong.test(`${type} ${message}`))
+  );
 }
 
 /** Returns whether every further call would fail for the same reason: ours, such as a wrong key. */

@@ -55,9 +55,13 @@ export function describeMachines(
 }
 
 /** Returns what a run will take, in one line. */
-export function describeEstimate(estimate: RunEstimate, kept: number): string {
+export function describeEstimate(estimate: RunEstimate, kept: number, refused = 0): string {
   const { mails, calls, inputTokens, costUsd, durationMs, price } = estimate;
-  const journal = kept === 0 ? "" : `; ${printCount(kept)} answered already`;
+  const ended = [
+    kept === 0 ? [] : `${printCount(kept)} answered already`,
+    refused === 0 ? [] : `${printCount(refused)} refused as too long`,
+  ].flat();
+  const journal = ended.length === 0 ? "" : `; ${ended.join(", ")}`;
   const inCalls = calls === mails ? "" : ` in at most ${printCount(calls)} calls`;
   const isUnpriced = mails > 0 && price.inputUsdPerMillionTokens === null;
   const cost = isUnpriced ? noKnownPrice : printUsd(costUsd);

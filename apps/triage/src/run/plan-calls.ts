@@ -10,7 +10,7 @@ import { StateAdditions } from "./state-additions.ts";
 
 /** Mails planned at once: each group waits for the disk once. Chosen, not measured. */
 const GROUP_SIZE = 500;
-const allStatuses: readonly CallStatus[] = ["unknown", "answered", "begun", "changed"];
+const allStatuses: readonly CallStatus[] = ["unknown", "answered", "refused", "begun", "changed"];
 /** Beyond these a repeated state is looked for in a pass of its own, in less memory. Chosen. */
 const COUNTED_AT_MOST = 1_000_000;
 const noPrice = { inputUsdPerMillionTokens: 0 };
@@ -76,7 +76,7 @@ export class CallPlan {
   #length = 0;
   /** Of the keys of each group, which show that the input has not changed. */
   readonly #digests: Buffer[] = [];
-  readonly #counts = { unknown: 0, answered: 0, begun: 0, changed: 0 };
+  readonly #counts = { unknown: 0, answered: 0, refused: 0, begun: 0, changed: 0 };
   #missing = { calls: 0, inputTokens: 0 };
   /** What a dry run counts beside the calls; null for any other run. */
   readonly additions: StateAdditions | null;
@@ -98,6 +98,11 @@ export class CallPlan {
   /** How many calls there are. */
   get length(): number {
     return this.#length;
+  }
+
+  /** How many calls are to be made. */
+  get open(): number {
+    return this.#length - this.#counts.answered - this.#counts.refused;
   }
 
   /** What is to be asked, estimated: calls of the model, and their input tokens. */
@@ -124,7 +129,7 @@ export class CallPlan {
     this.#length += 1;
     this.#counts[status] += 1;
     this.additions?.add(mail);
-    if (status === "answered") return;
+    if (isEnded({ status })) return;
     const { transport } = this.#context;
     const request = requestFor(this.#context, mail);
     const { calls, inputTokens } = estimateCost([request], { ...noPrice, transport });
@@ -168,6 +173,11 @@ export class CallPlan {
   #keyOf({ mail }: InputMail): string {
     return callKey(this.#setup, JSON.stringify(this.#context.toState(mail)));
   }
+}
+
+/** Returns whether a call is not made again. */
+export function isEnded({ status }: Pick<PlannedCall, "status">): boolean {
+  return status === "answered" || status === "refused";
 }
 
 function digestOf(key: string): Buffer {

@@ -80,6 +80,7 @@ function describeRun(plan: CallPlan, { totals, elapsedMs }: AskOutcome): string 
   const notes = [
     note(totals.failed, "failed"),
     note(plan.count("answered"), "answered already"),
+    note(plan.count("refused"), "refused as too long by an earlier run and not asked again"),
     note(plan.count("begun"), "in flight when an earlier run ended and asked again"),
     note(plan.count("changed"), "not in the journal as written and asked again"),
   ].join("");
@@ -118,7 +119,7 @@ export function unfinished(
 
 async function toRecords(
   plan: CallPlan,
-  { context, journal, outcome }: ResultsOptions,
+  { context, journal }: ResultsOptions,
   news: NewMails | null,
 ): Promise<{ records: TriageRecord[]; shown: TableRow[] }> {
   const { questions } = context;
@@ -126,7 +127,7 @@ async function toRecords(
   const shown: TableRow[] = [];
   for await (const { mail, key } of plan.calls()) {
     const evaluation = journal.answer(key, questions);
-    const error = outcome.failures.get(key)?.error ?? null;
+    const error = evaluation === null ? journal.endOf(mail.id, questions).error : null;
     const record = toRecord(mail, { evaluation, error }, context);
     records.push(record);
     if (!isInTable({ mail, record, kept: evaluation, news }, context)) continue;

@@ -43,7 +43,10 @@ export async function triageFile(run: TriageRun, program: TriageContext): Promis
   const plan = await planCalls(context, { journal, noteMails });
   journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
   const estimate = await estimateFor(plan, context);
-  stderr.write(input.describeLeftOut() + describeEstimate(estimate, plan.count("answered")));
+  stderr.write(
+    input.describeLeftOut() +
+      describeEstimate(estimate, plan.count("answered"), plan.count("refused")),
+  );
   await checkCost(estimate, { ...context, ...run });
   const { price } = estimate;
   const outcome = await askMissing(plan, { context, journal, price });
@@ -86,7 +89,7 @@ async function dryRun(context: RunContext): Promise<string> {
 /** Returns what the calls of a plan that have no answer will take, and at what price. */
 export async function estimateFor(plan: CallPlan, context: RunContext): Promise<RunEstimate> {
   const { run, transport, service, signal } = context;
-  const mails = plan.length - plan.count("answered");
+  const mails = plan.open;
   const catalog = mails === 0 ? null : context.catalog;
   const { modelId } = service;
   const isDocumented = hasDocumentedPrice(transport);
@@ -104,7 +107,7 @@ export function describeDryRun(
 ): string {
   const limits = limitsOf(run, transport);
   return (
-    describeEstimate(estimate, plan.count("answered")) +
+    describeEstimate(estimate, plan.count("answered"), plan.count("refused")) +
     describeMachines(estimate.calls, { concurrency: run.concurrency, limits }) +
     (plan.additions?.describe(estimate.price) ?? "")
   );
