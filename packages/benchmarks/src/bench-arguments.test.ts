@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { defaultOut, readBenchArguments } from "./bench-arguments.ts";
+import { readBenchArguments } from "./bench-arguments.ts";
 import { targetNames } from "./targets/targets.ts";
-import { ownClient } from "./client-build.ts";
 import { sectionNames } from "./sections.ts";
 
 test("nothing given means a short run of everything", () => {
@@ -9,8 +8,6 @@ test("nothing given means a short run of everything", () => {
     long: false,
     sections: sectionNames,
     targets: targetNames,
-    out: defaultOut,
-    client: ownClient,
     against: null,
     profile: null,
   });
@@ -25,10 +22,9 @@ test("parts and targets are run in their own order", () => {
 });
 
 test("paths are relative to where the person stands", () => {
-  const words = ["--out", "a.json", "--against", "../b", "--profile", "/c"];
+  const words = ["--against", "../b", "--profile", "/c"];
   const given = readBenchArguments(words, "/somewhere/here");
   expect(given).toMatchObject({
-    out: "/somewhere/here/a.json",
     against: "/somewhere/b",
     profile: "/c",
   });

@@ -1,7 +1,6 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseWords, readPositionals, readWordList } from "evaluator-cli-kit";
 import { targetNames, type TargetName } from "./targets/targets.ts";
-import { ownClient, repository } from "./client-build.ts";
 import { type SectionName, sectionNames } from "./sections.ts";
 
 /** What the command line asks for. */
@@ -9,25 +8,16 @@ export interface BenchArguments {
   readonly long: boolean;
   readonly sections: readonly SectionName[];
   readonly targets: readonly TargetName[];
-  /** Where the figures go as JSON. */
-  readonly out: string;
-  /** The client's workspace that is measured. */
-  readonly client: string;
   /** The client's workspace in another checkout, to be measured as well, or null. */
   readonly against: string | null;
   /** Where CPU profiles go, or null. */
   readonly profile: string | null;
 }
 
-/** Where the figures go when nothing else is said; not under version control. */
-export const defaultOut = join(repository, "packages/benchmarks/reports/benchmark.json");
-
 const options = {
   long: { type: "boolean", default: false },
   only: { type: "string" },
   targets: { type: "string" },
-  out: { type: "string" },
-  client: { type: "string" },
   against: { type: "string" },
   profile: { type: "string" },
 } as const;
@@ -53,8 +43,6 @@ export function readBenchArguments(words: readonly string[], cwd: string): Bench
     long: values.long,
     sections: some("only", sectionNames),
     targets: some("targets", targetNames),
-    out: path(values.out) ?? defaultOut,
-    client: path(values.client) ?? ownClient,
     against: path(values.against),
     profile: path(values.profile),
   };
@@ -67,10 +55,7 @@ export const usage = `Usage: npm run bench -- [options]
   --only A,B        only these parts: ${sectionNames.join(", ")}
   --targets A,B     only these ways to ask, in calls:
                     ${targetNames.join("\n                    ")}
-  --client FOLDER   measure the SDK of another checkout: its packages/evaluator-client
   --against FOLDER  measure the SDK of another checkout as well, where calls are compared
   --profile FOLDER  leave a CPU profile of each asking process there
-  --out FILE        write all figures there as JSON; packages/benchmarks/reports/benchmark.json
-                    when not given
   --help            print this
 `;

@@ -1,5 +1,5 @@
 import { markdownTable } from "markdown-table";
-import { max, median, min, quantile } from "simple-statistics";
+import { median, quantile } from "simple-statistics";
 import type { ReportTable } from "./section.ts";
 
 /** What many measurements of one thing amount to. */
@@ -9,8 +9,6 @@ export interface Summary {
   readonly lowerQuartile: number;
   /** A quarter of the measurements is above it. */
   readonly upperQuartile: number;
-  readonly min: number;
-  readonly max: number;
 }
 
 /** Sums up measurements, of which there is at least one. */
@@ -20,8 +18,6 @@ export function summarise(values: readonly number[]): Summary {
     median: median(numbers),
     lowerQuartile: quantile(numbers, 0.25),
     upperQuartile: quantile(numbers, 0.75),
-    min: min(numbers),
-    max: max(numbers),
   };
 }
 

@@ -33,7 +33,7 @@ test("a mistyped word ends it with what can be given, before anything is measure
 });
 
 test("a folder without a client is named, with what to give instead", async () => {
-  expect(await endOf("--only", "calls", "--client", import.meta.dirname)).toMatchObject({
+  expect(await endOf("--only", "calls", "--against", import.meta.dirname)).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/There is no client in .*benchmarks\/src; name a checkout/),
   });

@@ -17,8 +17,8 @@ export interface SectionContext {
   readonly tell: (line: string) => void;
 }
 
-/** A part of the benchmark. */
-export type Section = (context: SectionContext) => Promise<SectionResult>;
+/** A part of the benchmark: measures, and returns what it found. */
+export type Section = (context: SectionContext) => Promise<readonly ReportTable[]>;
 
 /** A table as it is printed: the first column is text, the others are numbers. */
 export interface ReportTable {
@@ -27,12 +27,6 @@ export interface ReportTable {
   readonly rows: readonly (readonly string[])[];
   /** What a reader must know, in a line. */
   readonly note?: string;
-}
-
-/** What one part of the benchmark found: tables for people, and everything measured for programs. */
-export interface SectionResult {
-  readonly tables: readonly ReportTable[];
-  readonly data: unknown;
 }
 
 /** How much is measured. */

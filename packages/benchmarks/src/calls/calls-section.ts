@@ -1,13 +1,13 @@
 import { sampleExchanges } from "../sample-requests.ts";
 import { printNumber, printSummary, compareRounds, type Summary, summarise } from "../figures.ts";
-import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
+import type { ReportTable, SectionContext } from "../section.ts";
 import {
   type Contestant,
   startContestants,
   measureRounds,
   type RoundsByName,
 } from "./contestants.ts";
-import { type Allocation, allocationFlags, type Round } from "./run-round.ts";
+import { type Allocation, allocationFlags } from "./run-round.ts";
 import { references } from "../targets/targets.ts";
 
 /** What was found about one target at one number of calls in flight. */
@@ -21,11 +21,10 @@ interface CallFigures {
   readonly cpuAgainstRaw: Summary | null;
   /** CPU per call against this SDK in the same rounds; null when that was not measured. */
   readonly cpuAgainstSdk: Summary | null;
-  readonly rounds: readonly Round[];
 }
 
 /** Measures processor time, rate and allocation of one call, four questions each. */
-export async function callsSection(context: SectionContext): Promise<SectionResult> {
+export async function callsSection(context: SectionContext): Promise<ReportTable[]> {
   await context.server.answer(sampleExchanges.mail);
   const contestants = await startContestants(context);
   const figures: CallFigures[] = [];
@@ -39,8 +38,7 @@ export async function callsSection(context: SectionContext): Promise<SectionResu
     await Promise.all(contestants.map(({ process }) => process.close()));
   }
   const allocations = await measureAllocations(context);
-  const tables = [32, 1].map((concurrency) => toTable(figures, { concurrency, allocations }));
-  return { tables, data: { figures, allocations: Object.fromEntries(allocations) } };
+  return [32, 1].map((concurrency) => toTable(figures, { concurrency, allocations }));
 }
 
 function toFigures(
@@ -61,7 +59,6 @@ function toFigures(
       callsPerSecond: summarise(own.map(({ calls, wallMs }) => (calls / wallMs) * 1000)),
       cpuAgainstRaw: raw === undefined ? null : compareRounds(cpu, raw),
       cpuAgainstSdk: sdk === undefined ? null : compareRounds(cpu, sdk),
-      rounds: own,
     };
   });
 }

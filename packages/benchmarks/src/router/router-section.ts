@@ -2,7 +2,7 @@ import { measureRounds, type Runner, type RoundsByName } from "../calls/contesta
 import { sampleExchanges } from "../sample-requests.ts";
 import { type Child, startChild } from "evaluator-cli-kit/child";
 import { printNumber, printSummary, type Summary, summarise } from "../figures.ts";
-import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
+import type { ReportTable, SectionContext } from "../section.ts";
 import type { DriverService, RouteKind } from "./driver-process.ts";
 import { type StartedServer, startPassThrough, startRouter } from "../process/program.ts";
 
@@ -29,7 +29,7 @@ interface RouteFigures {
 }
 
 /** Measures what the router adds to the two upstream calls that it makes for each message. */
-export async function routerSection(context: SectionContext): Promise<SectionResult> {
+export async function routerSection(context: SectionContext): Promise<ReportTable[]> {
   const { server, tell, scale } = context;
   await server.answer(sampleExchanges.message);
   const { gateway } = server.addresses;
@@ -46,7 +46,7 @@ export async function routerSection(context: SectionContext): Promise<SectionRes
       const rounds = await measureRounds(drivers, { scale, concurrency });
       figures.push(...kinds.map((kind) => toFigures(kind, concurrency, rounds)));
     }
-    return { tables: [1, 32].map((concurrency) => toTable(concurrency, figures)), data: figures };
+    return [1, 32].map((concurrency) => toTable(concurrency, figures));
   } finally {
     await Promise.all(drivers.map(({ child }) => child.close()));
     for (const each of Object.values(servers)) await each.stop();

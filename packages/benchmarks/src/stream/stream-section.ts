@@ -1,7 +1,7 @@
 import { loadavg } from "node:os";
 import { startChild, type Child } from "evaluator-cli-kit/child";
 import { printNumber, printSummary, rotate, type Summary, summarise } from "../figures.ts";
-import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
+import type { ReportTable, SectionContext } from "../section.ts";
 import { type StartedServer, startPassThrough, startRouter } from "../process/program.ts";
 import type { ClientService } from "./client-process.ts";
 import type { UpstreamService } from "./upstream-process.ts";
@@ -36,7 +36,7 @@ interface Bench {
 const startClient = () => startChild<ClientService>(new URL("client-process.ts", import.meta.url));
 
 /** Measures what a streamed delta costs, and whether others are answered while long replies are read. */
-export async function streamSection({ scale, tell }: SectionContext): Promise<SectionResult> {
+export async function streamSection({ scale, tell }: SectionContext): Promise<ReportTable[]> {
   const upstream = startChild<UpstreamService>(new URL("upstream-process.ts", import.meta.url));
   const [reader, prober] = [startClient(), startClient()];
   const gateway = await upstream.ask("listen");
@@ -50,7 +50,7 @@ export async function streamSection({ scale, tell }: SectionContext): Promise<Se
     const costs = await measureDeltas(bench, scale.streamRounds);
     tell("stream, 64 replies of 4 MB");
     const health = [await measureHealth(bench, "hono"), await measureHealth(bench, "router")];
-    return { tables: [costTable(costs), healthTable(health)], data: { costs, health } };
+    return [costTable(costs), healthTable(health)];
   } finally {
     for (const server of Object.values(servers)) await server.stop();
     await Promise.all([upstream, reader, prober].map((child) => child.close()));

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Contestant, startContestants } from "../calls/contestants.ts";
 import { sampleExchanges } from "../sample-requests.ts";
 import { printSummary, summarise } from "../figures.ts";
-import type { ReportTable, SectionResult, SectionContext } from "../section.ts";
+import type { ReportTable, SectionContext } from "../section.ts";
 import {
   writeInbox,
   inboxName,
@@ -30,11 +30,11 @@ interface Round {
 }
 
 /** Measures the rate of the triage, journal and all, against a service that takes 20 ms. */
-export async function triageSection(context: SectionContext): Promise<SectionResult> {
+export async function triageSection(context: SectionContext): Promise<ReportTable[]> {
   await context.server.answer(sampleExchanges.mail, { latencyMs: LATENCY_MS });
   const figures: RateFigures[] = [];
   for (const concurrency of [1, 8, 64]) figures.push(await measureRate(concurrency, context));
-  return { tables: [toTable(figures)], data: figures };
+  return [toTable(figures)];
 }
 
 async function measureRate(concurrency: number, context: SectionContext): Promise<RateFigures> {
