@@ -4,7 +4,8 @@ import { except } from "hono/combine";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import type { Routing } from "./decision/decide.ts";
-import type { ContextMode } from "./decision/decision.ts";
+import { isEmulated } from "./decision/decider.ts";
+import type { ContextMode, Decider } from "./decision/decision.ts";
 import { createMessageRouter } from "./message-router.ts";
 import { createMetrics } from "./metrics.ts";
 import { chatCompletionsRoute } from "./openai/chat-completions-route.ts";
@@ -78,7 +79,10 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const slots = createCallSlots(parts.maxCallsInFlight ?? 64);
   const metrics = createMetrics({ callsInFlight: slots.inUse, logDropped });
   const observers = [metrics.observe, ...(observe === undefined ? [] : [observe])];
-  const router = createMessageRouter({ ...routing, instance, observers });
+  const isOwn = isEmulated(null, routing.services.engineAddress);
+  let decider: Decider = { modelId: null, isEmulated: isOwn || null }; // until the first answer
+  const onAnswer = (latest: Decider) => void (decider = latest);
+  const router = createMessageRouter({ ...routing, onAnswer, instance, observers });
   const app = new Hono<ClientEnv>();
   app.use(requestId(), accessLog({ metrics, output: parts.accessLog ?? null }));
   app.use(keepClientSignal, except(reportPath, pageHeaders(page)));
@@ -108,7 +112,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   app.post("/v1/chat/completions", ...longGuards, chatCompletionsRoute(completions));
   app.post("/feedback", ...shortBody, feedbackRoute(feedback));
   app.get("/healthz", healthRoute);
-  app.get("/readyz", readyRoute({ isStopping, logDropped }));
+  app.get("/readyz", readyRoute({ isStopping, logDropped, decider: () => decider }));
   app.get("/metrics", metricsRoute(metrics));
   app.notFound(notFoundRoute);
   app.onError(failureRoute({ redact: routing.services.redact, reportDefect }));

@@ -10,7 +10,7 @@ import { startProgram, startRouterHere } from "./testing/start-program.ts";
 const startedWell = {
   code: 0,
   stdout: expect.stringMatching(
-    /^The router is at http:\/\/127\.0\.0\.1:\d+ \(decides: the local emulator; replies: the local emulator\)\n[^]*Answers come from the local emulator/,
+    /^The router is at http:\/\/127\.0\.0\.1:\d+ \(asked to decide: the local emulator; to reply: the local emulator\)\n[^]*Answers come from the local emulator/,
   ),
   stderr: "",
 };
@@ -33,7 +33,7 @@ test("with a key it starts on the gateway, and says so", async () => {
   interrupt();
   const { stdout } = await ended;
   expect(stdout).toContain(
-    "\nDecisions come from typesafe-ai/jev at http://127.0.0.1:9/v4/ai/evaluation-model. Replies come from the gateway at http://127.0.0.1:9/v4/ai.\n",
+    "\nDecisions are asked of typesafe-ai/jev at http://127.0.0.1:9/v4/ai/evaluation-model. Replies come from the gateway at http://127.0.0.1:9/v4/ai.\n",
   );
 });
 

@@ -87,7 +87,7 @@ async function serve(services: Services, options: RouterOptions, context: ServeC
   const router = await startUnlessInterrupted(parts, signal);
   const { catalog, redact, decider, replier, notice } = services;
   write(
-    `The router is at ${router.origin} (decides: ${decider}; replies: ${replier})\n${notice}\n`,
+    `The router is at ${router.origin} (asked to decide: ${decider}; to reply: ${replier})\n${notice}\n`,
   );
   if (calibration !== null) write(`${describeCalibration(calibration)}\n`);
   if (!isLoopbackHost(options.host)) warn(exposureNotice(options.host));

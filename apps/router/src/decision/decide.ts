@@ -7,10 +7,12 @@ import { type Evaluation, EvaluatorError, TimeoutError } from "evaluator-client"
 import type { PriceList } from "../prices/tokens.ts";
 import type { Services } from "../services/services.ts";
 import { type Tier, tierNames, tierQuestionHash, tierQuestions } from "../tier-question.ts";
+import { deciderOf, wireOf } from "./decider.ts";
 import type {
   AskedEvaluation,
   Cause,
   ChoicePolicy,
+  Decider,
   Decision,
   RoutingPolicy,
   Shares,
@@ -28,6 +30,8 @@ export interface Routing {
   readonly calibration?: CalibrationArtifact | null;
   /** The least tier that is taken. @default null: any */
   readonly atLeast?: Tier | null;
+  /** Called with who decided, after each answer. @default nobody wants to know */
+  readonly onAnswer?: (decider: Decider) => void;
   /** Monotonic time in milliseconds. @default performance.now */
   readonly now?: () => number;
 }
@@ -124,6 +128,7 @@ export function decideFallback(
 
 function fromChoice(evaluation: TierEvaluation, routing: Routing): Decision {
   const asked = askedEvaluation(evaluation, routing);
+  routing.onAnswer?.(deciderOf(asked.evaluatorModelId, asked.wire));
   const { choice } = evaluation.answers.tier;
   const shares = sharesOf(evaluation, { asked, calibration: routing.calibration ?? null });
   const { probabilities, printedProbabilities, confidence } = shares;
@@ -152,7 +157,7 @@ function askedEvaluation(evaluation: TierEvaluation, { services }: Routing): Ask
     evaluationId: clear(requestId),
     evaluatorModelId: clear(modelId),
     questionHash: tierQuestionHash,
-    wire: engineAddress,
+    wire: wireOf(evaluation, engineAddress),
   };
 }
 

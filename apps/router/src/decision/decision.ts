@@ -88,8 +88,22 @@ export interface AskedEvaluation {
   readonly evaluatorModelId: string | null;
   /** The hash of the question that was asked, as calibrations name it; null when nothing answered. */
   readonly questionHash: string | null;
-  /** How the evaluation model was reached, and where; null when nothing answered. */
+  /** How the evaluation model was reached, and where; marked if the emulator answered; null when nothing did. */
   readonly wire: string | null;
+}
+
+/** Who made a decision, as its answer shows it. */
+export interface Decider {
+  /** The model that the answer names; null if it names none. */
+  readonly modelId: string | null;
+  /** Whether the emulator answered, in whatever process; null while nothing has answered. */
+  readonly isEmulated: boolean | null;
+}
+
+/** Returns who decided in words for a person. */
+export function describeDecider({ modelId, isEmulated }: Decider): string {
+  if (isEmulated !== true) return modelId ?? "a model that is not named";
+  return `the emulator${modelId === null ? "" : ` (as ${modelId})`}, not by a model`;
 }
 
 /** Which tier and model answer a message, and why. */

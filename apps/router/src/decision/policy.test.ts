@@ -133,7 +133,7 @@ test("POST /decide gives the decision, applies the policy, and asks no text mode
     evaluationId: expect.anything(),
     evaluatorModelId: "typesafe-ai/jev",
     questionHash: questionHash(tierQuestions),
-    wire: "gateway http://gateway.invalid/v4/ai",
+    wire: "emulator gateway http://gateway.invalid/v4/ai",
     printedProbabilities: null,
     prices: { model: null, frontier: null },
   });

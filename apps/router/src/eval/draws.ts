@@ -38,6 +38,18 @@ export function estimate(value: number, drawn: readonly number[]): Estimate {
   return { value, low: at(0.025), high: at(0.975) };
 }
 
+/** Generates values in random orders. */
+export function* shuffles(
+  values: readonly number[],
+  { seed, orders }: { seed: number; orders: number },
+): Generator<number[]> {
+  const random = seeded(seed);
+  for (let order = 0; order < orders; order += 1) {
+    const keyed = values.map((value) => ({ value, key: random() }));
+    yield keyed.toSorted((one, other) => one.key - other.key).map(({ value }) => value);
+  }
+}
+
 /** A generator (mulberry32) that gives the same numbers for the same seed. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;

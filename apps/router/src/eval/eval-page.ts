@@ -1,14 +1,9 @@
 import { curve, html, type Html, name, page, plot, type Point, table } from "evaluator-page-kit";
 import { pageStyle } from "../report/decisions-page.ts";
 import { tierNames } from "../tier-question.ts";
-import {
-  describeDial,
-  describeSource,
-  type EvalSource,
-  figure,
-  percent,
-} from "./describe-figures.ts";
+import { describeSource, type EvalSource } from "./describe-figures.ts";
 import type { RoutingFigures } from "./evaluate-routing.ts";
+import { figure, percent } from "./format-figures.ts";
 
 const style = `${pageStyle}
 .pair { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }
@@ -20,8 +15,12 @@ export function evalPage(figures: RoutingFigures, source: EvalSource): string {
   const title = "Is the routing any good?";
   const body = html`<h1>${title}</h1>
     <p class="notice">${figures.n} prompts of ${source.name}. ${describeSource(source)}</p>
-    ${source.isEmulated ? html`<p class="warning">The local emulator decided: it compares words and is no model.</p>` : null}
+    ${source.decider.isEmulated === true ? html`<p class="warning">The emulator decided, not a model.</p>` : null}
     <main>
+      <section class="card">
+        <h2>Advice</h2>
+        <p>${figures.advice.sentence}</p>
+      </section>
       ${curveCards(figures, source)} ${confusionCard(figures)} ${waysCard(figures)}
       ${ordersCard(figures)}
     </main>`;
@@ -41,9 +40,7 @@ function curveCards(figures: RoutingFigures, { costBasis }: EvalSource): Html {
     <section class="card">
       <h2>Quality against cost</h2>
       ${costPlot(figures)}
-      <p class="notice">
-        The line is the dial of least confidence, from off to 1. Cost a prompt: ${costBasis}.
-      </p>
+      <p class="notice">Cost a prompt: ${costBasis}.</p>
     </section>
   </div>`;
 }
@@ -92,7 +89,6 @@ function ordersCard(figures: RoutingFigures): Html {
       recovers half, or four fifths. In brackets: 95 % of draws with replacement, and Wilson's
       intervals for shares.
     </p>
-    <p class="notice">${describeDial(figures)}</p>
   </section>`;
 }
 
@@ -124,17 +120,15 @@ function gainPlot({ orders }: RoutingFigures) {
   );
 }
 
-function costPlot({ ways, dial }: RoutingFigures) {
-  const settings = dial.settings.map(({ cost: x, quality: y }) => ({ x, y }));
+function costPlot({ ways }: RoutingFigures) {
   const points = ways.map(({ name, cost, quality }) => ({ name, x: cost.value, y: quality.value }));
-  const most = Math.max(...points.map(({ x }) => x), ...settings.map(({ x }) => x)) || 1;
+  const most = Math.max(...points.map(({ x }) => x)) || 1;
   const axes = {
     title: "Quality against cost a prompt",
     x: { domain: [0, most * 1.05] as const, label: "cost a prompt", ticks: 4 },
     y: { domain: [0, 1.05] as const, label: "quality" },
   };
-  return plot(axes, (scales) => [
-    curve([{ x: dial.off.cost, y: dial.off.quality }, ...settings], scales, "curve"),
+  return plot(axes, (scales) =>
     points.map((point) => {
       const isRight = point.x > most / 2;
       const isBelow = points.some((other) => other.y > point.y && isNear(point, other, most));
@@ -150,7 +144,7 @@ function costPlot({ ways, dial }: RoutingFigures) {
         />
         ${name(point.name, { ...point, ...offset }, scales)}`;
     }),
-  ]);
+  );
 }
 
 /** Whether the names of two points would stand on each other. */

@@ -1,9 +1,10 @@
 import { type Estimate, type Interval, wilson } from "evaluator-calibration";
-import type { ChoicePolicy } from "../decision/decision.ts";
 import { tierNames } from "../tier-question.ts";
+import { type Advice, adviseOn, type FigureOptions } from "./advice.ts";
 import { type Gain, gainOf, orderBy } from "./gain-curve.ts";
 import { hardness, type JudgedPrompt, tierOf, tiersByLength } from "./policies.ts";
 import { createDraws, type Draws, estimate } from "./draws.ts";
+import { cheapestOf, mixAt, pointOf, tierPoints } from "./random-mix.ts";
 
 /** What one way to choose tiers costs and gives, for each prompt in the mean. */
 interface WayFigures {
@@ -20,26 +21,6 @@ interface OrderFigures extends Pick<Gain, "points"> {
   readonly cpt80: Estimate | null;
 }
 
-/** The dial of least confidence, fitted on one half of the prompts and checked on the other. */
-interface DialFigures {
-  /** The value of the dial that is best on the first half; null for off. */
-  readonly best: number | null;
-  readonly fittedOn: number;
-  readonly checkedOn: number;
-  /** On the other half: off, and as fitted. */
-  readonly off: DialPoint;
-  readonly on: DialPoint;
-  /** Each twentieth from 0.05 to 1 on the other half, for the curve. */
-  readonly settings: readonly DialPoint[];
-}
-
-interface DialPoint {
-  readonly quality: number;
-  readonly cost: number;
-  /** Quality recovered less cost spent, each from 0 (always cheapest) to 1 (always dearest). */
-  readonly value: number;
-}
-
 /** Everything that is said of the routing of some prompts. */
 export interface RoutingFigures {
   readonly n: number;
@@ -50,22 +31,15 @@ export interface RoutingFigures {
   readonly under: Interval & { readonly share: number };
   readonly ways: readonly WayFigures[];
   readonly orders: readonly OrderFigures[];
-  readonly dial: DialFigures;
-}
-
-/** How the figures are drawn. */
-export interface FigureOptions {
-  readonly policy: ChoicePolicy;
-  readonly seed: number;
-  /** Draws with replacement for each interval. */
-  readonly draws: number;
+  readonly advice: Advice;
 }
 
 /** Returns the figures of routed prompts; there is at least one. */
 export function evaluateRouting(
   prompts: readonly JudgedPrompt[],
-  { policy, seed, draws }: FigureOptions,
+  options: FigureOptions,
 ): RoutingFigures {
+  const { policy, seed, draws } = options;
   const used = prompts.map(({ decision }) => tierOf(decision, policy));
   const right = prompts.map(({ rightTier, quality, cost }, at) => {
     const tier = tierNames.indexOf(rightTier);
@@ -93,7 +67,7 @@ export function evaluateRouting(
       cost: samples.mean(prompts.map((_, at) => value(at, "cost"))),
     })),
     orders: ordersOf(prompts).map((order) => orderFigures(prompts, order, samples)),
-    dial: fitDial(prompts, policy.ties),
+    advice: adviseOn(prompts, options),
   };
 }
 
@@ -102,30 +76,19 @@ function waysOf(
   prompts: readonly JudgedPrompt[],
   used: readonly number[],
 ): [name: string, value: WayValue][] {
-  const frontier = tierNames.length - 1;
+  const tiers = tierPoints(prompts);
+  const { cost } = pointOf(prompts, (at) => used[at] ?? 0);
+  const shares = tierNames.map((_, tier) => used.filter((at) => at === tier).length / used.length);
   const ways: [name: string, value: WayValue][] = [
-    ["as routed", byTier(prompts, used)],
-    [
-      "always the cheapest",
-      byTier(
-        prompts,
-        Array.from(used, () => 0),
-      ),
-    ],
-    [
-      "always frontier",
-      byTier(
-        prompts,
-        Array.from(used, () => frontier),
-      ),
-    ],
-    ["random, in the same shares", randomly(prompts, used)],
+    ["as routed", byTier(prompts, (at) => used[at] ?? 0)],
+    ["always the cheapest", byTier(prompts, () => cheapestOf(tiers))],
+    ["always frontier", byTier(prompts, () => tierNames.length - 1)],
+    ["random, in the same shares", randomly(prompts, shares)],
+    ["random, at equal cost", randomly(prompts, mixAt(tiers, cost).shares)],
   ];
   if (!hasLengths(prompts)) return ways;
-  return [
-    ...ways,
-    ["by length, in the same shares", byTier(prompts, tiersByLength(prompts, used))],
-  ];
+  const byLength = tiersByLength(prompts, used);
+  return [...ways, ["by length, in the same shares", byTier(prompts, (at) => byLength[at] ?? 0)]];
 }
 
 function ordersOf(prompts: readonly JudgedPrompt[]): NamedOrder[] {
@@ -144,14 +107,13 @@ function hasLengths(prompts: readonly JudgedPrompt[]): boolean {
 /** Returns a prompt's quality or cost, by its number. */
 type WayValue = (at: number, of: "quality" | "cost") => number;
 
-/** Each prompt with a tier of its own. */
-function byTier(prompts: readonly JudgedPrompt[], tiers: readonly number[]): WayValue {
-  return (at, of) => prompts[at]?.[of][tiers[at] ?? 0] ?? 0;
+/** Each prompt with one tier. */
+function byTier(prompts: readonly JudgedPrompt[], tierAt: (at: number) => number): WayValue {
+  return (at, of) => prompts[at]?.[of][tierAt(at)] ?? 0;
 }
 
-/** A prompt's mean over the tiers, each as often as it was used. */
-function randomly(prompts: readonly JudgedPrompt[], used: readonly number[]): WayValue {
-  const shares = tierNames.map((_, tier) => used.filter((at) => at === tier).length / used.length);
+/** A prompt's mean over the tiers, each with its share. */
+function randomly(prompts: readonly JudgedPrompt[], shares: readonly number[]): WayValue {
   return (at, of) =>
     shares.reduce((sum, share, tier) => sum + share * (prompts[at]?.[of][tier] ?? 0), 0);
 }
@@ -181,44 +143,5 @@ function orderFigures(
     apgr: withInterval("apgr"),
     cpt50: withInterval("cpt50"),
     cpt80: withInterval("cpt80"),
-  };
-}
-
-const settings = Array.from({ length: 20 }, (_, step) => (step + 1) / 20);
-
-/** Prompts of odd and even positions: the file's order has nothing to do with the labels, or is shuffled. */
-function fitDial(prompts: readonly JudgedPrompt[], ties: ChoicePolicy["ties"]): DialFigures {
-  const fit = prompts.filter((_, at) => at % 2 === 0);
-  const check = prompts.filter((_, at) => at % 2 === 1);
-  const half = check.length === 0 ? fit : check;
-  const at = (half: readonly JudgedPrompt[], minConfidence: number | null) =>
-    dialPoint(half, { minConfidence, ties });
-  let [best, value] = [null as number | null, at(fit, null).value];
-  for (const setting of settings) {
-    const tried = at(fit, setting).value;
-    if (tried > value) [best, value] = [setting, tried];
-  }
-  return {
-    best,
-    fittedOn: fit.length,
-    checkedOn: half.length,
-    off: at(half, null),
-    on: at(half, best),
-    settings: settings.map((setting) => at(half, setting)),
-  };
-}
-
-function dialPoint(prompts: readonly JudgedPrompt[], policy: ChoicePolicy): DialPoint {
-  const mean = (of: "quality" | "cost", tierAt: (prompt: JudgedPrompt) => number) =>
-    prompts.reduce((sum, prompt) => sum + (prompt[of].at(tierAt(prompt)) ?? 0), 0) / prompts.length;
-  const routed = (of: "quality" | "cost") => mean(of, ({ decision }) => tierOf(decision, policy));
-  const part = (of: "quality" | "cost") => {
-    const [low, high] = [mean(of, () => 0), mean(of, () => -1)];
-    return high === low ? 0 : (routed(of) - low) / (high - low);
-  };
-  return {
-    quality: routed("quality"),
-    cost: routed("cost"),
-    value: part("quality") - part("cost"),
   };
 }

@@ -13,6 +13,8 @@ const keptSchema = z.object({
   choice: tier,
   probabilities: z.record(tier, z.number()),
   confidence: z.number().nullable(),
+  modelId: z.string().nullable().default(null), // older files do not name it
+  wire: z.string().nullable().default(null),
 });
 
 /** Decisions that were paid for, in a file beside the prompts. */
@@ -52,9 +54,9 @@ export async function openKeptDecisions(path: string): Promise<KeptDecisions> {
   });
   return {
     get: (key) => decisions.get(key),
-    async add(key, { choice, probabilities, confidence }) {
-      decisions.set(key, { choice, probabilities, confidence });
-      const line = `${JSON.stringify({ key, choice, probabilities, confidence })}\n`;
+    async add(key, decision) {
+      decisions.set(key, decision);
+      const line = `${JSON.stringify({ key, ...decision })}\n`;
       await file.add([line]).catch(({ cause }: Error) => {
         throw toFileError(cause, `write ${path}`, advice);
       });

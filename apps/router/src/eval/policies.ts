@@ -14,6 +14,8 @@ export interface JudgedPrompt {
   readonly cost: readonly number[];
   /** Characters of the conversation; null where the text is not known. */
   readonly length: number | null;
+  /** Whether an earlier prompt of the file has the same text. */
+  readonly isRepeat: boolean;
 }
 
 /** What a tier costs where the prompts do not say. */
@@ -26,56 +28,61 @@ export interface TierCosts {
 
 const last = tierNames.length - 1;
 
-/** Returns prompts whose tiers can be compared. */
+/** What a prompt is judged with. */
+interface JudgeOptions extends Pick<JudgedPrompt, "decision" | "isRepeat"> {
+  /** The text model of each tier. */
+  readonly tierModels: readonly string[];
+  readonly costs: TierCosts;
+  /** Of {@link rankModels}. */
+  readonly ranked: readonly string[];
+}
+
+/** Returns a prompt whose tiers can be compared. */
 export function judge(
   prompt: EvalPrompt,
-  {
-    decision,
-    tierModels,
-    costs,
-  }: { decision: KnownDecision; tierModels: readonly string[]; costs: TierCosts },
+  { decision, isRepeat, tierModels, costs, ranked }: JudgeOptions,
 ): JudgedPrompt {
   const characters = prompt.messages.reduce((sum, { content }) => sum + content.length, 0);
   const length = prompt.messages.length === 0 ? null : characters;
+  const known = { decision, isRepeat, length };
   if (prompt.scores === null) {
     const right = tierNames.indexOf(prompt.tier ?? "frontier");
     const quality = tierNames.map((_, tier) => (tier >= right ? 1 : 0));
     const rightTier = tierNames[right] ?? "frontier";
-    return { decision, rightTier, quality, cost: costs.of(characters), length };
+    return { ...known, rightTier, quality, cost: costs.of(characters) };
   }
-  const models = modelsOfTiers(prompt.scores, prompt.costs, tierModels);
-  const quality = models.map((model) => prompt.scores?.[model] ?? 0);
+  const { scores, costs: own } = prompt;
+  const scored = ranked.filter((model) => Object.hasOwn(scores, model));
+  const models = modelsOfTiers(scored, tierModels);
+  const quality = models.map((model) => scores[model] ?? 0);
   const best = quality.indexOf(Math.max(...quality));
-  const known = prompt.costs;
-  const cost = known === null ? costs.of(characters) : models.map((model) => known[model] ?? 0);
-  return {
-    decision,
-    rightTier: prompt.tier ?? tierNames[best] ?? "frontier",
-    quality,
-    cost,
-    length,
-  };
+  const rightTier = prompt.tier ?? tierNames[best] ?? "frontier";
+  const cost = own === null ? costs.of(characters) : models.map((model) => own[model] ?? 0);
+  return { ...known, rightTier, quality, cost };
 }
 
 /**
- * The scored model of each tier: the tier's own name or model where they are scored, else the scored
- * models from the cheapest to the dearest, spread over the tiers.
+ * Returns all scored models from the cheapest to the dearest by their mean costs; without costs, in
+ * the order in which they are first named. One order for the whole file: a prompt that happens to
+ * cost more at the cheaper model must not swap the two.
  */
-function modelsOfTiers(
-  scores: Readonly<Record<string, number>>,
-  costs: Readonly<Record<string, number>> | null,
-  tierModels: readonly string[],
-): string[] {
-  const names = Object.keys(scores);
+export function rankModels(prompts: readonly EvalPrompt[]): string[] {
+  const scored = prompts.flatMap(({ scores, costs }) =>
+    Object.keys(scores ?? {}).map((model) => ({ model, cost: costs?.[model] ?? 0 })),
+  );
+  const means = [...Map.groupBy(scored, ({ model }) => model)].map(([model, all]) => {
+    return { model, mean: all.reduce((sum, { cost }) => sum + cost, 0) / all.length };
+  });
+  return means.toSorted((one, other) => one.mean - other.mean).map(({ model }) => model);
+}
+
+/** The tiers' own names or models if all are scored, else the scored models spread over the tiers. */
+function modelsOfTiers(scored: readonly string[], tierModels: readonly string[]): string[] {
   const own = tierNames.map((tier, at) =>
-    [tier, tierModels[at] ?? tier].find((name) => names.includes(name)),
+    [tier, tierModels[at] ?? tier].find((name) => scored.includes(name)),
   );
   if (own.every((name) => name !== undefined)) return own;
-  const value = (name: string) => costs?.[name] ?? names.indexOf(name);
-  const ordered = names.toSorted((one, other) => value(one) - value(other));
-  return tierNames.map((_, tier) => {
-    return ordered[Math.round((tier * (ordered.length - 1)) / last)] ?? "";
-  });
+  return tierNames.map((_, tier) => scored[Math.round((tier * (scored.length - 1)) / last)] ?? "");
 }
 
 /** Returns the tier that is used for a decision under a policy, by its number. */
@@ -88,7 +95,8 @@ export function tierOf(
 
 /** Returns how hard a decision takes a prompt to be: the mean tier of its shares. */
 export function hardness({ probabilities }: KnownDecision): number {
-  return tierNames.reduce((sum, tier, index) => sum + index * probabilities[tier], 0);
+  const mean = tierNames.reduce((sum, tier, index) => sum + index * probabilities[tier], 0);
+  return Math.round(1e6 * mean) / 1e6; // equal means of printed values differ in their last bits
 }
 
 /** Returns the tiers by length: as many of each as given, the longest prompts the highest. */

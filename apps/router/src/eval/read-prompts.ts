@@ -8,6 +8,10 @@ export interface KnownDecision {
   readonly choice: Tier;
   readonly probabilities: Readonly<Record<Tier, number>>;
   readonly confidence: number | null;
+  /** The model that answered, or null if it is not known. */
+  readonly modelId: string | null;
+  /** How it was reached, or null if it is not known. */
+  readonly wire: string | null;
 }
 
 /** One prompt whose right tier, or whose models' scores, are known. */
@@ -32,14 +36,22 @@ const promptSchema = z
     messages: z.array(message).min(1).optional(),
     tier: tier.optional(),
     scores: z.record(z.string(), z.number().min(0).max(1)).optional(),
-    costs: z.record(z.string(), z.number()).optional(),
+    costs: z.record(z.string(), z.number().min(0)).optional(),
   })
   .refine(({ prompt, messages }) => (prompt ?? messages) !== undefined, "has no prompt or messages")
   .refine((line) => (line.tier ?? line.scores) !== undefined, "has neither tier nor scores")
   .refine(
     ({ scores }) => scores === undefined || Object.keys(scores).length > 1,
     "has scores of one model; two at least are compared",
+  )
+  .refine(
+    ({ scores, costs }) => costs === undefined || isSubset(scores, costs),
+    "has costs, but not of all models that it scores",
   );
+
+function isSubset(scores: object | undefined, costs: object): boolean {
+  return scores !== undefined && Object.keys(scores).every((model) => Object.hasOwn(costs, model));
+}
 
 /** A decision in the router's log, and what somebody said of it. */
 const decidedSchema = z.object({
@@ -47,6 +59,8 @@ const decidedSchema = z.object({
   tierChosen: tier,
   probabilities: z.record(tier, z.number()),
   confidence: z.number().nullable(),
+  evaluatorModelId: z.string().nullable().default(null),
+  wire: z.string().nullable().default(null),
 });
 
 /**
@@ -79,7 +93,17 @@ export async function readPrompts(path: string): Promise<EvalPrompt[]> {
     if (decision === undefined) return [];
     return [{ messages: [], tier, scores: null, costs: null, decision }];
   });
-  return [...prompts, ...labelled];
+  const all = [...prompts, ...labelled];
+  checkCosts(all, path);
+  return all;
+}
+
+/** Costs of the file and list prices have different units, so their sum means nothing. */
+function checkCosts(prompts: readonly EvalPrompt[], path: string): void {
+  const { length } = prompts.filter(({ costs }) => costs !== null);
+  if (length === 0 || length === prompts.length) return;
+  const problem = `${length} of ${prompts.length} labelled prompts have costs`;
+  throw new CliError(`${JSON.stringify(path)}: ${problem}. Give all of them costs, or none.`);
 }
 
 function isLogLine(value: unknown): boolean {
@@ -107,6 +131,7 @@ function toPrompt(value: unknown, where: string): EvalPrompt {
   return { messages, tier, scores, costs, decision: null };
 }
 
-function toKnown({ tierChosen, probabilities, confidence }: z.infer<typeof decidedSchema>) {
-  return { choice: tierChosen, probabilities, confidence };
+function toKnown(decided: z.infer<typeof decidedSchema>): KnownDecision {
+  const { tierChosen: choice, probabilities, confidence, wire } = decided;
+  return { choice, probabilities, confidence, modelId: decided.evaluatorModelId, wire };
 }

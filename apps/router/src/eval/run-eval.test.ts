@@ -2,7 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Environment, runToExitCode } from "evaluator-cli-kit";
 import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
-import { expect, test } from "vitest";
+import { createEmulator } from "evaluator-emulator";
+import { expect, onTestFinished, test } from "vitest";
 import { evalUsage, runEval } from "./run-eval.ts";
 
 const fixtures = join(import.meta.dirname, "../../../../fixtures/routing");
@@ -42,10 +43,13 @@ test("the sample that ships is read, decided and drawn, and a second run asks no
   const { folder, run, first } = await evaluate(await readLines("prompts.ndjson"));
   expect(first).toMatchObject({ exitCode: 0, stderr: "" });
   expect(first.stdout).toContain(
-    "80 prompts of prompts.ndjson. Decided by the local emulator, which compares words",
+    "80 prompts of prompts.ndjson. Decided by the emulator (as local/lexical-1 and typesafe-ai/jev), not by a model: these figures say nothing about any model.",
   );
   expect(first.stdout).toContain("Asked now: 80");
   const again = await run();
+  expect(again.stdout).toContain(
+    "Decided by the emulator (as local/lexical-1 and typesafe-ai/jev)",
+  );
   expect(again.stdout).toContain("Asked now: 0 ($0.000000); kept from before: 80.");
   const figures = (text: string) => text.slice(text.indexOf("Right tier by row"));
   expect(figures(again.stdout)).toBe(figures(first.stdout));
@@ -84,11 +88,79 @@ test("scores of models say what is right, and costs what it costs", async () => 
       { name: "as routed", quality: { value: 1 }, cost: { value: 5.5 } },
       { name: "always the cheapest", quality: { value: 0.5 }, cost: { value: 1 } },
       { name: "always frontier", quality: { value: 1 }, cost: { value: 10 } },
-      {},
+      { name: "random, in the same shares", quality: { value: 0.75 }, cost: { value: 5.5 } },
+      { name: "random, at equal cost", quality: { value: 0.75 }, cost: { value: 5.5 } },
       {},
     ],
     orders: [{ name: "the evaluation model", apgr: { value: 0.75 } }, { apgr: { value: 0.5 } }, {}],
   });
+});
+
+const small = { prompt: "a", scores: { small: 1, large: 1 }, costs: { small: 3, large: 2 } };
+const large = { prompt: "b", scores: { large: 1, small: 0 }, costs: { small: 1, large: 9 } };
+
+test("models have one order in the whole file, by their mean costs", async () => {
+  const { first } = await evaluate([small, large], { words: ["--json"] });
+  const { ways } = JSON.parse(first.stdout) as { ways: object[] };
+  expect(ways[1]).toMatchObject({ quality: { value: 0.5 }, cost: { value: 2 } });
+  expect(ways[2]).toMatchObject({ quality: { value: 1 }, cost: { value: 5.5 } });
+});
+
+test("without costs models have the order in which the file first names them", async () => {
+  const lines = [small, large].map(({ prompt, scores }) => ({ prompt, scores }));
+  const { first } = await evaluate(lines, { words: ["--json"] });
+  const { ways } = JSON.parse(first.stdout) as { ways: object[] };
+  expect(ways[1]).toMatchObject({ quality: { value: 0.5 } });
+  expect(ways[2]).toMatchObject({ quality: { value: 1 } });
+});
+
+test("lines with costs beside lines without are refused before anything is asked", async () => {
+  const { first } = await evaluate([small, { prompt: "b", tier: "nano" }]);
+  expect(first).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(first.stderr).toContain("1 of 2 labelled prompts have costs. Give all of them costs,");
+});
+
+test("the same prompt twice is one label for the advice", async () => {
+  const lines = Array.from({ length: 60 }, (_, at) => ({ ...small, prompt: `prompt ${at % 30}` }));
+  const { first } = await evaluate(lines);
+  expect(first.stdout).toContain("Cannot tell: 30 different labelled prompts are too few.");
+});
+
+test("no advice, page or figure recommends a least confidence", async () => {
+  const { folder, first } = await evaluate(await readLines("prompts.ndjson"));
+  const page = await readFile(join(folder, "prompts.eval.html"), "utf8");
+  for (const text of [first.stdout, page]) {
+    expect(text).toContain("Cannot tell whether routing helps:");
+    expect(text).not.toMatch(/it holds|was best|ROUTER_MIN_CONFIDENCE/);
+  }
+});
+
+test("an emulator that runs as its own process is named", async () => {
+  const emulator = createEmulator();
+  onTestFinished(() => emulator.close());
+  const { gatewayBaseUrl } = await emulator.listen();
+  const env = { AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL: gatewayBaseUrl };
+  const { run, first } = await evaluate([{ prompt: "hi", tier: "nano" }], {
+    env,
+    words: ["--json"],
+  });
+  const decider = { modelId: "typesafe-ai/jev", isEmulated: true };
+  expect(JSON.parse(first.stdout)).toMatchObject({ decider, asked: { paid: 1 } });
+  expect(JSON.parse((await run()).stdout)).toMatchObject({ decider, asked: { kept: 1 } });
+});
+
+test.each([
+  [{}, "Decided by a model that is not named."],
+  [{ evaluatorModelId: "acme/judge", wire: "gateway https://a" }, "Decided by acme/judge."],
+  [
+    { evaluatorModelId: "acme/judge", wire: "emulator gateway https://a" },
+    "Decided by the emulator (as acme/judge), not by a model: these figures say nothing",
+  ],
+])("the decision log says who decided: %j", async (fields, words) => {
+  const probabilities = { nano: 0.9, fast: 0.1, balanced: 0, frontier: 0 };
+  const record = { requestId: "a", tierChosen: "nano", probabilities, confidence: 0.8, ...fields };
+  const { first } = await evaluate([record, { requestId: "a", feedback: "balanced" }]);
+  expect(first.stdout).toContain(words);
 });
 
 test("the decision log with feedback is a file of prompts, and asks nothing", async () => {
@@ -117,6 +189,14 @@ test.each([
   [
     { prompt: "secret words", scores: { one: 1 } },
     "line 1: has scores of one model; two at least are compared.",
+  ],
+  [
+    { prompt: "secret words", scores: { one: 1, two: 1 }, costs: { one: 1 } },
+    "line 1: has costs, but not of all models that it scores.",
+  ],
+  [
+    { prompt: "secret words", tier: "nano", costs: { one: 1 } },
+    "line 1: has costs, but not of all models that it scores.",
   ],
 ])("a line that is none is named, and its text is not: %j", async (line, words) => {
   const { first } = await evaluate([line]);

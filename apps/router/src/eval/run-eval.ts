@@ -7,6 +7,8 @@ import {
   UsageError,
   writeWholeFile,
 } from "evaluator-cli-kit";
+import { deciderOf, wireOf } from "../decision/decider.ts";
+import type { Decider } from "../decision/decision.ts";
 import { type ReadConversation, createConversationReader } from "../openai/conversation.ts";
 import { parseRouterOptions, type RouterOptions } from "../options/router-options.ts";
 import { CHARACTERS_PER_TOKEN, type PriceList } from "../prices/tokens.ts";
@@ -18,7 +20,7 @@ import { describeFigures, type EvalSource } from "./describe-figures.ts";
 import { evalPage } from "./eval-page.ts";
 import { evaluateRouting } from "./evaluate-routing.ts";
 import { decisionKey, type KeptDecisions, openKeptDecisions } from "./kept-decisions.ts";
-import { judge, type JudgedPrompt, type TierCosts } from "./policies.ts";
+import { judge, type JudgedPrompt, rankModels, type TierCosts } from "./policies.ts";
 import { type EvalPrompt, type KnownDecision, readPrompts } from "./read-prompts.ts";
 
 export const evalUsage = `Usage: npm run router:eval -- PROMPTS [options]
@@ -108,18 +110,32 @@ async function judgeAll(
   const { known, asked } = await decideAll(prompts, asking).finally(() => kept?.close());
   const tierModels = tierNames.map((tier) => options.tierModels[tier]);
   const costs = await tierCosts(services, tierModels, signal);
-  const judged = prompts.map((prompt, at) =>
-    judge(prompt, { decision: known[at] as KnownDecision, tierModels, costs }),
-  );
+  const ranked = rankModels(prompts);
+  const seen = new Set<string>();
+  const judged = prompts.map((prompt, at) => {
+    const text = JSON.stringify(prompt.messages);
+    const isRepeat = prompt.messages.length > 0 && seen.has(text);
+    seen.add(text);
+    const decision = known[at] as KnownDecision;
+    return judge(prompt, { decision, isRepeat, tierModels, costs, ranked });
+  });
   const source = {
     name: basename(typed.path),
-    decider: services.decider,
-    isEmulated: services.isEmulated,
+    decider: deciderOfAll(known),
     context: options.context,
     costBasis: prompts.some(({ costs }) => costs !== null) ? "as the file says" : costs.basis,
     asked,
   };
   return { judged, source };
+}
+
+/** Who made the decisions: all their models, and the emulator if it made any. */
+function deciderOfAll(known: readonly KnownDecision[]): Decider {
+  const all = known.map(({ modelId, wire }) => deciderOf(modelId, wire));
+  const models = new Set(all.flatMap(({ modelId }) => modelId ?? []));
+  const emulated = new Set(all.map(({ isEmulated }) => isEmulated));
+  const isEmulated = [true, null, false].find((each) => emulated.has(each)) ?? null;
+  return { modelId: [...models].join(" and ") || null, isEmulated };
 }
 
 interface DecideOptions {
@@ -166,12 +182,14 @@ async function decideAll(
   const requests = wanted.map(({ state }) => ({ state: { ...state }, questions: tierQuestions }));
   for await (const item of evaluator.evaluateMany(requests, { order: "completion", signal })) {
     if (item.status === "failed") throw item.error;
-    const { answers, confidence, costUsd } = item.evaluation;
+    const { answers, confidence, costUsd, modelId } = item.evaluation;
     const { choice, probabilities } = answers.tier;
     await kept?.add(wanted[item.index]?.key ?? "", {
       choice,
       probabilities,
       confidence: confidence.tier,
+      modelId,
+      wire: wireOf(item.evaluation, engineAddress),
     });
     asked.paid += 1;
     asked.costUsd += costUsd ?? 0;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { send, openPage } from "../testing/open-page.ts";
+import { servicesOfEmulator } from "../testing/test-router.ts";
 
 test("a greeting shows the nano badge, the bars, the facts and the reply", async () => {
   const { page, problems } = await openPage();
@@ -96,4 +97,21 @@ test("a blank message is not sent, and one at a time is enough", async () => {
 test("the page says who answers", async () => {
   const { page } = await openPage();
   expect(await page.getByRole("complementary").innerText()).toBe("Answers come from a test.");
+});
+
+test("the page names the emulator behind a port once it has answered, and nobody before", async () => {
+  const services = await servicesOfEmulator();
+  const { page, problems } = await openPage({}, { parts: { services } });
+  const decider = page.locator("#decider");
+  await decider.filter({ visible: true }).waitFor();
+  expect(await decider.innerText()).toBe("Nothing has answered yet, so who decides is not known.");
+  expect(await page.getByRole("complementary").innerText()).toContain("Decisions are asked of");
+  await send(page, "Which of these is it, by the way?");
+  await page.locator("#decider.banner").waitFor();
+  expect(await decider.innerText()).toBe(
+    "The latest decision was made by the emulator (as local/lexical-1), not by a model.",
+  );
+  await page.reload();
+  await page.locator("#decider.banner").waitFor();
+  expect(problems).toEqual([]);
 });

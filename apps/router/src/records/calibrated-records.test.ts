@@ -26,7 +26,7 @@ test("calibrated and printed probabilities are both in the record and in the dec
     {
       outcome: "replied",
       evaluatorModelId: "typesafe-ai/jev",
-      wire: "gateway http://gateway.invalid/v4/ai",
+      wire: "emulator gateway http://gateway.invalid/v4/ai",
       questionHash: expect.stringMatching(/^[\w-]{43}$/),
       probabilities: corrected,
       printedProbabilities: printed,

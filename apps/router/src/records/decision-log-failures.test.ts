@@ -145,12 +145,15 @@ test("what the log dropped is in the metrics and in the answer of readyz", async
   expect(await (await request("/metrics")).text()).toContain(
     "router_decision_log_dropped_total 3\n",
   );
-  expect(await (await request("/readyz")).json()).toEqual({
+  expect(await (await request("/readyz")).json()).toMatchObject({
     status: "ready",
     decisionLog: { dropped: 3 },
   });
   const without = await testRouter();
-  expect(await (await without.request("/readyz")).json()).toEqual({ status: "ready" });
+  expect(await (await without.request("/readyz")).json()).toEqual({
+    status: "ready",
+    decider: { modelId: null, isEmulated: null },
+  });
   expect(await (await without.request("/metrics")).text()).not.toContain("decision_log");
 });
 

@@ -1,6 +1,6 @@
 import type { Handler } from "hono";
 import type { Routing } from "../decision/decide.ts";
-import type { TierEntry } from "../decision/decision.ts";
+import type { Decider, TierEntry } from "../decision/decision.ts";
 import { HttpError } from "../http-error.ts";
 import type { Metrics } from "../metrics.ts";
 import { tierNames } from "../tier-question.ts";
@@ -46,15 +46,17 @@ export interface Readiness {
   readonly isStopping: () => boolean;
   /** Records that the decision log dropped; null without a log. */
   readonly logDropped: (() => number) | null;
+  /** Who made the latest decision. */
+  readonly decider: () => Decider;
 }
 
 /** Returns the route `GET /readyz`: new messages are welcome, until the router begins to stop. */
-export function readyRoute({ isStopping, logDropped }: Readiness): Handler {
+export function readyRoute({ isStopping, logDropped, decider }: Readiness): Handler {
   return (c) => {
     const log = logDropped === null ? {} : { decisionLog: { dropped: logDropped() } };
     return isStopping()
-      ? c.json({ status: "stopping", ...log }, 503)
-      : c.json({ status: "ready", ...log }, 200);
+      ? c.json({ status: "stopping", ...log, decider: decider() }, 503)
+      : c.json({ status: "ready", ...log, decider: decider() }, 200);
   };
 }
 

@@ -50,7 +50,7 @@ function describeEngines({ decider, replier, emulated: [part, ...rest] }: Engine
   if (rest.length > 0) {
     return `Answers come from the local emulator, not from a model: set AI_GATEWAY_API_KEY to use the real service, or ${ownServer} to use a server of your own.`;
   }
-  const who = `Decisions come from ${decider}. Replies come from ${replier}`;
+  const who = `Decisions are asked of ${decider}. Replies come from ${replier}`;
   if (part === undefined) return `${who}.`;
   const variable = part === "Replies" ? "ROUTER_REPLY_BASE_URL" : "EVALUATOR_TRANSPORT";
   return `${who}. ${part} of the emulator are no model's: set AI_GATEWAY_API_KEY or ${variable}.`;

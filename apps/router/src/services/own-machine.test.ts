@@ -53,7 +53,7 @@ test("four lines of settings make the router decide and reply on one's own machi
   expect(decided).toMatchObject({
     tierChosen: "nano",
     model: "qwen3:4b",
-    wire: `logprobs ${server}`,
+    wire: `emulator logprobs ${server}`,
     evaluatorModelId: expect.any(String),
     costUsd: null,
     prices: { model: null, frontier: null },
@@ -213,7 +213,7 @@ test("the program says who decides and who replies, and that there are no prices
   interrupt();
   const { code, stdout, stderr } = await ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  const who = `Decisions come from qwen3:4b at ${server}, read from its log-probabilities. Replies come from the models at ${server}/v1.`;
+  const who = `Decisions are asked of qwen3:4b at ${server}, read from its log-probabilities. Replies come from the models at ${server}/v1.`;
   expect(stdout.split("\n").slice(1, 3)).toEqual([
     who,
     "Replies have no price list, so what they cost and what is saved is not known.",
@@ -227,7 +227,7 @@ test("the self-check asks one's own server", async () => {
   const server = await startServer();
   const { stdout } = await runHere(selfCheck, fourLines(server), ["--live"]);
   expect(stdout).toMatch(
-    /^Decisions come from qwen3:4b at http:\S+, read from its log-probabilities\. Replies come/,
+    /^Decisions are asked of qwen3:4b at http:\S+, read from its log-probabilities\. Replies come/,
   );
   expect(stdout).toContain("a bare greeting: nano");
 });
@@ -242,9 +242,9 @@ test("with one of the two on one's own machine the notice says what the emulator
     return notice;
   };
   expect(noticeOf(decisions)).toBe(
-    "Decisions come from qwen3:4b at http://127.0.0.1:9, read from its log-probabilities. Replies come from the local emulator. Replies of the emulator are no model's: set AI_GATEWAY_API_KEY or ROUTER_REPLY_BASE_URL.",
+    "Decisions are asked of qwen3:4b at http://127.0.0.1:9, read from its log-probabilities. Replies come from the local emulator. Replies of the emulator are no model's: set AI_GATEWAY_API_KEY or ROUTER_REPLY_BASE_URL.",
   );
   expect(noticeOf({ ROUTER_REPLY_BASE_URL, ...models })).toBe(
-    "Decisions come from the local emulator. Replies come from the models at http://127.0.0.1:9/v1. Decisions of the emulator are no model's: set AI_GATEWAY_API_KEY or EVALUATOR_TRANSPORT.",
+    "Decisions are asked of the local emulator. Replies come from the models at http://127.0.0.1:9/v1. Decisions of the emulator are no model's: set AI_GATEWAY_API_KEY or EVALUATOR_TRANSPORT.",
   );
 });

@@ -15,7 +15,7 @@ export interface EvaluationEngine {
   readonly evaluator: Evaluator;
   /** The transport and the address behind it, without user name or password. */
   readonly engineAddress: string;
-  /** In words for a person. */
+  /** Who is asked, in words for a person. */
   readonly decider: string;
   /** Lets go of everything held open. */
   readonly close: () => Promise<void>;

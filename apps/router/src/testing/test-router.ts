@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { createGateway } from "ai";
 import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
+import { createEmulator } from "evaluator-emulator";
 import OpenAI from "openai";
 import { onTestFinished } from "vitest";
 import { type AppParts, createApp } from "../create-app.ts";
@@ -53,7 +54,7 @@ type PartDifferences = Partial<Omit<AppParts, "routing">> & Partial<Routing>;
  */
 export async function testRouter(
   differences: Differences = {},
-  { tierModels, policy, prices, calibration, ...parts }: PartDifferences = {},
+  { services, tierModels, policy, prices, calibration, ...parts }: PartDifferences = {},
 ) {
   const { fetch, seen } = testGateway(differences);
   const keep = keepOutput();
@@ -61,7 +62,7 @@ export async function testRouter(
     page: await page,
     hosts: new Set(["localhost:3000"]),
     routing: {
-      services: servicesOver(fetch),
+      services: services ?? servicesOver(fetch),
       tierModels: tierModels ?? defaultTierModels,
       policy: policy ?? defaultPolicy,
       prices: prices ?? new Map(),
@@ -85,6 +86,15 @@ export async function testRouter(
       ...init,
     });
   return { app, request, chat, seen };
+}
+
+/** Services that ask an emulator behind a port, as if it were the gateway. */
+export async function servicesOfEmulator() {
+  const emulator = createEmulator();
+  onTestFinished(() => emulator.close());
+  const { gatewayBaseUrl } = await emulator.listen();
+  const env = { AI_GATEWAY_API_KEY: plantedKey, EVALUATOR_BASE_URL: gatewayBaseUrl };
+  return connectServices(parseRouterOptions(env).engines);
 }
 
 /** What a test wants different in a router that listens. */

@@ -1,3 +1,4 @@
+import { showDecider } from "./decider.ts";
 import { byId, copyOnClick, partOf } from "./elements.ts";
 import { showAnswer, showPast } from "./message-card.ts";
 import { forgetHistory, readHistory } from "./history.ts";
@@ -69,4 +70,5 @@ byId("decisions").hidden = !("feedback" in document.body.dataset);
 
 for (const past of readHistory()) showPast(past, totals);
 void showTiers();
+void showDecider();
 updateButtons();

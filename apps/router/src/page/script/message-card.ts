@@ -1,6 +1,7 @@
 import type { Decision } from "../../decision/decision.ts";
 import { ask } from "./ask.ts";
 import { showDecision, showOutcome } from "./decision-view.ts";
+import { showDecider } from "./decider.ts";
 import { announce, byId, copyOf, partOf, reveal } from "./elements.ts";
 import { keepMessage, type PastMessage } from "./history.ts";
 import { showActions } from "./reply-actions.ts";
@@ -59,6 +60,7 @@ function addCard(message: string): HTMLElement {
 
 function showChoice(card: HTMLElement, decision: Decision): void {
   showDecision(card, decision);
+  void showDecider();
   partOf(card, ".pending").textContent = "Waiting for the rest of the reply…";
   announce(`${decision.tierUsed}. ${decision.model} replies`);
 }
