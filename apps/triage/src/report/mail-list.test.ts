@@ -1,0 +1,58 @@
+import { inflateRawSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { MailList, PACK_SIZE } from "./mail-list.ts";
+import type { MailRow, PackedRow } from "./mail-row.ts";
+
+const section = { id: "a", title: "A", about: "" };
+const some: MailRow = {
+  id: "",
+  day: "",
+  dated: "",
+  sender: "",
+  address: "",
+  isMasked: false,
+  subject: "",
+  snippet: "",
+  isNew: false,
+  rule: -1,
+  isOfGmail: false,
+  location: "",
+  answers: null,
+  error: "",
+};
+
+/** Returns the ids of all packed mails. */
+function idsIn(list: MailList): string[][] {
+  return [...list.packs()].map((pack) => {
+    const rows = JSON.parse(String(inflateRawSync(Buffer.from(pack, "base64")))) as PackedRow[];
+    return rows.map(([id]) => id);
+  });
+}
+
+test("mails are sorted by section, then weight, then the newest day, then as they were added", () => {
+  using list = new MailList({ all: [section, section], questions: [] });
+  const add = (id: string, section: number, weight: number, day: string) =>
+    list.add({ ...some, id, day }, { section, weight });
+  add("last", 1, 9, "2026-03-01");
+  add("older", 0, 2, "2026-01-01");
+  add("newer", 0, 2, "2026-02-01");
+  add("newer too", 0, 2, "2026-02-01");
+  add("heavy", 0, 2.5, "2026-01-01");
+  expect(list.counts).toEqual([4, 1]);
+  expect(list.first(0, 3).map(({ id }) => id)).toEqual(["heavy", "newer", "newer too"]);
+  expect(list.first(1, 3).map(({ id }) => id)).toEqual(["last"]);
+  expect(idsIn(list)).toEqual([["heavy", "newer", "newer too", "older", "last"]]);
+});
+
+test("each pack but the last is full, and no mail of 30,000 is lost", () => {
+  using list = new MailList({ all: [section], questions: [] });
+  const snippet = "x".repeat(300);
+  for (let at = 0; at < 30_001; at += 1) {
+    list.add({ ...some, id: `${at}`, snippet }, { section: 0, weight: (at * 7919) % 30_001 });
+  }
+  const packs = idsIn(list);
+  expect(packs.slice(0, -1).filter(({ length }) => length !== PACK_SIZE)).toEqual([]);
+  const ids = packs.flat();
+  expect(ids.slice(0, 2).map((id) => (Number(id) * 7919) % 30_001)).toEqual([30_000, 29_999]);
+  expect(new Set(ids).size).toBe(30_001);
+});
