@@ -60,13 +60,19 @@ export function plot(
         y2="${ys(value)}"
       /><text x="${left - 6}" y="${ys(value) + 4}" text-anchor="end">${text}</text>`;
   });
-  const middle = (top + bottom) / 2;
+  const [center, middle] = [(left + right) / 2, (top + bottom) / 2];
   return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}">
     ${yTicks}
     <line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}" />
     ${xTicks}
-    <text x="${(left + right) / 2}" y="${height - 4}" text-anchor="middle">${x.label}</text>
-    <text x="11" y="${middle}" text-anchor="middle" transform="rotate(-90 11 ${middle})">
+    <text class="label" x="${center}" y="${height - 4}" text-anchor="middle">${x.label}</text>
+    <text
+      class="label"
+      x="11"
+      y="${middle}"
+      text-anchor="middle"
+      transform="rotate(-90 11 ${middle})"
+    >
       ${y.label}
     </text>
     ${draw({ x: (value) => round(xs(value)), y: (value) => round(ys(value)) })}

@@ -1,5 +1,5 @@
 import { doubtsOf } from "./doubts.ts";
-import type { MailRow, ShownAnswer, ShownQuestion } from "./mail-row.ts";
+import { type MailRow, pickOf, type ShownAnswer, type ShownQuestion, YES } from "./mail-row.ts";
 
 /** An element of the page, which Node writes as text and a browser makes as it is. */
 export interface Element {
@@ -44,15 +44,14 @@ function span(name: string, text: string): Element {
 }
 
 function levelOf({ answers }: MailRow, { score, questions }: ListFacts): Element {
-  const answer = answers?.[score];
-  if (answer === undefined) return span("level level-none", answers === null ? "?" : "");
-  const names = questions[score]?.names ?? [];
-  const nearest = Math.round(answer.value);
-  // Five shades, however many levels there are.
-  const shade = Math.round((4 * answer.value) / Math.max(1, names.length - 1));
+  const [question, answer] = [questions[score], answers?.[score]];
+  if (question === undefined || answer === undefined) {
+    return span("level level-none", answers === null ? "?" : "");
+  }
+  const shade = shadeOf("score", answer.value, question.names.length);
   return element("span", { class: `level level-${shade}` }, [
     element("b", {}, [answer.value.toFixed(1)]),
-    span("level-name", names[nearest] ?? ""),
+    span("level-name", question.names[pickOf(question, answer.value)] ?? ""),
   ]);
 }
 
@@ -80,18 +79,17 @@ function withSpaces(marks: readonly Element[]): (Element | string)[] {
   return marks.flatMap((mark) => [" ", mark]);
 }
 
-/** Returns why a mail stands where it does: its likeliest levels, its category, what is in doubt. */
-function whyOf(answers: readonly ShownAnswer[], { questions, score, choice }: ListFacts): string {
-  const parts = [score, choice].flatMap((at) => {
-    const [question, answer] = [questions[at], answers[at]];
-    if (question === undefined || answer === undefined) return [];
-    if (question.type === "score") return [likeliest(answer, question).slice(0, 2).join(", ")];
-    // The option that was picked, also where another has the same share.
+/** Returns why a mail stands where it does, beside its level: its category and what is in doubt. */
+function whyOf(answers: readonly ShownAnswer[], { questions, choice }: ListFacts): string {
+  const [question, answer] = [questions[choice], answers[choice]];
+  const parts: string[] = [];
+  if (question !== undefined && answer !== undefined) {
     const { value, shares } = answer;
-    return [`${question.names[value] ?? ""} ${(shares[value] ?? 0).toFixed(2)}`];
-  });
+    parts.push(`${question.names[value] ?? ""} ${(shares[value] ?? 0).toFixed(2)}`);
+  }
   const doubts = doubtsOf(answers, questions);
-  return [...parts, ...(doubts.length > 0 ? [`in doubt: ${doubts.join(", ")}`] : [])].join(" · ");
+  if (doubts.length > 0) parts.push(`in doubt: ${doubts.join(", ")}`);
+  return parts.join(" · ");
 }
 
 /** Returns the options or levels with their shares, the likeliest first; none that is printed as 0. */
@@ -113,7 +111,7 @@ function barsOf({ answers }: MailRow, { questions }: ListFacts): Element {
 
 function barOf({ title, type, names }: ShownQuestion, answer: ShownAnswer): Element {
   const { value, shares } = answer;
-  const isYes = type === "boolean" && value >= 0.5;
+  const isYes = type === "boolean" && value >= YES;
   const text = type === "choice" ? (names[value] ?? "") : value.toFixed(2);
   const parts = type === "boolean" ? [value] : type === "choice" ? [shares[value] ?? 0] : shares;
   const segments = parts.map((share, level) =>
@@ -132,6 +130,7 @@ function barOf({ title, type, names }: ShownQuestion, answer: ShownAnswer): Elem
   ]);
 }
 
+// Five shades, however many levels there are.
 function shadeOf(type: ShownQuestion["type"], level: number, levels: number): number {
   return type === "score" ? Math.round((4 * level) / Math.max(1, levels - 1)) : 4;
 }

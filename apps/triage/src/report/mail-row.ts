@@ -17,6 +17,15 @@ export interface ShownAnswer {
   readonly shares: readonly number[];
 }
 
+/** From this probability on it is yes. */
+export const YES = 0.5;
+
+/** Returns the option of a value: of a score the level nearest to its mean, of a boolean 0 for yes, -1 for no. */
+export function pickOf({ type }: ShownQuestion, value: number): number {
+  if (type === "boolean") return value >= YES ? 0 : -1;
+  return Math.round(value);
+}
+
 /** A mail as the page shows it; its texts are printable. */
 export interface MailRow {
   readonly id: string;
@@ -92,6 +101,11 @@ function packAnswers(answers: readonly ShownAnswer[]): number[] {
 
 function toUnits(value: number | null): number {
   return value === null ? NOTHING : Math.round(UNIT * value);
+}
+
+/** Returns a value as it is after packing, so that all parts of a page count the same. */
+export function toPackedValue(value: number): number {
+  return toUnits(value) / UNIT;
 }
 
 /** What a search reads of a row; all of a row takes ten times as long. */

@@ -3,10 +3,12 @@ import type { PageScript } from "evaluator-page-kit/bundle-script";
 import { printCount, printMails } from "../amounts.ts";
 import { type Element, type ListFacts, mailItem } from "./mail-item.ts";
 import { type MailList, PACK_SIZE } from "./mail-list.ts";
+import { pickOf, type ShownQuestion } from "./mail-row.ts";
 import { type PlannedRule, planTable } from "./plan-table.ts";
 import { type NumberParts, numbersSection } from "./plots.ts";
 import { reportStyle } from "./report-style.ts";
 import type { Section } from "./sections.ts";
+import { addTo, type Tally } from "./tally.ts";
 
 /** So many mails of a section are in the page as they are; the others are packed. */
 const ROWS_SHOWN = 25;
@@ -108,11 +110,11 @@ function controls(
     <label class="script-only"
       >Show
       <select id="section">
-        <option value="">all sections</option>
-        ${filled.map(
-          ([at, { title }]) =>
-            html`<option value="${at}">${title} (${printCount(list.counts[at] ?? 0)})</option>`,
-        )}
+        <option value="">all mails</option>
+        <optgroup label="Sections">
+          ${filled.map(([at, { title }]) => choiceOf(`${at}`, title, list.counts[at] ?? 0))}
+        </optgroup>
+        ${sections.questions.map((question, at) => kindsOf(question, at, tally.counts[at]))}
       </select></label
     >
     <fieldset>
@@ -129,6 +131,23 @@ function controls(
           >`
     }
   </div>`;
+}
+
+/** Returns the kinds that a question makes of mails, in whichever section they are. */
+function kindsOf(question: ShownQuestion, at: number, counts: Tally["counts"][number] = new Map()) {
+  const kinds = new Map<number, number>();
+  for (const [value, count] of counts) addTo(kinds, pickOf(question, value), count);
+  const names = question.type === "boolean" ? [`${question.title}: yes`] : question.names;
+  const choices = names.flatMap((name, pick) => {
+    const count = kinds.get(pick);
+    return count === undefined ? [] : [choiceOf(`${at}:${pick}`, name, count)];
+  });
+  if (choices.length === 0) return null;
+  return html`<optgroup label="${question.title}">${choices}</optgroup>`;
+}
+
+function choiceOf(value: string, name: string, count: number): Html {
+  return html`<option value="${value}">${name} (${printCount(count)})</option>`;
 }
 
 function orderChoice(value: string, text: string, isFirst: boolean): Html {

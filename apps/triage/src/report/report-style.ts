@@ -33,7 +33,8 @@ nav b { margin-left: 0.15rem; font-weight: 600; font-variant-numeric: tabular-nu
 .controls { margin-top: 1.1rem; display: flex; flex-wrap: wrap; gap: 0.6rem 1.5rem; align-items: center; padding: 0.7rem 1rem; border: 1px solid var(--line); border-radius: 10px; background: var(--card); font-size: 0.87rem; }
 .controls fieldset { display: flex; flex-wrap: wrap; gap: 0.3rem 0.9rem; margin: 0; padding: 0; border: 0; }
 .controls legend { float: left; padding: 0; color: var(--quiet); }
-.controls label { display: inline-flex; gap: 0.4rem; align-items: center; }
+.controls label { display: inline-flex; gap: 0.4rem; align-items: center; max-width: 100%; }
+.controls select { min-width: 0; text-overflow: ellipsis; }
 .controls input[type="search"], .controls select, button { padding: 0.35rem 0.6rem; border: 1px solid var(--line); border-radius: 7px; background: var(--page); color: inherit; font: inherit; }
 .controls input[type="search"] { width: 17rem; max-width: 100%; }
 input[type="radio"], input[type="checkbox"] { margin: 0; accent-color: var(--accent); }
@@ -120,7 +121,8 @@ figure svg { max-width: 44rem; margin: 0 auto; }
   .figures { grid-template-columns: repeat(2, 1fr); }
   figure { padding: 1rem 0.6rem; }
   svg text { font-size: 15px; }
-  svg text[transform] { display: none; } /* the caption says it too, and the numbers need its room */
+  svg .label { display: none; } /* the caption says it too, and the numbers need its room */
+  svg text[text-anchor="middle"] { transform: translateY(7px); }
   .plan table, .plan tbody, .plan tr, .plan th { display: block; }
   .plan thead { display: none; }
   .plan .table th, .plan .table td { padding: 0; white-space: normal; }

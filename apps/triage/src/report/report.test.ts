@@ -47,13 +47,8 @@ test("a list to act on: what needs somebody, scams, deals, deadlines, the rest, 
     ["Receipt", "calm"],
     ["Unsure", "doubtful"],
   ]);
-  expect((await texts(".why")).slice(0, 2)).toEqual([
-    "critical 1.00 · receipt 1.00",
-    "insane 1.00 · receipt 1.00",
-  ]);
-  expect(await texts("#unsure .why")).toEqual([
-    "ignore 1.00 · receipt 1.00 · in doubt: category conf 0.30",
-  ]);
+  expect((await texts(".why")).slice(0, 2)).toEqual(["receipt 1.00", "receipt 1.00"]);
+  expect(await texts("#unsure .why")).toEqual(["receipt 1.00 · in doubt: category conf 0.30"]);
   expect(await texts(".basis")).toEqual([
     "unknown through gateway answered 7 of 7 mails, last on 2026-11-21 00:00 UTC, for $0.000088. Not calibrated: nobody has checked here whether the probabilities hold (triage label, evaluator calibrate).",
   ]);
@@ -152,6 +147,64 @@ test("a long list is paged, searched, sorted and shown by section, all of it fro
   await expect.poll(() => page.locator("#sections").isVisible()).toBe(true);
 });
 
+test("every mail of a kind is found under its kind, whichever section holds it", async () => {
+  const names = ["urgent news", "news scam", "plain news", "deal", "urgent receipt"];
+  const cwd = await triaged(named(...names), [
+    { category: "newsletter", importance: 5 },
+    { category: "newsletter", scam: 0.9 },
+    { category: "newsletter" },
+    { deal: 0.8, scam: 0.6 },
+    { importance: 4 },
+  ]);
+  const { page, texts } = await reports.open(await reportOf(cwd));
+  expect(await texts("#section optgroup")).toEqual([
+    "Needs you (2)Scams: do not touch (2)Newsletter (1)",
+    "receipt (2)newsletter (3)",
+    "ignore (3)critical (1)insane (1)",
+    "Brand deal: yes (1)",
+    "Scam: yes (2)",
+  ]);
+  const found = async (label: string) => {
+    await page.selectOption("#section", { label });
+    await expect.poll(() => page.locator("#found-status").textContent()).not.toBe("Looking…");
+    return (await texts("#found .subject")).toSorted();
+  };
+  expect(await found("newsletter (3)")).toEqual(["news scam", "plain news", "urgent news"]);
+  expect(await found("Newsletter (1)")).toEqual(["plain news"]);
+  expect(await found("Scam: yes (2)")).toEqual(["deal", "news scam"]);
+  expect(await found("critical (1)")).toEqual(["urgent receipt"]);
+  await page.selectOption("#section", { label: "newsletter (3)" });
+  await page.fill("#search", "urgent");
+  await expect.poll(() => texts("#found .subject")).toEqual(["urgent news"]);
+  await page.fill("#search", "");
+  await page.selectOption("#section", "");
+  await expect.poll(() => page.locator("#sections").isVisible()).toBe(true);
+});
+
+test("a deadline needs the likeliest level or half of the shares", async () => {
+  const names = ["neither", "likeliest", "half", "flat"];
+  const cwd = await triaged(named(...names), [
+    { levels: [0.5, 0.05, 0, 0, 0.25, 0.2] },
+    { levels: [0.35, 0.1, 0.1, 0.05, 0.4, 0] },
+    { levels: [0.4, 0.1, 0, 0, 0.3, 0.2] },
+    { levels: [0.17, 0.17, 0.17, 0.17, 0.17, 0.17] },
+  ]);
+  const { texts } = await reports.open(await reportOf(cwd));
+  expect((await texts("#deadlines .subject")).toSorted()).toEqual(["half", "likeliest"]);
+  expect(await texts("#deadlines .about")).toEqual([
+    "Answers whose own words speak of a deadline or a reminder: category personal_reminder, or importance “critical” or higher, as the likeliest answer or at 0.5 or more.",
+  ]);
+});
+
+test("a row has one word for its level, that of its filter too", async () => {
+  const cwd = await triaged(named("torn"), [{ levels: [0.5, 0, 0.1, 0, 0, 0.4] }]);
+  const { texts } = await reports.open(await reportOf(cwd));
+  expect(await texts(".level")).toEqual(["2.2medium"]);
+  const [row = ""] = await texts("summary");
+  expect(row.match(/ignore|low|medium|high|critical|insane/g)).toEqual(["medium"]);
+  expect(await texts("#section optgroup[label=Importance]")).toEqual(["medium (1)"]);
+});
+
 test("without a script the rows are sorted by day, and the new ones shown alone, by style", async () => {
   const days = ["2026-11-01", "2026-11-03", "2026-11-02"];
   const mails = days.map((date, at) => sampleMail({ id: `m-${at}`, subject: date, date }));
@@ -207,11 +260,12 @@ test("mails without an answer are in the list, and say why", async () => {
   expect((await texts("#no-answer .why"))[0]).toMatch(/answer/);
 });
 
-test("own questions have their sections and bars with nothing else to write", async () => {
+test("own questions have their sections and bars with nothing else to write, and long names fit", async () => {
+  const support = `Support ${"for whoever asks ".repeat(6).trim()}`;
   const questions = {
     needs_reply: { type: "boolean", instructions: "Does it need a reply?" },
     urgency: { type: "score", instructions: "How urgent?", criteria: ["none", "deadline: soon"] },
-    team: { type: "choice", instructions: "Whose?", criteria: { sales: "a", support: "b" } },
+    team: { type: "choice", instructions: "Whose?", criteria: { sales: "a", [support]: "b" } },
   };
   const answer = (reply: number, urgent: number, team: string) => ({
     ...responseWith({}),
@@ -221,18 +275,21 @@ test("own questions have their sections and bars with nothing else to write", as
       team: {
         type: "choice",
         choice: team,
-        probabilities: { sales: Number(team === "sales"), support: Number(team === "support") },
+        probabilities: { sales: Number(team === "sales"), [support]: Number(team === support) },
       },
     },
   });
-  const answers = [answer(0.9, 0, "sales"), answer(0, 0.75, "sales"), answer(0.1, 0, "support")];
+  const answers = [answer(0.9, 0, "sales"), answer(0, 0.75, "sales"), answer(0.1, 0, support)];
   const cwd = await folderWith(named("reply", "urgent", "rest"));
   await writeFile(join(cwd, "questions.json"), JSON.stringify(questions));
   const transport = recordingTransport((index) => answers[index]);
   await startTriage(["inbox.json", "--questions", "questions.json"], { cwd, transport });
-  const { page, texts } = await reports.open(await reportOf(cwd));
+  const path = await reportOf(cwd);
+  const phone = { width: 380, colorScheme: "light" } as const;
+  expect(await reports.violationsIn(path, [phone])).toMatchObject([{ isWide: false }]);
+  const { page, texts } = await reports.open(path);
   const titles = await texts("#sections h2");
-  expect(titles).toEqual(["Needs you 1", "Needs reply 1", "Support 1"]);
+  expect(titles).toEqual(["Needs you 1", "Needs reply 1", `${support} 1`]);
   expect(await texts(".mail:first-child .level-name")).toEqual(["deadline", "none", "none"]);
   expect(await page.locator("figcaption").allTextContents()).toContain("Teammails by option");
 });

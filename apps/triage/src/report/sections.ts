@@ -1,7 +1,7 @@
 import type { Question, Questions } from "evaluator-client";
 import { toPrintable } from "evaluator-cli-kit";
 import { doubtsOf, LOW_CONFIDENCE, UNDECIDED_WITHIN } from "./doubts.ts";
-import type { ShownAnswer, ShownQuestion } from "./mail-row.ts";
+import { type ShownAnswer, type ShownQuestion, YES } from "./mail-row.ts";
 
 /** A part of the list. */
 export interface Section {
@@ -22,8 +22,6 @@ interface Rule extends Section {
   readonly weigh: (answers: readonly ShownAnswer[]) => number | null;
 }
 
-/** From this probability on it is yes. */
-const YES = 0.5;
 /** The id of the question whose yes warns of a mail. */
 const WARNING = "scam";
 
@@ -111,24 +109,23 @@ export class Sections {
 
   /** Of answers whose own words speak of a deadline; none where no question has such words. */
   #deadlineRule(asked: readonly Question[]): Rule[] {
-    const rules = asked.flatMap((question, at) => {
-      if (question.type === "boolean") return [];
-      const texts = Object.entries(question.criteria).map(([name, text]) =>
-        `${question.type === "choice" ? name : ""} ${toText(text)}`.replaceAll("_", " "),
-      );
-      const named = texts.flatMap((text, index) => (speaksOfDeadline(text) ? [index] : []));
-      if (named.length === 0) return [];
-      return [question.type === "choice" ? pickedRule(at, named) : levelsRule(at, named, texts)];
+    const named = asked.flatMap((question, at) => {
+      const options = deadlinesIn(question);
+      return options.length === 0
+        ? []
+        : [{ ...(this.questions[at] as ShownQuestion), at, options }];
     });
-    if (rules.length === 0) return [];
-    const names = rules.map(({ describe }) => describe(this.questions)).join(", or ");
+    if (named.length === 0) return [];
+    const words = named.map(describeDeadlines).join(", or ");
     return [
       {
         id: "deadlines",
         title: "Deadlines",
-        about: `Answers whose own words speak of a deadline or a reminder: ${names}.`,
+        about: `Answers whose own words speak of a deadline or a reminder: ${words}, as the likeliest answer or at ${YES} or more.`,
         weigh: (answers) =>
-          rules.some(({ isMet }) => isMet(answers)) ? this.#levelOf(answers) : null,
+          named.some((question) => isDeadline(answers[question.at], question))
+            ? this.#levelOf(answers)
+            : null,
       },
     ];
   }
@@ -164,34 +161,34 @@ const withoutAnswer: Section = {
   about: "The same command again asks for what is missing.",
 };
 
-interface DeadlineRule {
-  readonly describe: (questions: readonly ShownQuestion[]) => string;
-  readonly isMet: (answers: readonly ShownAnswer[]) => boolean;
+/** A question, where it is among all, and its options that speak of a deadline. */
+interface DeadlineQuestion extends ShownQuestion {
+  readonly at: number;
+  readonly options: readonly number[];
 }
 
-function pickedRule(at: number, options: readonly number[]): DeadlineRule {
-  return {
-    describe: (questions) => {
-      const { title, names } = questions[at] as ShownQuestion;
-      return `${title.toLowerCase()} ${options.map((option) => names[option]).join(", ")}`;
-    },
-    isMet: (answers) => options.includes(answers[at]?.value ?? -1),
-  };
+/** Returns the options that speak of a deadline; of levels also those above the first that does. */
+function deadlinesIn({ type, criteria }: Question): number[] {
+  if (type === "boolean") return [];
+  const speaks = Object.entries(criteria).map(([name, text]) =>
+    speaksOfDeadline(`${type === "choice" ? name : ""} ${toText(text)}`.replaceAll("_", " ")),
+  );
+  const rest = type === "score" && speaks.includes(true) ? speaks.indexOf(true) : speaks.length;
+  return [...speaks.keys()].filter((at) => speaks[at] === true || at > rest);
 }
 
-function levelsRule(at: number, levels: readonly number[], all: readonly unknown[]): DeadlineRule {
-  const lowest = Math.min(...levels);
-  const even = (all.length - lowest) / all.length;
-  return {
-    describe: (questions) => {
-      const { title, names } = questions[at] as ShownQuestion;
-      return `${title.toLowerCase()} “${names[lowest]}” or higher with more than an even share (${even.toFixed(2)})`;
-    },
-    isMet: (answers) => {
-      const shares = answers[at]?.shares.slice(lowest) ?? [];
-      return shares.reduce((sum, share) => sum + share, 0) > even + 1e-9;
-    },
-  };
+function describeDeadlines({ title, type, names, options }: DeadlineQuestion): string {
+  const words = options.map((option) => names[option]);
+  return `${title.toLowerCase()} ${type === "score" ? `“${words[0]}” or higher` : words.join(", ")}`;
+}
+
+function isDeadline(answer: ShownAnswer | undefined, { type, options }: DeadlineQuestion): boolean {
+  if (answer === undefined) return false;
+  const { value, shares } = answer;
+  const likeliest = type === "choice" ? value : shares.indexOf(Math.max(...shares));
+  const share = options.reduce((sum, option) => sum + (shares[option] ?? 0), 0);
+  // 0.2 + 0.3 may be a little less than 0.5 for a computer, and not for a person.
+  return options.includes(likeliest) || share >= YES - 1e-9;
 }
 
 function speaksOfDeadline(text: string): boolean {

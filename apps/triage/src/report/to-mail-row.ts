@@ -11,7 +11,7 @@ import {
 import type { ResultRow } from "../journal-results.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import type { AnsweredMail } from "../rules/conditions.ts";
-import type { MailRow, ShownAnswer } from "./mail-row.ts";
+import { type MailRow, type ShownAnswer, toPackedValue } from "./mail-row.ts";
 
 /** What a row says beside the mail. */
 export interface RowOptions {
@@ -94,7 +94,7 @@ function toShown(
   const confidence = isChanged ? null : (kept.confidence[id] ?? null);
   if (answer.type === "boolean") {
     const printed = isChanged && came.type === "boolean" ? came.probability : null;
-    return { value: answer.probability, confidence: null, printed, shares: [] };
+    return { value: toPackedValue(answer.probability), confidence: null, printed, shares: [] };
   }
   const all = answer.probabilities as Readonly<Record<string, number>>;
   const shares = names.map((name) => all[name] ?? 0);
@@ -102,5 +102,5 @@ function toShown(
     return { value: names.indexOf(answer.choice), confidence, printed: null, shares };
   }
   const printed = isChanged && came.type === "score" ? came.score : null;
-  return { value: answer.score, confidence, printed, shares };
+  return { value: toPackedValue(answer.score), confidence, printed, shares };
 }

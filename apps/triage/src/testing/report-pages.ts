@@ -12,6 +12,8 @@ export interface Said {
   readonly deal?: number;
   readonly category?: string;
   readonly confidence?: number;
+  /** The share of each level of importance, in place of one level. */
+  readonly levels?: readonly number[];
 }
 
 /** Returns a whole response that says something. */
@@ -21,6 +23,7 @@ export function responseWith({
   deal = 0,
   category,
   confidence = 0.9,
+  levels,
 }: Said) {
   const given = { category: confidence, importance: 0.9 };
   const { answers, ...rest } = sampleResponse({ importance, confidence: given });
@@ -31,11 +34,18 @@ export function responseWith({
     ...rest,
     answers: {
       ...answers,
+      importance: levels === undefined ? answers.importance : scoreOf(levels),
       category: { ...answers.category, choice: picked, probabilities: Object.fromEntries(shares) },
       brand_deal: { type: "boolean", probability: deal },
       scam: { type: "boolean", probability: scam },
     },
   };
+}
+
+function scoreOf(levels: readonly number[]) {
+  const score = Number(levels.reduce((sum, share, level) => sum + share * level, 0).toFixed(2));
+  const probabilities = Object.fromEntries(levels.map((share, level) => [level, share]));
+  return { type: "score", score, probabilities };
 }
 
 /** Makes a folder with mails and a run about them. */

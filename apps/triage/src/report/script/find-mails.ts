@@ -1,6 +1,7 @@
 import {
   type PackedRow,
   type RowHead,
+  pickOf,
   type ShownQuestion,
   unpackHead,
   unpackValue,
@@ -16,6 +17,8 @@ export interface ListQuery {
   readonly from: number;
   readonly to: number;
   readonly isWhole: boolean;
+  /** The option that a question's answer must pick; null for any. */
+  readonly kind: { readonly question: number; readonly pick: number } | null;
   /** Words that sender, subject or snippet must hold, in lower case. */
   readonly words: readonly string[];
   readonly onlyNew: boolean;
@@ -34,7 +37,7 @@ export async function findMails(
   query: ListQuery,
   facts: ScoreFacts,
 ): Promise<readonly number[]> {
-  const { from, to, isWhole, words, onlyNew, order } = query;
+  const { from, to, isWhole, kind, words, onlyNew, order } = query;
   // A section is sorted by urgency already, so nothing is opened for it.
   if (!isWhole && order === "urgent" && words.length === 0 && !onlyNew) {
     return Array.from({ length: to - from }, (_, at) => from + at);
@@ -43,6 +46,7 @@ export async function findMails(
   for await (const { index, row } of packs.all()) {
     const head = unpackHead(row);
     if (index < from || index >= to || (onlyNew && !head.isNew) || !hasWords(head, words)) continue;
+    if (kind !== null && !isOfKind(row, kind, facts)) continue;
     const key = order === "urgent" ? urgencyOf(row, facts) : order === "sender" ? head.sender : 0;
     found.push({ index, key: typeof key === "string" ? key.toLowerCase() : key, day: head.day });
   }
@@ -58,6 +62,15 @@ export async function findMails(
 // The most urgent first.
 function urgencyOf(row: PackedRow, { score, questions }: ScoreFacts): number {
   return score === -1 ? 0 : -(unpackValue(row, score, questions) ?? -1);
+}
+
+function isOfKind(
+  row: PackedRow,
+  { question: at, pick }: NonNullable<ListQuery["kind"]>,
+  { questions }: ScoreFacts,
+): boolean {
+  const [question, value] = [questions[at], unpackValue(row, at, questions)];
+  return question !== undefined && value !== null && pickOf(question, value) === pick;
 }
 
 function hasWords(

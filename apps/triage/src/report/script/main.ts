@@ -54,12 +54,16 @@ async function find(): Promise<void> {
   if (isAsWritten) return;
   const mine = asked;
   status.textContent = "Looking…";
-  const at = section.value === "" ? -1 : Number(section.value);
+  // The index of a section, or a question and its option.
+  const [chosen = -1, pick] = section.value.split(":").filter(Boolean).map(Number);
+  const kind = pick === undefined ? null : { question: chosen, pick };
+  const at = kind === null ? chosen : -1;
   const before = facts.sections.slice(0, Math.max(0, at));
   const from = before.reduce((sum, { count }) => sum + count, 0);
   const all = facts.sections.reduce((sum, { count }) => sum + count, 0);
   const to = at === -1 ? all : from + (facts.sections[at]?.count ?? 0);
-  const query = { from, to, isWhole: at === -1, words, onlyNew: onlyNew?.checked ?? false, order };
+  const chosenAlso = { kind, words, onlyNew: onlyNew?.checked ?? false, order };
+  const query = { from, to, isWhole: at === -1, ...chosenAlso };
   const result = await findMails(packs, query, facts);
   if (mine !== asked) return; // the reader went on
   indices = result;
