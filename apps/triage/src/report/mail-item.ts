@@ -79,7 +79,7 @@ function withSpaces(marks: readonly Element[]): (Element | string)[] {
   return marks.flatMap((mark) => [" ", mark]);
 }
 
-/** Returns why a mail stands where it does, beside its level: its category and what is in doubt. */
+/** Returns the reasons for the place of a mail beside its level: its category, and its doubtful answers. */
 function whyOf(answers: readonly ShownAnswer[], { questions, choice }: ListFacts): string {
   const [question, answer] = [questions[choice], answers[choice]];
   const parts: string[] = [];
