@@ -1,6 +1,7 @@
 import { CliError } from "evaluator-cli-kit";
 import { apiKeyVariables } from "evaluator-client";
 import { expect, test } from "vitest";
+import { redactor } from "../security/redactor.ts";
 import { parseRouterOptions } from "./router-options.ts";
 
 test.each([...Object.values(apiKeyVariables), "ROUTER_REPLY_API_KEY"])(
@@ -10,6 +11,14 @@ test.each([...Object.values(apiKeyVariables), "ROUTER_REPLY_API_KEY"])(
     expect(secrets).toEqual(["a-key-of-some-length"]);
   },
 );
+
+test("a short password is not shown with an address that lacks its last character", () => {
+  const address = "postgres://me:pass@db.example.com/evaluator";
+  const { secrets } = parseRouterOptions({ ROUTER_LIMITS: address }).engines;
+  expect(secrets).toEqual([address, "postgres://me:pass@", "pass"]);
+  const shown = redactor(secrets).strictly(`${address.slice(0, -1)} is down`);
+  expect(shown).toBe("[secret]db.example.com/evaluato is down");
+});
 
 test("nothing set means the loopback address, port 3000, the default models and no gateway", () => {
   expect(parseRouterOptions({})).toEqual({

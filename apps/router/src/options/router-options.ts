@@ -137,10 +137,10 @@ function readSharedLimit(data: Settings): SharedLimitOptions | null {
   return url === undefined ? null : { url, requestsPerMinute };
 }
 
-/** What of a database's address must not be printed: all of it, and its password alone. */
+/** What of a database's address must not be printed: all of it, its start up to the host, its password. */
 function addressSecrets(address: string | undefined): string[] {
-  const password = /^\w+:\/\/[^:@/]*:([^@]*)@/.exec(address ?? "")?.[1];
-  return [address, password].filter((secret) => secret !== undefined);
+  const [start, password] = /^\w+:\/\/[^:@/]*:([^@]*)@/.exec(address ?? "") ?? [];
+  return [address, start, password].filter((secret) => secret !== undefined);
 }
 
 /** Whether the environment names who decides; a wrong name is rejected where it is asked. */
