@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { PgBoss, type Db } from "pg-boss";
+import { type Clock, type Db, PgBoss, systemClock } from "pg-boss";
 import { DatabaseError } from "./database-error.ts";
 import type { Database, Query } from "./database.ts";
 
@@ -87,32 +87,30 @@ export class ChunkQueue {
     await withOwnErrors(() => this.#boss.insert(queueOf(run), []));
   }
 
-  /** Adds chunks in order, in the caller's transaction. */
-  async add(query: Query, run: number, chunks: Iterable<number>): Promise<void> {
+  /**
+   * Makes these the chunks of a run, in the caller's transaction; takes all others back, those that
+   * workers have included.
+   */
+  async replace(query: Query, run: number, chunks: Iterable<number>): Promise<void> {
+    await query(`delete from ${queueSchema}.job where name = $1`, [queueOf(run)]);
     const db = toDb(query);
-    const all = [...chunks].map((chunk) => ({ data: { chunk } }));
+    // Without a priority, a chunk that comes back from a dead worker is asked last.
+    const all = [...chunks].map((chunk) => ({ data: { chunk }, priority: -chunk }));
     for (let at = 0; at < all.length; at += JOBS_AT_ONCE) {
       const some = all.slice(at, at + JOBS_AT_ONCE);
       await withOwnErrors(() => this.#boss.insert(queueOf(run), some, { db }));
     }
   }
 
-  /** Takes all chunks of a run back, those that workers have included. */
-  async clear(query: Query, run: number): Promise<void> {
-    await query(`delete from ${queueSchema}.job where name = $1`, [queueOf(run)]);
-  }
-
   /** Returns the next chunk of a run that nobody has, or null. */
   async fetch(run: number): Promise<LeasedChunk | null> {
+    await this.#query(forgetFuture, [queueOf(run)]);
     // No chunk is for later; one that was added before the server's clock went back would be.
     const options = { includeMetadata: true, ignoreStartAfter: true } as const;
     const [job] = await withOwnErrors(() =>
       this.#boss.fetch<{ chunk: number }>(queueOf(run), options),
     );
-    if (job === undefined) {
-      await this.#query(forgetFuture, [queueOf(run)]);
-      return null;
-    }
+    if (job === undefined) return null;
     const { id, retryCount, data } = job;
     return { run, chunk: data.chunk, lease: { id, retryCount } };
   }
@@ -140,16 +138,22 @@ export class ChunkQueue {
   }
 }
 
-// When the server's clock goes back, supervision would wait until it is what it was, and so would the
-// chunks of those who died before.
+// pg-boss compares instants of the server. When the server's clock goes back, supervision would stop
+// until the old time is reached again, and the chunks of dead workers would wait as long. Only a
+// supervised queue that was seen in the future has its jobs looked through: no index finds them.
 const forgetFuture = `
   with supervised as (
     update ${queueSchema}.queue set monitor_claim_on = null, monitor_on = null, maintain_on = null
     where name = $1 and greatest(monitor_claim_on, monitor_on, maintain_on) > clock_timestamp()
+    returning name
   )
-  update ${queueSchema}.job set heartbeat_on = clock_timestamp()
-  where name = $1 and state = 'active' and heartbeat_on > clock_timestamp()
+  update ${queueSchema}.job set heartbeat_on = clock_timestamp() from supervised
+  where job.name = supervised.name and state = 'active' and heartbeat_on > clock_timestamp()
 `;
+
+// With pg-boss's own clock, the supervision of a machine that sets its clock back an hour stops for
+// that hour.
+const clock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
 
 /** Makes or upgrades the tables of pg-boss; writes nothing where they are up to date. */
 export async function migrateQueue(database: Database): Promise<void> {
@@ -172,6 +176,7 @@ export async function migrateQueue(database: Database): Promise<void> {
 function bossOptions({ query }: Database) {
   return {
     db: toDb(query),
+    clock,
     schema: queueSchema,
     schedule: false,
     // Both take the role that owns the tables.

@@ -119,11 +119,12 @@ async function loadRun(
       [run],
     );
     if (row?.state !== "loading") {
-      await reopen(query, { run, maxCostUsd, queue });
+      await query("update evaluator.runs set max_cost_usd = $2 where run = $1", [run, maxCostUsd]);
+      await reopenRun(query, { run, queue });
       return "joined";
     }
     const samples = await copyRecords(session, run, records());
-    await queue.add(query, run, Array(row.chunks).keys());
+    await queue.replace(query, run, Array(row.chunks).keys());
     await query(
       `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
          state_sample = $2, note_sample = $3, opened_at = clock_timestamp() where run = $1`,
@@ -162,35 +163,34 @@ async function copyRecords(
 // Chosen, not measured: few writes, in little memory.
 const COPY_PIECE = 65_536;
 
-/** Opens a run again that has ended: for what failed, for what was forgotten, for a larger budget. */
-async function reopen(
+/**
+ * Opens a run again that has ended: for the records that failed, for a larger budget, and for chunks
+ * that lost answers. Reads no answers, of which there may be millions.
+ */
+export async function reopenRun(
   query: Query,
-  { run, maxCostUsd, queue }: Omit<LoadOptions, "records">,
+  { run, queue, lost = [] }: { run: number; queue: ChunkQueue; lost?: readonly number[] },
 ): Promise<void> {
-  await query("update evaluator.runs set max_cost_usd = $2 where run = $1", [run, maxCostUsd]);
   const [ended] = await query<{ run: number }>(
-    "select run from evaluator.runs where run = $1 and state in ('stopped', 'done')",
+    "select run from evaluator.runs where run = $1 and state in ('stopped', 'done') for update",
     [run],
   );
   if (ended === undefined) return;
   await query("delete from evaluator.failures where run = $1", [run]);
-  const rows = await query<{ chunk: number }>(unfinishedStatement, [run]);
+  const rows = await query<{ chunk: number }>(unfinishedStatement, [run, lost]);
   const chunks = rows.map(({ chunk }) => chunk);
   if (chunks.length === 0) return;
   await query(reopenStatement, [run, chunks]);
-  await queue.clear(query, run);
-  await queue.add(query, run, chunks);
+  await queue.replace(query, run, chunks);
 }
 
-// Chunks that no worker has finished, and those that lack an answer all the same.
+// All chunks but those that a worker has finished without a failure, and that lost no answer since.
 const unfinishedStatement = `
   select n as chunk from evaluator.runs,
     generate_series(0, ceil(records / ${CHUNK_SIZE}::float8)::integer - 1) as n
-  where run = $1 and not exists (
-    select from evaluator.chunks c where c.run = $1 and c.chunk = n and c.finished_at is not null)
-  union
-  select idx / ${CHUNK_SIZE} from evaluator.records r
-  where run = $1 and not exists (select from evaluator.answers a where a.key = r.key)
+  where run = $1 and (n = any($2) or not exists (
+    select from evaluator.chunks c
+    where c.run = $1 and c.chunk = n and c.finished_at is not null and c.failed = 0))
   order by chunk
 `;
 

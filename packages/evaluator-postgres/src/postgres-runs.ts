@@ -1,12 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { AnswerWriter, type WriterOptions } from "./answer-writer.ts";
-import { type AnswerStatus, forgetAnswers, statusesOf } from "./answers.ts";
+import { type AnswerStatus, statusesOf } from "./answers.ts";
 import { CHUNK_SIZE, ChunkQueue, type LeasedChunk } from "./chunk-queue.ts";
 import { type ChunkRecord, readChunk } from "./chunk-records.ts";
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
 import { migrateDatabase } from "./migrate.ts";
-import { joinRun, type NewRun, type RunRecord } from "./load-run.ts";
+import { joinRun, type NewRun, reopenRun, type RunRecord } from "./load-run.ts";
 import { readRuns, readWorkers, type RunInfo, type WorkerInfo } from "./run-info.ts";
 import { type QueryResult, readOnlyQuery, type RunQuery } from "./read-only-query.ts";
 import { findNewIds, findRecord, type NewIds, type RunRow, runRows } from "./run-rows.ts";
@@ -51,15 +51,10 @@ export class PostgresRuns implements AsyncDisposable {
     return await statusesOf(this.#database.query, keys);
   }
 
-  /** Forgets answers that are not as they were written, so that they are asked for again. */
-  async forget(keys: readonly string[]): Promise<void> {
-    await forgetAnswers(this.#database.query, keys);
-  }
-
   /**
    * Makes a run with its records in one transaction, or joins the one with the same digest: waits
-   * while another process loads it, and loads it where that one has died. Opens it again where it
-   * had ended with records that have no answer.
+   * while another process loads it, and loads it where that one has died. Opens it again if it has
+   * ended with records that were not asked or that failed.
    *
    * @param records - Called only when this process loads.
    */
@@ -71,6 +66,18 @@ export class PostgresRuns implements AsyncDisposable {
     const [database, queue] = [this.#database, this.#queue];
     const joined = await joinRun(database, { made: run, records, queue, signal });
     return { ...(await this.get(joined.run)), isJoined: joined.isJoined };
+  }
+
+  /**
+   * Opens a run again that has ended, to ask again for answers that were removed or changed.
+   *
+   * @param lost - The indexes of their records in the run.
+   */
+  async reopen(run: number, lost: readonly number[]): Promise<void> {
+    const chunks = [...new Set(lost.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
+    await this.#database.transaction(({ query }) =>
+      reopenRun(query, { run, queue: this.#queue, lost: chunks }),
+    );
   }
 
   /** Returns all runs, the oldest first. */

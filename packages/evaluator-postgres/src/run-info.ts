@@ -21,6 +21,8 @@ export type RunState = "loading" | "open" | "stopped" | "done";
 export interface RunInfo {
   /** Runs are numbered from 1. */
   readonly run: number;
+  /** A hash of the setup and of every record in order. */
+  readonly digest: string;
   /** The name of its input. */
   readonly name: string;
   /** What the program that made it noted, as JSON. */
@@ -58,7 +60,7 @@ export interface WorkerInfo {
 }
 
 const columns = `
-  run, name, facts, state, stopped_by as "stoppedBy", runs.records, max_cost_usd as "maxCostUsd",
+  run, digest, name, facts, state, stopped_by as "stoppedBy", runs.records, max_cost_usd as "maxCostUsd",
   runs.answered + coalesce(part.answered, 0)::integer as answered,
   runs.asked + coalesce(part.asked, 0)::integer as asked,
   runs.failed + coalesce(part.failed, 0)::integer as failed,

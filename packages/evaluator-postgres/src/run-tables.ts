@@ -165,10 +165,11 @@ export const runTables = `
 
   -- Forgets a run; the answers stay, for others that ask the same.
   create function evaluator.forget_run(of_run integer) returns void language sql as $$
+    -- First, as it waits for a load to end, whose records would stay without a run.
+    delete from evaluator.runs where run = of_run;
     delete from evaluator.chunks where run = of_run;
     delete from evaluator.failures where run = of_run;
     delete from evaluator.records where run = of_run;
     delete from evaluator.workers where run = of_run;
-    delete from evaluator.runs where run = of_run;
   $$;
 `;

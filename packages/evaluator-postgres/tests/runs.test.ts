@@ -102,6 +102,28 @@ describe.skipIf(url === null)("runs on a real server", () => {
     expect(chunks).toHaveLength(3);
   });
 
+  test("a run that is removed while it loads leaves nothing that the next one meets", async () => {
+    const database = await makeDatabase(url ?? "");
+    const runs = await open(database);
+    const made = countedTo(300);
+    let removed = Promise.resolve();
+    const records = async function* records() {
+      yield* made.slice(0, 150);
+      removed = sql(database, "select evaluator.forget_run(1)");
+      // Until the other session waits for this one.
+      const client = new Client(database);
+      await client.connect();
+      const waiting = "select from pg_locks where not granted";
+      await expect.poll(async () => (await client.query(waiting)).rowCount).toBe(1);
+      await client.end();
+      yield* made.slice(150);
+    };
+    await runs.join(newRun(made), records, signal).catch(() => {});
+    await removed;
+    const again = await runs.join(newRun(made), () => ReadableStream.from(made), signal);
+    expect(again).toMatchObject({ run: 1, isJoined: false, state: "open" });
+  });
+
   test("a query of a person's own reads, all of it, and does nothing else", async () => {
     const database = await makeDatabase(url ?? "");
     const runs = await open(database);

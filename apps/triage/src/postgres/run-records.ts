@@ -12,6 +12,8 @@ export interface AnsweredRow {
   readonly mail: Mail;
   readonly record: TriageRecord;
   readonly kept: KeptEvaluation | null;
+  /** Whether the call did not fail, and its answer is not there as it was written. */
+  readonly isLost: boolean;
 }
 
 /** How the rows of a run become records. */
@@ -42,5 +44,6 @@ export function toAnsweredRow(row: RunRow, { questions, ...setup }: RowsOptions)
     note: row.note === null ? null : (JSON.parse(row.note) as MailNote),
   });
   const record = toRecord(mail, { evaluation: kept, error: row.error }, setup);
-  return { idx: row.idx, mail, record, kept };
+  const isLost = row.evaluation === null && row.error === null;
+  return { idx: row.idx, mail, record, kept, isLost };
 }

@@ -98,16 +98,6 @@ test("a report names the file that no run of the database is about", async () =>
   expect(stderr).toContain("There is no run about inbox.json in this database; run triage on");
 });
 
-test("the same command joins the run, and pays for nothing again", async () => {
-  const mails = inbox(3);
-  await start(["inbox.json"], { cwd: await folderWith(mails) });
-  const transport = recordingTransport();
-  const { stderr } = await start(["inbox.json"], { cwd: await folderWith(mails), transport });
-  expect(transport.requests).toEqual([]);
-  expect(stderr).toContain("Joined run 1, which has begun already: 3 of 3 are answered.");
-  expect(stderr).toContain("Run 1 answered: 3, 0 of them here; 900 tokens, $0.000038, ");
-});
-
 test("another machine works without the file, and two together ask about each mail once", async () => {
   const cwd = await folderWith(inbox(150));
   const transport = recordingTransport();

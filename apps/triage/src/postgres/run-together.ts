@@ -47,18 +47,21 @@ export async function runTogether(
   const open = { url, open: program.openRuns, supervises: !run.dryRun };
   return await withRuns(open, async (runs) => {
     if (!run.dryRun) await checkOutput(context.outputPath, context.inputPath);
-    const { plan, digest, changed } = await planRun(runs, context);
-    const estimate = await estimateFor(plan, context);
+    // A dry run looks each answer up, also if the run has begun.
+    const known = run.dryRun ? [] : await runs.list();
+    const planned = await planRun(runs, known, context);
+    const { plan, begun } = planned;
+    const toAsk = begun === null ? plan.open : begun.records - begun.answered;
+    const estimate = await estimateFor(plan, context, toAsk);
     if (run.dryRun) {
       stdout.write(describeDryRun(plan, estimate, context));
       stderr.write(context.input.describeLeftOut());
       return 0;
     }
-    const told = describeEstimate(estimate, plan.count("answered"));
+    const told = describeEstimate(estimate, plan.length - toAsk);
     stderr.write(context.input.describeLeftOut() + told);
     await checkCost(estimate, { ...context, ...run });
-    await runs.forget(changed);
-    const info = await join(runs, { context, plan, digest });
+    const info = await join(runs, context, { ...planned, known });
     const outcome = await workWithOthers(info, { url, runs, context, ...estimate, asking: run });
     const last = await runs.get(info.run);
     stderr.write(describeRun(last, outcome));
@@ -70,30 +73,45 @@ export async function runTogether(
   });
 }
 
-/** A run before it is loaded: its calls, a digest of all of them, and which answers are damaged. */
+/** A run before it is loaded: its calls and a digest of all of them. */
 interface RunPlan {
   readonly plan: CallPlan;
   readonly digest: string;
-  readonly changed: readonly string[];
+  /** The run, if its records are in the database already; then no answer was looked up. */
+  readonly begun: RunInfo | null;
 }
 
-async function planRun(runs: PostgresRuns, context: RunContext): Promise<RunPlan> {
+async function planRun(
+  runs: PostgresRuns,
+  known: readonly RunInfo[],
+  context: RunContext,
+): Promise<RunPlan> {
+  const hash = setupHash(context);
+  const length = Math.min(context.input.length, context.run.limit);
+  const alike = known.filter(
+    ({ state, records, setup }) => state !== "loading" && records === length && setup.hash === hash,
+  );
+  const planned = await planWith(alike.length === 0 ? runs : null, context);
+  const begun = alike.find(({ digest }) => digest === planned.digest) ?? null;
+  const isWhole = alike.length === 0 || begun !== null;
+  return { ...(isWhole ? planned : await planWith(runs, context)), begun };
+}
+
+async function planWith(
+  runs: PostgresRuns | null,
+  context: RunContext,
+): Promise<Omit<RunPlan, "begun">> {
   const digest = createHash("sha256").update(setupHash(context));
-  const changed: string[] = [];
+  const journal = runs && {
+    statusesOf: (keys: readonly string[]) => runs.statusesOf(keys.map(toRunKey)),
+  };
   const plan = await planCalls(context, {
-    journal: {
-      async statusesOf(keys) {
-        const runKeys = keys.map(toRunKey);
-        const statuses = await runs.statusesOf(runKeys);
-        changed.push(...runKeys.filter((_, at) => statuses[at] === "changed"));
-        return statuses;
-      },
-    },
+    journal,
     noteMails(entries) {
       for (const { id, key } of entries) digest.update(`${JSON.stringify(id)} ${key}\n`);
     },
   });
-  return { plan, digest: digest.digest("base64url"), changed };
+  return { plan, digest: digest.digest("base64url") };
 }
 
 // 132 bits name a state among any number; the database writes a key four times a record.
@@ -107,7 +125,8 @@ function toRunKey(key: string): string {
 
 async function join(
   runs: PostgresRuns,
-  { context, plan, digest }: { context: RunContext; plan: CallPlan; digest: string },
+  context: RunContext,
+  { plan, digest, known }: RunPlan & { readonly known: readonly RunInfo[] },
 ): Promise<RunInfo> {
   const { questions, service, toState, run, stderr, signal } = context;
   const { address: wire, modelId } = service;
@@ -133,10 +152,7 @@ async function join(
       ? `Joined run ${info.run}, which has begun already: ${printCount(info.answered)} of ${printCount(info.records)} are answered.\n`
       : `Loaded as run ${info.run}; other machines join it with: triage work --run ${info.run}\n`,
   );
-  const others = (await runs.list()).filter(
-    (other) => other.name === name && other.setup.hash !== setup.hash,
-  );
-  const last = others.at(-1);
+  const last = known.findLast((other) => other.name === name && other.setup.hash !== setup.hash);
   if (last !== undefined) {
     const what = last.setup.questions === setup.questions ? "another engine" : "other questions";
     stderr.write(printable`Run ${String(last.run)} of ${name} is another one: it asks ${what}.\n`);
@@ -157,10 +173,13 @@ async function giveRunResults(
   const hasTable = info.records <= TABLE_AT_MOST;
   const held: TableRow[] = [];
   const failures: CallFailure[] = [];
+  const lost: number[] = [];
   const news = await runs.newIds(info);
   let failed = 0;
   const records = async function* records(): AsyncGenerator<TriageRecord> {
-    for await (const { idx: index, mail, record, kept } of answeredRows(runs, info, context)) {
+    for await (const row of answeredRows(runs, info, context)) {
+      const { idx: index, mail, record, kept } = row;
+      if (row.isLost) lost.push(index);
       if (kept === null && (failed += 1) <= FAILURES_SHOWN) {
         failures.push({ index, id: record.id, error: String(record["error"]) });
       }
@@ -172,6 +191,8 @@ async function giveRunResults(
   };
   const names = recordNames(fields, info.answered < info.records);
   await writeRecords(outputPath, records(), { format: run.format, names });
+  // Their records tell the reader to run again, which then asks them.
+  if (lost.length > 0) await runs.reopen(info.run, lost);
   stderr.write(describeFailures(failures, failed));
   stderr.write(describeWritten({ records: info.records, failed, of: input.length }, outputPath));
   if (run.raw) await printLines(rawLines(runs, info, context), context);

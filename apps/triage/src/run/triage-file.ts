@@ -86,17 +86,28 @@ async function dryRun(context: RunContext): Promise<string> {
   return describeDryRun(plan, estimate, context);
 }
 
-/** Returns what the calls of a plan that have no answer will take, and at what price. */
-export async function estimateFor(plan: CallPlan, context: RunContext): Promise<RunEstimate> {
+/**
+ * Returns what the calls of a plan that have no answer will take, and at what price.
+ *
+ * @param mails - How many calls are to be made. @default as many as the plan knows of
+ */
+export async function estimateFor(
+  plan: CallPlan,
+  context: RunContext,
+  mails = plan.open,
+): Promise<RunEstimate> {
   const { run, transport, service, signal } = context;
-  const mails = plan.open;
   const catalog = mails === 0 ? null : context.catalog;
   const { modelId } = service;
   const isDocumented = hasDocumentedPrice(transport);
   const price = await findPrice({ given: run.priceUsd, catalog, isDocumented, modelId, signal });
   const { concurrency } = run;
   const limits = limitsOf(run, transport);
-  return estimateRun({ mails, ...plan.missing }, { concurrency, price, limits });
+  // A plan without statuses does not know which mails are left, so they count as long as the average.
+  const share = mails / Math.max(1, plan.open);
+  const calls = Math.ceil(plan.missing.calls * share);
+  const inputTokens = Math.ceil(plan.missing.inputTokens * share);
+  return estimateRun({ mails, calls, inputTokens }, { concurrency, price, limits });
 }
 
 /** Returns what a run would take, whether more machines would shorten it, and what its states cost. */
