@@ -146,7 +146,8 @@ function readCalibration(path: string): Promise<CalibrationArtifact> {
     name: `ROUTER_CALIBRATION=${JSON.stringify(path)}`,
     parse(text) {
       const artifact = parseCalibrationArtifact(text);
-      if (artifact.questionHash !== null && artifact.questionHash !== tierQuestionHash) {
+      if (artifact.questionHash === null) throw new Error("does not name its questions");
+      if (artifact.questionHash !== tierQuestionHash) {
         throw new Error("was made for other questions than the one that picks a tier");
       }
       if (recalibrationOf(artifact, "tier")?.kind === "temperature") return artifact;

@@ -22,7 +22,7 @@ export interface CalibratedAnswers {
 /**
  * Reads the calibration that `evaluator calibrate` wrote.
  *
- * @throws CliError when it is none, or was made for other questions.
+ * @throws CliError when it is none, names no questions, or was made for others.
  */
 export async function readCalibration(
   file: string,
@@ -32,8 +32,10 @@ export async function readCalibration(
   const path = resolve(cwd, file);
   const advice = "Name a calibration.json that evaluator calibrate wrote.";
   const artifact = await readParsedFile(path, { parse: parseCalibrationArtifact, advice });
-  if (artifact.questionHash === null || artifact.questionHash === questionHash(questions)) {
-    return artifact;
+  if (artifact.questionHash === questionHash(questions)) return artifact;
+  if (artifact.questionHash === null) {
+    const problem = printable`${path} does not name the questions it was made for`;
+    throw new CliError(`${problem}; calibrate again on the journal, which keeps them.`);
   }
   const problem = printable`${path} was made for other questions than this run asks`;
   throw new CliError(`${problem}; calibrate again on answers to these.`);

@@ -16,6 +16,7 @@ export {
 } from "./scores/choice-scores.ts";
 export { type CorpCurve, corpCurve, type CurvePoint } from "./scores/corp-curve.ts";
 export { type BinOptions, expectedCalibrationError } from "./scores/calibration-error.ts";
+export { cohenKappa } from "./scores/cohen-kappa.ts";
 export { rocAuc, type RocAuc } from "./scores/roc-auc.ts";
 export type { Numbers, Weighted } from "./check-rows.ts";
 
@@ -110,9 +111,14 @@ export { recordSplitter } from "./input/split-records.ts";
 // The report
 export type { ActionOptions, ActionReport } from "./report/action-report.ts";
 export type { BandedPoint, CurveReport, WrongRange } from "./report/curve-report.ts";
-export { isFairDraw } from "./report/fair-draw.ts";
 export { type GroupReport, LEAST_JUDGED } from "./report/group-report.ts";
-export { type LabelledRows, takeRows, toLabelledRows } from "./report/labelled-rows.ts";
+export {
+  filterRows,
+  type LabelledRows,
+  type TestedRows,
+  toLabelledRows,
+} from "./report/labelled-rows.ts";
+export type { Labeler, LabelerAgreement } from "./report/labelers.ts";
 export {
   type NeededLabels,
   type QuestionReport,
@@ -120,8 +126,8 @@ export {
   type ReportOptions,
   reportQuestions,
   toKeep,
-  type WorstRow,
 } from "./report/question-report.ts";
+export type { WorstRow } from "./report/worst-rows.ts";
 export {
   fitRecalibration,
   LEAST_FITTED,

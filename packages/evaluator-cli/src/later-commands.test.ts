@@ -32,57 +32,6 @@ test("a picked sheet hides the answers, and calibrate weighs what was filled in"
   expect((await readReport(folder)).reports[0]).toMatchObject({ n: 80, isWeighted: true });
 });
 
-test("check: a threshold holds, is broken on a release that errs more, or has too few labels", async () => {
-  const folder = await folderWith(1200);
-  await run(folder, calibrate);
-  const check = [
-    "check",
-    "calibration/calibration.json",
-    "--labels",
-    "labels.ndjson",
-    "--answers",
-    "answers.ndjson",
-  ];
-  expect(await run(folder, check)).toMatchObject({
-    exitCode: 0,
-    stdout: expect.stringMatching(/^holds /),
-  });
-  await folderWith(400, { wrongEvery: 5, modelId: "maker/judge-8" }, folder);
-  const broken = await run(folder, check);
-  expect(broken.exitCode).toBe(1);
-  expect(broken.stdout).toContain(
-    "These answers are of maker/judge-8; the thresholds were promised for maker/judge-7.",
-  );
-  expect(broken.stdout).toMatch(/^broken /m);
-  await folderWith(40, {}, folder);
-  expect((await run(folder, check)).exitCode).toBe(3);
-});
-
-test("check reads labels that hold what was printed, and refuses a file that is no calibration", async () => {
-  const folder = await folderWith(1200);
-  await run(folder, calibrate);
-  const own = Array.from({ length: 200 }, (_, index) => ({
-    id: `n${index}`,
-    question: "scam",
-    truth: index % 2 === 0,
-    probability: index % 2 === 0 ? 0.97 : 0.02,
-    modelId: "maker/judge-7",
-  }));
-  await writeFile(join(folder, "own.ndjson"), own.map((row) => JSON.stringify(row)).join("\n"));
-  expect(
-    await run(folder, [
-      "check",
-      "calibration/calibration.json",
-      "--labels",
-      "own.ndjson",
-      "--json",
-    ]),
-  ).toMatchObject({ exitCode: 0 });
-  const wrong = await run(folder, ["check", "calibration/report.json", "--labels", "own.ndjson"]);
-  expect(wrong.exitCode).toBe(1);
-  expect(wrong.stderr).toContain("calibration/report.json is not a calibration: kind:");
-});
-
 test("drift: no change, change without labels, and worse with them", async () => {
   const folder = await folderWith(1000);
   await folderWith(1000, { name: "same.ndjson", modelId: "maker/judge-8", labels: false }, folder);

@@ -4,7 +4,6 @@ import {
   type QuestionReport,
   readAnswerRecord,
   reportQuestions,
-  toLabelledRows,
 } from "evaluator-calibration";
 import { expect, test } from "vitest";
 import { summarize } from "./report-sentence.ts";
@@ -31,17 +30,13 @@ function reportOf(
   }
   const [column] = join.columns;
   if (column === undefined) throw new Error("no row was joined");
-  const [report] = reportQuestions(
-    [
-      {
-        rows: toLabelledRows(column),
-        counts: join.countsOf("scam"),
-        groups: null,
-        labelers: join.labelers.list,
-      },
-    ],
-    { maxRisk: 0.05, confidence: 0.95, onAverage: false, costs: null, seed: 1 },
-  );
+  const [report] = reportQuestions([{ joined: column, join }], {
+    maxRisk: 0.05,
+    confidence: 0.95,
+    onAverage: false,
+    costs: null,
+    seed: 1,
+  });
   if (report === undefined) throw new Error("no question was reported");
   return report;
 }

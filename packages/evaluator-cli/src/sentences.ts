@@ -23,6 +23,7 @@ export function describeJoin(join: { readonly question: string } & JoinCounts): 
     `${count(join.labelled)} labelled`,
     `${count(join.answered)} answered`,
     `${count(join.joined)} joined`,
+    `${count(join.skipped)} skipped`,
     `${count(join.labelledWithoutAnswer)} labelled without answer`,
     `${count(join.answeredWithoutLabel)} answered without label`,
     `${count(join.repeated)} repeated`,
@@ -38,9 +39,23 @@ export function describeJoin(join: { readonly question: string } & JoinCounts): 
 
 /** Returns who labelled, in a few words. */
 export function describeLabelers({ labelers }: QuestionReport): string {
-  return labelers
-    .map(({ name, n }) => `${name === "" ? "nobody named" : name} (${count(n)})`)
-    .join(", ");
+  return labelers.map(({ name, n }) => `${nameLabeler(name)} (${count(n)})`).join(", ");
+}
+
+/** Returns what is to be known of the labels: whether labelers agree, and whether labels are independent. */
+export function describeLabels({ agreements, clusters }: QuestionReport): string[] {
+  const lines = agreements.map(({ labelers, n, disagree, kappa }) => {
+    const who = agreements.length === 1 ? "two labelers" : labelers.map(nameLabeler).join(" and ");
+    const beyond = Number.isNaN(kappa) ? "" : ` (kappa ${kappa.toFixed(2)})`;
+    return `${who} disagree on ${percent(disagree)} of ${count(n)} records${beyond}`;
+  });
+  if (clusters === null) return lines;
+  const from = `your ${count(clusters.labels)} labels come from ${count(clusters.n)} groups`;
+  return [...lines, `${from}; labels of one group are not independent (--one-per group)`];
+}
+
+function nameLabeler(name: string): string {
+  return name === "" ? "nobody named" : name;
 }
 
 /** An action as a reader does it, such as `act on "yes"`. */

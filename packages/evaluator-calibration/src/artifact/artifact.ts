@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LOWEST } from "../thresholds/learn-then-test.ts";
 import { TEMPERATURE_LIMITS } from "../recalibration/temperature.ts";
 
 const share = z.number().min(0).max(1);
@@ -48,7 +49,7 @@ const lockedThresholdSchema = z.object({
 export type LockedThreshold = z.infer<typeof lockedThresholdSchema>;
 
 const rest = {
-  version: z.literal(1),
+  version: z.literal([1, 2]),
   model: z.object({ id: z.string().nullable(), wire: z.string().nullable() }),
   questionHash: z.string().nullable(),
   rounding: z.object({ probabilityDecimals: z.int().min(0).max(15) }),
@@ -58,10 +59,20 @@ const rest = {
     to: z.string().nullable(),
     /** Of the labels file. */
     hash: z.string(),
+    /** The labelled ids (`labelledIdHash`), sorted, at most 10,000; a file of version 1 has none. */
+    ids: z.array(z.string()).optional(),
+    skipped: z.int().min(0).optional(),
+    /** How many people or models labelled. */
+    labelers: z.int().min(0).optional(),
   }),
   /** Mean log loss on rows that the fit did not see; null where nothing was fitted. */
   heldOut: z.object({ before: z.number(), after: z.number() }).nullable(),
-  thresholds: z.array(lockedThresholdSchema),
+  // Version 1 could promise a "no" at 0.20, which acts on a yes of 0.80.
+  thresholds: z
+    .array(lockedThresholdSchema)
+    .transform((all) =>
+      all.filter(({ action, threshold }) => action === "top" || threshold >= LOWEST),
+    ),
 };
 
 const question = z.string().optional();

@@ -104,8 +104,35 @@ test("an artifact is read back as it was written, and what is none is named", ()
   expect(() => parseCalibrationArtifact("{")).toThrow("is not JSON");
   const hot = { ...artifact, kind: "temperature", parameters: { temperature: 99 } };
   expect(() => parseCalibrationArtifact(JSON.stringify(hot))).toThrow("parameters.temperature");
-  const next = { ...artifact, version: 2 };
+  const next = { ...artifact, version: 3 };
   expect(() => parseCalibrationArtifact(JSON.stringify(next))).toThrow("version");
+});
+
+test("a threshold beyond 0.5, as version 1 could promise, is left out", () => {
+  const locked = { question: "scam", maxRisk: 0.05, confidence: 0.95, n: 90, wrong: 0 };
+  const thresholds = [
+    { ...locked, action: "no", threshold: 0.2 },
+    { ...locked, action: "yes", threshold: 0.51, level: 0.025, method: "fixed" },
+    { ...locked, action: "top", threshold: 0.2 },
+  ];
+  const fittedOn = { ...artifact.fittedOn, ids: ["0a1b2c3d"], skipped: 3, labelers: 2 };
+  const written = JSON.stringify({ ...artifact, version: 2, fittedOn, thresholds });
+  expect(parseCalibrationArtifact(written)).toMatchObject({
+    version: 2,
+    fittedOn,
+    thresholds: thresholds.slice(1),
+  });
+});
+
+test("a calibration that names no questions is refused, whatever was asked", () => {
+  const nameless = { ...artifact, questionHash: null };
+  for (const options of [{}, { questions }]) {
+    const act = () => calibrate(evaluation, nameless, options);
+    expect(act).toThrow(CalibrationMismatchError);
+    expect(act).toThrow(expect.objectContaining({ field: "questionHash" }));
+  }
+  const { warnings } = calibrate(evaluation, nameless, { onMismatch: "warn" });
+  expect(warnings).toEqual([expect.stringContaining("--questions")]);
 });
 
 test("questions named as what objects inherit are questions like others", () => {

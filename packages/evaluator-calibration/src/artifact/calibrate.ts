@@ -109,9 +109,11 @@ function findMismatches(
     );
   }
   const asked = questions === undefined ? kept : questionHash(questions);
-  if (typeof asked === "string" && fitted !== null && asked !== fitted) {
+  if (fitted === null || (typeof asked === "string" && asked !== fitted)) {
     const message =
-      "The calibration was made for other questions than were asked. Calibrate again on answers to these.";
+      fitted === null
+        ? "The calibration does not name the questions it was made for. Calibrate again with --questions."
+        : "The calibration was made for other questions than were asked. Calibrate again on answers to these.";
     found.push(new CalibrationMismatchError("questionHash", message));
   }
   for (const [id, answer] of Object.entries(answers)) {

@@ -65,6 +65,7 @@ test("nothing is dropped without being counted", () => {
     labelled: 3,
     answered: 2,
     joined: 1,
+    skipped: 0,
     labelledWithoutAnswer: 1,
     answeredWithoutLabel: 1,
     repeated: 3,

@@ -1,6 +1,6 @@
 import type { AnswerColumn, AnswerTable } from "./answer-table.ts";
 import { CalibrationInputError, listNames, type SourceLocation, quote } from "./input-error.ts";
-import { type Label, parseLabel, truthOf } from "./labels.ts";
+import { type Label, type LabelColumns, parseLabel, truthOf } from "./labels.ts";
 import type { InputRecord } from "./input-record.ts";
 
 /** The labelled rows of one column of answers, one number each. */
@@ -8,12 +8,21 @@ export interface JoinedColumn {
   readonly column: AnswerColumn;
   /** Rows of the column, in the order of the labels. */
   readonly rows: number[];
-  /** 0 and 1, or the index of the option or level. */
+  /** 0 and 1, or the index of the option or level; −1 where the record was skipped, or labelers tie. */
   readonly truth: number[];
   readonly weights: number[];
   /** An index into `groups` of each row; −1 for none. */
   readonly groupOf: number[];
+  readonly clusterOf: number[];
   readonly labelerOf: number[];
+  /** What each labeler said, of rows that several labelled. */
+  readonly votes: Map<number, Vote[]>;
+}
+
+/** What one labeler said of a record: its truth, or −1 for a skip. */
+export interface Vote {
+  readonly labeler: number;
+  readonly truth: number;
 }
 
 /** What became of the labels of one question. */
@@ -22,6 +31,8 @@ export interface JoinCounts {
   /** Answers there are, of all sources. */
   answered: number;
   joined: number;
+  /** Of the joined: skipped, or a tie of labelers. */
+  skipped: number;
   /** The record is known, but has no answer: its call failed. */
   labelledWithoutAnswer: number;
   answeredWithoutLabel: number;
@@ -39,25 +50,32 @@ export interface JoinOptions {
   readonly allowUnknown?: boolean;
   /** Leaves out labels of other questions than these. */
   readonly questions?: readonly string[] | undefined;
-  /** The field of a label that names its group. @default "group" */
+  /** The fields of a label that name its group and its cluster. @default "group" */
   readonly by?: string | undefined;
+  readonly onePer?: string | undefined;
 }
 
 /** Joins labels with answers; nothing is dropped without being counted. */
 export class LabelJoin {
   readonly #table: AnswerTable;
   readonly #options: JoinOptions;
+  readonly #fields: LabelColumns;
   readonly #known: readonly string[];
   readonly #byQuestion: ReadonlyMap<string, readonly AnswerColumn[]>;
   readonly #joined = new Map<AnswerColumn, JoinedColumn>();
   /** Which joined row a row of a column became, plus one. */
   readonly #joinedRows = new Map<AnswerColumn, Uint32Array>();
   readonly #counts = new Map<string, JoinCounts>();
-  readonly #unanswered = new Set<string>();
+  /** Labels without an answer: for each question and record who labelled it. */
+  readonly #unanswered = new Map<string, Set<string | null>>();
+  /** Rows of a drawn sheet without a truth, which are skipped if a later row is filled in. */
+  #unreached: { readonly label: Label; readonly location: SourceLocation }[] = [];
   /** The names that `groupOf` means. */
   readonly groups = new Names();
   /** The names that `labelerOf` means. */
   readonly labelers = new Names();
+  /** The names that `clusterOf` means. */
+  readonly clusters = new Names();
   /** Rows of the sheet that nobody has filled in. */
   blank = 0;
 
@@ -65,6 +83,7 @@ export class LabelJoin {
   constructor(table: AnswerTable, options: JoinOptions = {}) {
     this.#table = table;
     this.#options = options;
+    this.#fields = { by: options.by ?? "group", onePer: options.onePer ?? "group" };
     this.#known = table.questions;
     this.#byQuestion = Map.groupBy(table.columns, ({ question }) => question);
   }
@@ -79,17 +98,28 @@ export class LabelJoin {
     const columns = this.#byQuestion.get(question) ?? [];
     const answered = columns.reduce((sum, { ids }) => sum + ids.length, 0);
     const counts = this.#countsOf(question);
-    return { ...counts, answered, answeredWithoutLabel: answered - counts.joined };
+    const truths = columns.map((column) => this.#joined.get(column)?.truth ?? []);
+    const skipped = truths.reduce((sum, all) => sum + all.filter((one) => one < 0).length, 0);
+    return { ...counts, answered, skipped, answeredWithoutLabel: answered - counts.joined };
   }
 
   /** Adds one record of a labels file. @throws CalibrationInputError that names line, field and what would be right. */
   add(record: InputRecord, file: string): void {
-    const label = parseLabel(record, { file, by: this.#options.by ?? "group" });
-    if (label === null) {
+    const label = parseLabel(record, { file, ...this.#fields });
+    const location = { file, line: record.line };
+    if (label.truth === null && !label.isSkipped) {
       this.blank += 1;
+      if (label.isDrawn) this.#unreached.push({ label, location });
       return;
     }
-    const location = { file, line: record.line };
+    for (const passed of this.#unreached.splice(0)) {
+      this.blank -= 1;
+      this.#addLabel(passed.label, passed.location);
+    }
+    this.#addLabel(label, location);
+  }
+
+  #addLabel(label: Label, location: SourceLocation): void {
     const question = this.#questionOf(label, location);
     if (question === null) return;
     const counts = this.#countsOf(question);
@@ -132,22 +162,31 @@ export class LabelJoin {
     const joined = this.#joinedOf(column);
     const joinedRows = this.#joinedRows.get(column) as Uint32Array;
     const before = joinedRows[row] as number;
-    if (before > 0) {
-      if (this.#options.last !== true) throw repeatedError(label, location);
-      counts.repeated += 1;
-    }
     const at = before > 0 ? before - 1 : joined.rows.length;
+    const labeler = this.labelers.indexOf(label.labeler);
+    let truth = label.truth === null ? -1 : truthOf(label.truth, column, location);
+    if (before > 0) {
+      const votes = votesAt(joined, at).filter((vote) => vote.labeler !== labeler);
+      if (votes.length < votesAt(joined, at).length) {
+        if (this.#options.last !== true) throw repeatedError(label, location);
+        counts.repeated += 1;
+      }
+      votes.push({ labeler, truth });
+      joined.votes.set(at, votes);
+      truth = majorityOf(votes);
+    }
     joinedRows[row] = at + 1;
     joined.rows[at] = row;
-    joined.truth[at] = truthOf(label.truth, column, location);
+    joined.truth[at] = truth;
     joined.weights[at] = label.weight ?? 1;
     joined.groupOf[at] = this.groups.indexOf(label.group);
-    joined.labelerOf[at] = this.labelers.indexOf(label.labeler);
+    joined.clusterOf[at] = this.clusters.indexOf(label.cluster);
+    joined.labelerOf[at] = labeler;
     return before === 0;
   }
 
   #addUnanswered(
-    { id }: Label,
+    { id, labeler }: Label,
     {
       question,
       location,
@@ -163,12 +202,13 @@ export class LabelJoin {
       );
     }
     const key = JSON.stringify([question, id]);
-    if (this.#unanswered.has(key)) {
+    const known = this.#unanswered.get(key);
+    if (known?.has(labeler) === true) {
       if (this.#options.last !== true) throw repeatedError({ id }, location);
       counts.repeated += 1;
-      return;
     }
-    this.#unanswered.add(key);
+    this.#unanswered.set(key, (known ?? new Set()).add(labeler));
+    if (known !== undefined) return;
     counts.labelled += 1;
     if (isKnown) counts.labelledWithoutAnswer += 1;
     else counts.unknown += 1;
@@ -177,7 +217,15 @@ export class LabelJoin {
   #joinedOf(column: AnswerColumn): JoinedColumn {
     let joined = this.#joined.get(column);
     if (joined === undefined) {
-      joined = { column, rows: [], truth: [], weights: [], groupOf: [], labelerOf: [] };
+      const numbers = {
+        rows: [],
+        truth: [],
+        weights: [],
+        groupOf: [],
+        clusterOf: [],
+        labelerOf: [],
+      };
+      joined = { column, ...numbers, votes: new Map() };
       this.#joined.set(column, joined);
       this.#joinedRows.set(column, new Uint32Array(column.ids.length));
     }
@@ -191,6 +239,7 @@ export class LabelJoin {
         labelled: 0,
         answered: 0,
         joined: 0,
+        skipped: 0,
         labelledWithoutAnswer: 0,
         answeredWithoutLabel: 0,
         repeated: 0,
@@ -200,6 +249,19 @@ export class LabelJoin {
     }
     return counts;
   }
+}
+
+function votesAt({ votes, labelerOf, truth }: JoinedColumn, at: number): readonly Vote[] {
+  return votes.get(at) ?? [{ labeler: labelerOf[at] as number, truth: truth[at] as number }];
+}
+
+/** Returns the commonest truth; −1 for a tie. A skip is a vote that the truth cannot be told. */
+function majorityOf(votes: readonly Vote[]): number {
+  const counts = [...Map.groupBy(votes, ({ truth }) => truth)].toSorted(
+    ([, one], [, other]) => other.length - one.length,
+  );
+  const [[truth, most] = [-1, []], [, next] = [-1, []]] = counts;
+  return most.length > next.length ? truth : -1;
 }
 
 /** Names by number. */

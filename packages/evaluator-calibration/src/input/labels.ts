@@ -8,17 +8,29 @@ export interface Label {
   readonly id: string;
   /** Null where the answers know one question only. */
   readonly question: string | null;
+  /** Null for a record that was skipped, or not reached. */
   readonly truth: unknown;
+  readonly isSkipped: boolean;
+  /** Whether a draw put the record into the sheet, whose rows are filled in from the top. */
+  readonly isDrawn: boolean;
   readonly weight: number | null;
   readonly group: string | null;
+  /** Labels of one cluster, such as a thread, are not independent. */
+  readonly cluster: string | null;
   readonly labeler: string | null;
 }
 
-/** Returns the label of a record, or null where the sheet was not filled in there; `by` names the field of its group. */
+/** Which fields of a label name its group and its cluster. */
+export interface LabelColumns {
+  readonly by: string;
+  readonly onePer: string;
+}
+
+/** Returns the label of a record. @throws CalibrationInputError that names the field and what would be right. */
 export function parseLabel(
   { line, value }: InputRecord,
-  { file, by }: { readonly file: string; readonly by: string },
-): Label | null {
+  { file, by, onePer }: LabelColumns & { readonly file: string },
+): Label {
   const location = { file, line };
   if (!isObject(value)) {
     throw new CalibrationInputError(
@@ -26,19 +38,27 @@ export function parseLabel(
       "is no JSON object; a label is { id, question?, truth }",
     );
   }
-  const truth = value["truth"];
+  const { truth, skipped } = value;
   const id = idOf(value, location);
-  if (truth === undefined && !("truth" in value) && !("drawn" in value)) {
+  const isSkipped = WORDS.get(typeof skipped === "string" ? skipped.toLowerCase() : skipped) === 1;
+  if (truth === undefined && !isSkipped && !("truth" in value) && !("drawn" in value)) {
     throw new CalibrationInputError(location, "has no truth; a label is { id, question?, truth }");
   }
-  if (truth === undefined || truth === null || truth === "") return null;
+  const isEmpty = truth === undefined || truth === null || truth === "";
+  if (isSkipped && !isEmpty) {
+    const problem = `is skipped, and its truth is ${quote(truth)}`;
+    throw new CalibrationInputError(location, `${problem}; leave one of the two empty`);
+  }
   const drawn = numberOf(value, "drawn", location);
   return {
     id,
-    truth,
+    truth: isEmpty ? null : truth,
+    isSkipped,
+    isDrawn: drawn !== null,
     question: textOrNull(value, "question", location),
     weight: numberOf(value, "weight", location) ?? (drawn === null ? null : 1 / drawn),
     group: Object.hasOwn(value, by) ? textOrNull(value, by, location) : null,
+    cluster: Object.hasOwn(value, onePer) ? textOrNull(value, onePer, location) : null,
     labeler: textOrNull(value, "labeler", location),
   };
 }

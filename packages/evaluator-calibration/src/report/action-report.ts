@@ -1,3 +1,4 @@
+import type { Numbers } from "../check-rows.ts";
 import type { LockedThreshold } from "../artifact/artifact.ts";
 import { LOWEST, type PromiseSearch } from "../thresholds/learn-then-test.ts";
 import {
@@ -51,14 +52,20 @@ export function actionsOf(kind: LabelledRows["kind"]): readonly LockedThreshold[
   return kind === "boolean" ? ["yes", "no"] : ["top"];
 }
 
-/** Returns how sure a row is of an action, and whether acting on it would be wrong. */
+/** Returns how sure a row is of an action, and whether acting on it would be wrong or cannot be told. */
 export function actionRows(
-  { p, cameTrue }: Pick<LabelledRows, "p" | "cameTrue">,
+  { p, cameTrue }: { readonly p: Numbers; readonly cameTrue: Numbers },
   action: LockedThreshold["action"],
 ): { sureness: Float64Array; wrong: Uint8Array } {
-  if (action !== "no") return { sureness: p, wrong: cameTrue.map((isTrue) => 1 - isTrue) };
-  // Rounded again: 1 − 0.83 is not the number that is printed as 0.17.
-  return { sureness: p.map((yes) => Math.round(1e12 * (1 - yes)) / 1e12), wrong: cameTrue };
+  const right = action === "no" ? 0 : 1;
+  const rows = { sureness: new Float64Array(p.length), wrong: new Uint8Array(p.length) };
+  for (let i = 0; i < p.length; i += 1) {
+    const yes = p[i] as number;
+    // Rounded again: 1 − 0.83 is not the number that is printed as 0.17.
+    rows.sureness[i] = right === 1 ? yes : Math.round(1e12 * (1 - yes)) / 1e12;
+    rows.wrong[i] = cameTrue[i] === right ? 0 : 1;
+  }
+  return rows;
 }
 
 /** Returns what an action does on labelled rows; without a search nothing is permitted. */

@@ -106,6 +106,6 @@ export function compareLabelled(
     brierDifference: pairedDifference(differences, { seed }),
     thresholds: thresholds
       .filter(({ question }) => question === after.question)
-      .map((locked) => checkThreshold(locked, after)),
+      .map((locked) => checkThreshold(locked, after.tested)),
   };
 }

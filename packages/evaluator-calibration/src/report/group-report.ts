@@ -1,3 +1,4 @@
+import type { LockedThreshold } from "../artifact/artifact.ts";
 import { holm } from "../scores/paired-rows.ts";
 import { twoSidedP } from "../math/special-functions.ts";
 import { type LabelledRows, takeRows, truthShares } from "./labelled-rows.ts";
@@ -14,13 +15,19 @@ export interface GroupReport {
   readonly difference: { readonly value: number; readonly low: number; readonly high: number };
   /** Adjusted for the number of groups (Holm); null under 30 rows, which are not judged. */
   readonly pValue: number | null;
+  /** The thresholds that are promised for this group alone. */
+  readonly promised: readonly LockedThreshold[];
 }
 
 /** Fewer labelled rows are listed and not judged. Chosen, not measured. */
 export const LEAST_JUDGED = 30;
 
 /** Returns what the rows of each group come to, the largest first. */
-export function groupsOfRows(rows: LabelledRows, names: readonly string[]): GroupReport[] {
+export function groupsOfRows(
+  rows: LabelledRows,
+  names: readonly string[],
+  promisedTo: (group: string) => readonly LockedThreshold[],
+): GroupReport[] {
   const members = new Map<number, number[]>();
   for (const [row, group] of rows.groupOf.entries()) {
     const known = members.get(group);
@@ -35,12 +42,13 @@ export function groupsOfRows(rows: LabelledRows, names: readonly string[]): Grou
   return groups
     .map((group) => {
       const at = judged.indexOf(group);
-      return Object.assign(group, { pValue: at === -1 ? null : (adjusted[at] ?? null) });
+      const pValue = at === -1 ? null : (adjusted[at] ?? null);
+      return Object.assign(group, { pValue, promised: promisedTo(group.group) });
     })
     .toSorted((one, other) => other.n - one.n || (one.group < other.group ? -1 : 1));
 }
 
-function groupOf(group: string, rows: LabelledRows): GroupReport {
+function groupOf(group: string, rows: LabelledRows): Omit<GroupReport, "promised"> {
   const { p, cameTrue, weights } = rows;
   let [total, distance, square, spread] = [0, 0, 0, 0];
   for (let i = 0; i < p.length; i += 1) {

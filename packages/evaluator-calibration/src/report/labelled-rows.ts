@@ -1,32 +1,47 @@
 import type { JoinedColumn } from "../input/join-labels.ts";
 import type { AnswerSource, QuestionKind } from "../input/answer-table.ts";
+import { DEFAULT_SEED, hashToShare } from "../math/random.ts";
 import { type ProbabilityTable, topOptions } from "../scores/choice-scores.ts";
 
-/** The labelled answers of one source to one question, in typed arrays. */
-export interface LabelledRows {
+/** The rows that a promise is tested on. */
+export interface TestedRows {
+  readonly ids: readonly string[];
+  /** The probability of what the curve is about: yes, or the most probable option. */
+  readonly p: Float64Array;
+  /** Whether that came true; 2 for a skipped record and a tie of labelers, which count as wrong. */
+  readonly cameTrue: Uint8Array;
+  /** Undefined where every row counts as one. */
+  readonly weights: Float64Array | undefined;
+  readonly groupOf: Int32Array;
+  /** Rows of one cluster are not independent; −1 for none. */
+  readonly clusterOf: Int32Array;
+}
+
+/** The labelled answers of one source to one question, in typed arrays: those with a truth. */
+export interface LabelledRows extends TestedRows {
   readonly question: string;
   readonly kind: QuestionKind;
   readonly options: readonly string[];
   readonly source: AnswerSource;
-  readonly ids: readonly string[];
   /** Every printed probability. */
   readonly table: ProbabilityTable & { readonly values: Float64Array };
   /** 0 and 1, or the index of the option or level. */
   readonly truth: Uint32Array;
-  /** The probability of what the curve is about: yes, or the most probable option. */
-  readonly p: Float64Array;
-  /** Whether that came true. */
-  readonly cameTrue: Uint8Array;
   /** The most probable option of each row; of a boolean 1 where yes is at least as probable as no. */
   readonly top: Uint32Array;
-  /** Undefined where every row counts as one. */
-  readonly weights: Float64Array | undefined;
-  readonly groupOf: Int32Array;
-  readonly labelerOf: Int32Array;
+  /** These rows, and those without a truth: skipped records and ties of labelers. */
+  readonly tested: TestedRows;
 }
 
 /** Returns the joined rows of a column as the report computes with them. */
-export function toLabelledRows({ column, rows, truth, ...joined }: JoinedColumn): LabelledRows {
+export function toLabelledRows(joined: JoinedColumn): LabelledRows {
+  const all = allRows(joined);
+  if (!all.cameTrue.includes(2)) return { ...all, tested: all };
+  const sure = indexesWhere(all.cameTrue, (cameTrue) => cameTrue !== 2);
+  return { ...takeRows(all, sure), tested: all };
+}
+
+function allRows({ column, rows, truth, ...joined }: JoinedColumn): Omit<LabelledRows, "tested"> {
   const { width, values, kind } = column;
   const isBoolean = kind === "boolean";
   const n = rows.length;
@@ -41,7 +56,8 @@ export function toLabelledRows({ column, rows, truth, ...joined }: JoinedColumn)
   const cameTrue = new Uint8Array(n);
   for (let at = 0; at < n; at += 1) {
     if (isBoolean) top[at] = (probability[at] as number) >= 0.5 ? 1 : 0;
-    cameTrue[at] = isBoolean ? (truths[at] as number) : Number(truths[at] === top[at]);
+    const isTrue = isBoolean ? (truth[at] as number) : Number(truth[at] === top[at]);
+    cameTrue[at] = (truth[at] as number) < 0 ? 2 : isTrue;
   }
   const isWeighted = joined.weights.some((weight) => weight !== joined.weights[0]);
   return {
@@ -57,13 +73,63 @@ export function toLabelledRows({ column, rows, truth, ...joined }: JoinedColumn)
     top,
     weights: isWeighted ? Float64Array.from(joined.weights) : undefined,
     groupOf: Int32Array.from(joined.groupOf),
-    labelerOf: Int32Array.from(joined.labelerOf),
+    clusterOf: Int32Array.from(joined.clusterOf),
+  };
+}
+
+/** Returns the rows of some records. */
+export function filterRows(rows: LabelledRows, isTaken: (id: string) => boolean): LabelledRows {
+  const { tested } = rows;
+  return {
+    ...takeRows(rows, indexesWhere(rows.ids, isTaken)),
+    tested: takeTested(tested, indexesWhere(tested.ids, isTaken)),
+  };
+}
+
+/** Returns one row of each cluster, the same in any order, and all rows without one. */
+export function onePerCluster(rows: TestedRows): TestedRows {
+  const shareOf = (row: number) => hashToShare(rows.ids[row] as string, DEFAULT_SEED);
+  const chosen = new Map<number, number>();
+  for (const [row, cluster] of rows.clusterOf.entries()) {
+    const best = chosen.get(cluster);
+    if (best === undefined || shareOf(row) < shareOf(best)) chosen.set(cluster, row);
+  }
+  const taken = [...rows.clusterOf.keys()].filter((row) => {
+    const cluster = rows.clusterOf[row] as number;
+    return cluster === -1 || chosen.get(cluster) === row;
+  });
+  return takeTested(rows, taken);
+}
+
+/** Returns the indexes of values that pass a test. */
+export function indexesWhere<TValue>(
+  values: ArrayLike<TValue>,
+  test: (value: TValue) => boolean,
+): number[] {
+  const indexes: number[] = [];
+  for (let at = 0; at < values.length; at += 1) if (test(values[at] as TValue)) indexes.push(at);
+  return indexes;
+}
+
+/** Returns some of the rows, in the order of their indexes. */
+export function takeTested(rows: TestedRows, taken: readonly number[]): TestedRows {
+  const { weights } = rows;
+  return {
+    ids: taken.map((row) => rows.ids[row] ?? ""),
+    p: Float64Array.from(taken, (row) => rows.p[row] as number),
+    cameTrue: Uint8Array.from(taken, (row) => rows.cameTrue[row] as number),
+    weights: weights && Float64Array.from(taken, (row) => weights[row] as number),
+    groupOf: Int32Array.from(taken, (row) => rows.groupOf[row] as number),
+    clusterOf: Int32Array.from(taken, (row) => rows.clusterOf[row] as number),
   };
 }
 
 /** Returns some of the rows, in the order of their indexes. */
-export function takeRows(rows: LabelledRows, taken: readonly number[]): LabelledRows {
-  const { table, weights } = rows;
+export function takeRows<TRows extends Omit<LabelledRows, "tested">>(
+  rows: TRows,
+  taken: readonly number[],
+): TRows {
+  const { table } = rows;
   const { width } = table;
   const values = new Float64Array(taken.length * width);
   for (const [at, row] of taken.entries()) {
@@ -71,15 +137,10 @@ export function takeRows(rows: LabelledRows, taken: readonly number[]): Labelled
   }
   return {
     ...rows,
-    ids: taken.map((row) => rows.ids[row] ?? ""),
+    ...takeTested(rows, taken),
     table: { width, values },
     truth: Uint32Array.from(taken, (row) => rows.truth[row] as number),
-    p: Float64Array.from(taken, (row) => rows.p[row] as number),
-    cameTrue: Uint8Array.from(taken, (row) => rows.cameTrue[row] as number),
     top: Uint32Array.from(taken, (row) => rows.top[row] as number),
-    weights: weights && Float64Array.from(taken, (row) => weights[row] as number),
-    groupOf: Int32Array.from(taken, (row) => rows.groupOf[row] as number),
-    labelerOf: Int32Array.from(taken, (row) => rows.labelerOf[row] as number),
   };
 }
 

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { asked, joined, labelled, labelledWith, report, world } from "../testing/worlds.ts";
+import {
+  asked,
+  columnIn,
+  joined,
+  labelled,
+  labelledWith,
+  report,
+  world,
+} from "../testing/worlds.ts";
 import { type QuestionReport, reportQuestions } from "./question-report.ts";
 import { checkThreshold } from "./threshold-check.ts";
 
@@ -74,12 +82,8 @@ test("an action shows what it finds, what it lets through, and the rates at 0.5"
 
 test("all actions of a report share the level; one action asked for keeps it whole", () => {
   const rows = world(2000, (p) => (p > 0.5 ? 1 : 0.1));
-  const scam = {
-    rows: labelled(rows),
-    counts: joined(rows).countsOf("scam"),
-    groups: null,
-    labelers: [],
-  };
+  const join = joined(rows);
+  const scam = { joined: columnIn(join), join };
   const levelsOf = (reports: readonly QuestionReport[]) =>
     reports.map(({ actions }) => actions.map(({ promised }) => promised?.level ?? null));
   expect(levelsOf(reportQuestions([scam, scam], asked))).toEqual([

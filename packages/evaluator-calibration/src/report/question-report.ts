@@ -1,32 +1,35 @@
 import type { LockedThreshold, Recalibration } from "../artifact/artifact.ts";
 import type { AnswerSource, QuestionKind } from "../input/answer-table.ts";
-import type { JoinCounts } from "../input/join-labels.ts";
-import { HALF_A_PRINTED_UNIT } from "../scores/boolean-scores.ts";
+import type { JoinCounts, JoinedColumn, LabelJoin } from "../input/join-labels.ts";
 import { labelsForBound, labelsForWidth, labelsForZeroErrors } from "../thresholds/intervals.ts";
-import { type PromiseSearch, searchPromises } from "../thresholds/learn-then-test.ts";
+import {
+  type PromiseAction,
+  type PromiseSearch,
+  searchPromises,
+} from "../thresholds/learn-then-test.ts";
 import {
   type ActionOptions,
   type ActionReport,
   actionRows,
   actionsOf,
   reportAction,
+  toLocked,
 } from "./action-report.ts";
 import { type CurveReport, curveOfRows } from "./curve-report.ts";
 import { type GroupReport, groupsOfRows, LEAST_JUDGED } from "./group-report.ts";
-import { type LabelledRows, probabilityOf } from "./labelled-rows.ts";
+import { isFairDraw } from "./fair-draw.ts";
+import {
+  indexesWhere,
+  type LabelledRows,
+  onePerCluster,
+  takeTested,
+  type TestedRows,
+  toLabelledRows,
+} from "./labelled-rows.ts";
+import { agreementsOf, type Labeler, type LabelerAgreement, labelersOf } from "./labelers.ts";
 import { recalibrateRows, type RecalibrationReport } from "./recalibrate.ts";
 import { type ScoreReport, scoreRows } from "./score-report.ts";
-
-/** A row that the answers were most wrong about. */
-export interface WorstRow {
-  readonly id: string;
-  /** The label's answer. */
-  readonly truth: string;
-  /** What was most probable. */
-  readonly answer: string;
-  /** The printed probability of the truth. */
-  readonly probability: number;
-}
+import { type WorstRow, worstRows } from "./worst-rows.ts";
 
 /** How many more labels it takes. */
 export interface NeededLabels {
@@ -45,7 +48,11 @@ export interface QuestionReport {
   readonly source: AnswerSource;
   readonly n: number;
   readonly isWeighted: boolean;
-  readonly labelers: readonly { readonly name: string; readonly n: number }[];
+  readonly labelers: readonly Labeler[];
+  /** How far each two labelers agree; empty if no record has two labels. */
+  readonly agreements: readonly LabelerAgreement[];
+  /** From how many clusters how many labels come; null if each is one, or a promise takes one of each. */
+  readonly clusters: { readonly n: number; readonly labels: number } | null;
   /** `useful`, or `worthless` where the labels do not show it to beat the constant predictor. */
   readonly verdict: "useful" | "worthless" | "one truth only";
   readonly scores: ScoreReport;
@@ -66,23 +73,21 @@ export interface QuestionReport {
 /** What a report is asked for. */
 export interface ReportOptions extends ActionOptions {
   readonly seed: number;
+  /** Takes one label of each cluster for promises. @default false */
+  readonly isOnePer?: boolean;
+  /** Also reports each group of the labels, which shares the level. @default false */
+  readonly hasGroups?: boolean;
   /** Only these actions are reported, and share the level of the promise. @default all */
   readonly actions?: readonly Pick<LockedThreshold, "question" | "action">[] | undefined;
 }
 
-/** The labelled answers to one question, and what is known of the labels. */
+/** The labelled answers to one question. */
 export interface ReportedRows {
-  readonly rows: LabelledRows;
-  readonly counts: JoinCounts;
-  /** The names of `groupOf`; null where no groups are wanted. */
-  readonly groups: readonly string[] | null;
-  /** The names of `labelerOf`. */
-  readonly labelers: readonly string[];
-  /** Whether the labels look drawn by chance from the answers. @default true */
-  readonly isFairDraw?: boolean;
+  readonly joined: JoinedColumn;
+  readonly join: LabelJoin;
+  /** Some of the rows, such as those that other engines answered as well. @default all */
+  readonly rows?: LabelledRows;
 }
-
-const WORST_ROWS = 20;
 
 /** Returns the report of each question; all their actions share the level of the promise. */
 export function reportQuestions(
@@ -90,81 +95,111 @@ export function reportQuestions(
   options: ReportOptions,
 ): QuestionReport[] {
   const drafts = reported.map((one) => draftOf(one, options));
-  const actions = drafts.flatMap(({ rows, actions, noPromise }) =>
-    noPromise !== null
-      ? []
-      : actions.map((action) => {
-          const { question, weights } = rows;
-          return { question, action, weights, ...actionRows(rows, action) };
-        }),
-  );
-  const searches = searchPromises(actions, options);
-  let next = 0;
-  return drafts.map((draft) => {
-    const count = draft.noPromise === null ? draft.actions.length : 0;
-    const found = searches.slice(next, (next += count));
-    return toReport(draft, found, { ...options, searches: searches.length });
-  });
+  const all = drafts.flatMap(({ promises }) => promises);
+  const searches = searchPromises(all, options);
+  const found = new Map(all.map((promise, at) => [promise, searches[at] as PromiseSearch]));
+  return drafts.map((draft) => toReport(draft, found, options));
+}
+
+/** An action to test; of a group only where groups are wanted. */
+interface DraftPromise extends PromiseAction {
+  readonly group: string | null;
 }
 
 /** What is known of a question before its promises. */
-interface Draft extends ReportedRows {
-  readonly actions: readonly LockedThreshold["action"][];
-  readonly named: QuestionReport["labelers"];
+interface Draft extends Required<ReportedRows> {
+  readonly labelers: readonly Labeler[];
   readonly noPromise: string | null;
+  readonly actions: readonly LockedThreshold["action"][];
+  readonly promises: readonly DraftPromise[];
 }
 
-function draftOf(reported: ReportedRows, { actions: wanted }: ReportOptions): Draft {
-  const { rows, labelers } = reported;
-  const named = countLabelers(rows, labelers);
+function draftOf(
+  { joined, join, rows = toLabelledRows(joined) }: ReportedRows,
+  { actions: wanted, isOnePer = false, hasGroups = false }: ReportOptions,
+): Draft {
+  const { question, kind } = rows;
+  const labelers = labelersOf(joined, join.labelers.list);
+  const tested = isOnePer ? onePerCluster(rows.tested) : rows.tested;
+  const noPromise = reasonForNoPromise(rows, labelers, isFairDraw(joined.column, tested));
   const isWanted = (action: LockedThreshold["action"]) =>
-    wanted === undefined ||
-    wanted.some((one) => one.question === rows.question && one.action === action);
-  const isJudged = rows.ids.length >= LEAST_JUDGED;
+    wanted?.some((one) => one.question === question && one.action === action) ?? true;
+  const actions = rows.ids.length < LEAST_JUDGED ? [] : actionsOf(kind).filter(isWanted);
+  const parts = [{ group: null, part: tested }, ...(hasGroups ? judgedGroups(tested, join) : [])];
+  const promises = parts.flatMap(({ group, part }) =>
+    actions.map((action) => {
+      return { question, action, group, weights: part.weights, ...actionRows(part, action) };
+    }),
+  );
   return {
-    ...reported,
-    actions: isJudged ? actionsOf(rows.kind).filter(isWanted) : [],
-    named,
-    noPromise: reasonForNoPromise(reported, named),
+    joined,
+    join,
+    rows,
+    labelers,
+    noPromise,
+    actions,
+    promises: noPromise === null ? promises : [],
   };
 }
 
+function judgedGroups(tested: TestedRows, { groups }: LabelJoin) {
+  return groups.list.flatMap((group, index) => {
+    const taken = indexesWhere(tested.groupOf, (other) => other === index);
+    return taken.length < LEAST_JUDGED ? [] : [{ group, part: takeTested(tested, taken) }];
+  });
+}
+
 function toReport(
-  { rows, actions, named, noPromise, groups, counts }: Draft,
-  searches: readonly PromiseSearch[],
-  options: ReportOptions & { readonly searches: number },
+  { joined, join, rows, labelers, noPromise, actions, promises }: Draft,
+  found: ReadonlyMap<DraftPromise, PromiseSearch>,
+  options: ReportOptions,
 ): QuestionReport {
-  const { maxRisk, confidence, seed } = options;
+  const { maxRisk, confidence, seed, isOnePer = false, hasGroups = false } = options;
   const n = rows.ids.length;
   const scores = scoreRows(rows);
   const verdict = verdictOf(scores);
   // Answers that are no better than a constant permit nothing, however seldom the constant is wrong.
-  const permitted = verdict === "useful" ? searches : [];
-  const shared = 1 - (1 - confidence) / Math.max(1, options.searches);
+  const permitted = verdict === "useful" ? promises : [];
+  const searchOf = (action: LockedThreshold["action"]) =>
+    found.get(permitted.find((one) => one.group === null && one.action === action) as DraftPromise);
+  const promisedTo = (name: string) =>
+    permitted.flatMap((one) => {
+      const search = one.group === name ? found.get(one) : undefined;
+      return search === undefined ? [] : (toLocked(search, options) ?? []);
+    });
+  const shared = 1 - (1 - confidence) / Math.max(1, found.size);
   return {
     question: rows.question,
     kind: rows.kind,
     source: rows.source,
     n,
     isWeighted: rows.weights !== undefined,
-    labelers: named,
+    labelers,
+    agreements: agreementsOf(joined, join.labelers.list),
+    clusters: isOnePer ? null : clustersOf(rows.tested),
     verdict,
     scores,
     curve: n >= LEAST_JUDGED ? curveOfRows(rows, seed) : null,
-    actions: actions.map((action, at) =>
-      reportAction(rows, action, { search: permitted[at] ?? null, options }),
+    actions: actions.map((action) =>
+      reportAction(rows, action, { search: searchOf(action) ?? null, options }),
     ),
     noPromise,
     recalibration: recalibrateRows(rows, seed),
-    groups: groups === null ? [] : groupsOfRows(rows, groups),
+    groups: hasGroups ? groupsOfRows(rows, join.groups.list, promisedTo) : [],
     worst: worstRows(rows),
     needed: {
       forFivePoints: labelsForWidth({ halfWidth: 0.05 }),
       forPromiseWithoutErrors: labelsForZeroErrors({ maxRisk, confidence: shared }),
       forPromise: labelsForBound({ rate: 0.4 * maxRisk, maxRisk, confidence: shared }),
     },
-    counts,
+    counts: join.countsOf(rows.question),
   };
+}
+
+function clustersOf({ clusterOf }: TestedRows): QuestionReport["clusters"] {
+  const [labels, named] = [clusterOf.length, clusterOf.filter((cluster) => cluster >= 0)];
+  const n = labels - named.length + new Set(named).size;
+  return n < labels ? { n, labels } : null;
 }
 
 /** Returns what an artifact keeps of reports: recalibrations and promised thresholds. */
@@ -188,20 +223,17 @@ function verdictOf({ skill }: ScoreReport): QuestionReport["verdict"] {
   return skill.low > 0 ? "useful" : "worthless";
 }
 
-function countLabelers({ labelerOf }: LabelledRows, names: readonly string[]) {
-  const counts = new Map<number, number>();
-  for (const labeler of labelerOf) counts.set(labeler, (counts.get(labeler) ?? 0) + 1);
-  return [...counts]
-    .map(([labeler, n]) => ({ name: names[labeler] ?? "", n }))
-    .toSorted((one, other) => other.n - one.n || (one.name < other.name ? -1 : 1));
-}
-
 function reasonForNoPromise(
-  { rows: { source }, isFairDraw = true }: ReportedRows,
-  labelers: readonly { readonly name: string }[],
+  { source, weights }: LabelledRows,
+  labelers: readonly Labeler[],
+  isFair: boolean,
 ): string | null {
-  if (!isFairDraw) {
-    return "The printed values of the labelled records differ from those of the others by more than chance, and the labels have no weights: nothing is promised from them. Draw with pick, and keep its column drawn.";
+  if (!isFair) {
+    const [weighted, why] =
+      weights === undefined
+        ? ["", ", and the labels have no weights"]
+        : [", by their weights,", ""];
+    return `The printed values of the labelled records${weighted} differ from those of the others by more than chance${why}: nothing is promised from them. Draw with pick, and keep its column drawn.`;
   }
   const kin = labelers.find(({ name }) => isOfFamily(name, source.modelId));
   if (kin === undefined) return null;
@@ -220,45 +252,4 @@ function familyOf(id: string): { maker: string | null; name: string } {
   const parts = id.toLowerCase().split("/");
   const name = (parts.at(-1) ?? "").split(/[-.:@_ ]/, 1)[0] ?? "";
   return { maker: parts.length > 1 ? (parts.at(-2) ?? null) : null, name };
-}
-
-function worstRows(rows: LabelledRows): WorstRow[] {
-  const { ids, truth, top, options } = rows;
-  const probability = new Float64Array(truth.length);
-  for (let row = 0; row < truth.length; row += 1) {
-    probability[row] = probabilityOf(rows, row, truth[row] as number);
-  }
-  // Of a million rows only the lowest are put in order, equals by id: the same in any order of the rows.
-  const limit = lowestOf(probability, WORST_ROWS).at(-1) ?? 0;
-  const worst: number[] = [];
-  for (let row = 0; row < truth.length; row += 1) {
-    const printed = probability[row] as number;
-    if (printed <= limit && printed < 1 - HALF_A_PRINTED_UNIT) worst.push(row);
-  }
-  return worst
-    .toSorted(
-      (one, other) =>
-        (probability[one] as number) - (probability[other] as number) ||
-        ((ids[one] as string) < (ids[other] as string) ? -1 : 1),
-    )
-    .slice(0, WORST_ROWS)
-    .map((row) => ({
-      id: ids[row] as string,
-      truth: options[truth[row] as number] ?? "",
-      answer: options[top[row] as number] ?? "",
-      probability: probability[row] as number,
-    }));
-}
-
-/** Returns the lowest values, ascending: of many values a few. */
-function lowestOf(values: Float64Array, count: number): number[] {
-  const lowest: number[] = [];
-  for (let i = 0; i < values.length; i += 1) {
-    const value = values[i] as number;
-    if (lowest.length === count && value >= (lowest[count - 1] as number)) continue;
-    const at = lowest.findIndex((other) => value < other);
-    lowest.splice(at === -1 ? lowest.length : at, 0, value);
-    if (lowest.length > count) lowest.pop();
-  }
-  return lowest;
 }

@@ -78,6 +78,8 @@ export function kolmogorovSmirnovTest(
   return { distance, pValue: asFar / (permutations + 1) };
 }
 
+// Answers that did not change are called changed in one of twenty comparisons.
+const BY_CHANCE = 0.05;
 // A share of 0 would make the index infinite.
 const LEAST_SHARE = 1e-4;
 
@@ -107,11 +109,7 @@ export interface StabilityTest {
 }
 
 /** Returns the stability index over the first sample's deciles, which never part equal values. */
-export function stabilityTest(
-  before: Numbers,
-  after: Numbers,
-  { byChance = 0.05 }: { readonly byChance?: number } = {},
-): StabilityTest {
+export function stabilityTest(before: Numbers, after: Numbers): StabilityTest {
   const counts = tally(before, after);
   const [allBefore, allAfter] = [before.length, after.length];
   const bins: { before: number; after: number }[] = [];
@@ -129,7 +127,7 @@ export function stabilityTest(
     bins.map((bin) => Math.min(1, bin.after)),
   );
   const degrees = Math.max(1, bins.length - 1);
-  return { index, cut: chiSquareCut(byChance, degrees) * (1 / allBefore + 1 / allAfter) };
+  return { index, cut: chiSquareCut(BY_CHANCE, degrees) * (1 / allBefore + 1 / allAfter) };
 }
 
 function sumOf(values: Float64Array): number {

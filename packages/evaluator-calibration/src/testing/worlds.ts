@@ -1,5 +1,5 @@
 import { type AnswerColumn, AnswerTable } from "../input/answer-table.ts";
-import { LabelJoin } from "../input/join-labels.ts";
+import { type JoinedColumn, LabelJoin } from "../input/join-labels.ts";
 import { readAnswerRecord } from "../input/read-answers.ts";
 import { seededRandom } from "../math/random.ts";
 import { type LabelledRows, toLabelledRows } from "../report/labelled-rows.ts";
@@ -18,7 +18,7 @@ export interface Row {
 }
 
 /** Returns the answers of rows. */
-function answersOf(rows: readonly Row[], modelId = "maker/judge-7"): AnswerTable {
+export function answersOf(rows: readonly Row[], modelId = "maker/judge-7"): AnswerTable {
   const table = new AnswerTable();
   for (const [line, { id, p }] of rows.entries()) {
     const value = { id, question: "scam", probability: p, modelId };
@@ -38,9 +38,14 @@ export function joined(rows: readonly Row[], modelId?: string): LabelJoin {
 
 /** Returns rows as a report computes with them. */
 export function labelled(rows: readonly Row[], modelId?: string): LabelledRows {
-  const [column] = joined(rows, modelId).columns;
+  return toLabelledRows(columnIn(joined(rows, modelId)));
+}
+
+/** Returns the one column of labelled rows. */
+export function columnIn(join: LabelJoin): JoinedColumn {
+  const [column] = join.columns;
   if (column === undefined) throw new Error("no row was joined");
-  return toLabelledRows(column);
+  return column;
 }
 
 /** Returns rows whose truth follows `trueAt` of what is printed. */
@@ -73,6 +78,7 @@ export const asked: ReportOptions = {
   confidence: 0.95,
   onAverage: true,
   costs: { falseAct: 5, missedAct: 1 },
+  hasGroups: true,
   seed: 1,
 };
 
@@ -82,10 +88,8 @@ export function report(rows: readonly Row[], modelId?: string, options = asked):
   const [found] = reportQuestions(
     [
       {
-        rows: labelled(rows, modelId),
-        counts: join.countsOf("scam"),
-        groups: join.groups.list,
-        labelers: join.labelers.list,
+        joined: columnIn(join),
+        join,
       },
     ],
     options,

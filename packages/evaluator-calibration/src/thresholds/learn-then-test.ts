@@ -1,4 +1,4 @@
-import { checkWeights, type Numbers, type Weighted } from "../check-rows.ts";
+import type { Numbers, Weighted } from "../check-rows.ts";
 import { DEFAULT_SEED, drawBinomial, seededRandom } from "../math/random.ts";
 import { binomialAtMost } from "../math/special-functions.ts";
 import { checkShare, labelsForZeroErrors, smallestPromise } from "./intervals.ts";
@@ -92,18 +92,19 @@ export function searchPromises(
   { maxRisk, confidence = 0.95 }: { readonly maxRisk: number; readonly confidence?: number },
 ): PromiseSearch[] {
   checkShare("confidence", confidence);
-  const level = (1 - confidence) / actions.length;
+  const share = (1 - confidence) / actions.length;
   const sequences = actions.map(({ action, sureness, wrong, weights }) => {
     const lowest = action === "top" ? 0 : LOWEST;
-    return testsOf(sureness, wrong, { maxRisk, level, lowest, weights });
+    return testsOf(sureness, wrong, { maxRisk, level: share, lowest, weights });
   });
-  const levels = shareLevels(sequences, level);
+  const levels = shareLevels(sequences, share);
   return actions.map(({ question, action }, at) => {
     const tests = sequences[at] ?? [];
-    const own = levels[at] ?? level;
+    const own = levels[at] ?? share;
     const found = lastPassed(tests, own);
     const [first] = tests;
-    const promised = found === null ? null : { question, action, ...found, level: own };
+    const level = Number(own.toPrecision(12));
+    const promised = found === null ? null : { question, action, ...found, level };
     if (first === undefined) return { promised, smallest: null };
     const risk = smallestPromise(first.wrong, first.acted, 1 - own);
     return { promised, smallest: { risk, threshold: first.threshold } };
@@ -145,9 +146,7 @@ function testsOf(sureness: Numbers, wrong: Numbers, options: TestOptions): Promi
   const { maxRisk, thresholds, weights, lowest = LOWEST } = options;
   checkShare("maxRisk", maxRisk);
   checkShare("confidence", 1 - options.level);
-  const all = countRisks(sureness, wrong, { weights });
-  const counts =
-    weights === undefined ? all : thinOut(sureness, wrong, { weights, from: toHundredths(lowest) });
+  const counts = equalRows(sureness, wrong, { weights, from: lowest });
   const sums = cumulate(counts);
   const order =
     thresholds === undefined
@@ -188,15 +187,18 @@ function orderOf(
 }
 
 /**
- * Keeps each row at a printed value and above with a probability by its weight: the kept ones are an
- * equal sample, as the exact test needs. No seed may change a promise, so it is constant.
+ * Returns rows and wrong rows. Of weighted ones each row at a printed value and above is kept with a
+ * probability by its weight: the kept ones are an equal sample, as the exact test needs. No seed may
+ * change a promise, so it is constant.
  */
-export function thinOut(
+export function equalRows(
   sureness: Numbers,
   wrong: Numbers,
-  { weights, from }: { weights: Numbers; from: number },
+  { weights, from: lowest }: Weighted & { readonly from: number },
 ): RiskCounts {
-  checkWeights(weights, sureness);
+  const all = countRisks(sureness, wrong, { weights });
+  if (weights === undefined) return all;
+  const from = toHundredths(lowest);
   const random = seededRandom(DEFAULT_SEED);
   const cells = new Map<string, { at: number; isWrong: number; weight: number; count: number }>();
   let heaviest = 0;

@@ -3,6 +3,7 @@ import {
   checkLengths,
   checkProbabilities,
   checkWeights,
+  effectiveScale,
   type Numbers,
   type Weighted,
 } from "../check-rows.ts";
@@ -101,16 +102,6 @@ export function riskCoverage(
     const [coverage, risk] = [acted / counts.total, bad / acted];
     return { threshold: at / 100, acted, wrong: bad, coverage, risk, low, high };
   });
-}
-
-/** Returns by what weights are multiplied to sum up to the equal rows they are worth. */
-export function effectiveScale(weights: Numbers): number {
-  let [sum, squares] = [0, 0];
-  for (let i = 0; i < weights.length; i += 1) {
-    sum += weights[i] as number;
-    squares += (weights[i] as number) ** 2;
-  }
-  return sum / squares;
 }
 
 /** What a threshold costs. */

@@ -6,7 +6,8 @@ export const calibrateUsage = `
 Usage: evaluator calibrate LABELS --answers FILE... [options]
 
 Says whether printed probabilities hold on labelled records, and what may be done without asking.
-LABELS   NDJSON, CSV with a header, or a JSON array of { id, question?, truth, weight?, group?, labeler? }
+LABELS   NDJSON, CSV with a header, or a JSON array of
+         { id, question?, truth, skipped?, weight?, group?, labeler? }
 FILE     a triage journal (.triage.sqlite) or result file, the router's decision log, or NDJSON of
          { id, question, probability or probabilities, modelId? }
 
@@ -17,7 +18,12 @@ FILE     a triage journal (.triage.sqlite) or result file, the router's decision
   --action ID=yes    only this act (yes, no, or top for the most probable option): fewer acts share
                      the confidence, so each takes fewer labels; may be given again
   --model ID         only answers of this model
-  --by COLUMN        also each group of the labels, by a column of theirs such as group or labeler
+  --by COLUMN        also each group of the labels, by a column of theirs such as group or labeler;
+                     each group shares the confidence as well
+  --one-per COLUMN   promises from one label of each value of a column, such as thread or sender:
+                     labels of one thread are not independent
+  --questions FILE   what was asked, if the answers do not keep it: a JSON object of id to
+                     { type, instructions, criteria }; without it no program applies the calibration
   --cost falseAct=5,missedAct=1   also the threshold that costs least
   --on-average       also the weaker threshold that holds on average
   --with-text        the worst rows with their text, not with ids alone
@@ -40,6 +46,10 @@ export interface CalibrateArguments {
   readonly model: string | undefined;
   /** The column of the labels whose groups are wanted. */
   readonly by: string | undefined;
+  /** The column whose values are independent of each other. */
+  readonly onePer: string | undefined;
+  /** The file of the questions that were asked. */
+  readonly asked: string | undefined;
   readonly costs: Costs | null;
   readonly onAverage: boolean;
   readonly withText: boolean;
@@ -58,6 +68,8 @@ const options = {
   action: { type: "string", multiple: true },
   model: { type: "string" },
   by: { type: "string" },
+  "one-per": { type: "string" },
+  questions: { type: "string" },
   cost: { type: "string" },
   "on-average": { type: "boolean", default: false },
   "with-text": { type: "boolean", default: false },
@@ -73,8 +85,11 @@ export function parseCalibrateArguments(words: readonly string[]): CalibrateArgu
   const [labels, ...more] = positionals;
   if (labels === undefined)
     throw new UsageError("LABELS is missing: the file of labels, each { id, question?, truth }.");
-  if (values.by === "id" || values.by === "truth") {
-    throw new UsageError("--by takes a column that groups labels, such as --by group.");
+  for (const option of ["by", "one-per"] as const) {
+    if (values[option] !== "id" && values[option] !== "truth") continue;
+    throw new UsageError(
+      `--${option} takes a column that groups labels, such as --${option} group.`,
+    );
   }
   return {
     labels,
@@ -87,6 +102,8 @@ export function parseCalibrateArguments(words: readonly string[]): CalibrateArgu
     actions: values.action?.map(readAction),
     model: values.model,
     by: values.by,
+    onePer: values["one-per"],
+    asked: values.questions,
     costs: values.cost === undefined ? null : readCosts(values.cost),
     onAverage: values["on-average"],
     withText: values["with-text"],

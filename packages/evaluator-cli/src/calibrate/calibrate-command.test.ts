@@ -1,5 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { questionHash } from "evaluator-calibration";
 import { expect, test } from "vitest";
 import { calibrate, folderWith, readReport, run } from "../testing/run.ts";
 
@@ -15,7 +17,7 @@ test("calibrate prints the join first, then skill beside the constant, and write
   expect(exitCode).toBe(0);
   const lines = stdout.split("\n");
   expect(lines[0]).toBe(
-    "scam: 1,200 labelled, 1,200 answered, 1,200 joined, 0 labelled without answer, 0 answered without label, 0 repeated.",
+    "scam: 1,200 labelled, 1,200 answered, 1,200 joined, 0 skipped, 0 labelled without answer, 0 answered without label, 0 repeated.",
   );
   expect(lines[2]).toMatch(/^On your 1,200 labelled records `scam` is worth \d\d % of the way/);
   expect(stdout).toMatch(/skill +\d+ % \(.*\); always ".*": 0 %/);
@@ -148,14 +150,96 @@ test("a file that is missing or a folder that cannot be made is named", async ()
   expect(into.stderr).toContain("Choose another folder with --out.");
 });
 
-test("calibrate and check read what was learnt back: an artifact where it helps, thresholds where they alone are kept", async () => {
+test("an artifact keeps what was learnt, and the labels it was learnt from", async () => {
   const folder = await folderWith(1200, { wrongEvery: 20 });
   await run(folder, [...calibrate, "--require", "20%"]);
   const artifact = JSON.parse(
     await readFile(join(folder, "calibration", "calibration.json"), "utf8"),
-  ) as { heldOut: { before: number; after: number } };
-  expect(artifact).toMatchObject({ version: 1, model: { id: "maker/judge-7" }, question: "scam" });
+  ) as { heldOut: { before: number; after: number }; fittedOn: { ids: string[] } };
+  expect(artifact).toMatchObject({ version: 2, model: { id: "maker/judge-7" }, question: "scam" });
   expect(artifact.heldOut.after).toBeLessThan(artifact.heldOut.before);
+  expect(artifact).toMatchObject({
+    questionHash: null,
+    fittedOn: { n: 1200, skipped: 0, labelers: 1 },
+    thresholds: [
+      { level: 0.025, method: "fixed" },
+      { level: 0.05, method: "fixed" },
+    ],
+  });
+  const { ids } = artifact.fittedOn;
+  expect(ids).toEqual(ids.toSorted());
+  expect(ids).toHaveLength(1200);
+  expect(ids).toContain(createHash("sha256").update("r7").digest("hex").slice(0, 8));
+});
+
+test("answers that keep no question hash get one by --questions, and a line says that it is missing", async () => {
+  const folder = await folderWith(1200);
+  const missing = "no question hash, so calibrate() and the programs that apply it refuse it";
+  expect((await run(folder, calibrate)).stderr).toContain(missing);
+  const questions = { scam: { type: "boolean", instructions: "Is it a scam?" } } as const;
+  await writeFile(join(folder, "q.json"), JSON.stringify(questions));
+  const { stderr } = await run(folder, [...calibrate, "--questions", "q.json"]);
+  expect(stderr).not.toContain(missing);
+  const text = await readFile(join(folder, "calibration", "calibration.json"), "utf8");
+  expect(JSON.parse(text)).toMatchObject({ questionHash: questionHash(questions) });
+  await folderWith(1200, { questionHash: "other" }, folder);
+  const other = await run(folder, [...calibrate, "--questions", "q.json"]);
+  expect(other.exitCode).toBe(1);
+  expect(other.stderr).toContain("given to other questions than those of --questions");
+});
+
+test("a skipped record is out of the scores, and counts as wrong in a promise", async () => {
+  const folder = await folderWith(1200);
+  const promisedOf = async () => (await readReport(folder)).reports[0]?.actions[0]?.promised;
+  await run(folder, calibrate);
+  const before = await promisedOf();
+  expect(before).toMatchObject({ threshold: 0.9, n: 600, wrong: 12 });
+  const skipped = new Set(["r0", "r14", "r28"]);
+  const rows = (await readFile(join(folder, "labels.ndjson"), "utf8")).trimEnd().split("\n");
+  const withSkips = rows.map((line) => {
+    const label = JSON.parse(line) as { id: string };
+    return JSON.stringify(
+      skipped.has(label.id) ? { id: label.id, truth: null, skipped: true } : label,
+    );
+  });
+  await writeFile(join(folder, "labels.ndjson"), withSkips.join("\n"));
+  const { stdout } = await run(folder, calibrate);
+  expect(stdout).toContain("1,200 joined, 3 skipped,");
+  expect((await readReport(folder)).reports[0]?.n).toBe(1197);
+  expect(await promisedOf()).toMatchObject({ threshold: 0.9, n: 600, wrong: 15 });
+});
+
+test("labels of one thread are named as dependent, and --one-per promises from one of each", async () => {
+  const folder = await folderWith(1200, { wrongEvery: 400 });
+  const rows = (await readFile(join(folder, "labels.ndjson"), "utf8")).trimEnd().split("\n");
+  const inThreads = rows.map((line, index) =>
+    JSON.stringify({ ...(JSON.parse(line) as object), group: `t${Math.floor(index / 4)}` }),
+  );
+  await writeFile(join(folder, "labels.ndjson"), inThreads.join("\n"));
+  const line =
+    "your 1,200 labels come from 300 groups; labels of one group are not independent (--one-per group)";
+  expect((await run(folder, calibrate)).stdout).toContain(line);
+  const { stdout } = await run(folder, [...calibrate, "--one-per", "group"]);
+  expect(stdout).not.toContain("not independent");
+  const [report] = (await readReport(folder)).reports;
+  expect(report?.n).toBe(1200);
+  const tested = report?.actions.map(({ promised }) => (promised as { n: number } | null)?.n ?? 0);
+  expect(tested?.[0]).toBeGreaterThan(100);
+  expect((tested?.[0] ?? 0) + (tested?.[1] ?? 0)).toBeLessThanOrEqual(300);
+});
+
+test("groups share the level, and each has its own promise", async () => {
+  const folder = await folderWith(1200, { wrongEvery: 400 });
+  await run(folder, [...calibrate, "--by", "group"]);
+  const [report] = (await readReport(folder)).reports;
+  const levels = report?.actions.map(
+    ({ promised }) => (promised as { level: number } | null)?.level,
+  );
+  expect(levels?.[0]).toBeCloseTo(0.05 / 6, 12);
+  expect(report?.groups).toMatchObject([
+    { group: "home", promised: [{ action: "yes", maxRisk: 0.05 }, { action: "no" }] },
+    { group: "work", promised: [{ action: "yes" }, { action: "no" }] },
+  ]);
 });
 
 test("--json prints the numbers of the page", async () => {

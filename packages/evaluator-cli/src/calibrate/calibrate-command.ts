@@ -1,5 +1,10 @@
 import { resolve } from "node:path";
-import { type AnswerTable, LabelJoin, type QuestionReport } from "evaluator-calibration";
+import {
+  type AnswerTable,
+  LabelJoin,
+  questionHash,
+  type QuestionReport,
+} from "evaluator-calibration";
 import {
   type CliContext,
   CliError,
@@ -8,12 +13,14 @@ import {
   UsageError,
 } from "evaluator-cli-kit";
 import { type Command, endings } from "../command.ts";
+import { readQuestionsFile } from "../engines/asked-questions.ts";
 import { readAnswers } from "../files/read-answers.ts";
 import { readRecords } from "../files/read-records.ts";
 import { describeWritten, writeReport } from "../files/write-report.ts";
 import {
   describeJoin,
   describeLabelers,
+  describeLabels,
   describePermissions,
   describeRates,
   nameSource,
@@ -38,22 +45,25 @@ export const calibrateCommand: Command = {
 };
 
 async function calibrate(options: CalibrateArguments, context: CliContext): Promise<number> {
+  const asked =
+    options.asked === undefined
+      ? null
+      : questionHash(await readQuestionsFile(options.asked, context));
   const answers = await readAnswers(options.answers, options, context);
+  checkAsked(answers.table, asked);
   const labels = new LabelJoin(answers.table, options);
   const file = { name: options.labels, path: resolve(context.cwd, options.labels), csv: true };
   const labelsFile = await readRecords(file, context, (record) => {
     labels.add(record, options.labels);
   });
-  if (options.by !== undefined && labels.groups.list.length === 0) {
-    const what = printable`No label of ${options.labels} has anything in the column "${options.by}".`;
-    throw new CliError(`${what} Name another with --by, or leave it out.`);
-  }
-  const report = buildReport({ answers, join: labels, labelsFile }, options);
+  for (const option of ["by", "onePer"] as const) checkColumn(option, labels, options);
+  const input = { answers, join: labels, labelsFile };
+  const report = buildReport(input, options);
   if (report.reports.length === 0) {
     throw new CliError(describeEmptyJoin(report), { exitCode: endings.notEnoughLabels });
   }
   checkActions(report, options);
-  const { files, note } = filesOf(report, answers.table.days);
+  const { files, note } = filesOf(report, toArtifact(report, input, asked));
   await writeReport(options.out, files, context);
   context.stdout.write(options.json ? `${toJson(report)}\n` : printReport(report));
   context.stderr.write(
@@ -64,6 +74,29 @@ async function calibrate(options: CalibrateArguments, context: CliContext): Prom
   );
   if (note !== null) context.stderr.write(`${note}\n`);
   return endingOf(report, options);
+}
+
+/** @throws CliError if the answers were given to other questions than those of the file. */
+function checkAsked({ columns }: AnswerTable, asked: string | null): void {
+  const isSame = columns.every(
+    ({ source }) => asked === null || (source.questionHash ?? asked) === asked,
+  );
+  if (isSame) return;
+  throw new CliError("The answers were given to other questions than those of --questions.");
+}
+
+/** @throws CliError for a column that no label has. */
+function checkColumn(
+  option: "by" | "onePer",
+  { groups, clusters }: LabelJoin,
+  { labels, ...options }: CalibrateArguments,
+): void {
+  const column = options[option];
+  const names = option === "by" ? groups : clusters;
+  if (column === undefined || names.list.length > 0) return;
+  const what = printable`No label of ${labels} has anything in the column "${column}".`;
+  const typed = option === "by" ? "--by" : "--one-per";
+  throw new CliError(`${what} Name another with ${typed}, or leave it out.`);
 }
 
 /** @throws UsageError for an action on a question that has no labels, or is of another kind. */
@@ -95,15 +128,18 @@ function endingOf({ reports }: CalibrationReport, { isRequired }: CalibrateArgum
 }
 
 /** Returns what is kept of a report, each file with its content, and a word about what is not. */
-function filesOf(report: CalibrationReport, days: AnswerTable["days"]) {
-  const kept = toArtifact(report, days);
+function filesOf(report: CalibrationReport, kept: ReturnType<typeof toArtifact>) {
   const files: [name: string, content: string][] = [
     ["report.json", `${toJson(report)}\n`],
     ["report.html", reportPage(report)],
   ];
   if (kept === null || typeof kept === "string") return { files, note: kept };
   files.push(["calibration.json", `${JSON.stringify(kept, null, 2)}\n`]);
-  return { files, note: null };
+  const note =
+    kept.questionHash === null
+      ? "calibration.json has no question hash, so calibrate() and the programs that apply it refuse it; --questions q.json adds the hash."
+      : null;
+  return { files, note };
 }
 
 // Numbers that no label can give (of one truth only) are null in JSON.
@@ -135,6 +171,7 @@ function describeQuestion(
     question.sentence,
     ...(basis === null ? [] : [`  ${basis}`]),
     `  by                ${nameSource(source)}; labels by ${describeLabelers(question)}`,
+    ...describeLabels(question).map((line) => `  ${line}`),
     `  skill             ${percent(skill.value)} (${range(skill)}); always "${constant.always}": 0 %`,
     `  accuracy          ${percent(accuracy.value)} (${range(accuracy)}); always "${constant.always}": ${percent(constant.accuracy)}`,
     `  Brier score       ${scores.brier.toFixed(4)}${question.kind === "boolean" ? "" : " (0 to 2)"}; base rate: ${constant.brier.toFixed(4)}`,

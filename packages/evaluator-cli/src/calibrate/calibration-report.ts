@@ -1,13 +1,13 @@
 import {
   type CalibrationArtifact,
-  isFairDraw,
   type JoinCounts,
+  type JoinedColumn,
   type LabelJoin,
   type QuestionReport,
   reportQuestions,
   toKeep,
-  toLabelledRows,
 } from "evaluator-calibration";
+import { hashesOf } from "../files/labelled-ids.ts";
 import type { ReadAnswers } from "../files/read-answers.ts";
 import type { ReadFile } from "../files/read-records.ts";
 import { nameSource } from "../sentences.ts";
@@ -46,21 +46,18 @@ export function buildReport(input: ReportInput, options: CalibrateArguments): Ca
   const { answers, join, labelsFile } = input;
   const { table, noun } = answers;
   const joined = join.columns.filter(
-    ({ column, rows }) =>
-      rows.length > 0 && (options.model === undefined || column.source.modelId === options.model),
+    ({ column, truth }) =>
+      truth.some((one) => one >= 0) &&
+      (options.model === undefined || column.source.modelId === options.model),
   );
   // The source with the most labels first; its questions stay in their order.
   const most = joined.toSorted((one, other) => other.rows.length - one.rows.length);
-  const reported = most.map((column) => ({
-    rows: toLabelledRows(column),
-    counts: join.countsOf(column.column.question),
-    groups: options.by === undefined ? null : join.groups.list,
-    labelers: join.labelers.list,
-    isFairDraw: isFairDraw(column),
-  }));
-  const reports = reportQuestions(reported, options).map((report) =>
-    Object.assign(report, { sentence: summarize(report, noun) }),
-  );
+  const reported = most.map((column) => ({ joined: column, join }));
+  const reports = reportQuestions(reported, {
+    ...options,
+    isOnePer: options.onePer !== undefined,
+    hasGroups: options.by !== undefined,
+  }).map((report) => Object.assign(report, { sentence: summarize(report, noun) }));
   const worst = new Set(reports.flatMap((report) => report.worst.map(({ id }) => id)));
   return {
     version: 1,
@@ -86,11 +83,13 @@ function mixtureNotes(reports: readonly QuestionReport[]): string[] {
 
 /**
  * Returns what is worth keeping: null where nothing was learnt, a text where it cannot be kept
- * because it was learnt from more than one source.
+ * because it was learnt from more than one source. `asked` is the hash of the questions, for answers
+ * that do not keep it.
  */
 export function toArtifact(
   { reports, files }: CalibrationReport,
-  days: { readonly from: string | null; readonly to: string | null },
+  { answers: { table }, join }: Pick<ReportInput, "answers" | "join">,
+  asked: string | null,
 ): CalibrationArtifact | string | null {
   const useful = reports.filter(
     ({ actions, recalibration }) =>
@@ -104,16 +103,23 @@ export function toArtifact(
   }
   const { recalibrations, thresholds } = toKeep(useful);
   const fitted = useful.filter(({ recalibration }) => recalibration.recalibration !== null);
+  const kept = new Set(useful.map(({ question }) => question));
+  const labelled = join.columns.filter(
+    ({ column }) => kept.has(column.question) && column.source === source,
+  );
+  const labelers = new Set(useful.flatMap((report) => report.labelers.map(({ name }) => name)));
   const rest = {
-    version: 1 as const,
+    version: 2 as const,
     model: { id: source.modelId, wire: source.wire },
-    questionHash: source.questionHash,
+    questionHash: source.questionHash ?? asked,
     rounding: { probabilityDecimals: 2 },
     fittedOn: {
       n: Math.max(...useful.map(({ n }) => n)),
-      from: days.from,
-      to: days.to,
+      ...table.days,
       hash: files.labels.sha256,
+      ids: hashesOf(idsOf(labelled)),
+      skipped: labelled.reduce((sum, { truth }) => sum + truth.filter((one) => one < 0).length, 0),
+      labelers: labelers.size,
     },
     heldOut: meanHeldOut(fitted),
     thresholds,
@@ -124,6 +130,12 @@ export function toArtifact(
   return another === undefined
     ? { ...rest, ...recalibration, question }
     : { ...rest, kind: "by-question", parameters: recalibrations };
+}
+
+function* idsOf(labelled: readonly JoinedColumn[]): Generator<string> {
+  for (const { column, rows } of labelled) {
+    for (const row of rows) yield column.ids[row] ?? "";
+  }
 }
 
 /** Of several questions, the mean over them. */

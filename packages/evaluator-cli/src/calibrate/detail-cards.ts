@@ -7,7 +7,7 @@ type Reported = CalibrationReport["reports"][number];
 
 /** Returns the groups of a question. */
 export function groupCard({ groups }: Reported): Html {
-  const rows = groups.map(({ group, n, brier, skill, difference, pValue }) => {
+  const rows = groups.map(({ group, n, brier, skill, difference, pValue, promised }) => {
     const judged =
       pValue === null
         ? "too few"
@@ -21,9 +21,11 @@ export function groupCard({ groups }: Reported): Html {
       skill === null ? "–" : percent(skill),
       `${signed(difference.value)} (${signed(difference.low)} to ${signed(difference.high)})`,
       judged,
+      promised.map(({ action, threshold }) => `${action} ≥ ${threshold.toFixed(2)}`).join(", ") ||
+        "–",
     ];
   });
-  const head = ["group", "n", "Brier", "skill", "came true − printed", "p (Holm)"];
+  const head = ["group", "n", "Brier", "skill", "came true − printed", "p (Holm)", "promise"];
   return html`<div class="card">
     <h3>Groups</h3>
     ${table(head, rows, 1)}

@@ -5,6 +5,7 @@ import { curvePlot, histogramPlot, riskPlot } from "../report-plots.ts";
 import {
   describeJoin,
   describeLabelers,
+  describeLabels,
   describePermissions,
   describeRates,
   nameSource,
@@ -44,7 +45,9 @@ function questionSection(question: Reported, report: CalibrationReport): Html {
   const join = report.join.find((counts) => counts.question === question.question);
   return html`<section class="question${curve === null ? " small" : ""}">
     <h2>${withNames(question.sentence)}</h2>
-    ${basis === null ? null : html`<p class="notice">${basis}</p>`}
+    ${[...(basis === null ? [] : [basis]), ...describeLabels(question).map(capital)].map(
+      (note) => html`<p class="notice">${note}</p>`,
+    )}
     <p class="quiet">
       Answered by ${nameSource(question.source)}. ${join === undefined ? "" : describeJoin(join)}
     </p>

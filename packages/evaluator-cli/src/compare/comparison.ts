@@ -1,6 +1,6 @@
 import {
   compareLabelled,
-  isFairDraw,
+  filterRows,
   type LabelledComparison,
   LEAST_JUDGED,
   type QuestionKind,
@@ -13,7 +13,7 @@ import type { ReadFile } from "../files/read-records.ts";
 import { type Agreement, agreementsOf, type Disagreement, disagreementsOf } from "./agreement.ts";
 import type { AskedEngine } from "./ask-engines.ts";
 import type { CompareArguments } from "./compare-arguments.ts";
-import { type EngineColumn, joinEngine, recalibrateEngine, rowsOf } from "./engine-columns.ts";
+import { type EngineColumn, joinEngine, recalibrateEngine } from "./engine-columns.ts";
 import type { Asked } from "./read-asked.ts";
 
 /** What `report.json` of a comparison holds: the numbers of the page. */
@@ -182,7 +182,7 @@ function onSameRecords(columns: readonly (EngineColumn | null)[]): (EngineColumn
     columns.every((other) => other !== null && other.column.rowOf(id) !== undefined);
   return columns.map((one) => {
     if (one === null || one.rows === null) return one;
-    const rows = rowsOf(one.rows, isAnsweredByAll);
+    const rows = filterRows(one.rows, isAnsweredByAll);
     return { ...one, rows: rows.ids.length === 0 ? null : rows };
   });
 }
@@ -198,10 +198,7 @@ function flipsOf(engine: AskedEngine | undefined, question: string): number | nu
 function reportsOf(columns: readonly (EngineColumn | null)[], options: CompareArguments) {
   const labelled = columns.flatMap((one) => {
     if (one === null || one.rows === null || one.joined === null) return [];
-    const { column, rows, joined, join } = one;
-    const counts = join.countsOf(column.question);
-    const labelers = join.labelers.list;
-    return [{ one, rows, counts, labelers, groups: null, isFairDraw: isFairDraw(joined) }];
+    return [{ one, rows: one.rows, joined: one.joined, join: one.join }];
   });
   const { maxRisk, confidence, seed } = options;
   const wanted = { maxRisk, confidence, seed, onAverage: false, costs: null };

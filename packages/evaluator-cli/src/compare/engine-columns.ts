@@ -4,6 +4,7 @@ import {
   AnswerTable,
   applyRecalibration,
   basisOf,
+  filterRows,
   fitRecalibration,
   type JoinedColumn,
   type LabelledRows,
@@ -13,7 +14,6 @@ import {
   questionHash,
   type Recalibration,
   type RecordAnswer,
-  takeRows,
   toLabelledRows,
 } from "evaluator-calibration";
 import type { Question } from "evaluator-client";
@@ -73,7 +73,8 @@ function joinTable(
     if (most === undefined) continue;
     const joined = join.columns.find(({ column }) => column === most) ?? null;
     const rows = joined === null ? null : toLabelledRows(joined);
-    columns.set(question, { column: most, rows, joined, join });
+    const hasTruth = rows !== null && rows.ids.length > 0;
+    columns.set(question, { column: most, rows: hasTruth ? rows : null, joined, join });
     const left = others.reduce((sum, { ids }) => sum + ids.length, 0);
     if (left > 0) notes.add(describeOthers(most, left));
   }
@@ -97,14 +98,6 @@ function tableOf({ engine, evaluations }: AskedEngine, { questions }: Asked): An
     }
   }
   return table;
-}
-
-/** Returns the labelled rows of some records. */
-export function rowsOf(rows: LabelledRows, isTaken: (id: string) => boolean): LabelledRows {
-  return takeRows(
-    rows,
-    [...rows.ids.keys()].filter((row) => isTaken(rows.ids[row] as string)),
-  );
 }
 
 /** Returns which records every engine is fitted on: one half by their ids, the same for all. */
@@ -146,7 +139,7 @@ export function recalibrateEngine(
 }
 
 function fitTo(question: string, rows: LabelledRows | null, seed: number): Recalibration {
-  const fitted = rows === null ? null : rowsOf(rows, (id) => isFitted(id, seed));
+  const fitted = rows === null ? null : filterRows(rows, (id) => isFitted(id, seed));
   const n = fitted?.truth.length ?? 0;
   const yes = fitted?.truth.filter((one) => one === 1).length ?? 0;
   const isOneSided = fitted?.kind === "boolean" && Math.min(yes, n - yes) < LEAST_FITTED_OF_EACH;

@@ -14,7 +14,14 @@ export async function run(cwd: string, words: readonly string[]) {
 /** Returns a folder with answers and labels of a question whose yes is right at 0.9 and above, and at 0.1 and below never. */
 export async function folderWith(
   n: number,
-  { modelId = "maker/judge-7", wrongEvery = 100, name = "answers.ndjson", labels = true } = {},
+  {
+    modelId = "maker/judge-7",
+    wrongEvery = 100,
+    name = "answers.ndjson",
+    labels = true,
+    prefix = "r",
+    questionHash = null as string | null,
+  } = {},
   cwd?: string,
 ) {
   const folder = cwd ?? (await temporaryFolder());
@@ -23,13 +30,15 @@ export async function folderWith(
     const p = ((isYes ? 90 : 2) + (index % 7)) / 100;
     const isWrong = index % wrongEvery === wrongEvery - 1 || index % wrongEvery === wrongEvery - 2;
     return {
-      id: `r${index}`,
+      id: `${prefix}${index}`,
       p,
       truth: isYes !== isWrong,
       group: index % 3 === 0 ? "work" : "home",
     };
   });
-  const answers = rows.map(({ id, p }) => ({ id, question: "scam", probability: p, modelId }));
+  const answers = rows.map(({ id, p }) => {
+    return { id, question: "scam", probability: p, modelId, questionHash };
+  });
   await writeFile(join(folder, name), lines(answers));
   if (!labels) return folder;
   await writeFile(

@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { agreementsOf, labelersOf } from "../report/labelers.ts";
+import { toLabelledRows } from "../report/labelled-rows.ts";
+import { cohenKappa } from "../scores/cohen-kappa.ts";
+import { answersOf, columnIn } from "../testing/worlds.ts";
+import { LabelJoin } from "./join-labels.ts";
+
+const table = answersOf(["a", "b", "c", "d"].map((id) => ({ id, p: 0.9, truth: true })));
+
+function joinOf(labels: readonly object[], options = {}) {
+  const join = new LabelJoin(table, options);
+  for (const [index, value] of labels.entries()) join.add({ line: index + 1, value }, "labels");
+  return join;
+}
+
+function by(labeler: string, id: string, truth: unknown) {
+  return { id, labeler, truth, ...(truth === null && { skipped: true }) };
+}
+
+test("a skipped record is counted, has no truth, and is wrong for each act", () => {
+  const join = joinOf([
+    { id: "a", truth: true },
+    { id: "b", truth: null, skipped: true },
+    { id: "c", truth: "", skipped: "yes" },
+  ]);
+  expect(join.countsOf("scam")).toMatchObject({ labelled: 3, joined: 3, skipped: 2 });
+  const rows = toLabelledRows(columnIn(join));
+  expect(rows.ids).toEqual(["a"]);
+  expect(rows.tested.ids).toEqual(["a", "b", "c"]);
+  expect([...rows.tested.cameTrue]).toEqual([1, 2, 2]);
+  expect(() => joinOf([{ id: "a", truth: true, skipped: true }])).toThrow(
+    "labels line 1: is skipped, and its truth is true; leave one of the two empty",
+  );
+});
+
+test("an empty row of a drawn sheet is a skip if a later row is filled in; other sheets were not reached", () => {
+  const drawn = joinOf([
+    { id: "a", truth: "", drawn: 0.5 },
+    { id: "b", truth: true, drawn: 0.5 },
+    { id: "c", truth: null, drawn: 0.5 },
+  ]);
+  expect(columnIn(drawn)).toMatchObject({ rows: [0, 1], truth: [-1, 1], weights: [2, 2] });
+  expect(drawn.blank).toBe(1);
+  const byHand = joinOf([
+    { id: "a", truth: "" },
+    { id: "b", truth: true },
+  ]);
+  expect(columnIn(byHand)).toMatchObject({ rows: [1], truth: [1] });
+  expect(byHand.blank).toBe(1);
+});
+
+test("the truth is the majority of the labelers; a tie has none", () => {
+  const join = joinOf([
+    by("ada", "a", true),
+    by("bob", "a", false),
+    by("cy", "a", false),
+    by("ada", "b", true),
+    by("bob", "b", false),
+    by("ada", "c", true),
+    by("bob", "c", null),
+    by("ada", "d", true),
+  ]);
+  const joined = columnIn(join);
+  expect(joined.truth).toEqual([0, -1, -1, 1]);
+  expect(join.countsOf("scam")).toMatchObject({ labelled: 4, joined: 4, skipped: 2, repeated: 0 });
+  const { list } = join.labelers;
+  expect(labelersOf(joined, list)).toEqual([
+    { name: "ada", n: 4 },
+    { name: "bob", n: 3 },
+    { name: "cy", n: 1 },
+  ]);
+  expect(agreementsOf(joined, list)[0]).toMatchObject({
+    labelers: ["ada", "bob"],
+    n: 2,
+    disagree: 1,
+  });
+});
+
+test("one labeler's second label is an error, or with last replaces the first; that of a record without answer too", () => {
+  const twice = [by("ada", "a", true), by("bob", "a", true), by("ada", "a", false)];
+  expect(() => joinOf(twice)).toThrow('labels line 3: record "a" is labelled a second time');
+  const join = joinOf([...twice, by("bob", "a", false)], { last: true });
+  expect(columnIn(join).truth).toEqual([0]);
+  expect(join.countsOf("scam")).toMatchObject({ labelled: 1, repeated: 2 });
+  const unknown = [by("ada", "x", true), by("bob", "x", true)];
+  const counts = joinOf(unknown, { allowUnknown: true }).countsOf("scam");
+  expect(counts).toMatchObject({ labelled: 1, unknown: 1, repeated: 0 });
+  expect(() => joinOf([...unknown, by("bob", "x", true)], { allowUnknown: true })).toThrow(
+    'labels line 3: record "x" is labelled a second time',
+  );
+});
+
+// By hand: po = 35/50, pe = 0.5 * 0.6 + 0.5 * 0.4; levels weigh 1, 4 and 9.
+test("kappa is agreement beyond chance; levels that are far apart disagree more", () => {
+  const many = (n: number, one: number, other: number) =>
+    Array.from({ length: n }, (): [number, number] => [one, other]);
+  const pairs = [...many(20, 1, 1), ...many(5, 1, 0), ...many(10, 0, 1), ...many(15, 0, 0)];
+  const columns = (rows: readonly [number, number][]) =>
+    [rows.map(([one]) => one), rows.map(([, other]) => other)] as const;
+  expect(cohenKappa(...columns(pairs), { weights: "none" })).toBeCloseTo(0.4, 12);
+  expect(cohenKappa([0, 1, 2, 3], [0, 1, 2, 3], { weights: "quadratic" })).toBe(1);
+  expect(cohenKappa([0, 1, 2, 3], [1, 1, 2, 3], { weights: "quadratic" })).toBeCloseTo(
+    1 - 1 / 8,
+    12,
+  );
+  expect(cohenKappa([0, 1, 2, 3], [3, 1, 2, 3], { weights: "quadratic" })).toBeLessThan(0.5);
+  expect(cohenKappa([1, 1], [1, 1])).toBeNaN();
+  expect(() => cohenKappa([1, 0.5], [1, 1])).toThrow("a[1] is 0.5");
+  expect(() => cohenKappa([1], [1, 1])).toThrow("index 1 is in one of them only");
+});

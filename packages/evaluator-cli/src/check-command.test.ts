@@ -1,0 +1,183 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { calibrate, folderWith, run } from "./testing/run.ts";
+
+const check = ["check", "calibration/calibration.json", "--labels", "labels.ndjson"];
+const answered = [...check, "--answers", "answers.ndjson"];
+const june = { prefix: "june" };
+
+/** Returns a folder with a calibration, and answers and labels of other records. */
+async function promisedFolder(later: Parameters<typeof folderWith>[1] = {}, n = 400) {
+  const folder = await folderWith(1200, { questionHash: "asked" });
+  await run(folder, calibrate);
+  await folderWith(n, { ...june, questionHash: "asked", ...later }, folder);
+  return folder;
+}
+
+async function readLines(folder: string, name: string): Promise<{ id: string; truth: boolean }[]> {
+  const lines = (await readFile(join(folder, name), "utf8")).trimEnd().split("\n");
+  return lines.map((line) => JSON.parse(line) as { id: string; truth: boolean });
+}
+
+async function writeLines(folder: string, name: string, rows: readonly object[]): Promise<void> {
+  await writeFile(join(folder, name), rows.map((row) => JSON.stringify(row)).join("\n"));
+}
+
+test("a threshold holds, is broken where answers err more, or has too few labels", async () => {
+  const folder = await promisedFolder();
+  const holds = await run(folder, answered);
+  expect(holds.exitCode).toBe(0);
+  expect(holds.stdout).toMatch(/^holds .*: act on "yes" at 0\.9/m);
+  expect(holds.stdout).toContain("A check that is repeated is one of several");
+  await folderWith(400, { ...june, questionHash: "asked", wrongEvery: 5 }, folder);
+  const broken = await run(folder, answered);
+  expect(broken.exitCode).toBe(1);
+  expect(broken.stdout).toMatch(/^broken /m);
+  await folderWith(40, { ...june, questionHash: "asked" }, folder);
+  expect((await run(folder, answered)).exitCode).toBe(3);
+});
+
+test.each([
+  [
+    "of another model",
+    { modelId: "maker/judge-8" },
+    "400 labelled answers are of maker/judge-8; the thresholds were promised for maker/judge-7.",
+  ],
+  ["to other questions", { questionHash: "other" }, "400 labelled answers are to other questions"],
+  [
+    "to questions that are not known",
+    { questionHash: null },
+    "The questions of the answers are not known",
+  ],
+])("answers %s are refused, and nothing else is printed", async (_, later, message) => {
+  const folder = await promisedFolder(later);
+  const { exitCode, stdout, stderr } = await run(folder, answered);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+  expect(stderr).toContain(message);
+});
+
+test("one answer of another model among many refuses all of them", async () => {
+  const folder = await promisedFolder();
+  const rows = await readLines(folder, "answers.ndjson");
+  const mixed = rows.map((row, index) =>
+    index === 7 ? Object.assign(row, { modelId: "maker/judge-8" }) : row,
+  );
+  await writeLines(folder, "answers.ndjson", mixed);
+  expect(await run(folder, answered)).toMatchObject({
+    exitCode: 1,
+    stdout: "",
+    stderr: expect.stringContaining("1 labelled answers are of maker/judge-8"),
+  });
+});
+
+test("calibration and answers that both name no questions are checked, with a line", async () => {
+  const folder = await folderWith(1200);
+  await run(folder, calibrate);
+  await folderWith(400, june, folder);
+  const { exitCode, stdout } = await run(folder, answered);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain("Neither the calibration nor the answers name their questions");
+});
+
+test("labels that made the promise are left out and counted; alone they are refused", async () => {
+  const folder = await folderWith(1200, { questionHash: "asked" });
+  await run(folder, calibrate);
+  const same = await run(folder, answered);
+  expect({ exitCode: same.exitCode, stdout: same.stdout }).toEqual({ exitCode: 1, stdout: "" });
+  expect(same.stderr).toContain("These labels made the promise, so they cannot test it.");
+  const files = ["answers.ndjson", "labels.ndjson"];
+  const old = await Promise.all(
+    files.map(async (name) => (await readLines(folder, name)).slice(0, 300)),
+  );
+  await writeLines(folder, "labels.ndjson", old[1] ?? []);
+  expect((await run(folder, answered)).exitCode).toBe(1);
+  await folderWith(400, { ...june, questionHash: "asked", wrongEvery: 5 }, folder);
+  for (const [at, name] of files.entries()) {
+    await writeLines(folder, name, [...(old[at] ?? []), ...(await readLines(folder, name))]);
+  }
+  const { exitCode, stdout } = await run(folder, answered);
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain("300 labels are left out: they made the promise.");
+  expect(stdout).toMatch(/broken .*: 80 of 200 wrong/);
+});
+
+test("a skipped record counts as wrong", async () => {
+  const folder = await promisedFolder();
+  const rows = await readLines(folder, "labels.ndjson");
+  const skipped = rows.map((row, index) =>
+    index % 8 === 0 ? { id: row.id, truth: null, skipped: true } : row,
+  );
+  await writeLines(folder, "labels.ndjson", skipped);
+  const { exitCode, stdout } = await run(folder, answered);
+  expect(exitCode).toBe(1);
+  expect(stdout).toMatch(/^broken .*act on "yes" .*: 5[0-9] of 200 wrong/m);
+});
+
+test("weights are honoured: wrong records that were drawn more often break nothing", async () => {
+  const folder = await promisedFolder({}, 1200);
+  const rows = await readLines(folder, "labels.ndjson");
+  // Every wrong one was drawn for sure, of the right ones one in ten.
+  const drawn = rows.map((row, index) => {
+    const isWrong = row.truth !== (index % 2 === 0);
+    const isDrawn = isWrong || index % 40 < 2;
+    return Object.assign(row, isDrawn ? { truth: false, drawn: 1 } : { drawn: 0.1 });
+  });
+  const wrongYes = drawn.filter((row, index) => index % 2 === 0 && !row.truth).length;
+  expect(wrongYes / 600).toBeGreaterThan(0.05);
+  await writeLines(folder, "labels.ndjson", drawn);
+  expect((await run(folder, answered)).stdout).toMatch(/^holds .*act on "yes"/m);
+  await writeLines(
+    folder,
+    "labels.ndjson",
+    drawn.map(({ id, truth }) => ({ id, truth })),
+  );
+  expect((await run(folder, answered)).stdout).not.toMatch(/^holds .*act on "yes"/m);
+});
+
+test("check reads labels that hold what was printed, and refuses a file that is no calibration", async () => {
+  const folder = await folderWith(1200);
+  await run(folder, calibrate);
+  const own = Array.from({ length: 200 }, (_, index) => ({
+    id: `n${index}`,
+    question: "scam",
+    truth: index % 2 === 0,
+    probability: index % 2 === 0 ? 0.97 : 0.02,
+    modelId: "maker/judge-7",
+  }));
+  await writeLines(folder, "own.ndjson", own);
+  expect(
+    await run(folder, [
+      "check",
+      "calibration/calibration.json",
+      "--labels",
+      "own.ndjson",
+      "--json",
+    ]),
+  ).toMatchObject({ exitCode: 0 });
+  const wrong = await run(folder, ["check", "calibration/report.json", "--labels", "own.ndjson"]);
+  expect(wrong.exitCode).toBe(1);
+  expect(wrong.stderr).toContain("calibration/report.json is not a calibration: kind:");
+});
+
+test("a calibration of version 1 is read, and its thresholds beyond 0.5 are not tested", async () => {
+  const folder = await promisedFolder();
+  const path = join(folder, "calibration", "calibration.json");
+  const artifact = JSON.parse(await readFile(path, "utf8")) as {
+    fittedOn: object;
+    thresholds: { action: string; threshold: number; level?: number; method?: string }[];
+  };
+  const { n, from, to, hash } = artifact.fittedOn as Record<string, unknown>;
+  const thresholds = artifact.thresholds.map(({ level, method, ...rest }) => {
+    expect([level, method]).toEqual([expect.any(Number), "fixed"]);
+    return rest.action === "no" ? Object.assign(rest, { threshold: 0.2 }) : rest;
+  });
+  await writeFile(
+    path,
+    JSON.stringify({ ...artifact, version: 1, fittedOn: { n, from, to, hash }, thresholds }),
+  );
+  const { exitCode, stdout } = await run(folder, answered);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain("The calibration does not name 1200 labels it was made from");
+  expect(stdout).not.toContain('act on "no"');
+});
