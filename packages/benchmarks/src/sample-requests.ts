@@ -2,7 +2,7 @@ import type { Questions } from "evaluator-client";
 import mail from "evaluator-fixtures/exchanges/gateway/consent-alert-first-of-thread.json" with { type: "json" };
 import greeting from "evaluator-fixtures/exchanges/gateway/greeting-routes-to-nano.json" with { type: "json" };
 
-// What the apps send, and what the canned server answers: their tests replay these exchanges.
+// The apps send these requests, and the canned server answers them as these exchanges do.
 
 /** The exchange with the triage's questions about a mail, and the one with the router's about a message. */
 export const sampleExchanges = {
