@@ -2,9 +2,10 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
+import { startFile } from "./start-file.ts";
 import {
   packagesNamedIn,
   inlinePrivate,
@@ -36,7 +37,7 @@ function toPublished(
     dependencies: { ...toDependencies(dependencies, inlined), ...publishConfig?.dependencies },
     ...(imports !== undefined && { imports: compiled(imports) }),
     exports: { ...(compiled(exports) as object), "./package.json": "./package.json" },
-    ...(bin !== undefined && { bin: mapStrings(bin, (path) => toCompiledPath(path, ".js")) }),
+    ...(bin !== undefined && { bin: mapStrings(bin, toStartPath) }),
   };
 }
 
@@ -92,6 +93,11 @@ function compiled(conditions: unknown): unknown {
 
 function toCompiledPath(path: string, extension: string): string {
   return path.replace(/^\.\/src\//, "./").replace(/\.ts$/, extension);
+}
+
+/** Returns the file that checks the version of Node before it loads a program: `start-main.js`. */
+function toStartPath(path: string): string {
+  return toCompiledPath(path, ".js").replace(/[^/]+$/, "start-$&");
 }
 
 function mapStrings(value: unknown, map: (text: string) => unknown): unknown {
@@ -189,6 +195,10 @@ for (const { name, path, data } of inlined) {
   for (const file of data) await cp(join(path, file), join(target, file), { recursive: true });
 }
 await inlinePrivate(out, inlined);
+for (const path of sourcesIn(bin)) {
+  const program = basename(toCompiledPath(path, ".js"));
+  await writeFile(join(out, toStartPath(path)), startFile(program, manifest));
+}
 const { repository } = await readManifest(root);
 const addresses = addressesFrom(repository, relative(root, folder).split("\\").join("/"));
 const published = toPublished(manifest, { addresses, inlined });

@@ -9,6 +9,7 @@ export interface Manifest {
   readonly private?: boolean;
   readonly files?: readonly string[];
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly engines?: { readonly node?: string };
   readonly publishConfig?: { readonly dependencies?: Readonly<Record<string, string>> };
   readonly [field: string]: unknown;
 }

@@ -5,23 +5,31 @@ import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
-import { promisedNodes } from "./node-versions.ts";
+import { promisedNodes, tooOldNodes } from "./node-versions.ts";
+
+type InstalledNodes = readonly (readonly [version: string, path: string])[];
 
 declare module "vitest" {
   interface ProvidedContext {
     /** The promised versions of Node, each with the path of its program. */
-    nodes: readonly (readonly [version: string, path: string])[];
+    nodes: InstalledNodes;
+    /** Versions that are too old. */
+    oldNodes: InstalledNodes;
   }
 }
 
-/** Installs the promised versions of Node from the registry, each in a folder of its own. */
+/** Installs the promised versions of Node, and some that are too old, from the registry, each in a folder of its own. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "nodes-"));
-  const nodes: [string, string][] = [];
-  for (const version of promisedNodes) {
-    nodes.push([version, await install(version, join(folder, version))]);
-  }
-  project.provide("nodes", nodes);
+  const installAll = async (versions: readonly string[]) => {
+    const nodes: [string, string][] = [];
+    for (const version of versions) {
+      nodes.push([version, await install(version, join(folder, version))]);
+    }
+    return nodes;
+  };
+  project.provide("nodes", await installAll(promisedNodes));
+  project.provide("oldNodes", await installAll(tooOldNodes));
   return () => rm(folder, { recursive: true, force: true });
 }
 

@@ -92,6 +92,18 @@ test.each(nodes)(
   },
 );
 
+const oldNodes = inject("oldNodes").map(([version, path]) => [version, dirname(path)] as const);
+
+test.each(oldNodes)("on Node %s each program says which Node it needs", async (version, folder) => {
+  const options = { cwd: project, env: pathFrom(folder) };
+  const needs = `needs Node 22.19 or later, and this is Node ${version}.\n`;
+  const programs = { evaluator: "evaluator-cli", "evaluator-emulator": "evaluator-emulator" };
+  for (const [program, name] of Object.entries(programs)) {
+    const ended = await runCommand(`node_modules/.bin/${program} --help`, options);
+    expect(ended).toEqual({ exitCode: 1, stdout: "", stderr: `${name} ${needs}` });
+  }
+});
+
 const assistant = `import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 const [, , gateway] = process.argv;

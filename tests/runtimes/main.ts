@@ -5,7 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { isDeepStrictEqual, promisify } from "node:util";
 import { createEmulator } from "evaluator-emulator";
-import { promisedNodes } from "../node-versions.ts";
+import { promisedNodes, tooOldNodes } from "../node-versions.ts";
 import { packClient } from "../pack-client.ts";
 
 // Checks the client as it would be published on each promised runtime. The runtimes come from the
@@ -33,7 +33,7 @@ const runtimes: readonly Runtime[] = [
     packages: "node@24.21.0 zod@4.0.0 undici@8.1.0",
     command: onNode,
   },
-  ...["18.20.8", "20.19.5"].map((version) => ({
+  ...tooOldNodes.map((version) => ({
     name: `Node ${version}, which is too old`,
     packages: `node@${version}`,
     command: onNode,
