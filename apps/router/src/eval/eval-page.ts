@@ -1,4 +1,4 @@
-import { curve, html, type Html, name, page, plot, type Point, table } from "evaluator-page-kit";
+import { curve, html, type Html, name, page, plot, table } from "evaluator-page-kit";
 import { pageStyle } from "../report/decisions-page.ts";
 import { tierNames } from "../tier-question.ts";
 import { describeSource, type EvalSource } from "./describe-figures.ts";
@@ -120,34 +120,27 @@ function gainPlot({ orders }: RoutingFigures) {
   );
 }
 
+/** Pixels between names, from the top down. */
+const NAME_HEIGHT = 14;
+
 function costPlot({ ways }: RoutingFigures) {
-  const points = ways.map(({ name, cost, quality }) => ({ name, x: cost.value, y: quality.value }));
+  const points = ways
+    .map(({ name, cost, quality }) => ({ name, x: cost.value, y: quality.value }))
+    .toSorted((one, other) => other.y - one.y);
   const most = Math.max(...points.map(({ x }) => x)) || 1;
   const axes = {
     title: "Quality against cost a prompt",
     x: { domain: [0, most * 1.05] as const, label: "cost a prompt", ticks: 4 },
     y: { domain: [0, 1.05] as const, label: "quality" },
   };
-  return plot(axes, (scales) =>
-    points.map((point) => {
-      const isRight = point.x > most / 2;
-      const isBelow = points.some((other) => other.y > point.y && isNear(point, other, most));
-      const offset = {
-        ...(isRight && ({ anchor: "end", dx: -6 } as const)),
-        ...(isBelow && { dy: 16 }),
-      };
-      return html`<circle
-          class="point"
-          cx="${scales.x(point.x)}"
-          cy="${scales.y(point.y)}"
-          r="3.5"
-        />
-        ${name(point.name, { ...point, ...offset }, scales)}`;
-    }),
-  );
-}
-
-/** Whether the names of two points would stand on each other. */
-function isNear(point: Point, other: Point, most: number): boolean {
-  return Math.abs(point.x - other.x) < most / 3 && Math.abs(point.y - other.y) < 0.08;
+  return plot(axes, (scales) => {
+    let above = Number.NEGATIVE_INFINITY;
+    return points.map((point) => {
+      const y = scales.y(point.y);
+      above = Math.max(y - 6, above + NAME_HEIGHT);
+      const side = point.x > most / 2 ? ({ anchor: "end", dx: -6 } as const) : {};
+      return html`<circle class="point" cx="${scales.x(point.x)}" cy="${y}" r="3.5" />
+        ${name(point.name, { ...point, ...side, dy: above - y }, scales)}`;
+    });
+  });
 }

@@ -56,6 +56,13 @@ test("the sample that ships is read, decided and drawn, and a second run asks no
   const page = await readFile(join(folder, "prompts.eval.html"), "utf8");
   expect(page).toContain("Is the routing any good?");
   expect(page).not.toMatch(/<script|src=/);
+  const [, costs = ""] = page.split("Quality against cost</h2>");
+  const names = [...costs.matchAll(/class="name"\s+x="[^"]+"\s+y="([^"]+)"/g)];
+  const heights = names.map(([, y]) => Number(y));
+  expect(heights).toHaveLength(6);
+  for (const [at, y] of heights.slice(1).entries()) {
+    expect(y - (heights[at] ?? 0)).toBeGreaterThanOrEqual(14); // no name on another
+  }
   const kept = await readFile(join(folder, "prompts.decisions.ndjson"), "utf8");
   expect(kept).not.toMatch(/payroll|Australia/); // no text of a prompt
 });
@@ -100,7 +107,7 @@ const small = { prompt: "a", scores: { small: 1, large: 1 }, costs: { small: 3, 
 const large = { prompt: "b", scores: { large: 1, small: 0 }, costs: { small: 1, large: 9 } };
 
 test("models have one order in the whole file, by their mean costs", async () => {
-  const { first } = await evaluate([small, large], { words: ["--json"] });
+  const { first } = await evaluate([large, small], { words: ["--json"] });
   const { ways } = JSON.parse(first.stdout) as { ways: object[] };
   expect(ways[1]).toMatchObject({ quality: { value: 0.5 }, cost: { value: 2 } });
   expect(ways[2]).toMatchObject({ quality: { value: 1 }, cost: { value: 5.5 } });
