@@ -38,15 +38,19 @@ export function estimate(value: number, drawn: readonly number[]): Estimate {
   return { value, low: at(0.025), high: at(0.975) };
 }
 
-/** Generates values in random orders. */
+/** Generates random orders of values, in one array. */
 export function* shuffles(
   values: readonly number[],
   { seed, orders }: { seed: number; orders: number },
 ): Generator<number[]> {
   const random = seeded(seed);
+  const shuffled = [...values];
   for (let order = 0; order < orders; order += 1) {
-    const keyed = values.map((value) => ({ value, key: random() }));
-    yield keyed.toSorted((one, other) => one.key - other.key).map(({ value }) => value);
+    for (let at = shuffled.length - 1; at > 0; at -= 1) {
+      const other = Math.floor(random() * (at + 1));
+      [shuffled[at], shuffled[other]] = [shuffled[other] ?? 0, shuffled[at] ?? 0];
+    }
+    yield shuffled;
   }
 }
 
