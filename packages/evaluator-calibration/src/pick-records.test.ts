@@ -45,3 +45,24 @@ test("a sheet has at least 2 of each stratum, at most 10 strata, and hides the o
   );
   expect(lowest?.[0]?.stratum).not.toBe("A");
 });
+
+test("of one cluster at most one record is drawn, and weights are still those of all records", () => {
+  const all = world(3000, (p) => p);
+  const column = columnOf(all);
+  // Threads of 1 to 5 records; the longer, the surer a yes.
+  const threadOf = (index: number) =>
+    `t${Math.floor(index / 15)}-${Math.floor(Math.sqrt(index % 15))}`;
+  const clusters = new Map(all.slice(0, 2900).map(({ id }, index) => [id, threadOf(index)]));
+  const long = new Set(
+    all.filter((_, index) => index < 2900 && index % 15 >= 9).map(({ id }) => id),
+  );
+  const estimates = Array.from({ length: 60 }, (_, seed) => {
+    const picked = pickRecords(column, { budget: 150, seed, clusters });
+    const drawn = picked.map(({ id }) => clusters.get(id) ?? id);
+    expect(new Set(drawn).size).toBe(150);
+    const total = picked.reduce((sum, one) => sum + 1 / one.drawn, 0);
+    return picked.reduce((sum, one) => sum + (long.has(one.id) ? 1 / one.drawn : 0), 0) / total;
+  });
+  const mean = estimates.reduce((sum, one) => sum + one, 0) / estimates.length;
+  expect(Math.abs(mean - long.size / 3000)).toBeLessThan(0.015);
+});

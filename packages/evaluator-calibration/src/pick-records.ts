@@ -1,5 +1,5 @@
 import type { AnswerColumn } from "./input/answer-table.ts";
-import { DEFAULT_SEED, seededRandom, shuffle } from "./math/random.ts";
+import { DEFAULT_SEED, type Random, seededRandom, shuffle } from "./math/random.ts";
 import { topOptions } from "./scores/choice-scores.ts";
 import { toHundredths } from "./thresholds/risk-coverage.ts";
 
@@ -16,27 +16,39 @@ export interface PickedRecord {
 const MOST_STRATA = 10; // chosen, not measured: as many as a calibration error has bins
 const LEAST_OF_STRATUM = 2; // the fewest with a variance
 
+/** What to draw. */
+export interface PickOptions {
+  readonly budget: number;
+  /** @default DEFAULT_SEED */
+  readonly seed?: number;
+  /** The cluster of each id, such as its thread: of one cluster at most one record is drawn. */
+  readonly clusters?: ReadonlyMap<string, string>;
+}
+
 /**
  * Returns records to label next, drawn by strata of their printed value: most where the answers are
  * least sure, and some everywhere, so that weighing by the inverse of `drawn` stays fair.
  */
 export function pickRecords(
   column: AnswerColumn,
-  { budget, seed = DEFAULT_SEED }: { readonly budget: number; readonly seed?: number },
+  { budget, seed = DEFAULT_SEED, clusters = new Map() }: PickOptions,
 ): PickedRecord[] {
   const random = seededRandom(seed);
-  const strata = strataOf(column);
-  const sizes = allocate(strata, budget);
+  const sizes = new Map<string, number>();
+  const strata = strataOf(column, onePerCluster(column, { clusters, sizes, random }));
+  const drawnOf = allocate(strata, budget);
   const letters = shuffle(
     strata.map((_, index) => String.fromCodePoint(65 + index)),
     random,
   );
   const picked = strata.flatMap(({ ids }, index) => {
-    const size = sizes[index] as number;
+    const size = drawnOf[index] as number;
     // Sorted first, so that the draw hangs on the seed and not on the order of the rows.
     const drawn = shuffle(ids.toSorted(), random).slice(0, size);
     const [stratum, share] = [letters[index] as string, size / ids.length];
-    return drawn.map((id) => ({ id, question: column.question, stratum, drawn: share }));
+    return drawn.map((id) => {
+      return { id, question: column.question, stratum, drawn: share / (sizes.get(id) ?? 1) };
+    });
   });
   return shuffle(picked, random);
 }
@@ -47,13 +59,36 @@ interface Stratum {
   readonly spread: number;
 }
 
-function strataOf(column: AnswerColumn): Stratum[] {
+/** Returns the rows of one record of each cluster, and notes how many it was drawn from. */
+function onePerCluster(
+  { ids }: AnswerColumn,
+  {
+    clusters,
+    sizes,
+    random,
+  }: {
+    readonly clusters: ReadonlyMap<string, string>;
+    readonly sizes: Map<string, number>;
+    readonly random: Random;
+  },
+): Iterable<number> {
+  if (clusters.size === 0) return ids.keys();
+  const rows = new Map(ids.map((id, row) => [id, row]));
+  const members = Map.groupBy(ids.toSorted(), (id) => JSON.stringify(clusters.get(id) ?? [id]));
+  return [...members.values()].map((all) => {
+    const id = all[Math.floor(random() * all.length)] as string;
+    sizes.set(id, all.length);
+    return rows.get(id) as number;
+  });
+}
+
+function strataOf(column: AnswerColumn, taken: Iterable<number>): Stratum[] {
   const { kind, width, values, ids, options } = column;
   const p = topOptions({ width, values }).probability;
   // The top option of several is seldom below one over their number.
   const lowest = kind === "boolean" ? 0 : Math.floor(100 / options.length);
   const step = (101 - lowest) / MOST_STRATA;
-  const strata = Map.groupBy(ids.keys(), (row) =>
+  const strata = Map.groupBy(taken, (row) =>
     Math.max(0, Math.floor((toHundredths(p[row] as number) - lowest) / step)),
   );
   return [...strata]

@@ -32,6 +32,28 @@ test("a picked sheet hides the answers, and calibrate weighs what was filled in"
   expect((await readReport(folder)).reports[0]).toMatchObject({ n: 80, isWeighted: true });
 });
 
+test("pick --one-per draws one record of each thread, and names a field that none has", async () => {
+  const folder = await folderWith(600);
+  const text = await readFile(join(folder, "answers.ndjson"), "utf8");
+  const inThreads = text
+    .trimEnd()
+    .split("\n")
+    .map((line, index) => line.replace("{", `{"thread":${Math.floor(index / 10)},`));
+  await writeFile(join(folder, "answers.ndjson"), inThreads.join("\n"));
+  const pick = ["pick", "--answers", "answers.ndjson", "--budget", "50", "--one-per"];
+  const { stdout, exitCode } = await run(folder, [...pick, "thread"]);
+  expect(exitCode).toBe(0);
+  const ids = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { id: string }).id);
+  expect(ids).toHaveLength(50);
+  expect(new Set(ids.map((id) => Math.floor(Number(id.slice(1)) / 10))).size).toBe(50);
+  const missing = await run(folder, [...pick, "sender"]);
+  expect(missing.exitCode).toBe(1);
+  expect(missing.stderr).toContain('No record has a field "sender". Name another with --one-per.');
+});
+
 test("drift: no change, change without labels, and worse with them", async () => {
   const folder = await folderWith(1000);
   await folderWith(1000, { name: "same.ndjson", modelId: "maker/judge-8", labels: false }, folder);

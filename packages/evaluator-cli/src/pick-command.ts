@@ -4,6 +4,7 @@ import {
   CliError,
   type CliContext,
   parseWords,
+  printable,
   readWholeNumber,
   toFileError,
   UsageError,
@@ -23,6 +24,8 @@ weighs the label. The sheet does not show the model's answer.
 
   --question ID   which question to label [the only one]
   --model ID      only answers of this model
+  --one-per COL   at most one record of each value of a field, such as thread or from (of a journal, of
+                  the state): labels of one thread are not independent
   --out FILE      where the sheet goes [printed]
   --seed N        another seed, another draw
   --last          takes the last of several answers about one record
@@ -33,6 +36,7 @@ const options = {
   budget: { type: "string" },
   question: { type: "string" },
   model: { type: "string" },
+  "one-per": { type: "string" },
   out: { type: "string" },
   seed: { type: "string" },
   last: { type: "boolean", default: false },
@@ -57,9 +61,14 @@ async function pick(words: readonly string[], context: CliContext): Promise<numb
   if (values.budget === undefined) throw new UsageError("--budget is missing: how many to label.");
   const budget = readWholeNumber("--budget", values.budget, { min: 1, max: 1_000_000 });
   const names = readAnswerNames(values.answers, positionals);
-  const { table } = await readAnswers(names, { last: values.last }, context);
+  const onePer = values["one-per"];
+  const { table } = await readAnswers(names, { last: values.last, onePer }, context);
   const column = chooseColumn(table, values);
-  const picked = pickRecords(column, { budget, seed: readSeed(values.seed) });
+  const { clusters } = table;
+  if (onePer !== undefined && clusters.size === 0) {
+    throw new CliError(printable`No record has a field "${onePer}". Name another with --one-per.`);
+  }
+  const picked = pickRecords(column, { budget, seed: readSeed(values.seed), clusters });
   const sheet = picked
     .map(({ id, question, stratum, drawn }) =>
       JSON.stringify({ id, question, truth: null, stratum, drawn: Number(drawn.toPrecision(12)) }),

@@ -78,7 +78,7 @@ export function describePermissions(
 
 /** Returns how many of all yes and of all no are answered so at 0.5. */
 export function describeRates(tpr: Estimate, tnr: Estimate): string {
-  return `${percent(tpr.value)} of all yes (TPR; ${range(tpr)}), no at ${percent(tnr.value)} of all no (TNR; ${range(tnr)})`;
+  return `yes to ${percent(tpr.value)} of all yes (TPR; ${range(tpr)}), no to ${percent(tnr.value)} of all no (TNR; ${range(tnr)})`;
 }
 
 function describeAction(

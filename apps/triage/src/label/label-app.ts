@@ -25,7 +25,7 @@ const formSchema = z.object({
   question: z.string(),
   id: z.string(),
   at: indexSchema,
-  answer: z.coerce.number().int().min(0),
+  answer: z.union([z.literal("skip"), z.coerce.number().int().min(0)]),
 });
 
 /** Returns the page's routes: `GET /` shows a mail, `POST /labels` saves its label at once. */
@@ -73,9 +73,11 @@ async function saveLabel(c: Context, { sheets, labels, labeler }: LabelAppOption
   const { question, id, at, answer } = form.data;
   const sheet = sheets.find((candidate) => candidate.id === question);
   const mail = sheet?.mails.find((candidate) => candidate.id === id);
-  const said = sheet && answerKeys(sheet.question)[answer];
-  if (mail === undefined || said === undefined)
+  // A skip is kept: calibrate counts it as wrong, since the mails nobody can judge are seldom random.
+  const truth = answer === "skip" ? null : sheet && answerKeys(sheet.question)[answer]?.truth;
+  if (mail === undefined || truth === undefined)
     return c.text("That is no label of this page.", 400);
-  await labels.save({ id, question, truth: said.truth, weight: mail.weight, labeler });
+  const skipped = truth === null && { skipped: true };
+  await labels.save({ id, question, truth, ...skipped, weight: mail.weight, labeler });
   return c.redirect(linkTo(question, "from", at + 1), 303);
 }

@@ -7,7 +7,9 @@ const truthSchema = z.union([z.boolean(), z.string(), z.number()]);
 const labelSchema = z.looseObject({
   id: z.string(),
   question: z.string().optional(),
-  truth: truthSchema,
+  /** Null for a mail that was skipped. */
+  truth: truthSchema.nullable(),
+  skipped: z.boolean().optional(),
   weight: z.number().positive().optional(),
 });
 
@@ -43,7 +45,7 @@ export class LabelFile {
     return new LabelFile(path, labels);
   }
 
-  /** Returns what was said of a mail, or null. */
+  /** Returns what was said of a mail; null for a skip too, so that it is shown again. */
   truthOf(question: string, id: string): Truth | null {
     return this.#labels.get(keyOf(question, id))?.truth ?? null;
   }

@@ -88,6 +88,7 @@ test("a person labels drawn mails by keyboard, and each label is saved at once",
 
   await page.keyboard.press("s");
   await page.waitForURL(/from=2/);
+  expect((await labelsIn(cwd))[1]).toMatchObject({ truth: null, skipped: true, labeler: "person" });
   for (const labelled of [2, 3]) {
     await page.keyboard.press("n");
     await page.getByText(`${labelled} of 4 labelled`).waitFor();
@@ -97,6 +98,7 @@ test("a person labels drawn mails by keyboard, and each label is saved at once",
   await page.waitForURL(/from=0/);
   await page.keyboard.press("y");
   await page.getByText("All labelled").waitFor();
+  expect((await labelsIn(cwd)).filter(({ skipped }) => skipped === true)).toEqual([]);
   const command =
     "npm run evaluator -- calibrate inbox.labels.ndjson --answers inbox.triage.sqlite";
   await page.getByText(command).waitFor();

@@ -88,7 +88,7 @@ button:hover, button:focus-visible { border-color: var(--accent); }
 button[aria-pressed="true"] { border-width: 2px; border-color: var(--accent); }
 button small { color: var(--quiet); }
 kbd { min-width: 1.6em; padding: 0 0.35em; border: 1px solid var(--line); border-radius: 5px; text-align: center; font: 0.9em ui-monospace, monospace; }
-nav { display: flex; gap: 1.5rem; margin-top: 1rem; }
+nav { display: flex; gap: 1.5rem; margin-top: 1rem; align-items: baseline; }
 code { display: block; margin: 0.75rem 0; padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); overflow-wrap: anywhere; }
 `;
 
@@ -140,7 +140,7 @@ function mailForm({ sheet, truth }: SheetView, at: number) {
   if (mail === undefined) return html``;
   return html`<article><dl>${fieldsOf(mail.state)}</dl></article>
     <h1>${toText(sheet.question.instructions)}</h1>
-    <form method="post" action="/labels">
+    <form id="answers" method="post" action="/labels">
       <input type="hidden" name="question" value="${sheet.id}" />
       <input type="hidden" name="at" value="${at}" />
       <input type="hidden" name="id" value="${mail.id}" />
@@ -148,9 +148,9 @@ function mailForm({ sheet, truth }: SheetView, at: number) {
     </form>
     <nav>
       ${at === 0 ? "" : html`<a data-key="b" href="${linkTo(sheet.id, "at", at - 1)}"><kbd>b</kbd> back</a>`}
-      <a data-key="s" href="${linkTo(sheet.id, "from", at + 1)}"
-        ><kbd>s</kbd> skip, I cannot tell</a
-      >
+      <button form="answers" name="answer" value="skip" data-key="s">
+        <kbd>s</kbd> skip, I cannot tell
+      </button>
     </nav>`;
 }
 

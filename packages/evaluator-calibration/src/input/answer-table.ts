@@ -124,6 +124,8 @@ export interface AnswerTableOptions {
   readonly last?: boolean;
   /** Takes only these questions. */
   readonly questions?: readonly string[] | undefined;
+  /** The field of a record whose value names its cluster, such as its thread. */
+  readonly onePer?: string | undefined;
 }
 
 /** All answers of a run, by source and question. */
@@ -154,6 +156,19 @@ export class AnswerTable {
   /** Notes a record that is known and has no answer, such as one whose call failed. */
   addFailed(id: string): void {
     this.#failed.add(id);
+  }
+
+  /** The cluster of each record that names one. */
+  readonly clusters = new Map<string, string>();
+
+  /** Notes the cluster of a record, by its fields or those of its state. */
+  noteCluster(id: unknown, fields: object): void {
+    const { onePer } = this.#options;
+    if (onePer === undefined || !Object.hasOwn(fields, onePer)) return;
+    const value = (fields as Readonly<Record<string, unknown>>)[onePer];
+    if (typeof value === "string" || typeof value === "number") {
+      this.clusters.set(String(id), String(value));
+    }
   }
 
   /** Notes the day (YYYY-MM-DD, more may follow) of a record, where it has one. */

@@ -20,7 +20,7 @@ export interface JoinedColumn {
 }
 
 /** What one labeler said of a record: its truth, or −1 for a skip. */
-export interface Vote {
+interface Vote {
   readonly labeler: number;
   readonly truth: number;
 }

@@ -3,7 +3,9 @@ import { agreementsOf, labelersOf } from "../report/labelers.ts";
 import { toLabelledRows } from "../report/labelled-rows.ts";
 import { cohenKappa } from "../scores/cohen-kappa.ts";
 import { answersOf, columnIn } from "../testing/worlds.ts";
+import type { InputRecord } from "./input-record.ts";
 import { LabelJoin } from "./join-labels.ts";
+import { recordSplitter } from "./split-records.ts";
 
 const table = answersOf(["a", "b", "c", "d"].map((id) => ({ id, p: 0.9, truth: true })));
 
@@ -47,6 +49,18 @@ test("an empty row of a drawn sheet is a skip if a later row is filled in; other
   ]);
   expect(columnIn(byHand)).toMatchObject({ rows: [1], truth: [1] });
   expect(byHand.blank).toBe(1);
+});
+
+test("an empty cell of a table is a row that is not filled in yet, and no truth column is an error", () => {
+  const rowsOf = (text: string) => {
+    const splitter = recordSplitter("labels", { csv: true });
+    return [...splitter.push(text), ...splitter.end()];
+  };
+  const join = new LabelJoin(table);
+  for (const row of rowsOf("id,truth,skipped\na,,\nb,,yes\nc,1,\n")) join.add(row, "labels");
+  expect([join.blank, columnIn(join).truth]).toEqual([1, [-1, 1]]);
+  const [row] = rowsOf("id,label\na,1\n");
+  expect(() => join.add(row as InputRecord, "labels")).toThrow("labels line 2: has no truth");
 });
 
 test("the truth is the majority of the labelers; a tie has none", () => {

@@ -55,6 +55,7 @@ export function readAnswerRecord(
   if (!isObject(value)) {
     throw new CalibrationInputError(location, "is no JSON object; each record is one");
   }
+  table.noteCluster(value["id"] ?? value["requestId"], value);
   // In the router's log a person's word on a decision; its labels are read by the router's own command.
   if ("requestId" in value && "feedback" in value) return;
   if ("requestId" in value && "outcome" in value) readDecision(value, table, location);

@@ -85,8 +85,9 @@ export class CsvSplitter implements RecordSplitter {
       throw new CalibrationInputError({ file: this.#file, line }, problem);
     }
     const filled = header
-      .map((name, i) => [name, cells[i] ?? ""])
-      .filter(([, text]) => text !== "");
-    records.push({ line, value: Object.fromEntries(filled) as unknown });
+      .map((name, i) => [name, cells[i] === "" ? undefined : cells[i]] as const)
+      // An empty truth is a row that is not filled in yet; without the column there is no truth at all.
+      .filter(([name, text]) => text !== undefined || name === "truth");
+    records.push({ line, value: Object.fromEntries(filled) });
   }
 }

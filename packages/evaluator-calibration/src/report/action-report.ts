@@ -78,7 +78,9 @@ export function reportAction(
   const { maxRisk } = options;
   const { sureness, wrong } = actionRows(rows, action);
   const lowest = action === "top" ? 0 : LOWEST;
-  const curve = riskCoverage(sureness, wrong, { weights });
+  const curve = riskCoverage(sureness, wrong, { weights }).filter(
+    ({ threshold }) => threshold >= lowest,
+  );
   const promised = search === null ? null : toLocked(search, options);
   const least = promised?.threshold ?? 2;
   const onAverage =

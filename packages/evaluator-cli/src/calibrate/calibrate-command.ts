@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import {
   type AnswerTable,
   LabelJoin,
@@ -73,6 +74,13 @@ async function calibrate(options: CalibrateArguments, context: CliContext): Prom
     ),
   );
   if (note !== null) context.stderr.write(`${note}\n`);
+  const old = join(options.out, "calibration.json");
+  if (
+    files.every(([name]) => name !== "calibration.json") &&
+    existsSync(resolve(context.cwd, old))
+  ) {
+    context.stderr.write(printable`${old} is of an earlier report; this one promises nothing.\n`);
+  }
   return endingOf(report, options);
 }
 
@@ -184,7 +192,7 @@ function describeQuestion(
         ]),
     ...(scores.tpr === null || scores.tnr === null
       ? []
-      : [`  yes at 0.5        ${describeRates(scores.tpr, scores.tnr)}`]),
+      : [`  answers at 0.5    ${describeRates(scores.tpr, scores.tnr)}`]),
     ...describePermissions(question, report).map((line) => `  ${line}`),
     ...(recalibration.heldOut === null || recalibration.recalibration === null
       ? []

@@ -45,7 +45,7 @@ function questionSection(question: Reported, report: CalibrationReport): Html {
   const join = report.join.find((counts) => counts.question === question.question);
   return html`<section class="question${curve === null ? " small" : ""}">
     <h2>${withNames(question.sentence)}</h2>
-    ${[...(basis === null ? [] : [basis]), ...describeLabels(question).map(capital)].map(
+    ${[...(basis === null ? [] : [basis]), ...describeLabels(question)].map(
       (note) => html`<p class="notice">${note}</p>`,
     )}
     <p class="quiet">
@@ -74,7 +74,7 @@ function tiles(question: Reported): Html {
   const rates =
     scores.tpr === null || scores.tnr === null
       ? ""
-      : `. At 0.5 yes at ${describeRates(scores.tpr, scores.tnr)}`;
+      : `. At 0.5 ${describeRates(scores.tpr, scores.tnr)}`;
   const weighted = question.isWeighted ? "; weighted by how they were drawn" : "";
   return html`<dl class="tiles">
     ${tile("Skill", percent(skill.value), `${range(skill)}; always the base rate: 0 %. ${lossesOf(question)}`)}
@@ -179,6 +179,7 @@ function printedCard(curve: CurveReport): Html {
 }
 
 function actionCard(question: Reported, report: CalibrationReport): Html {
+  const isPermitted = question.verdict === "useful" && question.noPromise === null;
   return html`<figure class="card">
     <h3>What may I do without asking?</h3>
     ${riskPlot(question.actions, report.maxRisk)}
@@ -187,7 +188,8 @@ function actionCard(question: Reported, report: CalibrationReport): Html {
     </ul>
     <figcaption>
       Line: share wrong when acting on that share of rows, safest first; shaded: 95 % interval of
-      the solid line. A promise holds for records like the labelled ones.
+      the solid line.
+      ${isPermitted ? "A promise holds for records like the labelled ones." : "No line is a permission."}
     </figcaption>
   </figure>`;
 }

@@ -49,7 +49,11 @@ export function readJournal(name: string, path: string, table: AnswerTable): voi
         asked.set(row["setup"], questions);
       }
       const evaluation = JSON.parse(String(row["evaluation"])) as KeptAnswers["evaluation"];
-      table.noteDate(dateOf(String(row["state"])));
+      const state: unknown = JSON.parse(String(row["state"]));
+      if (typeof state === "object" && state !== null) {
+        table.noteDate("date" in state ? state.date : null);
+        table.noteCluster(id, state);
+      }
       add({ id, questions, wire: String(row["wire"]), evaluation }, { file: name });
     }
   });
@@ -101,12 +105,6 @@ export function describeState(state: unknown): string {
   return Object.values(state)
     .filter((part) => typeof part === "string")
     .join(" · ");
-}
-
-function dateOf(state: string): string | null {
-  const value: unknown = JSON.parse(state);
-  if (typeof value !== "object" || value === null || !("date" in value)) return null;
-  return typeof value.date === "string" ? value.date : null;
 }
 
 function withJournal(name: string, path: string, read: (database: DatabaseSync) => void): void {
