@@ -120,3 +120,12 @@ test.each([
     new UsageError("--limit takes a whole number from 1 up, such as --limit 2."),
   );
 });
+
+test.each(["out.ndjson", "out", "-"])("an import writes no %s", (output) => {
+  const words = ["import", "a.mbox", output];
+  expect(() => readArguments(words)).toThrow("OUT.json is to end in .json.");
+});
+
+test.each(["a.JSONL", "a.ndjson", "-", "a.triage.sqlite"])("a query may follow %s", (file) => {
+  expect(readArguments(["query", file, "select 1"])).toMatchObject({ file, text: "select 1" });
+});

@@ -166,6 +166,7 @@ function readImport(words: readonly string[]): ImportCommand {
   const { positionals, values } = parseWords(words, importOptions);
   const [source = "", output = ""] = readPositionals(positionals, ["SOURCE", "OUT.json"]);
   toOutputPath(output); // rejects what could not be triaged later
+  if (!output.endsWith(".json")) throw new UsageError("OUT.json is to end in .json.");
   const { "sent-label": sentLabels = [], skipped = null } = values;
   if (skipped === output) throw new UsageError("--skipped takes a file of its own.");
   return { name: "import", source, output, sentLabels, skipped };
@@ -242,7 +243,7 @@ function readQuery(words: readonly string[]): QueryCommand {
   const { values, positionals } = parseWords(words, queryOptions);
   const named = readPositionals(positionals, ["QUERY", "FILE"], { optional: 2 });
   // All other commands take the file first. One word without a space is no query.
-  const isFileFirst = /^\S+\.(?:json|sqlite)$/.test(named[0] ?? "");
+  const isFileFirst = /^(?:-|\S+\.(?:json|ndjson|jsonl|sqlite))$/i.test(named[0] ?? "");
   const [text = null, file = null] = isFileFirst ? [named[1], named[0]] : named;
   const format =
     values.format === undefined

@@ -1,12 +1,19 @@
+import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type CliContext, printable, toFileError, UsageError } from "evaluator-cli-kit";
-import { toJournalPath } from "./output/paths.ts";
+import { besideInput, inputEnd, toInputPath, toJournalPath } from "./output/paths.ts";
 
 /** Where a journal is: a file of SQLite, or a database of PostgreSQL. */
 export type JournalAddress =
-  | { readonly kind: "sqlite"; readonly path: string }
+  | ({ readonly kind: "sqlite" } & FileAddress)
   | { readonly kind: "postgres"; readonly url: string };
+
+/** A journal file, and its input if that was typed. */
+interface FileAddress {
+  readonly path: string;
+  readonly input?: string | undefined;
+}
 
 const SUFFIX = ".triage.sqlite";
 
@@ -20,11 +27,13 @@ export function findJournalAddress(
 ): JournalAddress | null {
   const named = journal ?? env["TRIAGE_JOURNAL"] ?? null;
   if (named !== null && /^postgres(?:ql)?:/i.test(named)) return { kind: "postgres", url: named };
-  const beside = file === null ? null : toJournalPath(resolve(cwd, file));
-  if (named === null) return beside === null ? null : { kind: "sqlite", path: beside };
+  const typed = file === null ? null : toInputPath(file, cwd);
+  const beside = typed === null ? null : toJournalPath(typed);
+  const input = typed === null || typed === beside ? undefined : typed;
+  if (named === null) return beside === null ? null : { kind: "sqlite", path: beside, input };
   const path = toJournalPath(resolve(cwd, named));
   const from = journal === null ? "TRIAGE_JOURNAL" : "--journal";
-  if (!path.endsWith(SUFFIX)) {
+  if (!named.endsWith(SUFFIX) && !inputEnd.test(named)) {
     throw new UsageError(
       printable`${from} takes a postgres:// URL or a file that ends in ${SUFFIX}, such as inbox.triage.sqlite.`,
     );
@@ -34,7 +43,7 @@ export function findJournalAddress(
       printable`The journal of a file stands beside it, and ${from} names ${path}; leave ${from} out.`,
     );
   }
-  return { kind: "sqlite", path };
+  return { kind: "sqlite", path, input };
 }
 
 /** A command about a journal that is there. */
@@ -82,7 +91,12 @@ async function onlyJournal(folder: string): Promise<string> {
   throw new UsageError(`${count} in this folder. ${next}`);
 }
 
-/** Returns the input file that a journal file stands beside. */
-export function inputOf({ path }: { readonly path: string }): string {
-  return path.replace(/\.triage\.sqlite$/, ".json");
+/** Returns the input file that a journal file stands beside: the one typed, else one of its name. */
+export function inputOf({ path, input }: FileAddress): string {
+  if (input !== undefined) return input;
+  const [folder, stem] = [dirname(path), basename(path).slice(0, -SUFFIX.length)];
+  const beside = readdirSync(folder).filter((name) => besideInput(name, "") === stem);
+  // A folder may have the name alone.
+  const name = beside.toSorted().find((name) => inputEnd.test(name)) ?? beside[0];
+  return join(folder, name ?? `${stem}.json`);
 }

@@ -12,6 +12,7 @@ import type { JournalReader, MailEnd, MailResult, NewMails } from "./journal/jou
 import type { KeptEvaluation } from "./journal/kept-answer.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import type { RunFacts } from "./journal/run-facts.ts";
+import { toInputPath } from "./output/paths.ts";
 import { type RecordSetup, recordNames, toRecord } from "./output/triage-record.ts";
 import type { TriageRecord } from "./output/write-records.ts";
 import { type BaseAnswers, baseAnswersOfDatabase, baseAnswersOfFile } from "./base-answers.ts";
@@ -112,7 +113,7 @@ async function databaseResults(
 async function findRun(runs: PostgresRuns, { run, file }: ResultsCommand): Promise<RunInfo> {
   if (run !== null) return await runs.get(run);
   const all = await runs.list();
-  const name = file === null ? null : basename(file);
+  const name = file === null ? null : basename(toInputPath(file, "."));
   const info = all.findLast((info) => name === null || info.name === name);
   if (info !== undefined) return info;
   throw new CliError(

@@ -80,7 +80,7 @@ async function loadWork(command: WorkCommand, context: TriageContext): Promise<R
   if (address.kind === "sqlite") {
     if (command.wait) throw new UsageError("--wait belongs to a journal in PostgreSQL.");
     const { goOn } = await import("./run/go-on.ts");
-    return () => goOn(command, address.path, context);
+    return () => goOn(command, address, context);
   }
   const { workOnRuns } = await import("./postgres/work.ts");
   return () => workOnRuns(command, address.url, context);

@@ -11,7 +11,8 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
        npm run triage -- label FILE [--question ID] [--count N] [--labels FILE] [--port N]
 
   FILE             a JSON array of { id, date, from, subject, snippet }, { "mails": [...] } or one
-                   record a line; in UTF-8 or UTF-16; its name ends in .json
+                   record a line; in UTF-8 or UTF-16, under any name (.json, .ndjson, .jsonl); - reads
+                   it from standard input
   --limit N        only the first N records
   --raw            print the answers and providerMetadata of each call before the table
   --skip-invalid   leave out records that are wrong, and name them, instead of ending the run
@@ -74,7 +75,8 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
                    and saves what you say of each, by one key, for "evaluator calibrate"
                    (.labels.ndjson); --labeler NAME says who you are, --seed N draws others
 
-The results go beside FILE, with .triage.json in place of .json. Every answer is kept in a journal
+The results go beside FILE, with .triage.json in place of .json; those of - are stdin.triage.json in
+the current folder. Every answer is kept in a journal
 beside them (.triage.sqlite): the same command again asks only for what is missing. With a journal
 in PostgreSQL the same command on another machine joins the run.
 

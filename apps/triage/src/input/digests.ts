@@ -235,7 +235,8 @@ export class RepeatFinder implements Disposable {
   }
 }
 
-function openTemporary() {
+/** Opens an empty file that is gone with the process. */
+export function openTemporary() {
   const path = join(tmpdir(), `.triage-${randomUUID()}.tmp`);
   const descriptor = openSync(path, "wx+", 0o600);
   // Gone with the process, even when it is killed; Windows keeps open files.

@@ -12,6 +12,9 @@ const PEEK_BYTES = 1024 * 1024;
 const MOST_SPACE_BEFORE_LIST = 200;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
+/** The text is no list of records. */
+export class NoListError extends CliError {}
+
 /** One record of a JSON file: its value, or what is wrong with its text. */
 export type JsonRecord = { readonly value: unknown } | { readonly problem: string };
 
@@ -93,7 +96,7 @@ async function* startAndRest(start: Buffer, rest: AsyncIterator<Buffer>): AsyncG
 function findList(start: Buffer, listKey: string): number | null {
   const first = start.subarray(0, MOST_SPACE_BEFORE_LIST).toString("latin1").trimStart().charAt(0);
   if (first !== "[" && first !== "{") {
-    throw new CliError(
+    throw new NoListError(
       `it is no list of records; write a JSON array, { "${listKey}": [...] } or one record a line`,
     );
   }

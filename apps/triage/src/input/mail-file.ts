@@ -1,8 +1,10 @@
 import { hash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { CliError, printable, toFileError } from "evaluator-cli-kit";
-import { RepeatFinder } from "./digests.ts";
-import { type JsonRecord, readJsonRecords } from "./json-records.ts";
+import { createReadStream, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { addAbortSignal, Readable } from "node:stream";
+import { type CliContext, CliError, printable, toFileError } from "evaluator-cli-kit";
+import { openTemporary, RepeatFinder } from "./digests.ts";
+import { type JsonRecord, NoListError, readJsonRecords } from "./json-records.ts";
 import { type Mail, mailSchema, recordLabel, type StateField, stateFieldsCheck } from "./mail.ts";
 import { toUtf8Chunks } from "./utf8-chunks.ts";
 
@@ -20,20 +22,29 @@ export interface MailFileOptions {
   readonly skipInvalid?: boolean;
   /** What of a record is sent beside the contract's fields. @default nothing */
   readonly stateFields?: readonly StateField[];
+  /** The file as typed; `-` is what comes through standard input. @default the path */
+  readonly file?: string;
+  readonly stdin?: CliContext["stdin"];
   /** Ends the reading. */
   readonly signal?: AbortSignal;
 }
 
+/** What a file is called in messages, and its bytes, which are read more than once. */
+interface Source {
+  readonly path: string;
+  readonly open: () => AsyncIterable<Buffer>;
+}
+
 /** An input file whose records were checked; it is read anew each time, and never held. */
 export class MailFile {
-  readonly #path: string;
+  readonly #source: Source;
   readonly #leftOut: ReadonlySet<number>;
   readonly #problems: Problems;
   /** How many mails it has. */
   readonly length: number;
 
-  private constructor(path: string, { leftOut, problems, length }: CheckedRecords) {
-    this.#path = path;
+  private constructor(source: Source, { leftOut, problems, length }: CheckedRecords) {
+    this.#source = source;
     this.#leftOut = leftOut;
     this.#problems = problems;
     this.length = length;
@@ -45,8 +56,15 @@ export class MailFile {
    * @throws CliError that names the file and what is wrong with it, and quotes nothing from it.
    */
   static async open(path: string, options: MailFileOptions = {}): Promise<MailFile> {
-    const checked = await naming(path, () => checkRecords(path, options));
-    return new MailFile(path, checked);
+    const { file = path, stdin = Readable.from([]) } = options;
+    const source =
+      file === "-"
+        ? { path: "Standard input", open: await keepPiped(stdin, options.signal) }
+        : { path, open: () => createReadStream(path) };
+    const checked = await checkRecords(source, options).catch((error: unknown) => {
+      throw toOpenError(error, source.path, file);
+    });
+    return new MailFile(source, checked);
   }
 
   /** How many records are left out, since they are wrong. */
@@ -69,18 +87,18 @@ export class MailFile {
     let left = Math.min(limit, this.length);
     let index = -1;
     if (left === 0) return;
-    for await (const records of readRecords(this.#path)) {
+    for await (const records of readRecords(this.#source)) {
       for (const record of records) {
         index += 1;
         if (this.#leftOut.has(index)) continue;
         const { data } = mailSchema.safeParse("value" in record ? record.value : null);
-        if (data === undefined) throw changedInput(this.#path);
+        if (data === undefined) throw changedInput(this.#source.path);
         yield { index, mail: data };
         left -= 1;
         if (left === 0) return;
       }
     }
-    throw changedInput(this.#path);
+    throw changedInput(this.#source.path);
   }
 }
 
@@ -97,13 +115,13 @@ interface CheckedRecords {
 }
 
 async function checkRecords(
-  path: string,
+  source: Source,
   { skipInvalid = false, stateFields = [], signal }: MailFileOptions,
 ): Promise<CheckedRecords> {
   using check = new RecordCheck(stateFields);
   const leftOut = new Set<number>();
   let index = 0;
-  for await (const records of readRecords(path)) {
+  for await (const records of readRecords(source)) {
     signal?.throwIfAborted();
     for (const record of records) {
       if (!check.isFine(index, record)) leftOut.add(index);
@@ -113,7 +131,7 @@ async function checkRecords(
   const { problems } = check;
   const repeated = check.repeatedIds();
   for (const repeat of repeated.keys()) leftOut.add(repeat);
-  if (repeated.size > 0) await nameRepeated(path, repeated, problems);
+  if (repeated.size > 0) await nameRepeated(source, repeated, problems);
   const isUsable = leftOut.size === 0 || (skipInvalid && leftOut.size < index);
   if (!isUsable) throw new CliError(problems.describe());
   return { leftOut, problems, length: index - leftOut.size };
@@ -121,12 +139,12 @@ async function checkRecords(
 
 // Their records are not held, so the file is read once more where there are any.
 async function nameRepeated(
-  path: string,
+  source: Source,
   repeated: ReadonlyMap<number, number>,
   problems: Problems,
 ): Promise<void> {
   let index = 0;
-  for await (const records of readRecords(path)) {
+  for await (const records of readRecords(source)) {
     for (const record of records) {
       const first = repeated.get(index);
       const value = "value" in record ? record.value : null;
@@ -213,21 +231,35 @@ class Problems {
   }
 }
 
-async function* readRecords(path: string): AsyncGenerator<Iterable<JsonRecord>> {
+async function* readRecords({ path, open }: Source): AsyncGenerator<Iterable<JsonRecord>> {
   try {
-    const chunks = createReadStream(path);
-    yield* readJsonRecords(toUtf8Chunks(chunks), "mails");
+    yield* readJsonRecords(toUtf8Chunks(open()), "mails");
   } catch (error) {
-    throw toFileError(error, `read ${path}`, "Check the path of the input file.");
+    const advice = path.endsWith("stdin.json")
+      ? "What was piped in is not kept: save it under this name, or pipe it in again."
+      : "Check the path; an export of mail is imported first: npm run triage -- import SOURCE inbox.json";
+    throw toFileError(error, `read ${path}`, advice);
   }
 }
 
-async function naming<TResult>(path: string, run: () => Promise<TResult>): Promise<TResult> {
+/** Keeps what is piped in as long as the process lasts, and returns what reads it. */
+async function keepPiped(stdin: CliContext["stdin"], signal = new AbortController().signal) {
+  const piped = stdin instanceof Readable ? stdin : Readable.from(stdin);
+  const { descriptor } = openTemporary();
   try {
-    return await run();
+    for await (const piece of addAbortSignal(signal, piped)) writeFileSync(descriptor, piece);
   } catch (error) {
-    if (!(error instanceof CliError) || error.cause !== undefined) throw error;
-    const problem = printable`${path} cannot be used, and nothing was sent`;
-    throw new CliError(`${problem}:\n  ${error.message}`);
+    signal.throwIfAborted();
+    throw toFileError(error, `write into ${tmpdir()}`, "Make room there, or set TMPDIR.");
   }
+  return () => createReadStream("", { fd: descriptor, start: 0, autoClose: false });
+}
+
+function toOpenError(error: unknown, path: string, file: string): unknown {
+  if (!(error instanceof CliError) || error.cause !== undefined) return error;
+  const problem = printable`${path} cannot be used, and nothing was sent`;
+  const source = file === "-" ? "FILE" : /\s/.test(file) ? JSON.stringify(file) : file;
+  const hint = printable`If it is an mbox, a mail or an archive: npm run triage -- import ${source} inbox.json`;
+  const next = error instanceof NoListError ? `\n  ${hint}` : "";
+  return new CliError(`${problem}:\n  ${error.message}${next}`);
 }

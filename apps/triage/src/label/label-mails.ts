@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { relative, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { type CliContext, CliError, closeServer, listen, printable } from "evaluator-cli-kit";
-import { toJournalPath } from "../output/paths.ts";
+import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
 import { labelApp } from "./label-app.ts";
 import { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelSheet } from "./label-sheet.ts";
@@ -32,8 +32,8 @@ export interface LabelCommand {
  */
 export async function labelMails(command: LabelCommand, context: CliContext): Promise<number> {
   const { cwd, stderr, signal } = context;
-  const inputPath = resolve(cwd, command.file);
-  const path = resolve(cwd, command.labels ?? command.file.replace(/(\.json)?$/, ".labels.ndjson"));
+  const inputPath = toInputPath(command.file, cwd);
+  const path = resolve(cwd, command.labels ?? besideInput(inputPath, ".labels.ndjson"));
   const sheets = await drawSheets(inputPath, { ...command, signal });
   const first = chooseSheet(sheets, command.question);
   const labels = await LabelFile.open(path);

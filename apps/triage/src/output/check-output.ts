@@ -24,9 +24,9 @@ export async function checkOutput(outputPath: string, inputPath: string): Promis
 async function checkReplaceable(outputPath: string, inputPath: string): Promise<void> {
   const output = await statIfThere(outputPath);
   if (output === null) return;
-  const input = await stat(inputPath, { bigint: true });
+  const input = await statIfThere(inputPath);
   // Two names of one file, be it by a link or by a file system that ignores case.
-  if (output.dev === input.dev && output.ino === input.ino) {
+  if (output.dev === input?.dev && output.ino === input.ino) {
     throw new CliError(
       printable`${outputPath} is the input file itself; give the input its own file.`,
     );

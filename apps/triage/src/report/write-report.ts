@@ -1,5 +1,5 @@
 import { bundleScript } from "evaluator-page-kit/bundle-script";
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import {
   CliError,
   printable,
@@ -14,7 +14,7 @@ import { inputOf } from "../journal-address.ts";
 import type { NewMails } from "../journal/journal-reader.ts";
 import { type RunResults, withResults } from "../journal-results.ts";
 import { toAnswered } from "../answered-mails.ts";
-import { toOutputPath } from "../output/paths.ts";
+import { toInputPath, toOutputPath } from "../output/paths.ts";
 import { writeMailFile } from "../output/write-records.ts";
 import { describeFilter, readFilter } from "../rules/mail-filter.ts";
 import { promiseOf } from "../rules/promises.ts";
@@ -63,7 +63,7 @@ async function makeAndWrite(command: ReportCommand, context: TriageContext): Pro
     await printTexts(inTurn(pieces), context);
     return 0;
   }
-  const input = resolve(cwd, command.file);
+  const input = toInputPath(command.file, cwd);
   const inputPath = input.endsWith(".triage.sqlite") ? inputOf({ path: input }) : input;
   const path = toOutputPath(inputPath).replace(/\.json$/, ".html");
   await writeMailFile(path, pieces).catch((error: unknown) => {

@@ -2,7 +2,7 @@ import { CliError, printable } from "evaluator-cli-kit";
 import type { TriageRun, WorkCommand } from "../commands.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { BegunRun } from "../journal/run-facts.ts";
-import { inputOf } from "../journal-address.ts";
+import { inputOf, type JournalAddress } from "../journal-address.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
 import { checkSameEngine, serviceOf, type TriageContext } from "../service.ts";
 import { triageFile } from "./triage-file.ts";
@@ -14,9 +14,10 @@ import { triageFile } from "./triage-file.ts";
  */
 export async function goOn(
   command: WorkCommand,
-  path: string,
+  address: Extract<JournalAddress, { kind: "sqlite" }>,
   program: TriageContext,
 ): Promise<number> {
+  const { path } = address;
   const newest = await readJournal(path, (journal) => journal.newestRun());
   if (newest === null) {
     throw new CliError(printable`No run has begun in ${path}; run triage on its file.`);
@@ -25,7 +26,7 @@ export async function goOn(
   const transport = await openTransport({ ...command, dryRun: false, env });
   const advice = "set the same engine (.env, --offline), or run triage on the file to ask anew.";
   checkSameEngine({ run: "The run", service: newest.service, advice }, serviceOf(transport));
-  const run = toRun(newest, command, inputOf({ path }));
+  const run = toRun(newest, command, inputOf(address));
   const questions = await chooseQuestions(run.questions, program);
   if (JSON.stringify(questions) !== JSON.stringify(newest.questions)) {
     throw new CliError(

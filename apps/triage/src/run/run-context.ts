@@ -1,11 +1,10 @@
-import { resolve } from "node:path";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import type { CliContext } from "evaluator-cli-kit";
 import type { Catalog, Questions, Transport } from "evaluator-client";
 import type { TriageRun } from "../commands.ts";
 import { readCalibration } from "../calibration.ts";
 import { MailFile } from "../input/mail-file.ts";
-import { toJournalPath, toOutputPath } from "../output/paths.ts";
+import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
 import { type AnswerField, answerFields } from "../questions/answer-fields.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
 import type { AnsweredMail } from "../rules/conditions.ts";
@@ -42,11 +41,11 @@ export interface RunContext extends CliContext {
  */
 export async function readRunContext(run: TriageRun, program: TriageContext): Promise<RunContext> {
   const { openTransport, openCatalog, ...context } = program;
-  const { cwd, env, signal } = context;
-  const inputPath = resolve(cwd, run.file);
+  const { cwd, env, signal, stdin } = context;
+  const inputPath = toInputPath(run.file, cwd);
   const outputPath = toOutputPath(inputPath, run.format);
   const journalPath = toJournalPath(inputPath);
-  const input = await MailFile.open(inputPath, { ...run, signal });
+  const input = await MailFile.open(inputPath, { ...run, signal, stdin });
   const questions = await chooseQuestions(run.questions, context);
   const calibration =
     run.calibration === null ? null : await readCalibration(run.calibration, questions, context);
