@@ -1,10 +1,15 @@
 import { selfSignedCertificate } from "evaluator-cli-kit";
 import { createServer } from "node:http";
+import {
+  createSecureServer as createHttp2Server,
+  createServer as createPlainHttp2Server,
+} from "node:http2";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { waysAndServers, privateFailure } from "../testing/private-call.ts";
+import { privateFailure, transportsTo, waysAndServers } from "../testing/private-call.ts";
 import { httpResponse, listenOnSocket, type Respond } from "../testing/socket-server.ts";
+import { trustedCertificate } from "../testing/trusted-certificate.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 
 const lost = { isRetryable: true, maybeBilled: true, attempts: 3 };
@@ -68,6 +73,32 @@ test("says that fetch does not allow the port, and has sent nothing", async () =
   const error = await privateFailure(transport);
   expect(error).toMatchObject({ name: "ConnectionError", ...insecure });
   expect(error.message).toContain("(a port that fetch does not allow)");
+});
+
+describe.each(Object.entries(transportsTo))("%s", (_way, transportTo) => {
+  test.each([
+    ["over TLS", "https", () => createHttp2Server(trustedCertificate())],
+    ["without TLS", "http", () => createPlainHttp2Server()],
+  ])("says of a server %s that it speaks only HTTP/2", async (_name, scheme, create) => {
+    let sessions = 0;
+    const server = create().on("stream", () => (sessions += 1));
+    server.on("sessionError", () => undefined).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const error = await privateFailure(transportTo(`${scheme}://127.0.0.1:${port}`));
+    expect(error).toMatchObject({ name: "ConnectionError", ...insecure });
+    expect(error.message).toMatch(/^The server at https?:.* speaks only HTTP\/2, and this client/);
+    expect(sessions).toBe(0);
+    server.close();
+  });
+
+  test("says it too where the settings of HTTP/2 hold something", async () => {
+    const settings = Buffer.from("00000604000000000000030000ffff", "hex");
+    await using server = await listenOnSocket((socket) => socket.end(settings));
+    const error = await privateFailure(transportTo(server.origin));
+    expect(error.message).toContain("speaks only HTTP/2");
+    expect(server.requests).toHaveLength(1);
+  });
 });
 
 describe.each(waysAndServers)("%s", (way, transportTo, listen) => {

@@ -56,6 +56,7 @@ describe.each(gatewaysAndServers)("%s", (_, transportTo, listen) => {
     [{ "retry-after-ms": "6500" }, 6500, "6500 ms"],
     [{ "retry-after": "Sat, 21 Nov 2026 00:00:30 GMT" }, 30_000, "30 s"],
     [{ "retry-after": "99999" }, 99_999_000, "28 hours"],
+    [{ "retry-after": "9".repeat(400) }, 36_500 * 86_400_000, "36500 days"],
   ])("does not wait past the deadline after %j", async (headers, retryAfterMs, wait) => {
     const answers = [throttled(headers)];
     const { clock, sentAtMs, error } = await callOver(answers, { deadlineMs: 6000 });

@@ -2,7 +2,7 @@ import { ConnectionError } from "../errors.ts";
 import { billingOf, type HttpEndpoint } from "./http-client.ts";
 
 /** What became of a request that got no usable response. */
-type Fate = "unreachable" | "insecure" | "unsendable" | "lost" | "unknown";
+type Fate = "unreachable" | "insecure" | "unsendable" | "http2" | "lost" | "unknown";
 
 /** Error codes of Node (libuv, c-ares, TLS, streams, HTTP/2) and undici, and Bun's own names. */
 const fates = new Map<string, Fate>([
@@ -29,6 +29,7 @@ const fates = new Map<string, Fate>([
     ["CRL_HAS_EXPIRED", "CRL_NOT_YET_VALID", "CRL_SIGNATURE_FAILURE", "EPROTO", "INVALID_CA"],
     ["INVALID_PURPOSE", "PATH_LENGTH_EXCEEDED", "UND_ERR_PRX_TLS"],
   ]),
+  ...sorted("http2", [["ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL"]]),
   ...sorted("lost", [
     ["ECONNABORTED", "ECONNRESET", "ENOTCONN", "EPIPE", "ESHUTDOWN", "ETIMEDOUT"],
     ["ERR_SOCKET_CLOSED", "ERR_SOCKET_CONNECTION_TIMEOUT", "ERR_STREAM_DESTROYED"],
@@ -59,6 +60,9 @@ const sayings: readonly [RegExp, Fate, string][] = [
   [/\bconnection (was )?(lost|closed|reset)\b/i, "lost", "connection lost"],
   [/\bmixed content\b/i, "unsendable", "mixed content"],
 ];
+
+// The first frame of a server that speaks HTTP/2 (RFC 9113, 3.4), which undici shows in its error.
+const settingsFrame = /^\0\0[^]\x04\0{5}/;
 
 /** What is known about a failure beside the error itself. */
 export interface FailureContext {
@@ -94,6 +98,9 @@ export function toConnectionError(thrown: unknown, context: FailureContext): Con
 }
 
 function describeUnsent(fate: Fate, to: string): string {
+  if (fate === "http2") {
+    return `The server at ${to} speaks only HTTP/2, and this client sends HTTP/1.1; nothing was billed. Put a proxy in front of it that takes HTTP/1.1, or pass the option "fetch" with one that speaks HTTP/2.`;
+  }
   if (fate === "insecure") {
     return `No secure connection to ${to}; check its certificate and the base URL.`;
   }
@@ -107,13 +114,15 @@ function wasNeverSent(
   thrown: unknown,
   { fate, wasSent }: { fate: Fate; wasSent: boolean | undefined },
 ): boolean {
-  if (fate === "unreachable" || fate === "unsendable" || wasSent === false) return true;
+  if (fate === "unreachable" || fate === "unsendable" || fate === "http2") return true;
+  if (wasSent === false) return true;
   if (fate === "insecure") return wasSent !== true;
   // The system names the call that failed: a timeout of this one is no answer lost.
   return /^(connect|getaddrinfo|bind)$/.test(String(findText(thrown, "syscall")));
 }
 
 function sort(thrown: unknown): { fate: Fate; why: string | null } {
+  if (settingsFrame.test(findText(thrown, "data") ?? "")) return { fate: "http2", why: null };
   const code = findText(thrown, "code");
   const why = code !== null && /^[\w.-]{1,60}$/.test(code) ? code : null;
   const known = code === null ? undefined : (fates.get(code) ?? familyOf(code));
@@ -144,7 +153,7 @@ function proxyStatusOf(thrown: unknown): number | null {
   return null;
 }
 
-function findText(thrown: unknown, field: "code" | "syscall"): string | null {
+function findText(thrown: unknown, field: "code" | "data" | "syscall"): string | null {
   for (const error of causesOf(thrown)) {
     if (field in error) {
       const value: unknown = Reflect.get(error, field);

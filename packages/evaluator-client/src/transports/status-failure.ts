@@ -63,6 +63,8 @@ export function nextStep(status: number): string {
     return "It did not take the request this time; try again later.";
   if (status === 413) return "Send a smaller state.";
   if (status === 429 || status === 529) return "Wait, or send fewer requests at once.";
+  if (status === 505)
+    return "Put a proxy in front of it that takes HTTP/1.1, which this client sends.";
   if (status >= 500) return "The service failed; try again later.";
   return "Check the request against the service's documentation.";
 }
@@ -131,8 +133,9 @@ const httpDates = [
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
 ];
-// Twelve digits of seconds are 30,000 years: longer ones are no wait that anybody means.
-const decimal = /^\d{1,12}(\.\d+)?$/;
+const decimal = /^\d+(\.\d+)?$/;
+// A hundred years: an absurd wait is still a wait, in a number that a message and a timer can hold.
+const LONGEST_WAIT_MS = 36_500 * 86_400_000;
 const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [\d ]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
@@ -144,12 +147,16 @@ export function parseRetryAfterMs(
   header: (name: string) => string | null,
   epochNowMs: number,
 ): number | null {
+  const waitMs = readWaitMs(header, epochNowMs);
+  return Number.isNaN(waitMs) ? null : Math.min(Math.max(0, waitMs), LONGEST_WAIT_MS);
+}
+
+function readWaitMs(header: (name: string) => string | null, epochNowMs: number): number {
   const milliseconds = header("retry-after-ms")?.trim() ?? "";
   if (decimal.test(milliseconds)) return Number(milliseconds);
   const retryAfter = header("retry-after")?.trim() ?? "";
   if (decimal.test(retryAfter)) return Number(retryAfter) * 1000;
-  const dateMs = parseHttpDate(retryAfter);
-  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - epochNowMs);
+  return parseHttpDate(retryAfter) - epochNowMs;
 }
 
 function parseHttpDate(text: string): number {
