@@ -57,6 +57,18 @@ test("Hono: a message goes to a team, is asked about once, and to a person when 
   expect(response.status).toBe(502);
 });
 
+test("Hono: what was asked before costs nothing, so it is answered when the day's money is gone", async () => {
+  const { fetch } = createEmulator({ exchanges: [] });
+  const answer: typeof fetch = async (...call) => {
+    const text = await (await fetch(...call)).text();
+    return new Response(text.replace(/"marketCost":"[^"]*"/, '"marketCost":"5"'));
+  };
+  const transport = gatewayTransport({ apiKey: "local", fetch: answer, env: {} });
+  const app = createApp(createEvaluator({ transport }));
+  const ask = async (body: string) => (await app.request("/team", { method: "POST", body })).status;
+  expect([await ask("a"), await ask("b"), await ask("a")]).toEqual([200, 503, 200]);
+});
+
 /** A queue of messages, and what came of each. */
 function queueOf(texts: readonly string[]) {
   const ends: Record<string, unknown> = {};

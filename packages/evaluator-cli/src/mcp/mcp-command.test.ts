@@ -107,6 +107,15 @@ test("estimate sends no question, and tells what is left; list_models lists pric
   expect(new Set(await paths())).toEqual(new Set(["/v1/models"]));
 });
 
+test("what was asked before is answered from memory, also over the budget", async () => {
+  const { call, paths } = await connect(["--max-tokens", "60"]);
+  const { structuredContent: first } = await call("evaluate", question);
+  expect(await call("evaluate", { ...question, state: "another" })).toHaveProperty("isError", true);
+  const { structuredContent: again } = await call("evaluate", question);
+  expect(again).toMatchObject({ answers: (first as { answers: object }).answers, costUsd: 0 });
+  expect(await paths()).toHaveLength(1);
+});
+
 test("a call over the budget, a refused one and a wrong one are errors that an assistant can read", async () => {
   const { call } = await connect(["--max-tokens", "10"]);
   const over = await call("evaluate", question);

@@ -61,8 +61,9 @@ const sayings: readonly [RegExp, Fate, string][] = [
   [/\bmixed content\b/i, "unsendable", "mixed content"],
 ];
 
-// The first frame of a server that speaks HTTP/2 (RFC 9113, 3.4), which undici shows in its error.
-const settingsFrame = /^\0\0[^]\x04\0{5}/;
+// A server that speaks HTTP/2 begins with its settings (RFC 9113, 3.4), and undici's error holds them.
+// The third byte is their length.
+const settingsFrame = "\0\0\x04\0\0\0\0\0";
 
 /** What is known about a failure beside the error itself. */
 export interface FailureContext {
@@ -122,7 +123,8 @@ function wasNeverSent(
 }
 
 function sort(thrown: unknown): { fate: Fate; why: string | null } {
-  if (settingsFrame.test(findText(thrown, "data") ?? "")) return { fate: "http2", why: null };
+  const data = findText(thrown, "data") ?? "";
+  if (data.slice(0, 2) + data.slice(3, 9) === settingsFrame) return { fate: "http2", why: null };
   const code = findText(thrown, "code");
   const why = code !== null && /^[\w.-]{1,60}$/.test(code) ? code : null;
   const known = code === null ? undefined : (fates.get(code) ?? familyOf(code));

@@ -2,6 +2,7 @@ import { setImmediate as untilNext } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { ConfigurationError, ConnectionError } from "../errors.ts";
+import { estimateTokens } from "../questions/request.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { budget, BudgetError, type BudgetOptions } from "./budget.ts";
@@ -125,6 +126,29 @@ test("counts a failed call that may have been charged for, and no other", async 
   maybeBilled = false;
   await expect(run.evaluator.evaluate(scamRequest("b"))).rejects.toThrow("Lost.");
   expect(run.spent.spending.tokens).toBe(tokens);
+});
+
+test("counts a lost call once for each of its attempts", async () => {
+  const lost = new ConnectionError("Lost.", { maybeBilled: true, isRetryable: true });
+  const { transport } = countingTransport({ answer: () => Promise.reject(lost) });
+  const spent = budget({ maxTokens: 10_000 });
+  const clock = new ManualClock();
+  const options = { transport, maxRetries: 2 };
+  const evaluator = createEvaluator(options, { clock, random: () => 0 }).with(spent);
+  const call = evaluator.evaluate(scamRequest("a"));
+  await Promise.all([expect(call).rejects.toThrow("after 3 attempts"), clock.advance(60_000)]);
+  expect(spent.spending.tokens).toBe(3 * estimateTokens(scamRequest("a")));
+});
+
+test.each<[string, Error]>([
+  ["lost", new ConnectionError("Lost.", { maybeBilled: true, isRetryable: false })],
+  ["never sent", new ConnectionError("Refused.", { maybeBilled: false, isRetryable: false })],
+  ["of the program's own", new TypeError("A bug.")],
+])("a failed call, %s, reserves nothing any more", async (_, failure) => {
+  const options = { maxTokens: 1000, maxCostUsd: 1, usdPerMillionTokens: 10 };
+  const run = limited(options, { answer: () => Promise.reject(failure) });
+  await expect(run.evaluator.evaluate(scamRequest("a"))).rejects.toBe(failure);
+  expect(run.spent.spending).toMatchObject({ reservedUsd: 0, reservedTokens: 0 });
 });
 
 test("takes the given price where the service reports none", async () => {

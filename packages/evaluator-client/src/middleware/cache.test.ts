@@ -5,6 +5,7 @@ import { AuthenticationError, ConfigurationError } from "../errors.ts";
 import { boolean } from "../questions/question.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
 import { statusDetails } from "../testing/status-details.ts";
+import { budget } from "./budget.ts";
 import { cache, type CacheOptions } from "./cache.ts";
 
 type Counting = Parameters<typeof countingTransport>[0];
@@ -48,6 +49,38 @@ test("keeps what differs in state, question or address apart", async () => {
   await other.evaluator.evaluate(scamRequest("a"));
   expect([states, other.states]).toEqual([["a", "b", "a"], ["a"]]);
   expect(store.size).toBe(4);
+});
+
+const target = { url: "https://one.example/v1", modelId: "one" };
+
+test.each([
+  ["address", { target: { ...target, url: "https://two.example/v1" } }],
+  ["model", { target: { ...target, modelId: "two" } }],
+  ["format of prompts", { target: { ...target, format: "two" } }],
+  ["transport", { name: "two" }],
+])("keeps what differs in nothing but its %s apart", async (_, differs) => {
+  const kept = cache();
+  const service = countingTransport();
+  const ask = (other: object) =>
+    createEvaluator({ transport: { ...service.transport, target, ...other } })
+      .with(kept)
+      .evaluate(scamRequest("a"));
+  await ask({});
+  await ask(differs);
+  await ask({});
+  expect(service.states).toEqual(["a", "a"]);
+  expect(kept.savings).toMatchObject({ hits: 1, misses: 2 });
+});
+
+test("in front of a budget it answers what it knows, also once that is spent", async () => {
+  const { transport, states } = countingTransport();
+  const spent = budget({ maxTokens: 120 });
+  const evaluator = createEvaluator({ transport }).with(spent).with(cache());
+  const request = scamRequest("a");
+  for (const _ of [1, 2, 3]) await evaluator.evaluate(request);
+  await expect(evaluator.evaluate(scamRequest("b"))).rejects.toThrow("Raise maxTokens");
+  expect(spent.spending.tokens).toBe(103);
+  expect(states).toEqual(["a"]);
 });
 
 test("what a caller changes in an evaluation stays with that caller", async () => {

@@ -68,6 +68,26 @@ test("asks nobody once the call is aborted", async () => {
   expect(second.states).toEqual([]);
 });
 
+test("asks nobody once the call is aborted, even for a reason that is meant", async () => {
+  const controller = new AbortController();
+  const answer = () => {
+    controller.abort(failures.connection);
+    return new Promise(() => undefined);
+  };
+  const { transport } = countingTransport({ answer });
+  let asked = 0;
+  const other = createEvaluator({ transport: countingTransport().transport });
+  const evaluate: typeof other.evaluate = (request) => {
+    asked += 1;
+    return other.evaluate(request);
+  };
+  const evaluator = createEvaluator({ transport }).with(fallback({ ...other, evaluate }));
+  const { signal } = controller;
+  const call = evaluator.evaluate(scamRequest("a"), { signal });
+  await expect(call).rejects.toBe(failures.connection);
+  expect(asked).toBe(0);
+});
+
 test("rejects what is no evaluator, and what is no class, by name", () => {
   expect(() => fallback({} as never)).toThrow(ConfigurationError);
   expect(() => fallback({} as never)).toThrow("evaluator");

@@ -87,6 +87,8 @@ test.each([0, 301, 307, 400, 401, 402, 403, 404, 409, 413, 422, 501, 505, 519, 5
 
 test("retries 409 only when the service says so", () => {
   expect(isRetryableStatus(409, "true")).toBe(true);
+  for (const other of [null, "", "false", "TRUE", "1", "maybe"])
+    expect(isRetryableStatus(409, other)).toBe(false);
   expect(isRetryableStatus(400, "true")).toBe(false);
 });
 
