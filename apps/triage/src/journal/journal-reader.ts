@@ -125,7 +125,8 @@ export class JournalReader extends KeptAnswers {
   /** Returns the mails that came last, after a run had gone through; null when there are none. */
   newMails(): NewMails | null {
     const [row] = this.all(statements.newSince);
-    const ids = new Set(this.all(statements.newIds).map(({ id }) => String(id)));
+    const ids = new Set<string>();
+    for (const { id } of this.iterate(statements.newIds)) ids.add(String(id));
     return row === undefined || ids.size === 0 ? null : { ids, since: String(row["since"]) };
   }
 

@@ -44,6 +44,24 @@ test("mails are sorted by section, then weight, then the newest day, then as the
   expect(idsIn(list)).toEqual([["heavy", "newer", "newer too", "older", "last"]]);
 });
 
+test("senders are counted by address, whatever its case; the one with the most mails is first", () => {
+  using list = new MailList({ all: [section], questions: [] });
+  const senders = [
+    { address: "b@x" },
+    { address: "C@x" },
+    { address: "c@X" },
+    { sender: "Nobody" },
+    { address: "b@x", sender: "B" },
+  ];
+  for (const sender of senders) list.add({ ...some, ...sender }, { section: 0, weight: 0 });
+  expect(list.senders(2)).toEqual([
+    ["b@x", 2],
+    ["c@x", 2],
+  ]);
+  expect(list.senders(9)).toHaveLength(3);
+  expect(list.senders(9).at(-1)).toEqual(["nobody", 1]);
+});
+
 test("each pack but the last is full, and no mail of 30,000 is lost", () => {
   using list = new MailList({ all: [section], questions: [] });
   const snippet = "x".repeat(300);

@@ -14,7 +14,8 @@ export const PACK_SIZE = 500;
 
 // A database without a name is in memory, and from 2 MB on in a temporary file, which has no name either.
 const setup = `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-CREATE TABLE mails (mail INTEGER PRIMARY KEY, section INT, weight REAL, day TEXT, row TEXT);
+CREATE TABLE mails
+  (mail INTEGER PRIMARY KEY, section INT, weight REAL, day TEXT, sender TEXT, row TEXT);
 BEGIN`;
 const inOrder = "CREATE INDEX IF NOT EXISTS ranks ON mails (section, weight DESC, day DESC)";
 const ranked = "ORDER BY section, weight DESC, day DESC, mail";
@@ -33,13 +34,14 @@ export class MailList implements Disposable {
     this.counts = all.map(() => 0);
     this.#database.exec(setup);
     this.#insert = this.#database.prepare(
-      "INSERT INTO mails (section, weight, day, row) VALUES (?, ?, ?, ?)",
+      "INSERT INTO mails (section, weight, day, sender, row) VALUES (?, ?, ?, ?, ?)",
     );
   }
 
   /** Adds a mail. */
   add(row: MailRow, { section, weight }: MailRank): void {
-    this.#insert.run(section, weight, row.day, packRow(row));
+    const sender = (row.address || row.sender).toLowerCase();
+    this.#insert.run(section, weight, row.day, sender, packRow(row));
     this.counts[section] = (this.counts[section] ?? 0) + 1;
     this.length += 1;
   }
@@ -52,6 +54,14 @@ export class MailList implements Disposable {
       .prepare(sql)
       .all(section, limit)
       .map(({ row }) => unpackRow(JSON.parse(String(row)) as PackedRow, this.#questions));
+  }
+
+  /** Returns who sent the most mails, and how many. */
+  senders(limit: number): [sender: string, mails: number][] {
+    const sql =
+      "SELECT sender, count(*) AS mails FROM mails GROUP BY sender ORDER BY mails DESC, min(mail) LIMIT ?";
+    const rows = this.#database.prepare(sql).all(limit);
+    return rows.map(({ sender, mails }) => [String(sender), Number(mails)]);
   }
 
   /** Returns all mails in packs: JSON arrays, deflated, as base64. */

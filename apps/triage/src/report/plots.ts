@@ -1,6 +1,7 @@
 import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
 import { barList, bars, cells, html, type Html, plot, points } from "evaluator-page-kit";
 import { printCount } from "../amounts.ts";
+import type { MailList } from "./mail-list.ts";
 import type { Sections } from "./sections.ts";
 import { addTo, type Tally } from "./tally.ts";
 
@@ -25,6 +26,7 @@ const months = new Intl.DateTimeFormat("en-GB", {
 
 /** What the numbers of a page are about. */
 export interface NumberParts {
+  readonly list: MailList;
   readonly sections: Sections;
   readonly tally: Tally;
   /** What all runs came to. */
@@ -32,7 +34,7 @@ export interface NumberParts {
 }
 
 /** Returns the part of a page with what all runs came to, and a plot or two of each question. */
-export function numbersSection({ tally, sections, figures }: NumberParts): Html {
+export function numbersSection({ list, tally, sections, figures }: NumberParts): Html {
   const { questions } = sections;
   const plots = questions.flatMap(({ title, type, names }, at) => {
     const counts = tally.counts[at] ?? new Map<number, number>();
@@ -49,7 +51,7 @@ export function numbersSection({ tally, sections, figures }: NumberParts): Html 
       figure(`${title} over time`, "mails by day", timePlot(title, over)),
     ];
   });
-  const senders = figure("Top senders", "mails by address", sendersPlot(tally.senders));
+  const senders = figure("Top senders", "mails by address", sendersPlot(list));
   return html`<section class="numbers" id="numbers">
     <h2>In numbers</h2>
     <dl class="figures">
@@ -81,8 +83,8 @@ function choicePlot(counts: Counts, names: readonly string[]): Html {
 }
 
 /** Returns who sent the most mails, as bars. */
-function sendersPlot(senders: ReadonlyMap<string, number>): Html {
-  return listOf([...senders].map(([sender, count]) => [sender || "(no sender)", count]));
+function sendersPlot(list: MailList): Html {
+  return listOf(list.senders(SENDERS).map(([sender, count]) => [sender || "(no sender)", count]));
 }
 
 /** Returns a plot of the mean level of each mail over its day; of very many, how many are where. */

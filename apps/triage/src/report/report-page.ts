@@ -2,7 +2,7 @@ import { html, type Html, pageAround, trusted } from "evaluator-page-kit";
 import type { PageScript } from "evaluator-page-kit/bundle-script";
 import { printCount, printMails } from "../amounts.ts";
 import { type Element, type ListFacts, mailItem } from "./mail-item.ts";
-import { type MailList, PACK_SIZE } from "./mail-list.ts";
+import { PACK_SIZE } from "./mail-list.ts";
 import { pickOf, type ShownQuestion } from "./mail-row.ts";
 import { type PlannedRule, planTable } from "./plan-table.ts";
 import { type NumberParts, numbersSection } from "./plots.ts";
@@ -16,7 +16,6 @@ const DAY_MS = 86_400_000;
 
 /** What a page is about. */
 export interface ReportParts extends NumberParts {
-  readonly list: MailList;
   readonly facts: ListFacts;
   /** What answered, when, for how much, and what its numbers are worth. */
   readonly basis: string;

@@ -8,8 +8,6 @@ export class Tally {
   readonly days: number[] = [];
   /** Of each score question, the mean level of each of these mails. */
   readonly levels: ReadonlyMap<number, number[]>;
-  /** How many mails each address sent. */
-  readonly senders = new Map<string, number>();
   failed = 0;
   added = 0;
 
@@ -21,8 +19,7 @@ export class Tally {
   }
 
   /** Adds a mail. */
-  add({ answers, day, isNew, sender, address }: MailRow): void {
-    addTo(this.senders, (address || sender).toLowerCase());
+  add({ answers, day, isNew }: MailRow): void {
     this.added += Number(isNew);
     if (answers === null) {
       this.failed += 1;
