@@ -25,6 +25,8 @@ export type RecordEnd =
       readonly isRetryable: boolean;
       /** Whether every further call would fail for the same reason. */
       readonly isFinal: boolean;
+      /** Whether the service refuses this call each time. @default false */
+      readonly isRefusal?: boolean;
     };
 
 /** What a writer needs. */
@@ -113,6 +115,11 @@ export class AnswerWriter {
       if (!(error instanceof DatabaseError) || error.code !== UNIQUE_VIOLATION) throw error;
       await query(KEEP_ENDS, [...values, true]);
     }
+    const refused = ends.flatMap((end) => ("error" in end && end.isRefusal ? end.idx : []));
+    if (refused.length === 0) return;
+    const refuse =
+      "update evaluator.failures set is_refusal = true where run = $1 and idx = any($2)";
+    await query(refuse, [run, refused]);
   }
 }
 

@@ -14,8 +14,8 @@ export interface KeptAnswer {
   readonly costUsd: number;
 }
 
-/** What is known of an answer: there as it was written, there and changed since, or not there. */
-export type AnswerStatus = "answered" | "changed" | "unknown";
+/** What is known of an answer: there as it was written, there and changed since, refused for good, or not there. */
+export type AnswerStatus = "answered" | "changed" | "refused" | "unknown";
 
 /** The columns of `evaluator.answers` that an answer is read from. */
 export interface AnswerRow {
@@ -105,9 +105,14 @@ export async function statusesOf(query: Query, keys: readonly string[]): Promise
   );
   const samples = await samplesFor(query, rows);
   const known = new Map(rows.map((row) => [row.key, readEvaluation(row, samples) !== null]));
+  const refusals = await query<{ key: string }>(
+    "select key from evaluator.refusals where key = any($1)",
+    [keys.filter((key) => !known.has(key))],
+  );
+  const refused = new Set(refusals.map(({ key }) => key));
   return keys.map((key) => {
     const isWhole = known.get(key);
-    if (isWhole === undefined) return "unknown";
+    if (isWhole === undefined) return refused.has(key) ? "refused" : "unknown";
     return isWhole ? "answered" : "changed";
   });
 }

@@ -124,6 +124,7 @@ async function loadRun(
       return "joined";
     }
     const samples = await copyRecords(session, run, records());
+    await query(refuseStatement, [run]);
     await queue.replace(query, run, Array(row.chunks).keys());
     await query(
       `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
@@ -163,6 +164,14 @@ async function copyRecords(
 // Chosen, not measured: few writes, in little memory.
 const COPY_PIECE = 65_536;
 
+// What was refused in another run is refused in this one.
+const refuseStatement = `
+  insert into evaluator.failures (run, idx, error, is_refusal)
+    select r.run, r.idx, x.error, true from evaluator.records r join evaluator.refusals x using (key)
+    where r.run = $1 and exists (select from evaluator.refusals)
+    on conflict do nothing
+`;
+
 /**
  * Opens a run again that has ended: for the records that failed, for a larger budget, and for chunks
  * that lost answers. Reads no answers, of which there may be millions.
@@ -176,7 +185,7 @@ export async function reopenRun(
     [run],
   );
   if (ended === undefined) return;
-  await query("delete from evaluator.failures where run = $1", [run]);
+  await query("delete from evaluator.failures where run = $1 and not is_refusal", [run]);
   const rows = await query<{ chunk: number }>(unfinishedStatement, [run, lost]);
   const chunks = rows.map(({ chunk }) => chunk);
   if (chunks.length === 0) return;

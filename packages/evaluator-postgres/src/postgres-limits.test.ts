@@ -203,7 +203,7 @@ describe("the schema", () => {
     const newer = await migrateDatabase(database).catch((error: unknown) => error);
     await database.query("update evaluator.schema_version set version = 1");
     expect(newer).toMatchObject({ failure: "newer-schema" });
-    expect(String(newer)).toMatch(/version 99, .* none after 3\. Upgrade/);
+    expect(String(newer)).toMatch(/version 99, .* none after 4\. Upgrade/);
   });
 
   test("is not left half made", async () => {

@@ -134,6 +134,15 @@ export class PostgresRuns implements AsyncDisposable {
     return await this.#queue.fetch(run);
   }
 
+  /** Returns the indexes of the records of a run that the service refuses each time. */
+  async refused(run: number): Promise<ReadonlySet<number>> {
+    const rows = await this.#database.query<{ idx: number }>(
+      "select idx from evaluator.failures where run = $1 and is_refusal",
+      [run],
+    );
+    return new Set(rows.map(({ idx }) => idx));
+  }
+
   /** Returns the records of a chunk that have neither an answer as it was written nor a failure. */
   async readChunk(chunk: LeasedChunk): Promise<{ missing: ChunkRecord[]; costUsd: number }> {
     return await readChunk(this.#database.query, chunk);

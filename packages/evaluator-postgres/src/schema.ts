@@ -125,5 +125,15 @@ const limiter = `
   $$;
   `;
 
+const refusals = `
+  -- Whether the service refuses the call each time, so that it is not made again.
+  alter table evaluator.failures add column is_refusal boolean not null default false;
+  create index on evaluator.failures (run, idx) where is_refusal;
+
+  create view evaluator.refusals as
+    select r.key, f.error from evaluator.failures f join evaluator.records r using (run, idx)
+    where f.is_refusal;
+  `;
+
 /** The schema's migrations, in order; the first makes version 1. What was published never changes. */
-export const migrations: readonly string[] = [limiter, runTables, runFunctions];
+export const migrations: readonly string[] = [limiter, runTables, runFunctions, refusals];

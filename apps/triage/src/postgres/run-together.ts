@@ -51,17 +51,19 @@ export async function runTogether(
     const known = run.dryRun ? [] : await runs.list();
     const planned = await planRun(runs, known, context);
     const { plan, begun } = planned;
-    const toAsk = begun === null ? plan.open : begun.records - begun.answered;
+    const refusals = begun === null ? plan.count("refused") : (await runs.refused(begun.run)).size;
+    const toAsk = begun === null ? plan.open : begun.records - begun.answered - refusals;
     const estimate = await estimateFor(plan, context, toAsk);
     if (run.dryRun) {
       stdout.write(describeDryRun(plan, estimate, context));
       stderr.write(context.input.describeLeftOut());
       return 0;
     }
-    const told = describeEstimate(estimate, plan.length - toAsk);
+    const told = describeEstimate(estimate, plan.length - toAsk - refusals, refusals);
     stderr.write(context.input.describeLeftOut() + told);
     await checkCost(estimate, { ...context, ...run });
     const info = await join(runs, context, { ...planned, known });
+    const refused = await runs.refused(info.run);
     const outcome = await workWithOthers(info, { url, runs, context, ...estimate, asking: run });
     const last = await runs.get(info.run);
     stderr.write(describeRun(last, outcome));
@@ -69,7 +71,7 @@ export async function runTogether(
       const reason = last.stoppedBy ?? "the run was ended.";
       throw unfinished({ reason, kept: last.answered, of: last.records }, context.signal);
     }
-    return await giveRunResults(runs, last, context);
+    return await giveRunResults(runs, { info: last, refused }, context);
   });
 }
 
@@ -166,7 +168,7 @@ const TABLE_AT_MOST = 200_000;
 /** Writes the results of a run beside its input, prints the table, and returns the exit code. */
 async function giveRunResults(
   runs: PostgresRuns,
-  info: RunInfo,
+  { info, refused }: { readonly info: RunInfo; readonly refused: ReadonlySet<number> },
   context: RunContext,
 ): Promise<number> {
   const { run, stderr, outputPath, fields, input } = context;
@@ -180,7 +182,8 @@ async function giveRunResults(
     for await (const row of answeredRows(runs, info, context)) {
       const { idx: index, mail, record, kept } = row;
       if (row.isLost) lost.push(index);
-      if (kept === null && (failed += 1) <= FAILURES_SHOWN) {
+      if (kept === null) failed += 1;
+      if (kept === null && !refused.has(index) && failures.length < FAILURES_SHOWN) {
         failures.push({ index, id: record.id, error: String(record["error"]) });
       }
       if (hasTable && isInTable({ mail, record, kept, news }, context)) {
@@ -193,7 +196,7 @@ async function giveRunResults(
   await writeRecords(outputPath, records(), { format: run.format, names });
   // Their records tell the reader to run again, which then asks them.
   if (lost.length > 0) await runs.reopen(info.run, lost);
-  stderr.write(describeFailures(failures, failed));
+  stderr.write(describeFailures(failures, failed - refused.size));
   stderr.write(describeWritten({ records: info.records, failed, of: input.length }, outputPath));
   if (run.raw) await printLines(rawLines(runs, info, context), context);
   if (hasTable) await printTable({ shown: held, of: info.records, news }, context);

@@ -1,41 +1,14 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { StatusError, type Transport } from "evaluator-client";
 import { expect, test } from "vitest";
-import { sampleMail, sampleResponse } from "../testing/samples.ts";
+import { sampleMail } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
+import { refusing, statusError, words } from "../testing/refusing.ts";
 import { isTooLong } from "./ask-calls.ts";
-
-const details = {
-  requestId: null,
-  generationId: null,
-  retryAfterMs: null,
-  needsPaidCredits: false,
-};
-const words = "The service answered 400: its maximum context length is 8192 tokens.";
-
-function statusError(status: number, message = words, type: string | null = null) {
-  return new StatusError(message, { ...details, status, type, isRetryable: status === 429 });
-}
 
 const long = sampleMail({ id: "long", snippet: "word ".repeat(100) });
 const mails = [long, sampleMail({ id: "short" })];
-
-/** A service that takes no long state. */
-function refusing(named = "gateway") {
-  const asked: string[] = [];
-  const transport: Transport = {
-    name: named,
-    async send({ state }) {
-      const { snippet = "" } = state as { snippet?: string };
-      asked.push(snippet.length > 200 ? "long" : "short");
-      if (snippet.length > 200) throw statusError(400);
-      return { response: sampleResponse(), modelId: null, requestId: null, raw: null };
-    },
-  };
-  return { transport, asked };
-}
 
 test("a mail that the service refuses as too long is named once, then counted, and not asked again", async () => {
   const cwd = await folderWith(mails);

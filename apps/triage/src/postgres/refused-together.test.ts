@@ -1,0 +1,65 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { refusing, words } from "../testing/refusing.ts";
+import { runsOnPglite, type RunsOnPglite } from "../testing/runs-on-pglite.ts";
+import { sampleMail } from "../testing/samples.ts";
+import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
+
+const env = { TRIAGE_JOURNAL: "postgres://ada@db.example.com/triage" };
+let pglite: RunsOnPglite;
+beforeAll(async () => {
+  pglite = await runsOnPglite();
+  await (await pglite.openRuns("", { supervises: false }))[Symbol.asyncDispose]();
+});
+beforeEach(() => pglite.empty());
+afterAll(() => pglite.database.close());
+
+const long = sampleMail({ id: "long", snippet: "word ".repeat(100) });
+const mails = [long, sampleMail({ id: "short" })];
+
+async function folder() {
+  const cwd = await folderWith(mails);
+  const { transport, asked } = refusing();
+  const start = async (...argv: string[]) => {
+    return await startTriage(argv, { cwd, env, transport, openRuns: pglite.openRuns });
+  };
+  return { cwd, asked, start };
+}
+
+test("a refused mail of a run of many machines is named once, then counted, and not asked again", async () => {
+  const { cwd, asked, start } = await folder();
+  const first = await start("inbox.json");
+  expect(first.stderr).toContain(`Failed: record at index 0 (id "long"): ${words}\n`);
+  const results = await readResults(cwd);
+  expect(results[0]).toMatchObject({ id: "long", scam: null, error: words });
+  const dry = await start("inbox.json", "--dry-run");
+  expect(dry.stdout).toContain("To ask: 0 mails");
+  expect(dry.stdout).toContain("; 1 answered already, 1 refused as too long.\n");
+  for (const again of [await start("inbox.json"), await start("inbox.json", "--format", "csv")]) {
+    expect(again.stderr).toContain("To ask: 0 mails");
+    expect(again.stderr).toContain("1 refused as too long");
+    expect(again.stderr).not.toContain("Failed:");
+    expect(again.exitCode).toBe(2);
+  }
+  expect(await readResults(cwd)).toEqual(results);
+  expect(await readFile(join(cwd, "inbox.triage.csv"), "utf8")).toContain(words);
+  expect(asked).toEqual(["long", "short"]);
+});
+
+test("a longer export asks about its new mails alone, and a changed mail again", async () => {
+  const { cwd, asked, start } = await folder();
+  await start("inbox.json");
+  const write = async (...records: object[]) =>
+    await writeFile(join(cwd, "inbox.json"), JSON.stringify(records));
+  await write(sampleMail({ id: "new", subject: "new" }), ...mails);
+  const longer = await start("inbox.json");
+  expect(longer.stderr).toContain("To ask: 1 mail,");
+  expect(longer.stderr).not.toContain("Failed:");
+  expect((await readResults(cwd))[1]).toMatchObject({ id: "long", error: words });
+  await write({ ...long, snippet: "cut" });
+  expect((await start("inbox.json")).exitCode).toBe(0);
+  await write(long);
+  await start("inbox.json", "--context");
+  expect(asked).toEqual(["long", "short", "short", "short", "long"]);
+});

@@ -1,0 +1,31 @@
+import { StatusError, type Transport } from "evaluator-client";
+import { sampleResponse } from "./samples.ts";
+
+const details = {
+  requestId: null,
+  generationId: null,
+  retryAfterMs: null,
+  needsPaidCredits: false,
+};
+/** What the service says of a long state. */
+export const words = "The service answered 400: its maximum context length is 8192 tokens.";
+
+/** Returns the error of a status. */
+export function statusError(status: number, message = words, type: string | null = null) {
+  return new StatusError(message, { ...details, status, type, isRetryable: status === 429 });
+}
+
+/** Returns a service that takes no long state, and which states it was asked about. */
+export function refusing(named = "gateway") {
+  const asked: string[] = [];
+  const transport: Transport = {
+    name: named,
+    async send({ state }) {
+      const { snippet = "" } = state as { snippet?: string };
+      asked.push(snippet.length > 200 ? "long" : "short");
+      if (snippet.length > 200) throw statusError(400);
+      return { response: sampleResponse(), modelId: null, requestId: null, raw: null };
+    },
+  };
+  return { transport, asked };
+}
