@@ -43,6 +43,17 @@ test("query takes its file first or last", () => {
   expect(readArguments(["query", file])).toMatchObject({ text: null, file });
 });
 
+test("query ends after a minute or a million rows unless it is told otherwise", () => {
+  const limits = { timeoutSeconds: 60, rows: 1_000_000, allowSuperuser: false };
+  expect(readArguments(["query", "select 1"])).toMatchObject(limits);
+  const options = ["--timeout", "3600", "--rows", "1", "--allow-superuser"];
+  const given = { timeoutSeconds: 3600, rows: 1, allowSuperuser: true };
+  expect(readArguments(["query", "select 1", ...options])).toMatchObject(given);
+  for (const option of ["--timeout=3601", "--timeout=0", "--rows=0"]) {
+    expect(() => readArguments(["query", "select 1", option])).toThrow(/^--(timeout|rows)/);
+  }
+});
+
 test.each([
   [["work"], { name: "work", run: null, wait: false, concurrency: 1, journal: null }],
   [["work", "--run", "3", "--journal", "postgres://h/d"], { run: 3, journal: "postgres://h/d" }],

@@ -55,9 +55,8 @@ function checkUrls(words: readonly string[]): void {
   }
 }
 
-const journalOptions = { journal: { type: "string" } } as const;
 const askingOptions = {
-  ...journalOptions,
+  journal: { type: "string" },
   offline: { type: "boolean", default: false },
   concurrency: { type: "string" },
   price: { type: "string" },
@@ -196,7 +195,7 @@ function readLabel(words: readonly string[]): LabelCommand {
   };
 }
 
-const oneRunOptions = { ...journalOptions, run: { type: "string" } } as const;
+const oneRunOptions = { journal: { type: "string" }, run: { type: "string" } } as const;
 
 function readOneRun({ journal, run }: { journal?: string; run?: string }) {
   return {
@@ -237,7 +236,13 @@ function readExport(words: readonly string[]): ExportCommand {
   return { name: "export", file, ...readOneRun(values), ...shown, format, calibration, rules };
 }
 
-const queryOptions = { ...oneRunOptions, format: { type: "string" } } as const;
+const queryOptions = {
+  ...oneRunOptions,
+  format: { type: "string" },
+  timeout: { type: "string", default: "60" },
+  rows: { type: "string", default: "1000000" },
+  "allow-superuser": { type: "boolean", default: false },
+} as const;
 
 function readQuery(words: readonly string[]): QueryCommand {
   const { values, positionals } = parseWords(words, queryOptions);
@@ -245,11 +250,12 @@ function readQuery(words: readonly string[]): QueryCommand {
   // All other commands take the file first. One word without a space is no query.
   const isFileFirst = /^(?:-|\S+\.(?:json|ndjson|jsonl|sqlite))$/i.test(named[0] ?? "");
   const [text = null, file = null] = isFileFirst ? [named[1], named[0]] : named;
-  const format =
-    values.format === undefined
-      ? null
-      : readWord("--format", values.format, ["table", ...outputFormats]);
-  return { name: "query", text, file, ...readOneRun(values), format };
+  const formats = ["table", ...outputFormats] as const;
+  const format = values.format === undefined ? null : readWord("--format", values.format, formats);
+  const timeoutSeconds = readWholeNumber("--timeout", values.timeout, { min: 1, max: 3600 });
+  const rows = readWholeNumber("--rows", values.rows, { min: 1 });
+  const limits = { timeoutSeconds, rows, allowSuperuser: values["allow-superuser"] };
+  return { name: "query", text, file, ...readOneRun(values), format, ...limits };
 }
 
 function readQuestionsCommand(words: readonly string[]): QuestionsCommand {

@@ -126,6 +126,12 @@ export interface QueryCommand extends JournalOption, FileOption {
   readonly run: number | null;
   /** Null for a table on a terminal, and CSV elsewhere. */
   readonly format: OutputFormat | "table" | null;
+  /** After so many seconds the query ends. */
+  readonly timeoutSeconds: number;
+  /** After so many rows the output ends. */
+  readonly rows: number;
+  /** Whether a role may ask that can do more on the server than a rollback undoes. */
+  readonly allowSuperuser: boolean;
 }
 
 /** A questions file to check. */

@@ -3,7 +3,8 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
        npm run triage -- work [FILE] [--run N] [--wait] [--concurrency N] [--offline]
        npm run triage -- status [FILE] [--run N]
        npm run triage -- export [FILE] [--run N] [--format F] [--calibration F] [--rules FILE]
-       npm run triage -- query ["select ..."] [FILE] [--run N] [--format F]
+       npm run triage -- query ["select ..."] [FILE] [--run N] [--format F] [--timeout SECONDS]
+                               [--rows N] [--allow-superuser]
        npm run triage -- questions check FILE | questions schema
        npm run triage -- import SOURCE OUT.json [--sent-label NAME] [--skipped FILE]
        npm run triage -- report [FILE] [--run N] [--calibration F] [--rules FILE]
@@ -66,7 +67,9 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
   export           print the results of a run so far, in the order of its FILE
   query            print what a query comes to, of the tables mails, answers and runs: one column an
                    answer; without a query what they hold. On a terminal a table, else CSV; --format
-                   table, json, ndjson or csv. It only reads: in SQLite, or in PostgreSQL for a run there
+                   table, json, ndjson or csv. It only reads: in SQLite, or in PostgreSQL for a run there.
+                   It ends after --timeout SECONDS (60) and after --rows N (1,000,000); a role that can
+                   do more than read is refused without --allow-superuser
   report           make one page from the newest run of FILE (.triage.html): a list to act on, then
                    plots; without FILE print the one about a journal's results
   explain          print what was sent, asked and answered about one mail

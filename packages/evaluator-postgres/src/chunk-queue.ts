@@ -32,6 +32,14 @@ export interface LeasedChunk {
   readonly lease: { readonly id: string; readonly retryCount: number };
 }
 
+/** How runs are opened. */
+export interface RunsOptions {
+  /** Whether the chunks of dead workers are handed out again. @default false */
+  readonly supervises?: boolean;
+  /** Whether no chunk is taken and no run loaded: a role that may only read suffices. @default false */
+  readonly onlyReads?: boolean;
+}
+
 /** The chunks of runs, handed out to one worker at a time by pg-boss. */
 export class ChunkQueue {
   readonly #boss: PgBoss;
@@ -44,9 +52,9 @@ export class ChunkQueue {
 
   /**
    * Opens the queue, and makes or upgrades its tables when it has to; one that supervises also hands
-   * the chunks of dead workers out again.
+   * the chunks of dead workers out again, and one that only reads does not touch its tables.
    */
-  static async open(database: Database, options: { supervises: boolean }): Promise<ChunkQueue> {
+  static async open(database: Database, options: RunsOptions): Promise<ChunkQueue> {
     try {
       return await ChunkQueue.#start(database, options);
     } catch (error) {
@@ -57,7 +65,7 @@ export class ChunkQueue {
     }
   }
 
-  static async #start(database: Database, { supervises }: { supervises: boolean }) {
+  static async #start(database: Database, { supervises = false, onlyReads = false }: RunsOptions) {
     const boss = new PgBoss({
       ...bossOptions(database),
       migrate: false,
@@ -68,7 +76,7 @@ export class ChunkQueue {
     });
     // What fails in the background is tried again a moment later; what is called throws.
     boss.on("error", () => {});
-    await withOwnErrors(() => boss.start());
+    if (!onlyReads) await withOwnErrors(() => boss.start());
     return new ChunkQueue(boss, database.query);
   }
 

@@ -13,9 +13,12 @@ export type DatabaseFailure =
   | "connection-options"
   | "no-run"
   | "query"
+  | "query-role"
+  | "query-size"
+  | "query-time"
   | "other";
 
-/** PostgreSQL did not do what it was asked; never names the connection's URL, host or user. */
+/** PostgreSQL did not do what it was asked; names no URL, host or user, but the role in `query-role`. */
 export class DatabaseError extends EvaluatorError {
   /** What is wrong with the database. */
   readonly failure: DatabaseFailure;
@@ -33,7 +36,10 @@ export class DatabaseError extends EvaluatorError {
 }
 
 /** What `pg` reports; what is too old or too new is found by looking. */
-type ReportedFailure = Exclude<DatabaseFailure, "too-old" | "newer-schema" | "no-run" | "query">;
+type ReportedFailure = Exclude<
+  DatabaseFailure,
+  "too-old" | "newer-schema" | "no-run" | `query${string}`
+>;
 
 const advice: Readonly<Record<ReportedFailure, string>> = {
   unreachable:

@@ -9,7 +9,13 @@ import {
 } from "pg";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 import { DatabaseError, toDatabaseError } from "./database-error.ts";
-import { type QueryRows, runStatement } from "./run-statement.ts";
+import {
+  type Cell,
+  type PgInternals,
+  type QueryRows,
+  runStatement,
+  streamStatement,
+} from "./run-statement.ts";
 
 /** Where PostgreSQL is: a URL, or the options of `pg`, TLS among them. */
 export type Connection = string | PoolConfig;
@@ -22,6 +28,8 @@ export interface Session {
   readonly query: Query;
   /** Runs one statement of a person's own, whose words begin at `start`, and none after it. */
   readonly runOne: (text: string, start: number) => Promise<QueryRows>;
+  /** Runs one statement, and returns its rows as fast as they are taken. */
+  readonly streamOne: (text: string) => AsyncIterable<readonly Cell[]>;
   /** Feeds lines to a `copy … from stdin`; no more of them is held than fits on the way. */
   readonly copyIn: (text: string, lines: AsyncIterable<string>) => Promise<void>;
   /** Returns the lines of a `copy … to stdout` in pieces, as fast as they are taken. */
@@ -31,8 +39,16 @@ export interface Session {
 /** The few things that are asked of PostgreSQL, whoever speaks to it. */
 export interface Database {
   readonly query: Query;
-  /** Runs statements that are kept together or not at all. */
-  transaction<TResult>(run: (session: Session) => Promise<TResult>): Promise<TResult>;
+  /**
+   * Runs statements that are kept together or not at all.
+   *
+   * @param signal - Cancels the statement that runs. The connection is closed then, and in any case
+   *   after the transaction, so that nothing of a session is left.
+   */
+  transaction<TResult>(
+    run: (session: Session) => Promise<TResult>,
+    signal?: AbortSignal,
+  ): Promise<TResult>;
   /** Calls back with each payload of a channel until it is closed; listens again after a cut. */
   listen(channel: string, onMessage: (payload: string) => void): Promise<void>;
   close(): Promise<void>;
@@ -51,6 +67,8 @@ const defaults: PoolConfig = {
 const LISTEN_AGAIN_MS = 1000;
 // A migration may wait for another process that migrates; chosen.
 const TRANSACTION_STATEMENT_MS = 60_000;
+// Chosen: a signal ends a query within two seconds, even if the server does not answer.
+const CANCEL_MS = 1000;
 
 /**
  * Opens a pool of connections; nothing is connected yet.
@@ -59,13 +77,14 @@ const TRANSACTION_STATEMENT_MS = 60_000;
  */
 export function openDatabase(connection: Connection, ownDefaults: PoolConfig = {}): Database {
   const options = { ...defaults, ...ownDefaults, ...toOptions(connection) };
-  const pool = new Pool(options);
+  // A COPY, and a query with a limit of its own, take as long as they take.
+  const pool = new Pool({ ...options, query_timeout: 0 });
   // An idle connection that breaks is replaced by the pool; the next statement says the rest.
   pool.on("error", () => {});
   const listeners = new Set<ChannelListener>();
   return {
-    query: toQuery(pool),
-    transaction: (run) => runTransaction(pool, run),
+    query: toQuery(pool, options),
+    transaction: (run, signal) => runTransaction(pool, run, signal),
     async listen(channel, onMessage) {
       const listener = new ChannelListener(options, channel, onMessage);
       listeners.add(listener);
@@ -98,12 +117,12 @@ function misread(): DatabaseError {
   );
 }
 
-function toQuery(client: Pool | PoolClient, limits: { query_timeout?: number } = {}): Query {
+function toQuery(client: Pool | PoolClient, { query_timeout }: PoolConfig): Query {
   return async <TRow extends object>(text: string, values?: unknown[]) => {
     try {
       const result: QueryResult<TRow> | QueryResult<TRow>[] = await client.query<TRow>({
-        ...limits,
         text,
+        ...(query_timeout !== undefined && { query_timeout }),
         ...(values !== undefined && { values }),
       });
       return [result].flat().flatMap(({ rows }) => rows);
@@ -118,54 +137,64 @@ const ignore = (): void => {};
 async function runTransaction<TResult>(
   pool: Pool,
   run: (session: Session) => Promise<TResult>,
+  signal?: AbortSignal,
 ): Promise<TResult> {
   const client = await pool.connect().catch((error: unknown) => {
     throw toDatabaseError(error);
   });
   // A cut connection is an error of the statement that it breaks, and once more of the connection.
   client.on("error", ignore);
-  const query = toQuery(client, { query_timeout: TRANSACTION_STATEMENT_MS });
+  const cancel = () => cancelStatement(client as PoolClient & PgInternals, pool.options);
+  signal?.addEventListener("abort", cancel);
+  const session: Session = {
+    query: toQuery(client, { query_timeout: TRANSACTION_STATEMENT_MS }),
+    runOne: (text, start) => runStatement(client, text, start),
+    streamOne: (text) => streamStatement(client, text),
+    ...toCopies(client),
+  };
   try {
-    await query("begin");
-    const runOne: Session["runOne"] = (text, start) => runStatement(client, text, start);
-    const result = await run({ query, runOne, ...toCopies(client) });
-    await query("commit");
+    signal?.throwIfAborted();
+    await session.query("begin");
+    const result = await run(session);
+    await session.query("commit");
     client.off("error", ignore);
-    client.release();
+    client.release(signal !== undefined);
     return result;
   } catch (error) {
     // Closing the connection rolls back, and works after a cut too.
     client.release(true);
-    throw error;
+    throw signal?.aborted === true ? signal.reason : error;
+  } finally {
+    signal?.removeEventListener("abort", cancel);
   }
 }
 
-// A COPY takes as long as it takes. pg has a timer for each query all the same, and the callback,
-// which a stream does not call by itself, ends it.
-const noTimeout: { query_timeout: number; callback?: () => void } = { query_timeout: 2 ** 31 - 1 };
+/** Cancels what a client runs and closes its connection: after a close alone the server goes on. */
+function cancelStatement(client: PoolClient & PgInternals, options: PoolConfig): void {
+  const other = new Client(options) as Client & PgInternals;
+  const close = () => client.connection.stream.destroy();
+  const { stream } = other.connection.on("error", ignore).once("end", close);
+  stream.setTimeout(CANCEL_MS, () => stream.destroy());
+  const { processID, secretKey } = client;
+  other.cancel({ activeQuery: null, processID, secretKey }, null);
+}
 
 function toCopies(client: PoolClient): Pick<Session, "copyIn" | "copyOut"> {
   return {
     async copyIn(text, lines) {
       const input = { failed: null as unknown };
-      const copy = Object.assign(copyFrom(text), noTimeout);
       try {
-        await pipeline(noting(lines, input), client.query(copy));
+        await pipeline(noting(lines, input), client.query(copyFrom(text)));
       } catch (error) {
         // What the lines throw is the caller's own.
         throw input.failed ?? toDatabaseError(error);
-      } finally {
-        copy.callback?.();
       }
     },
     async *copyOut(text) {
-      const copy = Object.assign(copyTo(text), noTimeout);
       try {
-        for await (const piece of client.query(copy)) yield piece as Uint8Array;
+        for await (const piece of client.query(copyTo(text))) yield piece as Uint8Array;
       } catch (error) {
         throw toDatabaseError(error);
-      } finally {
-        copy.callback?.();
       }
     },
   };

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { AnswerWriter, type WriterOptions } from "./answer-writer.ts";
 import { type AnswerStatus, statusesOf } from "./answers.ts";
-import { CHUNK_SIZE, ChunkQueue, type LeasedChunk } from "./chunk-queue.ts";
+import { CHUNK_SIZE, ChunkQueue, type LeasedChunk, type RunsOptions } from "./chunk-queue.ts";
 import { type ChunkRecord, readChunk } from "./chunk-records.ts";
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
@@ -38,12 +38,9 @@ export class PostgresRuns implements AsyncDisposable {
   }
 
   /** Opens the runs of a database; disposing of them closes it. */
-  static async open(
-    database: Database,
-    { supervises = false }: { supervises?: boolean } = {},
-  ): Promise<PostgresRuns> {
+  static async open(database: Database, options: RunsOptions = {}): Promise<PostgresRuns> {
     await migrateDatabase(database);
-    return new PostgresRuns(database, await ChunkQueue.open(database, { supervises }));
+    return new PostgresRuns(database, await ChunkQueue.open(database, options));
   }
 
   /** Returns for each key whether its answer is there as it was written. */
@@ -191,7 +188,7 @@ export class PostgresRuns implements AsyncDisposable {
   }
 
   /**
-   * Asks a person's own query of a run, in a transaction that only reads.
+   * Asks a person's own query of a run, in a transaction that only reads and is rolled back.
    *
    * @throws DatabaseError that says what is wrong with the query, as PostgreSQL does.
    */
@@ -227,9 +224,7 @@ export class PostgresRuns implements AsyncDisposable {
  */
 export async function postgresRuns(
   connection: Connection,
-  options: {
-    /** Whether the chunks of dead workers are handed out again. @default false */ supervises?: boolean;
-  } = {},
+  options: RunsOptions = {},
 ): Promise<PostgresRuns> {
   const database = openDatabase(connection, { query_timeout: STATEMENT_MS, max: CONNECTIONS });
   try {

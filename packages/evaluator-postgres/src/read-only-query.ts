@@ -1,13 +1,17 @@
 import { escapeIdentifier } from "pg";
 import { toCopyLine } from "./copy-text.ts";
-import type { Database, Session } from "./database.ts";
+import type { Database, Query, Session } from "./database.ts";
+import { DatabaseError } from "./database-error.ts";
 import { type RunRow, rowBatches } from "./run-rows.ts";
-import type { Cell, QueryRows } from "./run-statement.ts";
+import { type Cell, tookTooLong } from "./run-statement.ts";
 
 // Chosen: who asks for more than this asks for something else than was meant.
-const LONGEST_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 // Chosen, not measured: few round trips, in little memory.
 const ROWS_AT_ONCE = 1000;
+// The driver holds a row whole, and as text twice its bytes.
+const CELL_BYTES = 1_000_000;
+const ROW_BYTES = 2_000_000;
 
 /** A table that a query of a person's own reads. */
 export interface QueryTable {
@@ -26,61 +30,120 @@ export interface RunQuery {
   readonly cellsOf: (row: RunRow) => readonly (readonly Cell[] | null)[];
   /** Filled with rows that are given. */
   readonly given: readonly (QueryTable & { readonly rows: readonly (readonly Cell[])[] })[];
-  /** Ends the reading. */
+  /** Ends the query, on the server too. */
   readonly signal: AbortSignal;
-  /** After so many milliseconds each step of it ends. @default 60_000 */
-  readonly longestMs?: number;
+  /** So long after its tables are filled the query ends. @default 60_000 */
+  readonly timeoutMs?: number;
+  /** Whether a role may ask that can do more than a rollback undoes. @default false */
+  readonly allowSuperuser?: boolean;
 }
 
 /** What a query came to, row by row. */
 export interface QueryResult {
   readonly names: readonly string[];
   readonly rows: AsyncIterable<readonly Cell[]>;
+  /** Whether the role that asks may write what the workers keep, and end their connections. */
+  readonly ownsJournal: boolean;
 }
 
 /**
- * Asks a person's own query of tables that are gone after it, in one transaction that only reads
- * from there on.
+ * Asks a person's own query of temporary tables, on a connection of its own, in a transaction that
+ * only reads from there on and is rolled back: notifications and large objects are undone with it.
  */
 export async function readOnlyQuery<TResult>(
   database: Database,
   query: RunQuery,
   use: (result: QueryResult) => Promise<TResult>,
 ): Promise<TResult> {
-  return await database.transaction(async (session) => {
-    await session.query("set transaction isolation level repeatable read");
-    for (const { name, columns } of [...query.tables, ...query.given]) {
-      const fields = columns.map(
-        (column) => `${escapeIdentifier(column.name)} ${typeNames[column.type]}`,
-      );
-      await session.query(
-        `create temporary table ${escapeIdentifier(name)} (${fields.join(", ")}) on commit drop`,
-      );
+  const { timeoutMs = TIMEOUT_MS } = query;
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const ask = async (session: Session) => {
+    try {
+      await session.query("set transaction isolation level repeatable read");
+      const ownsJournal = await checkRole(session.query, query);
+      await fill(session, query);
+      await session.query(`set transaction read only; set local statement_timeout = ${timeoutMs}`);
+      timer = setTimeout(() => late.abort(tookTooLong(null)), timeoutMs);
+      return await use({ ...(await open(session, query.text)), ownsJournal });
+    } finally {
+      clearTimeout(timer);
+      // Before the commit, which is one of nothing then. A cut connection is rolled back by itself.
+      await session.query("rollback").catch(() => {});
     }
-    await fill(session, query);
-    const { longestMs = LONGEST_MS } = query;
-    await session.query(`set transaction read only; set local statement_timeout = ${longestMs}`);
-    // A cursor is of a statement that reads, and the protocol takes no second statement with it.
-    await session.runOne(`${declaration}${query.text}\n`, declaration.length);
-    const first = await session.runOne(fetchStatement, 0);
-    return await use({ names: first.names, rows: restOf(first, session) });
-  });
+  };
+  return await database.transaction(ask, AbortSignal.any([query.signal, late.signal]));
+}
+
+/** Throws if the login role can act outside the transaction; returns whether it may write. */
+async function checkRole(query: Query, { allowSuperuser = false }: RunQuery): Promise<boolean> {
+  // A role that it may become counts: a query can call set_config('role', ...).
+  const [role] = await query<{ name: string; isDangerous: boolean; ownsJournal: boolean }>(`
+    select session_user::text as name,
+      exists (select from pg_catalog.pg_roles
+        where (rolsuper or rolname in ('pg_read_server_files', 'pg_write_server_files',
+          'pg_execute_server_program')) and pg_catalog.pg_has_role(session_user, oid, 'member')
+      ) as "isDangerous",
+      pg_catalog.has_table_privilege(session_user, 'evaluator.answers', 'insert') as "ownsJournal"`);
+  if (role !== undefined && (allowSuperuser || !role.isDangerous)) return role.ownsJournal;
+  throw new DatabaseError(
+    `The role ${role?.name} may read and write files of the server, which no rollback undoes. Ask as a role that only reads: create role triage_reader login password '...'; grant usage on schema evaluator to triage_reader; grant select on all tables in schema evaluator to triage_reader; grant temporary on database NAME to triage_reader;`,
+    { failure: "query-role" },
+  );
 }
 
 const typeNames = { text: "text", number: "double precision", json: "json" };
 const declaration = "declare evaluator_query no scroll cursor for\n";
-const fetchStatement = `fetch ${ROWS_AT_ONCE} from evaluator_query`;
 
-async function* restOf(first: QueryRows, session: Session): AsyncGenerator<readonly Cell[]> {
-  let { rows } = first;
-  while (rows.length > 0) {
-    yield* rows;
-    rows = rows.length < ROWS_AT_ONCE ? [] : (await session.runOne(fetchStatement, 0)).rows;
+/** Opens a cursor of the query alone, whose errors name its characters, then one with its sizes. */
+async function open({ runOne, streamOne }: Session, text: string) {
+  // A cursor is of a statement that reads, and the protocol takes no second statement with it.
+  await runOne(`${declaration}${text}\n`, declaration.length);
+  const { names } = await runOne("fetch 0 from evaluator_query", 0);
+  await runOne("close evaluator_query", 0);
+  await runOne(`${declaration}${withSizes(text, names.length)}`, 0);
+  return { names, rows: rowsOf(streamOne, names.length) };
+}
+
+/**
+ * Returns a query with a last column that says whether a row is too large; its cells are null then,
+ * so that the driver never holds them. With `offset 0` no expression is evaluated twice.
+ */
+function withSizes(text: string, count: number): string {
+  if (count === 0) return text;
+  const columns = Array.from({ length: count }, (_, at) => `c${at}`);
+  const sizes = columns.map((column) => `coalesce(octet_length(${column}::text), 0)::bigint`);
+  const cells = columns.map((column) => `case when not is_large then ${column} end`);
+  return `select ${cells.join(", ")}, is_large from (
+    select *, greatest(${sizes.join(", ")}) > ${CELL_BYTES} or ${sizes.join(" + ")} > ${ROW_BYTES}
+      as is_large
+    from (select * from (\n${text}\n) as asked offset 0) as named (${columns.join(", ")}) offset 0
+  ) as measured`;
+}
+
+async function* rowsOf(streamOne: Session["streamOne"], columns: number) {
+  for (let count = ROWS_AT_ONCE; count === ROWS_AT_ONCE;) {
+    count = 0;
+    for await (const row of streamOne(`fetch ${ROWS_AT_ONCE} from evaluator_query`)) {
+      if (row[columns] === true) {
+        const message = "A value of the result is larger than 1 MB, or a row larger than 2 MB.";
+        throw new DatabaseError(message, { failure: "query-size" });
+      }
+      count += 1;
+      yield row.slice(0, columns);
+    }
   }
 }
 
+/** Makes the tables and fills them; the transaction's end removes them. */
 async function fill(session: Session, query: RunQuery): Promise<void> {
   const { run, tables, cellsOf, given, signal } = query;
+  for (const { name, columns } of [...tables, ...given]) {
+    const fields = columns.map(
+      (column) => `${escapeIdentifier(column.name)} ${typeNames[column.type]}`,
+    );
+    await session.query(`create temporary table ${escapeIdentifier(name)} (${fields.join(", ")})`);
+  }
   for (const table of given) await copyTo(session, table, table.rows);
   if (tables.length === 0) return;
   for await (const rows of rowBatches(session.query, run)) {

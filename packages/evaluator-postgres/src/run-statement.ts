@@ -1,4 +1,6 @@
-import type { PoolClient, QueryArrayConfig } from "pg";
+import { type EventEmitter, on } from "node:events";
+import type { Socket } from "node:net";
+import { type ClientBase, Query, type QueryArrayConfig } from "pg";
 import { codeOf, DatabaseError, toDatabaseError } from "./database-error.ts";
 
 /** A value of a row. */
@@ -17,24 +19,52 @@ export interface QueryRows {
  * @throws DatabaseError that says what is wrong with it, and where.
  */
 export async function runStatement(
-  client: PoolClient,
+  client: ClientBase,
   text: string,
   start: number,
 ): Promise<QueryRows> {
   try {
-    const { fields, rows } = await client.query<Cell[]>({
-      text,
-      rowMode: "array",
-      // Without it a text may have several statements, and one of them end the transaction.
-      // The server ends it first, after a minute, and says so.
-      queryMode: "extended",
-      query_timeout: 70_000,
-      types: { getTypeParser: ((type: number) => cellParsers[type] ?? String) as never },
-    } as QueryArrayConfig);
+    const { fields, rows } = await client.query<Cell[]>(toConfig(text));
     return { names: fields.map(({ name }) => name), rows };
   } catch (error) {
     throw toQueryError(error, start);
   }
+}
+
+/** Returns the rows of a statement as fast as they are taken. */
+export async function* streamStatement(
+  client: ClientBase,
+  text: string,
+): AsyncGenerator<readonly Cell[]> {
+  const query = client.query(new Query<Cell[]>(toConfig(text)));
+  const { stream } = (client as ClientBase & PgInternals).connection;
+  Object.assign(query, { pause: () => stream.pause(), resume: () => stream.resume() });
+  query.on("error", () => {}); // after the last row that is taken
+  try {
+    for await (const [row] of on(query, "row", { close: ["end"], highWaterMark: 1 })) yield row;
+  } catch (error) {
+    throw toQueryError(error, 0);
+  } finally {
+    stream.resume();
+  }
+}
+
+/** What the types of pg leave out of a client. */
+export interface PgInternals {
+  readonly connection: EventEmitter & { readonly stream: Socket };
+  readonly processID: number;
+  readonly secretKey: number;
+  cancel(client: object, query: null): void;
+}
+
+function toConfig(text: string): QueryArrayConfig {
+  return {
+    text,
+    rowMode: "array",
+    // Without it a text may have several statements, and one of them end the transaction.
+    queryMode: "extended",
+    types: { getTypeParser: ((type: number) => cellParsers[type] ?? String) as never },
+  } as QueryArrayConfig;
 }
 
 /** What texts of PostgreSQL become, by the number of their type; all others stay texts. */
@@ -59,25 +89,27 @@ function toNumber(text: string): Cell {
  */
 export function toQueryError(error: unknown, start: number): DatabaseError {
   const code = codeOf(error) ?? "";
+  if (code === "57014") return tookTooLong(code);
   const problem = problemsOf(toldBy(error, start)).find(([codes]) => codes.test(code))?.[1];
   if (problem === undefined) return toDatabaseError(error);
   return new DatabaseError(`${problem} (code ${code})`, { failure: "query", code });
 }
 
+/** Returns the error of a query that did not end in time. */
+export function tookTooLong(code: string | null): DatabaseError {
+  return new DatabaseError("The query took too long.", { failure: "query-time", code });
+}
+
 function problemsOf(message: string): readonly (readonly [RegExp, string])[] {
   return [
     [/^25006$/, `The query would write, and a query only reads: ${message}.`],
-    [
-      /^57014$/,
-      "The query took too long: a step of it may take a minute. Ask for less of it, or of a smaller run.",
-    ],
     [/^42501$/, `The query reads what this user may not: ${message}.`],
     [/^(?:42|0A|25)/, `The query is not one that PostgreSQL takes: ${message}.`],
     [
       /^(?:21|22)/,
       "A value does not fit what the query does with it; a cast or a condition helps.",
     ],
-    [/^54/, "The query is more than the server takes. Ask for less of it."],
+    [/^(?:54|XX000)/, "The query is more than the server takes. Ask for less of it."],
   ];
 }
 

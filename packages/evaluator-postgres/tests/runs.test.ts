@@ -12,6 +12,7 @@ import { Client } from "pg";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { answerTo, countedTo, newRun } from "../src/testing/sample-runs.ts";
 import { makeDatabase } from "../src/testing/make-database.ts";
+import { runSql } from "../src/testing/run-sql.ts";
 
 const url = inject("postgresUrl");
 const { signal } = new AbortController();
@@ -20,16 +21,6 @@ async function open(connection: Connection): Promise<PostgresRuns> {
   const runs = await postgresRuns(connection, { supervises: true });
   onTestFinished(() => runs[Symbol.asyncDispose]());
   return runs;
-}
-
-async function sql(connection: string, ...statements: string[]): Promise<void> {
-  const client = new Client(connection);
-  await client.connect();
-  try {
-    for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }
 
 /** Loads a run of some records, answers one chunk of it, and reads it back. */
@@ -55,9 +46,9 @@ describe.skipIf(url === null)("runs on a real server", () => {
     const name = new URL(database).pathname.slice(1);
     const roles = ["owner", "worker"].map((role) => `${role}_${randomUUID().replaceAll("-", "")}`);
     const [owner = "", worker = ""] = roles;
-    await sql(database, ...roles.map((role) => `create role ${role} login password 'passw0rd'`));
+    await runSql(database, ...roles.map((role) => `create role ${role} login password 'passw0rd'`));
     onTestFinished(async () => {
-      await sql(
+      await runSql(
         database,
         ...roles.flatMap((role) => [`drop owned by ${role}`, `drop role ${role}`]),
       );
@@ -68,16 +59,16 @@ describe.skipIf(url === null)("runs on a real server", () => {
       return own.href;
     };
     await expect(open(as(worker))).rejects.toMatchObject({ failure: "denied" });
-    await sql(database, `grant create on database ${name} to ${owner}`);
+    await runSql(database, `grant create on database ${name} to ${owner}`);
     await migrate(as(owner));
-    await sql(
+    await runSql(
       as(owner),
       `grant usage on schema evaluator, evaluator_jobs to ${worker}`,
       `grant select, insert, update, delete on all tables in schema evaluator, evaluator_jobs to ${worker}`,
     );
     const runs = await open(as(worker));
     expect(await workWith(runs, 150)).toBe(100);
-    await expect(sql(as(worker), "drop table evaluator.answers")).rejects.toMatchObject({
+    await expect(runSql(as(worker), "drop table evaluator.answers")).rejects.toMatchObject({
       code: "42501",
     });
   });
@@ -106,10 +97,10 @@ describe.skipIf(url === null)("runs on a real server", () => {
     const database = await makeDatabase(url ?? "");
     const runs = await open(database);
     const made = countedTo(300);
-    let removed = Promise.resolve();
+    let removed: Promise<unknown> = Promise.resolve();
     const records = async function* records() {
       yield* made.slice(0, 150);
-      removed = sql(database, "select evaluator.forget_run(1)");
+      removed = runSql(database, "select evaluator.forget_run(1)");
       // Until the other session waits for this one.
       const client = new Client(database);
       await client.connect();
@@ -122,52 +113,6 @@ describe.skipIf(url === null)("runs on a real server", () => {
     await removed;
     const again = await runs.join(newRun(made), () => ReadableStream.from(made), signal);
     expect(again).toMatchObject({ run: 1, isJoined: false, state: "open" });
-  });
-
-  test("a query of a person's own reads, all of it, and does nothing else", async () => {
-    const database = await makeDatabase(url ?? "");
-    const runs = await open(database);
-    expect(await workWith(runs, 2600)).toBe(100);
-    const columns = [{ name: "id", type: "text" }] as const;
-    const ask = async (text: string) =>
-      await runs.query(
-        {
-          text,
-          run: 1,
-          tables: [{ name: "mails", columns }],
-          cellsOf: ({ id, evaluation }) => [evaluation === null ? [id] : null],
-          given: [{ name: "runs", columns, rows: [["one\0"]] }],
-          signal,
-          longestMs: 2000,
-        },
-        async ({ names, rows }) => {
-          const held: unknown[] = [];
-          for await (const row of rows) held.push(row);
-          return { names, rows: held };
-        },
-      );
-    const read = await ask(
-      "select mails.id, runs.id, count(*) over () from mails, runs order by 1",
-    );
-    expect(read.names).toEqual(["id", "id", "count"]);
-    expect(read.rows).toHaveLength(2500);
-    expect(read.rows[0]).toEqual(["m-100", "one", 2500]);
-    expect(await ask("select from mails where false")).toEqual({ names: [], rows: [] });
-    for (const [text, message] of [
-      ["select 1; commit; delete from evaluator.answers", "multiple commands"],
-      ["select 1 ` ; commit; `", "syntax error"],
-      ["delete from evaluator.answers returning 1", "syntax error"],
-      ["select set_config('transaction_read_only', 'off', true)", "not one that PostgreSQL takes"],
-      ["select evaluator.forget_run(1)", "cannot execute DELETE in a read-only transaction"],
-      ["select 1 / (count(*) - 2500) from mails", "A value does not fit"],
-      ["select pg_sleep(100)", "took too long"],
-    ] as const) {
-      await expect(ask(text)).rejects.toMatchObject({
-        failure: "query",
-        message: expect.stringContaining(message),
-      });
-    }
-    expect(await workWith(runs, 2600)).toBe(200);
   });
 
   test("a reader that leaves in the middle leaves the connection fit for others", async () => {
@@ -223,14 +168,14 @@ describe.skipIf(url === null)("runs on a real server", () => {
   test("tells what is wrong with a database, and shows its URL nowhere", async () => {
     const database = await makeDatabase(url ?? "");
     const name = new URL(database).pathname.slice(1);
-    await sql(database, `alter database ${name} set default_transaction_read_only = on`);
+    await runSql(database, `alter database ${name} set default_transaction_read_only = on`);
     await expect(open(database)).rejects.toMatchObject({ failure: "read-only" });
     const other = await makeDatabase(url ?? "");
     const runs = await open(other);
     expect(inspect(runs, { depth: 20, showHidden: true })).not.toContain("postgres:");
-    await sql(other, "update evaluator_jobs.version set version = 999");
+    await runSql(other, "update evaluator_jobs.version set version = 999");
     await expect(open(other)).rejects.toMatchObject({ failure: "newer-schema" });
-    await sql(other, "update evaluator.schema_version set version = 99");
+    await runSql(other, "update evaluator.schema_version set version = 99");
     const error = await open(other).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ failure: "newer-schema" });
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain("postgres:");

@@ -7,7 +7,7 @@ import type { OpenRuns, RunsOptions, Service } from "../service.ts";
 /** Opens the runs of a database; the library for it is loaded only here. */
 export const openRuns: OpenRuns = async (url, options) => {
   const { postgresRuns } = await import("evaluator-postgres");
-  return await postgresRuns(url, options);
+  return await postgresRuns(url, { ...options, onlyReads: !options.supervises });
 };
 
 /**

@@ -185,7 +185,11 @@ test("a query asks PostgreSQL itself, which only reads", async () => {
   const cwd = await folderWith(inbox(3));
   const transport = recordingTransport((index) => sampleResponse({ importance: index }));
   await start(["inbox.json"], { cwd, transport });
-  const query = async (text: string) => await start(["query", text], { cwd });
+  const refused = await start(["query", "select 1"], { cwd });
+  expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(refused.stderr).toMatch(/^The role postgres may .* create role triage_reader login /);
+  expect(refused.stderr).toMatch(/\n--allow-superuser lets this one ask all the same\.\n$/);
+  const query = async (text: string) => await start(["query", text, "--allow-superuser"], { cwd });
   const { stdout } = await query(
     `select m.id, m.importance, category_probabilities ->> 'receipt' as receipt, date::date + 1,
        name from mails m join answers using (id), runs where m.importance > 0 order by 2 desc`,
@@ -194,7 +198,13 @@ test("a query asks PostgreSQL itself, which only reads", async () => {
     "id,importance,receipt,?column?,name\n" +
       "m-2,2,1,2026-11-03,inbox.json\nm-1,1,1,2026-11-03,inbox.json\n",
   );
-  expect((await query("select count(*) from mails -- all")).stdout).toBe("count\n3\n");
+  expect(await query("select count(*) from mails -- all")).toEqual({
+    exitCode: 0,
+    stdout: "count\n3\n",
+    stderr: "This role owns the journal; a role that only reads is safer.\n",
+  });
+  const large = await query("select repeat('x', 1000001)");
+  expect(large.stderr).toContain("A value of the query is larger than 1 MB");
   for (const [text, message] of [
     ["select evaluator.forget_run(1)", "would write, and a query only reads: cannot execute DEL"],
     ["with x as (delete from mails returning *) select * from x", "data-modifying statements"],

@@ -1,5 +1,6 @@
 import {
   type CliContext,
+  CliError,
   columnsOf,
   printTexts,
   toPrintable,
@@ -8,11 +9,12 @@ import {
 import type { Cell } from "evaluator-postgres";
 import { printCount } from "../amounts.ts";
 import type { QueryCommand } from "../commands.ts";
-import { formatRecords, toSafeTexts } from "../output/write-records.ts";
+import { formatRecords, type OutputFormat, toSafeTexts } from "../output/write-records.ts";
 import { alignColumns } from "../table.ts";
 
-/** A terminal shows so many rows; a file takes them all. */
-const ROWS_SHOWN = 200;
+/** A table has so many rows at most, and about so many characters. */
+const ROWS_SHOWN = 1000;
+const CHARACTERS_SHOWN = 2_000_000;
 /** The most columns of a terminal that a cell takes, however wide it is. */
 const CELL_COLUMNS = 80;
 
@@ -22,37 +24,59 @@ export interface QueryRows {
   readonly rows: Iterable<readonly Cell[]> | AsyncIterable<readonly Cell[]>;
 }
 
-/** Prints rows: as a table on a terminal, else as CSV, unless a format is named. */
+/**
+ * Prints rows: as a table on a terminal, else as CSV, unless a format is named.
+ *
+ * @throws CliError when there are more than may be printed, after those that may.
+ */
 export async function printRows(
   { names, rows }: QueryRows,
-  { format }: Pick<QueryCommand, "format">,
+  { format, rows: most }: Pick<QueryCommand, "format" | "rows">,
   context: Pick<CliContext, "stdout" | "signal">,
 ): Promise<void> {
   const { stdout } = context;
+  let isCut = false;
+  const allowed = async function* allowed() {
+    let count = 0;
+    for await (const row of rows) {
+      isCut = count === most;
+      if (isCut) return;
+      count += 1;
+      yield row;
+    }
+  };
+  const printed = { names, rows: allowed() };
   const chosen = format ?? (stdout.isTTY === true ? "table" : "csv");
-  if (chosen === "table") {
-    await printTexts(
-      tableOf({ names, rows }, stdout.isTTY === true ? stdout.columns : undefined),
-      context,
-    );
-    return;
-  }
+  const texts =
+    chosen === "table"
+      ? tableOf(printed, stdout.isTTY === true ? stdout.columns : undefined)
+      : recordsOf(printed, chosen);
+  await printTexts(texts, context);
+  if (!isCut) return;
+  throw new CliError(`The result has more than ${printCount(most)} rows; --rows allows more.`);
+}
+
+function recordsOf({ names, rows }: QueryRows, format: OutputFormat): AsyncGenerator<string> {
   const unique = names.map((name, at) => (names.indexOf(name) === at ? name : `${name}_${at + 1}`));
   const records = async function* records() {
     for await (const row of rows) {
       yield Object.fromEntries(unique.map((name, at) => [name, row[at] ?? null]));
     }
   };
-  const texts = formatRecords(records(), { format: chosen, names: unique });
-  await printTexts(toSafeTexts(texts, { format: chosen }), context);
+  return toSafeTexts(formatRecords(records(), { format, names: unique }), { format });
 }
 
 async function* tableOf({ names, rows }: QueryRows, width?: number): AsyncGenerator<string> {
   const shown: string[][] = [names.map(toPrintable)];
-  let more = 0;
+  let [more, characters] = [0, 0];
   for await (const row of rows) {
-    if (shown.length <= ROWS_SHOWN) shown.push(row.map(toText));
-    else more += 1;
+    if (more > 0 || shown.length > ROWS_SHOWN || characters > CHARACTERS_SHOWN) {
+      more += 1;
+      continue;
+    }
+    const cells = row.map(toText);
+    shown.push(cells);
+    characters += cells.join("").length;
   }
   const widest = names.map((_, at) => Math.max(...shown.map((row) => columnsOf(row[at] ?? ""))));
   // What is wide gives way to what is narrow.

@@ -1,9 +1,13 @@
+import { utimesSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "evaluator-cli-kit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
-import { startTriage, stoppedClock } from "../testing/start-triage.ts";
+import { endlessQueries, startQuery } from "../testing/start-query.ts";
+import { startTriage } from "../testing/start-triage.ts";
+import { toProblem } from "./sqlite-query.ts";
 
 const mails = [
   sampleMail({ id: "m-1" }),
@@ -71,23 +75,21 @@ test("without a query it names the tables, and a terminal shows the first rows o
   expect(stdout).toContain("\nanswers,category_probabilities,json,");
   const counted = "with recursive t (n) as (select 1 union all select n + 1 from t where n < 1200)";
   const table = await ask([`${counted} select n from t`, "--format", "table"]);
-  expect(table.stdout.split("\n").slice(198)).toEqual([
-    "198",
-    "199",
-    "200",
-    "1,000 more rows; --format csv prints them all.",
+  expect(table.stdout.split("\n").slice(999)).toEqual([
+    "999",
+    "1000",
+    "200 more rows; --format csv prints them all.",
     "",
   ]);
+  const wide = Array.from({ length: 500 }, (_, at) => `printf('%.*c', 80, 'x') as c${at}`);
+  const few = await ask([`${counted} select ${wide.join(", ")} from t`, "--format", "table"]);
+  expect(few.stdout.slice(-60)).toMatch(/x\n1,1\d\d more rows; --format csv prints them all\.\n$/);
 });
 
 test.each([
   ["delete from mails", 'it begins with select, with or values, and this one begins with "delete"'],
   ["select 1; drop table mails", 'a second one begins at character 11 ("drop table mails")'],
-  ["with x as (select 1) delete from mails", "cannot modify mails because it is a view"],
-  [
-    'with x as (select 1) delete from "kept mails"',
-    "would do more than read the tables (not authorized)",
-  ],
+  ["with x as (select 1) delete from mails", "would do more than read the tables (not authorized)"],
   ["select load_extension('x')", "not authorized"],
   ["values (1)) --", 'near ")": syntax error'],
   ["select scm from mails", "no such column: scm.\nThere are:\n  mails: id, date, sender, "],
@@ -102,27 +104,96 @@ test.each([
   expect(before.equals(await readFile(join(cwd, "inbox.triage.sqlite")))).toBe(true);
 });
 
-test("a join that goes on and on ends after a minute, and rows without end when it is interrupted", async () => {
-  let now = 0;
-  const clock = { ...stoppedClock, now: () => (now += 10_000) };
-  const joined = Array.from({ length: 10 }, (_, at) => `mails m${at}`).join(", ");
-  const { stderr } = await startTriage(["query", `select count(*) from ${joined}`], { cwd, clock });
-  expect(stderr).toContain("The query took longer than a minute. Ask for less of it.");
-  const endless =
-    "with recursive t (n) as (select 1 union all select n + 1 from t) select n from t";
+const counted = "with recursive t (n) as (select 1 union all select n + 1 from t)";
+
+test("a query that does not end is ended after its time", async () => {
+  const words = ["query", endlessQueries["a count"] ?? "", "--timeout", "1"];
+  const message = "The query took longer than 1 second. Ask for less, or set --timeout.\n";
+  const outcome = { exitCode: 1, stdout: "", stderr: message };
+  expect(await startTriage(words, { cwd, clock: systemClock })).toEqual(outcome);
+});
+
+test("rows without end are ended by --rows, and those so far are whole", async () => {
+  const query = `${counted} select n from t`;
+  const json = await ask([query, "--rows", "1234", "--format", "json"]);
+  expect(JSON.parse(json.stdout)).toHaveLength(1234);
+  const stderr = "The result has more than 1,234 rows; --rows allows more.\n";
+  expect([json.exitCode, json.stderr]).toEqual([1, stderr]);
+  const table = await ask([query, "--rows", "1234", "--format", "table"]);
+  expect(table.stdout).toContain("1000\n234 more rows; --format csv prints them all.\n");
+  expect([table.exitCode, table.stderr]).toEqual([1, stderr]);
+  expect(await ask([`${query} limit 1234`, "--rows", "1234"])).toMatchObject({ exitCode: 0 });
+});
+
+test("rows without end are ended by an interruption", async () => {
   for (const format of ["csv", "table"]) {
     const controller = new AbortController();
-    // The query reads the clock when it begins, and not again without a table.
-    const now = () => {
-      setImmediate(() => controller.abort());
-      return 0;
-    };
-    const { signal } = controller;
-    const stdout = { write: () => true };
-    const words = ["query", endless, "--format", format];
-    const given = { cwd, signal, stdout, clock: { ...stoppedClock, now } };
+    const clock = { ...systemClock, now: () => (setImmediate(() => controller.abort()), 0) };
+    const given = { cwd, signal: controller.signal, stdout: { write: () => true }, clock };
+    const words = ["query", `${counted} select n from t`, "--format", format];
     expect(await startTriage(words, given)).toMatchObject({ exitCode: 130 });
   }
+});
+
+const large = "A value of the query is larger than 1 MB, or a row larger than 2 MB. Ask for a part";
+const memory = "The query needed more than 512 MB. Ask for less of it.\n";
+const columnsOf = (count: number, cell: string) => Array.from({ length: count }, () => cell).join();
+
+test.each([
+  ["a text of 900 MB", "select printf('%.*c', 900000000, 'x')", large],
+  ["a blob of 900 MB", "select zeroblob(900000000)", large],
+  [
+    "a group_concat of 2 GB",
+    `${counted} select group_concat(printf('%.*c', 900000, 'x')) from (select n from t limit 2200)`,
+    large,
+  ],
+  ["a row of 3 MB", `select ${columnsOf(3, "printf('%.*c', 999999, 'x')")}`, large],
+  ["a row of 1 GB", `select ${columnsOf(1000, "printf('%.*c', 999999, 'x')")}`, memory],
+])("%s is refused in a sentence", async (_, query, message) => {
+  const { exitCode, stderr, stdout } = await ask([query]);
+  expect([exitCode, stdout, stderr]).toEqual([1, "", expect.stringContaining(message)]);
+  expect(stderr).not.toMatch(/There are|Error/);
+});
+
+test("an error of Node is about memory too", () => {
+  const message = "Cannot create a string longer than 0x1fffffe8 characters";
+  expect(toProblem({ message, code: null }).message).toBe(memory.trim());
+});
+
+test("a journal that is written while it is read is read again, by one process", async () => {
+  const { signal } = new AbortController();
+  let reads = 0;
+  // Called for each row.
+  const throwIfAborted = () => {
+    reads += 1;
+    if (reads === 1) utimesSync(join(cwd, "inbox.triage.sqlite"), 0, 0);
+  };
+  const given = { cwd, signal: Object.assign(signal, { throwIfAborted }) };
+  const { stdout } = await startTriage(["query", "select count(*) as n from mails"], given);
+  expect([stdout, reads]).toEqual(["n\n3\n", expect.toSatisfy((count) => count > 3)]);
+  expect(process.getActiveResourcesInfo()).not.toContain("ProcessWrap");
+});
+
+test("numbers that neither JSON nor JavaScript holds are texts", async () => {
+  const query =
+    "select 9223372036854775807 as big, 9e999 as huge, 9007199254740991 as safe, x'0aff' as bytes";
+  const { stdout } = await ask([query, "--format", "ndjson"]);
+  expect(stdout).toBe(
+    '{"big":"9223372036854775807","huge":"Infinity","safe":9007199254740991,"bytes":"0aff"}\n',
+  );
+});
+
+test.skipIf(process.platform !== "linux").each([
+  ["SIGINT", 130],
+  ["SIGKILL", null],
+] as const)("%s to the program ends the process of the query", async (signal, exitCode) => {
+  const query = await startQuery(cwd, [endlessQueries["a count"] ?? ""]);
+  const number = await query.busyProcess();
+  const seen = [`/proc/${number}/environ`, `/proc/${number}/cmdline`].map((file) => readFile(file));
+  expect(Buffer.concat(await Promise.all(seen)).toString()).not.toMatch(/hidden|env-file/);
+  query.child.kill(signal);
+  expect(await query.ended).toMatchObject({ exitCode });
+  await expect.poll(() => query.rest()).toEqual({ processes: [], files: [] });
 });
 
 test("a semicolon in a text, a name or a comment ends nothing", async () => {

@@ -1,14 +1,14 @@
 import { basename } from "node:path";
-import { CliError } from "evaluator-cli-kit";
+import { CliError, toPrintable } from "evaluator-cli-kit";
 import type { QueryCommand } from "../commands.ts";
 import { inputOf, needJournalAddress } from "../journal-address.ts";
 import { type ResultDatabase, type RunResults, withResults } from "../journal-results.ts";
 import type { TriageContext } from "../service.ts";
 import { printRows } from "./print-rows.ts";
-import { checkQuery, QueryProblem } from "./query-text.ts";
+import { checkQuery, QueryProblem, tookTooLong, tooLarge } from "./query-text.ts";
 import { cellsOfMail, mailTables } from "./result-tables.ts";
 import { runsOfDatabase, runsOfFile, runsTable } from "./runs-table.ts";
-import { TemporaryDatabase } from "./temporary-database.ts";
+import { SqliteQuery } from "./sqlite-query.ts";
 
 /**
  * Prints what a query of a journal's results comes to, or without one the tables there are; changes
@@ -24,13 +24,13 @@ export async function queryJournal(command: QueryCommand, context: TriageContext
     );
     return 0;
   }
-  const query = new Query(checkQuery(text), command, context);
-  const filled = await withResults({ ...command, isOrdered: false }, context, async (results) =>
+  await using query = new Query(checkQuery(text), command, context);
+  const tables = await withResults({ ...command, isOrdered: false }, context, async (results) =>
     results.database === null
       ? await query.fill(results)
       : await query.askDatabase(results, results.database),
   );
-  if (filled !== null) await query.askFile(filled);
+  if (tables !== null) await query.askFile(tables);
   return 0;
 }
 
@@ -46,10 +46,11 @@ async function listTables(
 }
 
 /** A query that is fine at first sight, and where its rows go. */
-class Query {
+class Query implements AsyncDisposable {
   readonly #text: string;
   readonly #command: QueryCommand;
   readonly #context: TriageContext;
+  #database: SqliteQuery | null = null;
 
   constructor(text: string, command: QueryCommand, context: TriageContext) {
     this.#text = text;
@@ -57,36 +58,38 @@ class Query {
     this.#context = context;
   }
 
-  /** Returns the tables of a journal file that the query names. */
-  async fill({ rows, fields, facts }: RunResults): Promise<FilledTables> {
-    const { signal, clock } = this.#context;
+  /** Fills the tables that the query names, in a process, from a journal file; returns all tables. */
+  async fill({ rows, fields, facts }: RunResults): Promise<readonly ListedTable[]> {
+    const { signal } = this.#context;
     const address = await needJournalAddress(this.#command, this.#context);
     const tables = mailTables(fields);
     const named = tables.filter((table) => this.#names(table));
-    const database = new TemporaryDatabase([...named, runsTable], clock);
+    await this[Symbol.asyncDispose](); // a journal that was written meanwhile is read again
+    const database = (this.#database = new SqliteQuery(this.#context));
+    await database.create([...named, runsTable]);
     const name = address.kind === "sqlite" ? basename(inputOf(address)) : "";
-    for (const run of runsOfFile(facts, name)) {
-      database.add(runsTable.name, cellsOfRun(run));
-    }
-    if (named.length > 0) {
-      for await (const row of rows) {
-        signal.throwIfAborted();
-        for (const table of named) {
-          const cells = cellsOfMail(row, table);
-          if (cells !== null) database.add(table.name, cells);
-        }
+    for (const run of runsOfFile(facts, name)) await database.add(runsTable.name, cellsOfRun(run));
+    if (named.length === 0) return tables;
+    for await (const row of rows) {
+      signal.throwIfAborted();
+      for (const table of named) {
+        const cells = cellsOfMail(row, table);
+        if (cells !== null) await database.add(table.name, cells);
       }
     }
-    return { database, tables };
+    return tables;
   }
 
   /** Prints what the query comes to in SQLite. */
-  async askFile({ database, tables }: FilledTables): Promise<void> {
-    using asked = database;
+  async askFile(tables: readonly ListedTable[]): Promise<void> {
     await this.#naming(tables, async () => {
-      const { signal } = this.#context;
-      await printRows(asked.ask(this.#text, signal), this.#command, this.#context);
+      const result = await this.#database?.ask(this.#text, this.#timeoutMs);
+      if (result !== undefined) await printRows(result, this.#command, this.#context);
     });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#database?.[Symbol.asyncDispose]();
   }
 
   /** Prints what the query comes to in PostgreSQL. */
@@ -106,11 +109,20 @@ class Query {
           },
           given: [given],
           signal: this.#context.signal,
+          timeoutMs: this.#timeoutMs,
+          allowSuperuser: this.#command.allowSuperuser,
         },
-        (result) => printRows(result, this.#command, this.#context),
+        async (result) => {
+          if (result.ownsJournal) this.#context.stderr.write(ownerLine);
+          await printRows(result, this.#command, this.#context);
+        },
       ),
     );
     return null;
+  }
+
+  get #timeoutMs(): number {
+    return this.#command.timeoutSeconds * 1000;
   }
 
   /** Whether the query may read a table: what it does not name needs no rows. */
@@ -122,7 +134,11 @@ class Query {
     try {
       await run();
     } catch (error) {
-      if (!isQueryError(error)) throw error;
+      const failure = error instanceof QueryProblem ? "query" : failureOf(error);
+      if (failure === "query-time") throw tookTooLong(this.#timeoutMs);
+      if (failure === "query-size") throw tooLarge();
+      if (failure === "query-role") throw withOption(error as Error);
+      if (!(error instanceof Error) || failure !== "query") throw error;
       const lines = [...tables, runsTable].map(
         ({ name, columns }) => `  ${name}: ${columns.map((column) => column.name).join(", ")}\n`,
       );
@@ -139,19 +155,17 @@ interface ListedTable {
   readonly columns: readonly { readonly name: string }[];
 }
 
-interface FilledTables {
-  readonly database: TemporaryDatabase;
-  readonly tables: readonly ListedTable[];
-}
-
 function cellsOfRun(run: Parameters<(typeof runsTable.columns)[number]["cellOf"]>[0]) {
   return runsTable.columns.map(({ cellOf }) => cellOf(run));
 }
 
+const ownerLine = "This role owns the journal; a role that only reads is safer.\n";
+
 // By its name: the class is in the library that a journal in a file does not load.
-function isQueryError(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false;
-  return (
-    error instanceof QueryProblem || (error as Error & { failure?: string }).failure === "query"
-  );
+function failureOf(error: unknown): string | undefined {
+  return (error as { failure?: string } | null)?.failure;
+}
+
+function withOption({ message }: Error): CliError {
+  return new CliError(`${toPrintable(message)}\n--allow-superuser lets this one ask all the same.`);
 }

@@ -1,7 +1,21 @@
 import { CliError, truncateCharacters, printable, toPrintable } from "evaluator-cli-kit";
+import { printCounted } from "../amounts.ts";
 
-/** What is wrong with a query. */
+/** What is wrong with the text of a query. */
 export class QueryProblem extends CliError {}
+
+/** Returns the error of a query that did not end in time. */
+export function tookTooLong(timeoutMs: number): CliError {
+  const seconds = printCounted(timeoutMs / 1000, "second");
+  return new CliError(`The query took longer than ${seconds}. Ask for less, or set --timeout.`);
+}
+
+/** Returns the error of a query with a value or a row that is not read. */
+export function tooLarge(): CliError {
+  return new CliError(
+    "A value of the query is larger than 1 MB, or a row larger than 2 MB. Ask for a part, such as substr(snippet, 1, 1000).",
+  );
+}
 
 const readingWords = new Set(["select", "with", "values"]);
 

@@ -54,16 +54,20 @@ const textParsers = {
 };
 
 function toSession(inside: Pick<PGlite, "query" | "exec">): Session {
+  const runOne: Session["runOne"] = async (text, start) => {
+    try {
+      const options = { rowMode: "array", parsers: textParsers } as const;
+      const { fields, rows } = await inside.query<Cell[]>(text, [], options);
+      return { names: fields.map(({ name }) => name), rows };
+    } catch (error) {
+      throw toQueryError(error, start);
+    }
+  };
   return {
     query: toQuery(inside),
-    async runOne(text, start) {
-      try {
-        const options = { rowMode: "array", parsers: textParsers } as const;
-        const { fields, rows } = await inside.query<Cell[]>(text, [], options);
-        return { names: fields.map(({ name }) => name), rows };
-      } catch (error) {
-        throw toQueryError(error, start);
-      }
+    runOne,
+    async *streamOne(text) {
+      yield* (await runOne(text, 0)).rows;
     },
     async copyIn(text, lines) {
       const parts: string[] = [];

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { compileCache, temporaryFolder } from "evaluator-cli-kit/testing";
+import { expect, onTestFinished } from "vitest";
+
+const main = fileURLToPath(new URL("../main.ts", import.meta.url));
+const counted = "with recursive t (n) as (select 1 union all select n + 1 from t)";
+
+/** Queries that do not end by themselves, for a journal with a few mails. */
+export const endlessQueries: Readonly<Record<string, string>> = {
+  "a count": `${counted} select count(*) from t`,
+  "a cross join": `${counted}, u (m) as (select n from t) select count(*) from t, u`,
+  "a sort": `${counted} select n from t order by n desc`,
+  "eight copies of mails": `select count(*) from ${Array.from({ length: 8 }, (_, at) => `mails m${at}`).join(", ")}`,
+};
+
+/** A query in a program of its own, on Linux. */
+export interface StartedQuery {
+  readonly child: ChildProcess;
+  /** Resolves at its end. */
+  readonly ended: Promise<{ exitCode: number | null; stderr: string }>;
+  /** Waits until the process for SQLite has been in a query for a while, and returns its number. */
+  busyProcess(): Promise<number>;
+  /** Returns what is left of the query: its processes and its files. */
+  rest(): Promise<{ processes: number[]; files: string[] }>;
+}
+
+/** Starts the program with a query, a key, and a file of variables with another. */
+export async function startQuery(cwd: string, words: readonly string[]): Promise<StartedQuery> {
+  const folder = await temporaryFolder();
+  const envFile = join(await temporaryFolder(), ".env");
+  await writeFile(envFile, "SECRET_IN_FILE=hidden\n");
+  const child = spawn(process.execPath, [`--env-file=${envFile}`, main, "query", ...words], {
+    cwd,
+    env: { ...compileCache, TMPDIR: folder, AI_GATEWAY_API_KEY: "hidden" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const processes = () => processesNaming(folder);
+  return {
+    child,
+    ended: watchEnd(child),
+    async busyProcess() {
+      const isBusy = async () =>
+        (await Promise.all((await processes()).map(cpuTicks))).some(isLong);
+      await expect.poll(isBusy).toBe(true);
+      return (await processes())[0] ?? 0;
+    },
+    rest: async () => ({ processes: await processes(), files: await readdir(folder) }),
+  };
+}
+
+async function watchEnd(child: ChildProcess) {
+  let stderr = "";
+  child.stderr?.on("data", (text) => (stderr += String(text)));
+  await once(child, "close");
+  return { exitCode: child.exitCode, stderr };
+}
+
+async function processesNaming(path: string): Promise<number[]> {
+  const numbers = (await readdir("/proc")).map(Number).filter(Number.isInteger);
+  const lines = await Promise.all(
+    numbers.map((number) => readFile(`/proc/${number}/cmdline`, "utf8").catch(() => "")),
+  );
+  return numbers.filter((_, at) => lines[at]?.includes(path));
+}
+
+// A hundredth of a second each; to start takes Node about twenty.
+const isLong = (ticks: number) => ticks > 80;
+
+async function cpuTicks(process: number): Promise<number> {
+  const stat = await readFile(`/proc/${process}/stat`, "utf8").catch(() => "");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return Number(fields[11]) + Number(fields[12]);
+}
