@@ -52,7 +52,7 @@ export const usage = `Usage: npm run triage -- [run] FILE [options]
   --rules FILE     what would be done, one rule a line: scam >= 0.9 -> junk. The first that fits
                    takes a mail; report shows it, export writes ids and actions, and nothing is done
   --run N          the run of a database; all or the newest when not given
-  --wait           wait for runs that are still to come
+  --wait           wait for runs that are still to come, and for a database that is away
   --help           print this
 
   SOURCE           an export of mail: an mbox, a folder of mail files (.eml, .emlx, Maildir, Apple

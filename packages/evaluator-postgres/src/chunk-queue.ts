@@ -112,19 +112,22 @@ export class ChunkQueue {
 
   /** Returns the next chunk of a run that nobody has, or null. */
   async fetch(run: number): Promise<LeasedChunk | null> {
-    await this.#query(forgetFuture, [queueOf(run)]);
     // No chunk is for later; one that was added before the server's clock went back would be.
     const options = { includeMetadata: true, ignoreStartAfter: true } as const;
     const [job] = await withOwnErrors(() =>
       this.#boss.fetch<{ chunk: number }>(queueOf(run), options),
     );
-    if (job === undefined) return null;
+    if (job === undefined) {
+      await this.#query(forgetFuture, [queueOf(run)]);
+      return null;
+    }
     const { id, retryCount, data } = job;
     return { run, chunk: data.chunk, lease: { id, retryCount } };
   }
 
   /** Notes that a worker is still at its chunk; returns whether it still has it. */
   async touch({ run, lease }: LeasedChunk): Promise<boolean> {
+    await this.#query(forgetFuture, [queueOf(run)]);
     const touched = await withOwnErrors(() => this.#boss.touch(queueOf(run), lease));
     // The types of pg-boss leave the count out.
     return (touched as { affected: number }).affected > 0;

@@ -1,5 +1,5 @@
 import { CliError, printable } from "evaluator-cli-kit";
-import type { Pacer, Questions } from "evaluator-client";
+import { EvaluatorError, type Pacer, type Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "evaluator-postgres";
 import type { AskingOptions, WorkCommand } from "../commands.ts";
 import { printCount, printDuration, printUsd } from "../amounts.ts";
@@ -21,7 +21,7 @@ import { openPacer, withRuns } from "./open-runs.ts";
 import { serviceOfRun } from "./run-records.ts";
 import { workOnRun } from "./work-run.ts";
 
-const WAIT_MS = 1000; // chosen, not measured: a new run is begun within a second
+const WAIT_MS = 1000; // chosen, not measured: a new run, or a database that is back, within a second
 
 /** What working on a run needs. */
 export interface WorkSetting {
@@ -98,7 +98,8 @@ export function describeRun(info: RunInfo, { answered, elapsedMs }: WorkOutcome)
 }
 
 /**
- * Works on one run, or on one open run after the other; returns the exit code.
+ * Works on one run, or on one open run after the other; returns the exit code. A worker that waits
+ * also waits for a database that is away.
  *
  * @throws CliError when it is interrupted, the run is stopped, or the database cannot be used.
  */
@@ -122,29 +123,51 @@ export async function workOnRuns(
     modelId,
     signal,
   });
-  return await withRuns({ url, open: program.openRuns, supervises: true }, async (runs) => {
-    for (let worked = 0; ; worked += 1) {
-      const info =
-        command.run === null ? await nextRun(runs, service) : await runs.get(command.run);
-      if (info === null) {
-        if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);
-        if (command.wait) {
-          await pause(WAIT_MS, { clock, signal });
-          continue;
-        }
-        if (worked === 0) stderr.write("No run is open.\n");
-        return 0;
-      }
-      checkOpen(info);
-      const setting = { url, runs, context, price, asking: command };
-      const outcome = await workWithOthers(info, setting);
-      const last = await runs.get(info.run);
-      stderr.write(describeRun(last, outcome));
+  const setting = { url, context, price, asking: command };
+  let isTold = false;
+  for (;;) {
+    try {
+      return await withRuns({ url, open: program.openRuns, supervises: true }, async (runs) => {
+        isTold = false;
+        return await workOnEach(command, { ...setting, runs });
+      });
+    } catch (error) {
+      const cause = error instanceof Error ? error.cause : null;
+      const isAway = cause instanceof EvaluatorError && cause.isRetryable;
+      if (!command.wait || !isAway) throw error;
+      if (!isTold) stderr.write(`Waiting: ${cause.message}\n`);
+      isTold = true;
+      await pause(WAIT_MS, { clock, signal });
       if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);
-      if (last.state === "stopped" && !command.wait) checkOpen(last);
-      if (command.run !== null) return last.failed > 0 ? 2 : 0;
     }
-  });
+  }
+}
+
+async function workOnEach(
+  command: WorkCommand,
+  { context, ...setting }: WorkSetting,
+): Promise<number> {
+  const { runs } = setting;
+  const { stderr, signal, service } = context;
+  for (let worked = 0; ; worked += 1) {
+    const info = command.run === null ? await nextRun(runs, service) : await runs.get(command.run);
+    if (info === null) {
+      if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);
+      if (command.wait) {
+        await pause(WAIT_MS, context);
+        continue;
+      }
+      if (worked === 0) stderr.write("No run is open.\n");
+      return 0;
+    }
+    checkOpen(info);
+    const outcome = await workWithOthers(info, { ...setting, context });
+    const last = await runs.get(info.run);
+    stderr.write(describeRun(last, outcome));
+    if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);
+    if (last.state === "stopped" && !command.wait) checkOpen(last);
+    if (command.run !== null) return last.failed > 0 ? 2 : 0;
+  }
 }
 
 /** Returns the oldest open run of the engine, else one of another engine, or null. */
