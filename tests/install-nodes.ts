@@ -21,15 +21,12 @@ declare module "vitest" {
 /** Installs the promised versions of Node, and some that are too old, from the registry, each in a folder of its own. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "nodes-"));
-  const installAll = async (versions: readonly string[]) => {
-    const nodes: [string, string][] = [];
-    for (const version of versions) {
-      nodes.push([version, await install(version, join(folder, version))]);
-    }
-    return nodes;
-  };
-  project.provide("nodes", await installAll(promisedNodes));
-  project.provide("oldNodes", await installAll(tooOldNodes));
+  const nodes: [string, string][] = [];
+  for (const version of [...promisedNodes, ...tooOldNodes]) {
+    nodes.push([version, await install(version, join(folder, version))]);
+  }
+  project.provide("nodes", nodes.slice(0, promisedNodes.length));
+  project.provide("oldNodes", nodes.slice(promisedNodes.length));
   return () => rm(folder, { recursive: true, force: true });
 }
 

@@ -66,13 +66,7 @@ export function plot(
     <line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}" />
     ${xTicks}
     <text class="label" x="${center}" y="${height - 4}" text-anchor="middle">${x.label}</text>
-    <text
-      class="label"
-      x="11"
-      y="${middle}"
-      text-anchor="middle"
-      transform="rotate(-90 11 ${middle})"
-    >
+    <text x="11" y="${middle}" text-anchor="middle" transform="rotate(-90 11 ${middle})">
       ${y.label}
     </text>
     ${draw({ x: (value) => round(xs(value)), y: (value) => round(ys(value)) })}

@@ -22,8 +22,7 @@ export const YES = 0.5;
 
 /** Returns the option of a value: of a score the level nearest to its mean, of a boolean 0 for yes, -1 for no. */
 export function pickOf({ type }: ShownQuestion, value: number): number {
-  if (type === "boolean") return value >= YES ? 0 : -1;
-  return Math.round(value);
+  return type === "boolean" ? (value >= YES ? 0 : -1) : Math.round(value);
 }
 
 /** A mail as the page shows it; its texts are printable. */

@@ -121,7 +121,7 @@ figure svg { max-width: 44rem; margin: 0 auto; }
   .figures { grid-template-columns: repeat(2, 1fr); }
   figure { padding: 1rem 0.6rem; }
   svg text { font-size: 15px; }
-  svg .label { display: none; } /* the caption says it too, and the numbers need its room */
+  svg .label, svg text[transform] { display: none; } /* the caption says it too, and the numbers need its room */
   svg text[text-anchor="middle"] { transform: translateY(7px); }
   .plan table, .plan tbody, .plan tr, .plan th { display: block; }
   .plan thead { display: none; }

@@ -40,14 +40,12 @@ const SENDERS_KEPT = 10_000;
  * @throws CliError when there are no results, or the page cannot be written.
  */
 export async function writeReport(command: ReportCommand, context: TriageContext): Promise<number> {
-  try {
-    return await makeAndWrite(command, context);
-  } catch (error) {
+  return await makeAndWrite(command, context).catch((error: unknown) => {
     throw toSortError(error);
-  }
+  });
 }
 
-// The journal's own errors have been told by then.
+// A CliError reports those of the journal already.
 function toSortError(error: unknown): unknown {
   if (!(error instanceof Error) || !("errcode" in error)) return error;
   const problem = printable`Cannot sort the mails in a temporary file: ${error.message}.`;

@@ -18,7 +18,7 @@ export interface ListQuery {
   readonly to: number;
   readonly isWhole: boolean;
   /** The option that a question's answer must pick; null for any. */
-  readonly kind: { readonly question: number; readonly pick: number } | null;
+  readonly kind: { readonly at: number; readonly pick: number } | null;
   /** Words that sender, subject or snippet must hold, in lower case. */
   readonly words: readonly string[];
   readonly onlyNew: boolean;
@@ -46,7 +46,7 @@ export async function findMails(
   for await (const { index, row } of packs.all()) {
     const head = unpackHead(row);
     if (index < from || index >= to || (onlyNew && !head.isNew) || !hasWords(head, words)) continue;
-    if (kind !== null && !isOfKind(row, kind, facts)) continue;
+    if (!isOfKind(row, kind, facts)) continue;
     const key = order === "urgent" ? urgencyOf(row, facts) : order === "sender" ? head.sender : 0;
     found.push({ index, key: typeof key === "string" ? key.toLowerCase() : key, day: head.day });
   }
@@ -64,13 +64,10 @@ function urgencyOf(row: PackedRow, { score, questions }: ScoreFacts): number {
   return score === -1 ? 0 : -(unpackValue(row, score, questions) ?? -1);
 }
 
-function isOfKind(
-  row: PackedRow,
-  { question: at, pick }: NonNullable<ListQuery["kind"]>,
-  { questions }: ScoreFacts,
-): boolean {
-  const [question, value] = [questions[at], unpackValue(row, at, questions)];
-  return question !== undefined && value !== null && pickOf(question, value) === pick;
+function isOfKind(row: PackedRow, kind: ListQuery["kind"], { questions }: ScoreFacts): boolean {
+  if (kind === null) return true;
+  const [question, value] = [questions[kind.at], unpackValue(row, kind.at, questions)];
+  return question !== undefined && value !== null && pickOf(question, value) === kind.pick;
 }
 
 function hasWords(

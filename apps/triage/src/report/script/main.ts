@@ -56,7 +56,7 @@ async function find(): Promise<void> {
   status.textContent = "Looking…";
   // The index of a section, or a question and its option.
   const [chosen = -1, pick] = section.value.split(":").filter(Boolean).map(Number);
-  const kind = pick === undefined ? null : { question: chosen, pick };
+  const kind = pick === undefined ? null : { at: chosen, pick };
   const at = kind === null ? chosen : -1;
   const before = facts.sections.slice(0, Math.max(0, at));
   const from = before.reduce((sum, { count }) => sum + count, 0);
