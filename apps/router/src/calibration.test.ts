@@ -96,6 +96,11 @@ const wrong: [what: string, content: string | null, message: string][] = [
     "was made for other questions than the one that picks a tier",
   ],
   [
+    "questions that are not named",
+    JSON.stringify({ ...fitting, questionHash: null }),
+    "does not name its questions",
+  ],
+  [
     "another question's parameters",
     JSON.stringify({ ...fitting, question: "scam" }),
     "corrects no choice of a tier",

@@ -68,12 +68,12 @@ test("explain and report show both values, and what the calibration rests on", a
   expect(page).toContain("answer 0.12, calibrated yes: 0.02");
 });
 
-test("a calibration for other questions is refused before anything is asked", async () => {
-  const { cwd, outcome, requests } = await triage(artifact({ questionHash: "another" }));
-  expect(outcome).toMatchObject({
-    exitCode: 1,
-    stderr: expect.stringContaining("was made for other questions than this run asks"),
-  });
+test.each([
+  ["for other questions", "another", "was made for other questions than this run asks"],
+  ["that names no questions", null, "does not name the questions it was made for"],
+])("a calibration %s is refused before anything is asked", async (_, questionHash, message) => {
+  const { cwd, outcome, requests } = await triage(artifact({ questionHash }));
+  expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(message) });
   expect(requests).toHaveLength(0);
   await expect(readResults(cwd)).rejects.toThrow("ENOENT");
 });

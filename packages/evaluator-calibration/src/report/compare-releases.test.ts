@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { columnOf, labelled, world } from "../testing/worlds.ts";
+import { columnOf, labelled, labelledWith, world } from "../testing/worlds.ts";
 import { compareLabelled, compareReleases } from "./compare-releases.ts";
 import { pairedDifference } from "../scores/paired-rows.ts";
 
@@ -31,6 +31,18 @@ test("on labelled records it is known which release is right more often", () => 
   expect(pair?.onlyBeforeRight).toBeGreaterThan(pair?.onlyAfterRight ?? 0);
   expect(pair?.pValue).toBeLessThan(0.001);
   expect(pair?.brierDifference.low).toBeGreaterThan(0);
+});
+
+test("a skipped record counts as wrong when a threshold is tried on the second release", () => {
+  const rows = world(400, () => 1);
+  const skips = labelledWith(rows, (index) => {
+    return index % 4 === 0 ? { truth: null, skipped: true } : {};
+  });
+  const locked = { question: "scam", action: "yes", threshold: 0.51, n: 90, wrong: 0 } as const;
+  const thresholds = [{ ...locked, maxRisk: 0.05, confidence: 0.95 }];
+  const pair = compareLabelled(labelled(rows), labelled(skips), { thresholds, seed: 1 });
+  expect(pair?.n).toBe(300);
+  expect(pair?.thresholds).toMatchObject([{ verdict: "broken" }]);
 });
 
 test("the interval of a difference of very many rows is that of their mean", () => {

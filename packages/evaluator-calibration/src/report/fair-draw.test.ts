@@ -47,6 +47,23 @@ test("what pick or chance drew is called unfair in few of many draws", () => {
   expect(unfair).toBeLessThanOrEqual(2);
 });
 
+test("labels of very different weights are worth as few as they are", () => {
+  const random = seededRandom(2);
+  const [low, high] = [rows.filter(({ p }) => p < 0.015), rows.filter(({ p }) => p >= 0.015)];
+  let unfair = 0;
+  for (let round = 0; round < 60; round += 1) {
+    const labels = [low, high].flatMap((stratum, at) => {
+      const n = at === 0 ? 30 : 300;
+      const drawn = n / stratum.length;
+      return shuffle([...stratum], random)
+        .slice(0, n)
+        .map(({ id }) => ({ id, drawn }));
+    });
+    if (!isFair(labels)) unfair += 1;
+  }
+  expect(unfair).toBeLessThanOrEqual(1);
+});
+
 test("labels of the sure records alone promise nothing, with weights that hardly differ too", () => {
   const answers = world(4000, (p) => p);
   const truths = answers.filter(({ p }) => p <= 0.03 || p >= 0.97).slice(0, 400);

@@ -172,6 +172,17 @@ test("four actions of a report are seldom broken, because they share the level",
   expect(brokenAlone / ROUNDS).toBeGreaterThan(0.1);
 });
 
+test("the first test has a third of the rows that the printed values allow, so a few bad ones at the top end nothing", () => {
+  const top = {
+    sureness: Array<number>(80).fill(1),
+    wrong: [1, 1, 1, ...Array<number>(77).fill(0)],
+  };
+  expect(learnThenTest(top.sureness, top.wrong, asked)).toBeNull();
+  const sureness = [...top.sureness, ...Array<number>(920).fill(0.97)];
+  const wrong = [...top.wrong, ...Array<number>(920).fill(0)];
+  expect(learnThenTest(sureness, wrong, asked)).toMatchObject({ threshold: 0.97, wrong: 3 });
+});
+
 test("an action that passes every test leaves its share of the level to the others", () => {
   const many = (n: number, wrong: number) => ({
     action: "yes" as const,

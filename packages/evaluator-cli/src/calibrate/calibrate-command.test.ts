@@ -41,6 +41,9 @@ test("where no threshold can be promised, --require ends with 3 and says what ca
   expect(stdout).toMatch(
     /no threshold can be promised from these labels; the smallest risk that can be is \d+(\.\d)? % at/,
   );
+  // Rounded up: a risk that was refused is never printed as the one that can be promised.
+  const risk = (await readReport(folder)).reports[0]?.actions[0]?.smallest?.risk ?? Number.NaN;
+  expect(stdout).toContain(`that can be is ${Math.floor(1000 * risk + 1) / 10} % at`);
   expect((await run(folder, calibrate)).exitCode).toBe(0);
 });
 
@@ -62,6 +65,17 @@ test("worthless answers permit nothing, on the terminal and on the page", async 
     );
     expect(text).not.toMatch(/act on|may act|costs least|on average only/i);
   }
+});
+
+test("a calibration of an earlier report is named if this one promises nothing", async () => {
+  const folder = await folderWith(1200);
+  await run(folder, calibrate);
+  const few = (await readFile(join(folder, "labels.ndjson"), "utf8")).split("\n").slice(0, 40);
+  await writeFile(join(folder, "labels.ndjson"), few.join("\n"));
+  const { stderr } = await run(folder, calibrate);
+  expect(stderr).toContain(
+    "calibration/calibration.json is of an earlier report; this one promises nothing.",
+  );
 });
 
 test("--action keeps the whole level for one act, and names the acts there are", async () => {

@@ -59,6 +59,8 @@ test("two engines stand side by side, and the same command again asks for nothin
   ]);
   const [scam, kind] = comparison.questions;
   expect(scam?.engines[0]?.report?.n).toBe(40);
+  // Two engines with two acts each share the level: 86 labels without an error, not 59.
+  expect(scam?.engines[0]?.report?.needed.forPromiseWithoutErrors).toBe(86);
   expect(scam?.engines[1]).toMatchObject({ flips: 0, difference: { n: 40, pValue: 1 } });
   expect(scam?.agreements[0]).toMatchObject({ n: 40, equalDecisions: 1 });
   expect(kind?.engines[0]?.report).toBeNull();

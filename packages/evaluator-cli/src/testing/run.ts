@@ -63,6 +63,7 @@ export async function readReport(folder: string) {
       actions: {
         action: string;
         promised: { threshold: number } | null;
+        smallest: { risk: number } | null;
         onAverage: number | null;
       }[];
     }[];
