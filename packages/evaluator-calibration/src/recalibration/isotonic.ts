@@ -1,5 +1,5 @@
 import { checkRows, type Numbers, type Weighted } from "../check-rows.ts";
-import { monotoneMeans, type Pool, poolRows } from "../scores/pool.ts";
+import { monotoneMeans, poolRows } from "../scores/pool.ts";
 
 /** A curve that never descends, through (x, y); straight between its points and flat outside. */
 export interface IsotonicFit {
@@ -10,11 +10,7 @@ export interface IsotonicFit {
 /** Returns the isotonic regression of truth on p. */
 export function fitIsotonic(p: Numbers, truth: Numbers, { weights }: Weighted = {}): IsotonicFit {
   checkRows(p, truth, { weights });
-  return fitIsotonicToPool(poolRows(p, truth, weights));
-}
-
-/** Returns the isotonic regression of pooled rows. */
-export function fitIsotonicToPool(pool: Pool): IsotonicFit {
+  const pool = poolRows(p, truth, weights);
   const fitted = monotoneMeans(pool.positives, pool.weights);
   // Inside a flat stretch no point is needed.
   const isEdge = (_: number, i: number) =>

@@ -14,7 +14,7 @@ const STEEPEST = 100;
 /** Returns the logistic regression of truth on the log odds of p (clipped at half a printed unit). */
 export function fitLogistic(p: Numbers, truth: Numbers, { weights }: Weighted = {}): LogisticFit {
   checkRows(p, truth, { weights });
-  return fitLogisticToPool(poolRows(p, truth, weights));
+  return fitPool(poolRows(p, truth, weights));
 }
 
 /** Returns the probability that a fitted line makes of a printed one. */
@@ -28,8 +28,8 @@ export function logOdds(p: number): number {
   return Math.log(clipped / (1 - clipped));
 }
 
-/** Fits the line to pooled rows by Newton's method, with shorter steps where a whole one makes it worse. */
-export function fitLogisticToPool(pool: Pool): LogisticFit {
+/** Newton's method, with shorter steps where a whole one makes it worse. */
+function fitPool(pool: Pool): LogisticFit {
   const odds = pool.values.map(logOdds);
   // One value, or one truth, says nothing about a slope.
   let fit: LogisticFit = { intercept: 0, slope: odds.some((x) => x !== odds[0]) ? 1 : 0 };

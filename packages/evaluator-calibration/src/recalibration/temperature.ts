@@ -23,22 +23,14 @@ export function fitTemperature(
   truth: Numbers,
   { weights }: Weighted = {},
 ): TemperatureFit {
-  const table = new PrintedTable(checkTable(P, truth, { weights }));
-  const temperature = temperatureOfRows(table, truth, { weights });
-  const shareOf = table.sharesAt(temperature);
-  const lossOf = (row: number) => -Math.log(shareOf(row, truth[row] as number));
+  const table = checkTable(P, truth, { weights });
+  const temperature = temperatureOf(new TemperatureSums(new PrintedTable(table), truth, weights));
+  const lossOf = (row: number) =>
+    -Math.log(shareAtTemperature(table, row * table.width + (truth[row] as number), temperature));
   return { temperature, logLoss: weightedMean(truth.length, weights, lossOf) };
 }
 
-/** Which rows of a table a fit takes. */
-export interface RowChoice extends Weighted {
-  /** @default all */
-  readonly rows?: Uint32Array | undefined;
-}
-
-/** Returns the temperature of some rows of a table. */
-export function temperatureOfRows(table: PrintedTable, truth: Numbers, choice: RowChoice): number {
-  const sums = new TemperatureSums(table, truth, choice);
+function temperatureOf(sums: TemperatureSums): number {
   const [coldest, hottest] = TEMPERATURE_LIMITS;
   let [low, high] = [1 / hottest, 1 / coldest];
   // The loss is convex in 1 / temperature: Newton's steps, kept within what is known.
@@ -71,8 +63,22 @@ export function applyTemperature(row: Numbers, temperature: number): number[] {
   return powers.map((power) => power / sum);
 }
 
+/** Returns the probability of one value of a table, by its index, at a temperature. */
+export function shareAtTemperature(
+  { width, values }: ProbabilityTable,
+  at: number,
+  temperature: number,
+): number {
+  const powerOf = (i: number) =>
+    Math.max(values[i] as number, HALF_A_PRINTED_UNIT) ** (1 / temperature);
+  let sum = 0;
+  const from = at - (at % width);
+  for (let i = from; i < from + width; i += 1) sum += powerOf(i);
+  return powerOf(at) / sum;
+}
+
 /** Printed rows by the index of each value among the distinct ones: a power is computed once a value. */
-export class PrintedTable {
+class PrintedTable {
   readonly width: number;
   readonly indices: Uint32Array;
   readonly logs: Float64Array;
@@ -82,19 +88,6 @@ export class PrintedTable {
     this.indices = new Uint32Array(values.length);
     const printed = indexHundredths(values, this.indices) ?? indexDistinct(values, this.indices);
     this.logs = Float64Array.from(printed, (p) => Math.log(Math.max(p, HALF_A_PRINTED_UNIT)));
-  }
-
-  /** Returns a function that computes the probability of one option of a row at a temperature. */
-  sharesAt(temperature: number): (row: number, option: number) => number {
-    const powers = this.logs.map((log) => Math.exp(log / temperature));
-    const { width, indices } = this;
-    return (row, option) => {
-      let sum = 0;
-      for (let i = row * width; i < (row + 1) * width; i += 1) {
-        sum += powers[indices[i] as number] as number;
-      }
-      return (powers[indices[row * width + option] as number] as number) / sum;
-    };
   }
 }
 
@@ -119,23 +112,22 @@ function indexDistinct(values: Numbers, indices: Uint32Array): number[] {
   return [...indexOf.keys()];
 }
 
-/** The slopes of the loss over 1 / temperature, of some rows. */
+/** The slopes of the loss over 1 / temperature. */
 class TemperatureSums {
   readonly #table: PrintedTable;
-  readonly #choice: RowChoice;
+  readonly #weights: Numbers | undefined;
   readonly #count: number;
   /** The weight of all rows, and the mean log of what is true. */
   #total = 0;
   #trueLog = 0;
 
-  constructor(table: PrintedTable, truth: Numbers, choice: RowChoice) {
+  constructor(table: PrintedTable, truth: Numbers, weights: Numbers | undefined) {
     this.#table = table;
-    this.#choice = choice;
-    this.#count = choice.rows?.length ?? truth.length;
+    this.#weights = weights;
+    this.#count = truth.length;
     const { width, indices, logs } = table;
-    for (let at = 0; at < this.#count; at += 1) {
-      const row = choice.rows === undefined ? at : (choice.rows[at] as number);
-      const weight = choice.weights === undefined ? 1 : (choice.weights[row] as number);
+    for (let row = 0; row < truth.length; row += 1) {
+      const weight = weights === undefined ? 1 : (weights[row] as number);
       const index = indices[row * width + (truth[row] as number)] as number;
       this.#total += weight;
       this.#trueLog += weight * (logs[index] as number);
@@ -144,14 +136,13 @@ class TemperatureSums {
   }
 
   slopesAt(beta: number): { slope: number; curve: number } {
-    const { rows, weights } = this.#choice;
+    const weights = this.#weights;
     const { width, indices, logs } = this.#table;
     const powers = logs.map((log) => Math.exp(beta * log));
     const firsts = powers.map((power, index) => power * (logs[index] as number));
     const seconds = firsts.map((first, index) => first * (logs[index] as number));
     let [slope, curve] = [0, 0];
-    for (let at = 0; at < this.#count; at += 1) {
-      const row = rows === undefined ? at : (rows[at] as number);
+    for (let row = 0; row < this.#count; row += 1) {
       const weight = weights === undefined ? 1 : (weights[row] as number);
       let sum = 0;
       let mean = 0;

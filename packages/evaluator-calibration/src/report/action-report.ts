@@ -47,11 +47,6 @@ export interface ActionReport {
   } | null;
 }
 
-/** Returns the actions on answers of a kind. */
-export function actionsOf(kind: LabelledRows["kind"]): readonly LockedThreshold["action"][] {
-  return kind === "boolean" ? ["yes", "no"] : ["top"];
-}
-
 /** Returns how sure a row is of an action, and whether acting on it would be wrong or cannot be told. */
 export function actionRows(
   { p, cameTrue }: { readonly p: Numbers; readonly cameTrue: Numbers },

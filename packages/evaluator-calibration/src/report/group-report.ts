@@ -1,7 +1,7 @@
 import type { LockedThreshold } from "../artifact/artifact.ts";
 import { holm } from "../scores/paired-rows.ts";
 import { twoSidedP } from "../math/special-functions.ts";
-import { type LabelledRows, takeRows, truthShares } from "./labelled-rows.ts";
+import { type LabelledRows, rowsByGroup, takeRows, truthShares } from "./labelled-rows.ts";
 import { brierOf, scoreRows } from "./score-report.ts";
 
 /** One group of rows. */
@@ -28,13 +28,7 @@ export function groupsOfRows(
   names: readonly string[],
   promisedTo: (group: string) => readonly LockedThreshold[],
 ): GroupReport[] {
-  const members = new Map<number, number[]>();
-  for (const [row, group] of rows.groupOf.entries()) {
-    const known = members.get(group);
-    if (known === undefined) members.set(group, [row]);
-    else known.push(row);
-  }
-  const groups = [...members].map(([group, taken]) =>
+  const groups = [...rowsByGroup(rows.groupOf)].map(([group, taken]) =>
     groupOf(names[group] ?? "(none)", takeRows(rows, taken)),
   );
   const judged = groups.filter(({ n }) => n >= LEAST_JUDGED);

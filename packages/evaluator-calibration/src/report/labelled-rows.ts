@@ -116,12 +116,33 @@ export function takeTested(rows: TestedRows, taken: readonly number[]): TestedRo
   const { weights } = rows;
   return {
     ids: taken.map((row) => rows.ids[row] ?? ""),
-    p: Float64Array.from(taken, (row) => rows.p[row] as number),
-    cameTrue: Uint8Array.from(taken, (row) => rows.cameTrue[row] as number),
-    weights: weights && Float64Array.from(taken, (row) => weights[row] as number),
-    groupOf: Int32Array.from(taken, (row) => rows.groupOf[row] as number),
-    clusterOf: Int32Array.from(taken, (row) => rows.clusterOf[row] as number),
+    p: gather(rows.p, taken),
+    cameTrue: gather(rows.cameTrue, taken),
+    weights: weights && gather(weights, taken),
+    groupOf: gather(rows.groupOf, taken),
+    clusterOf: gather(rows.clusterOf, taken),
   };
+}
+
+function gather<TArray extends Float64Array | Uint8Array | Uint32Array | Int32Array>(
+  values: TArray,
+  taken: readonly number[],
+): TArray {
+  // The first values are overwritten; a mapping from() takes ten times as long.
+  const gathered = values.slice(0, taken.length) as TArray;
+  for (let at = 0; at < taken.length; at += 1) gathered[at] = values[taken[at] as number] as number;
+  return gathered;
+}
+
+/** Returns the rows of each group. */
+export function rowsByGroup(groupOf: Int32Array): Map<number, number[]> {
+  const members = new Map<number, number[]>();
+  for (const [row, group] of groupOf.entries()) {
+    const known = members.get(group);
+    if (known === undefined) members.set(group, [row]);
+    else known.push(row);
+  }
+  return members;
 }
 
 /** Returns some of the rows, in the order of their indexes. */
@@ -139,8 +160,8 @@ export function takeRows<TRows extends Omit<LabelledRows, "tested">>(
     ...rows,
     ...takeTested(rows, taken),
     table: { width, values },
-    truth: Uint32Array.from(taken, (row) => rows.truth[row] as number),
-    top: Uint32Array.from(taken, (row) => rows.top[row] as number),
+    truth: gather(rows.truth, taken),
+    top: gather(rows.top, taken),
   };
 }
 

@@ -11,7 +11,6 @@ import {
   type ActionOptions,
   type ActionReport,
   actionRows,
-  actionsOf,
   reportAction,
   toLocked,
 } from "./action-report.ts";
@@ -19,9 +18,9 @@ import { type CurveReport, curveOfRows } from "./curve-report.ts";
 import { type GroupReport, groupsOfRows, LEAST_JUDGED } from "./group-report.ts";
 import { isFairDraw } from "./fair-draw.ts";
 import {
-  indexesWhere,
   type LabelledRows,
   onePerCluster,
+  rowsByGroup,
   takeTested,
   type TestedRows,
   toLabelledRows,
@@ -124,7 +123,8 @@ function draftOf(
   const noPromise = reasonForNoPromise(rows, labelers, isFairDraw(joined.column, tested));
   const isWanted = (action: LockedThreshold["action"]) =>
     wanted?.some((one) => one.question === question && one.action === action) ?? true;
-  const actions = rows.ids.length < LEAST_JUDGED ? [] : actionsOf(kind).filter(isWanted);
+  const possible = kind === "boolean" ? (["yes", "no"] as const) : (["top"] as const);
+  const actions = rows.ids.length < LEAST_JUDGED ? [] : possible.filter(isWanted);
   const parts = [{ group: null, part: tested }, ...(hasGroups ? judgedGroups(tested, join) : [])];
   const promises = parts.flatMap(({ group, part }) =>
     actions.map((action) => {
@@ -143,9 +143,10 @@ function draftOf(
 }
 
 function judgedGroups(tested: TestedRows, { groups }: LabelJoin) {
-  return groups.list.flatMap((group, index) => {
-    const taken = indexesWhere(tested.groupOf, (other) => other === index);
-    return taken.length < LEAST_JUDGED ? [] : [{ group, part: takeTested(tested, taken) }];
+  return [...rowsByGroup(tested.groupOf)].flatMap(([index, taken]) => {
+    const group = groups.list[index];
+    if (group === undefined || taken.length < LEAST_JUDGED) return [];
+    return [{ group, part: takeTested(tested, taken) }];
   });
 }
 
