@@ -99,20 +99,13 @@ export function weightedMean(
   return sum / total;
 }
 
-/** Returns by what weights are multiplied to sum up to the equal rows they are worth. */
-export function effectiveScale(weights: Numbers): number {
-  let [sum, squares] = [0, 0];
-  for (let i = 0; i < weights.length; i += 1) {
-    sum += weights[i] as number;
-    squares += (weights[i] as number) ** 2;
-  }
-  return sum / squares;
-}
-
 /** Returns how many equal rows rows are worth by their weights (Kish). */
 export function effectiveRows(length: number, weights: Numbers | undefined): number {
   if (weights === undefined) return length;
-  let sum = 0;
-  for (let i = 0; i < length; i += 1) sum += weights[i] as number;
-  return sum * effectiveScale(weights);
+  let [sum, squares] = [0, 0];
+  for (let i = 0; i < length; i += 1) {
+    sum += weights[i] as number;
+    squares += (weights[i] as number) ** 2;
+  }
+  return sum ** 2 / squares;
 }

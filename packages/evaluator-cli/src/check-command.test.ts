@@ -48,7 +48,7 @@ test.each([
   [
     "to questions that are not known",
     { questionHash: null },
-    "The questions of the answers are not known",
+    "400 labelled answers and the calibration may be of different questions: only the calibration",
   ],
 ])("answers %s are refused, and nothing else is printed", async (_, later, message) => {
   const folder = await promisedFolder(later);

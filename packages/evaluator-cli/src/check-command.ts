@@ -4,6 +4,7 @@ import {
   AnswerTable,
   type CalibrationArtifact,
   checkThreshold,
+  type InputRecord,
   type JoinedColumn,
   LabelJoin,
   readAnswerRecord,
@@ -72,55 +73,35 @@ async function check(words: readonly string[], context: CliContext): Promise<num
       : (await readAnswers(values.answers, { last }, context)).table;
   const join = new LabelJoin(table, { last, allowUnknown: values["allow-unknown"] });
   const labels = { name: values.labels, path: resolve(context.cwd, values.labels), csv: true };
-  const used = usedLabels(artifact);
+  const { fittedOn } = artifact;
+  const made = new Set(fittedOn.ids);
+  let used = 0;
   const { sha256 } = await readRecords(labels, context, (record) => {
-    if (!used.takes(record.value)) join.add(record, labels.name);
+    // A label that made the promise cannot test it.
+    if (made.has(hashOfId(idIn(record)))) used += 1;
+    else join.add(record, labels.name);
   });
   const columns = join.columns.filter(({ column }) =>
     artifact.thresholds.some(({ question }) => question === column.question),
   );
-  refuseUsed({ columns, used: used.count, isSameFile: sha256 === artifact.fittedOn.hash });
+  if (sha256 === fittedOn.hash || (used > 0 && columns.length === 0)) {
+    const problem = "These labels made the promise, so they cannot test it.";
+    throw new CliError(`${problem} Label other records of the same model and questions.`);
+  }
   for (const { column, rows } of columns) refuseOthers(artifact, column.source, rows.length);
   const checks = checkAll(artifact, columns);
-  const notes = describeLimits(artifact, used.count);
+  const notes = describeLimits(artifact, used);
   if (values.json) context.stdout.write(`${JSON.stringify({ notes, checks }, null, 2)}\n`);
   else context.stdout.write([...notes, ...checks.map(describeCheck), ""].join("\n"));
   return endingOf(checks);
 }
 
-/** Labels that made the promise cannot test it: they are left out, and counted. */
-function usedLabels({ fittedOn }: CalibrationArtifact) {
-  const hashes = new Set(fittedOn.ids);
-  return {
-    count: 0,
-    takes(value: unknown): boolean {
-      const { id } = (typeof value === "object" && value !== null ? value : {}) as { id?: unknown };
-      const isNamed = typeof id === "string" || typeof id === "number";
-      const isUsed = isNamed && hashes.has(hashOfId(String(id)));
-      if (isUsed) this.count += 1;
-      return isUsed;
-    },
-  };
+function idIn({ value }: InputRecord): string {
+  const { id } = (typeof value === "object" && value !== null ? value : {}) as { id?: unknown };
+  return typeof id === "string" || typeof id === "number" ? String(id) : "";
 }
 
-/** @throws CliError if no label is left but those that made the promise. */
-function refuseUsed({
-  columns,
-  used,
-  isSameFile,
-}: {
-  readonly columns: readonly JoinedColumn[];
-  readonly used: number;
-  readonly isSameFile: boolean;
-}): void {
-  if (!isSameFile && (used === 0 || columns.length > 0)) return;
-  const problem = "These labels made the promise, so they cannot test it.";
-  throw new CliError(`${problem} Label other records of the same model and questions.`);
-}
-
-function nameOf(model: string | null): string {
-  return model ?? "a model that is not named";
-}
+const unnamed = "a model that is not named";
 
 /** @throws CliError for answers that the thresholds were not promised for. */
 function refuseOthers(
@@ -128,19 +109,16 @@ function refuseOthers(
   source: AnswerSource,
   labels: number,
 ): void {
-  if (source.modelId !== model.id) {
-    throw new CliError(
-      printable`${String(labels)} labelled answers are of ${nameOf(source.modelId)}; the thresholds were promised for ${nameOf(model.id)}. Check that model's answers, or calibrate again.`,
-    );
-  }
-  if (source.questionHash === questionHash) return;
-  const [has, lacks] =
-    questionHash === null ? ["the answers", "the calibration"] : ["the calibration", "the answers"];
   const isNamed = source.questionHash !== null && questionHash !== null;
+  const problem =
+    source.modelId !== model.id
+      ? `are of ${source.modelId ?? unnamed}; the thresholds were promised for ${model.id ?? unnamed}`
+      : isNamed
+        ? "are to other questions than the thresholds were promised for"
+        : `and the calibration may be of different questions: only ${questionHash === null ? "the answers" : "the calibration"} name them by a question hash`;
+  if (source.modelId === model.id && source.questionHash === questionHash) return;
   throw new CliError(
-    isNamed
-      ? printable`${String(labels)} labelled answers are to other questions than the thresholds were promised for. Check answers to the same questions, or calibrate again.`
-      : `The questions of ${lacks} are not known (no question hash), and those of ${has} are, so nothing shows that they are the same. Check answers that keep the hash, such as a journal, or calibrate again.`,
+    printable`${String(labels)} labelled answers ${problem}. Check answers of the same model to the same questions, or calibrate again.`,
   );
 }
 

@@ -1,6 +1,5 @@
 import {
   type ActionReport,
-  type Estimate,
   type JoinCounts,
   type QuestionReport,
   type ThresholdCheck,
@@ -76,8 +75,9 @@ export function describePermissions(
     : [constant];
 }
 
-/** Returns how many of all yes and of all no are answered so at 0.5. */
-export function describeRates(tpr: Estimate, tnr: Estimate): string {
+/** Returns how many of all yes and of all no are answered so at 0.5; null without yes and no. */
+export function describeRates({ tpr, tnr }: QuestionReport): string | null {
+  if (tpr === null || tnr === null) return null;
   return `yes to ${percent(tpr.value)} of all yes (TPR; ${range(tpr)}), no to ${percent(tnr.value)} of all no (TNR; ${range(tnr)})`;
 }
 

@@ -89,15 +89,11 @@ export function filterRows(rows: LabelledRows, isTaken: (id: string) => boolean)
 /** Returns one row of each cluster, the same in any order, and all rows without one. */
 export function onePerCluster(rows: TestedRows): TestedRows {
   const shareOf = (row: number) => hashToShare(rows.ids[row] as string, DEFAULT_SEED);
-  const chosen = new Map<number, number>();
-  for (const [row, cluster] of rows.clusterOf.entries()) {
-    const best = chosen.get(cluster);
-    if (best === undefined || shareOf(row) < shareOf(best)) chosen.set(cluster, row);
-  }
-  const taken = [...rows.clusterOf.keys()].filter((row) => {
-    const cluster = rows.clusterOf[row] as number;
-    return cluster === -1 || chosen.get(cluster) === row;
-  });
+  const taken = [...rowsByGroup(rows.clusterOf)].flatMap(([cluster, members]) =>
+    cluster === -1
+      ? members
+      : members.reduce((one, other) => (shareOf(other) < shareOf(one) ? other : one)),
+  );
   return takeTested(rows, taken);
 }
 

@@ -27,7 +27,7 @@ import {
 } from "./labelled-rows.ts";
 import { agreementsOf, type Labeler, type LabelerAgreement, labelersOf } from "./labelers.ts";
 import { recalibrateRows, type RecalibrationReport } from "./recalibrate.ts";
-import { type ScoreReport, scoreRows } from "./score-report.ts";
+import { type Estimate, type ScoreReport, scoreRows, shareOfRows } from "./score-report.ts";
 import { type WorstRow, worstRows } from "./worst-rows.ts";
 
 /** How many more labels it takes. */
@@ -55,6 +55,9 @@ export interface QuestionReport {
   /** `useful`, or `worthless` where the labels do not show it to beat the constant predictor. */
   readonly verdict: "useful" | "worthless" | "one truth only";
   readonly scores: ScoreReport;
+  /** Of a boolean at 0.5: the share of all yes answered with yes, and of all no with no. */
+  readonly tpr: Estimate | null;
+  readonly tnr: Estimate | null;
   /** Null under 30 rows. */
   readonly curve: CurveReport | null;
   /** Empty under 30 rows. */
@@ -180,12 +183,14 @@ function toReport(
     clusters: isOnePer ? null : clustersOf(rows.tested),
     verdict,
     scores,
+    tpr: rows.kind === "boolean" ? rateOf(rows, 1) : null,
+    tnr: rows.kind === "boolean" ? rateOf(rows, 0) : null,
     curve: n >= LEAST_JUDGED ? curveOfRows(rows, seed) : null,
     actions: actions.map((action) =>
       reportAction(rows, action, { search: searchOf(action) ?? null, options }),
     ),
     noPromise,
-    recalibration: recalibrateRows(rows, seed),
+    recalibration: recalibrateRows(rows),
     groups: hasGroups ? groupsOfRows(rows, join.groups.list, promisedTo) : [],
     worst: worstRows(rows),
     needed: {
@@ -195,6 +200,11 @@ function toReport(
     },
     counts: join.countsOf(rows.question),
   };
+}
+
+function rateOf({ truth, top, weights }: LabelledRows, side: 0 | 1): Estimate {
+  const isHit = (row: number) => top[row] === side;
+  return shareOfRows({ truth, weights }, (row) => truth[row] === side, isHit);
 }
 
 function clustersOf({ clusterOf }: TestedRows): QuestionReport["clusters"] {

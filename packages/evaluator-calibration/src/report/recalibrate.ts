@@ -1,5 +1,5 @@
 import type { Recalibration } from "../artifact/artifact.ts";
-import { hashToShare } from "../math/random.ts";
+import { DEFAULT_SEED, hashToShare } from "../math/random.ts";
 import { applyIsotonic, fitIsotonic } from "../recalibration/isotonic.ts";
 import { applyLogistic, fitLogistic } from "../recalibration/logistic.ts";
 import {
@@ -28,12 +28,12 @@ export const LEAST_FITTED_OF_EACH = 20;
 const LEAST_FOR_ISOTONIC = 1000;
 
 /** Returns the recalibration that helps most on held-out rows, where one does. */
-export function recalibrateRows(rows: LabelledRows, seed: number): RecalibrationReport {
+export function recalibrateRows(rows: LabelledRows): RecalibrationReport {
   const reason = reasonForNone(rows);
   if (reason !== null) return { recalibration: null, heldOut: null, note: reason };
   // Of very many rows two parts are as good as five, and faster.
   const parts = rows.ids.length > 50_000 ? 2 : 5;
-  const folds = foldsOf(rows, parts, seed);
+  const folds = foldsOf(rows, parts);
   const others = Array.from({ length: parts }, (_, fold) =>
     takeRows(
       rows,
@@ -84,10 +84,10 @@ function noteOf(recalibration: Recalibration): string | null {
 }
 
 /** Which part of the rows a row is in, by its id: the same in any order. */
-function foldsOf({ ids }: LabelledRows, parts: number, seed: number): Uint8Array {
+function foldsOf({ ids }: LabelledRows, parts: number): Uint8Array {
   const folds = new Uint8Array(ids.length);
   for (let row = 0; row < ids.length; row += 1) {
-    folds[row] = Math.floor(parts * hashToShare(ids[row] as string, seed));
+    folds[row] = Math.floor(parts * hashToShare(ids[row] as string, DEFAULT_SEED));
   }
   return folds;
 }

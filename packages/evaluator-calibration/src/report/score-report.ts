@@ -28,9 +28,6 @@ export interface ScoreReport {
   /** From always giving the base rate (0) to knowing (1); of scores by ranked probability, else by Brier score. */
   readonly skill: Estimate;
   readonly accuracy: Estimate;
-  /** Of a boolean, acting at 0.5: the share of all yes answered with yes, and of all no with no. */
-  readonly tpr: Estimate | null;
-  readonly tnr: Estimate | null;
   /** Of a boolean 0 to 1, of options and levels summed over them: 0 to 2. */
   readonly brier: number;
   readonly logLoss: LogLoss;
@@ -56,17 +53,9 @@ export function scoreRows(rows: LabelledRows): ScoreReport {
   const [own, constant] =
     kind === "score" ? rankedDistances(rows, shares) : brierDistances(rows, shares);
   const commonest = shares.indexOf(Math.max(...shares));
-  const rateOf = (side: 0 | 1) =>
-    shareOfRows(
-      rows,
-      (row) => truth[row] === side,
-      (row) => top[row] === side,
-    );
   return {
     skill: skillOf(own, constant, weights),
     accuracy: shareOfRows(rows, isAny, (row) => top[row] === truth[row]),
-    tpr: kind === "boolean" ? rateOf(1) : null,
-    tnr: kind === "boolean" ? rateOf(0) : null,
     brier: weightedMean(n, weights, (i) =>
       kind === "score" ? brierOf(rows, i) : (own[i] as number),
     ),
@@ -92,7 +81,7 @@ function isAny(): boolean {
 
 /** Returns the share of some rows that are hit, by weight, with its 95 % interval; NaN without such rows. */
 export function shareOfRows(
-  { truth, weights }: LabelledRows,
+  { truth, weights }: Pick<LabelledRows, "truth" | "weights">,
   isCounted: (row: number) => boolean,
   isHit: (row: number) => boolean,
 ): Estimate {

@@ -151,7 +151,7 @@ function testsOf(sureness: Numbers, wrong: Numbers, options: TestOptions): Promi
   const order =
     thresholds === undefined
       ? orderOf(counts, { ...options, lowest })
-      : Array.from(thresholds, toHundredths);
+      : Array.from(thresholds, toHundredths).filter((at) => at >= toHundredths(lowest));
   return order.map((at) => {
     const [acted, isWrong] = [sums.acted[at] ?? 0, sums.wrong[at] ?? 0];
     const pValue = acted === 0 ? 1 : binomialAtMost(isWrong, acted, maxRisk);

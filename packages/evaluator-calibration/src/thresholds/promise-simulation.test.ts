@@ -183,6 +183,16 @@ test("the first test has a third of the rows that the printed values allow, so a
   expect(learnThenTest(sureness, wrong, asked)).toMatchObject({ threshold: 0.97, wrong: 3 });
 });
 
+test("no threshold on the other side of 0.5 is tested, named or not", () => {
+  const sureness = [...Array<number>(200).fill(0.9), ...Array<number>(200).fill(0.3)];
+  const wrong = sureness.map(() => 0);
+  for (const more of [{}, { thresholds: [0.9, 0.3] }]) {
+    expect(learnThenTest(sureness, wrong, { ...asked, ...more })?.threshold).toBe(0.9);
+    const all = learnThenTest(sureness, wrong, { ...asked, ...more, lowest: 0 });
+    expect(all?.threshold).toBe(0.3);
+  }
+});
+
 test("an action that passes every test leaves its share of the level to the others", () => {
   const many = (n: number, wrong: number) => ({
     action: "yes" as const,

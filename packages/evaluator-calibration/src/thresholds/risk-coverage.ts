@@ -3,7 +3,7 @@ import {
   checkLengths,
   checkProbabilities,
   checkWeights,
-  effectiveScale,
+  effectiveRows,
   type Numbers,
   type Weighted,
 } from "../check-rows.ts";
@@ -94,7 +94,7 @@ export function riskCoverage(
 ): RiskCoveragePoint[] {
   const counts = countRisks(confidence, wrong, { weights });
   const sums = cumulate(counts);
-  const scale = weights === undefined ? 1 : effectiveScale(weights);
+  const scale = effectiveRows(confidence.length, weights) / counts.total;
   const printed = [...counts.rows.keys()].filter((at) => (counts.rows[at] as number) > 0);
   return printed.toReversed().map((at) => {
     const [acted, bad] = [sums.acted[at] as number, sums.wrong[at] as number];

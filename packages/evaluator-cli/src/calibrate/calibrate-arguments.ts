@@ -91,6 +91,7 @@ export function parseCalibrateArguments(words: readonly string[]): CalibrateArgu
       `--${option} takes a column that groups labels, such as --${option} group.`,
     );
   }
+  const actions = values.action?.map(readAction);
   return {
     labels,
     answers: readAnswerNames(values.answers, more),
@@ -98,8 +99,8 @@ export function parseCalibrateArguments(words: readonly string[]): CalibrateArgu
     maxRisk: readShare("--require", values.require ?? "5%"),
     isRequired: values.require !== undefined,
     confidence: readShare("--confidence", values.confidence),
-    questions: values.question,
-    actions: values.action?.map(readAction),
+    questions: values.question ?? actions?.map(({ question }) => question),
+    actions,
     model: values.model,
     by: values.by,
     onePer: values["one-per"],

@@ -89,6 +89,11 @@ test("--action keeps the whole level for one act, and names the acts there are",
   const text = await readFile(join(folder, "calibration", "calibration.json"), "utf8");
   const { thresholds } = JSON.parse(text) as { thresholds: { level: number }[] };
   expect(thresholds.map(({ level }) => level)).toEqual([expect.closeTo(0.05, 12)]);
+  const answers = await readFile(join(folder, "answers.ndjson"), "utf8");
+  await writeFile(join(folder, "answers.ndjson"), answers + answers.replaceAll('"scam"', '"deal"'));
+  const two = [...calibrate, "--action", "scam=no", "--require", "5%"];
+  expect(await run(folder, two)).toMatchObject({ exitCode: 0 });
+  expect((await readReport(folder)).reports).toHaveLength(1);
   const misfit = await run(folder, [...calibrate, "--action", "scam=top"]);
   expect(misfit.exitCode).toBe(2);
   expect(misfit.stderr).toContain(
@@ -200,60 +205,6 @@ test("answers that keep no question hash get one by --questions, and a line says
   const other = await run(folder, [...calibrate, "--questions", "q.json"]);
   expect(other.exitCode).toBe(1);
   expect(other.stderr).toContain("given to other questions than those of --questions");
-});
-
-test("a skipped record is out of the scores, and counts as wrong in a promise", async () => {
-  const folder = await folderWith(1200);
-  const promisedOf = async () => (await readReport(folder)).reports[0]?.actions[0]?.promised;
-  await run(folder, calibrate);
-  const before = await promisedOf();
-  expect(before).toMatchObject({ threshold: 0.9, n: 600, wrong: 12 });
-  const skipped = new Set(["r0", "r14", "r28"]);
-  const rows = (await readFile(join(folder, "labels.ndjson"), "utf8")).trimEnd().split("\n");
-  const withSkips = rows.map((line) => {
-    const label = JSON.parse(line) as { id: string };
-    return JSON.stringify(
-      skipped.has(label.id) ? { id: label.id, truth: null, skipped: true } : label,
-    );
-  });
-  await writeFile(join(folder, "labels.ndjson"), withSkips.join("\n"));
-  const { stdout } = await run(folder, calibrate);
-  expect(stdout).toContain("1,200 joined, 3 skipped,");
-  expect((await readReport(folder)).reports[0]?.n).toBe(1197);
-  expect(await promisedOf()).toMatchObject({ threshold: 0.9, n: 600, wrong: 15 });
-});
-
-test("labels of one thread are named as dependent, and --one-per promises from one of each", async () => {
-  const folder = await folderWith(1200, { wrongEvery: 400 });
-  const rows = (await readFile(join(folder, "labels.ndjson"), "utf8")).trimEnd().split("\n");
-  const inThreads = rows.map((line, index) =>
-    JSON.stringify({ ...(JSON.parse(line) as object), group: `t${Math.floor(index / 4)}` }),
-  );
-  await writeFile(join(folder, "labels.ndjson"), inThreads.join("\n"));
-  const line =
-    "your 1,200 labels come from 300 groups; labels of one group are not independent (--one-per group)";
-  expect((await run(folder, calibrate)).stdout).toContain(line);
-  const { stdout } = await run(folder, [...calibrate, "--one-per", "group"]);
-  expect(stdout).not.toContain("not independent");
-  const [report] = (await readReport(folder)).reports;
-  expect(report?.n).toBe(1200);
-  const tested = report?.actions.map(({ promised }) => (promised as { n: number } | null)?.n ?? 0);
-  expect(tested?.[0]).toBeGreaterThan(100);
-  expect((tested?.[0] ?? 0) + (tested?.[1] ?? 0)).toBeLessThanOrEqual(300);
-});
-
-test("groups share the level, and each has its own promise", async () => {
-  const folder = await folderWith(1200, { wrongEvery: 400 });
-  await run(folder, [...calibrate, "--by", "group"]);
-  const [report] = (await readReport(folder)).reports;
-  const levels = report?.actions.map(
-    ({ promised }) => (promised as { level: number } | null)?.level,
-  );
-  expect(levels?.[0]).toBeCloseTo(0.05 / 6, 12);
-  expect(report?.groups).toMatchObject([
-    { group: "home", promised: [{ action: "yes", maxRisk: 0.05 }, { action: "no" }] },
-    { group: "work", promised: [{ action: "yes" }, { action: "no" }] },
-  ]);
 });
 
 test("--json prints the numbers of the page", async () => {

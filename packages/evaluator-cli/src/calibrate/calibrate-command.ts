@@ -57,7 +57,9 @@ async function calibrate(options: CalibrateArguments, context: CliContext): Prom
   const labelsFile = await readRecords(file, context, (record) => {
     labels.add(record, options.labels);
   });
-  for (const option of ["by", "onePer"] as const) checkColumn(option, labels, options);
+  const { groups, clusters } = labels;
+  checkColumn({ option: "--by", column: options.by, names: groups.list }, options);
+  checkColumn({ option: "--one-per", column: options.onePer, names: clusters.list }, options);
   const input = { answers, join: labels, labelsFile };
   const report = buildReport(input, options);
   if (report.reports.length === 0) {
@@ -95,16 +97,16 @@ function checkAsked({ columns }: AnswerTable, asked: string | null): void {
 
 /** @throws CliError for a column that no label has. */
 function checkColumn(
-  option: "by" | "onePer",
-  { groups, clusters }: LabelJoin,
-  { labels, ...options }: CalibrateArguments,
+  {
+    option,
+    column,
+    names,
+  }: { option: string; column: string | undefined; names: readonly string[] },
+  { labels }: CalibrateArguments,
 ): void {
-  const column = options[option];
-  const names = option === "by" ? groups : clusters;
-  if (column === undefined || names.list.length > 0) return;
+  if (column === undefined || names.length > 0) return;
   const what = printable`No label of ${labels} has anything in the column "${column}".`;
-  const typed = option === "by" ? "--by" : "--one-per";
-  throw new CliError(`${what} Name another with ${typed}, or leave it out.`);
+  throw new CliError(`${what} Name another with ${option}, or leave it out.`);
 }
 
 /** @throws UsageError for an action on a question that has no labels, or is of another kind. */
@@ -175,6 +177,7 @@ function describeQuestion(
   const { scores, source, curve, recalibration } = question;
   const { skill, accuracy, constant } = scores;
   const basis = describeBasis(source.basis);
+  const rates = describeRates(question);
   return [
     question.sentence,
     ...(basis === null ? [] : [`  ${basis}`]),
@@ -190,9 +193,7 @@ function describeQuestion(
           `  miscalibration    ${curve.miscalibration.toFixed(4)}; by chance up to ${curve.miscalibrationByChance.toFixed(4)}`,
           `  ECE (secondary)   ${curve.calibrationError.equalWidth.toFixed(3)}; by chance ${curve.calibrationError.equalWidthByChance.toFixed(3)}`,
         ]),
-    ...(scores.tpr === null || scores.tnr === null
-      ? []
-      : [`  answers at 0.5    ${describeRates(scores.tpr, scores.tnr)}`]),
+    ...(rates === null ? [] : [`  answers at 0.5    ${rates}`]),
     ...describePermissions(question, report).map((line) => `  ${line}`),
     ...(recalibration.heldOut === null || recalibration.recalibration === null
       ? []

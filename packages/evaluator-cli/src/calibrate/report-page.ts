@@ -71,17 +71,14 @@ function questionSection(question: Reported, report: CalibrationReport): Html {
 function tiles(question: Reported): Html {
   const { scores, curve, n } = question;
   const { skill, accuracy, constant } = scores;
-  const rates =
-    scores.tpr === null || scores.tnr === null
-      ? ""
-      : `. At 0.5 ${describeRates(scores.tpr, scores.tnr)}`;
+  const rates = describeRates(question);
   const weighted = question.isWeighted ? "; weighted by how they were drawn" : "";
   return html`<dl class="tiles">
     ${tile("Skill", percent(skill.value), `${range(skill)}; always the base rate: 0 %. ${lossesOf(question)}`)}
     ${tile(
       "Accuracy",
       percent(accuracy.value),
-      `${range(accuracy)}; always “${constant.always}”: ${percent(constant.accuracy)}. Log loss ${scores.logLoss.value.toFixed(3)}, base rate ${constant.logLoss.toFixed(3)}${rates}`,
+      `${range(accuracy)}; always “${constant.always}”: ${percent(constant.accuracy)}. Log loss ${scores.logLoss.value.toFixed(3)}, base rate ${constant.logLoss.toFixed(3)}${rates === null ? "" : `. At 0.5 ${rates}`}`,
     )}
     ${tile(
       "Miscalibration",
