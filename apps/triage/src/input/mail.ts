@@ -137,12 +137,7 @@ export function describeDateGap(mail: MailDays): string {
   const ahead = (Date.parse(mail.date) - Date.parse(day)) / MS_PER_DAY;
   const days = Math.abs(ahead);
   if (!(days > USUAL_DAYS)) return "";
-  const gap =
-    days < 61
-      ? `${days} days`
-      : days < 731
-        ? `${Math.floor(days / 30.44)} months`
-        : `${Math.floor(days / 365.25)} years`;
+  const gap = days < 731 ? `${days} days` : `${Math.floor(days / 365.25)} years`;
   return `dated ${gap} ${ahead > 0 ? "ahead" : "behind"}`;
 }
 
