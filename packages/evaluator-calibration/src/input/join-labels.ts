@@ -15,11 +15,11 @@ export interface JoinedColumn {
   readonly groupOf: number[];
   readonly clusterOf: number[];
   readonly labelerOf: number[];
-  /** What each labeler said, of rows that several labelled. */
+  /** The labels of each row that several labelers have. */
   readonly votes: Map<number, Vote[]>;
 }
 
-/** What one labeler said of a record: its truth, or −1 for a skip. */
+/** The label of one labeler: a truth, or −1 for a skip. */
 interface Vote {
   readonly labeler: number;
   readonly truth: number;

@@ -82,9 +82,8 @@ function mixtureNotes(reports: readonly QuestionReport[]): string[] {
 }
 
 /**
- * Returns what is worth keeping: null where nothing was learnt, a text where it cannot be kept
- * because it was learnt from more than one source. `asked` is the hash of the questions, for answers
- * that do not keep it.
+ * Returns the artifact of a report: null if it has no threshold and no recalibration, a text if these
+ * are of more than one source. `asked` is the hash of the questions, for answers that do not keep it.
  */
 export function toArtifact(
   { reports, files }: CalibrationReport,
