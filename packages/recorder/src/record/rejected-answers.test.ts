@@ -103,6 +103,7 @@ test.each<[string, string, Parameters<typeof liveService>[0]]>([
 
 test.each<[string, string, Parameters<typeof liveService>[0]]>([
   ["an error", "it answered 429, not 200", (answer) => (answer.status = 429)],
+  ["a conflict", "it answered 409, not 200", (answer) => (answer.status = 409)],
   ["a redirect", "it answered 302, not 200", (answer) => (answer.status = 302)],
   ["a page", "its body is not JSON", (answer) => (answer.body = "<html></html>")],
   ["nothing", "its body is not JSON", (answer) => (answer.body = "")],
