@@ -5,6 +5,7 @@ import { columnsOf } from "evaluator-cli-kit";
 import { expect, test, vi } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
+import { formatRecords } from "./write-records.ts";
 
 const nasty = [
   "=cmd|'/c calc'!A0",
@@ -48,6 +49,15 @@ test("CSV has a header and a row for each record, and no cell a spreadsheet woul
     expect.stringContaining('"say ""hi"", then bye"'),
   ]);
   expect(rows[0]).toMatch(/,receipt,0\.9,2,0\.8,0\.03,0\.12$/);
+});
+
+test("CSV with long cells comes in pieces of about a megabyte", async () => {
+  const rows = Array.from({ length: 6 }, () => ({ id: "x".repeat(600_000) }));
+  const pieces: string[] = [];
+  for await (const piece of formatRecords(rows, { format: "csv", names: ["id"] })) {
+    pieces.push(piece);
+  }
+  expect(pieces.map(({ length }) => Math.round(length / 600_000))).toEqual([2, 2, 2]);
 });
 
 test("NDJSON has one record a line, as it is", async () => {

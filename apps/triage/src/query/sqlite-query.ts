@@ -36,9 +36,6 @@ export class SqliteQuery implements AsyncDisposable {
       // Neither this program's variables nor its flags, which may name a file with keys.
       env: { SQLITE_TMPDIR: this.#folder, TMP: this.#folder },
       execArgv: [],
-      // Ctrl-C in a terminal goes to all processes of a group; the parent ends this one.
-      detached: true,
-      windowsHide: true,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       signal: context.signal,
       killSignal: "SIGKILL",
