@@ -48,6 +48,8 @@ test("all rows come, under the names they have", async () => {
   expect(read.rows).toHaveLength(2500);
   expect(read.rows[0]).toEqual(["m-0", "one", 2500]);
   expect(await ask("select from mails where false")).toMatchObject({ names: [], rows: [] });
+  const limit = await ask("select current_setting('statement_timeout')", { timeoutMs: 5000 });
+  expect(limit.rows).toEqual([["5s"]]); // which ends it on the server if this process is killed
   expect((await ask("values (1, null, row(1, 2))")).rows).toEqual([[1, null, "(1,2)"]]);
 });
 
