@@ -162,8 +162,7 @@ const forgetFuture = `
   where job.name = supervised.name and state = 'active' and heartbeat_on > clock_timestamp()
 `;
 
-// With pg-boss's own clock, the supervision of a machine that sets its clock back an hour stops for
-// that hour.
+// With pg-boss's own clock, a machine that sets its clock back an hour stops supervising for an hour.
 const clock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
 
 /** Makes or upgrades the tables of pg-boss; writes nothing where they are up to date. */

@@ -172,10 +172,7 @@ const refuseStatement = `
     on conflict do nothing
 `;
 
-/**
- * Opens a run again that has ended: for the records that failed, for a larger budget, and for chunks
- * that lost answers. Reads no answers, of which there may be millions.
- */
+/** Opens a run again that has ended, for what is left; reads no answers, which may be millions. */
 export async function reopenRun(
   query: Query,
   { run, queue, lost = [] }: { run: number; queue: ChunkQueue; lost?: readonly number[] },

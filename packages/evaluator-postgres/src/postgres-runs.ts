@@ -72,9 +72,8 @@ export class PostgresRuns implements AsyncDisposable {
    */
   async reopen(run: number, lost: readonly number[]): Promise<void> {
     const chunks = [...new Set(lost.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
-    await this.#database.transaction(({ query }) =>
-      reopenRun(query, { run, queue: this.#queue, lost: chunks }),
-    );
+    const options = { run, queue: this.#queue, lost: chunks };
+    await this.#database.transaction(({ query }) => reopenRun(query, options));
   }
 
   /** Returns all runs, the oldest first. */

@@ -83,11 +83,7 @@ interface RunPlan {
   readonly begun: RunInfo | null;
 }
 
-async function planRun(
-  runs: PostgresRuns,
-  known: readonly RunInfo[],
-  context: RunContext,
-): Promise<RunPlan> {
+async function planRun(runs: PostgresRuns, known: readonly RunInfo[], context: RunContext) {
   const hash = setupHash(context);
   const length = Math.min(context.input.length, context.run.limit);
   const alike = known.filter(
@@ -99,10 +95,7 @@ async function planRun(
   return { ...(isWhole ? planned : await planWith(runs, context)), begun };
 }
 
-async function planWith(
-  runs: PostgresRuns | null,
-  context: RunContext,
-): Promise<Omit<RunPlan, "begun">> {
+async function planWith(runs: PostgresRuns | null, context: RunContext) {
   const digest = createHash("sha256").update(setupHash(context));
   const journal = runs && {
     statusesOf: (keys: readonly string[]) => runs.statusesOf(keys.map(toRunKey)),

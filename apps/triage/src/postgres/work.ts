@@ -143,11 +143,8 @@ export async function workOnRuns(
   }
 }
 
-async function workOnEach(
-  command: WorkCommand,
-  { context, ...setting }: WorkSetting,
-): Promise<number> {
-  const { runs } = setting;
+async function workOnEach(command: WorkCommand, setting: WorkSetting): Promise<number> {
+  const { runs, context } = setting;
   const { stderr, signal, service } = context;
   for (let worked = 0; ; worked += 1) {
     const info = command.run === null ? await nextRun(runs, service) : await runs.get(command.run);
@@ -161,7 +158,7 @@ async function workOnEach(
       return 0;
     }
     checkOpen(info);
-    const outcome = await workWithOthers(info, { ...setting, context });
+    const outcome = await workWithOthers(info, setting);
     const last = await runs.get(info.run);
     stderr.write(describeRun(last, outcome));
     if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);

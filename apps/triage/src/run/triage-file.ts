@@ -86,11 +86,7 @@ async function dryRun(context: RunContext): Promise<string> {
   return describeDryRun(plan, estimate, context);
 }
 
-/**
- * Returns what the calls of a plan that have no answer will take, and at what price.
- *
- * @param mails - How many calls are to be made. @default as many as the plan knows of
- */
+/** Returns what the open calls of a plan, or so many of them, will take, and at what price. */
 export async function estimateFor(
   plan: CallPlan,
   context: RunContext,
