@@ -52,6 +52,11 @@ export function describeWait(ms: number): string {
   return `${Math.ceil(ms / unitMs)} ${name}`;
 }
 
+/** Rounds a delay in milliseconds up to whole microseconds, so that the clock moves when it has passed. */
+export function wholeMicroseconds(ms: number): number {
+  return Math.ceil(ms * 1000) / 1000;
+}
+
 /** Returns the time since an instant of a clock in milliseconds, to the microsecond. */
 export function elapsedMs(clock: Clock, sinceMs: number): number {
   return Math.round((clock.now() - sinceMs) * 1000) / 1000;

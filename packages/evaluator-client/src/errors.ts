@@ -68,6 +68,7 @@ export interface TimeoutErrorDetails {
   limit: "attempt" | "deadline";
   maybeBilled: boolean;
   retryAfterMs?: number | null;
+  cause?: unknown;
 }
 
 /** A time limit of this client passed before a whole response arrived. */
@@ -80,7 +81,8 @@ export class TimeoutError extends ConnectionError {
   readonly retryAfterMs: number | null;
 
   constructor(message: string, details: TimeoutErrorDetails) {
-    super(message, { maybeBilled: details.maybeBilled, isRetryable: details.limit === "attempt" });
+    const { maybeBilled, limit, cause } = details;
+    super(message, { maybeBilled, isRetryable: limit === "attempt", cause });
     this.timeoutMs = details.timeoutMs;
     this.limit = details.limit;
     this.retryAfterMs = details.retryAfterMs ?? null;

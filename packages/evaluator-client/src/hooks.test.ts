@@ -29,11 +29,25 @@ test("tells of each attempt and each wait, in order", async () => {
   });
   expect(events).toMatchObject([
     { attempt: 1, status: 429, durationMs: 0, error: { name: "GatewayRateLimitError" } },
-    { attempt: 2, reason: "rate-limit", delayMs: 2200 },
+    { attempt: 2, reason: "backoff", delayMs: 2200 },
     { attempt: 2, status: 500, durationMs: 0, error: { name: "StatusError" } },
     { attempt: 3, reason: "backoff", delayMs: 500 },
     { attempt: 3, status: 200, durationMs: 0, error: null },
   ]);
+});
+
+test("tells of the wait of a call that is held back by a limit", async () => {
+  const clock = new ManualClock();
+  const fetch = async () => Response.json({}, { status: 429, headers: { "Retry-After": "2" } });
+  const waits: unknown[] = [];
+  const transport = gatewayTransport({ apiKey: "a-key", fetch });
+  const onWait: Hooks["onWait"] = (event) => waits.push(event);
+  const options = { transport, onWait, maxRetries: 1, limits: {} };
+  const evaluator = createEvaluator(options, { clock, random: () => 1 });
+  for (let call = 0; call < 4; call += 1) evaluator.evaluate(emailRequest).catch(() => undefined);
+  await clock.advance(0);
+  expect(waits.at(-1)).toEqual({ attempt: 2, reason: "rate-limit", delayMs: 2200 });
+  await clock.advance(60_000);
 });
 
 test("gives the answer even when a callback throws", async () => {

@@ -30,7 +30,7 @@ test("tells attempts, waits and failures in one line each", async () => {
     expect.stringMatching(
       /^warn: evaluator: call 1 attempt 1 failed after 0 ms: GatewayRateLimitError: /,
     ),
-    "info: evaluator: call 1 waits 2200 ms before attempt 2 (rate-limit)",
+    "info: evaluator: call 1 waits 2200 ms before attempt 2 (backoff)",
     expect.stringMatching(/^warn: evaluator: call 1 attempt 2 failed after 0 ms: StatusError: /),
     "info: evaluator: call 1 waits 500 ms before attempt 3 (backoff)",
     expect.stringMatching(/^warn: evaluator: call 1 attempt 3 failed after 0 ms: StatusError: /),

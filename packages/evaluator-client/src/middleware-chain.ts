@@ -1,8 +1,17 @@
 import type { Clock } from "./clock.ts";
+import type { EvaluatorError } from "./errors.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { Questions } from "./questions/question.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
+
+/** How long a call waits before it fails. */
+export interface WaitLimit {
+  /** The longest time that the call waits for a pause of the service and for retries, in milliseconds. */
+  readonly maxWaitMs: number;
+  /** Whether the call may fail early with this error, which caused the wait. */
+  isMeant(error: EvaluatorError): boolean;
+}
 
 /** The call that a middleware is around. */
 export interface MiddlewareCall {
@@ -15,6 +24,8 @@ export interface MiddlewareCall {
   /** Where it would go, where the transport says so. */
   readonly target: TransportTarget | undefined;
   readonly clock: Clock;
+  /** Ends the waits of this call for a pause of the service or a retry early. */
+  limitWait(this: void, limit: WaitLimit): void;
   /** Estimates what one evaluation of a request sends, by its length. */
   estimate(request: EvaluationRequest): CallEstimate;
 }

@@ -1,74 +1,83 @@
-/** Outcomes that are on their way, given in one order or another; null stands for the end. */
-export interface Outcomes<TItem> {
-  /** How many are on their way or wait to be taken. */
-  readonly size: number;
-  add(outcome: Promise<TItem | null>): void;
-  /** The next one, or null when there is none any more. */
-  next(): Promise<TItem | null>;
-}
+// With one call that waits for a minute, a fast batch goes on for this many outcomes, about 10 MB.
+const MOST_BEHIND = 4096;
 
-/** Yields outcomes in the order in which they were added. */
-export class InputOrder<TItem> implements Outcomes<TItem> {
-  readonly #outcomes: Promise<TItem | null>[] = [];
+/** How a call ended: with an item, with null at the end of the input, or with a failure. */
+type Outcome<TItem> =
+  | { readonly item: TItem | null; readonly failed: false }
+  | { readonly failure: unknown; readonly failed: true };
 
-  get size(): number {
-    return this.#outcomes.length;
-  }
-
-  add(outcome: Promise<TItem | null>): void {
-    // A rejection that nobody has awaited yet must not end the process.
-    outcome.catch(() => undefined);
-    this.#outcomes.push(outcome);
-  }
-
-  async next(): Promise<TItem | null> {
-    return (await this.#outcomes.shift()) ?? null;
-  }
-}
-
-/** Yields outcomes as they come, and the first failure after all of them. */
-export class CompletionOrder<TItem> implements Outcomes<TItem> {
-  readonly #items: TItem[] = [];
+/** The outcomes of a batch on their way to its consumer, in input order or as the calls end. */
+export class Outcomes<TItem> {
+  readonly #order: "input" | "completion";
   readonly #signal: AbortSignal;
+  /** In input order with a place for each call; else only those that ended. */
+  readonly #places: { outcome?: Outcome<TItem> }[] = [];
   #pending = 0;
-  #failures: unknown[] = [];
+  /** How many at the front have ended. */
+  #ready = 0;
+  readonly #failures: unknown[] = [];
   #wake: () => void = () => undefined;
 
   /** @param signal - Ends the waiting for outcomes: its reason is thrown at once. */
-  constructor(signal: AbortSignal) {
+  constructor(order: "input" | "completion", signal: AbortSignal) {
+    this.#order = order;
     this.#signal = signal;
     signal.addEventListener("abort", () => this.#wake(), { once: true });
   }
 
-  get size(): number {
-    return this.#pending + this.#items.length;
+  /**
+   * Whether another call may begin: fewer than `readAhead` are in flight or can be taken, and not
+   * too many wait behind one that has not ended.
+   */
+  hasRoom(readAhead: number): boolean {
+    const behind = this.#order === "input" ? this.#places.length - this.#pending - this.#ready : 0;
+    return this.#pending + this.#ready < readAhead && behind < MOST_BEHIND;
   }
 
-  add(outcome: Promise<TItem | null>): void {
+  /** Adds a call that begins. */
+  add(call: Promise<TItem | null>): void {
     this.#pending += 1;
-    outcome
-      .then(
-        (item) => item !== null && this.#items.push(item),
-        (failure: unknown) => this.#failures.push(failure),
-      )
-      .finally(() => {
-        this.#pending -= 1;
-        this.#wake();
-      });
+    const place: { outcome?: Outcome<TItem> } = {};
+    if (this.#order === "input") this.#places.push(place);
+    const settle = (outcome: Outcome<TItem>) => {
+      this.#pending -= 1;
+      place.outcome = outcome;
+      this.#settled(place, outcome);
+      this.#wake();
+    };
+    call.then(
+      (item) => settle({ item, failed: false }),
+      (failure: unknown) => settle({ failure, failed: true }),
+    );
   }
 
-  async next(): Promise<TItem | null> {
-    for (;;) {
-      this.#signal.throwIfAborted();
-      const item = this.#items.shift();
-      if (item !== undefined) return item;
-      if (this.#pending === 0) return this.#end();
-      await new Promise<void>((resolve) => (this.#wake = resolve));
+  /**
+   * Returns the next item, null at the end, or undefined while there is none yet.
+   *
+   * @throws the failure of a call: in its place, or after all items in the order of completion.
+   */
+  take(): TItem | null | undefined {
+    this.#signal.throwIfAborted();
+    if (this.#ready > 0) {
+      this.#ready -= 1;
+      const outcome = this.#places.shift()?.outcome;
+      if (outcome?.failed) throw outcome.failure;
+      return outcome?.item;
     }
-  }
-
-  #end(): null {
+    if (this.#pending > 0) return undefined;
     if (this.#failures.length > 0) throw this.#failures[0];
     return null;
+  }
+
+  /** Waits until a call ends or the signal aborts. */
+  change(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  #settled(place: { outcome?: Outcome<TItem> }, outcome: Outcome<TItem>): void {
+    if (this.#order === "input") {
+      while (this.#places[this.#ready]?.outcome !== undefined) this.#ready += 1;
+    } else if (outcome.failed) this.#failures.push(outcome.failure);
+    else if (outcome.item !== null) this.#ready = this.#places.push(place);
   }
 }

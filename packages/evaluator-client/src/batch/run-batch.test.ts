@@ -184,3 +184,22 @@ test.each<[string, object]>([
   const run = () => runBatch({ requests: [], limits: wrong, signal: undefined, evaluateUntil });
   expect(run).toThrow(expect.objectContaining({ name: "ConfigurationError", option }));
 });
+
+test("in input order, outcomes behind a call that waits stop the reading at 4,096", async () => {
+  const read: number[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const evaluateUntil = () => async (request: EvaluationRequest) => {
+    if (request.state === "0") await promise;
+    return evaluationOf(request);
+  };
+  const limits = { concurrency: 4 };
+  const requests = endlessly(read);
+  const batch = runBatch({ requests, limits, signal: undefined, evaluateUntil });
+  const first = batch.next();
+  for (let turn = 0; turn < 2000; turn += 1) await settled();
+  expect(read.length).toBeGreaterThanOrEqual(4096);
+  expect(read.length).toBeLessThanOrEqual(4096 + 64);
+  resolve();
+  expect(await first).toMatchObject({ value: { index: 0 } });
+  await batch.return(undefined);
+});

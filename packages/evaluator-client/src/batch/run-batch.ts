@@ -9,7 +9,7 @@ import type { State } from "../questions/state.ts";
 import type { Questions } from "../questions/question.ts";
 import { Semaphore } from "../semaphore.ts";
 import { OrderedReader } from "./ordered-reader.ts";
-import { CompletionOrder, InputOrder, type Outcomes } from "./outcomes.ts";
+import { Outcomes } from "./outcomes.ts";
 
 /** One request's outcome, with its position in the input from 0. */
 export type BatchItem<TQuestions extends Questions = Questions> =
@@ -61,8 +61,10 @@ export interface BatchLimits {
   /** Requests in flight at once, at most. @default 8 */
   concurrency?: number;
   /**
-   * Requests read from the input and not yet taken by the consumer, at most: in flight, waiting or
-   * ended. More of them keep a slow call from holding up the others. @default 16 times `concurrency`
+   * Requests read from the input that are in flight, wait to be sent, or have an outcome that the
+   * consumer can take. In input order, up to 4,096 more outcomes are kept behind a slower call.
+   *
+   * @default 16 times `concurrency`
    */
   readAhead?: number;
   /** Yields the outcomes in the order of the input, or as the calls end. @default "input" */
@@ -125,14 +127,14 @@ async function* giveOutcomes<TQuestions extends Questions>(
   const ask = options.evaluateUntil(stop.signal);
   const { checkOpen } = options;
   const progress = { reader, semaphore, totals, ask, checkOpen, signal: stop.signal };
-  const outcomes: Outcomes<BatchItem<TQuestions>> =
-    order === "completion" ? new CompletionOrder(stop.signal) : new InputOrder();
+  const outcomes = new Outcomes<BatchItem<TQuestions>>(order, stop.signal);
   try {
     for (;;) {
-      while (!reader.isOver && outcomes.size < readAhead) outcomes.add(askNext(progress));
-      const item = await outcomes.next();
+      while (!reader.isOver && outcomes.hasRoom(readAhead)) outcomes.add(askNext(progress));
+      const item = outcomes.take();
       if (item === null) return undefined;
-      yield item;
+      if (item === undefined) await outcomes.change();
+      else yield item;
     }
   } finally {
     signal?.removeEventListener("abort", onAbort);

@@ -17,8 +17,8 @@ const inFlight: [string, (socket: Socket) => void][] = [
   ["in the body", (socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{")],
 ];
 const waiting: [string, (socket: Socket) => void][] = [
-  ["backoff", (socket) => socket.resetAndDestroy()],
-  ["rate-limit", (socket) => socket.write(limited)],
+  ["a backoff", (socket) => socket.resetAndDestroy()],
+  ["the wait after a stray refusal", (socket) => socket.write(limited)],
 ];
 
 describe.each(waysAndServers)("%s", (way, transportTo, listen) => {
@@ -33,13 +33,17 @@ describe.each(waysAndServers)("%s", (way, transportTo, listen) => {
     onTestFinished(() => server[Symbol.asyncDispose]());
     const clock = new ManualClock();
     const transport = transportTo(server.origin);
-    const onWait = ({ reason }: { reason: string }) => waits.resolve(reason);
+    const paused = Promise.withResolvers<void>();
+    const onWait = ({ reason }: { reason: string }) => {
+      waits.resolve(reason);
+      if (reason === "rate-limit") paused.resolve();
+    };
     const evaluator = createEvaluator({ transport, onWait }, { clock, random: () => 1 });
     const controller = new AbortController();
     const { signal } = controller;
     const evaluate = () =>
       evaluator.evaluate(emailRequest, { signal }).catch((thrown: unknown) => thrown);
-    return { server, clock, controller, evaluate, answered, waits };
+    return { server, clock, controller, evaluate, answered, waits, paused };
   }
 
   /** Checks that nothing listens or waits any more, and that time sends nothing more. */
@@ -63,24 +67,28 @@ describe.each(waysAndServers)("%s", (way, transportTo, listen) => {
     await expectNothingLeft(call, 1);
   });
 
-  test.each(waiting)("an abort in %s settles at once and leaves nothing", async (wait, respond) => {
-    const call = await connect(respond);
-    const outcome = call.evaluate();
-    expect(await call.waits.promise).toBe(wait);
-    await setImmediate();
-    call.controller.abort(reason);
-    expect(await outcome).toBe(reason);
-    await expectNothingLeft(call, 1);
-  });
+  test.each(waiting)(
+    "an abort in %s settles at once and leaves nothing",
+    async (_wait, respond) => {
+      const call = await connect(respond);
+      const outcome = call.evaluate();
+      expect(await call.waits.promise).toBe("backoff");
+      await setImmediate();
+      call.controller.abort(reason);
+      expect(await outcome).toBe(reason);
+      await expectNothingLeft(call, 1);
+    },
+  );
 
-  test("an abort ends calls that never got through the gate", async () => {
+  test("an abort ends calls that wait for a pause of all, sent before or not", async () => {
     const call = await connect((socket) => socket.write(limited));
-    const first = call.evaluate();
-    expect(await call.waits.promise).toBe("rate-limit");
+    const first = Array.from({ length: 4 }, call.evaluate);
+    await call.paused.promise;
     const others = [call.evaluate(), call.evaluate()];
     call.controller.abort(reason);
-    expect(await Promise.all([first, ...others])).toEqual([reason, reason, reason]);
-    await expectNothingLeft(call, 1);
+    const outcomes = await Promise.all([...first, ...others]);
+    expect(outcomes.every((outcome) => outcome === reason)).toBe(true);
+    await expectNothingLeft(call, 4);
   });
 
   test("an abort before the call sends nothing", async () => {

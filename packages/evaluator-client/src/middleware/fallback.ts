@@ -14,6 +14,11 @@ export interface FallbackOptions {
    * and answers that break the contract
    */
   on?: readonly ErrorClass[];
+  /**
+   * How long a call waits for a pause of the first service, and for its retries, before the second
+   * one is asked, in milliseconds. @default 1000
+   */
+  maxWaitMs?: number;
 }
 
 const evaluatorSchema = z.custom(
@@ -22,12 +27,14 @@ const evaluatorSchema = z.custom(
 );
 const optionsSchema = optionsObject({
   on: z.optional(z.array(z.custom((value) => typeof value === "function", "it is a class"))),
+  maxWaitMs: z.optional(z.number().check(z.nonnegative())),
 });
 
 /**
- * Makes a middleware that asks another evaluator, over another transport, once a call has failed for
- * good. The evaluation's `transport` and `modelId` say who answered; where the other one fails too,
- * its error is thrown. Signal and headers of the call go along. It is not closed with the evaluator that it helps.
+ * Makes a middleware that asks another evaluator, over another transport, if a call fails or would
+ * wait longer than `maxWaitMs` for a pause or a retry. While the first service is paused, one call
+ * at the end of each pause probes it. The evaluation's `transport` and `modelId` show who answered; if
+ * the other evaluator fails too, its error is thrown. Signal and headers of the call go along. It is not closed with the evaluator that it helps.
  *
  * @throws {ConfigurationError} when an option is wrong.
  * @example
@@ -39,10 +46,13 @@ const optionsSchema = optionsObject({
 export function fallback(evaluator: Evaluator, options: FallbackOptions = {}): Middleware {
   checkOptions(z.object({ evaluator: evaluatorSchema }), { evaluator });
   checkOptions(optionsSchema, options);
-  const { on } = options;
-  const isMeant = (error: unknown) =>
-    on === undefined ? isWorthAnother(error) : on.some((kind) => error instanceof kind);
-  return async (request, next, { signal, headers }) => {
+  const { on, maxWaitMs = 1000 } = options;
+  const isOf = (error: unknown) => on?.some((kind) => error instanceof kind) === true;
+  // A probe that is not answered in time has the error that began the pause as its cause.
+  const isMeant = (error: unknown): boolean =>
+    on === undefined ? isWorthAnother(error) : isOf(error) || isOf((error as Error).cause);
+  return async (request, next, { signal, headers, limitWait }) => {
+    limitWait({ maxWaitMs, isMeant });
     try {
       return await next(request);
     } catch (error) {

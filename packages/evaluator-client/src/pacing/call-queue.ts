@@ -1,5 +1,23 @@
 import { type Clock, describeWait } from "../clock.ts";
-import { TimeoutError } from "../errors.ts";
+import { type EvaluatorError, TimeoutError } from "../errors.ts";
+
+/** Until when a call waits for a pause to end, and for which errors it then fails. */
+export interface Patience {
+  /** Monotonic time in milliseconds. */
+  readonly endsAtMs: number;
+  /** Whether the call may fail with the error that began the pause. */
+  isMeant(cause: EvaluatorError): boolean;
+}
+
+/** The reason why a call left the queue during a pause, because its patience ended. */
+export class OutOfPatience {
+  /** The error that began the pause. */
+  readonly cause: EvaluatorError;
+
+  constructor(cause: EvaluatorError) {
+    this.cause = cause;
+  }
+}
 
 /** A call that asks to be sent. */
 export interface PacedCall {
@@ -12,19 +30,23 @@ export interface PacedCall {
   readonly deadlineAtMs: number;
   /** The whole deadline, for messages, in milliseconds. */
   readonly deadlineMs: number;
+  /** Ends the wait for a pause before the deadline does. @default none */
+  readonly patience?: Patience | undefined;
   /** Called when the call has to wait: for how long, in milliseconds, or null when that is open. */
   onWait?(delayMs: number | null): void;
 }
 
-/** Leave to send one request; exactly one of its methods is called when the request ends. */
+/** A grant to send one request; exactly one of its methods is called when the request ends. */
 export interface Admission {
+  /** The error that began the pause which this request is to end, if it is the probe after one. */
+  readonly probes?: EvaluatorError | null;
   /** An answer came; null where it does not say how many tokens it took. */
   succeeded(tokensUsed: number | null): void;
   /**
-   * The service said that it is over its limit; returns whether the pacer takes it for one and makes
-   * everyone wait, or for a stray answer, after which only this call waits, by itself.
+   * The service refused the request (429, 503). Returns "limit" if all calls now wait, or "stray" if
+   * only this call is to wait, by itself.
    */
-  throttled(retryAfterMs: number | null): "limit" | "stray";
+  throttled(retryAfterMs: number | null, cause?: EvaluatorError): "limit" | "stray";
   /** It ended in any other way. */
   ended(): void;
 }
@@ -35,18 +57,25 @@ export interface Waiter extends PacedCall {
   reject(reason: unknown): void;
 }
 
+/** What a queue reports. */
+export interface QueueEvents {
+  /** A call left by its signal or deadline. */
+  onLeave(): void;
+  /** The patience of a call ended. */
+  onImpatient(): void;
+}
+
 /** The calls that wait to be sent, in order; each leaves it by its signal or deadline as well. */
 export class CallQueue {
   readonly #waiters: Waiter[] = [];
   /** Those who wait, in order. */
   readonly waiters: readonly Waiter[] = this.#waiters;
   readonly #clock: Clock;
-  readonly #onLeave: () => void;
+  readonly #on: QueueEvents;
 
-  /** @param onLeave - Called when a call left by its signal or deadline. */
-  constructor(clock: Clock, onLeave: () => void) {
+  constructor(clock: Clock, on: QueueEvents) {
     this.#clock = clock;
-    this.#onLeave = onLeave;
+    this.#on = on;
   }
 
   /** Joins at the end; returns what the waiting ends with, and leaves no listener or timer behind. */
@@ -55,12 +84,15 @@ export class CallQueue {
       const { signal } = call;
       const giveUp = (reason: unknown) => {
         this.leave(waiter).reject(reason);
-        this.#onLeave();
+        this.#on.onLeave();
       };
       const onAbort = () => giveUp(signal?.reason);
-      const cancelDeadline = this.#atDeadline(call, () => giveUp(pastDeadline(call, null)));
+      const pastAllTime = () => giveUp(pastDeadline(call, null));
+      const cancelDeadline = this.#at(call.deadlineAtMs, pastAllTime);
+      const cancelPatience = this.#at(call.patience?.endsAtMs, () => this.#on.onImpatient());
       const release = () => {
         cancelDeadline();
+        cancelPatience();
         signal?.removeEventListener("abort", onAbort);
       };
       const waiter: Waiter = {
@@ -101,9 +133,18 @@ export class CallQueue {
     }
   }
 
-  #atDeadline({ deadlineAtMs }: PacedCall, callback: () => void): () => void {
-    if (deadlineAtMs === Number.POSITIVE_INFINITY) return () => undefined;
-    return this.#clock.schedule(Math.max(0, deadlineAtMs - this.#clock.now()), callback);
+  /** Rejects those whose patience ends before a pause, with the error that began it. */
+  rejectImpatient(endsAtMs: number, cause: EvaluatorError): void {
+    for (const waiter of this.#waiters.filter(({ patience }) => {
+      return patience !== undefined && endsAtMs >= patience.endsAtMs && patience.isMeant(cause);
+    })) {
+      this.leave(waiter).reject(new OutOfPatience(cause));
+    }
+  }
+
+  #at(atMs = Number.POSITIVE_INFINITY, callback: () => void): () => void {
+    if (atMs === Number.POSITIVE_INFINITY) return () => undefined;
+    return this.#clock.schedule(Math.max(0, atMs - this.#clock.now()), callback);
   }
 }
 

@@ -1,14 +1,15 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import * as z from "zod/mini";
 import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
-import { ConfigurationError } from "../errors.ts";
+import { ConfigurationError, type EvaluatorError, RateLimitError } from "../errors.ts";
 import { checkOptions, hasMethods, optionsObject } from "../options.ts";
 import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
 import { LeasedSlots } from "./leased-slots.ts";
 import type { LimitStore } from "./limit-store.ts";
 import { type Pacer, SHARE_OF_LIMIT } from "./pacer.ts";
 import { type RateLimits, rateLimitsSchema, scaleLimits } from "./rate-limits.ts";
-import { LimitDetector, retryDelayMs } from "./gate.ts";
+import { RefusalRow, retryDelayMs } from "./pause.ts";
+import { IN_A_ROW } from "./rate-estimate.ts";
 
 // With one call to a lease, a store that takes 50 ms leaves a fifth of 1,200 a minute unused.
 const LEASE_MS = 100;
@@ -72,7 +73,7 @@ export function sharedPacer(
 
 /**
  * Sends at the instants that are leased, asks for the next ones shortly before they are used up, and
- * pauses with everyone when {@link LimitDetector} sees a limit.
+ * pauses with everyone after several refusals in a row.
  */
 class SharedPacer implements Pacer, AsyncDisposable {
   readonly countsTokens: boolean;
@@ -81,7 +82,9 @@ class SharedPacer implements Pacer, AsyncDisposable {
   readonly #leaseMs: number;
   readonly #slots: LeasedSlots;
   readonly #queue: CallQueue;
-  readonly #detector = new LimitDetector();
+  readonly #row = new RefusalRow();
+  #sent = 0;
+  #cause: EvaluatorError = pausedElsewhere();
   #pausedAtMs = Number.NEGATIVE_INFINITY;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #throttledInARow = 0;
@@ -96,7 +99,10 @@ class SharedPacer implements Pacer, AsyncDisposable {
     this.#clock = clock;
     this.#random = random;
     this.#leaseMs = leaseMs;
-    this.#queue = new CallQueue(clock, () => this.#wake());
+    this.#queue = new CallQueue(clock, {
+      onLeave: () => this.#wake(),
+      onImpatient: () => this.#rejectLate(),
+    });
     this.#slots = new LeasedSlots({
       ...options,
       limits: scaleLimits(options.limits, SHARE_OF_LIMIT),
@@ -116,7 +122,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
     const admission = this.#queue.join(call);
     const pausedMs = this.#pausedMs();
     call.onWait?.(pausedMs > 0 ? pausedMs : null);
-    this.#queue.rejectPastDeadline(pausedMs);
+    this.#rejectLate();
     this.#wake();
     return admission;
   }
@@ -175,29 +181,36 @@ class SharedPacer implements Pacer, AsyncDisposable {
   }
 
   #pass(tokens: number, passedAtMs: number): Admission {
+    const attempt = this.#sent;
+    this.#sent += 1;
     return {
       succeeded: (tokensUsed) => {
         this.#throttledInARow = 0;
-        this.#detector.succeeded();
+        this.#row.succeeded(attempt);
         this.#slots.correct((tokensUsed ?? tokens) - tokens);
       },
-      throttled: (retryAfterMs) => this.#throttled(passedAtMs, retryAfterMs),
+      throttled: (retryAfterMs, cause) => {
+        // An answer to a call from before the pause is old news.
+        if (passedAtMs < this.#pausedAtMs) return this.#refusedBefore(retryAfterMs);
+        const isLimit = this.#row.add(attempt) >= IN_A_ROW || this.#throttledInARow > 0;
+        if (isLimit) this.#startPause(retryAfterMs, cause);
+        return isLimit ? "limit" : "stray";
+      },
       ended: () => undefined,
     };
   }
 
-  #throttled(passedAtMs: number, retryAfterMs: number | null): "limit" | "stray" {
-    // An answer to a call from before the pause is old news.
-    if (passedAtMs < this.#pausedAtMs) {
-      if (this.#pausedMs() === 0) return "stray";
-      if ((retryAfterMs ?? 0) > this.#pausedMs()) this.#pauseAll(retryAfterMs ?? 0);
-      return "limit";
-    }
-    if (!this.#detector.throttled(false)) return "stray";
+  #refusedBefore(retryAfterMs: number | null): "limit" | "stray" {
+    if (this.#pausedMs() === 0) return "stray";
+    if ((retryAfterMs ?? 0) > this.#pausedMs()) this.#pauseAll(retryAfterMs ?? 0);
+    return "limit";
+  }
+
+  #startPause(retryAfterMs: number | null, cause = this.#cause): void {
     const [retries, random] = [this.#throttledInARow, this.#random()];
     this.#throttledInARow += 1;
+    this.#cause = cause;
     this.#pauseAll(retryDelayMs({ retries, isThrottled: true, retryAfterMs, random }));
-    return "limit";
   }
 
   #pauseAll(ms: number): void {
@@ -209,12 +222,21 @@ class SharedPacer implements Pacer, AsyncDisposable {
     const nowMs = this.#clock.now();
     if (this.#pausedMs() === 0) {
       this.#pausedAtMs = nowMs;
-      this.#detector.reopened(false);
+      this.#row.clear();
     }
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + ms);
     this.#slots.dropBefore(this.#pausedUntilMs);
-    this.#queue.rejectPastDeadline(this.#pausedMs());
+    this.#rejectLate();
     this.#wake();
+  }
+
+  /** Rejects the calls whose deadline or patience ends before the pause. */
+  #rejectLate(): void {
+    const pausedMs = this.#pausedMs();
+    this.#queue.rejectPastDeadline(pausedMs);
+    if (pausedMs === 0) return;
+    const endsAtMs = this.#throttledInARow > 1 ? Number.POSITIVE_INFINITY : this.#pausedUntilMs;
+    this.#queue.rejectImpatient(endsAtMs, this.#cause);
   }
 
   #pausedMs(): number {
@@ -225,4 +247,17 @@ class SharedPacer implements Pacer, AsyncDisposable {
 function closedError(): ConfigurationError {
   const message = "The shared pacer is closed; make another one with sharedPacer.";
   return new ConfigurationError(message, { option: "pacer" });
+}
+
+/** The cause of a pause that another process began. */
+function pausedElsewhere(): RateLimitError {
+  return new RateLimitError("Another process was refused under the shared limit.", {
+    status: 429,
+    type: null,
+    requestId: null,
+    generationId: null,
+    isRetryable: true,
+    retryAfterMs: null,
+    needsPaidCredits: false,
+  });
 }

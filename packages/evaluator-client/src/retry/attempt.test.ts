@@ -70,6 +70,26 @@ test("ends an attempt that does not listen when its time is up", async () => {
   expectNothingLeft();
 });
 
+test("a remainder that no clock can measure does not keep an attempt going", async () => {
+  // At this time the clock's numbers are 1.2e-10 ms apart, and 2.3e-11 ms of the limit are left.
+  const clock = new ManualClock();
+  await clock.advance(1_000_000.3);
+  let timers = 0;
+  const counting = Object.assign(Object.create(clock) as ManualClock, {
+    now: () => clock.now(),
+    schedule(delayMs: number, callback: () => void) {
+      timers += 1;
+      if (timers > 5) throw new Error("It is scheduled again and again.");
+      return clock.schedule(delayMs, callback);
+    },
+  });
+  const limits = { signal: undefined, timeoutMs: 0.6, createTimeoutError: () => timedOut };
+  const outcome = runAttempt(() => new Promise(() => undefined), attemptOn(counting), limits);
+  const ended = outcome.catch((error: unknown) => error);
+  await clock.advance(10);
+  expect(await ended).toBe(timedOut);
+});
+
 test("ends an attempt that does not listen when the caller aborts", async () => {
   const signals: AbortSignal[] = [];
   const { controller, outcome, expectNothingLeft } = run((context) => {

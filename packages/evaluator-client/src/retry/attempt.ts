@@ -1,5 +1,5 @@
-import type { Clock } from "../clock.ts";
-import { EvaluatorError, RateLimitError, StatusError } from "../errors.ts";
+import { type Clock, wholeMicroseconds } from "../clock.ts";
+import { EvaluatorError, RateLimitError, StatusError, TimeoutError } from "../errors.ts";
 import type { Abortable } from "../http/http-client.ts";
 import type { Admission } from "../pacing/call-queue.ts";
 
@@ -54,7 +54,8 @@ export function runAttempt<TValue>(
     const startedAtMs = clock.now();
     const onTime = () => {
       const leftMs = timeoutMs + attempt.waitedMs - (clock.now() - startedAtMs);
-      if (leftMs > 0) cancelTimeout = clock.schedule(leftMs, onTime);
+      // A remainder of a picosecond would be scheduled again and again: no clock moves by it.
+      if (leftMs > 0) cancelTimeout = clock.schedule(wholeMicroseconds(leftMs), onTime);
       else end(createTimeoutError());
     };
     let cancelTimeout = clock.schedule(timeoutMs, onTime);
@@ -73,7 +74,7 @@ export interface TurnSource {
 }
 
 /** How a call goes on after a failed attempt. */
-type Failure = "final" | "retryable" | "limit" | "stray";
+export type Failure = "final" | "retryable" | "limit" | "stray";
 
 /**
  * One attempt, as a transport sees it, and the leave of the pacer for each request it sends. Its
@@ -182,7 +183,9 @@ export class Attempt implements AttemptContext {
 /** Reports to the pacer that a request failed; returns how the call goes on. */
 function endFailed(admission: Admission, error: unknown): Failure {
   const failure = classifyFailure(error);
-  if (failure === "throttled") return admission.throttled(retryAfterMsOf(error));
+  if (failure === "throttled") {
+    return admission.throttled(retryAfterMsOf(error), error as EvaluatorError);
+  }
   admission.ended();
   return failure;
 }
@@ -212,8 +215,10 @@ export type FailureClass = "final" | "retryable" | "throttled";
 /** Sorts the error of a failed attempt. */
 export function classifyFailure(error: unknown): FailureClass {
   if (!(error instanceof EvaluatorError) || !error.isRetryable) return "final";
+  // The probe of a pause that is not answered in time carries the refusal that began the pause.
+  const refusal = error instanceof TimeoutError ? error.cause : error;
   const isThrottled =
-    error instanceof RateLimitError || (error instanceof StatusError && error.status === 503);
+    refusal instanceof RateLimitError || (refusal instanceof StatusError && refusal.status === 503);
   return isThrottled ? "throttled" : "retryable";
 }
 

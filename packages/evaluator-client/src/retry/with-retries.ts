@@ -1,5 +1,6 @@
 import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../errors.ts";
-import type { Admission } from "../pacing/call-queue.ts";
+import type { WaitLimit } from "../middleware-chain.ts";
+import { type Admission, OutOfPatience, type Patience } from "../pacing/call-queue.ts";
 import type { Pacer } from "../pacing/pacer.ts";
 import {
   Attempt,
@@ -12,19 +13,13 @@ import {
 } from "./attempt.ts";
 import type { Hooks } from "../hooks.ts";
 import { type Clock, describeWait } from "../clock.ts";
-import { retryDelayMs } from "../pacing/gate.ts";
+import { retryDelayMs } from "../pacing/pause.ts";
+import { RetryCount, type RetryLimits } from "./retry-count.ts";
 
 /** How often, how long and at whose pace to try. */
-export interface RetryPolicy {
-  /** Retries after the first attempt. */
-  readonly maxRetries: number;
-  /** Stray throttled answers of a call that do not count as retries. @default 0 */
-  readonly freeRetries?: number;
-  /**
-   * The answers that the calls of a batch got: while they come, a limit is no failure of the call
-   * that meets it, and does not count as a retry either.
-   */
-  readonly answered?: { count: number };
+export interface RetryPolicy extends RetryLimits {
+  /** Makes a call fail early instead of waiting. */
+  readonly waitLimit?: WaitLimit;
   /** Time over all attempts and waits, in milliseconds; infinite for none. */
   readonly deadlineMs: number;
   /** Time for each attempt, headers and body, in milliseconds. */
@@ -53,7 +48,7 @@ export interface AttemptResult<TValue> {
 
 /**
  * Makes attempts until one succeeds, fails for good, or time or retries run out; throws the last
- * error. A throttled attempt waits at the pacer's gate with everyone else, any other on its own.
+ * error. After a refusal that shows a limit the call waits with all others, else by itself.
  *
  * @param tokens - Estimated input tokens of one attempt.
  */
@@ -72,14 +67,15 @@ class RetriedCall implements TurnSource {
   readonly #deadlineAtMs: number;
   /** The number of the attempt that is made or waited for, from 1. */
   #attempts = 1;
-  #retries = 0;
-  #free: number;
+  readonly #retries: RetryCount;
+  /** Until when the call waits for a pause or a retry, from its first wait on. */
+  #patienceEndsAtMs: number | null = null;
 
   constructor(policy: RetryPolicy, tokens: number) {
     this.#policy = policy;
     this.#tokens = tokens;
     this.#deadlineAtMs = policy.clock.now() + policy.deadlineMs;
-    this.#free = policy.maxRetries > 0 ? (policy.freeRetries ?? 0) : 0;
+    this.#retries = new RetryCount(policy);
   }
 
   async run<TValue>(
@@ -91,10 +87,9 @@ class RetriedCall implements TurnSource {
       const admission =
         pacer.admitNow(this.#tokens) ?? (await this.#waitForAttempt(signal, lastError));
       const startedAtMs = clock.now();
-      const answeredBefore = answered?.count ?? 0;
       const attempt = new Attempt(policy, admission, this);
       try {
-        const limits = this.#attemptLimits(startedAtMs);
+        const limits = this.#attemptLimits(startedAtMs, admission.probes ?? null);
         const { value, status, tokensUsed } = await runAttempt(send, attempt, limits);
         attempt.succeeded(tokensUsed);
         if (answered !== undefined) answered.count += 1;
@@ -106,12 +101,7 @@ class RetriedCall implements TurnSource {
         if (!(error instanceof EvaluatorError)) throw error;
         const status = error instanceof StatusError ? error.status : null;
         this.#report({ startedAtMs, status, error });
-        const isPaced = failure === "limit" && (answered?.count ?? 0) > answeredBefore;
-        if (failure === "stray" && this.#free > 0) this.#free -= 1;
-        else if (!isPaced || policy.maxRetries === 0) this.#retries += 1;
-        if (failure === "final" || this.#retries > policy.maxRetries) {
-          return giveUp(error, { attempts: this.#attempts });
-        }
+        if (!this.#retries.allows(failure)) return giveUp(error, { attempts: this.#attempts });
         lastError = error;
         if (failure !== "limit") await this.#backOff(error, failure === "stray");
       }
@@ -131,18 +121,31 @@ class RetriedCall implements TurnSource {
     hooks.onAttempt({ attempt: this.#attempts, ...event, durationMs });
   }
 
-  waitForTurn(signal: AbortSignal | undefined): Promise<Admission> {
+  async waitForTurn(signal: AbortSignal | undefined): Promise<Admission> {
     const { deadlineMs, pacer, hooks } = this.#policy;
     const onWait = (delayMs: number | null) =>
       hooks?.onWait?.({ attempt: this.#attempts, reason: "rate-limit", delayMs });
-    return pacer.admit({
-      tokens: this.#tokens,
-      retries: this.#retries,
-      signal,
-      deadlineAtMs: this.#deadlineAtMs,
-      deadlineMs,
-      onWait,
-    });
+    try {
+      return await pacer.admit({
+        tokens: this.#tokens,
+        retries: this.#retries.used,
+        signal,
+        deadlineAtMs: this.#deadlineAtMs,
+        deadlineMs,
+        patience: this.#patience(),
+        onWait,
+      });
+    } catch (error) {
+      throw error instanceof OutOfPatience ? notSent(error.cause) : error;
+    }
+  }
+
+  /** Until when the call waits, if a middleware limits that. */
+  #patience(): Patience | undefined {
+    const { waitLimit, clock } = this.#policy;
+    if (waitLimit === undefined) return undefined;
+    this.#patienceEndsAtMs ??= clock.now() + waitLimit.maxWaitMs;
+    return { endsAtMs: this.#patienceEndsAtMs, isMeant: (cause) => waitLimit.isMeant(cause) };
   }
 
   async #waitForAttempt(
@@ -152,16 +155,28 @@ class RetriedCall implements TurnSource {
     try {
       return await this.waitForTurn(signal);
     } catch (error) {
-      if (lastError === null || !(error instanceof TimeoutError)) throw error;
+      if (lastError === null || !(error instanceof EvaluatorError)) throw error;
+      const attempts = this.#attempts - 1;
+      if (!(error instanceof TimeoutError)) return giveUp(error, { attempts });
       const note = deadlineNote(lastError, this.#policy);
-      return giveUp(lastError, { attempts: this.#attempts - 1, note });
+      return giveUp(lastError, { attempts, note });
     }
   }
 
-  #attemptLimits(startedAtMs: number): AttemptLimits {
+  #attemptLimits(startedAtMs: number, probes: EvaluatorError | null): AttemptLimits {
     const policy = this.#policy;
     const { signal, attemptTimeoutMs } = policy;
     const leftMs = this.#deadlineAtMs - startedAtMs;
+    const patience = probes === null ? undefined : this.#patience();
+    const patienceMs = (patience?.endsAtMs ?? Number.POSITIVE_INFINITY) - startedAtMs;
+    if (
+      probes !== null &&
+      patience?.isMeant(probes) &&
+      patienceMs < Math.min(leftMs, attemptTimeoutMs)
+    ) {
+      const timeoutMs = Math.max(1, patienceMs);
+      return { signal, timeoutMs, createTimeoutError: () => probeTimeoutError(timeoutMs, probes) };
+    }
     const limit = leftMs < attemptTimeoutMs ? "deadline" : "attempt";
     const createTimeoutError = () => timeoutError(limit, policy);
     return { signal, timeoutMs: Math.min(leftMs, attemptTimeoutMs), createTimeoutError };
@@ -170,12 +185,16 @@ class RetriedCall implements TurnSource {
   async #backOff(error: EvaluatorError, isThrottled: boolean): Promise<void> {
     const { clock, signal, hooks, random } = this.#policy;
     const delayMs = retryDelayMs({
-      retries: Math.max(0, this.#retries - 1),
+      retries: Math.max(0, this.#retries.used - 1),
       isThrottled,
       retryAfterMs: retryAfterMsOf(error),
       random: random(),
     });
     const attempts = this.#attempts;
+    const patience = this.#patience();
+    if (patience && clock.now() + delayMs > patience.endsAtMs && patience.isMeant(error)) {
+      giveUp(error, { attempts });
+    }
     if (clock.now() + delayMs >= this.#deadlineAtMs) {
       giveUp(error, { attempts, note: deadlineNote(error, this.#policy) });
     }
@@ -190,6 +209,19 @@ function timeoutError(limit: "attempt" | "deadline", policy: RetryPolicy): Timeo
   const timeoutMs = policy[option];
   const message = `No whole response arrived within ${timeoutMs} ms (${option}); raise that option or try again later.`;
   return new TimeoutError(message, { timeoutMs, limit, maybeBilled });
+}
+
+/** The error of a probe whose call does not wait for it any longer; `cause` began the pause. */
+function probeTimeoutError(timeoutMs: number, cause: EvaluatorError): TimeoutError {
+  const message = `The first request after a pause had no whole response within ${Math.ceil(timeoutMs)} ms (maxWaitMs).`;
+  return new TimeoutError(message, { timeoutMs, limit: "attempt", maybeBilled: true, cause });
+}
+
+/** An error like the one that began a pause, for a call that was not sent because of it. */
+function notSent(cause: EvaluatorError): EvaluatorError {
+  if (!(cause instanceof StatusError)) return cause;
+  const message = `It was not sent: the service refuses calls with status ${cause.status}. Ask it again later.`;
+  return new (cause.constructor as typeof StatusError)(message, cause);
 }
 
 function giveUp(error: EvaluatorError, details: { attempts: number; note?: string }): never {

@@ -34,5 +34,12 @@ export function pacedCalls(limits: RateLimits = {}, random = 1) {
     how(admission);
     await clock.advance(0);
   };
-  return { clock, admitted, rejected, waits, ask, end };
+  /** Sends four calls that are all refused, after which every call pauses; forgets that they were sent. */
+  const pause = async (retryAfterMs: number | null) => {
+    const names = ["w", "x", "y", "z"];
+    for (const name of names) await ask(name);
+    for (const name of names) await end(name, (admission) => admission.throttled(retryAfterMs));
+    admitted.length = 0;
+  };
+  return { clock, admitted, rejected, waits, ask, end, pause };
 }

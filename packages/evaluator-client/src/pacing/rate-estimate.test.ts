@@ -1,0 +1,139 @@
+import { expect, test } from "vitest";
+import { seededRandom } from "../testing/limited-service.ts";
+import { RateEstimate } from "./rate-estimate.ts";
+
+/** Sends one attempt after the other to a service, each answered before the next is sent. */
+class Sender {
+  readonly rate = new RateEstimate();
+  nowMs = 0;
+  sent = 0;
+  refused = 0;
+
+  /** Sends attempts at the rate that is allowed, and no faster than `everyMs`. */
+  send(count: number, isRefused: (nowMs: number) => boolean, everyMs = 10): this {
+    for (let index = 0; index < count; index += 1) {
+      const attempt = this.rate.sent();
+      this.sent += 1;
+      if (isRefused(this.nowMs)) {
+        this.refused += 1;
+        if (this.rate.refused(attempt, this.nowMs)) this.rate.reopened(this.nowMs, 1000);
+      } else this.rate.succeeded(attempt, this.nowMs);
+      this.nowMs += Math.max(everyMs, this.rate.intervalMs);
+    }
+    return this;
+  }
+
+  get perSecond(): number {
+    return 1000 / this.rate.intervalMs;
+  }
+}
+
+const never = () => false;
+const strays = (share: number, seed: number) => {
+  const random = seededRandom(seed);
+  return () => random() < share;
+};
+/** A bucket that holds `burst` requests. */
+function bucket(perSecond: number, burst: number) {
+  let [held, atMs] = [burst, 0];
+  return (nowMs: number) => {
+    held = Math.min(burst, held + ((nowMs - atMs) * perSecond) / 1000);
+    atMs = nowMs;
+    if (held < 1) return true;
+    held -= 1;
+    return false;
+  };
+}
+
+test("knows no limit before the first refusal, and after few of them", () => {
+  expect(new Sender().send(1000, never).rate.isLimited).toBe(false);
+  for (let seed = 1; seed <= 40; seed += 1) {
+    expect([seed, new Sender().send(2000, strays(0.005, seed)).rate.isLimited]).toEqual([
+      seed,
+      false,
+    ]);
+  }
+});
+
+test("four refusals in a row ask for a pause, whatever the order of the answers", () => {
+  const rate = new RateEstimate();
+  const attempts = [0, 1, 2, 3, 4].map(() => rate.sent());
+  expect([3, 1, 2].map((at) => rate.refused(attempts[at] as number, 10))).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  expect(rate.refused(attempts[4] as number, 10)).toBe(true);
+});
+
+test("a success sent between refusals is no row, also if its answer is slow", () => {
+  const rate = new RateEstimate();
+  const attempts = [0, 1, 2, 3, 4, 5, 6].map(() => rate.sent());
+  for (const at of [0, 1, 2]) expect(rate.refused(attempts[at] as number, 10)).toBe(false);
+  for (const at of [4, 5, 6]) expect(rate.refused(attempts[at] as number, 10)).toBe(false);
+  rate.succeeded(attempts[3] as number, 500);
+  expect(rate.isLimited).toBe(false);
+});
+
+test.each([0.05, 0.1])(
+  "with a share of %d of strays the rate returns after experiments",
+  (share) => {
+    const times = Array.from(
+      { length: 40 },
+      (_, seed) => new Sender().send(3000, strays(share, seed)).nowMs,
+    );
+    const sorted = times.toSorted((one, other) => one - other);
+    // At 10 ms apart they take 30 s; a rate that stayed at three quarters would take 40 s.
+    expect(sorted[20]).toBeLessThan(32_000);
+    expect(sorted[36]).toBeLessThan(36_000);
+  },
+);
+
+test("finds the rate of a bucket, and lets it refuse less than 2 %", () => {
+  for (const burst of [2, 20]) {
+    const sender = new Sender();
+    const isRefused = bucket(20, burst);
+    sender.send(1200, isRefused);
+    const [sentBefore, refusedBefore, startedAtMs] = [sender.sent, sender.refused, sender.nowMs];
+    sender.send(2400, isRefused);
+    const sent = sender.sent - sentBefore;
+    expect((sender.refused - refusedBefore) / sent).toBeLessThan(0.02);
+    expect((sent / (sender.nowMs - startedAtMs)) * 1000).toBeGreaterThan(18);
+  }
+});
+
+test("an attempt that was sent before the rate fell says nothing about the lower rate", () => {
+  const sender = new Sender().send(100, never);
+  const { rate } = sender;
+  const older = [0, 1, 2, 3, 4, 5, 6, 7].map(() => rate.sent());
+  const row = [0, 1, 2, 3].map(() => rate.sent());
+  expect(row.map((attempt) => rate.refused(attempt, sender.nowMs)).at(-1)).toBe(true);
+  rate.reopened(sender.nowMs, 1000);
+  const perSecond = sender.perSecond;
+  expect(older.map((attempt) => rate.refused(attempt, sender.nowMs))).not.toContain(true);
+  expect(sender.perSecond).toBe(perSecond);
+});
+
+test("three quarters of the rate that succeeded follow a pause", () => {
+  const sender = new Sender().send(100, never);
+  const { rate } = sender;
+  for (const attempt of [0, 1, 2, 3].map(() => rate.sent())) rate.refused(attempt, sender.nowMs);
+  rate.reopened(sender.nowMs, 1000);
+  expect(sender.perSecond).toBeCloseTo(75, 0);
+});
+
+test("after a pause in which no other call succeeded, nothing is known of a rate", () => {
+  const rate = new RateEstimate();
+  for (const attempt of [0, 1, 2, 3].map(() => rate.sent())) rate.refused(attempt, 10);
+  rate.succeeded(rate.sent(), 10);
+  rate.reopened(10, 60_000);
+  expect(rate.isLimited).toBe(false);
+});
+
+test("a few successes and a long pause do not make a rate below one a second", () => {
+  const sender = new Sender().send(3, never);
+  const { rate } = sender;
+  for (const attempt of [0, 1, 2, 3].map(() => rate.sent())) rate.refused(attempt, sender.nowMs);
+  rate.reopened(sender.nowMs, 3_600_000);
+  expect(sender.perSecond).toBe(1);
+});

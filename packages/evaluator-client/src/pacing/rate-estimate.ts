@@ -1,0 +1,263 @@
+import { RefusalRow } from "./pause.ts";
+
+// Refusals in a row that pause every call. Fewer: 10 % of strays pause a service that has no limit.
+// More: each window that is used up refuses more calls.
+export const IN_A_ROW = 4;
+// Refusals beyond the tolerated share that start an experiment. Fewer: strays slow 64 calls down.
+// More: a limit that falls refuses more before the rate follows.
+const ALARM = 6;
+// The share of refusals that is worth no lower rate, and the smallest step of the rate. Smaller:
+// rare strays start experiments. Larger: a limit refuses more than 2 % of the attempts.
+const TOLERATED = 0.02;
+// How far an experiment lowers the rate, the largest step, and the most strays a service may have.
+// Smaller: a limit goes on to refuse in an experiment and looks like strays. Larger: experiments cost more.
+const QUARTER = 0.25;
+// Successes that measure a rate. Fewer: the rate is off by more than a quarter. More: a slow batch is
+// over before its limit is found.
+const ENOUGH = 20;
+// How long a rate is held before it rises. Shorter: a bucket with a second's worth hides that the rate
+// is too high. Longer: a limit that rises is used late.
+const HOLD_MS = 1000;
+
+/** What was refused since some attempt. */
+interface Evidence {
+  /** The number of its first attempt. */
+  readonly from: number;
+  readonly sinceMs: number;
+  /** The successes before it. */
+  readonly successes: number;
+  refused: number;
+}
+
+/** A trial of a lower rate, which shows whether the refusals end. */
+interface Experiment extends Evidence {
+  /** The share of refusals before, which strays would keep. */
+  readonly share: number;
+  /** Attempts sent at the lower rate that succeeded. */
+  answered: number;
+  /** The rate that succeeded before, per millisecond. */
+  readonly succeededPerMs: number;
+}
+
+/**
+ * Estimates the rate of a service that does not announce its limit from the attempts that it
+ * refused (429, 503). A refusal is a stray, which has no relation to the rate, or shows a limit.
+ *
+ * Refusals in a row pause all calls. A share of refusals above the tolerated one starts an
+ * experiment at a lower rate: if they go on, they are strays, and the rate returns; if they end, it
+ * is a limit. Near a limit the rate moves by small steps, up after successes and down after a refusal.
+ *
+ * Times are in milliseconds; they leave out pauses, and times without a call in flight or waiting.
+ */
+export class RateEstimate {
+  /** Attempts per millisecond; infinite while no limit is known. */
+  #perMs = Number.POSITIVE_INFINITY;
+  #sent = 0;
+  #successes = 0;
+  readonly #lastSuccessesAtMs = new Float64Array(ENOUGH);
+  readonly #row = new RefusalRow();
+  /** Refusals beyond the tolerated share. */
+  #score = 0;
+  #evidence: Evidence = { from: 0, sinceMs: 0, successes: 0, refused: 0 };
+  #experiment: Experiment | null = null;
+  /** Attempts before this one were sent before the last cut. */
+  #cutAt = 0;
+  /** The share of strays, and the attempt from which it is doubted. */
+  #strays = { share: 0, until: 0 };
+  #step = TOLERATED;
+  /** When the rate got its value, and the successes less the weighted refusals since. */
+  #held = { from: 0, sinceMs: 0, successes: 0, balance: 0 };
+  /** The lowest rate that small steps reach, and the lowest that was refused. */
+  #range = { floorPerMs: 0, ceilingPerMs: Number.POSITIVE_INFINITY };
+  /** The rate that succeeded before the pause, or null if it was not measured. */
+  #beforePausePerMs: number | null = null;
+  /** When the last pause ended, how long it was, and the successes before. */
+  #period = { startedAtMs: 0, pausedMs: 0, successes: 0 };
+
+  /** The least time between two attempts in milliseconds; 0 while no limit is known. */
+  get intervalMs(): number {
+    return 1 / this.#perMs;
+  }
+
+  /** Whether a limit was found. */
+  get isLimited(): boolean {
+    return this.#perMs !== Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether few of the latest attempts were refused. */
+  get isSteady(): boolean {
+    return this.#score < 1 && this.#experiment === null;
+  }
+
+  /** Counts an attempt that is sent; returns its number. */
+  sent(): number {
+    const attempt = this.#sent;
+    const strays = attempt < this.#strays.until ? this.#strays.share : 0;
+    this.#sent += 1;
+    this.#score = Math.max(0, this.#score - TOLERATED - 2 * strays);
+    return attempt;
+  }
+
+  /** An attempt was answered. */
+  succeeded(attempt: number, nowMs: number): void {
+    this.#lastSuccessesAtMs[this.#successes % ENOUGH] = nowMs;
+    this.#successes += 1;
+    this.#row.succeeded(attempt);
+    if (!this.isLimited || attempt < this.#cutAt) return;
+    if (this.#experiment !== null) this.#concludeLimit(this.#experiment, nowMs);
+    else if (attempt >= this.#held.from) this.#weigh(1, nowMs);
+  }
+
+  /** An attempt was refused; returns whether every call must pause. */
+  refused(attempt: number, nowMs: number): boolean {
+    if (attempt < this.#cutAt) return false;
+    if (this.#row.add(attempt) >= this.#enoughInRow) {
+      const isMeasured = this.#successes >= ENOUGH;
+      this.#beforePausePerMs = isMeasured ? this.#succeededPerMs(this.#evidence, nowMs) : null;
+      return true;
+    }
+    if (this.#score === 0 && this.#experiment === null) this.#evidence = this.#from(attempt, nowMs);
+    this.#evidence.refused += 1;
+    this.#score += 1;
+    if (this.#experiment !== null) this.#concludeStrays(this.#experiment, nowMs);
+    else if (this.#score >= ALARM && (this.isLimited || this.#successes >= ENOUGH))
+      this.#tryLower(this.#evidence, nowMs);
+    else if (this.isLimited && attempt >= this.#held.from) {
+      this.#weigh(-1 / (TOLERATED / 2 + 2 * this.#strays.share), nowMs);
+    }
+    return false;
+  }
+
+  /** A pause is over, since an attempt succeeded. If no other one did, nothing is known about a rate. */
+  reopened(nowMs: number, pausedMs: number): void {
+    const { startedAtMs, pausedMs: pausedBeforeMs, successes } = this.#period;
+    const count = this.#successes - successes;
+    const beforePausePerMs = this.#beforePausePerMs;
+    this.#period = { startedAtMs: nowMs, pausedMs, successes: this.#successes };
+    this.#range = {
+      floorPerMs: 0,
+      ceilingPerMs: Math.min(this.#perMs, beforePausePerMs ?? this.#perMs),
+    };
+    if (this.isLimited) {
+      // A window that is used up: what it let through over the whole period, its pause included.
+      const throughPerMs = count / (nowMs - startedAtMs + pausedBeforeMs);
+      const lowerPerMs = (1 - QUARTER) * this.#perMs;
+      const isMeasured = throughPerMs > lowerPerMs && count >= ENOUGH;
+      this.#cutTo(Math.max(throughPerMs, lowerPerMs), isMeasured ? TOLERATED : QUARTER / 2, nowMs);
+    } else if (beforePausePerMs !== null) {
+      this.#cutTo((1 - QUARTER) * beforePausePerMs, QUARTER / 2, nowMs);
+    } else if (count > 1) {
+      const throughPerMs = count / (nowMs - startedAtMs + pausedMs);
+      this.#cutTo(Math.max(throughPerMs, 1 / HOLD_MS), 1, nowMs);
+    }
+  }
+
+  #from(attempt: number, nowMs: number): Evidence {
+    return { from: attempt, sinceMs: nowMs, successes: this.#successes, refused: 0 };
+  }
+
+  /** Refusals in a row that are no more likely by strays than {@link IN_A_ROW} are at 10 % of strays. */
+  get #enoughInRow(): number {
+    return Math.max(IN_A_ROW, (IN_A_ROW * Math.log(0.1)) / Math.log(this.#strays.share));
+  }
+
+  #tryLower(evidence: Evidence, nowMs: number): void {
+    const share = evidence.refused / (this.#sent - evidence.from);
+    // Such a share is too high for strays: even a few successes beside the refusals measure the limit.
+    const enough = share > QUARTER ? 2 : ENOUGH;
+    const lowestPerMs = this.isLimited ? this.#perMs / 2 : 0;
+    const measuredPerMs = this.#succeededPerMs(evidence, nowMs, enough);
+    const succeededPerMs = Math.max(lowestPerMs, Math.min(this.#perMs, measuredPerMs));
+    this.#experiment = {
+      ...this.#from(this.#sent, nowMs),
+      answered: 0,
+      share: Math.min(share, this.#strays.share || share),
+      succeededPerMs,
+    };
+    this.#range = { floorPerMs: 0, ceilingPerMs: succeededPerMs };
+    this.#score = 0;
+    this.#lowerTo((1 - QUARTER) * succeededPerMs, this.#step, nowMs);
+  }
+
+  /** The lower rate is refused as well: strays, if the share is similar, or still too high a rate. */
+  #concludeStrays(experiment: Experiment, nowMs: number): void {
+    experiment.refused += 1;
+    const share = experiment.refused / (this.#sent - experiment.from);
+    const enough = share > QUARTER ? ALARM : ALARM / 2;
+    // Until an attempt succeeds, the rest of a used-up window is refused at any rate.
+    if (experiment.refused < enough || experiment.answered === 0) return;
+    if (share < experiment.share / 2 || share > QUARTER) return this.#tryLower(experiment, nowMs);
+    this.#learnStrays(this.#evidence);
+    this.#score = 0;
+    this.#cutTo(Number.POSITIVE_INFINITY, TOLERATED, nowMs);
+  }
+
+  /** The refusals ended, once {@link ALARM} of them would have been due. */
+  #concludeLimit(experiment: Experiment, nowMs: number): void {
+    experiment.answered += 1;
+    if (this.#sent - experiment.from < ALARM / experiment.share) return;
+    this.#learnStrays(experiment);
+    this.#range.floorPerMs = (1 - QUARTER / 2) * experiment.succeededPerMs;
+    this.#cutTo(this.#range.floorPerMs, 2 * TOLERATED, nowMs);
+  }
+
+  #learnStrays({ refused, from }: Evidence): void {
+    const attempts = this.#sent - from;
+    // Few attempts say little, so they are taken with as many again that were not refused.
+    const share = refused / (attempts + 1 / TOLERATED);
+    this.#strays = { share, until: this.#sent + 10 * Math.max(attempts, 100) };
+  }
+
+  #cutTo(perMs: number, step: number, nowMs: number): void {
+    this.#experiment = null;
+    this.#lowerTo(perMs, step, nowMs);
+  }
+
+  #lowerTo(perMs: number, step: number, nowMs: number): void {
+    this.#row.clear();
+    this.#cutAt = this.#sent;
+    this.#stepTo(perMs, step, nowMs);
+  }
+
+  #stepTo(perMs: number, step: number, nowMs: number): void {
+    this.#perMs = perMs;
+    this.#step = step;
+    this.#held = { from: this.#sent, sinceMs: nowMs, successes: this.#successes, balance: 0 };
+  }
+
+  /** Moves the rate after enough successes or refusals; near a limit 1 % of the attempts are refused. */
+  #weigh(by: number, nowMs: number): void {
+    const enough = 2 / this.#step;
+    this.#held.balance = Math.min(enough, this.#held.balance + by);
+    if (this.#held.balance <= -enough) {
+      const perMs = Math.max(this.#range.floorPerMs, this.#perMs / (1 + this.#step));
+      this.#range.ceilingPerMs = this.#perMs;
+      // The refusals so far belong to the higher rate. After a small step they still count.
+      if (this.#step > TOLERATED) this.#score = 0;
+      this.#stepTo(perMs, Math.max(TOLERATED, this.#step / 4), nowMs);
+    } else if (this.#held.balance === enough && nowMs - this.#held.sinceMs >= HOLD_MS) {
+      this.#rise(nowMs);
+    }
+  }
+
+  /** Raises the rate if it was used; in larger steps above the lowest rate that was refused. */
+  #rise(nowMs: number): void {
+    const { sinceMs, successes } = this.#held;
+    const isUsed = this.#successes - successes >= (1 - QUARTER) * this.#perMs * (nowMs - sinceMs);
+    const perMs = isUsed ? this.#perMs * (1 + this.#step) : this.#perMs;
+    const most = Math.max(QUARTER, this.#step);
+    const step =
+      perMs > (1 + QUARTER / 2) * this.#range.ceilingPerMs
+        ? Math.min(most, 2 * this.#step)
+        : this.#step;
+    this.#stepTo(perMs, step, nowMs);
+  }
+
+  /** The rate that succeeded since some attempt, or of the last {@link ENOUGH} successes. */
+  #succeededPerMs({ successes, sinceMs }: Evidence, nowMs: number, enough = ENOUGH): number {
+    const count = this.#successes - successes;
+    if (count >= enough) return count / (nowMs - sinceMs);
+    const oldestAtMs = this.#lastSuccessesAtMs[this.#successes % ENOUGH] as number;
+    return ENOUGH / Math.max(1, nowMs - oldestAtMs);
+  }
+}
