@@ -1,22 +1,17 @@
 import { RefusalRow } from "./pause.ts";
 
-// Refusals in a row that pause every call. Fewer: 10 % of strays pause a service that has no limit.
-// More: each window that is used up refuses more calls.
+// Refusals in a row that pause every call: with three, 10 % of strays pause a service without a limit.
 export const IN_A_ROW = 4;
-// Refusals beyond the tolerated share that start an experiment. Fewer: strays slow 64 calls down.
-// More: a limit that falls refuses more before the rate follows.
+// Refusals beyond the tolerated share that start an experiment: with five, strays slow 64 calls down.
 const ALARM = 6;
-// The share of refusals that is worth no lower rate, and the smallest step of the rate. Smaller:
-// rare strays start experiments. Larger: a limit refuses more than 2 % of the attempts.
+// The share of refusals that needs no lower rate, and the smallest step: more throttles over 2 %.
 const TOLERATED = 0.02;
-// How far an experiment lowers the rate, the largest step, and the most strays a service may have.
-// Smaller: a limit goes on to refuse in an experiment and looks like strays. Larger: experiments cost more.
+// The cut of an experiment, the largest step and the most strays: if the cut is smaller, a limit goes
+// on to refuse in an experiment and looks like strays.
 const QUARTER = 0.25;
-// Successes that measure a rate. Fewer: the rate is off by more than a quarter. More: a slow batch is
-// over before its limit is found.
+// Successes that measure a rate: from fewer, it is off by more than a quarter.
 const ENOUGH = 20;
-// How long a rate is held before it rises. Shorter: a bucket with a second's worth hides that the rate
-// is too high. Longer: a limit that rises is used late.
+// How long a rate is held before it rises: for less, a bucket's burst hides that it is too high.
 const HOLD_MS = 1000;
 
 /** What was refused since some attempt. */
@@ -112,8 +107,8 @@ export class RateEstimate {
   refused(attempt: number, nowMs: number): boolean {
     if (attempt < this.#cutAt) return false;
     if (this.#row.add(attempt) >= this.#enoughInRow) {
-      const isMeasured = this.#successes >= ENOUGH;
-      this.#beforePausePerMs = isMeasured ? this.#succeededPerMs(this.#evidence, nowMs) : null;
+      const isKnown = this.#successes >= ENOUGH;
+      this.#beforePausePerMs = isKnown ? this.#succeededPerMs(this.#evidence, nowMs) : null;
       return true;
     }
     if (this.#score === 0 && this.#experiment === null) this.#evidence = this.#from(attempt, nowMs);
@@ -130,24 +125,22 @@ export class RateEstimate {
 
   /** A pause is over, since an attempt succeeded. If no other one did, nothing is known about a rate. */
   reopened(nowMs: number, pausedMs: number): void {
-    const { startedAtMs, pausedMs: pausedBeforeMs, successes } = this.#period;
-    const count = this.#successes - successes;
-    const beforePausePerMs = this.#beforePausePerMs;
+    const last = this.#period;
+    const count = this.#successes - last.successes;
+    const busyMs = nowMs - last.startedAtMs;
+    const beforePausePerMs = this.#beforePausePerMs ?? this.#perMs;
     this.#period = { startedAtMs: nowMs, pausedMs, successes: this.#successes };
-    this.#range = {
-      floorPerMs: 0,
-      ceilingPerMs: Math.min(this.#perMs, beforePausePerMs ?? this.#perMs),
-    };
+    this.#range = { floorPerMs: 0, ceilingPerMs: Math.min(this.#perMs, beforePausePerMs) };
     if (this.isLimited) {
       // A window that is used up: what it let through over the whole period, its pause included.
-      const throughPerMs = count / (nowMs - startedAtMs + pausedBeforeMs);
+      const throughPerMs = count / (busyMs + last.pausedMs);
       const lowerPerMs = (1 - QUARTER) * this.#perMs;
       const isMeasured = throughPerMs > lowerPerMs && count >= ENOUGH;
       this.#cutTo(Math.max(throughPerMs, lowerPerMs), isMeasured ? TOLERATED : QUARTER / 2, nowMs);
-    } else if (beforePausePerMs !== null) {
+    } else if (this.#beforePausePerMs !== null) {
       this.#cutTo((1 - QUARTER) * beforePausePerMs, QUARTER / 2, nowMs);
     } else if (count > 1) {
-      const throughPerMs = count / (nowMs - startedAtMs + pausedMs);
+      const throughPerMs = count / (busyMs + pausedMs);
       this.#cutTo(Math.max(throughPerMs, 1 / HOLD_MS), 1, nowMs);
     }
   }
@@ -161,22 +154,19 @@ export class RateEstimate {
     return Math.max(IN_A_ROW, (IN_A_ROW * Math.log(0.1)) / Math.log(this.#strays.share));
   }
 
+  /** Starts an experiment at a lower rate. */
   #tryLower(evidence: Evidence, nowMs: number): void {
-    const share = evidence.refused / (this.#sent - evidence.from);
-    // Such a share is too high for strays: even a few successes beside the refusals measure the limit.
-    const enough = share > QUARTER ? 2 : ENOUGH;
+    const seen = evidence.refused / (this.#sent - evidence.from);
+    const share = Math.min(seen, this.#strays.share || seen);
+    // More are no strays: even a few successes beside them measure the limit.
+    const enough = seen > QUARTER ? 2 : ENOUGH;
     const lowestPerMs = this.isLimited ? this.#perMs / 2 : 0;
     const measuredPerMs = this.#succeededPerMs(evidence, nowMs, enough);
     const succeededPerMs = Math.max(lowestPerMs, Math.min(this.#perMs, measuredPerMs));
-    this.#experiment = {
-      ...this.#from(this.#sent, nowMs),
-      answered: 0,
-      share: Math.min(share, this.#strays.share || share),
-      succeededPerMs,
-    };
     this.#range = { floorPerMs: 0, ceilingPerMs: succeededPerMs };
     this.#score = 0;
-    this.#lowerTo((1 - QUARTER) * succeededPerMs, this.#step, nowMs);
+    this.#cutTo((1 - QUARTER) * succeededPerMs, this.#step, nowMs);
+    this.#experiment = { ...this.#from(this.#sent, nowMs), answered: 0, share, succeededPerMs };
   }
 
   /** The lower rate is refused as well: strays, if the share is similar, or still too high a rate. */
@@ -210,10 +200,6 @@ export class RateEstimate {
 
   #cutTo(perMs: number, step: number, nowMs: number): void {
     this.#experiment = null;
-    this.#lowerTo(perMs, step, nowMs);
-  }
-
-  #lowerTo(perMs: number, step: number, nowMs: number): void {
     this.#row.clear();
     this.#cutAt = this.#sent;
     this.#stepTo(perMs, step, nowMs);
