@@ -8,10 +8,7 @@ export default defineConfig({
       "src/failures/{before-sending,deadlines,printing}.test.ts",
       "src/{create-evaluator,hooks}.test.ts",
     ],
-    exclude: [
-      "src/pacing/{,stray-}simulation.test.ts",
-      "src/transports/{contract,emulator}.test.ts",
-    ],
+    exclude: ["src/pacing/simulation.test.ts", "src/transports/{contract,emulator}.test.ts"],
     isolate: false,
     setupFiles: ["evaluator-fixtures/vitest-setup"],
     restoreMocks: true,

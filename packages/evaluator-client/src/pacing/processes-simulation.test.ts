@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ServiceLimit } from "../testing/limited-service.ts";
 import { simulateProcesses } from "../testing/simulation.ts";
 
-const service: ServiceLimit = { limit: 20, windowMs: 1000, kind: "bucket", saysWhen: true };
+const service: ServiceLimit = { limit: 20, windowMs: 1000, kind: "bucket" };
 const minute = { forMs: 60_000, storeMs: 50 };
 
 test.each([1, 2, 4, 8])("%i processes use one limit, in equal shares", async (processes) => {

@@ -1,3 +1,4 @@
+import { sleep } from "../retry/attempt.ts";
 import type { ManualClock } from "./manual-clock.ts";
 
 /**
@@ -11,23 +12,30 @@ export interface ServiceLimit {
   readonly limit: number;
   readonly windowMs: number;
   readonly kind: LimitKind;
-  /** Whether a throttled answer says when to come back, in whole seconds. */
-  readonly saysWhen: boolean;
-  /** The share of answers that are throttled without a reason, to come back in a second. */
-  readonly strays?: number;
+  /** How many requests a bucket holds. @default limit */
+  readonly burst?: number;
+  /** How a throttled answer says when to come back. @default "seconds" */
+  readonly retryAfter?: "exact" | "seconds" | "absent";
+  /** The mean time of an answer, in milliseconds. @default 100 */
+  readonly latencyMs?: number;
+  /** Whether a throttled answer comes after 2 ms, and not as late as any other. @default false */
+  readonly refusesAtOnce?: boolean;
   /** Another limit from some time on. */
   readonly later?: { readonly fromMs: number; readonly limit: number };
+}
+
+/** A throttled answer, and how long it asks to wait, in milliseconds, if it says so. */
+export interface Throttled {
+  readonly retryAfterMs: number | null;
 }
 
 const json = { headers: { "Content-Type": "application/json" } };
 const tooMany = JSON.stringify({ error: { message: "Too many." } });
 
-/** A simulated service with a limit and a latency of 50 to 150 ms. */
+/** A simulated service with a limit; an answer takes 0.5 to 1.5 times its latency. */
 export class LimitedService {
   requests = 0;
   throttled = 0;
-  /** Requests and throttled answers of the first minute. */
-  readonly firstMinute = { requests: 0, throttled: 0 };
   readonly #clock: ManualClock;
   readonly #options: ServiceLimit;
   readonly #random: () => number;
@@ -39,29 +47,32 @@ export class LimitedService {
     this.#clock = clock;
     this.#random = random;
     this.#options = options;
-    this.#level = options.limit;
+    this.#level = options.burst ?? options.limit;
   }
 
   /** Answers after a while, unless over the limit; headers say when to come back, if it says so. */
   async answer(body: string): Promise<Response> {
     const throttled = await this.ask();
     if (throttled === null) return new Response(body, json);
-    const { retryAfterS } = throttled;
-    const retryAfter = retryAfterS === null ? {} : { "Retry-After": String(retryAfterS) };
+    const { retryAfterMs } = throttled;
+    const retryAfter = retryAfterMs === null ? {} : { "Retry-After": String(retryAfterMs / 1000) };
     return new Response(tooMany, { status: 429, headers: { ...json.headers, ...retryAfter } });
   }
 
-  /** Returns null for an answer, or for a throttled one the whole seconds it asks to wait, if it says so. */
-  async ask(): Promise<{ retryAfterS: number | null } | null> {
-    await this.#travel();
-    const { strays = 0, saysWhen } = this.#options;
-    const isStray = strays > 0 && this.#random() < strays;
-    const isFirstMinute = this.#clock.now() < 60_000;
-    const waitMs = isStray ? 1000 : this.#count();
-    this.#note(isFirstMinute, waitMs > 0);
-    await this.#travel();
+  /** Returns null for an answer, or a throttled one. */
+  async ask(): Promise<Throttled | null> {
+    const { retryAfter = "seconds", latencyMs = 100, refusesAtOnce = false } = this.#options;
+    const arrivesMs = refusesAtOnce ? 1 : (latencyMs / 2) * (0.5 + this.#random());
+    await sleep(arrivesMs, { clock: this.#clock });
+    this.requests += 1;
+    const waitMs = this.#count();
+    if (waitMs > 0) this.throttled += 1;
+    const answersMs = (refusesAtOnce ? latencyMs : latencyMs / 2) * (0.5 + this.#random());
+    await sleep(refusesAtOnce && waitMs > 0 ? 1 : answersMs, { clock: this.#clock });
     if (waitMs === 0) return null;
-    return { retryAfterS: isStray || saysWhen ? Math.ceil(waitMs / 1000) : null };
+    const exactMs = Math.ceil(waitMs);
+    const askedMs = retryAfter === "exact" ? exactMs : Math.ceil(waitMs / 1000) * 1000;
+    return { retryAfterMs: retryAfter === "absent" ? null : askedMs };
   }
 
   /** How many requests the limit allows until now. */
@@ -72,12 +83,9 @@ export class LimitedService {
     return (changedAtMs * limit + (nowMs - changedAtMs) * (later?.limit ?? 0)) / windowMs;
   }
 
-  #note(isFirstMinute: boolean, isThrottled: boolean): void {
-    this.requests += 1;
-    if (isFirstMinute) this.firstMinute.requests += 1;
-    if (!isThrottled) return;
-    this.throttled += 1;
-    if (isFirstMinute) this.firstMinute.throttled += 1;
+  /** All counts so far. */
+  get counts() {
+    return { requests: this.requests, throttled: this.throttled, allowed: this.allowed };
   }
 
   /** Takes one from the limit: 0, or how long until there is one. */
@@ -89,7 +97,8 @@ export class LimitedService {
     if (kind === "none") return 0;
     if (kind === "sliding") return this.#countSliding(limit, nowMs);
     if (kind === "bucket") {
-      this.#level = Math.min(limit, this.#level + ((nowMs - this.#countedAtMs) * limit) / windowMs);
+      const { burst = limit } = this.#options;
+      this.#level = Math.min(burst, this.#level + ((nowMs - this.#countedAtMs) * limit) / windowMs);
       this.#countedAtMs = nowMs;
     } else if (nowMs - this.#countedAtMs >= windowMs) {
       this.#level = limit;
@@ -112,12 +121,6 @@ export class LimitedService {
     if (oldest !== undefined && this.#takenAtMs.length >= limit) return oldest - sinceMs;
     this.#takenAtMs.push(nowMs);
     return 0;
-  }
-
-  #travel(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#clock.schedule(25 + this.#random() * 50, resolve);
-    return promise;
   }
 }
 

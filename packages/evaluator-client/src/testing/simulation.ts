@@ -1,73 +1,71 @@
 import { createEvaluator } from "../create-evaluator.ts";
+import type { BatchLimits } from "../batch/run-batch.ts";
 import { RateLimitError } from "../errors.ts";
 import { type LeaseRequest, type LimitStore, memoryLimits } from "../pacing/limit-store.ts";
+import type { RateLimits } from "../pacing/rate-limits.ts";
 import { sharedPacer } from "../pacing/shared-pacer.ts";
 import { sleep } from "../retry/attempt.ts";
 import type { Transport } from "../transports/transport.ts";
 import { countingTransport, scamRequest } from "./counting-transport.ts";
-import { LimitedService, seededRandom, type ServiceLimit } from "./limited-service.ts";
+import {
+  LimitedService,
+  seededRandom,
+  type ServiceLimit,
+  type Throttled,
+} from "./limited-service.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { statusDetails } from "./status-details.ts";
-
-/** How much a simulated run asks, and with how many calls at once. */
-export interface Load {
-  readonly items: number;
-  readonly concurrency: number;
-  readonly seed?: number;
-}
 
 // As short as may be, and without HTTP: what is simulated is time. Every answer is checked as always.
 const request = scamRequest("A mail.");
 
-function transportTo(service: LimitedService): Transport {
-  const answer = async () => {
-    const throttled = await service.ask();
+function transportTo(ask: (item: number) => Promise<Throttled | null>): Transport {
+  const answer = async ({ state }: { state: unknown }) => {
+    const throttled = await ask(Number(state));
     if (throttled === null) return;
-    const { retryAfterS } = throttled;
-    const retryAfterMs = retryAfterS === null ? null : retryAfterS * 1000;
     throw new RateLimitError(
       "Too many.",
-      statusDetails(429, { type: "rate_limit_exceeded", retryAfterMs }),
+      statusDetails(429, { type: "rate_limit_exceeded", ...throttled }),
     );
   };
   return countingTransport({ answer }).transport;
 }
 
-/** Asks items of a service that limits, in one batch and in simulated time. */
-export async function simulateBatch(limit: ServiceLimit, { items, concurrency, seed = 7 }: Load) {
-  const clock = new ManualClock();
-  const random = seededRandom(seed);
-  const service = new LimitedService(clock, random, limit);
-  const transport = transportTo(service);
-  const evaluator = createEvaluator({ transport }, { clock, random });
-  const requests = Array.from({ length: items }, () => request);
-  const batch = evaluator.evaluateMany(requests, { concurrency });
+/** How a simulated batch asks, and of whom. */
+export interface BatchRun {
+  readonly clock: ManualClock;
+  readonly random: () => number;
+  /** Answers an item, by its number from 0. */
+  readonly ask: (item: number) => Promise<Throttled | null>;
+  /** How many items there are, or when no more are asked. */
+  readonly end: { readonly items: number } | { readonly atMs: number };
+  readonly maxRetries?: number;
+  readonly limits: BatchLimits;
+}
+
+/** Asks in one batch and in simulated time; returns what it has done. */
+export async function simulateBatch({ clock, random, ask, end, limits, maxRetries = 2 }: BatchRun) {
+  const transport = transportTo(ask);
+  const evaluator = createEvaluator({ transport, maxRetries }, { clock, random });
+  const isOver = (item: number) => ("items" in end ? item >= end.items : clock.now() >= end.atMs);
+  const requests = function* () {
+    for (let item = 0; !isOver(item); item += 1) yield { ...request, state: String(item) };
+  };
+  const batch = evaluator.evaluateMany(requests(), limits);
   await untilDone(clock, async () => {
     while (!(await batch.next()).done);
   });
-  return { service, totals: batch.totals, elapsedMs: clock.now() };
+  return batch.totals;
 }
 
-/** Asks as many of the same service in a plain loop, in which each call retries by itself. */
-export async function simulatePlainLoop(
-  limit: ServiceLimit,
-  { items, concurrency, seed = 7 }: Load,
-) {
+/** Asks all items at once by calls of their own; returns how long the last one takes. */
+export async function simulateCalls(calls: number, limits: RateLimits, answerMs: number) {
   const clock = new ManualClock();
-  const random = seededRandom(seed);
-  const service = new LimitedService(clock, random, limit);
-  let asked = 0;
-  const work = async () => {
-    for (; asked < items;) {
-      asked += 1;
-      for (let throttled = await service.ask(); throttled !== null;) {
-        await sleep((throttled.retryAfterS ?? 0) * 1000, { clock });
-        throttled = await service.ask();
-      }
-    }
-  };
-  await untilDone(clock, () => Promise.all(Array.from({ length: concurrency }, work)));
-  return { service, elapsedMs: clock.now() };
+  const transport = transportTo(() => sleep(answerMs, { clock }).then(() => null));
+  const evaluator = createEvaluator({ transport, limits }, { clock, random: seededRandom(1) });
+  const asked = Array.from({ length: calls }, () => request);
+  await untilDone(clock, () => Promise.all(asked.map((each) => evaluator.evaluate(each))));
+  return clock.now();
 }
 
 /** How many processes share a limit, for how long, and how far away their store is. */
@@ -90,7 +88,7 @@ export async function simulateProcesses(limit: ServiceLimit, run: SharedRun) {
   const clock = new ManualClock();
   const random = seededRandom(7);
   const service = new LimitedService(clock, random, limit);
-  const transport = transportTo(service);
+  const transport = transportTo(() => service.ask());
   const store = distantStore(memoryLimits({ clock }), { clock, run });
   const limits = { requestsPerMinute: (limit.limit * 60_000) / limit.windowMs };
   const { whenStoreIsDown = "own-share" } = run;
