@@ -58,20 +58,35 @@ test("leases the tokens of the calls, and corrects them by what the answers say"
   expect(asked.map(({ tokens }) => tokens)).toEqual([300, 500]);
 });
 
-test("a throttled answer pauses every pacer of the limit, and slows all of them", async () => {
+test("four throttled answers in a row pause every pacer of the limit, and slow all of them", async () => {
   const { clock, sent, admissions, pacerOf } = sharing();
   const [one, other] = [pacerOf(), pacerOf()];
-  void one.ask("a");
-  await clock.advance(0);
-  expect(admissions.get("a")?.throttled(1000)).toBe("limit");
+  for (const name of ["a", "b", "c", "d"]) void one.ask(name);
+  await clock.advance(150);
+  const verdicts = ["a", "b", "c", "d"].map((name) => admissions.get(name)?.throttled(1000));
+  expect(verdicts).toEqual(["stray", "stray", "stray", "limit"]);
   for (const name of ["x", "y", "z"]) void other.ask(name);
   await clock.advance(1099);
-  expect(sent).toEqual([["a", 0]]);
+  expect(sent).toHaveLength(4);
   await clock.advance(1000);
-  const atMs = sent.slice(1).map(([, ms]) => ms);
-  expect(atMs[0]).toBe(1100);
+  const atMs = sent.slice(4).map(([, ms]) => ms);
+  expect(atMs[0]).toBe(1250);
   // 0.8 of the rate, and 1 % more after a second.
-  expect(atMs.map((ms) => ms - 1100)).toEqual([0, 63, 124]);
+  expect(atMs.map((ms) => ms - 1250)).toEqual([0, 63, 124]);
+});
+
+test("throttled answers among successes pause every pacer if they are more than a seventh", async () => {
+  const { clock, admissions, pacerOf } = sharing();
+  const { ask } = pacerOf();
+  const verdicts: unknown[] = [];
+  for (let index = 0; index < 21; index += 1) {
+    void ask(`${index}`);
+    await clock.advance(50);
+    const admission = admissions.get(`${index}`);
+    if (index % 3 === 0) verdicts.push(admission?.throttled(1000));
+    else admission?.succeeded(null);
+  }
+  expect(verdicts.slice(0, 6)).toEqual(["stray", "stray", "stray", "stray", "stray", "limit"]);
 });
 
 test("a throttled answer that stands alone among successes delays nobody else", async () => {

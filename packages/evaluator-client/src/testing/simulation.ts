@@ -81,6 +81,8 @@ export interface SharedRun {
     readonly isSilent?: boolean;
   };
   readonly whenStoreIsDown?: "own-share" | "closed";
+  /** The share of the answers that are lost to a 429 for no reason. @default 0 */
+  readonly strays?: number;
 }
 
 /** Asks endlessly in several processes that share a limit through a store, in simulated time. */
@@ -88,7 +90,11 @@ export async function simulateProcesses(limit: ServiceLimit, run: SharedRun) {
   const clock = new ManualClock();
   const random = seededRandom(7);
   const service = new LimitedService(clock, random, limit);
-  const transport = transportTo(() => service.ask());
+  const { strays = 0 } = run;
+  const transport = transportTo(async () => {
+    const throttled = await service.ask();
+    return throttled === null && random() < strays ? { retryAfterMs: 1000 } : throttled;
+  });
   const store = distantStore(memoryLimits({ clock }), { clock, run });
   const limits = { requestsPerMinute: (limit.limit * 60_000) / limit.windowMs };
   const { whenStoreIsDown = "own-share" } = run;
