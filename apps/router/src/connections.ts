@@ -33,20 +33,12 @@ export const defaultServerLimits: ServerLimits = {
   graceMs: 60_000,
 };
 
-/** The connections of a server, and which of them wait for an answer. */
-export interface Connections {
-  /** Ends every connection without a request in flight, now, and each other one after its answer. */
-  readonly drain: () => void;
-  /** Ends every connection. */
-  readonly cut: () => void;
-}
-
 /**
  * Returns the connections of a server, and ends one whose client leaves its answer unread for `stallMs`.
  * Node's own `closeIdleConnections` leaves those open that never
  * sent a whole request, and `close` stops the timers that would end them.
  */
-export function followConnections(server: Server, stallMs: number): Connections {
+export function followConnections(server: Server, stallMs: number) {
   const inFlight = new Map<Socket, number>();
   let isDraining = false;
   const settle = (socket: Socket) => {
@@ -67,10 +59,12 @@ export function followConnections(server: Server, stallMs: number): Connections 
     });
   });
   return {
+    /** Ends every connection without a request in flight, now, and each other one after its answer. */
     drain() {
       isDraining = true;
       for (const socket of inFlight.keys()) settle(socket);
     },
+    /** Ends every connection. */
     cut() {
       for (const socket of inFlight.keys()) socket.destroy();
     },

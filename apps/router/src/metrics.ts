@@ -1,16 +1,8 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { MessageRecord, Observe } from "./records/message-record.ts";
+import type { MessageRecord } from "./records/message-record.ts";
 
 /** Counts for Prometheus. */
-export interface Metrics {
-  readonly registry: Registry;
-  /** Counts one message's end. */
-  readonly observe: Observe;
-  /** Counts what somebody said of a message's tier. */
-  readonly countFeedback: (tier: string) => void;
-  /** Counts one response. */
-  readonly countResponse: (response: { method: string; route: string; status: number }) => void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 const seconds = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120];
 
@@ -22,13 +14,14 @@ export interface MetricsSources {
 }
 
 /** Returns a registry of its own, with nothing of another router in it. */
-export function createMetrics(sources: MetricsSources): Metrics {
+export function createMetrics(sources: MetricsSources) {
   const registry = new Registry();
   const registers = [registry];
   const { messages, responses, feedback, cost, unpriced, estimated, time } =
     createCounts(registers);
   addSources(sources, registers);
 
+  /** Counts one message's end. */
   function observe(record: MessageRecord): void {
     const { endpoint, outcome, tierUsed, cause } = record;
     messages.inc({ endpoint, outcome, tier: tierUsed ?? "none", cause: cause ?? "none" });
@@ -42,8 +35,11 @@ export function createMetrics(sources: MetricsSources): Metrics {
     if (record.decisionMs !== null) time.observe({ part: "decision" }, record.decisionMs / 1000);
     if (record.replyMs !== null) time.observe({ part: "reply" }, record.replyMs / 1000);
   }
+  /** Counts what somebody said of a message's tier. */
   const countFeedback = (tier: string) => feedback.inc({ tier });
-  return { registry, observe, countFeedback, countResponse: (response) => responses.inc(response) };
+  const countResponse = (response: { method: string; route: string; status: number }) =>
+    responses.inc(response);
+  return { registry, observe, countFeedback, countResponse };
 }
 
 function createCounts(registers: Registry[]) {

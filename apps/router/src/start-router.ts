@@ -17,14 +17,6 @@ import type { FeedbackRecord, Observe } from "./records/message-record.ts";
 import { allowedHosts, ownAddresses } from "./security/own-addresses.ts";
 import type { Services } from "./services/services.ts";
 
-/** A router that listens. */
-export interface RunningRouter {
-  /** Where the page is, such as `http://127.0.0.1:3000`. */
-  readonly origin: string;
-  /** Stops listening, lets answers in flight finish, and lets go of the services. */
-  readonly close: () => Promise<void>;
-}
-
 /** What a router runs with. */
 export interface RouterParts {
   readonly options: RouterOptions;
@@ -58,7 +50,7 @@ export interface RouterParts {
  *
  * @throws CliError when its address cannot be listened on.
  */
-export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
+export async function startRouter(parts: RouterParts) {
   const { options, services, prices = new Map(), calibration = null, ...rest } = parts;
   const { host, tierModels, policy } = options;
   const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...parts.limits };
@@ -87,12 +79,14 @@ export async function startRouter(parts: RouterParts): Promise<RunningRouter> {
   });
   server.on("request", getRequestListener(app.fetch));
   return {
+    /** Where the page is, such as `http://127.0.0.1:3000`. */
     origin,
+    /** Stops listening, lets answers in flight finish, and lets go of the services. */
     close: async () => {
       isStopping = true;
       server.close();
       connections.drain();
-      const grace = setTimeout(connections.cut, graceMs);
+      const grace = setTimeout(() => connections.cut(), graceMs);
       await once(server, "close");
       clearTimeout(grace);
       await services.close();

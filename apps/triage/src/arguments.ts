@@ -8,31 +8,32 @@ import {
   UsageError,
 } from "evaluator-cli-kit";
 import { z } from "zod";
-import type {
-  AskingOptions,
-  ExplainCommand,
-  ExportCommand,
-  ImportCommand,
-  QueryCommand,
-  QuestionsCommand,
-  ReportCommand,
-  StatusCommand,
-  TriageCommand,
-  TriageRun,
-  WorkCommand,
-} from "./commands.ts";
 import { stateFields } from "./input/mail.ts";
-import type { LabelCommand } from "./label/label-mails.ts";
 import { toOutputPath } from "./output/paths.ts";
 import { outputFormats } from "./output/write-records.ts";
 import { checkSince } from "./rules/mail-filter.ts";
+
+/** What the person asked for. */
+export type TriageCommand = ReturnType<typeof readArguments>;
+export type TriageRun = ReturnType<typeof readRun>;
+export type ImportCommand = ReturnType<typeof readImport>;
+export type LabelCommand = ReturnType<typeof readLabel>;
+export type ReportCommand = ReturnType<typeof readReport>;
+export type ExplainCommand = ReturnType<typeof readExplain>;
+export type ExportCommand = ReturnType<typeof readExport>;
+export type QueryCommand = ReturnType<typeof readQuery>;
+export type QuestionsCommand = ReturnType<typeof readQuestionsCommand>;
+export type StatusCommand = ReturnType<typeof readStatus>;
+export type WorkCommand = ReturnType<typeof readWork>;
+/** How a service is asked. */
+export type AskingOptions = ReturnType<typeof readAsking>;
 
 /**
  * Reads the words after the program's name.
  *
  * @throws UsageError when they name nothing that can be done.
  */
-export function readArguments(words: readonly string[]): TriageCommand {
+export function readArguments(words: readonly string[]) {
   checkUrls(words);
   const [first, ...rest] = words;
   if (first === "import") return readImport(rest);
@@ -63,13 +64,9 @@ const askingOptions = {
   rate: { type: "string" },
 } as const;
 
-function readAsking(values: {
-  journal?: string;
-  offline: boolean;
-  concurrency?: string;
-  price?: string;
-  rate?: string;
-}): AskingOptions {
+type AskingValues = ReturnType<typeof parseWords<typeof askingOptions>>["values"];
+
+function readAsking(values: AskingValues) {
   return {
     journal: values.journal ?? null,
     offline: values.offline,
@@ -108,12 +105,13 @@ const runOptions = {
   ...filterOptions,
 } as const;
 
-function readRun(words: readonly string[]): TriageRun {
+function readRun(words: readonly string[]) {
   const { values, positionals } = parseWords(words, runOptions);
   const [file = ""] = readPositionals(positionals, ["FILE"]);
   const { raw, yes, questions = null, calibration = null, sort = null } = values;
+  const fields = values["state-fields"];
   return {
-    name: "run",
+    name: "run" as const,
     file,
     limit: readCount("--limit", values.limit, Number.POSITIVE_INFINITY),
     raw,
@@ -123,7 +121,7 @@ function readRun(words: readonly string[]): TriageRun {
     maxCostUsd: readUsd("--max-cost", values["max-cost"]) ?? Number.POSITIVE_INFINITY,
     yes,
     ...readContext(values),
-    stateFields: readStateFields(values["state-fields"]),
+    stateFields: fields === undefined ? [] : readWordList("--state-fields", fields, stateFields),
     questions,
     calibration,
     format: readWord("--format", values.format, outputFormats),
@@ -152,23 +150,19 @@ function readContext(values: { context: boolean; today?: string; contacts?: stri
   return { context, today, contacts };
 }
 
-function readStateFields(text: string | undefined) {
-  return text === undefined ? [] : readWordList("--state-fields", text, stateFields);
-}
-
 const importOptions = {
   "sent-label": { type: "string", multiple: true },
   skipped: { type: "string" },
 } as const;
 
-function readImport(words: readonly string[]): ImportCommand {
+function readImport(words: readonly string[]) {
   const { positionals, values } = parseWords(words, importOptions);
   const [source = "", output = ""] = readPositionals(positionals, ["SOURCE", "OUT.json"]);
   toOutputPath(output); // rejects what could not be triaged later
   if (!output.endsWith(".json")) throw new UsageError("OUT.json is to end in .json.");
   const { "sent-label": sentLabels = [], skipped = null } = values;
   if (skipped === output) throw new UsageError("--skipped takes a file of its own.");
-  return { name: "import", source, output, sentLabels, skipped };
+  return { name: "import" as const, source, output, sentLabels, skipped };
 }
 
 const labelOptions = {
@@ -180,11 +174,11 @@ const labelOptions = {
   port: { type: "string", default: "0" },
 } as const;
 
-function readLabel(words: readonly string[]): LabelCommand {
+function readLabel(words: readonly string[]) {
   const { values, positionals } = parseWords(words, labelOptions);
   const [file = ""] = readPositionals(positionals, ["FILE"]);
   return {
-    name: "label",
+    name: "label" as const,
     file,
     question: values.question ?? null,
     count: readWholeNumber("--count", values.count, { min: 1, max: 100_000 }),
@@ -211,29 +205,37 @@ const reportOptions = {
   rules: { type: "string" },
 } as const;
 
-function readReport(words: readonly string[]): ReportCommand {
+function readReport(words: readonly string[]) {
   const { values, positionals } = parseWords(words, reportOptions);
   const [file = null] = readPositionals(positionals, ["FILE"], { optional: 1 });
   const { calibration = null, rules = null } = values;
   const shown = readFilterOptions(values);
-  return { name: "report", file, ...readOneRun(values), ...shown, calibration, rules };
+  return { name: "report" as const, file, ...readOneRun(values), ...shown, calibration, rules };
 }
 
-function readExplain(words: readonly string[]): ExplainCommand {
+function readExplain(words: readonly string[]) {
   const { values, positionals } = parseWords(words, oneRunOptions);
   const [id = "", file = null] = readPositionals(positionals, ["ID", "FILE"], { optional: 1 });
-  return { name: "explain", id, file, ...readOneRun(values) };
+  return { name: "explain" as const, id, file, ...readOneRun(values) };
 }
 
 const exportOptions = { ...reportOptions, format: { type: "string", default: "json" } } as const;
 
-function readExport(words: readonly string[]): ExportCommand {
+function readExport(words: readonly string[]) {
   const { values, positionals } = parseWords(words, exportOptions);
   const [file = null] = readPositionals(positionals, ["FILE"], { optional: 1 });
   const format = readWord("--format", values.format, outputFormats);
   const { calibration = null, rules = null } = values;
   const shown = readFilterOptions(values);
-  return { name: "export", file, ...readOneRun(values), ...shown, format, calibration, rules };
+  return {
+    name: "export" as const,
+    file,
+    ...readOneRun(values),
+    ...shown,
+    format,
+    calibration,
+    rules,
+  };
 }
 
 const queryOptions = {
@@ -244,7 +246,7 @@ const queryOptions = {
   "allow-superuser": { type: "boolean", default: false },
 } as const;
 
-function readQuery(words: readonly string[]): QueryCommand {
+function readQuery(words: readonly string[]) {
   const { values, positionals } = parseWords(words, queryOptions);
   const named = readPositionals(positionals, ["QUERY", "FILE"], { optional: 2 });
   // All other commands take the file first. One word without a space is no query.
@@ -255,21 +257,21 @@ function readQuery(words: readonly string[]): QueryCommand {
   const timeoutSeconds = readWholeNumber("--timeout", values.timeout, { min: 1, max: 3600 });
   const rows = readWholeNumber("--rows", values.rows, { min: 1 });
   const limits = { timeoutSeconds, rows, allowSuperuser: values["allow-superuser"] };
-  return { name: "query", text, file, ...readOneRun(values), format, ...limits };
+  return { name: "query" as const, text, file, ...readOneRun(values), format, ...limits };
 }
 
-function readQuestionsCommand(words: readonly string[]): QuestionsCommand {
+function readQuestionsCommand(words: readonly string[]) {
   const { positionals } = parseWords(words, {});
   const [verb = "", file = null] = readPositionals(positionals, ["check", "FILE"], { optional: 1 });
-  if (verb === "schema" && file === null) return { name: "questions", file };
-  if (verb === "check" && file !== null) return { name: "questions", file };
+  if (verb === "schema" && file === null) return { name: "questions" as const, file };
+  if (verb === "check" && file !== null) return { name: "questions" as const, file };
   throw new UsageError('Write "questions check FILE", or "questions schema" alone.');
 }
 
-function readStatus(words: readonly string[]): StatusCommand {
+function readStatus(words: readonly string[]) {
   const { values, positionals } = parseWords(words, oneRunOptions);
   const [file = null] = readPositionals(positionals, ["FILE"], { optional: 1 });
-  return { name: "status", file, ...readOneRun(values) };
+  return { name: "status" as const, file, ...readOneRun(values) };
 }
 
 const workOptions = {
@@ -278,9 +280,9 @@ const workOptions = {
   wait: { type: "boolean", default: false },
 } as const;
 
-function readWork(words: readonly string[]): WorkCommand {
+function readWork(words: readonly string[]) {
   const { values, positionals } = parseWords(words, workOptions);
   const [file = null] = readPositionals(positionals, ["FILE"], { optional: 1 });
   const { run } = readOneRun(values);
-  return { name: "work", file, ...readAsking(values), run, wait: values.wait };
+  return { name: "work" as const, file, ...readAsking(values), run, wait: values.wait };
 }

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { printable } from "evaluator-cli-kit";
 import { estimateTokens } from "evaluator-client";
 import { printCount, printCounted } from "./amounts.ts";
-import type { QuestionsCommand } from "./commands.ts";
+import type { QuestionsCommand } from "./arguments.ts";
 import type { TriageContext } from "./service.ts";
 import { alignColumns } from "./table.ts";
 import { answerFields } from "./questions/answer-fields.ts";

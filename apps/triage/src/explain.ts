@@ -1,7 +1,7 @@
 import { CliError, printable, toPrintable } from "evaluator-cli-kit";
 import type { Answer, JsonValue, Question, Questions } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
-import type { ExplainCommand } from "./commands.ts";
+import type { ExplainCommand } from "./arguments.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
 import type { JournalEntry, JournalReader } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";

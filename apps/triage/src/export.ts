@@ -1,7 +1,7 @@
 import { CliError, printable, printTexts } from "evaluator-cli-kit";
 import type { RunInfo } from "evaluator-postgres";
 import { printCount, printMails } from "./amounts.ts";
-import type { ExportCommand } from "./commands.ts";
+import type { ExportCommand } from "./arguments.ts";
 import { withResults } from "./journal-results.ts";
 import { answeredMails } from "./answered-mails.ts";
 import { formatRecords, toSafeTexts, type TriageRecord } from "./output/write-records.ts";

@@ -4,7 +4,7 @@ import { type CliContext, CliError, printable } from "evaluator-cli-kit";
 import type { JsonValue, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo, RunRow } from "evaluator-postgres";
 import { readCalibration } from "./calibration.ts";
-import type { ExportCommand } from "./commands.ts";
+import type { ExportCommand } from "./arguments.ts";
 import { type Mail, mailOfState, toState } from "./input/mail.ts";
 import { MailFile } from "./input/mail-file.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";

@@ -1,7 +1,7 @@
 import { printable, type TextSink, truncateColumns } from "evaluator-cli-kit";
 import type { PostgresRuns, RunInfo, WorkerInfo } from "evaluator-postgres";
 import { printCount, printCounted, printDuration, printMails, printUsd } from "./amounts.ts";
-import type { StatusCommand } from "./commands.ts";
+import type { StatusCommand } from "./arguments.ts";
 import { needJournalAddress } from "./journal-address.ts";
 import type { JournalProgress } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";
@@ -43,10 +43,7 @@ function fileProgress(path: string, { clock }: TriageContext): () => Promise<Pic
 }
 
 /** What is shown at one moment, and whether nothing more happens. */
-interface Picture {
-  readonly text: string;
-  readonly isOver: boolean;
-}
+type Picture = Awaited<ReturnType<typeof describeRuns>>;
 
 /** Draws a picture, in a terminal again and again until nothing more happens; returns the exit code. */
 async function shown(
@@ -72,7 +69,7 @@ function fitted(line: string, { isTTY, columns = Number.POSITIVE_INFINITY }: Tex
   return isTTY === true ? truncateColumns(line, columns - 1) : line;
 }
 
-async function describeRuns(runs: PostgresRuns, { run }: StatusCommand): Promise<Picture> {
+async function describeRuns(runs: PostgresRuns, { run }: StatusCommand) {
   const infos = run === null ? await runs.list() : [await runs.get(run)];
   if (infos.length === 0) return { text: "No run yet.\n", isOver: true };
   const rows = [

@@ -1,6 +1,10 @@
 import { UsageError } from "evaluator-cli-kit";
-import { readArguments } from "./arguments.ts";
-import type { TriageCommand, TriageRun, WorkCommand } from "./commands.ts";
+import {
+  readArguments,
+  type TriageCommand,
+  type TriageRun,
+  type WorkCommand,
+} from "./arguments.ts";
 import { findJournalAddress, needJournalAddress } from "./journal-address.ts";
 import { interrupted } from "./run/interruption.ts";
 import type { TriageContext } from "./service.ts";

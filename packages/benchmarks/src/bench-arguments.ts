@@ -1,18 +1,10 @@
 import { resolve } from "node:path";
 import { parseWords, readPositionals, readWordList } from "evaluator-cli-kit";
-import { targetNames, type TargetName } from "./targets/targets.ts";
-import { type SectionName, sectionNames } from "./sections.ts";
+import { targetNames } from "./targets/targets.ts";
+import { sectionNames } from "./sections.ts";
 
 /** What the command line asks for. */
-export interface BenchArguments {
-  readonly long: boolean;
-  readonly sections: readonly SectionName[];
-  readonly targets: readonly TargetName[];
-  /** The client's workspace in another checkout, to be measured as well, or null. */
-  readonly against: string | null;
-  /** Where CPU profiles go, or null. */
-  readonly profile: string | null;
-}
+export type BenchArguments = ReturnType<typeof readBenchArguments>;
 
 const options = {
   long: { type: "boolean", default: false },
@@ -28,7 +20,7 @@ const options = {
  * @param cwd - The folder that a relative path starts from.
  * @throws UsageError that names the argument and what it may be.
  */
-export function readBenchArguments(words: readonly string[], cwd: string): BenchArguments {
+export function readBenchArguments(words: readonly string[], cwd: string) {
   const { values, positionals } = parseWords(words, options);
   readPositionals(positionals, []);
   const some = <TName extends string>(
@@ -43,7 +35,9 @@ export function readBenchArguments(words: readonly string[], cwd: string): Bench
     long: values.long,
     sections: some("only", sectionNames),
     targets: some("targets", targetNames),
+    /** The client's workspace in another checkout, to be measured as well, or null. */
     against: path(values.against),
+    /** Where CPU profiles go, or null. */
     profile: path(values.profile),
   };
 }

@@ -11,16 +11,10 @@ export const sampleExchanges = {
 } as const;
 
 /** The state of one triage call (contract section 4.7). */
-export interface MailState {
-  readonly [field: string]: string;
-  readonly from: string;
-  readonly subject: string;
-  readonly date: string;
-  readonly snippet: string;
-}
+export type MailState = ReturnType<typeof mailState>;
 
 /** Returns the mail with this number; no two are equal, so nothing can be serialised once for all. */
-export function mailState(index: number): MailState {
+export function mailState(index: number) {
   return {
     from: `Cloudlark Accounts <no-reply-${index}@accounts.cloudlark.example>`,
     subject: `Security alert ${index}: an app was given access to your account`,

@@ -68,23 +68,14 @@ export interface KeySetup {
 }
 
 /** The accounts of all keys. */
-export interface AccountBook {
-  /** Whether only some keys are accepted. */
-  readonly isRestricted: boolean;
-  /** The account of a key, or null when the key is not accepted. */
-  find(key: string): Account | null;
-  /** Tops up every account, those not opened yet included. */
-  topUpAll(dollars: number): void;
-  /** Opens a new account for every key. */
-  reset(): void;
-}
+export type AccountBook = ReturnType<typeof createAccountBook>;
 
 /**
  * Opens an account for each key at its first call.
  *
  * @param keys - The accepted keys; without them every key is accepted.
  */
-export function createAccountBook(tier: Tier, keys?: readonly (string | KeySetup)[]): AccountBook {
+export function createAccountBook(tier: Tier, keys?: readonly (string | KeySetup)[]) {
   const setups = keys?.map((key) => (typeof key === "string" ? { key } : key));
   const accounts = new Map<string, Account>();
   let purchases: number[] = [];
@@ -96,8 +87,10 @@ export function createAccountBook(tier: Tier, keys?: readonly (string | KeySetup
   }
 
   return {
+    /** Whether only some keys are accepted. */
     isRestricted: setups !== undefined,
-    find(key) {
+    /** The account of a key, or null when the key is not accepted. */
+    find(key: string) {
       const known = accounts.get(key);
       if (known !== undefined) return known;
       const setup = setups === undefined ? {} : setups.find((setup) => setup.key === key);
@@ -106,10 +99,12 @@ export function createAccountBook(tier: Tier, keys?: readonly (string | KeySetup
       accounts.set(key, account);
       return account;
     },
-    topUpAll(dollars) {
+    /** Tops up every account, those not opened yet included. */
+    topUpAll(dollars: number) {
       purchases.push(dollars);
       for (const account of accounts.values()) topUpAccount(account, dollars);
     },
+    /** Opens a new account for every key. */
     reset() {
       accounts.clear();
       purchases = [];

@@ -6,33 +6,12 @@ import {
   readWord,
   UsageError,
 } from "evaluator-cli-kit";
-import type { Tier } from "./accounts.ts";
-import { type EngineName, engineNames } from "./engine/engine-routes.ts";
+import { engineNames } from "./engine/engine-routes.ts";
 import { type Fault, parseFault } from "./faults/fault.ts";
 import type { VendorLimits } from "./vendor-limits.ts";
 
 /** What the command line asks for. */
-export interface EmulatorArguments {
-  readonly host: string;
-  readonly port: number;
-  /** Names under which it may be called besides those of this machine. */
-  readonly allowedHosts: readonly string[];
-  /** Where HTTPS gets its certificate from: files, or one that is made and written to a file. */
-  readonly tls: { readonly cert: string; readonly key: string } | { readonly made: string } | null;
-  readonly tier: Tier;
-  readonly seed: number;
-  /** Decimal places of probabilities and scores. */
-  readonly decimals: number;
-  readonly confidence: boolean;
-  /** The vendor's limits, where they are played. */
-  readonly limits?: VendorLimits;
-  /** The faults in the order given, a latency last. */
-  readonly faults: readonly Fault[];
-  /** The chat server to play as well, or undefined. */
-  readonly engine?: EngineName;
-  /** The path of the rules file, or null. */
-  readonly rulesPath: string | null;
-}
+export type EmulatorArguments = ReturnType<typeof readArguments>;
 
 /** Returns how the emulator is started. @param command - As it is typed. */
 export function emulatorUsage(command = "evaluator-emulator"): string {
@@ -108,29 +87,38 @@ type Values = ReturnType<typeof parseWords<typeof options>>["values"];
  * @param cwd - The folder that a relative path starts from.
  * @throws UsageError that names the argument and what it may be.
  */
-export function readArguments(words: readonly string[], cwd: string): EmulatorArguments {
+export function readArguments(words: readonly string[], cwd: string) {
   const { values, positionals } = parseWords(words, options);
   readPositionals(positionals, []);
   const limits = readLimits(values);
   return {
     host: values.host,
     port: readWholeNumber("--port", values.port, { max: 65_535 }),
+    /** Names under which it may be called besides those of this machine. */
     allowedHosts: values["allow-host"],
+    /** Where HTTPS gets its certificate from: files, or one that is made and written to a file. */
     tls: readTls(values, cwd),
     tier: readWord("--tier", values.tier, ["free", "paid"]),
     seed: readWholeNumber("--seed", values.seed, { max: 2 ** 32 - 1 }),
+    /** Decimal places of probabilities and scores. */
     decimals: readWholeNumber("--decimals", values.decimals, { max: 15 }),
     confidence: !values["no-confidence"],
     ...(limits !== null && { limits }),
+    /** The faults in the order given, a latency last. */
     faults: [...values.fault.map(parseFault), ...readLatency(values)],
     ...(values.engine !== undefined && {
+      /** The chat server to play as well, or undefined. */
       engine: readWord("--engine", values.engine, engineNames),
     }),
+    /** The path of the rules file, or null. */
     rulesPath: values.rules === undefined ? null : resolve(cwd, values.rules),
   };
 }
 
-function readTls({ tls, cert, key }: Values, cwd: string): EmulatorArguments["tls"] {
+function readTls(
+  { tls, cert, key }: Values,
+  cwd: string,
+): { readonly cert: string; readonly key: string } | { readonly made: string } | null {
   if (tls !== undefined && (cert ?? key) !== undefined) {
     throw new UsageError(
       "--tls makes a certificate; --cert and --key name yours. Give one of both.",

@@ -17,27 +17,23 @@ interface Generation {
 }
 
 /** The latest answered calls by id. */
-export interface GenerationLog {
-  add(generation: Generation): void;
-  find(id: string): Generation | null;
-  reset(): void;
-}
+export type GenerationLog = ReturnType<typeof createGenerationLog>;
 
 /**
  * Makes an empty log of calls.
  *
  * @param capacity - How many calls are kept; the oldest is forgotten first.
  */
-export function createGenerationLog(capacity = 1000): GenerationLog {
+export function createGenerationLog(capacity = 1000) {
   let generations = new Map<string, Generation>();
   // One iterator for all: each new one would pass every gap that a forgotten call has left.
   let oldestFirst = generations.keys();
   return {
-    add(generation) {
+    add(generation: Generation) {
       generations.set(generation.id, generation);
       if (generations.size > capacity) generations.delete(oldestFirst.next().value ?? "");
     },
-    find: (id) => generations.get(id) ?? null,
+    find: (id: string) => generations.get(id) ?? null,
     reset() {
       generations = new Map();
       oldestFirst = generations.keys();

@@ -23,23 +23,19 @@ export interface LoggedRequest {
 }
 
 /** The latest requests, oldest first. */
-export interface RequestLog {
-  /** Adds a request; the caller completes the entry. */
-  add(entry: Omit<LoggedRequest, "number" | "status" | "note" | "ending">): LoggedRequest;
-  list(): readonly LoggedRequest[];
-  reset(): void;
-}
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
 /**
  * Makes an empty log of requests.
  *
  * @param capacity - How many requests are kept; the oldest are forgotten first.
  */
-export function createRequestLog(capacity = 1000): RequestLog {
+export function createRequestLog(capacity = 1000) {
   let entries: LoggedRequest[] = [];
   let count = 0;
   return {
-    add(request) {
+    /** Adds a request; the caller completes the entry. */
+    add(request: Omit<LoggedRequest, "number" | "status" | "note" | "ending">): LoggedRequest {
       count += 1;
       const entry = { ...request, number: count, status: null, note: null, ending: null };
       entries.push(entry);

@@ -21,12 +21,7 @@ export interface Attribution {
 }
 
 /** All answered calls, added up by hour. */
-export interface SpendLedger {
-  add(call: SpentCall): void;
-  /** Returns the rows of a report, in the order of what they are grouped by. */
-  report(account: number, query: SpendQuery): Record<string, string | number>[];
-  reset(): void;
-}
+export type SpendLedger = ReturnType<typeof createSpendLedger>;
 
 const groups = ["day", "user", "model", "tag", "provider", "credential_type"] as const;
 
@@ -81,17 +76,18 @@ const hourMs = 3_600_000;
 const credentialType = "system";
 
 /** Opens a ledger; it holds one entry for each hour, model, provider, user and list of tags. */
-export function createSpendLedger(): SpendLedger {
+export function createSpendLedger() {
   const entries = new Map<string, Entry>();
   return {
-    add({ startTime, marketCost, inputTokens, outputTokens, ...what }) {
+    add({ startTime, marketCost, inputTokens, outputTokens, ...what }: SpentCall) {
       const startOfHour = startTime - (startTime % hourMs);
       const key = JSON.stringify([startOfHour, what]);
       const entry = entries.get(key) ?? newEntry(startOfHour, what);
       addTo(entry.sums, { marketCost, inputTokens, outputTokens, requests: 1 });
       entries.set(key, entry);
     },
-    report(account, query) {
+    /** Returns the rows of a report, in the order of what they are grouped by. */
+    report(account: number, query: SpendQuery) {
       const rows = new Map<string, Sums>();
       for (const entry of entries.values()) {
         if (entry.account !== account || !isAskedFor(entry, query)) continue;

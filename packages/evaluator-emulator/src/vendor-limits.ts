@@ -12,21 +12,16 @@ export interface VendorLimits {
 const vendorDefaults = { requestsPerMinute: 1200, tokensPerSecond: 250_000 } as const;
 
 /** Counts the vendor's calls of each key. */
-export interface VendorGate {
-  /** Counts a call, or returns how long it should have waited, in milliseconds. */
-  admit(key: string, tokens: number, nowMs: number): number;
-  reset(): void;
-  /** What it lets through, for people. */
-  readonly rule: string;
-}
+export type VendorGate = ReturnType<typeof createVendorGate>;
 
 /** Opens a gate; what the limits leave out is the vendor's own. */
-export function createVendorGate(limits: VendorLimits): VendorGate {
+export function createVendorGate(limits: VendorLimits) {
   const buckets = new Map<string, { requests: Bucket; tokens: Bucket }>();
   const { requestsPerMinute, tokensPerSecond } = { ...vendorDefaults, ...limits };
   const burst = limits.burst ?? requestsPerMinute;
   return {
-    admit(key, tokens, nowMs) {
+    /** Counts a call, or returns how long it should have waited, in milliseconds. */
+    admit(key: string, tokens: number, nowMs: number) {
       const own = buckets.get(key) ?? {
         requests: new Bucket({ capacity: burst, perMs: requestsPerMinute / 60_000, nowMs }),
         tokens: new Bucket({ capacity: tokensPerSecond, perMs: tokensPerSecond / 1000, nowMs }),
@@ -39,6 +34,7 @@ export function createVendorGate(limits: VendorLimits): VendorGate {
       return 0;
     },
     reset: () => buckets.clear(),
+    /** What it lets through, for people. */
     rule: `${requestsPerMinute.toLocaleString("en")} requests a minute, ${tokensPerSecond.toLocaleString("en")} tokens a second`,
   };
 }

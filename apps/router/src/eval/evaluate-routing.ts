@@ -1,17 +1,10 @@
-import { type Estimate, type Interval, wilson } from "evaluator-calibration";
+import { type Estimate, wilson } from "evaluator-calibration";
 import { tierNames } from "../tier-question.ts";
-import { type Advice, adviseOn, type FigureOptions } from "./advice.ts";
+import { adviseOn, type FigureOptions } from "./advice.ts";
 import { type Gain, gainOf, orderBy } from "./gain-curve.ts";
 import { hardness, type JudgedPrompt, tierOf, tiersByLength } from "./policies.ts";
 import { createDraws, type Draws, estimate } from "./draws.ts";
 import { cheapestOf, mixAt, pointOf, tierPoints } from "./random-mix.ts";
-
-/** What one way to choose tiers costs and gives, for each prompt in the mean. */
-interface WayFigures {
-  readonly name: string;
-  readonly quality: Estimate;
-  readonly cost: Estimate;
-}
 
 /** An order's gain, with intervals. */
 interface OrderFigures extends Pick<Gain, "points"> {
@@ -22,23 +15,10 @@ interface OrderFigures extends Pick<Gain, "points"> {
 }
 
 /** Everything that is said of the routing of some prompts. */
-export interface RoutingFigures {
-  readonly n: number;
-  /** Right tier by row, used tier by column. */
-  readonly confusion: readonly (readonly number[])[];
-  readonly right: Interval & { readonly share: number };
-  readonly over: Interval & { readonly share: number };
-  readonly under: Interval & { readonly share: number };
-  readonly ways: readonly WayFigures[];
-  readonly orders: readonly OrderFigures[];
-  readonly advice: Advice;
-}
+export type RoutingFigures = ReturnType<typeof evaluateRouting>;
 
 /** Returns the figures of routed prompts; there is at least one. */
-export function evaluateRouting(
-  prompts: readonly JudgedPrompt[],
-  options: FigureOptions,
-): RoutingFigures {
+export function evaluateRouting(prompts: readonly JudgedPrompt[], options: FigureOptions) {
   const { policy, seed, draws } = options;
   const used = prompts.map(({ decision }) => tierOf(decision, policy));
   const right = prompts.map(({ rightTier, quality, cost }, at) => {
@@ -53,6 +33,7 @@ export function evaluateRouting(
   };
   return {
     n: prompts.length,
+    /** Right tier by row, used tier by column. */
     confusion: tierNames.map((_, row) =>
       tierNames.map(
         (_, column) => used.filter((tier, at) => tier === column && right[at] === row).length,
@@ -61,6 +42,7 @@ export function evaluateRouting(
     right: shareOf((at) => used[at] === right[at]),
     over: shareOf((at) => (used[at] ?? 0) > (right[at] ?? 0)),
     under: shareOf((at) => (used[at] ?? 0) < (right[at] ?? 0)),
+    /** What each way to choose tiers costs and gives, for each prompt in the mean. */
     ways: waysOf(prompts, used).map(([name, value]) => ({
       name,
       quality: samples.mean(prompts.map((_, at) => value(at, "quality"))),

@@ -18,12 +18,7 @@ const keptSchema = z.object({
 });
 
 /** Decisions that were paid for, in a file beside the prompts. */
-export interface KeptDecisions {
-  readonly get: (key: string) => KnownDecision | undefined;
-  /** Keeps one; it is in the file before this resolves. */
-  readonly add: (key: string, decision: KnownDecision) => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type KeptDecisions = Awaited<ReturnType<typeof openKeptDecisions>>;
 
 const advice = "Name another file with --decisions.";
 
@@ -39,7 +34,7 @@ export function decisionKey(state: TierState, engine: string): string {
  *
  * @throws CliError when it cannot be written.
  */
-export async function openKeptDecisions(path: string): Promise<KeptDecisions> {
+export async function openKeptDecisions(path: string) {
   const decisions = new Map<string, KnownDecision>();
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (systemErrorCode(error) === "ENOENT") return "";
@@ -53,8 +48,9 @@ export async function openKeptDecisions(path: string): Promise<KeptDecisions> {
     throw toFileError(error, `write ${path}`, advice);
   });
   return {
-    get: (key) => decisions.get(key),
-    async add(key, decision) {
+    get: (key: string) => decisions.get(key),
+    /** Keeps one; it is in the file before this resolves. */
+    async add(key: string, decision: KnownDecision) {
       decisions.set(key, decision);
       const line = `${JSON.stringify({ key, ...decision })}\n`;
       await file.add([line]).catch(({ cause }: Error) => {

@@ -38,16 +38,9 @@ PROMPTS   NDJSON: { prompt or messages, tier } or { prompt or messages, scores: 
 The engine, ROUTER_CONTEXT, ROUTER_MIN_CONFIDENCE and ROUTER_TIES are read as the router reads them.`;
 
 /** What was typed, with every path whole but that of the page, which is printed as typed. */
-interface EvalArguments {
-  readonly path: string;
-  readonly out: string;
-  readonly decisions: string;
-  readonly draws: number;
-  readonly seed: number;
-  readonly isJson: boolean;
-}
+type EvalArguments = ReturnType<typeof parseEvalArguments>;
 
-function parseEvalArguments(words: readonly string[], cwd: string): EvalArguments {
+function parseEvalArguments(words: readonly string[], cwd: string) {
   const { values, positionals } = parseWords(words, {
     out: { type: "string" },
     decisions: { type: "string" },

@@ -8,57 +8,12 @@ import {
 } from "evaluator-cli-kit";
 import { apiKeyVariables } from "evaluator-client";
 import type { z } from "zod";
-import type { ContextMode, RoutingPolicy } from "../decision/decision.ts";
-import {
-  type EngineOptions,
-  type ReplyServer,
-  type SharedLimitOptions,
-  transportUse,
-} from "../services/services.ts";
+import { type ReplyServer, type SharedLimitOptions, transportUse } from "../services/services.ts";
 import { type Tier, tierNames } from "../tier-question.ts";
 import { defaultTierModels, environmentSchema, secretNames } from "./environment-schema.ts";
 
 /** What a person can set. */
-export interface RouterOptions {
-  /** The address to listen on. @default "127.0.0.1" */
-  readonly host: string;
-  /** The port to listen on; 0 takes any free one. @default 3000 */
-  readonly port: number;
-  /** What a client must show; never null where other machines can reach the router. */
-  readonly accessToken: string | null;
-  /** Further names the router answers to, with or without a port. */
-  readonly allowedNames: readonly string[];
-  /** The text model id of each tier. */
-  readonly tierModels: Readonly<Record<Tier, string>>;
-  readonly policy: RoutingPolicy;
-  /** What of a conversation is decided by. @default "sticky" */
-  readonly context: ContextMode;
-  /** Further names of models, each with what it stands for: `auto`, a tier or a model. */
-  readonly aliases: ReadonlyMap<string, string>;
-  /** Calls that ask a model at once, at most. @default 64 */
-  readonly maxCallsInFlight: number;
-  /**
-   * Time a client may leave its answer unread before it is cut off, in milliseconds; within twice
-   * of it, its slot is free and the model's call is ended. @default 20000
-   */
-  readonly stallMs: number;
-  /** The file of the calibration that corrects decisions, or null for none. */
-  readonly calibrationFile: string | null;
-  /** The file each message's record is added to, or null for none. */
-  readonly decisionLog: string | null;
-  /** Whether each response is printed as one line. @default true */
-  readonly hasAccessLog: boolean;
-  /** Who decides and who replies. */
-  readonly engines: EngineOptions;
-  /** The limit that several routers share, or null where this one has a key to itself. */
-  readonly sharedLimit: SharedLimitOptions | null;
-  /** Whether traces are sent, to where the usual variables say. @default false */
-  readonly hasTraces: boolean;
-  /** What the decision log calls this process; null for the machine's name and the process id. */
-  readonly instance: string | null;
-  /** What a person should change in the settings, one line each. */
-  readonly warnings: readonly string[];
-}
+export type RouterOptions = ReturnType<typeof parseRouterOptions>;
 
 /**
  * Reads `--host` and `--port` as the variables they stand for.
@@ -78,15 +33,20 @@ export function readArguments(words: readonly string[]): Environment {
  *
  * @throws CliError that names the first wrong variable.
  */
-export function parseRouterOptions(env: Environment): RouterOptions {
+export function parseRouterOptions(env: Environment) {
   const { data, error } = environmentSchema.safeParse(trimEnvironment(env));
   if (!data) throw new CliError(describeProblem(error, env));
   checkHost(data);
   return {
+    /** The address to listen on. @default "127.0.0.1" */
     host: data.HOST,
+    /** The port to listen on; 0 takes any free one. @default 3000 */
     port: data.PORT,
+    /** What a client must show; never null where other machines can reach the router. */
     accessToken: data.ROUTER_ACCESS_TOKEN ?? null,
+    /** Further names the router answers to, with or without a port. */
     allowedNames: data.ROUTER_ALLOWED_HOSTS ?? [],
+    /** The text model id of each tier. */
     tierModels: readTierModels(data),
     policy: {
       minConfidence: data.ROUTER_MIN_CONFIDENCE ?? null,
@@ -96,13 +56,24 @@ export function parseRouterOptions(env: Environment): RouterOptions {
       ties: data.ROUTER_TIES,
       shadowModel: readShadowModel(data),
     },
+    /** What of a conversation is decided by. @default "sticky" */
     context: data.ROUTER_CONTEXT,
+    /** Further names of models, each with what it stands for: `auto`, a tier or a model. */
     aliases: data.ROUTER_MODEL_ALIASES ?? new Map(),
+    /** Calls that ask a model at once, at most. @default 64 */
     maxCallsInFlight: data.ROUTER_MAX_CALLS,
+    /**
+     * Time a client may leave its answer unread before it is cut off, in milliseconds; within twice
+     * of it, its slot is free and the model's call is ended. @default 20000
+     */
     stallMs: data.ROUTER_STALL_TIMEOUT_MS,
+    /** The file of the calibration that corrects decisions, or null for none. */
     calibrationFile: data.ROUTER_CALIBRATION ?? null,
+    /** The file each message's record is added to, or null for none. */
     decisionLog: data.ROUTER_DECISION_LOG ?? null,
+    /** Whether each response is printed as one line. @default true */
     hasAccessLog: data.ROUTER_ACCESS_LOG === "on",
+    /** Who decides and who replies. */
     engines: {
       evaluator: readsEvaluator(data) ? env : null,
       reply: readReplyServer(data, env),
@@ -111,9 +82,13 @@ export function parseRouterOptions(env: Environment): RouterOptions {
         ...addressSecrets(data.ROUTER_LIMITS),
       ],
     },
+    /** The limit that several routers share, or null where this one has a key to itself. */
     sharedLimit: readSharedLimit(data),
+    /** Whether traces are sent, to where the usual variables say. @default false */
     hasTraces: hasTraces(data),
+    /** What the decision log calls this process; null for the machine's name and the process id. */
     instance: data.ROUTER_INSTANCE ?? null,
+    /** What a person should change in the settings, one line each. */
     warnings: data.ROUTER_DECISION_MS === undefined ? [] : [renamed],
   };
 }

@@ -85,19 +85,8 @@ function toPrice(model: CatalogModel): ModelPrice | null {
   return { inputUsdPerMillionTokens, outputUsdPerMillionTokens };
 }
 
-/** What a price list says of the configured models, in one line each. */
-export interface ModelCheck {
-  /** Every model that is not listed, with the variable that names it. */
-  readonly missing: readonly string[];
-  /** The price ratio from the cheapest tier to the dearest. */
-  readonly ratio: string;
-}
-
 /** Compares the configured models with the price list. */
-export function checkModels(
-  { tierModels, fallbackModels }: ConfiguredModels,
-  list: ListedPrices,
-): ModelCheck {
+export function checkModels({ tierModels, fallbackModels }: ConfiguredModels, list: ListedPrices) {
   const configured: [variable: string, model: string][] = tierNames.map((tier) => [
     `ROUTER_MODEL_${tier.toUpperCase()}`,
     tierModels[tier],

@@ -1,19 +1,6 @@
 import { CliError, systemErrorCode } from "evaluator-cli-kit";
 import { CutShortError, type Open, openLineFile } from "./line-file.ts";
-import type { FeedbackRecord, Observe } from "./message-record.ts";
-
-/** A file that each message's record is added to, as one line of JSON. */
-export interface DecisionLog {
-  readonly observe: Observe;
-  /** Adds what somebody said of a message's tier. */
-  readonly keepFeedback: (record: FeedbackRecord) => void;
-  /** Returns how many records could not be written since the start. */
-  readonly dropped: () => number;
-  /** Goes on in a new file of the same path, once a rotation has moved the old one away. */
-  readonly reopen: () => Promise<void>;
-  /** Waits until every line is written or dropped. */
-  readonly close: () => Promise<void>;
-}
+import type { FeedbackRecord, MessageRecord } from "./message-record.ts";
 
 /** What is called with the log's failures, and where its file is opened. */
 export interface DecisionLogOptions {
@@ -31,10 +18,7 @@ const MAX_WAITING = 10_000;
  *
  * @throws CliError when the file cannot be written.
  */
-export async function openDecisionLog(
-  path: string,
-  { warn, open }: DecisionLogOptions,
-): Promise<DecisionLog> {
+export async function openDecisionLog(path: string, { warn, open }: DecisionLogOptions) {
   let file = await openLineFile(path, open).catch((error: unknown) => {
     const problem = `ROUTER_DECISION_LOG=${JSON.stringify(path)} cannot be written`;
     throw new CliError(`${problem} (${codeOf(error)}).`, { cause: error });
@@ -56,7 +40,7 @@ export async function openDecisionLog(
     }
   }
 
-  function add(record: object): void {
+  function add(record: MessageRecord | FeedbackRecord): void {
     if (waiting.length >= MAX_WAITING) return losses.add(1, "the disk is too slow");
     waiting.push(`${JSON.stringify(record)}\n`);
     if (waiting.length === 1) void inTurn(writeWaiting);
@@ -64,8 +48,11 @@ export async function openDecisionLog(
 
   return {
     observe: add,
+    /** Adds what somebody said of a message's tier. */
     keepFeedback: add,
+    /** Returns how many records could not be written since the start. */
     dropped: losses.count,
+    /** Goes on in a new file of the same path, once a rotation has moved the old one away. */
     reopen: () =>
       inTurn(async () => {
         try {
@@ -76,6 +63,7 @@ export async function openDecisionLog(
           warn(`The decision log stays in its old file: the new one fails (${codeOf(error)}).\n`);
         }
       }),
+    /** Waits until every line is written or dropped. */
     async close() {
       await inTurn(writeWaiting);
       await file.close();

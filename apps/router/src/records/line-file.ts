@@ -1,17 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open as openFile } from "node:fs/promises";
 
-/** A file that lines are added to. */
-export interface LineFile {
-  /**
-   * Adds lines, each with its line break.
-   *
-   * @throws CutShortError that says how many of them are in the file.
-   */
-  readonly add: (lines: readonly string[]) => Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
 /** What is needed of an open file. */
 type OpenFile = Pick<FileHandle, "write" | "read" | "stat" | "close">;
 
@@ -36,11 +25,16 @@ const { O_APPEND, O_CREAT, O_RDWR } = constants;
  * Opens a file for its owner alone, and makes it where there is none. A line that was cut short, now
  * or before the file was opened, is ended first, so that it takes no other with it.
  */
-export async function openLineFile(path: string, open: Open = openFile): Promise<LineFile> {
+export async function openLineFile(path: string, open: Open = openFile) {
   const file = await open(path, O_RDWR | O_APPEND | O_CREAT, 0o600);
   let isTorn = await endsTorn(file);
   return {
-    async add(lines) {
+    /**
+     * Adds lines, each with its line break.
+     *
+     * @throws CutShortError that says how many of them are in the file.
+     */
+    async add(lines: readonly string[]) {
       const start = isTorn ? 1 : 0;
       const bytes = Buffer.from("\n".repeat(start) + lines.join(""));
       let at = 0;

@@ -171,17 +171,14 @@ function afterPrices(pricesTried: Promise<void>): MiddlewareHandler {
 }
 
 /** A semaphore for calls that ask a model. */
-export interface CallSlots {
-  /** Returns a slot, or null when all are taken. */
-  readonly take: () => Slot | null;
-  readonly inUse: () => number;
-}
+type CallSlots = ReturnType<typeof createCallSlots>;
 
 /** Returns a semaphore for at most `max` calls at once. */
-export function createCallSlots(max: number): CallSlots {
+export function createCallSlots(max: number) {
   const taken = new Set<Slot>();
   return {
     inUse: () => taken.size,
+    /** Returns a slot, or null when all are taken. */
     take() {
       if (taken.size >= max) return null;
       let isHeld = false;

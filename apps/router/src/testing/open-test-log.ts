@@ -7,6 +7,6 @@ import { openDecisionLog } from "../records/decision-log.ts";
 export async function openTestLog() {
   const path = join(await temporaryFolder(), "decisions.jsonl");
   const log = await openDecisionLog(path, { warn: (line) => expect.fail(line) });
-  onTestFinished(log.close);
+  onTestFinished(() => log.close());
   return { path, log };
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type CliContext, CliError, printable, toFileError } from "evaluator-cli-kit";
-import type { ImportCommand } from "../commands.ts";
+import type { ImportCommand } from "../arguments.ts";
 import type { Mail } from "../input/mail.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { toJsonArray, writeMailFile } from "../output/write-records.ts";

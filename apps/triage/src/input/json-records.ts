@@ -58,16 +58,8 @@ function* parseTexts(texts: Iterable<RecordText>): Generator<JsonRecord> {
   for (const text of texts) yield parseText(text);
 }
 
-/** The start of a stream, and all of it. */
-export interface PeekedStream {
-  readonly start: Buffer;
-  readonly all: AsyncIterable<Buffer>;
-  /** Ends the stream, whether or not all of it was read. */
-  readonly close: () => Promise<void>;
-}
-
 /** Reads so many bytes of a stream ahead; an error of it comes after what came before. */
-export async function peek(chunks: AsyncIterable<Buffer>, size: number): Promise<PeekedStream> {
+export async function peek(chunks: AsyncIterable<Buffer>, size: number) {
   const iterator = chunks[Symbol.asyncIterator]();
   const taken: Buffer[] = [];
   let rest: AsyncIterator<Buffer> = iterator;

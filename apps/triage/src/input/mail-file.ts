@@ -108,16 +108,12 @@ export function changedInput(path: string): CliError {
   return new CliError(`${problem}; run the same command again.`);
 }
 
-interface CheckedRecords {
-  readonly leftOut: ReadonlySet<number>;
-  readonly problems: Problems;
-  readonly length: number;
-}
+type CheckedRecords = Awaited<ReturnType<typeof checkRecords>>;
 
 async function checkRecords(
   source: Source,
   { skipInvalid = false, stateFields = [], signal }: MailFileOptions,
-): Promise<CheckedRecords> {
+) {
   using check = new RecordCheck(stateFields);
   const leftOut = new Set<number>();
   let index = 0;

@@ -32,11 +32,7 @@ const BUSY_TIMEOUT_MS = 5000;
 const LOCK_TIMEOUT_MS = 250;
 
 /** A journal that is open for writing. */
-export interface OpenJournal {
-  readonly database: DatabaseSync;
-  /** Closes it and lets other runs have it. */
-  readonly close: () => void;
-}
+export type OpenJournal = ReturnType<typeof openForWriting>;
 
 /** Returns an error of SQLite as what is wrong with the journal; any other error as it is. */
 export function toJournalError(error: unknown, path: string): unknown {
@@ -50,7 +46,7 @@ export function toJournalError(error: unknown, path: string): unknown {
  *
  * @throws CliError when another run has it, or it is damaged, of another version or program.
  */
-export function openForWriting(path: string): OpenJournal {
+export function openForWriting(path: string) {
   try {
     const unlock = lockFile(lockPathOf(path));
     try {

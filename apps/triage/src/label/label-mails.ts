@@ -3,26 +3,11 @@ import { createServer } from "node:http";
 import { relative, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { type CliContext, CliError, closeServer, listen, printable } from "evaluator-cli-kit";
+import type { LabelCommand } from "../arguments.ts";
 import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
 import { labelApp } from "./label-app.ts";
 import { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelSheet } from "./label-sheet.ts";
-
-/** Mails to label, and how. */
-export interface LabelCommand {
-  readonly name: "label";
-  /** The input file as typed. */
-  readonly file: string;
-  /** The question shown first; null for the first that is answered by yes or no. */
-  readonly question: string | null;
-  /** How many mails of each question are drawn. */
-  readonly count: number;
-  readonly seed: number;
-  /** Where labels are kept as typed; null for beside the input. */
-  readonly labels: string | null;
-  readonly labeler: string;
-  readonly port: number;
-}
 
 /**
  * Serves a page on this machine that shows drawn mails without the model's answers and saves what

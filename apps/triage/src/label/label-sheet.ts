@@ -5,18 +5,13 @@ import {
   pickRecords,
 } from "evaluator-calibration";
 import { type CliContext, CliError, printable } from "evaluator-cli-kit";
-import type { JsonValue, Question } from "evaluator-client";
+import type { Question } from "evaluator-client";
 import type { JournalReader } from "../journal/journal-reader.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import { toJournalPath } from "../output/paths.ts";
 
 /** A mail that was drawn, as the model read it; nothing of the model's answer is in it. */
-interface DrawnMail {
-  readonly id: string;
-  readonly state: JsonValue;
-  /** How many mails it stands for: the inverse of its probability of being drawn. */
-  readonly weight: number;
-}
+type DrawnMail = ReturnType<typeof toDrawnMail>;
 
 /** One question, and the mails drawn for it in the order they are shown. */
 export interface LabelSheet {
@@ -81,6 +76,7 @@ function sheetsOf(
   });
 }
 
-function toDrawnMail({ id, drawn }: PickedRecord, journal: JournalReader): DrawnMail {
+function toDrawnMail({ id, drawn }: PickedRecord, journal: JournalReader) {
+  // The weight is how many mails it stands for: the inverse of its probability of being drawn.
   return { id, state: journal.find(id).state, weight: 1 / drawn };
 }

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { printable } from "evaluator-cli-kit";
 import type { PostgresRuns, RunInfo, RunRecord } from "evaluator-postgres";
 import { printCount } from "../amounts.ts";
-import type { TriageRun } from "../commands.ts";
+import type { TriageRun } from "../arguments.ts";
 import type { JournalAddress } from "../journal-address.ts";
 import { toNote } from "../input/mail.ts";
 import { setupHash } from "../journal/kept-answer.ts";

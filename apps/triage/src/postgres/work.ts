@@ -1,7 +1,7 @@
 import { CliError, printable } from "evaluator-cli-kit";
 import { EvaluatorError, type Pacer, type Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "evaluator-postgres";
-import type { AskingOptions, WorkCommand } from "../commands.ts";
+import type { AskingOptions, WorkCommand } from "../arguments.ts";
 import { printCount, printDuration, printUsd } from "../amounts.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { findPrice, type Price, RunTotals } from "../run/cost.ts";

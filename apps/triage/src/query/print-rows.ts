@@ -8,7 +8,7 @@ import {
 } from "evaluator-cli-kit";
 import type { Cell } from "evaluator-postgres";
 import { printCount } from "../amounts.ts";
-import type { QueryCommand } from "../commands.ts";
+import type { QueryCommand } from "../arguments.ts";
 import { formatRecords, type OutputFormat, toSafeTexts } from "../output/write-records.ts";
 import { alignColumns } from "../table.ts";
 

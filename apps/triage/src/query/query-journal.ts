@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { CliError, toPrintable } from "evaluator-cli-kit";
-import type { QueryCommand } from "../commands.ts";
+import type { QueryCommand } from "../arguments.ts";
 import { inputOf, needJournalAddress } from "../journal-address.ts";
 import { type ResultDatabase, type RunResults, withResults } from "../journal-results.ts";
 import type { TriageContext } from "../service.ts";

@@ -9,7 +9,7 @@ import {
   toPrintablePath,
 } from "evaluator-cli-kit";
 import { printCount, printMails } from "../amounts.ts";
-import type { ReportCommand } from "../commands.ts";
+import type { ReportCommand } from "../arguments.ts";
 import { inputOf } from "../journal-address.ts";
 import type { NewMails } from "../journal/journal-reader.ts";
 import { type RunResults, withResults } from "../journal-results.ts";

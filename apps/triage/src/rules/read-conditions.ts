@@ -10,18 +10,12 @@ export interface NamedAnswers {
   readonly fields: readonly AnswerField[];
 }
 
-/** Conditions, and what stands after the arrow, if there is one. */
-export interface ReadConditions {
-  readonly conditions: readonly Condition[];
-  readonly arrow: Token | null;
-}
-
 /**
  * Reads conditions: `scam >= 0.9, category = receipt | newsletter, new`; all of them are to be met.
  *
  * @throws ConditionError that says where it names no answer, or what it cannot be.
  */
-export function readConditions(text: string, named: NamedAnswers): ReadConditions {
+export function readConditions(text: string, named: NamedAnswers) {
   const tokens = new Tokens(splitWords(text));
   const conditions = [readCondition(tokens, named)];
   while (tokens.accept("comma")) conditions.push(readCondition(tokens, named));

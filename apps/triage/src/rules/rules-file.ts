@@ -85,16 +85,8 @@ function readAction(text: string, start: number): string {
   return truncateCharacters(toPrintable(action), ACTION_LENGTH);
 }
 
-/** What rules do with a mail: the first whose conditions it meets takes it. */
-export interface RuleTaking {
-  /** The index of the rule; null where none takes it. */
-  readonly taken: number | null;
-  /** Later rules whose conditions it meets as well. */
-  readonly also: readonly number[];
-}
-
-/** Returns which rule takes a mail. */
-export function takeMail(rules: readonly Rule[], mail: AnsweredMail): RuleTaking {
+/** Returns the index of the first rule whose conditions a mail meets, and those of later ones. */
+export function takeMail(rules: readonly Rule[], mail: AnsweredMail) {
   const met = rules.flatMap(({ conditions }, at) => (meetsAll(conditions, mail) ? [at] : []));
   const [taken = null, ...also] = met;
   return { taken, also };

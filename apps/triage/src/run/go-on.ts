@@ -1,5 +1,5 @@
 import { CliError, printable } from "evaluator-cli-kit";
-import type { TriageRun, WorkCommand } from "../commands.ts";
+import type { TriageRun, WorkCommand } from "../arguments.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { BegunRun } from "../journal/run-facts.ts";
 import { inputOf, type JournalAddress } from "../journal-address.ts";

@@ -3,18 +3,11 @@ import { CliError, type Clock, exitCodes, type TextSink } from "evaluator-cli-ki
 /** How long the calls in flight may go on after an interruption, in milliseconds. */
 const DRAIN_MS = 10_000;
 
-/** The end of calls in flight, some time after the interruption. */
-export interface Drain {
-  readonly signal: AbortSignal;
-  /** Takes back all timers. */
-  readonly release: () => void;
-}
-
 /** Leaves the calls in flight some seconds after an interruption, so that what is paid for is kept. */
 export function startDrain(
   interruption: AbortSignal,
   { clock, stderr }: { clock: Clock; stderr: TextSink },
-): Drain {
+) {
   const drained = new AbortController();
   let cancel: (() => void) | null = null;
   const onAbort = () => {
@@ -24,6 +17,7 @@ export function startDrain(
   interruption.addEventListener("abort", onAbort, { once: true });
   return {
     signal: drained.signal,
+    /** Takes back all timers. */
     release() {
       interruption.removeEventListener("abort", onAbort);
       cancel?.();

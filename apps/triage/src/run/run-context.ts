@@ -1,7 +1,7 @@
 import type { CalibrationArtifact } from "evaluator-calibration";
 import type { CliContext } from "evaluator-cli-kit";
 import type { Catalog, Questions, Transport } from "evaluator-client";
-import type { TriageRun } from "../commands.ts";
+import type { TriageRun } from "../arguments.ts";
 import { readCalibration } from "../calibration.ts";
 import { MailFile } from "../input/mail-file.ts";
 import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";

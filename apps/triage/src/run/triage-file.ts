@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { TriageRun } from "../commands.ts";
+import type { TriageRun } from "../arguments.ts";
 import type { JournalReader } from "../journal/journal-reader.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { RunBegin } from "../journal/run-facts.ts";

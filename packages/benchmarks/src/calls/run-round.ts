@@ -14,12 +14,7 @@ export interface RoundOptions {
 }
 
 /** What a round took; every call in it was verified. */
-export interface Round {
-  readonly calls: number;
-  readonly wallMs: number;
-  /** Processor time of the whole process, in microseconds: all threads, user and system. */
-  readonly cpuUs: number;
-}
+export type Round = Awaited<ReturnType<typeof runRound>>;
 
 const noBound = Number.POSITIVE_INFINITY;
 
@@ -28,7 +23,7 @@ const noBound = Number.POSITIVE_INFINITY;
  *
  * @throws Error of the first call that fails.
  */
-export async function runRound(call: VerifiedCall, options: RoundOptions): Promise<Round> {
+export async function runRound(call: VerifiedCall, options: RoundOptions) {
   const { concurrency, durationMs = noBound, maxCalls = noBound } = options;
   let calls = 0;
   const startedAt = performance.now();
@@ -52,19 +47,14 @@ export const allocationFlags = [
 ];
 
 /** What one call allocates, in bytes. */
-export interface Allocation {
-  /** On the heap of JavaScript. */
-  readonly heapBytes: number;
-  /** Beside it, mostly in buffers. */
-  readonly externalBytes: number;
-}
+export type Allocation = Awaited<ReturnType<typeof measureAllocation>>;
 
 /**
  * Measures what a call allocates: the growth of the heap over many calls with no collection.
  *
  * @throws Error when the heap was collected meanwhile, so that the growth means nothing.
  */
-export async function measureAllocation(call: VerifiedCall, calls: number): Promise<Allocation> {
+export async function measureAllocation(call: VerifiedCall, calls: number) {
   const options = { concurrency: 32, maxCalls: calls };
   await runRound(call, options);
   if (globalThis.gc === undefined) throw new Error("The process lacks the allocation flags.");
@@ -79,7 +69,9 @@ export async function measureAllocation(call: VerifiedCall, calls: number): Prom
   observer.disconnect();
   if (collections > 0) throw new Error("The heap was collected while it was measured.");
   return {
+    /** On the heap of JavaScript. */
     heapBytes: (after.heapUsed - before.heapUsed) / round.calls,
+    /** Beside it, mostly in buffers. */
     externalBytes: (after.external - before.external) / round.calls,
   };
 }

@@ -15,13 +15,7 @@ import {
 const LATENCY_MS = 20;
 
 /** What the runs at one number of calls in flight took, round by round. */
-interface RateFigures {
-  readonly concurrency: number;
-  readonly mails: number;
-  /** The time it takes when nothing but the service's latency counts. */
-  readonly boundMs: number;
-  readonly rounds: readonly Round[];
-}
+type RateFigures = Awaited<ReturnType<typeof measureRate>>;
 
 interface Round {
   readonly triage: TriageFigures;
@@ -37,7 +31,7 @@ export async function triageSection(context: SectionContext): Promise<ReportTabl
   return [toTable(figures)];
 }
 
-async function measureRate(concurrency: number, context: SectionContext): Promise<RateFigures> {
+async function measureRate(concurrency: number, context: SectionContext) {
   const { scale, tell } = context;
   const mails = scale.mailsPerCallInFlight * concurrency;
   const raw = await startRaw(context);

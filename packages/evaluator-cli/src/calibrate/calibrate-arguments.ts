@@ -34,30 +34,7 @@ FILE     a triage journal (.triage.sqlite) or result file, the router's decision
 `;
 
 /** What a report is wanted of. */
-export interface CalibrateArguments {
-  readonly labels: string;
-  readonly answers: readonly string[];
-  readonly out: string;
-  readonly maxRisk: number;
-  readonly isRequired: boolean;
-  readonly confidence: number;
-  readonly questions: readonly string[] | undefined;
-  readonly actions: readonly Pick<LockedThreshold, "question" | "action">[] | undefined;
-  readonly model: string | undefined;
-  /** The column of the labels whose groups are wanted. */
-  readonly by: string | undefined;
-  /** The column whose values are independent of each other. */
-  readonly onePer: string | undefined;
-  /** The file of the questions that were asked. */
-  readonly asked: string | undefined;
-  readonly costs: Costs | null;
-  readonly onAverage: boolean;
-  readonly withText: boolean;
-  readonly allowUnknown: boolean;
-  readonly last: boolean;
-  readonly seed: number;
-  readonly json: boolean;
-}
+export type CalibrateArguments = ReturnType<typeof parseCalibrateArguments>;
 
 const options = {
   answers: { type: "string", multiple: true },
@@ -80,7 +57,7 @@ const options = {
 } as const;
 
 /** Returns what was typed. @throws UsageError that names what is missing or wrong. */
-export function parseCalibrateArguments(words: readonly string[]): CalibrateArguments {
+export function parseCalibrateArguments(words: readonly string[]) {
   const { values, positionals } = parseWords(words, options);
   const [labels, ...more] = positionals;
   if (labels === undefined)
@@ -102,8 +79,11 @@ export function parseCalibrateArguments(words: readonly string[]): CalibrateArgu
     questions: values.question ?? actions?.map(({ question }) => question),
     actions,
     model: values.model,
+    /** The column of the labels whose groups are wanted. */
     by: values.by,
+    /** The column whose values are independent of each other. */
     onePer: values["one-per"],
+    /** The file of the questions that were asked. */
     asked: values.questions,
     costs: values.cost === undefined ? null : readCosts(values.cost),
     onAverage: values["on-average"],

@@ -1,6 +1,5 @@
 import {
   type CalibrationArtifact,
-  type JoinCounts,
   type JoinedColumn,
   type LabelJoin,
   type QuestionReport,
@@ -15,24 +14,7 @@ import type { CalibrateArguments } from "./calibrate-arguments.ts";
 import { summarize } from "../report-sentence.ts";
 
 /** What `report.json` holds: the numbers of the page. */
-export interface CalibrationReport {
-  readonly version: 1;
-  /** What a record is called, such as `mails`. */
-  readonly noun: string;
-  readonly files: { readonly labels: ReadFile; readonly answers: readonly ReadFile[] };
-  readonly seed: number;
-  readonly maxRisk: number;
-  readonly confidence: number;
-  readonly join: readonly ({ readonly question: string } & JoinCounts)[];
-  /** Rows of the labels file that nobody has filled in. */
-  readonly blankLabels: number;
-  /** What is to be known before any figure. */
-  readonly notes: readonly string[];
-  /** One for each source and question; sources are never mixed. */
-  readonly reports: readonly (QuestionReport & { readonly sentence: string })[];
-  /** The text of the worst rows by id, where it was asked for. */
-  readonly texts: Readonly<Record<string, string>> | null;
-}
+export type CalibrationReport = ReturnType<typeof buildReport>;
 
 /** What a report is made of. */
 export interface ReportInput {
@@ -42,7 +24,7 @@ export interface ReportInput {
 }
 
 /** Returns the report of everything that was joined. */
-export function buildReport(input: ReportInput, options: CalibrateArguments): CalibrationReport {
+export function buildReport(input: ReportInput, options: CalibrateArguments) {
   const { answers, join, labelsFile } = input;
   const { table, noun } = answers;
   const joined = join.columns.filter(
@@ -61,15 +43,20 @@ export function buildReport(input: ReportInput, options: CalibrateArguments): Ca
   const worst = new Set(reports.flatMap((report) => report.worst.map(({ id }) => id)));
   return {
     version: 1,
+    /** What a record is called, such as `mails`. */
     noun,
     files: { labels: labelsFile, answers: answers.files },
     seed: options.seed,
     maxRisk: options.maxRisk,
     confidence: options.confidence,
     join: table.questions.map((question) => Object.assign({ question }, join.countsOf(question))),
+    /** Rows of the labels file that nobody has filled in. */
     blankLabels: join.blank,
+    /** What is to be known before any figure. */
     notes: [...table.notes, ...mixtureNotes(reports)],
+    /** One for each source and question; sources are never mixed. */
     reports,
+    /** The text of the worst rows by id, where it was asked for. */
     texts: options.withText ? Object.fromEntries(answers.textsOf([...worst])) : null,
   };
 }

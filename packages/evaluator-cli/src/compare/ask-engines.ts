@@ -19,12 +19,7 @@ import type { CompareArguments } from "./compare-arguments.ts";
 import type { Asked } from "./read-asked.ts";
 
 /** Everything one engine was asked, and what became of it. */
-export interface AskedEngine {
-  readonly engine: Engine;
-  readonly evaluations: ReadonlyMap<string, KeptEvaluation>;
-  /** Why there is no answer, by the record's id. */
-  readonly failures: ReadonlyMap<string, string>;
-}
+export type AskedEngine = Awaited<ReturnType<typeof askEngine>>;
 
 /** What all engines of a run share. */
 export interface AskOptions {
@@ -67,11 +62,7 @@ export class Budget {
  * @throws CliError where the engine itself is at fault, or the budget is used up; what was answered
  * is kept.
  */
-export async function askEngine(
-  engine: Engine,
-  asked: Asked,
-  options: AskOptions,
-): Promise<AskedEngine> {
+export async function askEngine(engine: Engine, asked: Asked, options: AskOptions) {
   const run = new EngineRun(engine, asked, options);
   await using evaluator = evaluatorOf(engine, options.context.env);
   await run.askMissing(evaluator);

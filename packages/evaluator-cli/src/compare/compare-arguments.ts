@@ -36,24 +36,7 @@ one is worse by more than the margin. 2: usage. 3: the labels are too few to say
 ${engineUsage}`;
 
 /** What a comparison is wanted of. */
-export interface CompareArguments {
-  readonly labels: string | null;
-  readonly states: string | null;
-  readonly questions: string | null;
-  readonly engines: readonly string[];
-  readonly out: string;
-  readonly margin: number | null;
-  readonly isCalibrated: boolean;
-  readonly maxRisk: number;
-  readonly confidence: number;
-  readonly maxCostUsd: number;
-  readonly concurrency: number;
-  readonly withText: boolean;
-  readonly allowUnknown: boolean;
-  readonly last: boolean;
-  readonly seed: number;
-  readonly json: boolean;
-}
+export type CompareArguments = ReturnType<typeof parseCompareArguments>;
 
 const options = {
   engine: { type: "string", multiple: true, default: [] as string[] },
@@ -73,7 +56,7 @@ const options = {
 } as const;
 
 /** Returns what was typed. @throws UsageError that names what is missing or wrong. */
-export function parseCompareArguments(words: readonly string[]): CompareArguments {
+export function parseCompareArguments(words: readonly string[]) {
   const { values, positionals } = parseWords(words, options);
   const [labels = null] = readPositionals(positionals, ["LABELS"], { optional: 1 });
   const engines = values.engine;

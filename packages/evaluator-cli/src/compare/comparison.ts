@@ -9,48 +9,17 @@ import {
 } from "evaluator-calibration";
 import { truncateCharacters } from "evaluator-cli-kit";
 import { describeState } from "../files/read-journal.ts";
-import type { ReadFile } from "../files/read-records.ts";
-import { type Agreement, agreementsOf, type Disagreement, disagreementsOf } from "./agreement.ts";
+import { agreementsOf, disagreementsOf } from "./agreement.ts";
 import type { AskedEngine } from "./ask-engines.ts";
 import type { CompareArguments } from "./compare-arguments.ts";
 import { type EngineColumn, joinEngine, recalibrateEngine } from "./engine-columns.ts";
 import type { Asked } from "./read-asked.ts";
 
 /** What `report.json` of a comparison holds: the numbers of the page. */
-export interface Comparison {
-  readonly version: 1;
-  readonly labels: ReadFile | null;
-  readonly records: number;
-  readonly seed: number;
-  /** How much higher a Brier score may be and still be called as good. */
-  readonly margin: number | null;
-  readonly isCalibrated: boolean;
-  readonly maxRisk: number;
-  readonly confidence: number;
-  /** What is to be known before any figure. */
-  readonly notes: readonly string[];
-  readonly engines: readonly ComparedEngine[];
-  readonly questions: readonly ComparedQuestion[];
-  /** The states of the records that engines disagree about, where they were asked for. */
-  readonly texts: Readonly<Record<string, string>> | null;
-}
+export type Comparison = ReturnType<typeof compareEngines>;
 
 /** What an engine took and cost. */
-export interface ComparedEngine {
-  readonly name: string;
-  /** The models that answered, the commonest first. */
-  readonly models: readonly string[];
-  readonly answered: number;
-  readonly failed: number;
-  /** Each reason of a failure, and how often. */
-  readonly failures: readonly { readonly message: string; readonly n: number }[];
-  /** Time of half of the calls, and of 95 in 100, in milliseconds; null without answers. */
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-  /** US dollars; null where it does not say what a call costs. */
-  readonly costPer1000Usd: number | null;
-  readonly spentUsd: number | null;
-}
+export type ComparedEngine = ReturnType<typeof measure>;
 
 /** Whether an engine is as good as the first, by the margin that was given beforehand. */
 type Judgement = "first" | "as good" | "worse" | "not shown" | "no margin";
@@ -69,20 +38,14 @@ export interface EngineOnQuestion {
 }
 
 /** One question, and every engine on it. */
-export interface ComparedQuestion {
-  readonly question: string;
-  readonly kind: QuestionKind;
-  readonly engines: readonly EngineOnQuestion[];
-  readonly agreements: readonly Agreement[];
-  readonly disagreements: readonly Disagreement[];
-}
+export type ComparedQuestion = ReturnType<typeof compareQuestion>;
 
 /** Returns how engines compare. */
 export function compareEngines(
   engines: readonly AskedEngine[],
   asked: Asked,
   options: CompareArguments,
-): Comparison {
+) {
   const printed = engines.map((engine) => joinEngine(engine, asked, options));
   const joined = options.isCalibrated
     ? printed.map((engine) => recalibrateEngine(engine, asked, options))
@@ -102,20 +65,23 @@ export function compareEngines(
     labels: asked.labelsFile,
     records: asked.states.size,
     seed: options.seed,
+    /** How much higher a Brier score may be and still be called as good. */
     margin: options.margin,
     isCalibrated: options.isCalibrated,
     maxRisk: options.maxRisk,
     confidence: options.confidence,
+    /** What is to be known before any figure. */
     notes: joined.flatMap(({ notes }, at) =>
       notes.map((note) => `${engines[at]?.engine.name}: ${note}.`),
     ),
     engines: engines.map(measure),
     questions,
+    /** The states of the records that engines disagree about, where they were asked for. */
     texts: options.withText ? textsOf(questions, asked) : null,
   };
 }
 
-function measure({ engine, evaluations, failures }: AskedEngine): ComparedEngine {
+function measure({ engine, evaluations, failures }: AskedEngine) {
   const all = [...evaluations.values()];
   const times = Float64Array.from(all, ({ ms }) => ms).toSorted();
   const costs = all.map(({ costUsd }) => costUsd);
@@ -123,14 +89,18 @@ function measure({ engine, evaluations, failures }: AskedEngine): ComparedEngine
   const spentUsd = isPriced ? costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0) : null;
   return {
     name: engine.name,
+    /** The models that answered, the commonest first. */
     models: ranked(all.map(({ modelId }) => modelId ?? "a model that is not named")).map(
       ([name]) => name,
     ),
     answered: all.length,
     failed: failures.size,
+    /** Each reason of a failure, and how often. */
     failures: ranked([...failures.values()]).map(([message, n]) => ({ message, n })),
+    /** Time of half of the calls, and of 95 in 100, in milliseconds; null without answers. */
     p50Ms: times[Math.ceil(0.5 * times.length) - 1] ?? null,
     p95Ms: times[Math.ceil(0.95 * times.length) - 1] ?? null,
+    /** US dollars; null where it does not say what a call costs. */
     costPer1000Usd: spentUsd === null ? null : (1000 * spentUsd) / all.length,
     spentUsd,
   };
@@ -158,7 +128,7 @@ interface Compared {
 function compareQuestion(
   { question, kind, columns }: AnsweredQuestion,
   { engines, reports, options }: Compared,
-): ComparedQuestion {
+) {
   const names = engines.map(({ engine }) => engine.name);
   const [first = null] = columns;
   return {

@@ -8,17 +8,10 @@ import { type ReadFile, readRecords } from "../files/read-records.ts";
 import type { CompareArguments } from "./compare-arguments.ts";
 
 /** What every engine is asked. */
-export interface Asked {
-  /** The state of each record, by its id. */
-  readonly states: ReadonlyMap<string, string | object>;
-  readonly questions: Questions;
-  /** The lines of the labels file, to be joined with each engine's answers. */
-  readonly labels: readonly InputRecord[];
-  readonly labelsFile: ReadFile | null;
-}
+export type Asked = Awaited<ReturnType<typeof readAsked>>;
 
 /** Reads states, questions and labels. @throws an error that names file, line and what would be right. */
-export async function readAsked(options: CompareArguments, context: CliContext): Promise<Asked> {
+export async function readAsked(options: CompareArguments, context: CliContext) {
   const labels: InputRecord[] = [];
   const labelsFile = options.labels === null ? null : await readLabels(options.labels);
   const read = options.states === null ? null : await readStatesFile(options.states, context);

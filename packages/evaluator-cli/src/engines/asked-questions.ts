@@ -16,12 +16,6 @@ import {
   parseJson,
 } from "evaluator-cli-kit";
 
-/** Questions that were typed, and the words that are none. */
-export interface TypedQuestions {
-  readonly questions: Questions;
-  readonly words: readonly string[];
-}
-
 const listed = {
   "--choice": '--choice "What kind is it?" receipt,other',
   "--score": '--score "How important is it?" low,high',
@@ -33,7 +27,7 @@ const listed = {
  *
  * @throws UsageError that names what is missing.
  */
-export function takeQuestions(words: readonly string[]): TypedQuestions {
+export function takeQuestions(words: readonly string[]) {
   const questions = new Map<string, Question>();
   const others: string[] = [];
   for (let at = 0; at < words.length; at += 1) {

@@ -8,21 +8,14 @@ import { isDatabase, readJournal, readTexts } from "./read-journal.ts";
 import { type ReadFile, readRecords } from "./read-records.ts";
 
 /** Answers of one or several files. */
-export interface ReadAnswers {
-  readonly table: AnswerTable;
-  readonly files: readonly ReadFile[];
-  /** What a record is called, such as `mails`. */
-  readonly noun: string;
-  /** Returns what is known of some records' text, one line each. */
-  readonly textsOf: (ids: readonly string[]) => ReadonlyMap<string, string>;
-}
+export type ReadAnswers = Awaited<ReturnType<typeof readAnswers>>;
 
 /** Reads answers of triage journals, result files, decision logs and lines of JSON, in any mix. */
 export async function readAnswers(
   names: readonly string[],
   options: AnswerTableOptions,
   context: CliContext,
-): Promise<ReadAnswers> {
+) {
   const table = new AnswerTable(options);
   const files: ReadFile[] = [];
   const journals: { name: string; path: string }[] = [];
@@ -45,8 +38,10 @@ export async function readAnswers(
   return {
     table,
     files,
+    /** What a record is called, such as `mails`. */
     noun: nouns.size === 1 ? ([...nouns][0] ?? "records") : "records",
-    textsOf: (ids) => readAllTexts(journals, ids),
+    /** Returns what is known of some records' text, one line each. */
+    textsOf: (ids: readonly string[]) => readAllTexts(journals, ids),
   };
 }
 

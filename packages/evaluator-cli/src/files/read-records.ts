@@ -6,11 +6,7 @@ import { type InputRecord, recordSplitter } from "evaluator-calibration";
 import { type CliContext, printable, toFileError } from "evaluator-cli-kit";
 
 /** A file that was read, as the report names it. */
-export interface ReadFile {
-  /** As it was typed. */
-  readonly name: string;
-  readonly sha256: string;
-}
+export type ReadFile = Awaited<ReturnType<typeof readRecords>>;
 
 /** A file to read, and how. */
 export interface RecordFile {
@@ -34,7 +30,7 @@ export async function readRecords(
   { name, path, csv = false }: RecordFile,
   context: CliContext,
   take: (record: InputRecord) => void,
-): Promise<ReadFile> {
+) {
   const splitter = recordSplitter(name, { csv });
   const decoder = new StringDecoder("utf8");
   const sha256 = createHash("sha256");

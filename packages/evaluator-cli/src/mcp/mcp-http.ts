@@ -7,20 +7,13 @@ const path = "/mcp";
 /** Largest message, in bytes; a state of 32k tokens is some 130 kB. */
 const maxBodyBytes = 4 * 1024 * 1024;
 
-/** A server that listens. */
-export interface McpListener {
-  /** Such as `http://127.0.0.1:8765/mcp`. */
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 /**
  * Serves MCP over streamable HTTP on loopback, to this machine's names and origins only. Each message
  * gets a server of its own, so there are no sessions to keep.
  *
  * @param port - 0 takes any free port.
  */
-export async function serveMcp(create: () => McpServer, port: number): Promise<McpListener> {
+export async function serveMcp(create: () => McpServer, port: number) {
   const server = createServer((incoming, outgoing) => {
     answer(create, incoming, outgoing).catch(() => outgoing.destroy());
   });

@@ -8,19 +8,8 @@ export interface PickedFaults {
   readonly fault: Exclude<Fault, Latency> | null;
 }
 
-/** A fault and how many calls it still holds for; null means all. */
-type OpenFault = Fault & { readonly left: number | null };
-
 /** The faults in force. */
-export interface FaultBook {
-  add(faults: readonly Fault[]): void;
-  clear(): void;
-  /** Back to the faults it was made with, none of them used. */
-  reset(): void;
-  list(): OpenFault[];
-  /** The latencies a call meets, summed, and the first other fault, each of which is then used. */
-  pick(call: Call): Promise<PickedFaults>;
-}
+export type FaultBook = ReturnType<typeof createFaultBook>;
 
 interface Entry {
   readonly fault: Fault;
@@ -34,7 +23,7 @@ interface Entry {
  *
  * @param seed - Decides which calls a fault with a rate holds for.
  */
-export function createFaultBook(initial: readonly Fault[], seed: number): FaultBook {
+export function createFaultBook(initial: readonly Fault[], seed: number) {
   let entries: Entry[] = [];
   const add = (faults: readonly Fault[]) => {
     for (const fault of faults) {
@@ -51,13 +40,16 @@ export function createFaultBook(initial: readonly Fault[], seed: number): FaultB
   reset();
   return {
     add,
+    /** Back to the faults it was made with, none of them used. */
     reset,
     clear() {
       entries = [];
     },
+    /** Each fault and how many calls it still holds for; null means all. */
     list: () =>
       entries.map(({ fault, left }) => ({ ...fault, left: Number.isFinite(left) ? left : null })),
-    async pick(call) {
+    /** The latencies a call meets, summed, and the first other fault, each of which is then used. */
+    async pick(call: Call) {
       const open = entries.filter(
         (entry) => entry.left > 0 && matchesCall(entry.fault, call.req.path),
       );

@@ -24,21 +24,14 @@ interface GatewayEndpoint {
 }
 
 /** A call whose headers are right. */
-interface GatewayCall {
-  readonly account: Account;
-  readonly model: CatalogModel;
-}
+type GatewayCall = ReturnType<typeof checkGatewayCall>;
 
 /**
  * Checks the headers of a model call (contract section 4.1).
  *
  * @throws {GatewayError} 401 for the key, 404 for an unknown model, else 400.
  */
-export function checkGatewayCall(
-  call: Call,
-  endpoint: GatewayEndpoint,
-  context: EmulatorContext,
-): GatewayCall {
+export function checkGatewayCall(call: Call, endpoint: GatewayEndpoint, context: EmulatorContext) {
   const account = requireAccount(call, context);
   requireHeader(call, "ai-gateway-protocol-version", protocolVersion);
   requireHeader(call, "ai-gateway-auth-method", "api-key");

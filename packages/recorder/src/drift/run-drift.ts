@@ -77,20 +77,14 @@ function comparable({ response }: Exchange, { headers, body }: Exchange["respons
   return { headers: Object.fromEntries(listed), body };
 }
 
-/** Findings of several exchanges, each printed once. */
-interface DriftReport {
-  add(name: string, lines: readonly string[]): void;
-  /** Every finding and the exchanges it was seen in; empty when there is none. */
-  text(): string;
-}
-
-/** Opens a report. */
-function openDriftReport(): DriftReport {
+/** Opens a report of what was found in several exchanges, each finding printed once. */
+function openDriftReport() {
   const names = new Map<string, string[]>();
   return {
-    add(name, lines) {
+    add(name: string, lines: readonly string[]) {
       for (const line of new Set(lines)) names.set(line, [...(names.get(line) ?? []), name]);
     },
+    /** Every finding and the exchanges it was seen in; empty when there is none. */
     text: () => [...names].map(([line, names]) => `${line}\n         ${listing(names)}\n`).join(""),
   };
 }

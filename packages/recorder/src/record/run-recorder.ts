@@ -30,19 +30,11 @@ export async function runRecorder(words: readonly string[], context: LiveContext
   return failures === 0 ? 0 : 1;
 }
 
-/** What a person asked the recorder for. */
-interface RecorderArguments {
-  /** Names of exchanges; none means all. */
-  readonly names: readonly string[];
-  /** The folder to write under, as typed, or null. */
-  readonly out: string | null;
-  /** Whether exchanges written from the contract may be replaced. */
-  readonly replace: boolean;
-}
-
-function readArguments(words: readonly string[]): RecorderArguments {
+function readArguments(words: readonly string[]) {
   const { values, positionals } = parseWords(words, {
+    /** The folder to write under, as typed, or null. */
     out: { type: "string" },
+    /** Whether exchanges written from the contract may be replaced. */
     replace: { type: "boolean", default: false },
   });
   const { out, replace } = values;

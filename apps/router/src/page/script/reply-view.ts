@@ -1,17 +1,8 @@
 import MarkdownIt from "markdown-it";
 import { copyOnClick, reveal } from "./elements.ts";
 
-/** A reply that grows. */
-export interface ReplyView {
-  readonly add: (delta: string) => void;
-  /** Returns what has come so far. */
-  readonly text: () => string;
-  /** Draws what has come so far, now. */
-  readonly finish: () => void;
-}
-
 /** Shows a reply in a card as it comes, drawn at most once a frame. */
-export function createReplyView(card: HTMLElement): ReplyView {
+export function createReplyView(card: HTMLElement) {
   let text = "";
   let frame: number | null = null;
   const draw = () => {
@@ -19,11 +10,13 @@ export function createReplyView(card: HTMLElement): ReplyView {
     if (text !== "") reveal(card, ".reply").replaceChildren(renderMarkdown(text));
   };
   return {
-    add(delta) {
+    add(delta: string) {
       text += delta;
       frame ??= requestAnimationFrame(draw);
     },
+    /** Returns what has come so far. */
     text: () => text,
+    /** Draws what has come so far, now. */
     finish() {
       if (frame !== null) cancelAnimationFrame(frame);
       draw();
