@@ -137,3 +137,16 @@ test("a few successes and a long pause do not make a rate below one a second", (
   rate.reopened(sender.nowMs, 3_600_000);
   expect(sender.perSecond).toBe(1);
 });
+
+test("the rate falls no further until an attempt at the lower rate succeeds", () => {
+  let isOdd = false;
+  const sender = new Sender().send(100, never).send(13, () => (isOdd = !isOdd));
+  const { rate, perSecond } = sender;
+  expect(perSecond).toBeLessThan(100);
+  const attempts = Array.from({ length: 9 }, () => rate.sent());
+  for (const at of [0, 1, 2, 4, 5, 6]) rate.refused(attempts[at] as number, sender.nowMs);
+  expect(sender.perSecond).toBe(perSecond);
+  rate.succeeded(attempts[3] as number, sender.nowMs);
+  rate.refused(attempts[8] as number, sender.nowMs);
+  expect(sender.perSecond).toBeLessThan(perSecond);
+});
