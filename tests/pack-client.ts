@@ -6,13 +6,8 @@ import { promisify } from "node:util";
 
 const root = dirname(import.meta.dirname);
 
-/** The client as it would be published, in a folder of its own. */
-export interface PackedClient extends AsyncDisposable {
-  readonly tarball: string;
-}
-
 /** Builds and packs the client. */
-export async function packClient(): Promise<PackedClient> {
+export async function packClient() {
   const { tarballs, ...packed } = await packPackages(["evaluator-client"]);
   return { tarball: tarballs[0] ?? "", ...packed };
 }
@@ -28,13 +23,8 @@ export function publishedPackages(): string[] {
   });
 }
 
-/** Packages as they would be published, in a folder of their own. */
-export interface PackedPackages extends AsyncDisposable {
-  readonly tarballs: readonly string[];
-}
-
 /** Builds published packages as `npm run build` does, which keeps what has not changed, and packs them. */
-export async function packPackages(names: readonly string[]): Promise<PackedPackages> {
+export async function packPackages(names: readonly string[]) {
   const cache = `${root}/node_modules/.cache`;
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(`${cache}/packed-`);

@@ -6,7 +6,7 @@ import { requestId } from "hono/request-id";
 import type { Routing } from "./decision/decide.ts";
 import { isEmulated } from "./decision/decider.ts";
 import type { ContextMode, Decider } from "./decision/decision.ts";
-import { createMessageRouter } from "./message-router.ts";
+import { MessageRouter } from "./message-router.ts";
 import { createMetrics } from "./metrics.ts";
 import { chatCompletionsRoute } from "./openai/chat-completions-route.ts";
 import { createConversationReader } from "./openai/conversation.ts";
@@ -82,7 +82,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const isOwn = isEmulated(null, routing.services.engineAddress);
   let decider: Decider = { modelId: null, isEmulated: isOwn || null }; // until the first answer
   const onAnswer = (latest: Decider) => void (decider = latest);
-  const router = createMessageRouter({ ...routing, onAnswer, instance, observers });
+  const router = new MessageRouter({ ...routing, onAnswer, instance, observers });
   const app = new Hono<ClientEnv>();
   app.use(requestId(), accessLog({ metrics, output: parts.accessLog ?? null }));
   app.use(keepClientSignal, except(reportPath, pageHeaders(page)));

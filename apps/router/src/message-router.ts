@@ -47,40 +47,17 @@ export interface Answer {
   readonly reply: GeneratedReply;
 }
 
-/** Decides and replies, and reports each message's end exactly once. */
-export interface MessageRouter {
-  /** Lets the evaluation model choose, for a reply that follows; no tier below `atLeast` is taken. */
-  decide(state: TierState, call: Call, atLeast?: Tier | null): Promise<Decision>;
-  /** Lets the evaluation model choose for a message that another one answers. */
-  decideUnrecorded(state: TierState, call: Call, atLeast?: Tier | null): Promise<Decision>;
-  /** Lets the evaluation model choose, and nothing more. */
-  decideOnly(state: TierState, call: Call): Promise<Decision>;
-  /** Takes the tier the client asks for. */
-  decideTier(tier: Tier): Decision;
-  /** Takes the model the client asks for. */
-  decideModel(model: string, cause?: "requested" | "shadow"): Decision;
-  /** Asks the decision's model; a failure is data. */
-  reply(
-    decision: Decision,
-    prompt: ReplyPrompt,
-    options: RouterReplyOptions & Call,
-  ): Promise<Answer>;
-}
-
 type ObservedRouting = Routing & { instance: string; observers: readonly Observe[] };
 
-/** Returns the message router of all endpoints: it decides, replies and records. */
-export function createMessageRouter(routing: ObservedRouting): MessageRouter {
-  return new ObservedMessageRouter(routing);
-}
-
-class ObservedMessageRouter implements MessageRouter {
+/** Decides and replies for all endpoints, and reports each message's end exactly once. */
+export class MessageRouter {
   readonly #routing: ObservedRouting;
 
   constructor(routing: ObservedRouting) {
     this.#routing = routing;
   }
 
+  /** Lets the evaluation model choose, for a reply that follows; no tier below `atLeast` is taken. */
   async decide(state: TierState, call: Call, atLeast: Tier | null = null): Promise<Decision> {
     try {
       return await this.decideUnrecorded(state, call, atLeast);
@@ -92,6 +69,7 @@ class ObservedMessageRouter implements MessageRouter {
     }
   }
 
+  /** Lets the evaluation model choose for a message that another one answers. */
   decideUnrecorded(state: TierState, call: Call, atLeast: Tier | null = null): Promise<Decision> {
     const { policy } = this.#routing;
     // The contract's endpoints take the choice as it is.
@@ -100,20 +78,24 @@ class ObservedMessageRouter implements MessageRouter {
     return decide(state, { ...this.#routing, policy: own, atLeast }, asked);
   }
 
+  /** Lets the evaluation model choose, and nothing more. */
   async decideOnly(state: TierState, call: Call): Promise<Decision> {
     const decision = await this.decide(state, call);
     this.#observe(recordOf(this.#originOf(call), decision, { outcome: "decided" }));
     return decision;
   }
 
+  /** Takes the tier the client asks for. */
   decideTier(tier: Tier): Decision {
     return decideTier(tier, "requested", this.#routing);
   }
 
+  /** Takes the model the client asks for. */
   decideModel(model: string, cause?: "requested" | "shadow"): Decision {
     return decideModel(model, this.#routing, cause);
   }
 
+  /** Asks the decision's model; a failure is data. */
   async reply(
     first: Decision,
     prompt: ReplyPrompt,

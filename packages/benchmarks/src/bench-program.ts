@@ -1,6 +1,12 @@
+import { availableParallelism, cpus } from "node:os";
+import process from "node:process";
 import { exitCodes, type Program, type ProgramOptions } from "evaluator-cli-kit";
-import { readBenchArguments, usage } from "./bench-arguments.ts";
-import { runBench } from "./run-bench.ts";
+import { type BenchArguments, readBenchArguments, usage } from "./bench-arguments.ts";
+import { buildClient, type BuiltClient, ownClient } from "./client-build.ts";
+import { printTable } from "./figures.ts";
+import { longScale, shortScale } from "./section.ts";
+import { sections } from "./sections.ts";
+import { startServer } from "./server/start-server.ts";
 
 /** What the program is called, how it is typed, and whose messages are for a person. */
 export const benchProgramOptions: ProgramOptions = {
@@ -15,8 +21,33 @@ export const benchProgram: Program = async (words, { cwd, stdout, stderr, signal
   const write = (text: string) => void stdout.write(text);
   const tell = (line: string) => void stderr.write(`… ${line}\n`);
   // The terminal interrupts the other processes too: who waits for them fails, and cleans up.
-  await runBench(given, { write, tell }).catch((error: unknown) => {
+  await runBench(given, write, tell).catch((error: unknown) => {
     throw signal.aborted ? signal.reason : error;
   });
   return exitCodes.done;
 };
+
+/**
+ * Runs the parts one after the other and prints each as it is done.
+ *
+ * @throws Error when anything answers otherwise than expected: figures of errors are worth nothing.
+ */
+async function runBench(
+  { long, sections: names, targets, against, profile }: BenchArguments,
+  write: (text: string) => void,
+  tell: (line: string) => void,
+): Promise<void> {
+  const cpu = cpus()[0]?.model.trim() ?? "unknown";
+  const today = new Date().toISOString();
+  write(`${cpu}, ${availableParallelism()} cores, Node ${process.version}, ${today}\n\n`);
+  tell("building the client");
+  await using client = await buildClient(ownClient);
+  await using other: BuiltClient | null = against === null ? null : await buildClient(against);
+  await using server = await startServer();
+  const scale = long ? longScale : shortScale;
+  const clients = { clientFolder: client.folder, otherClientFolder: other?.folder ?? null };
+  const context = { scale, server, ...clients, targets, profileFolder: profile, tell };
+  for (const name of names) {
+    for (const table of await sections[name](context)) write(printTable(table));
+  }
+}

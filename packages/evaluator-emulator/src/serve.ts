@@ -14,12 +14,7 @@ import type { Delivery } from "./call.ts";
 import { deliverOverHttp } from "./deliver.ts";
 
 /** A running HTTP server. */
-export interface Listener {
-  /** Such as `http://127.0.0.1:8787`. */
-  readonly origin: string;
-  /** Stops it and ends its open connections. */
-  close(): Promise<void>;
-}
+export type Listener = Awaited<ReturnType<typeof serve>>;
 
 /** Answers a request, and decides how the response is to leave. */
 export type Answer = (request: Request, delivery: Delivery) => Promise<Response>;
@@ -41,7 +36,7 @@ export interface ServeOptions {
  * @throws {Error} when the host is not a loopback one though no other name is allowed, the port is
  * taken, or the certificate cannot be used.
  */
-export async function serve(answer: Answer, options: ServeOptions): Promise<Listener> {
+export async function serve(answer: Answer, options: ServeOptions) {
   const { host, port, allowedHosts, tls } = options;
   if (!isLoopbackHost(host) && allowedHosts.length === 0) {
     throw new CliError(

@@ -26,22 +26,10 @@ export type SpendLedger = ReturnType<typeof createSpendLedger>;
 const groups = ["day", "user", "model", "tag", "provider", "credential_type"] as const;
 
 /** What `GET /v1/report` is asked for. */
-export interface SpendQuery {
-  /** Such as 2026-11-22, in UTC; both days belong to it. */
-  readonly startDate: string;
-  readonly endDate: string;
-  readonly groupBy: (typeof groups)[number];
-  readonly isByHour: boolean;
-  /** What a call must be; null where it does not matter. */
-  readonly user: string | null;
-  readonly model: string | null;
-  readonly provider: string | null;
-  readonly credentialType: string | null;
-  readonly tags: readonly string[];
-}
+type SpendQuery = ReturnType<typeof readSpendQuery>;
 
 /** Reads the query of `GET /v1/report`. @throws {RangeError} names the parameter that is wrong. */
-export function readSpendQuery(parameter: (name: string) => string | undefined): SpendQuery {
+export function readSpendQuery(parameter: (name: string) => string | undefined) {
   const date = (name: string) => {
     const text = parameter(name) ?? "";
     if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
@@ -53,10 +41,12 @@ export function readSpendQuery(parameter: (name: string) => string | undefined):
     throw new RangeError(`${name}: expected one of ${words.join(", ")}`);
   };
   return {
+    /** Such as 2026-11-22, in UTC; both days belong to it. */
     startDate: date("start_date"),
     endDate: date("end_date"),
     groupBy: word("group_by", groups, "day"),
     isByHour: word("date_part", ["day", "hour"], "day") === "hour",
+    /** What a call must be; null where it does not matter. */
     user: parameter("user_id") ?? null,
     model: parameter("model") ?? null,
     provider: parameter("provider") ?? null,

@@ -1,18 +1,10 @@
-import { type Estimate, wilson } from "evaluator-calibration";
+import { wilson } from "evaluator-calibration";
 import { tierNames } from "../tier-question.ts";
 import { adviseOn, type FigureOptions } from "./advice.ts";
-import { type Gain, gainOf, orderBy } from "./gain-curve.ts";
+import { gainOf, orderBy } from "./gain-curve.ts";
 import { hardness, type JudgedPrompt, tierOf, tiersByLength } from "./policies.ts";
 import { createDraws, type Draws, estimate } from "./draws.ts";
 import { cheapestOf, mixAt, pointOf, tierPoints } from "./random-mix.ts";
-
-/** An order's gain, with intervals. */
-interface OrderFigures extends Pick<Gain, "points"> {
-  readonly name: string;
-  readonly apgr: Estimate | null;
-  readonly cpt50: Estimate | null;
-  readonly cpt80: Estimate | null;
-}
 
 /** Everything that is said of the routing of some prompts. */
 export type RoutingFigures = ReturnType<typeof evaluateRouting>;
@@ -107,7 +99,7 @@ function orderFigures(
   prompts: readonly JudgedPrompt[],
   [name, values]: NamedOrder,
   samples: Draws,
-): OrderFigures {
+) {
   const order = orderBy(values);
   const gain = gainOf(prompts, order);
   const drawn = samples.each((counts) => gainOf(prompts, order, counts));

@@ -7,16 +7,6 @@ interface GainPoint {
   readonly recovered: number;
 }
 
-/** What an order of the prompts is worth. */
-export interface Gain {
-  readonly points: readonly GainPoint[];
-  /** The mean recovered gap over all shares (APGR); null where the two tiers are equally good. */
-  readonly apgr: number | null;
-  /** The least share that recovers half, and four fifths, of the gap (CPT). */
-  readonly cpt50: number | null;
-  readonly cpt80: number | null;
-}
-
 /** Prompts from the hardest to the easiest, those of equal hardness together. */
 export type Order = readonly (readonly number[])[];
 
@@ -41,9 +31,10 @@ export type Counts = readonly number[];
 
 /**
  * Returns the gain of sending the hardest prompts to the dearest tier and all others to the cheapest.
- * Inside a group of equals the order is any, so the curve is straight there.
+ * Inside a group of equals the order is any, so the curve is straight there. With it the mean recovered
+ * gap over all shares (APGR), and the least share that recovers half, and four fifths, of the gap (CPT).
  */
-export function gainOf(prompts: readonly JudgedPrompt[], order: Order, counts?: Counts): Gain {
+export function gainOf(prompts: readonly JudgedPrompt[], order: Order, counts?: Counts) {
   const weight = (index: number) => counts?.[index] ?? 1;
   const gapOf = (index: number) => {
     const { quality } = prompts[index] ?? { quality: [] };

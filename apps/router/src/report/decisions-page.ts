@@ -30,17 +30,6 @@ interface Day {
   frontierUsd: number;
 }
 
-/** What of a log is drawn. */
-interface ReadLog {
-  /** Whether the beginning was left out. */
-  readonly isCut: boolean;
-  readonly summary: Summary;
-  /** The latest first. */
-  readonly days: readonly Day[];
-  readonly decisionMs: readonly number[];
-  readonly replyMs: readonly number[];
-}
-
 /**
  * Reads the end of a decision log, and draws it as one page that runs nothing.
  *
@@ -81,7 +70,7 @@ export async function decisionsPage(path: string): Promise<string> {
   return page({ title, style, body });
 }
 
-async function readLog(path: string): Promise<ReadLog> {
+async function readLog(path: string) {
   const { size } = await stat(path).catch(() => ({ size: 0 }));
   const start = Math.max(0, size - MOST_BYTES);
   const days = new Map<string, Day>();

@@ -1,36 +1,6 @@
 import { type Tier, tierNames } from "../tier-question.ts";
 import type { LoggedRecord } from "./read-records.ts";
 
-/** What a decision log adds up to. */
-export interface Summary {
-  messages: number;
-  /** Lines that are no records. */
-  unreadable: number;
-  /** Times of the first and the last message, in ISO 8601, or null for an empty log. */
-  first: string | null;
-  last: string | null;
-  /** Messages by the tier that was used. */
-  readonly tiers: Record<Tier, number>;
-  /** Messages by cause, the model's own choice excepted. */
-  readonly causes: Map<string, number>;
-  /** Messages that got no reply, by the way they failed. */
-  readonly failures: Map<string, number>;
-  /** Replies whose costs are all known, and their sums in US dollars. */
-  compared: number;
-  /** Those of them that were stopped or broke off, whose tokens are an estimate. */
-  estimated: number;
-  replyUsd: number;
-  frontierUsd: number;
-  /** Price of every decision, those without a reply included, in US dollars. */
-  decisionUsd: number;
-  /** Replies of ROUTER_SHADOW's model whose costs are known, and those of `auto`'s choice, in US dollars. */
-  shadowed: number;
-  shadowUsd: number;
-  autoUsd: number;
-  /** Decisions whose price is not known. */
-  unpriced: number;
-}
-
 /** No message of any tier. */
 export const noTiers: Readonly<Record<Tier, number>> = {
   nano: 0,
@@ -39,26 +9,43 @@ export const noTiers: Readonly<Record<Tier, number>> = {
   frontier: 0,
 };
 
-/** Adds records up. */
-export async function summarize(records: AsyncIterable<LoggedRecord | null>): Promise<Summary> {
-  const summary: Summary = {
+/** What a decision log adds up to. */
+export type Summary = ReturnType<typeof emptySummary>;
+
+function emptySummary() {
+  return {
     messages: 0,
+    /** Lines that are no records. */
     unreadable: 0,
-    first: null,
-    last: null,
-    tiers: { ...noTiers },
-    causes: new Map(),
-    failures: new Map(),
+    /** Times of the first and the last message, in ISO 8601, or null for an empty log. */
+    first: null as string | null,
+    last: null as string | null,
+    /** Messages by the tier that was used. */
+    tiers: { ...noTiers } as Record<Tier, number>,
+    /** Messages by cause, the model's own choice excepted. */
+    causes: new Map<string, number>(),
+    /** Messages that got no reply, by the way they failed. */
+    failures: new Map<string, number>(),
+    /** Replies whose costs are all known, and their sums in US dollars. */
     compared: 0,
+    /** Those of them that were stopped or broke off, whose tokens are an estimate. */
     estimated: 0,
     replyUsd: 0,
     frontierUsd: 0,
+    /** Price of every decision, those without a reply included, in US dollars. */
     decisionUsd: 0,
+    /** Replies of ROUTER_SHADOW's model whose costs are known, and those of `auto`'s choice, in US dollars. */
     shadowed: 0,
     shadowUsd: 0,
     autoUsd: 0,
+    /** Decisions whose price is not known. */
     unpriced: 0,
   };
+}
+
+/** Adds records up. */
+export async function summarize(records: AsyncIterable<LoggedRecord | null>): Promise<Summary> {
+  const summary = emptySummary();
   for await (const record of records) {
     if (record === null) summary.unreadable += 1;
     else add(summary, record);

@@ -1,7 +1,7 @@
 import type { Environment } from "evaluator-cli-kit";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
-import { createMessageRouter } from "../message-router.ts";
+import { MessageRouter } from "../message-router.ts";
 import { defaultPolicy } from "../decision/decision.ts";
 import { defaultTierModels } from "../options/environment-schema.ts";
 import { parseRouterOptions } from "../options/router-options.ts";
@@ -12,7 +12,7 @@ import { connectServices } from "./connect-services.ts";
 const { signal } = new AbortController();
 
 async function ask(message: string, env: Environment) {
-  const router = createMessageRouter({
+  const router = new MessageRouter({
     services: connectServices(parseRouterOptions(env).engines),
     tierModels: defaultTierModels,
     policy: defaultPolicy,

@@ -29,16 +29,7 @@ export interface AskOptions {
 }
 
 /** What the asking came to. */
-export interface AskOutcome {
-  readonly totals: RunTotals;
-  /** What went wrong, by the key of the answer that is missing. */
-  readonly failures: ReadonlyMap<string, CallFailure>;
-  readonly elapsedMs: number;
-  /** The failure after which nothing more was asked, or null. */
-  readonly finalError: EvaluatorError | null;
-  /** Whether the most the run may cost kept calls back. */
-  readonly isBudgetSpent: boolean;
-}
+export type AskOutcome = Awaited<ReturnType<typeof askMissing>>;
 
 /** A call that got no answer. */
 export interface CallFailure {
@@ -50,7 +41,7 @@ export interface CallFailure {
 }
 
 /** Asks for the answers that are missing: keeps each, shows how far it is, ends gently when told. */
-export async function askMissing(plan: CallPlan, options: AskOptions): Promise<AskOutcome> {
+export async function askMissing(plan: CallPlan, options: AskOptions) {
   const { context, price } = options;
   const { clock, run, signal, stderr } = context;
   const totals = new RunTotals(price);
@@ -65,6 +56,7 @@ export async function askMissing(plan: CallPlan, options: AskOptions): Promise<A
     const failures = await askCalls(plan, asked);
     const elapsedMs = clock.now() - startedAt;
     const { finalError } = streak;
+    // What went wrong stands under the key of the answer that is missing.
     return { totals, failures, elapsedMs, finalError, isBudgetSpent: budget.isSpent };
   } finally {
     hideProgress();

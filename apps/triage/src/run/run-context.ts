@@ -1,45 +1,23 @@
-import type { CalibrationArtifact } from "evaluator-calibration";
-import type { CliContext } from "evaluator-cli-kit";
-import type { Catalog, Questions, Transport } from "evaluator-client";
 import type { TriageRun } from "../arguments.ts";
 import { readCalibration } from "../calibration.ts";
 import { MailFile } from "../input/mail-file.ts";
 import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
-import { type AnswerField, answerFields } from "../questions/answer-fields.ts";
+import { answerFields } from "../questions/answer-fields.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
-import type { AnsweredMail } from "../rules/conditions.ts";
 import { readFilter } from "../rules/mail-filter.ts";
-import { type Service, serviceOf, type TriageContext } from "../service.ts";
-import { chooseState, type ToState } from "../state.ts";
+import { serviceOf, type TriageContext } from "../service.ts";
+import { chooseState } from "../state.ts";
 import { checkSort } from "../table.ts";
 
 /** What a run works with, all of it read and checked; nothing is written yet, and nothing sent. */
-export interface RunContext extends CliContext {
-  readonly run: TriageRun;
-  readonly inputPath: string;
-  readonly outputPath: string;
-  readonly journalPath: string;
-  /** The mails, of which the run takes as many as its limit says. */
-  readonly input: MailFile;
-  readonly questions: Questions;
-  readonly fields: readonly AnswerField[];
-  readonly toState: ToState;
-  /** Returns whether the table shows a mail; null where it shows all. */
-  readonly isShown: ((mail: AnsweredMail) => boolean) | null;
-  /** What the results' answers are recalibrated with; null for as they come. */
-  readonly calibration: CalibrationArtifact | null;
-  readonly transport: Transport;
-  /** Where prices are listed, or null. */
-  readonly catalog: Catalog | null;
-  readonly service: Service;
-}
+export type RunContext = Awaited<ReturnType<typeof readRunContext>>;
 
 /**
  * Reads what a run needs.
  *
  * @throws CliError when something of it is missing or wrong.
  */
-export async function readRunContext(run: TriageRun, program: TriageContext): Promise<RunContext> {
+export async function readRunContext(run: TriageRun, program: TriageContext) {
   const { openTransport, openCatalog, ...context } = program;
   const { cwd, env, signal, stdin } = context;
   const inputPath = toInputPath(run.file, cwd);
@@ -60,13 +38,17 @@ export async function readRunContext(run: TriageRun, program: TriageContext): Pr
     inputPath,
     outputPath,
     journalPath,
+    /** The mails, of which the run takes as many as its limit says. */
     input,
     questions,
     fields,
+    /** What the results' answers are recalibrated with; null for as they come. */
     calibration,
+    /** Returns whether the table shows a mail; null where it shows all. */
     isShown,
     toState: await chooseState(run, input, program),
     transport,
+    /** Where prices are listed, or null. */
     catalog: await openCatalog(wanted),
     service: serviceOf(transport),
   };

@@ -1,7 +1,7 @@
 import { measureRounds, type Runner, type RoundsByName } from "../calls/contestants.ts";
 import { sampleExchanges } from "../sample-requests.ts";
 import { type Child, startChild } from "evaluator-cli-kit/child";
-import { printNumber, printSummary, type Summary, summarise } from "../figures.ts";
+import { printNumber, printSummary, summarise } from "../figures.ts";
 import type { ReportTable, SectionContext } from "../section.ts";
 import type { DriverService, RouteKind } from "./driver-process.ts";
 import { type StartedServer, startPassThrough, startRouter } from "../process/program.ts";
@@ -19,14 +19,7 @@ interface Driver extends Runner {
 }
 
 /** What one message takes on one route. */
-interface RouteFigures {
-  readonly kind: RouteKind;
-  readonly concurrency: number;
-  readonly wallMs: Summary;
-  /** Of the process that makes the upstream calls: the router, the pass-through, or the driver itself. */
-  readonly cpuUs: Summary;
-  readonly messagesPerSecond: Summary;
-}
+type RouteFigures = ReturnType<typeof toFigures>;
 
 /** Measures what the router adds to the two upstream calls that it makes for each message. */
 export async function routerSection(context: SectionContext): Promise<ReportTable[]> {
@@ -78,12 +71,13 @@ async function startDriver(
   };
 }
 
-function toFigures(kind: RouteKind, concurrency: number, all: RoundsByName): RouteFigures {
+function toFigures(kind: RouteKind, concurrency: number, all: RoundsByName) {
   const rounds = all.get(kind) ?? [];
   return {
     kind,
     concurrency,
     wallMs: summarise(rounds.map(({ wallMs, calls }) => (wallMs * concurrency) / calls)),
+    /** Of the process that makes the upstream calls: the router, the pass-through, or the driver itself. */
     cpuUs: summarise(rounds.map(({ cpuUs, calls }) => cpuUs / calls)),
     messagesPerSecond: summarise(rounds.map(({ wallMs, calls }) => (calls / wallMs) * 1000)),
   };

@@ -1,5 +1,5 @@
 import { startChild } from "evaluator-cli-kit/child";
-import type { ServerCounts, ServerService } from "./main.ts";
+import type { ServerService } from "./main.ts";
 
 /** Where the canned services are. */
 export interface ServiceAddresses {
@@ -10,22 +10,18 @@ export interface ServiceAddresses {
 }
 
 /** A canned server in a process of its own. */
-export interface BenchmarkServer extends AsyncDisposable {
-  readonly addresses: ServiceAddresses;
-  /** Answers as the exchanges of this name, whatever it is asked; at once unless told otherwise. */
-  answer(exchange: string, options?: { latencyMs: number }): Promise<void>;
-  /** What it saw since it was last asked. */
-  takeCounts(): Promise<ServerCounts>;
-}
+export type BenchmarkServer = Awaited<ReturnType<typeof startServer>>;
 
 /** Starts the canned server, which must be told what it answers. */
-export async function startServer(): Promise<BenchmarkServer> {
+export async function startServer() {
   const child = startChild<ServerService>(new URL("main.ts", import.meta.url));
   const origin = `http://127.0.0.1:${await child.ask("listen")}`;
   return {
     addresses: { gateway: `${origin}/v4/ai`, direct: origin },
-    answer: (exchange, { latencyMs } = { latencyMs: 0 }) =>
+    /** Answers as the exchanges of this name, whatever it is asked; at once unless told otherwise. */
+    answer: (exchange: string, { latencyMs } = { latencyMs: 0 }) =>
       child.ask("answer", { exchange, latencyMs }),
+    /** What it saw since it was last asked. */
     takeCounts: () => child.ask("takeCounts"),
     [Symbol.asyncDispose]: () => child.close(),
   };

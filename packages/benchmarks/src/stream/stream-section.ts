@@ -14,17 +14,7 @@ const flood = { streams: 64, deltas: 65_536, deltaLength: 64, everyMs: 0 };
 const titles = { router: "`POST /chat` at the router", hono: "a plain hono pass-through" } as const;
 type Kind = keyof typeof titles;
 
-interface Health {
-  readonly kind: Kind;
-  readonly asked: number;
-  readonly medianMs: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
-  /** The time all replies took. */
-  readonly seconds: number;
-  /** The machine's load over the last minute, at the end. */
-  readonly load: number;
-}
+type Health = Awaited<ReturnType<typeof measureHealth>>;
 
 interface Bench {
   readonly servers: Readonly<Record<Kind, StartedServer>>;
@@ -81,7 +71,8 @@ async function measureDeltas(
   return { router: summarise(measured.router), hono: summarise(measured.hono) };
 }
 
-async function measureHealth(bench: Bench, kind: Kind): Promise<Health> {
+/** Times probes while all replies are read, with how long those took and the load at the end. */
+async function measureHealth(bench: Bench, kind: Kind) {
   const { origin } = bench.servers[kind];
   const { streams, deltas, deltaLength } = flood;
   await bench.upstream.ask("reply", flood);

@@ -84,13 +84,8 @@ function isWhole({ id, category, scam }: Record<string, unknown>, index: number)
   return id === `mail-${index}` && category === "security_alert" && scam === 0.31;
 }
 
-/** A folder that is gone when its use is over. */
-export interface TemporaryFolder extends AsyncDisposable {
-  readonly path: string;
-}
-
-/** Makes a folder on the disk that programs use for passing things. */
-export async function temporaryFolder(): Promise<TemporaryFolder> {
+/** Makes a folder on the disk that programs use for passing things; it is gone when its use is over. */
+export async function temporaryFolder() {
   const path = await mkdtemp(join(tmpdir(), "evaluator-benchmark-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
