@@ -79,12 +79,12 @@ test("an evaluator of its own does not pause for another", async () => {
   const clock = new ManualClock();
   const { askedAtMs, fetch } = throttledAtFirst(clock, gatewayBody);
   const transport = gatewayTransport({ apiKey: "a-key", fetch });
-  const [paused, other] = [0, 1].map(() =>
-    createEvaluator({ transport }, { clock, random: () => 0 }),
-  );
-  const calls = Array.from({ length: 4 }, () => paused?.evaluate(emailRequest));
+  const runtime = { clock, random: () => 0 };
+  const paused = createEvaluator({ transport }, runtime);
+  const other = createEvaluator({ transport }, runtime);
+  const calls = Array.from({ length: 4 }, () => paused.evaluate(emailRequest));
   await clock.advance(100);
-  calls.push(paused?.evaluate(emailRequest), other?.evaluate(emailRequest));
+  calls.push(paused.evaluate(emailRequest), other.evaluate(emailRequest));
   await clock.advance(100);
   expect(askedAtMs).toEqual([0, 0, 0, 0, 100]);
   await clock.advance(60_000);

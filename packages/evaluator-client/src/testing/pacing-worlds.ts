@@ -5,7 +5,7 @@ import { ManualClock } from "./manual-clock.ts";
 import { simulateBatch, simulateCalls } from "./simulation.ts";
 
 /** What a world shows with one seed, by the name of the figure. */
-export type Figures = Readonly<Record<string, number>>;
+type Figures = Readonly<Record<string, number>>;
 
 type Statistic = "worst" | "p10" | "median" | "mean";
 
