@@ -55,7 +55,7 @@ test.each([
   { strays: 0.01, used: 0.92 },
   { strays: 0.05, used: 0.8 },
   { strays: 0.1, used: 0.65 },
-])("$strays of stray 429s slow nobody far below the limit", async ({ strays, used }) => {
+])("$strays of stray 429s slow no process far below the limit", async ({ strays, used }) => {
   const run = await simulateProcesses(service, { ...minute, processes: 4, strays });
   expect(run.failed).toBe(0);
   expect(run.used).toBeGreaterThan(used);
