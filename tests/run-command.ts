@@ -11,14 +11,10 @@ export interface CommandOptions {
 }
 
 /** A command's end and what it printed. */
-export interface CommandResult {
-  readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type CommandResult = Awaited<ReturnType<typeof runCommand>>;
 
 /** Runs a command as a person types it, to its end. */
-export async function runCommand(command: string, options: CommandOptions): Promise<CommandResult> {
+export async function runCommand(command: string, options: CommandOptions) {
   const child = startCommand(command, options);
   const printed = { stdout: "", stderr: "" };
   child.stdout?.on("data", (text) => (printed.stdout += String(text)));

@@ -10,10 +10,7 @@ import { CliError, toPrintable } from "evaluator-cli-kit";
 import type * as client from "evaluator-client";
 
 /** The client as npm would publish it, in a folder of its own. */
-export interface BuiltClient extends AsyncDisposable {
-  /** Where its `package.json` and its compiled files are. */
-  readonly folder: string;
-}
+export type BuiltClient = Awaited<ReturnType<typeof buildClient>>;
 
 /** The root of this repository. */
 export const repository = join(import.meta.dirname, "../../..");
@@ -29,7 +26,7 @@ export const ownClient = join(repository, "packages/evaluator-client");
  * @param given - A checkout of this repository, or the client's workspace in one.
  * @throws CliError when it is neither, or with what the build printed.
  */
-export async function buildClient(given: string): Promise<BuiltClient> {
+export async function buildClient(given: string) {
   const source = clientIn(given);
   const builds = join(repository, "packages/benchmarks/dist");
   await mkdir(builds, { recursive: true });
@@ -45,6 +42,7 @@ export async function buildClient(given: string): Promise<BuiltClient> {
     await dispose();
     throw error;
   }
+  // Where its `package.json` and its compiled files are.
   return { folder: join(folder, "dist"), [Symbol.asyncDispose]: dispose };
 }
 

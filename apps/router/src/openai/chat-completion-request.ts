@@ -2,19 +2,12 @@ import type { z } from "zod";
 import { HttpError } from "../http-error.ts";
 import {
   type ChatCompletionMessage,
-  type ChatCompletionRequest,
   chatCompletionRequestSchema,
   saysNothing,
 } from "./chat-completion-schema.ts";
 
 /** A request, and what of it nothing is done with. */
-export interface ReadRequest {
-  readonly request: ChatCompletionRequest;
-  /** The whole of it as it came, for a server that takes it so. */
-  readonly body: Record<string, unknown>;
-  /** Names of the fields that are not known here, without the places of list items. */
-  readonly unknown: readonly string[];
-}
+export type ReadRequest = ReturnType<typeof parseChatCompletionRequest>;
 
 /**
  * Reads a request in OpenAI's form. What would change the reply and cannot be done is rejected; what
@@ -22,13 +15,15 @@ export interface ReadRequest {
  *
  * @throws HttpError with status 400 that names the field, and what to use instead.
  */
-export function parseChatCompletionRequest(body: unknown): ReadRequest {
+export function parseChatCompletionRequest(body: unknown) {
   const { data, error } = chatCompletionRequestSchema.safeParse(body);
   if (!data) throw invalidField(deepest(error.issues[0]));
   checkToolMessages(data.messages);
   return {
     request: data,
+    /** The whole of it as it came, for a server that takes it so. */
     body: body as Record<string, unknown>,
+    /** Names of the fields that are not known here, without the places of list items. */
     unknown: unreadFields(body, data),
   };
 }

@@ -65,12 +65,7 @@ function toCount(value: unknown): number | null {
 }
 
 /** Counts what one reply has to be paid for while it comes, for one that never comes to its end. */
-export interface TokenMeter {
-  readonly addText: (text: string) => void;
-  readonly setUsage: (usage: TokenUsage) => void;
-  /** Returns the tokens the service named, else an estimate. */
-  readonly billed: () => BilledTokens;
-}
+export type TokenMeter = ReturnType<typeof createTokenMeter>;
 
 /** A rule of thumb for English; the reply's own count comes with its end only. */
 export const CHARACTERS_PER_TOKEN = 4;
@@ -78,13 +73,14 @@ export const CHARACTERS_PER_TOKEN = 4;
 type Prompt = string | readonly ModelMessage[];
 
 /** Starts with the prompt's text; images are not counted. */
-export function createTokenMeter(prompt: Prompt): TokenMeter {
+export function createTokenMeter(prompt: Prompt) {
   let characters = 0;
   let reported: TokenUsage | null = null;
   return {
-    addText: ({ length }) => void (characters += length),
-    setUsage: (usage) => (reported = usage),
-    billed() {
+    addText: ({ length }: string) => void (characters += length),
+    setUsage: (usage: TokenUsage) => (reported = usage),
+    /** Returns the tokens the service named, else an estimate. */
+    billed(): BilledTokens {
       if (reported !== null) return { usage: reported, isEstimate: false };
       const inputTokens = Math.ceil(charactersIn(prompt) / CHARACTERS_PER_TOKEN);
       const outputTokens = Math.ceil(characters / CHARACTERS_PER_TOKEN);

@@ -12,15 +12,6 @@ export interface ServerAnswer {
   readonly latencyMs: number;
 }
 
-/** What a server saw of calls to a model since it was last asked. */
-export interface ServerCounts {
-  readonly requests: number;
-  /** From the first request to the last reply, in milliseconds. */
-  readonly busyMs: number;
-  /** How long a reply took on average, which is a little more than it was told to wait. */
-  readonly latencyMs: number;
-}
-
 let replies: Awaited<ReturnType<typeof cannedReplies>> = new Map();
 let latencyMs = 0;
 let requests = 0;
@@ -59,8 +50,11 @@ const service = {
     replies = await cannedReplies(options.exchange);
     ({ latencyMs } = options);
   },
-  /** Returns the counts, and starts them anew. */
-  takeCounts(): ServerCounts {
+  /**
+   * Returns what it saw of calls to a model, and starts anew: the time from the first request to the
+   * last reply, and how long a reply took on average, a little more than it was told to wait.
+   */
+  takeCounts() {
     const busyMs = Math.max(0, lastReplyAt - firstRequestAt);
     const counts = { requests, busyMs, latencyMs: requests === 0 ? 0 : waitedMs / requests };
     requests = 0;
@@ -71,5 +65,7 @@ const service = {
 
 /** What the server process does when asked. */
 export type ServerService = typeof service;
+/** What it saw of calls to a model since it was last asked. */
+export type ServerCounts = ReturnType<ServerService["takeCounts"]>;
 
 serveParent(service);

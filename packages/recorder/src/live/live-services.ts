@@ -2,18 +2,8 @@ import type { Environment } from "evaluator-cli-kit";
 import { apiKeyVariables } from "evaluator-client";
 import { NotRunError } from "./live-context.ts";
 
-/** A service to ask, and the key that opens it. */
-interface LiveService {
-  /** Without a slash at the end. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
-}
-
 /** Both ways to the model; null where the environment holds no key. */
-export interface LiveServices {
-  readonly gateway: LiveService | null;
-  readonly direct: LiveService | null;
-}
+export type LiveServices = ReturnType<typeof readLiveServices>;
 
 /** The variable that holds each transport's key. */
 export const keyVariables = {
@@ -26,7 +16,7 @@ export const keyVariables = {
  *
  * @throws {NotRunError} when one cannot be sent; names the variable, never its value.
  */
-export function readLiveServices(env: Environment): LiveServices {
+export function readLiveServices(env: Environment) {
   const read = (keyVariable: string, urlVariable: string, fallback: string) => {
     const apiKey = env[keyVariable] ?? "";
     if (apiKey === "") return null;
@@ -47,6 +37,7 @@ function checkKey(apiKey: string, variable: string): void {
   );
 }
 
+/** Returns an address without a slash at its end. */
 function parseBaseUrl(text: string, variable: string): string {
   const url = URL.parse(text);
   const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
