@@ -64,7 +64,7 @@ export {
   type LimitStore,
   memoryLimits,
 } from "./pacing/limit-store.ts";
-export type { Admission, PacedCall } from "./pacing/call-queue.ts";
+export type { Admission, PacedCall, Patience, WaitLimit } from "./pacing/call-queue.ts";
 export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock, EvaluatorRuntime } from "./clock.ts";
 

@@ -1,17 +1,9 @@
 import type { Clock } from "./clock.ts";
-import type { EvaluatorError } from "./errors.ts";
 import type { Evaluation } from "./evaluation.ts";
+import type { WaitLimit } from "./pacing/call-queue.ts";
 import type { Questions } from "./questions/question.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
-
-/** How long a call waits before it fails. */
-export interface WaitLimit {
-  /** The longest time that the call waits for a pause of the service and for retries, in milliseconds. */
-  readonly maxWaitMs: number;
-  /** Whether the call may fail early with this error, which caused the wait. */
-  isMeant(error: EvaluatorError): boolean;
-}
 
 /** The call that a middleware is around. */
 export interface MiddlewareCall {

@@ -1,6 +1,14 @@
 import { type Clock, describeWait } from "../clock.ts";
 import { type EvaluatorError, TimeoutError } from "../errors.ts";
 
+/** How long a call waits before it fails. */
+export interface WaitLimit {
+  /** The longest time that the call waits for a pause of the service and for retries, in milliseconds. */
+  readonly maxWaitMs: number;
+  /** Whether the call may fail early with this error, which caused the wait. */
+  isMeant(error: EvaluatorError): boolean;
+}
+
 /** Until when a call waits for a pause to end, and for which errors it then fails. */
 export interface Patience {
   /** Monotonic time in milliseconds. */

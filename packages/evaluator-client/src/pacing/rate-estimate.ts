@@ -14,35 +14,34 @@ const ENOUGH = 20;
 // How long a rate is held before it rises: for less, a bucket's burst hides that it is too high.
 const HOLD_MS = 1000;
 
-/** What was refused since some attempt. */
+/** What was refused since an attempt, with its number, its time and the successes before it. */
 interface Evidence {
-  /** The number of its first attempt. */
   readonly from: number;
   readonly sinceMs: number;
-  /** The successes before it. */
   readonly successes: number;
   refused: number;
 }
 
 /** A trial of a lower rate, which shows whether the refusals end. */
 interface Experiment extends Evidence {
-  /** The share of refusals before, which strays would keep. */
+  /** Before the trial: the share that was refused, and the rate that succeeded. */
   readonly share: number;
+  readonly succeededPerMs: number;
   /** Attempts sent at the lower rate that succeeded. */
   answered: number;
-  /** The rate that succeeded before, per millisecond. */
-  readonly succeededPerMs: number;
+  /** Whether the refusals ended, which shows a limit. They are watched on below the old rate. */
+  readonly isLimit: boolean;
 }
 
 /**
  * Estimates the rate of a service that does not announce its limit from the attempts that it
  * refused (429, 503). A refusal is a stray, which has no relation to the rate, or shows a limit.
  *
- * Refusals in a row pause all calls. A share of refusals above the tolerated one starts an
- * experiment at a lower rate: if they go on, they are strays, and the rate returns; if they end, it
- * is a limit. Near a limit the rate moves by small steps, up after successes and down after a refusal.
+ * Refusals in a row pause all calls. More than the tolerated share start an experiment at a lower
+ * rate: if they go on, they are strays, and the rate returns; if they end, it is a limit. Near a
+ * limit the rate moves by small steps, up after successes and down after a refusal.
  *
- * Times are in milliseconds; they leave out pauses, and times without a call in flight or waiting.
+ * Times are milliseconds without pauses and without times in which no call is in flight or waiting.
  */
 export class RateEstimate {
   /** Attempts per millisecond; infinite while no limit is known. */
@@ -60,7 +59,7 @@ export class RateEstimate {
   /** The share of strays, and the attempt from which it is doubted. */
   #strays = { share: 0, until: 0 };
   #step = TOLERATED;
-  /** When the rate got its value, and the successes less the weighted refusals since. */
+  /** Since when the rate holds; `balance`: the successes less the weighted refusals since. */
   #held = { from: 0, sinceMs: 0, successes: 0, balance: 0 };
   /** The lowest rate that small steps reach, and the lowest that was refused. */
   #range = { floorPerMs: 0, ceilingPerMs: Number.POSITIVE_INFINITY };
@@ -69,7 +68,7 @@ export class RateEstimate {
   /** When the last pause ended, how long it was, and the successes before. */
   #period = { startedAtMs: 0, pausedMs: 0, successes: 0 };
 
-  /** The least time between two attempts in milliseconds; 0 while no limit is known. */
+  /** Milliseconds between two attempts at least; 0 while no limit is known. */
   get intervalMs(): number {
     return 1 / this.#perMs;
   }
@@ -81,7 +80,7 @@ export class RateEstimate {
 
   /** Whether few of the latest attempts were refused. */
   get isSteady(): boolean {
-    return this.#score < 1 && this.#experiment === null;
+    return this.#score < 1;
   }
 
   /** Counts an attempt that is sent; returns its number. */
@@ -99,23 +98,26 @@ export class RateEstimate {
     this.#successes += 1;
     this.#row.succeeded(attempt);
     if (!this.isLimited || attempt < this.#cutAt) return;
-    if (this.#experiment !== null) this.#concludeLimit(this.#experiment, nowMs);
+    if (this.#experiment?.isLimit === false) this.#concludeLimit(this.#experiment, nowMs);
     else if (attempt >= this.#held.from) this.#weigh(1, nowMs);
   }
 
   /** An attempt was refused; returns whether every call must pause. */
   refused(attempt: number, nowMs: number): boolean {
     if (attempt < this.#cutAt) return false;
-    if (this.#row.add(attempt) >= this.#enoughInRow) {
+    if (this.#row.add(attempt) >= IN_A_ROW) {
+      this.#strays = { share: 0, until: 0 };
       const isKnown = this.#successes >= ENOUGH;
       this.#beforePausePerMs = isKnown ? this.#succeededPerMs(this.#evidence, nowMs) : null;
       return true;
     }
-    if (this.#score === 0 && this.#experiment === null) this.#evidence = this.#from(attempt, nowMs);
+    const isTrying = this.#experiment?.isLimit === false;
+    if (this.#score === 0 && !isTrying) this.#evidence = this.#from(attempt, nowMs);
     this.#evidence.refused += 1;
     this.#score += 1;
-    if (this.#experiment !== null) this.#concludeStrays(this.#experiment, nowMs);
-    else if (this.#score >= ALARM && (this.isLimited || this.#successes >= ENOUGH))
+    if (this.#experiment !== null) this.#judge(this.#experiment, nowMs);
+    if (isTrying) return false;
+    if (this.#score >= ALARM && (this.isLimited || this.#successes >= ENOUGH))
       this.#tryLower(this.#evidence, nowMs);
     else if (this.isLimited && attempt >= this.#held.from) {
       this.#weigh(-1 / (TOLERATED / 2 + 2 * this.#strays.share), nowMs);
@@ -127,31 +129,23 @@ export class RateEstimate {
   reopened(nowMs: number, pausedMs: number): void {
     const last = this.#period;
     const count = this.#successes - last.successes;
-    const busyMs = nowMs - last.startedAtMs;
     const beforePausePerMs = this.#beforePausePerMs ?? this.#perMs;
     this.#period = { startedAtMs: nowMs, pausedMs, successes: this.#successes };
     this.#range = { floorPerMs: 0, ceilingPerMs: Math.min(this.#perMs, beforePausePerMs) };
+    // A window that is used up: what it let through over the whole period, its pause included.
+    const throughPerMs =
+      count / (nowMs - last.startedAtMs + (this.isLimited ? last : this.#period).pausedMs);
     if (this.isLimited) {
-      // A window that is used up: what it let through over the whole period, its pause included.
-      const throughPerMs = count / (busyMs + last.pausedMs);
       const lowerPerMs = (1 - QUARTER) * this.#perMs;
       const isMeasured = throughPerMs > lowerPerMs && count >= ENOUGH;
       this.#cutTo(Math.max(throughPerMs, lowerPerMs), isMeasured ? TOLERATED : QUARTER / 2, nowMs);
     } else if (this.#beforePausePerMs !== null) {
       this.#cutTo((1 - QUARTER) * beforePausePerMs, QUARTER / 2, nowMs);
-    } else if (count > 1) {
-      const throughPerMs = count / (busyMs + pausedMs);
-      this.#cutTo(Math.max(throughPerMs, 1 / HOLD_MS), 1, nowMs);
-    }
+    } else if (count > 1) this.#cutTo(Math.max(throughPerMs, 1 / HOLD_MS), 1, nowMs);
   }
 
-  #from(attempt: number, nowMs: number): Evidence {
-    return { from: attempt, sinceMs: nowMs, successes: this.#successes, refused: 0 };
-  }
-
-  /** Refusals in a row that are no more likely by strays than {@link IN_A_ROW} are at 10 % of strays. */
-  get #enoughInRow(): number {
-    return Math.max(IN_A_ROW, (IN_A_ROW * Math.log(0.1)) / Math.log(this.#strays.share));
+  #from(from: number, sinceMs: number): Evidence {
+    return { from, sinceMs, successes: this.#successes, refused: 0 };
   }
 
   /** Starts an experiment at a lower rate. */
@@ -166,20 +160,24 @@ export class RateEstimate {
     this.#range = { floorPerMs: 0, ceilingPerMs: succeededPerMs };
     this.#score = 0;
     this.#cutTo((1 - QUARTER) * succeededPerMs, this.#step, nowMs);
-    this.#experiment = { ...this.#from(this.#sent, nowMs), answered: 0, share, succeededPerMs };
+    const before = { share, succeededPerMs, answered: 0, isLimit: false };
+    this.#experiment = { ...this.#from(this.#sent, nowMs), ...before };
   }
 
   /** The lower rate is refused as well: strays, if the share is similar, or still too high a rate. */
-  #concludeStrays(experiment: Experiment, nowMs: number): void {
+  #judge(experiment: Experiment, nowMs: number): void {
+    const { isLimit } = experiment;
     experiment.refused += 1;
     const share = experiment.refused / (this.#sent - experiment.from);
-    const enough = share > QUARTER ? ALARM : ALARM / 2;
+    const enough = isLimit || share > QUARTER ? ALARM : ALARM / 2;
     // Until an attempt succeeds, the rest of a used-up window is refused at any rate.
     if (experiment.refused < enough || experiment.answered === 0) return;
-    if (share < experiment.share / 2 || share > QUARTER) return this.#tryLower(experiment, nowMs);
-    this.#learnStrays(this.#evidence);
-    this.#score = 0;
-    this.#cutTo(Number.POSITIVE_INFINITY, TOLERATED, nowMs);
+    const isSimilar = share >= (isLimit ? 2 * TOLERATED : experiment.share / 2);
+    if (isSimilar && share <= QUARTER) {
+      this.#learnStrays(isLimit ? experiment : this.#evidence);
+      this.#score = 0;
+      this.#cutTo(Number.POSITIVE_INFINITY, TOLERATED, nowMs);
+    } else if (!isLimit) this.#tryLower(experiment, nowMs);
   }
 
   /** The refusals ended, once {@link ALARM} of them would have been due. */
@@ -189,6 +187,7 @@ export class RateEstimate {
     this.#learnStrays(experiment);
     this.#range.floorPerMs = (1 - QUARTER / 2) * experiment.succeededPerMs;
     this.#cutTo(this.#range.floorPerMs, 2 * TOLERATED, nowMs);
+    this.#experiment = { ...experiment, isLimit: true };
   }
 
   #learnStrays({ refused, from }: Evidence): void {
@@ -237,6 +236,7 @@ export class RateEstimate {
         ? Math.min(most, 2 * this.#step)
         : this.#step;
     this.#stepTo(perMs, step, nowMs);
+    if (perMs > this.#range.ceilingPerMs) this.#experiment = null;
   }
 
   /** The rate that succeeded since some attempt, or of the last {@link ENOUGH} successes. */

@@ -1,6 +1,10 @@
 import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../errors.ts";
-import type { WaitLimit } from "../middleware-chain.ts";
-import { type Admission, OutOfPatience, type Patience } from "../pacing/call-queue.ts";
+import {
+  type Admission,
+  OutOfPatience,
+  type Patience,
+  type WaitLimit,
+} from "../pacing/call-queue.ts";
 import type { Pacer } from "../pacing/pacer.ts";
 import {
   Attempt,
