@@ -112,6 +112,7 @@ test("a skipped record counts as wrong", async () => {
   const { exitCode, stdout } = await run(folder, answered);
   expect(exitCode).toBe(1);
   expect(stdout).toMatch(/^broken .*act on "yes" .*: 5[0-9] of 200 wrong/m);
+  expect(stdout).toContain("50 labels are skipped, or labelers tie on them: they count as wrong.");
 });
 
 test("weights are honoured: wrong records that were drawn more often break nothing", async () => {

@@ -90,7 +90,8 @@ async function check(words: readonly string[], context: CliContext): Promise<num
   }
   for (const { column, rows } of columns) refuseOthers(artifact, column.source, rows.length);
   const checks = checkAll(artifact, columns);
-  const notes = describeLimits(artifact, used);
+  const skipped = columns.flatMap(({ truth }) => truth).filter((truth) => truth < 0).length;
+  const notes = [...describeSkips(skipped), ...describeLimits(artifact, used)];
   if (values.json) context.stdout.write(`${JSON.stringify({ notes, checks }, null, 2)}\n`);
   else context.stdout.write([...notes, ...checks.map(describeCheck), ""].join("\n"));
   return endingOf(checks);
@@ -115,11 +116,16 @@ function refuseOthers(
       ? `are of ${source.modelId ?? unnamed}; the thresholds were promised for ${model.id ?? unnamed}`
       : isNamed
         ? "are to other questions than the thresholds were promised for"
-        : `and the calibration may be of different questions: only ${questionHash === null ? "the answers" : "the calibration"} name them by a question hash`;
+        : `and the calibration may be of different questions: only ${questionHash === null ? "the answers name" : "the calibration names"} them by a question hash`;
   if (source.modelId === model.id && source.questionHash === questionHash) return;
   throw new CliError(
     printable`${String(labels)} labelled answers ${problem}. Check answers of the same model to the same questions, or calibrate again.`,
   );
+}
+
+function describeSkips(skipped: number): string[] {
+  if (skipped === 0) return [];
+  return [`${skipped} labels are skipped, or labelers tie on them: they count as wrong.`];
 }
 
 function describeLimits({ questionHash, fittedOn }: CalibrationArtifact, used: number): string[] {

@@ -30,6 +30,9 @@ export function checkOptions(schema: z.core.$ZodType, options: unknown): void {
 
 /** Names the nearest options by the letter pairs that they share (Dice's coefficient), else all. */
 function whatIsKnown(given: string, names: readonly string[]): string {
+  if (/^api_?key$/i.test(given) && !names.includes("apiKey")) {
+    return "the key belongs to the transport, as in gatewayTransport({ apiKey }), or into AI_GATEWAY_API_KEY";
+  }
   const pairs = letterPairs(given.slice(0, 60));
   const likeness = (name: string) => {
     // No letters lead from a timeout to the limit of the whole call.

@@ -28,6 +28,7 @@ const unused = new URL("./no-such-folder", import.meta.url);
 test.each<[string, (options: never) => unknown, object, string]>([
   ["createEvaluator", createEvaluator, { timeout: 5 }, '"attemptTimeoutMs" or "deadlineMs"'],
   ["createEvaluator", createEvaluator, { maxRetires: 1 }, 'use "maxRetries"'],
+  ["createEvaluator", createEvaluator, { apiKey: "secret" }, "gatewayTransport({ apiKey })"],
   ["its limits", (limits) => createEvaluator({ limits }), { rpm: 1 }, '"requestsPerMinute", "to'],
   [
     "its questionLimits",

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { questionHash } from "evaluator-calibration";
@@ -32,6 +32,11 @@ test("calibrate prints the join first, then skill beside the constant, and write
   expect(await readFile(join(folder, "calibration", "report.html"), "utf8")).toContain(
     "<h1>Do the",
   );
+  // With --with-text they hold mails.
+  for (const name of await readdir(join(folder, "calibration"))) {
+    const { mode } = await stat(join(folder, "calibration", name));
+    expect([name, mode & 0o777]).toEqual([name, 0o600]);
+  }
 });
 
 test("where no threshold can be promised, --require ends with 3 and says what can be", async () => {

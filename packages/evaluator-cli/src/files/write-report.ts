@@ -11,7 +11,7 @@ export async function makeFolder(out: string, { cwd }: CliContext): Promise<stri
   return folder;
 }
 
-/** Writes files into the folder named by --out. @throws CliError where one cannot be written. */
+/** Writes files into the folder named by --out, for their owner alone: a report may hold texts. @throws CliError where one cannot be written. */
 export async function writeReport(
   out: string,
   files: readonly (readonly [name: string, content: string])[],
@@ -19,7 +19,9 @@ export async function writeReport(
 ): Promise<void> {
   const folder = await makeFolder(out, context);
   try {
-    for (const [name, content] of files) await writeWholeFile(join(folder, name), content);
+    for (const [name, content] of files) {
+      await writeWholeFile(join(folder, name), content, { mode: 0o600 });
+    }
   } catch (error) {
     throw toError(error, folder);
   }
