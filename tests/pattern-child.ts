@@ -1,10 +1,10 @@
 import process from "node:process";
 import { serveParent } from "evaluator-cli-kit/child";
 
-/** Enough that what squares it takes 50 to 600 ms, and what is linear a quarter of one (5 at the most). */
+/** Enough that a pattern that squares it takes 20 to 600 ms, and a linear one a quarter of one (5 at most). */
 const LENGTH = 14_000;
 /** For one text, of the processor, of which a thread gets no less where others are at work. */
-const LIMIT_MICROSECONDS = 20_000;
+const LIMIT_MICROSECONDS = 12_000;
 const MOST_CHARACTERS = 12;
 const MOST_WORDS = 6;
 const samples: Readonly<Record<string, string>> = {
