@@ -102,6 +102,8 @@ export class RefusalRow {
 
   /** Drops the refusals of attempts that were sent before one that succeeded. */
   succeeded(attempt: number): void {
+    // Every success passes here, and even an empty set makes an iterator.
+    if (this.#attempts.size === 0) return;
     for (const refused of this.#attempts) if (refused < attempt) this.#attempts.delete(refused);
   }
 
