@@ -41,6 +41,8 @@ test.each([
     "a.critera is no field of a boolean question, which has type, instructions, criteria (did you mean criteria?)",
   ],
   ["no instructions", { a: { type: "boolean" } }, "a.instructions is missing; write the question"],
+  ["empty instructions", { a: { ...yes, instructions: "" } }, "a.instructions is empty; write the"],
+  ["blank instructions", { a: { ...yes, instructions: " \n" } }, "a.instructions is empty; write"],
   [
     "a list of options",
     { a: { ...yes, type: "choice", criteria: ["b"] } },

@@ -47,7 +47,10 @@ function problemsOf(id: string, question: unknown): QuestionProblem[] {
     return [{ path: [id], what: `is ${kindOf(question)} and no question; ${howTo.question}` }];
   }
   const { data, error } = questionSchema.safeParse(question);
-  if (data !== undefined) return sizeProblems(id, data as Question);
+  if (data !== undefined) {
+    const asked = data as Question;
+    return [...emptyProblems(id, asked), ...sizeProblems(id, asked)];
+  }
   return error.issues.flatMap(({ code, path, ...issue }) => {
     const at = path as JsonPath;
     const keys = code === "unrecognized_keys" && "keys" in issue ? issue.keys : null;
@@ -86,6 +89,11 @@ function unknownField(question: unknown, path: JsonPath, key: string): string {
 function hintOf(typed: string, known: readonly string[]): string {
   const near = typed.length > 50 ? "" : closest(typed, known);
   return near !== "" && distance(typed, near) <= 3 ? ` (did you mean ${near}?)` : "";
+}
+
+function emptyProblems(id: string, { instructions }: Question): QuestionProblem[] {
+  if (/\S/.test(instructions)) return [];
+  return [{ path: [id, "instructions"], what: `is empty; ${howTo.instructions}` }];
 }
 
 function sizeProblems(id: string, { type, criteria }: Question): QuestionProblem[] {
