@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type CliContext, toPrintable } from "evaluator-cli-kit";
+import { type CliContext } from "evaluator-cli-kit";
 import {
   createEvaluator,
   type Evaluator,
@@ -18,7 +18,8 @@ import type {
 import type { CallEnd } from "../journal/journal.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
 import { evaluationUsd, type Price, type RunTotals } from "../run/cost.ts";
-import { callLimits, endsRun, isTooLong } from "../run/ask-calls.ts";
+import { callLimits, endsRun } from "../run/ask-calls.ts";
+import { toFailure } from "../run/call-failure.ts";
 import { type ChunkSetting, type ChunkWork, toRequest } from "./chunk-work.ts";
 import { HeldChunks } from "./held-chunks.ts";
 import { startReports } from "./worker-reports.ts";
@@ -203,7 +204,7 @@ class RunWorker {
       return { end: { ...answer, costUsd: usd }, usd, counted };
     } catch (error) {
       if (!(error instanceof EvaluatorError)) throw error;
-      const failure = { error: toPrintable(error.message), isRefusal: isTooLong(error) };
+      const failure = toFailure(error);
       const end = { idx, ...failure, isRetryable: error.isRetryable, isFinal: endsRun(error) };
       return { end, usd: 0, counted: { id, key, ...failure } };
     }

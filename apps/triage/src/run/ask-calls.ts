@@ -1,13 +1,12 @@
-import { toPrintable } from "evaluator-cli-kit";
 import {
   AuthenticationError,
   ConfigurationError,
   createEvaluator,
   type Evaluator,
   EvaluatorError,
-  StatusError,
 } from "evaluator-client";
 import type { CallEnd, Journal } from "../journal/journal.ts";
+import { toFailure } from "./call-failure.ts";
 import { Budget, type Price, RunTotals } from "./cost.ts";
 import { limitsOf } from "./estimate.ts";
 import { startDrain } from "./interruption.ts";
@@ -175,20 +174,8 @@ async function askOne(
     if (!(error instanceof EvaluatorError)) throw error;
     streak.failed(error);
     budget.failed();
-    return { id, key, error: toPrintable(error.message), isRefusal: isTooLong(error) };
+    return { id, key, ...toFailure(error) };
   }
-}
-
-const tooLong =
-  /too (?:long|large|many tokens)|context[ _](?:length|size|window)|exceed.{0,80}(?:length|size|tokens)|tokens.{0,80}exceed/i;
-
-/** Returns whether the service refuses a mail as too long, which it does each time. */
-export function isTooLong(error: EvaluatorError): boolean {
-  if (!(error instanceof StatusError)) return false;
-  const { status, type, message } = error;
-  return (
-    status === 413 || ((status === 400 || status === 422) && tooLong.test(`${type} ${message}`))
-  );
 }
 
 /** Returns whether every further call would fail for the same reason: ours, such as a wrong key. */

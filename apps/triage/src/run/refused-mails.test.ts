@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { sampleMail } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
 import { refusing, statusError, words } from "../testing/refusing.ts";
-import { isTooLong } from "./ask-calls.ts";
+import { isTooLong, shorten, toFailure } from "./call-failure.ts";
 
 const long = sampleMail({ id: "long", snippet: "word ".repeat(100) });
 const mails = [long, sampleMail({ id: "short" })];
@@ -78,4 +78,22 @@ test.each([
   [429, "Too many tokens per minute.", null, false],
 ])("a %i that says %j with the type %j is for good: %j", (status, message, type, isForGood) => {
   expect(isTooLong(statusError(status, message, type))).toBe(isForGood);
+});
+
+test.each([
+  [413, "The gateway answered 413. Send a smaller state.", "The gateway answered 413."],
+  [
+    400,
+    'The server answered 400 (BadRequestError): "The "context" is too long." Send a smaller state.',
+    'The server answered 400 (BadRequestError): "The "context" is too long."',
+  ],
+  [413, "Our box takes 4 kB.", "Our box takes 4 kB."],
+])("of a %i that says %j is kept %j, and what to do", (status, message, kept) => {
+  const { error } = toFailure(statusError(status, message));
+  expect(error).toBe(`${kept} ${shorten}`);
+});
+
+test("other errors keep their advice", () => {
+  const message = "The gateway answered 404. Check the base URL and the model id.";
+  expect(toFailure(statusError(404, message))).toEqual({ error: message, isRefusal: false });
 });

@@ -1,4 +1,5 @@
 import { StatusError, type Transport } from "evaluator-client";
+import { shorten } from "../run/call-failure.ts";
 import { sampleResponse } from "./samples.ts";
 
 const details = {
@@ -7,11 +8,18 @@ const details = {
   retryAfterMs: null,
   needsPaidCredits: false,
 };
-/** What the service says of a long state. */
-export const words = "The service answered 400: its maximum context length is 8192 tokens.";
+const said = 'The gateway answered 400: "Its maximum context length is 8192 tokens."';
+const advice =
+  'Check the request against the service\'s documentation. If the gateway speaks the other generation, set the option wire: "decision-model".';
+/** What is kept of the error that the service gives for a long state. */
+export const words = `${said} ${shorten}`;
 
 /** Returns the error of a status. */
-export function statusError(status: number, message = words, type: string | null = null) {
+export function statusError(
+  status: number,
+  message = `${said} ${advice}`,
+  type: string | null = null,
+) {
   return new StatusError(message, { ...details, status, type, isRetryable: status === 429 });
 }
 
