@@ -27,12 +27,14 @@ class AnsweredRow implements AnsweredMail {
   readonly day: string;
   readonly answers: AnsweredMail["answers"];
   readonly isNew: boolean;
+  readonly isRefused: boolean;
   readonly #row: ResultRow;
 
   constructor(row: ResultRow, answers: AnsweredMail["answers"], isNew: boolean) {
     this.day = receivedDay(row.mail);
     this.answers = answers;
     this.isNew = isNew;
+    this.isRefused = row.isRefused === true;
     this.#row = row;
   }
 

@@ -29,12 +29,13 @@ export async function exportResults(
     if (isPrinting) throw new CliError("A run began while its journal was exported; export again.");
     isPrinting = true;
     const isShown = readFilter(command, results);
-    let [count, failed] = [0, 0];
+    let [count, failed, refused] = [0, 0, 0];
     const counted = async function* counted(): AsyncGenerator<AnsweredMail> {
       for await (const answered of answeredMails(results)) {
         if (isShown?.(answered) === false) continue;
         count += 1;
         failed += Number(answered.record["error"] !== undefined);
+        refused += Number(answered.isRefused === true);
         yield answered;
       }
     };
@@ -49,7 +50,7 @@ export async function exportResults(
     if (!isWhole) return 0;
     if (rules !== null) context.stderr.write(describePlan(rules, { taken, count }));
     if (failed === 0) return 0;
-    context.stderr.write(describeLack({ count, failed }, info));
+    context.stderr.write(describeLack({ count, failed, refused }, info));
     return 2;
   });
 }
@@ -83,13 +84,25 @@ function describePlan(
   return `${lines.join("")}Rules take ${printCount(all)} of ${printMails(count)}; nothing was done to any of them.\n`;
 }
 
-function describeLack(
-  { count, failed }: { readonly count: number; readonly failed: number },
-  info: RunInfo | null,
-): string {
+/** How many records there are, have no answer, and are refused as too long. */
+interface Lack {
+  readonly count: number;
+  readonly failed: number;
+  readonly refused: number;
+}
+
+function describeLack({ count, failed, refused }: Lack, info: RunInfo | null): string {
   const next =
     info === null
-      ? '"npm run triage -- work" asks for what is missing.'
+      ? nextOfFile(failed - refused, refused)
       : `run ${info.run} is ${info.state}, and "npm run triage -- status" says more.`;
   return `${printCount(failed)} of ${printCount(count)} records have no answer, and say why in "error"; ${next}\n`;
+}
+
+function nextOfFile(open: number, refused: number): string {
+  if (refused === 0) return '"npm run triage -- work" asks for what is missing.';
+  const kept = `${printCount(refused)} refused as too long and not asked again`;
+  return open === 0
+    ? `${kept}.`
+    : `${kept}; "npm run triage -- work" asks for the other ${printCount(open)}.`;
 }

@@ -36,6 +36,8 @@ export interface ResultRow {
   readonly record: TriageRecord;
   /** The answer as it came; null without one. */
   readonly kept: KeptEvaluation | null;
+  /** Whether it was refused as too long; not known of a run in PostgreSQL. */
+  readonly isRefused?: boolean;
 }
 
 /** The results of a run, one mail at a time. */
@@ -153,6 +155,7 @@ async function keptResults(
 class LazyRow implements ResultRow {
   readonly mail: Mail;
   readonly kept: KeptEvaluation | null;
+  readonly isRefused: boolean;
   readonly #end: MailEnd;
   readonly #setup: RecordSetup;
   #record: TriageRecord | null = null;
@@ -160,6 +163,7 @@ class LazyRow implements ResultRow {
   constructor(mail: Mail, end: MailEnd, setup: RecordSetup) {
     this.mail = mail;
     this.kept = end.evaluation;
+    this.isRefused = end.isRefused;
     this.#end = end;
     this.#setup = setup;
   }
@@ -201,6 +205,7 @@ async function fileResults(
       state: null,
       evaluation: null,
       error: "The mail has changed since it was asked about; run again.",
+      isRefused: false,
     };
   };
   const rows = async function* rows(): AsyncGenerator<ResultRow> {

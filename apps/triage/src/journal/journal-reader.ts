@@ -35,6 +35,8 @@ export interface MailEnd {
   readonly state: JsonValue;
   readonly evaluation: KeptEvaluation | null;
   readonly error: string | null;
+  /** Whether the service refused the mail as too long, so that it is not asked again. */
+  readonly isRefused: boolean;
 }
 
 /** A mail that the newest run had in its input, and how its newest call ended. */
@@ -73,14 +75,16 @@ const statements = {
     "SELECT key, state, evaluation, digest, wire, model, questions " +
     "FROM calls JOIN answers USING (call) JOIN setups USING (setup) WHERE key = ?",
   end:
-    "SELECT key, state, evaluation, digest, error " +
-    "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) WHERE id = ?",
+    "SELECT key, state, evaluation, digest, mails.error, refusals.call AS refused " +
+    "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) " +
+    "LEFT JOIN refusals USING (call) WHERE id = ?",
   // In the order of the answers in the file: a million mails in order of id would be read here and there.
   results:
     "WITH seen AS MATERIALIZED (SELECT call, id, error, source FROM mails " +
     "WHERE seen = (SELECT max(seen) FROM mails) ORDER BY call) " +
-    "SELECT id, error, source, key, state, evaluation, digest, hash FROM seen JOIN calls USING (call) " +
-    "LEFT JOIN answers USING (call) LEFT JOIN setups USING (setup)",
+    "SELECT id, seen.error, source, key, state, evaluation, digest, hash, refusals.call AS refused " +
+    "FROM seen JOIN calls USING (call) LEFT JOIN answers USING (call) " +
+    "LEFT JOIN setups USING (setup) LEFT JOIN refusals USING (call)",
   newIds:
     "SELECT id FROM mails WHERE after = (SELECT max(after) FROM mails) " +
     "AND seen = (SELECT max(seen) FROM mails)",
@@ -197,10 +201,11 @@ function toEnd(row: Record<string, unknown>, questions: Questions, isChecked = f
   const { state, evaluation: text } = row;
   if (typeof text === "string" && isAsWritten(row)) {
     const evaluation = isChecked ? readKeptText(text) : fromKeptText(text, questions);
-    return { state: JSON.parse(String(state)) as JsonValue, evaluation, error: null };
+    const read = JSON.parse(String(state)) as JsonValue;
+    return { state: read, evaluation, error: null, isRefused: false };
   }
   const error = typeof row["error"] === "string" ? row["error"] : null;
-  return { state: null, evaluation: null, error };
+  return { state: null, evaluation: null, error, isRefused: row["refused"] != null };
 }
 
 function serviceIn(row: Record<string, unknown>): Service {

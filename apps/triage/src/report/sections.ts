@@ -158,7 +158,7 @@ export class Sections {
 const withoutAnswer: Section = {
   id: "no-answer",
   title: "Without an answer",
-  about: "The same command again asks for what is missing.",
+  about: "The same command again asks for what is missing, but not for mails refused as too long.",
 };
 
 /** A question, where it is among all, and its options that speak of a deadline. */

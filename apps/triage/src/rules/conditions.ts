@@ -9,6 +9,8 @@ export interface AnsweredMail {
   /** Recalibrated where the record is; null without an answer. */
   readonly answers: Readonly<Record<string, Answer>> | null;
   readonly isNew: boolean;
+  /** Whether the service refused it as too long. */
+  readonly isRefused?: boolean;
 }
 
 /** What a number is compared with. */

@@ -31,6 +31,8 @@ test("a mail that the service refuses as too long is named once, then counted, a
   const said = async (...argv: string[]) => (await startTriage(argv, { cwd })).stdout;
   expect(await said("status")).toBe("1 of 2 mails answered\n$0.000013 · 1 failed\n");
   expect(JSON.parse(await said("export"))).toEqual(results);
+  const lack = (await startTriage(["export"], { cwd })).stderr;
+  expect(lack).toContain('say why in "error"; 1 refused as too long and not asked again.\n');
   expect((await startTriage(["explain", "long"], { cwd })).stderr).toContain(words);
 });
 
