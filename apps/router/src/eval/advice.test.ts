@@ -140,19 +140,85 @@ test("an order of prompts that is no better than chance is no advice", () => {
   expect(advise(drawPrompts(world))).toMatchObject({
     verdict: "cannot-tell",
     sentence: expect.stringMatching(
-      /^Cannot tell whether routing helps: .* APGR is 0\.5 \(0\.5 to 0\.5\); chance has 0\.5\. About [\d,]+ labels may suffice\.$/,
+      /^Cannot tell whether routing helps: .* APGR is 0\.5 \(0\.5 to 0\.5\); chance has 0\.5\. Do not route as set up\.$/,
     ),
   });
 });
 
-test("a dear model that may be no better is not advised, since APGR needs a gap", () => {
+/** Each of two models is best for half of the prompts, and the judge knows as often as `skill` which. */
+const complementary = (skill: number): World => {
+  let at = 0; // in turn, so that the means are equal
+  return (random) => {
+    const isHard = at++ % 2 === 1;
+    return {
+      quality: isHard ? two(0, 1) : two(1, 0),
+      tier: upOr(isDrawn(random, skill) === isHard),
+    };
+  };
+};
+
+test("models of equal means that complement each other are worth routing", () => {
+  for (const seed of seeds) {
+    const { verdict, sentence } = advise(drawPrompts(complementary(0.85), { seed }));
+    expect(verdict).toBe("route");
+    expect(sentence).toMatch(/^Routing gains [\d.]+ points /);
+  }
+});
+
+test("models that complement each other are worth routing, whichever is a little better", () => {
   const world: World = (random) => {
     const isHard = isDrawn(random, 0.5);
     return { quality: isHard ? two(0, 1) : two(1, 0), tier: upOr(isHard) };
   };
-  const verdicts = seeds.map((seed) => advise(drawPrompts(world, { seed })).verdict);
-  expect(verdicts).toContain("cannot-tell");
-  expect(verdicts.filter((verdict) => verdict === "route").length).toBeLessThanOrEqual(2);
+  for (const seed of seeds) expect(advise(drawPrompts(world, { seed })).verdict).toBe("route");
+});
+
+test("models of equal means are not worth routing by a judge at chance", () => {
+  const sets = seeds.map((seed) => advise(drawPrompts(complementary(0.5), { seed })));
+  expect(sets.filter(({ verdict }) => verdict === "route").length).toBeLessThanOrEqual(1);
+  expect(sets.filter(({ sentence }) => sentence === bestIsCheapest).length).toBeGreaterThan(17);
+});
+
+test("a number of labels is named only if the gain and APGR are better than chance", () => {
+  const sets = seeds.flatMap((seed) =>
+    [0.45, 0.5, 0.55].map((skill) => advise(drawPrompts(judged(0.4, skill), { seed })).sentence),
+  );
+  const doubts = sets.filter((sentence) => sentence.startsWith("Cannot tell whether"));
+  const isWorse = (sentence: string) =>
+    Number(/gains (\S+) points/.exec(sentence)?.[1]) < 0 ||
+    Number(/APGR is (\S+)/.exec(sentence)?.[1]) < 0.5;
+  const worse = doubts.filter(isWorse);
+  const named = doubts.filter((sentence) => / About [\d,]+ labels may suffice\.$/.test(sentence));
+  expect(worse.length).toBeGreaterThan(10);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter(isWorse)).toEqual([]);
+  for (const sentence of worse) expect(sentence).toMatch(/ Do not route as set up\.$/);
+});
+
+test("no number of labels is named if another tier is better, however good the order is", () => {
+  const world: World = (random) => {
+    const isHard = isDrawn(random, 0.4);
+    const tier = upOr(isDrawn(random, 0.8) === isHard);
+    return { quality: isHard ? [0, 0, 0.8, 1] : [1, 1, 1, 1], cost: [1, 1, 3, 10], tier };
+  };
+  const sets = seeds.map((seed) => advise(drawPrompts(world, { seed })).sentence);
+  const worse = sets.filter((sentence) =>
+    / gains -\S+ points \(-\S+ to [\d.]*[1-9]\)/.test(sentence),
+  );
+  expect(worse.length).toBeGreaterThan(3);
+  for (const sentence of worse) expect(sentence).toMatch(/ Do not route as set up\.$/);
+});
+
+test("without a gap the doubt says why there is no APGR", () => {
+  const world: World = (random) => ({
+    quality: [0.5, 0.6, 0.5, 0.4],
+    tier: upOr(isDrawn(random, 0.5)),
+  });
+  const { verdict, sentence } = advise(drawPrompts(world));
+  expect(verdict).toBe("cannot-tell");
+  expect(sentence).toMatch(
+    / There is no APGR, since frontier is no better than nano\. Do not route as set up\.$/,
+  );
 });
 
 test("a routing that may cost more than always frontier is no advice", () => {

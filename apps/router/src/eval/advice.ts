@@ -45,20 +45,26 @@ export function adviseOn(all: readonly JudgedPrompt[], options: FigureOptions): 
     const sentence = `Cannot tell: ${n} different labelled prompts are too few. Label at least ${LEAST_LABELS}.`;
     return { verdict: "cannot-tell", sentence, ...nothing };
   }
-  const tiers = tierPoints(prompts);
-  const best = Math.max(...tiers.map(({ quality }) => quality));
-  if (best <= (tiers[cheapestOf(tiers)]?.quality ?? 0) + ROUNDING) {
+  const evidence = weigh(prompts, options);
+  const { gain, apgr, saving, quality, luck } = evidence;
+  const gains = gain.low > ROUNDING && luck <= 0.025;
+  if (!gains && isCheapestBest(prompts)) {
     const sentence = "The cheapest model is your best: do not route.";
     return { verdict: "cheapest-is-best", sentence, ...nothing };
   }
-  const evidence = weigh(prompts, options);
-  const { gain, apgr, saving, quality, luck } = evidence;
-  const isBetter = gain.low > ROUNDING && apgr.low > CHANCE && luck <= 0.025;
+  const isBetter = gains && (apgr === null || apgr.low > CHANCE);
   if (!isBetter || saving.low < 0) {
     return { verdict: "cannot-tell", sentence: describeDoubt(evidence, n), ...nothing };
   }
   const threshold = options.policy.minConfidence;
   return { verdict: "route", sentence: describeGain(evidence), threshold, saving, quality };
+}
+
+/** Whether no tier has a higher mean than the cheapest. Tiers that complement each other may yet gain. */
+function isCheapestBest(prompts: readonly JudgedPrompt[]): boolean {
+  const tiers = tierPoints(prompts);
+  const best = Math.max(...tiers.map(({ quality }) => quality));
+  return best <= (tiers[cheapestOf(tiers)]?.quality ?? 0) + ROUNDING;
 }
 
 type Evidence = ReturnType<typeof weigh>;
@@ -79,29 +85,33 @@ function weigh(prompts: readonly JudgedPrompt[], { policy, seed, draws }: Figure
     const routed = pointOf(prompts, (at) => used[at] ?? 0, counts);
     const { quality, cost } = tiers.at(-1) ?? routed;
     const rival = rivalOf(tiers, routed.cost);
+    const hasGap = quality - (tiers[0] ?? routed).quality > ROUNDING;
     return {
       rival,
       gain: routed.quality - rival.quality,
-      apgr: gainOf(prompts, order, counts).apgr ?? CHANCE,
+      apgr: hasGap ? gainOf(prompts, order, counts).apgr : null,
       saving: (cost - routed.cost) / Math.max(cost, routed.cost) || 0, // 0 of 0
       quality: routed.quality - quality,
     };
   };
   const whole = compare();
   const drawn = createDraws(prompts.length, { seed, draws }).each(compare);
-  const of = (name: "gain" | "apgr" | "saving" | "quality") => {
-    const values = drawn.map((each) => each[name]);
-    return estimate(whole[name], values);
-  };
+  const of = (name: "gain" | "saving" | "quality") =>
+    estimate(
+      whole[name],
+      drawn.map((each) => each[name]),
+    );
+  const apgrs = drawn.flatMap(({ apgr }) => apgr ?? []); // a draw without a gap has none
   const tiers = tierPoints(prompts);
   let asMuch = 1; // the decisions as they are
   for (const shuffled of shuffles(used, { seed, orders: TRIALS - 1 })) {
     const { quality, cost } = pointOf(prompts, (at) => shuffled[at] ?? 0);
     if (quality - rivalOf(tiers, cost).quality >= whole.gain - ROUNDING) asMuch += 1;
   }
-  const estimates = { gain: of("gain"), apgr: of("apgr"), saving: of("saving") };
   return {
-    ...estimates,
+    gain: of("gain"),
+    apgr: whole.apgr === null ? null : estimate(whole.apgr, apgrs),
+    saving: of("saving"),
     quality: of("quality"),
     luck: asMuch / TRIALS,
     rival: nameOf(whole.rival),
@@ -127,10 +137,16 @@ const LEAST_GAIN = 0.02;
 function describeDoubt({ gain, apgr, luck, rival }: Evidence, n: number): string {
   const half = (gain.high - gain.low) / 2 / Math.max(gain.value, LEAST_GAIN);
   const labels = 10 * Math.ceil((n * Math.max(2, half ** 2)) / 10);
-  const next =
-    gain.high > ROUNDING
-      ? `About ${labels.toLocaleString("en")} labels may suffice.`
-      : "Do not route as set up.";
+  const showsNone =
+    Math.min(gain.value, gain.high) <= ROUNDING ||
+    (apgr !== null && apgr.value <= CHANCE + ROUNDING);
+  const next = showsNone
+    ? "Do not route as set up."
+    : `About ${labels.toLocaleString("en")} labels may suffice.`;
+  const order =
+    apgr === null
+      ? "There is no APGR, since frontier is no better than nano."
+      : `APGR is ${figure(apgr)}; chance has ${CHANCE}.`;
   const trials = `its decisions in random order gain as much in ${(100 * luck).toFixed(1)}% of trials`;
-  return `Cannot tell whether routing helps: it gains ${points(gain)} of quality over ${rival}; ${trials}. APGR is ${figure(apgr)}; chance has ${CHANCE}. ${next}`;
+  return `Cannot tell whether routing helps: it gains ${points(gain)} of quality over ${rival}; ${trials}. ${order} ${next}`;
 }
