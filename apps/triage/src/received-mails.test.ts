@@ -103,11 +103,21 @@ test.each([
   expect(describeDateGap({ date, received: "2026-11-02T23:59:59.000Z" })).toBe(gap);
 });
 
-test("what is no time of receipt is left out", async () => {
-  const wrong = ["soon", 3, null, "2026-11-02"].map((received, at) =>
-    Object.assign(sampleMail({ id: `m-${at}`, date: "2033-11-02" }), { received }),
+test.each(["soon", 3, "2026-11-02"])("received as %j is a wrong record", async (received) => {
+  const cwd = await folderWith([
+    sampleMail(),
+    Object.assign(sampleMail({ id: "b" }), { received }),
+  ]);
+  const { exitCode, stderr } = await startTriage(["inbox.json"], { cwd });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(
+    'record at index 1 (id "b"): received is no time; write it as 2026-11-02T09:00:00Z, or leave it out',
   );
-  const cwd = await folderWith(wrong);
+});
+
+test.each([null, undefined])("received as %j is not known", async (received) => {
+  const mail = Object.assign(sampleMail({ date: "2033-11-02" }), { received });
+  const cwd = await folderWith([mail]);
   const { exitCode, stdout } = await startTriage(["inbox.json"], { cwd });
   expect([exitCode, stdout.includes("dated")]).toEqual([0, false]);
 });

@@ -86,6 +86,11 @@ async function* startAndRest(start: Buffer, rest: AsyncIterator<Buffer>): AsyncG
 
 /** Returns where the elements of the list begin; null when there is one record a line. */
 function findList(start: Buffer, listKey: string): number | null {
+  if (isBlank(start)) {
+    throw new CliError(
+      `it is empty; write a JSON array, { "${listKey}": [...] } or one record a line`,
+    );
+  }
   const first = start.subarray(0, MOST_SPACE_BEFORE_LIST).toString("latin1").trimStart().charAt(0);
   if (first !== "[" && first !== "{") {
     throw new NoListError(
@@ -100,6 +105,10 @@ function findList(start: Buffer, listKey: string): number | null {
     if (walker.depth === 0 && byte === JsonWalker.OBJECT_END) return null;
   }
   return null;
+}
+
+function isBlank(start: Buffer): boolean {
+  return start.length < PEEK_BYTES && start.toString("latin1").trim() === "";
 }
 
 function endsWithKey(before: Buffer, key: string): boolean {

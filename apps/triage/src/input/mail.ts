@@ -43,9 +43,12 @@ const sourceSchema = z.object({
 /** Where an imported mail stands, which no model is told. */
 export type MailSource = z.infer<typeof sourceSchema>;
 
-const receivedSchema = z.iso.datetime({ offset: true }).transform((time) => {
-  return new Date(time).toISOString();
-});
+const receivedSchema = z.iso
+  .datetime({
+    offset: true,
+    error: "is no time; write it as 2026-11-02T09:00:00Z, or leave it out",
+  })
+  .transform((time) => new Date(time).toISOString());
 
 /**
  * One input record (contract section 4.7): a number as id is its text, a date with a time is its
@@ -66,8 +69,8 @@ export const mailSchema = z.object(
     list_id: stateFieldSchemas.list_id.optional().catch(undefined),
     authentication_results: stateFieldSchemas.authentication_results.optional().catch(undefined),
     source: sourceSchema.optional().catch(undefined),
-    // When the mail arrived, in UTC; no model is told.
-    received: receivedSchema.optional().catch(undefined),
+    // When the mail arrived, in UTC; no model is told. Null says that it is not known.
+    received: z.preprocess((time) => time ?? undefined, receivedSchema.optional()).optional(),
   },
   "is not an object; write { id, date, from, subject, snippet }",
 );

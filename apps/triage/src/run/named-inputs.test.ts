@@ -118,6 +118,19 @@ test.each([
   );
 });
 
+test.each(["", " \n\n"])("an input of %j is said to be empty", async (text) => {
+  const cwd = await folderOf({ "empty.json": text });
+  const named = await startTriage(["empty.json"], { cwd });
+  const piped = await startTriage(["-"], { cwd, stdin: Readable.from([text]) });
+  for (const { exitCode, stderr } of [named, piped]) {
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringContaining("\n  it is empty; write a JSON"),
+    ]);
+    expect(stderr).not.toContain("mbox");
+  }
+});
+
 test("a folder is answered with the command that imports it", async () => {
   const cwd = await temporaryFolder();
   await mkdir(join(cwd, "Maildir"));

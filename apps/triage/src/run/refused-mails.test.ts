@@ -36,6 +36,21 @@ test("a mail that the service refuses as too long is named once, then counted, a
   expect((await startTriage(["explain", "long"], { cwd })).stderr).toContain(words);
 });
 
+test("what is missing for another reason is told apart from what is refused", async () => {
+  const cwd = await folderWith([...mails, sampleMail({ id: "lost", subject: "lost" })]);
+  const { transport } = refusing();
+  const send: typeof transport.send = async (request, ...rest) => {
+    const { subject } = request.state as { subject: string };
+    if (subject === "lost") throw statusError(404, "Gone.");
+    return await transport.send(request, ...rest);
+  };
+  await startTriage(["inbox.json"], { cwd, transport: { ...transport, send } });
+  const { stderr } = await startTriage(["export"], { cwd });
+  expect(stderr).toContain('not asked again; "npm run triage -- work" asks for the other 1.\n');
+  const { stdout } = await startTriage(["report"], { cwd });
+  expect(stdout).toContain("asks for what is missing, but not for mails refused as too long.");
+});
+
 test("it is asked about again when its text, the questions or the engine change", async () => {
   const cwd = await folderWith(mails);
   const { transport, asked } = refusing();
