@@ -1,6 +1,6 @@
 import { env } from "node:process";
 import { defineConfig } from "vitest/config";
-import { compileCache } from "./packages/cli-kit/src/testing/compile-cache.ts";
+import { compileCache } from "./packages/kit/src/testing/compile-cache.ts";
 
 // For the workers, and for the programs that tests start with the whole environment.
 Object.assign(env, compileCache);
@@ -8,7 +8,7 @@ Object.assign(env, compileCache);
 export default defineConfig({
   test: {
     include: ["{packages,apps}/*/src/**/*.test.ts", "fixtures/src/**/*.test.ts", "tests/*.test.ts"],
-    globalSetup: ["evaluator-page-kit/unpack-browser"],
+    globalSetup: ["evaluator-kit/unpack-browser"],
     setupFiles: ["evaluator-fixtures/vitest-setup"],
     // Each worker loads all modules anew, and starts a browser of its own; what tests wait for is
     // filled by the workspaces that run beside. Only triage has two, as it has the most to do and

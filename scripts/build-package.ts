@@ -182,12 +182,16 @@ const compiler = join(
 );
 await rm(out, { recursive: true, force: true });
 const manifest = await readManifest(folder);
-const inlined = await readPrivatePackages(manifest, root);
+const inlined = await readPrivatePackages(manifest, { folder, root });
 const { imports, bin } = manifest;
 await compile([
   { folder, entries: sourcesIn([publishedExports(manifest), imports, bin]), outDir: out },
-  ...inlined.map(({ path, entry, name }) => {
-    return { folder: path, entries: [entry], outDir: join(out, "private", name, "src") };
+  ...inlined.map(({ path, entries, name }) => {
+    return {
+      folder: path,
+      entries: [...entries.values()],
+      outDir: join(out, "private", name, "src"),
+    };
   }),
 ]);
 for (const { name, path, data } of inlined) {

@@ -20,16 +20,16 @@ export interface PrivatePackage {
   /** Its folder. */
   readonly path: string;
   readonly manifest: Manifest;
-  /** The source file that its name stands for when it is imported. */
-  readonly entry: string;
+  /** The source file of each of its entry points that is used, by the name that imports it. */
+  readonly entries: ReadonlyMap<string, string>;
   /** Files and folders beside its sources that it reads. */
   readonly data: readonly string[];
 }
 
-/** Returns the private workspaces among a package's dependencies, and among theirs. */
+/** Returns the private workspaces that a package's sources import, directly or through each other. */
 export async function readPrivatePackages(
   { dependencies = {} }: Manifest,
-  root: string,
+  { folder, root }: { readonly folder: string; readonly root: string },
 ): Promise<PrivatePackage[]> {
   const workspaces = new Map<string, { path: string; manifest: Manifest }>();
   for (const file of globSync(["packages/*/package.json", "fixtures/package.json"], {
@@ -40,15 +40,29 @@ export async function readPrivatePackages(
   }
   const found = new Map<string, PrivatePackage>();
   const wanted = Object.keys(dependencies);
+  const imported = new Set<string>();
+  addImports(folder, imported);
   for (let name = wanted.shift(); name !== undefined; name = wanted.shift()) {
     const workspace = workspaces.get(name);
     if (workspace?.manifest.private !== true || found.has(name)) continue;
     const { path, manifest } = workspace;
-    const entry = (manifest["exports"] as Record<string, string>)["."] ?? "";
-    found.set(name, { name, path, manifest, entry, data: manifest.files ?? [] });
+    addImports(path, imported);
+    const exports = Object.entries(manifest["exports"] as Record<string, string>);
+    const specifiers = exports.map(([key, file]): [string, string] => [name + key.slice(1), file]);
+    const entries = new Map(specifiers.filter(([specifier]) => imported.has(specifier)));
+    found.set(name, { name, path, manifest, entries, data: manifest.files ?? [] });
     wanted.push(...Object.keys(manifest.dependencies ?? {}));
   }
   return [...found.values()];
+}
+
+/** Adds what a workspace's sources import; tests and what helps them are not built. */
+function addImports(folder: string, imported: Set<string>): void {
+  for (const file of globSync("src/**/*.ts", { cwd: folder })) {
+    if (/\.test(?:-d)?\.ts$|\btesting\b/.test(file)) continue;
+    const text = readFileSync(join(folder, file), "utf8");
+    for (const [, , specifier = ""] of text.matchAll(specifierPattern)) imported.add(specifier);
+  }
 }
 
 const specifierPattern = /(\bfrom |\bimport\(|\bimport )"([^"\n]+)"/g;
@@ -59,8 +73,11 @@ export async function inlinePrivate(
   packages: readonly PrivatePackage[],
 ): Promise<void> {
   const entries = new Map(
-    packages.map(({ name, entry }) => {
-      return [name, join(out, "private", name, entry.replace(/\.ts$/, ".js"))];
+    packages.flatMap(({ name, entries: own }) => {
+      return [...own].map(([specifier, file]): [string, string] => [
+        specifier,
+        join(out, "private", name, file.replace(/\.ts$/, ".js")),
+      ]);
     }),
   );
   if (entries.size === 0) return;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { launchBrowser } from "evaluator-page-kit/browser";
+import { launchBrowser } from "evaluator-kit/browser";
 
 const root = dirname(import.meta.dirname);
 const folder = await mkdtemp(join(tmpdir(), "screenshots-"));

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { type Child, startChild } from "evaluator-cli-kit/child";
+import { type Child, startChild } from "evaluator-kit/child";
 import { parseSync, Visitor } from "oxc-parser";
 import { expect, test } from "vitest";
 import type { PatternService } from "./pattern-child.ts";

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { env as programEnvironment } from "node:process";
 import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
-import { compileCache } from "evaluator-cli-kit/testing";
+import { compileCache } from "evaluator-kit/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { untilPrinted } from "./run-command.ts";
 

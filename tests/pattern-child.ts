@@ -1,5 +1,5 @@
 import process from "node:process";
-import { serveParent } from "evaluator-cli-kit/child";
+import { serveParent } from "evaluator-kit/child";
 
 /** Enough that a pattern that squares it takes 20 to 600 ms, and a linear one a quarter of one (5 at most). */
 const LENGTH = 14_000;

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compileCache, temporaryFolder } from "evaluator-cli-kit/testing";
+import { compileCache, temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import type { MessageRecord } from "./records/message-record.ts";
 import { calibrationOf } from "./testing/calibration-of.ts";

@@ -1,4 +1,4 @@
-import type { TextSink } from "evaluator-cli-kit";
+import type { TextSink } from "evaluator-kit";
 import { Hono } from "hono";
 import { except } from "hono/combine";
 import { methodNotAllowed } from "hono/method-not-allowed";

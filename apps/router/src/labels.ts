@@ -1,4 +1,4 @@
-import { exitCodes, runProgram } from "evaluator-cli-kit";
+import { exitCodes, runProgram } from "evaluator-kit";
 import { readFeedback, reportPath } from "./report/read-records.ts";
 
 await runProgram(

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { plantedKey } from "./testing/keep-output.ts";
 import { startProgram, startRouterHere } from "./testing/start-program.ts";

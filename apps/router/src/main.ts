@@ -1,4 +1,4 @@
-import { runProgram } from "evaluator-cli-kit";
+import { runProgram } from "evaluator-kit";
 import { routerProgram, routerProgramOptions } from "./router-program.ts";
 
 await runProgram(routerProgram, routerProgramOptions);

@@ -5,7 +5,7 @@ import {
   InterruptedError,
   type Program,
   type ProgramOptions,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { ConfigurationError } from "evaluator-client";
 import { parseRouterOptions, readArguments } from "./options/router-options.ts";
 import { runRouter } from "./run-router.ts";

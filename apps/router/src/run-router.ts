@@ -7,8 +7,8 @@ import {
   parseCalibrationArtifact,
   recalibrationOf,
 } from "evaluator-calibration";
-import { BundlerGoneError } from "evaluator-page-kit/bundle-script";
-import { isLoopbackHost, readParsedFile, type TextSink, toPrintable } from "evaluator-cli-kit";
+import { BundlerGoneError } from "evaluator-kit/bundle-script";
+import { isLoopbackHost, readParsedFile, type TextSink, toPrintable } from "evaluator-kit";
 import type { RouterOptions } from "./options/router-options.ts";
 import type { ModelPrice } from "./prices/tokens.ts";
 import { refreshPrices } from "./prices/refresh-prices.ts";

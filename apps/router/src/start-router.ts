@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { CalibrationArtifact } from "evaluator-calibration";
-import { listen, type TextSink } from "evaluator-cli-kit";
+import { listen, type TextSink } from "evaluator-kit";
 import { createApp } from "./create-app.ts";
 import {
   defaultServerLimits,

@@ -1,4 +1,4 @@
-import { UsageError } from "evaluator-cli-kit";
+import { UsageError } from "evaluator-kit";
 import { expect, test } from "vitest";
 import { readArguments } from "./arguments.ts";
 

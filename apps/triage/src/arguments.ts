@@ -6,7 +6,7 @@ import {
   readWord,
   readWordList,
   UsageError,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { z } from "zod";
 import { stateFields } from "./input/mail.ts";
 import { toOutputPath } from "./output/paths.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type CliContext, CliError, printable, readParsedFile } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable, readParsedFile } from "evaluator-kit";
 import {
   calibrate,
   type CalibrationArtifact,

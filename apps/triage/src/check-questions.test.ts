@@ -2,7 +2,7 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv } from "ajv";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { openTransport } from "./service.ts";
 import { startTriage } from "./testing/start-triage.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { printable } from "evaluator-cli-kit";
+import { printable } from "evaluator-kit";
 import { estimateTokens } from "evaluator-client";
 import { printCount, printCounted } from "./amounts.ts";
 import type { QuestionsCommand } from "./arguments.ts";

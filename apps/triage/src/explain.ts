@@ -1,4 +1,4 @@
-import { CliError, printable, toPrintable } from "evaluator-cli-kit";
+import { CliError, printable, toPrintable } from "evaluator-kit";
 import type { Answer, JsonValue, Question, Questions } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
 import type { ExplainCommand } from "./arguments.ts";

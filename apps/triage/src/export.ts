@@ -1,4 +1,4 @@
-import { CliError, printable, printTexts } from "evaluator-cli-kit";
+import { CliError, printable, printTexts } from "evaluator-kit";
 import type { RunInfo } from "evaluator-postgres";
 import { printCount, printMails } from "./amounts.ts";
 import type { ExportCommand } from "./arguments.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { type CliContext, printable, toFileError, UsageError } from "evaluator-cli-kit";
+import { type CliContext, printable, toFileError, UsageError } from "evaluator-kit";
 import { besideInput, inputEnd, toInputPath, toJournalPath } from "./output/paths.ts";
 
 /** Where a journal is: a file of SQLite, or a database of PostgreSQL. */

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "evaluator-cli-kit";
+import type { Clock } from "evaluator-kit";
 import { expect, test } from "vitest";
 import { Journal } from "./journal/journal.ts";
 import { recordingTransport, sampleMail, sampleResponse, sampleSetup } from "./testing/samples.ts";

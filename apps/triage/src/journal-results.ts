@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { CalibrationArtifact } from "evaluator-calibration";
-import { type CliContext, CliError, printable } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { JsonValue, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo, RunRow } from "evaluator-postgres";
 import { readCalibration } from "./calibration.ts";

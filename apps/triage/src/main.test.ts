@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { compileCache, temporaryFolder } from "evaluator-cli-kit/testing";
+import { compileCache, temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));

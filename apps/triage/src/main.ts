@@ -1,6 +1,6 @@
 import process from "node:process";
 import { setFlagsFromString } from "node:v8";
-import { runProgram } from "evaluator-cli-kit";
+import { runProgram } from "evaluator-kit";
 import { openRuns } from "./postgres/open-runs.ts";
 import { openCatalog, openTransport } from "./service.ts";
 import { usage } from "./usage.ts";

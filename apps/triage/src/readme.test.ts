@@ -1,7 +1,7 @@
 import { copyFile, cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { openTransport } from "./service.ts";
 import { startTriage } from "./testing/start-triage.ts";

@@ -1,11 +1,5 @@
 import type { Emulator } from "evaluator-emulator";
-import {
-  type CliContext,
-  CliError,
-  type Environment,
-  printable,
-  toPrintable,
-} from "evaluator-cli-kit";
+import { type CliContext, CliError, type Environment, printable, toPrintable } from "evaluator-kit";
 import type { Catalog, ConfigurationError, Transport, TransportName } from "evaluator-client";
 import type { PostgresRuns } from "evaluator-postgres";
 

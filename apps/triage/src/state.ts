@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { resolve } from "node:path";
-import { type CliContext, readTextFile } from "evaluator-cli-kit";
+import { type CliContext, readTextFile } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import { DigestTable, NumberList } from "./input/digests.ts";
 import type { MailFile } from "./input/mail-file.ts";

@@ -1,4 +1,4 @@
-import { printable, type TextSink, truncateColumns } from "evaluator-cli-kit";
+import { printable, type TextSink, truncateColumns } from "evaluator-kit";
 import type { PostgresRuns, RunInfo, WorkerInfo } from "evaluator-postgres";
 import { printCount, printCounted, printDuration, printMails, printUsd } from "./amounts.ts";
 import type { StatusCommand } from "./arguments.ts";

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { columnsOf } from "evaluator-cli-kit";
+import { columnsOf } from "evaluator-kit";
 import { boolean, choice } from "evaluator-client";
 import { expect, test } from "vitest";
 import type { TriageRecord } from "./output/write-records.ts";

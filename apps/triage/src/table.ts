@@ -6,7 +6,7 @@ import {
   truncateCharacters,
   truncateColumns,
   UsageError,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { describeDateGap, receivedDay } from "./input/mail.ts";
 import type { TriageRecord } from "./output/write-records.ts";
 import type { AnswerField } from "./questions/answer-fields.ts";

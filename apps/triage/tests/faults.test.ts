@@ -1,7 +1,7 @@
 import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
-import { startOwnServer } from "evaluator-cli-kit/postgres-server";
+import { startOwnServer } from "evaluator-kit/postgres-server";
 import { mayMount, moveTo, smallDisk } from "evaluator-postgres/testing";
 import { CONCURRENCY, type Machines, machines, openProxy } from "./machines.ts";
 

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { parseWords, readPositionals, readWordList } from "evaluator-cli-kit";
+import { parseWords, readPositionals, readWordList } from "evaluator-kit";
 import { targetNames } from "./targets/targets.ts";
 import { sectionNames } from "./sections.ts";
 

@@ -1,6 +1,6 @@
 import { availableParallelism, cpus } from "node:os";
 import process from "node:process";
-import { exitCodes, type Program, type ProgramOptions } from "evaluator-cli-kit";
+import { exitCodes, type Program, type ProgramOptions } from "evaluator-kit";
 import { type BenchArguments, readBenchArguments, usage } from "./bench-arguments.ts";
 import { buildClient, type BuiltClient, ownClient } from "./client-build.ts";
 import { printTable } from "./figures.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { CliError, toPrintable } from "evaluator-cli-kit";
+import { CliError, toPrintable } from "evaluator-kit";
 import type * as client from "evaluator-client";
 
 /** The client as npm would publish it, in a folder of its own. */

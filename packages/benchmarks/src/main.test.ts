@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { runToExitCode } from "evaluator-cli-kit";
-import { createTestContext } from "evaluator-cli-kit/testing";
+import { runToExitCode } from "evaluator-kit";
+import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { benchProgram, benchProgramOptions } from "./bench-program.ts";
 import { targetNames } from "./targets/targets.ts";

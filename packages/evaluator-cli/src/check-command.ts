@@ -18,7 +18,7 @@ import {
   printable,
   readPositionals,
   UsageError,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { type Command, endings } from "./command.ts";
 import { hashOfId } from "./files/labelled-ids.ts";
 import { readAnswers } from "./files/read-answers.ts";

@@ -1,4 +1,4 @@
-import { CliError, type CliContext, toUsageText } from "evaluator-cli-kit";
+import { CliError, type CliContext, toUsageText } from "evaluator-kit";
 
 /** What a command ends with. */
 export const endings = {

@@ -12,7 +12,7 @@ import {
   type ReleaseComparison,
   toLabelledRows,
 } from "evaluator-calibration";
-import { CliError, type CliContext, parseWords, printable, UsageError } from "evaluator-cli-kit";
+import { CliError, type CliContext, parseWords, printable, UsageError } from "evaluator-kit";
 import { type Command, endings } from "./command.ts";
 import { readAnswers } from "./files/read-answers.ts";
 import { readArtifact } from "./files/read-artifact.ts";

@@ -1,5 +1,5 @@
 import { emulatorUsage, runEmulator } from "evaluator-emulator/program";
-import { exitCodes } from "evaluator-cli-kit";
+import { exitCodes } from "evaluator-kit";
 import { type Command, endings } from "./command.ts";
 
 const name = "evaluator emulator";

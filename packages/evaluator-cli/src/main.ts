@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runProgram } from "evaluator-cli-kit";
+import { runProgram } from "evaluator-kit";
 import { runEvaluator } from "./run-evaluator.ts";
 
 await runProgram(runEvaluator, { name: "The evaluator" });

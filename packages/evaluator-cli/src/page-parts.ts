@@ -1,4 +1,4 @@
-import { html, type Html } from "evaluator-page-kit";
+import { html, type Html } from "evaluator-kit/page";
 
 /** The look of the pages of calibrate and compare, beside that of every report: a question of the first fits on one sheet of A4. */
 export const pageStyle = `

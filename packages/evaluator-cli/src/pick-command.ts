@@ -9,7 +9,7 @@ import {
   toFileError,
   UsageError,
   writeWholeFile,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { type Command, endings } from "./command.ts";
 import { readAnswers } from "./files/read-answers.ts";
 import { nameSource } from "./sentences.ts";

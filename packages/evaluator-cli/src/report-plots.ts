@@ -1,5 +1,5 @@
 import type { ActionReport, BandedPoint } from "evaluator-calibration";
-import { band, bars, curve, dot, html, type Html, name, plot } from "evaluator-page-kit";
+import { band, bars, curve, dot, html, type Html, name, plot } from "evaluator-kit/page";
 
 const percent = (share: number) => `${Math.round(100 * share)} %`;
 const printedAxis = { domain: [0, 1], label: "printed probability" } as const;

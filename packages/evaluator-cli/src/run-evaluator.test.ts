@@ -1,4 +1,4 @@
-import { createTestContext } from "evaluator-cli-kit/testing";
+import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { runEvaluator } from "./run-evaluator.ts";
 import { calibrate, folderWith, run } from "./testing/run.ts";

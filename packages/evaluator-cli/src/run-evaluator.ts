@@ -5,7 +5,7 @@ import {
   packageVersion,
   toPrintablePath,
   UsageError,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { type Command, endings, toUsageFailure } from "./command.ts";
 
 /** A command as the list of them shows it. */

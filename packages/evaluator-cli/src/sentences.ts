@@ -4,7 +4,7 @@ import {
   type QuestionReport,
   type ThresholdCheck,
 } from "evaluator-calibration";
-import { printable } from "evaluator-cli-kit";
+import { printable } from "evaluator-kit";
 import { count, describeConstant, percent, range } from "./report-sentence.ts";
 
 /** Returns a source in a few words, such as `local/lexical-1 (matched words)`. */

@@ -1,5 +1,5 @@
 import { DEFAULT_SEED } from "evaluator-calibration";
-import { readWholeNumber, UsageError } from "evaluator-cli-kit";
+import { readWholeNumber, UsageError } from "evaluator-kit";
 
 /** Returns the names of answer files: those after the option, and the words that follow them. */
 export function readAnswerNames(

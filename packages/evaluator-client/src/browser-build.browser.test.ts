@@ -1,6 +1,6 @@
 import { build } from "esbuild";
 import { createEmulator } from "evaluator-emulator";
-import { launchBrowser } from "evaluator-page-kit/browser";
+import { launchBrowser } from "evaluator-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
 
 /** A program as a browser would get it from a bundler; anything of Node in it fails the build. */

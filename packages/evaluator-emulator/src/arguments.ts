@@ -1,11 +1,5 @@
 import { resolve } from "node:path";
-import {
-  parseWords,
-  readPositionals,
-  readWholeNumber,
-  readWord,
-  UsageError,
-} from "evaluator-cli-kit";
+import { parseWords, readPositionals, readWholeNumber, readWord, UsageError } from "evaluator-kit";
 import { engineNames } from "./engine/engine-routes.ts";
 import { type Fault, parseFault } from "./faults/fault.ts";
 import type { VendorLimits } from "./vendor-limits.ts";

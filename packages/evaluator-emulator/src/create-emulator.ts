@@ -20,7 +20,7 @@ import { ruleAnswers } from "./rules/rule-answers.ts";
 import { checkRules, type Rule } from "./rules/rule.ts";
 import { createSpendLedger } from "./spend-report.ts";
 import { createIds } from "./seeded.ts";
-import { type Certificate, selfSignedCertificate } from "evaluator-cli-kit";
+import { type Certificate, selfSignedCertificate } from "evaluator-kit";
 import { type Listener, serve } from "./serve.ts";
 import { createVendorGate, type VendorLimits } from "./vendor-limits.ts";
 import { vendorRoutes } from "./vendor/vendor-routes.ts";

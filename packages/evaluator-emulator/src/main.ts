@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runProgram } from "evaluator-cli-kit";
+import { runProgram } from "evaluator-kit";
 import { runEmulator } from "./program.ts";
 
 await runProgram((words, context) => runEmulator(words, context), { name: "The emulator" });

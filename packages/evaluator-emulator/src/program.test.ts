@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { get } from "node:https";
 import { join } from "node:path";
-import { selfSignedCertificate } from "evaluator-cli-kit";
-import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
+import { selfSignedCertificate } from "evaluator-kit";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { runEmulator } from "./program.ts";
 

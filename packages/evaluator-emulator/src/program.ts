@@ -8,7 +8,7 @@ import {
   selfSignedCertificate,
   toFileError,
   writeWholeFile,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { type EmulatorArguments, emulatorUsage, readArguments } from "./arguments.ts";
 
 /** What the program needs of the machine it runs on. */

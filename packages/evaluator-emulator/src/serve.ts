@@ -9,7 +9,7 @@ import {
   isForeignRequest,
   isLoopbackHost,
   listen,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import type { Delivery } from "./call.ts";
 import { deliverOverHttp } from "./deliver.ts";
 

@@ -1,6 +1,6 @@
 import process from "node:process";
 import { createEvaluator, directTransport, RateLimitError, sharedPacer } from "evaluator-client";
-import { serveParent } from "evaluator-cli-kit/child";
+import { serveParent } from "evaluator-kit/child";
 import { postgresLimits } from "evaluator-postgres";
 
 /** Where a member sends, and the limit that it shares. */

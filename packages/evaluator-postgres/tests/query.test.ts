@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { selfSignedCertificate } from "evaluator-cli-kit";
-import { startOwnServer } from "evaluator-cli-kit/postgres-server";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { selfSignedCertificate } from "evaluator-kit";
+import { startOwnServer } from "evaluator-kit/postgres-server";
+import { temporaryFolder } from "evaluator-kit/testing";
 import {
   type Connection,
   type PostgresRuns,

@@ -1,6 +1,6 @@
 import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
-import { type Child, startChild } from "evaluator-cli-kit/child";
+import { type Child, startChild } from "evaluator-kit/child";
 import { createEmulator } from "evaluator-emulator";
 import { Client } from "pg";
 import { describe, expect, inject, onTestFinished, test } from "vitest";

@@ -1,6 +1,6 @@
 import process from "node:process";
 import type { TestProject } from "vitest/node";
-import { startOwnServer } from "evaluator-cli-kit/postgres-server";
+import { startOwnServer } from "evaluator-kit/postgres-server";
 
 /** Names the server of TEST_POSTGRES_URL, or makes one from what is installed and stops it. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {

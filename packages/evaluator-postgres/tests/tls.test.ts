@@ -1,12 +1,12 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { startOwnServer } from "evaluator-cli-kit/postgres-server";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { startOwnServer } from "evaluator-kit/postgres-server";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { type Connection, migrate, postgresLimits, postgresRuns } from "evaluator-postgres";
 import { Client } from "pg";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { selfSignedCertificate } from "evaluator-cli-kit";
+import { selfSignedCertificate } from "evaluator-kit";
 
 const limits = { requestsPerMinute: 60 };
 const ask = { key: "team-a", member: "one", requests: 1, tokens: 0, limits };

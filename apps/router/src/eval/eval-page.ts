@@ -1,4 +1,4 @@
-import { curve, html, type Html, name, page, plot, table } from "evaluator-page-kit";
+import { curve, html, type Html, name, page, plot, table } from "evaluator-kit/page";
 import { pageStyle } from "../report/decisions-page.ts";
 import { tierNames } from "../tier-question.ts";
 import { describeSource, type EvalSource } from "./describe-figures.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { systemErrorCode, toFileError } from "evaluator-cli-kit";
+import { systemErrorCode, toFileError } from "evaluator-kit";
 import { z } from "zod";
 import type { TierState } from "../decision/decision.ts";
 import { openLineFile } from "../records/line-file.ts";

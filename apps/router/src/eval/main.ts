@@ -1,4 +1,4 @@
-import { runProgram } from "evaluator-cli-kit";
+import { runProgram } from "evaluator-kit";
 import { ConfigurationError } from "evaluator-client";
 import { evalUsage, runEval } from "./run-eval.ts";
 

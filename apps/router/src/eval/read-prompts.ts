@@ -1,4 +1,4 @@
-import { CliError } from "evaluator-cli-kit";
+import { CliError } from "evaluator-kit";
 import { z } from "zod";
 import { feedbackSchema, readLines } from "../report/read-records.ts";
 import { type Tier, tierNames } from "../tier-question.ts";

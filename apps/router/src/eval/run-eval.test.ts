@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Environment, runToExitCode } from "evaluator-cli-kit";
-import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
+import { type Environment, runToExitCode } from "evaluator-kit";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
 import { evalUsage, runEval } from "./run-eval.ts";

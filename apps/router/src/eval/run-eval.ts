@@ -6,7 +6,7 @@ import {
   readWholeNumber,
   UsageError,
   writeWholeFile,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { deciderOf, wireOf } from "../decision/decider.ts";
 import type { Decider } from "../decision/decision.ts";
 import { type ReadConversation, createConversationReader } from "../openai/conversation.ts";

@@ -1,4 +1,4 @@
-import { CliError } from "evaluator-cli-kit";
+import { CliError } from "evaluator-kit";
 import { apiKeyVariables } from "evaluator-client";
 import { expect, test } from "vitest";
 import { redactor } from "../security/redactor.ts";

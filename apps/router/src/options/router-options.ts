@@ -5,7 +5,7 @@ import {
   parseWords,
   readPositionals,
   trimEnvironment,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { apiKeyVariables } from "evaluator-client";
 import type { z } from "zod";
 import { type ReplyServer, type SharedLimitOptions, transportUse } from "../services/services.ts";

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { bundleScript, sourceHash } from "evaluator-page-kit/bundle-script";
+import { bundleScript, sourceHash } from "evaluator-kit/bundle-script";
 import { html } from "hono/html";
 
 /** The page as it is sent, and what a content security policy must allow for it. */

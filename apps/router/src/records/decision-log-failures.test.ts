@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { appendFile, open as openFile, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { smallDisk } from "../testing/small-disk.ts";
 import { testRouter } from "../testing/test-router.ts";

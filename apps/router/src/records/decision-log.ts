@@ -1,4 +1,4 @@
-import { CliError, systemErrorCode } from "evaluator-cli-kit";
+import { CliError, systemErrorCode } from "evaluator-kit";
 import { CutShortError, type Open, openLineFile } from "./line-file.ts";
 import type { FeedbackRecord, MessageRecord } from "./message-record.ts";
 

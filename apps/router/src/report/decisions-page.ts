@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { barList, html, page, table } from "evaluator-page-kit";
+import { barList, html, page, table } from "evaluator-kit/page";
 import { type Tier, tierNames } from "../tier-question.ts";
 import { type LoggedRecord, readRecords } from "./read-records.ts";
 import { describeSummary, dollars, noTiers, savingOf, type Summary, summarize } from "./summary.ts";

@@ -1,4 +1,4 @@
-import { runProgram } from "evaluator-cli-kit";
+import { runProgram } from "evaluator-kit";
 import { reportProgram, reportProgramOptions } from "./report-program.ts";
 
 await runProgram(reportProgram, reportProgramOptions);

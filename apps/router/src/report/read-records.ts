@@ -6,7 +6,7 @@ import {
   type Environment,
   parseWords,
   UsageError,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { z } from "zod";
 import { type Tier, tierNames } from "../tier-question.ts";
 

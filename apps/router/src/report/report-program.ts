@@ -1,4 +1,4 @@
-import { exitCodes, type Program, type ProgramOptions } from "evaluator-cli-kit";
+import { exitCodes, type Program, type ProgramOptions } from "evaluator-kit";
 import { readRecords, reportPath } from "./read-records.ts";
 import { describeSummary, summarize } from "./summary.ts";
 

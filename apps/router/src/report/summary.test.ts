@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { CliError, UsageError } from "evaluator-cli-kit";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { CliError, UsageError } from "evaluator-kit";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { readRecords, reportPath } from "./read-records.ts";
 import { describeSummary, summarize } from "./summary.ts";

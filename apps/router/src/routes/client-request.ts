@@ -1,5 +1,5 @@
 import { cutText } from "evaluator-client";
-import type { TextSink } from "evaluator-cli-kit";
+import type { TextSink } from "evaluator-kit";
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import { z } from "zod";

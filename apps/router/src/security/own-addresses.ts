@@ -1,5 +1,5 @@
 import { networkInterfaces } from "node:os";
-import { isLoopbackHost, toHostname } from "evaluator-cli-kit";
+import { isLoopbackHost, toHostname } from "evaluator-kit";
 
 /** Where a router listens, and what else leads to it. */
 export interface ListeningAddresses {

@@ -1,4 +1,4 @@
-import { runProgram } from "evaluator-cli-kit";
+import { runProgram } from "evaluator-kit";
 import { selfCheckProgram, selfCheckProgramOptions } from "./run-self-check.ts";
 
 await runProgram(selfCheckProgram, selfCheckProgramOptions);

@@ -1,4 +1,4 @@
-import { UsageError } from "evaluator-cli-kit";
+import { UsageError } from "evaluator-kit";
 import { expect, test } from "vitest";
 import { defaultTierModels } from "../options/environment-schema.ts";
 import { selfCheckOptions } from "./run-self-check.ts";

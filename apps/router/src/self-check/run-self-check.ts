@@ -7,7 +7,7 @@ import {
   type Program,
   type ProgramOptions,
   readPositionals,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { ConfigurationError } from "evaluator-client";
 import { createApp } from "../create-app.ts";
 import { defaultPolicy } from "../decision/decision.ts";

@@ -1,4 +1,4 @@
-import type { Environment } from "evaluator-cli-kit";
+import type { Environment } from "evaluator-kit";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
 import { MessageRouter } from "../message-router.ts";

@@ -1,4 +1,4 @@
-import type { Environment } from "evaluator-cli-kit";
+import type { Environment } from "evaluator-kit";
 import { createEvaluator, type Transport, transportFromEnvironment } from "evaluator-client";
 import { type EvaluationEngine, type Tracing, transportUse } from "./services.ts";
 import { type SharedLimit, sharedLimitPacer } from "./shared-limit.ts";

@@ -1,5 +1,5 @@
 import type { LanguageModel } from "ai";
-import type { Environment } from "evaluator-cli-kit";
+import type { Environment } from "evaluator-kit";
 import type {
   Catalog,
   Evaluator,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CliError, type Environment } from "evaluator-cli-kit";
+import { CliError, type Environment } from "evaluator-kit";
 import {
   EvaluatorError,
   keyFromEnvironment,

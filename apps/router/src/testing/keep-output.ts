@@ -2,7 +2,7 @@ import { channel } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { inspect } from "node:util";
-import type { TextSink } from "evaluator-cli-kit";
+import type { TextSink } from "evaluator-kit";
 import { expect, onTestFinished, vi } from "vitest";
 import type { MessageRecord, Observe } from "../records/message-record.ts";
 

@@ -1,4 +1,4 @@
-import { openSharedPage, violationsOn } from "evaluator-page-kit/browser";
+import { openSharedPage, violationsOn } from "evaluator-kit/browser";
 import type { Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { defaultTierModels } from "../options/environment-schema.ts";

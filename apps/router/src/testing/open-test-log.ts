@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished } from "vitest";
 import { openDecisionLog } from "../records/decision-log.ts";
 

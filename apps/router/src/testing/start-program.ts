@@ -2,13 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import {
-  InterruptedError,
-  type Program,
-  type ProgramOptions,
-  runToExitCode,
-} from "evaluator-cli-kit";
-import { compileCache, createTestContext } from "evaluator-cli-kit/testing";
+import { InterruptedError, type Program, type ProgramOptions, runToExitCode } from "evaluator-kit";
+import { compileCache, createTestContext } from "evaluator-kit/testing";
 import { onTestFinished } from "vitest";
 import { routerProgram, routerProgramOptions } from "../router-program.ts";
 import { keepOutput, plantedKey } from "./keep-output.ts";

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from "node:http";
-import { closeServer, listen } from "evaluator-cli-kit";
+import { closeServer, listen } from "evaluator-kit";
 import { createEmulator } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
 

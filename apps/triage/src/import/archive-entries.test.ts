@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer, text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { type Header, pack } from "tar-stream";
 import { expect, test } from "vitest";
 import { ZipFile } from "yazl";

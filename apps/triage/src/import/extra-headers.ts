@@ -1,4 +1,4 @@
-import { toPrintable } from "evaluator-cli-kit";
+import { toPrintable } from "evaluator-kit";
 import type { StateFields } from "../input/mail.ts";
 
 // What of them a model can make something of; the rest costs tokens.

@@ -1,4 +1,4 @@
-import { printable } from "evaluator-cli-kit";
+import { printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import type { DateBasis, NotRead } from "./found-mail.ts";
 import { MESSAGE_BYTES } from "./parse-message.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { type CliContext, CliError, printable, toFileError } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable, toFileError } from "evaluator-kit";
 import type { ImportCommand } from "../arguments.ts";
 import type { Mail } from "../input/mail.ts";
 import { checkOutput } from "../output/check-output.ts";

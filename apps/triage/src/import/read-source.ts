@@ -1,4 +1,4 @@
-import { CliError, describeSystemError } from "evaluator-cli-kit";
+import { CliError, describeSystemError } from "evaluator-kit";
 import { peek } from "../input/json-records.ts";
 import { gunzip, tarFiles, zipFiles } from "./archives.ts";
 import { type FoundMail, ImportProblem, type NotRead } from "./found-mail.ts";

@@ -1,7 +1,7 @@
 import { createReadStream, type Stats } from "node:fs";
 import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { describeSystemError } from "evaluator-cli-kit";
+import { describeSystemError } from "evaluator-kit";
 import type { NotRead } from "./found-mail.ts";
 
 /** One file of a source: on the disk, or in an archive. */

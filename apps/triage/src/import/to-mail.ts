@@ -1,5 +1,5 @@
 import { decodeHTMLStrict } from "entities";
-import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
+import { toPrintable, truncateCharacters } from "evaluator-kit";
 import type { Mail } from "../input/mail.ts";
 import { toStateFields } from "./extra-headers.ts";
 import type { FoundMail, ImportedMail } from "./found-mail.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { toFileError } from "evaluator-cli-kit";
+import { toFileError } from "evaluator-kit";
 
 const FIRST_CAPACITY = 512;
 

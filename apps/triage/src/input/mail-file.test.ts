@@ -1,7 +1,7 @@
 import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { CliError } from "evaluator-cli-kit";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { CliError } from "evaluator-kit";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { mailsOf, sampleMail } from "../testing/samples.ts";
 import { MailFile } from "./mail-file.ts";

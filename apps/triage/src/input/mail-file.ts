@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { createReadStream, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { addAbortSignal, Readable } from "node:stream";
-import { type CliContext, CliError, printable, toFileError } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable, toFileError } from "evaluator-kit";
 import { openTemporary, RepeatFinder } from "./digests.ts";
 import { type JsonRecord, NoListError, readJsonRecords } from "./json-records.ts";
 import { type Mail, mailSchema, recordLabel, type StateField, stateFieldsCheck } from "./mail.ts";

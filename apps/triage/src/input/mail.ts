@@ -1,4 +1,4 @@
-import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
+import { toPrintable, truncateCharacters } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import { z } from "zod";
 

@@ -1,4 +1,4 @@
-import { CliError } from "evaluator-cli-kit";
+import { CliError } from "evaluator-kit";
 
 /** The most bytes of one record; a mail with its attachments may stand in a Gmail dump. */
 const RECORD_BYTES = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { CliError } from "evaluator-cli-kit";
+import { CliError } from "evaluator-kit";
 
 /**
  * Returns text of UTF-8 or UTF-16 as UTF-8 without byte order mark, chunk by chunk. UTF-16 without

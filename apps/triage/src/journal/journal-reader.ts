@@ -1,4 +1,4 @@
-import { CliError, printable } from "evaluator-cli-kit";
+import { CliError, printable } from "evaluator-kit";
 import type { JsonValue, Questions } from "evaluator-client";
 import type { MailNote } from "../input/mail.ts";
 import type { Service } from "../service.ts";

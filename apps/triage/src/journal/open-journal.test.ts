@@ -9,8 +9,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { CliError } from "evaluator-cli-kit";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { CliError } from "evaluator-kit";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test, vi } from "vitest";
 import { sampleSetup } from "../testing/samples.ts";
 import { applicationId, journalVersion, pageSize } from "./journal-schema.ts";

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { CliError, printable, systemErrorCode } from "evaluator-cli-kit";
+import { CliError, printable, systemErrorCode } from "evaluator-kit";
 import {
   applicationId,
   journalTables,

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { CliError, printable } from "evaluator-cli-kit";
+import { CliError, printable } from "evaluator-kit";
 import { JournalReader } from "./journal-reader.ts";
 import { hasLog, openForReading, type ReadingOptions } from "./open-journal.ts";
 

@@ -1,8 +1,8 @@
 import { copyFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { CliError } from "evaluator-cli-kit";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { CliError } from "evaluator-kit";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { sampleEvaluation, sampleSetup } from "../testing/samples.ts";
 import { JournalReader } from "./journal-reader.ts";

@@ -1,4 +1,4 @@
-import { isForeignRequest } from "evaluator-cli-kit";
+import { isForeignRequest } from "evaluator-kit";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";

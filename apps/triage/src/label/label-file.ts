@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { CliError, printable, toFileError, readTextFile } from "evaluator-cli-kit";
+import { CliError, printable, toFileError, readTextFile } from "evaluator-kit";
 import { z } from "zod";
 import { writeMailFile } from "../output/write-records.ts";
 

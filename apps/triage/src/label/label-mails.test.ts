@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openSharedPage } from "evaluator-page-kit/browser";
+import { openSharedPage } from "evaluator-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { folderWith, startTriage } from "../testing/start-triage.ts";

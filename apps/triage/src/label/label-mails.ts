@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { relative, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
-import { type CliContext, CliError, closeServer, listen, printable } from "evaluator-cli-kit";
+import { type CliContext, CliError, closeServer, listen, printable } from "evaluator-kit";
 import type { LabelCommand } from "../arguments.ts";
 import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
 import { labelApp } from "./label-app.ts";

@@ -4,7 +4,7 @@ import {
   type PickedRecord,
   pickRecords,
 } from "evaluator-calibration";
-import { type CliContext, CliError, printable } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { Question } from "evaluator-client";
 import type { JournalReader } from "../journal/journal-reader.ts";
 import { readJournal } from "../journal/read-journal.ts";

@@ -1,7 +1,7 @@
 import { chmod, link, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { checkOutput } from "./check-output.ts";
 

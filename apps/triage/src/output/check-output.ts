@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { mkdtemp, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CliError, printable, systemErrorCode, toFileError } from "evaluator-cli-kit";
+import { CliError, printable, systemErrorCode, toFileError } from "evaluator-kit";
 
 /**
  * Throws, before anything is paid for, when the results cannot be put in their place.

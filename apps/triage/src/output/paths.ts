@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { CliError, printable } from "evaluator-cli-kit";
+import { CliError, printable } from "evaluator-kit";
 import type { OutputFormat } from "./write-records.ts";
 
 /** How the names of inputs end that stand in place of `.json`; an input may have any other name. */

@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { type FileContent, toFileError, toPrintable, writeWholeFile } from "evaluator-cli-kit";
+import { type FileContent, toFileError, toPrintable, writeWholeFile } from "evaluator-kit";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { CliContext } from "evaluator-cli-kit";
+import type { CliContext } from "evaluator-kit";
 import { EvaluatorError } from "evaluator-client";
 import { pause } from "../run/interruption.ts";
 import { type ChunkSetting, ChunkWork } from "./chunk-work.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "evaluator-cli-kit";
+import type { Clock } from "evaluator-kit";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { runsOnPglite, type RunsOnPglite } from "../testing/runs-on-pglite.ts";

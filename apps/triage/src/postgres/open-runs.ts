@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { CliError, type Environment, type TextSink } from "evaluator-cli-kit";
+import { CliError, type Environment, type TextSink } from "evaluator-kit";
 import type { Pacer, RateLimits } from "evaluator-client";
 import type { PostgresRuns } from "evaluator-postgres";
 import type { OpenRuns, RunsOptions, Service } from "../service.ts";

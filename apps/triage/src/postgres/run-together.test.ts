@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { systemClock } from "evaluator-cli-kit";
+import { systemClock } from "evaluator-kit";
 import { AuthenticationError } from "evaluator-client";
 import { DatabaseError } from "evaluator-postgres";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

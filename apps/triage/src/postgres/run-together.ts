@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { printable } from "evaluator-cli-kit";
+import { printable } from "evaluator-kit";
 import type { PostgresRuns, RunInfo, RunRecord } from "evaluator-postgres";
 import { printCount } from "../amounts.ts";
 import type { TriageRun } from "../arguments.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type CliContext } from "evaluator-cli-kit";
+import { type CliContext } from "evaluator-kit";
 import {
   createEvaluator,
   type Evaluator,

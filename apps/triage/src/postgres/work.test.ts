@@ -1,4 +1,4 @@
-import type { Clock } from "evaluator-cli-kit";
+import type { Clock } from "evaluator-kit";
 import { DatabaseError, type DatabaseFailure, PostgresRuns } from "evaluator-postgres";
 import { openPglite, type PgliteDatabase } from "evaluator-postgres/testing";
 import { beforeEach, expect, test } from "vitest";

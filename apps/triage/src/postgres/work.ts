@@ -1,4 +1,4 @@
-import { CliError, printable } from "evaluator-cli-kit";
+import { CliError, printable } from "evaluator-kit";
 import { EvaluatorError, type Pacer, type Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "evaluator-postgres";
 import type { AskingOptions, WorkCommand } from "../arguments.ts";

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import process from "node:process";
-import type { Clock } from "evaluator-cli-kit";
+import type { Clock } from "evaluator-kit";
 import type { PostgresRuns } from "evaluator-postgres";
 import type { RunTotals } from "../run/cost.ts";
 

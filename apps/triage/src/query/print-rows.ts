@@ -5,7 +5,7 @@ import {
   printTexts,
   toPrintable,
   truncateColumns,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import type { Cell } from "evaluator-postgres";
 import { printCount } from "../amounts.ts";
 import type { QueryCommand } from "../arguments.ts";

@@ -2,7 +2,7 @@ import { utimesSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "evaluator-cli-kit";
+import { systemClock } from "evaluator-kit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { endlessQueries, startQuery } from "../testing/start-query.ts";

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { CliError, toPrintable } from "evaluator-cli-kit";
+import { CliError, toPrintable } from "evaluator-kit";
 import type { QueryCommand } from "../arguments.ts";
 import { inputOf, needJournalAddress } from "../journal-address.ts";
 import { type ResultDatabase, type RunResults, withResults } from "../journal-results.ts";

@@ -1,4 +1,4 @@
-import { CliError, truncateCharacters, printable, toPrintable } from "evaluator-cli-kit";
+import { CliError, truncateCharacters, printable, toPrintable } from "evaluator-kit";
 import { printCounted } from "../amounts.ts";
 
 /** What is wrong with the text of a query. */

@@ -4,7 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CliContext, CliError, printable } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { Cell, QueryTable } from "evaluator-postgres";
 import type { QueryRows } from "./print-rows.ts";
 import { QueryProblem, tookTooLong, tooLarge } from "./query-text.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type CliContext, CliError, printable, readTextFile } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable, readTextFile } from "evaluator-kit";
 import type { Questions } from "evaluator-client";
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import {

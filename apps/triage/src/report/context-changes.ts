@@ -1,5 +1,5 @@
-import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
-import { html, type Html } from "evaluator-page-kit";
+import { toPrintable, truncateCharacters } from "evaluator-kit";
+import { html, type Html } from "evaluator-kit/page";
 import { printCount, printMails } from "../amounts.ts";
 import type { ResultRow, RunResults } from "../journal-results.ts";
 import { addedTo, type BaseAnswers, toValues } from "../base-answers.ts";

@@ -1,4 +1,4 @@
-import { toPrintable } from "evaluator-cli-kit";
+import { toPrintable } from "evaluator-kit";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import type { RunInfo } from "evaluator-postgres";
 import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";

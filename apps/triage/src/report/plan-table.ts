@@ -1,5 +1,5 @@
-import { toPrintable } from "evaluator-cli-kit";
-import { html, type Html } from "evaluator-page-kit";
+import { toPrintable } from "evaluator-kit";
+import { html, type Html } from "evaluator-kit/page";
 import { printCount } from "../amounts.ts";
 import type { RulePromise } from "../rules/promises.ts";
 import type { Rule } from "../rules/rules-file.ts";

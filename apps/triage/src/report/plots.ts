@@ -1,5 +1,5 @@
-import { toPrintable, truncateCharacters } from "evaluator-cli-kit";
-import { barList, bars, cells, html, type Html, plot, points } from "evaluator-page-kit";
+import { toPrintable, truncateCharacters } from "evaluator-kit";
+import { barList, bars, cells, html, type Html, plot, points } from "evaluator-kit/page";
 import { printCount } from "../amounts.ts";
 import type { MailList } from "./mail-list.ts";
 import type { Sections } from "./sections.ts";

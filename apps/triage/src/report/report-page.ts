@@ -1,5 +1,5 @@
-import { html, type Html, pageAround, trusted } from "evaluator-page-kit";
-import type { PageScript } from "evaluator-page-kit/bundle-script";
+import { html, type Html, pageAround, trusted } from "evaluator-kit/page";
+import type { PageScript } from "evaluator-kit/bundle-script";
 import { printCount, printMails } from "../amounts.ts";
 import { type Element, type ListFacts, mailItem } from "./mail-item.ts";
 import { PACK_SIZE } from "./mail-list.ts";

@@ -1,5 +1,5 @@
 import type { Question, Questions } from "evaluator-client";
-import { toPrintable } from "evaluator-cli-kit";
+import { toPrintable } from "evaluator-kit";
 import { doubtsOf, LOW_CONFIDENCE, UNDECIDED_WITHIN } from "./doubts.ts";
 import { type ShownAnswer, type ShownQuestion, YES } from "./mail-row.ts";
 

@@ -1,4 +1,4 @@
-import { toPrintable, toPrintablePath } from "evaluator-cli-kit";
+import { toPrintable, toPrintablePath } from "evaluator-kit";
 import type { Answer, Questions } from "evaluator-client";
 import { printCount } from "../amounts.ts";
 import {

@@ -1,4 +1,4 @@
-import { bundleScript } from "evaluator-page-kit/bundle-script";
+import { bundleScript } from "evaluator-kit/bundle-script";
 import { basename } from "node:path";
 import {
   CliError,
@@ -7,7 +7,7 @@ import {
   toFileError,
   toPrintable,
   toPrintablePath,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { printCount, printMails } from "../amounts.ts";
 import type { ReportCommand } from "../arguments.ts";
 import { inputOf } from "../journal-address.ts";

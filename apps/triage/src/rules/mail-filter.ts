@@ -1,4 +1,4 @@
-import { UsageError } from "evaluator-cli-kit";
+import { UsageError } from "evaluator-kit";
 import { z } from "zod";
 import { type AnsweredMail, meetsAll } from "./conditions.ts";
 import { type NamedAnswers, readConditions } from "./read-conditions.ts";

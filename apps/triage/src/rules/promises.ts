@@ -5,7 +5,7 @@ import {
   type Recalibration,
   recalibrationOf,
 } from "evaluator-calibration";
-import { toPrintable } from "evaluator-cli-kit";
+import { toPrintable } from "evaluator-kit";
 import { printCount } from "../amounts.ts";
 import type { AnswerField } from "../questions/answer-fields.ts";
 import { compare, type Condition } from "./conditions.ts";

@@ -1,4 +1,4 @@
-import { printable } from "evaluator-cli-kit";
+import { printable } from "evaluator-kit";
 import type { Questions } from "evaluator-client";
 import type { AnswerField } from "../questions/answer-fields.ts";
 import type { Comparison, Condition } from "./conditions.ts";

@@ -6,7 +6,7 @@ import {
   readTextFile,
   toPrintable,
   truncateCharacters,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { type Condition, type AnsweredMail, meetsAll } from "./conditions.ts";
 import { type NamedAnswers, readConditions } from "./read-conditions.ts";
 import { ConditionError, quotedAt, splitWords } from "./split-words.ts";

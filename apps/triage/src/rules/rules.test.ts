@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type CalibrationArtifact } from "evaluator-calibration";
-import { CliError } from "evaluator-cli-kit";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { CliError } from "evaluator-kit";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { choice } from "evaluator-client";
 import { expect, test } from "vitest";
 import { answerFields } from "../questions/answer-fields.ts";

@@ -1,4 +1,4 @@
-import { toPrintable } from "evaluator-cli-kit";
+import { toPrintable } from "evaluator-kit";
 import { type EvaluatorError, StatusError } from "evaluator-client";
 
 /** Why a call got no answer, as a journal keeps it. */

@@ -1,4 +1,4 @@
-import { CliError } from "evaluator-cli-kit";
+import { CliError } from "evaluator-kit";
 import type { RateLimits, Transport } from "evaluator-client";
 import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
 import { noKnownPrice, type Price, tokensUsd } from "./cost.ts";

@@ -1,4 +1,4 @@
-import { CliError, printable } from "evaluator-cli-kit";
+import { CliError, printable } from "evaluator-kit";
 import type { TriageRun, WorkCommand } from "../arguments.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { BegunRun } from "../journal/run-facts.ts";

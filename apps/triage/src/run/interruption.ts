@@ -1,4 +1,4 @@
-import { CliError, type Clock, exitCodes, type TextSink } from "evaluator-cli-kit";
+import { CliError, type Clock, exitCodes, type TextSink } from "evaluator-kit";
 
 /** How long the calls in flight may go on after an interruption, in milliseconds. */
 const DRAIN_MS = 10_000;

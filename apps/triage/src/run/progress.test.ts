@@ -1,4 +1,4 @@
-import type { Clock } from "evaluator-cli-kit";
+import type { Clock } from "evaluator-kit";
 import { expect, test } from "vitest";
 import { stoppedClock } from "../testing/start-triage.ts";
 import { RunTotals } from "./cost.ts";

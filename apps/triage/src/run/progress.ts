@@ -1,4 +1,4 @@
-import { type Clock, type TextSink, truncateColumns } from "evaluator-cli-kit";
+import { type Clock, type TextSink, truncateColumns } from "evaluator-kit";
 import { printCount, printDuration, printMails } from "../amounts.ts";
 import type { RunTotals } from "./cost.ts";
 

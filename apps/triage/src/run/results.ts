@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { CliError, printable, toPrintable } from "evaluator-cli-kit";
+import { CliError, printable, toPrintable } from "evaluator-kit";
 import { printCount, printCounted, printDuration } from "../amounts.ts";
 import { type Mail, receivedDay, recordLabel } from "../input/mail.ts";
 import { calibratedAnswers } from "../calibration.ts";

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "evaluator-cli-kit";
+import type { Clock } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import { expect, test } from "vitest";
 import {

@@ -1,4 +1,4 @@
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { killAgainAndAgain } from "../testing/kills/kill-again-and-again.ts";
 

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import type { Mail } from "../input/mail.ts";
 import { mailsOf } from "./samples.ts";
 import { startTriage, type TriageOutcome } from "./start-triage.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { openSharedPage, violationsOn } from "evaluator-page-kit/browser";
+import { openSharedPage, violationsOn } from "evaluator-kit/browser";
 import { expect, onTestFinished } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "./samples.ts";
 import { folderWith, startTriage, stoppedClock } from "./start-triage.ts";

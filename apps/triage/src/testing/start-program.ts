@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { compileCache } from "evaluator-cli-kit/testing";
+import { compileCache } from "evaluator-kit/testing";
 import type { Emulator } from "evaluator-emulator";
 import { z } from "zod";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compileCache, temporaryFolder } from "evaluator-cli-kit/testing";
+import { compileCache, temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished } from "vitest";
 
 const main = fileURLToPath(new URL("../main.ts", import.meta.url));

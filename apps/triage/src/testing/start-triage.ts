@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Clock, runToExitCode, trimEnvironment } from "evaluator-cli-kit";
-import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
+import { type Clock, runToExitCode, trimEnvironment } from "evaluator-kit";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import type { Transport } from "evaluator-client";
 import { z } from "zod";
 import { openRuns } from "../postgres/open-runs.ts";

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { compileCache } from "evaluator-cli-kit/testing";
+import { compileCache } from "evaluator-kit/testing";
 import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { buildClient, type BuiltClient, ownClient } from "../client-build.ts";
 import { mailState, sampleExchanges, triageQuestions as questions } from "../sample-requests.ts";
-import { type Child, startChild } from "evaluator-cli-kit/child";
+import { type Child, startChild } from "evaluator-kit/child";
 import { cannedReplies } from "../server/replies.ts";
 import { createCannedServer } from "../server/canned-server.ts";
 import {

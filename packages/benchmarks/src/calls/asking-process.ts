@@ -1,5 +1,5 @@
 import { mailState, triageQuestions as questions, verifyMailAnswers } from "../sample-requests.ts";
-import { serveParent } from "evaluator-cli-kit/child";
+import { serveParent } from "evaluator-kit/child";
 import { measureAllocation, type RoundOptions, runRound, type VerifiedCall } from "./run-round.ts";
 import type { TargetSetUp } from "../targets/target.ts";
 import { type TargetName, targets } from "../targets/targets.ts";

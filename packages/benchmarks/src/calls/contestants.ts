@@ -1,5 +1,5 @@
 import { rotate } from "../figures.ts";
-import { type Child, startChild } from "evaluator-cli-kit/child";
+import { type Child, startChild } from "evaluator-kit/child";
 import type { SectionContext, Scale } from "../section.ts";
 import type { AskingService } from "./asking-process.ts";
 import type { Round, RoundOptions } from "./run-round.ts";

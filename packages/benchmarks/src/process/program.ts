@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import process from "node:process";
-import { childOf } from "evaluator-cli-kit/child";
+import { childOf } from "evaluator-kit/child";
 import { repository } from "../client-build.ts";
 import type { ServerProbe } from "./server-probe.ts";
 

@@ -1,5 +1,5 @@
 import process from "node:process";
-import { serveParent } from "evaluator-cli-kit/child";
+import { serveParent } from "evaluator-kit/child";
 
 // Loaded into a server that is measured while it runs; it ends when its parent lets go of it.
 

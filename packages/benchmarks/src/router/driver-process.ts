@@ -3,7 +3,7 @@ import { request } from "undici";
 import { type RoundOptions, runRound, type VerifiedCall } from "../calls/run-round.ts";
 import { loadClient } from "../client-build.ts";
 import { apiKey, gatewayHeaders, replyText, tierQuestions } from "../sample-requests.ts";
-import { serveParent } from "evaluator-cli-kit/child";
+import { serveParent } from "evaluator-kit/child";
 
 /** How a message gets its reply: through the router, or by its two upstream calls alone. */
 export type RouteKind = "chat" | "pass-through" | "upstream-by-hand" | "upstream-by-libraries";

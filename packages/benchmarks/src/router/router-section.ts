@@ -1,6 +1,6 @@
 import { measureRounds, type Runner, type RoundsByName } from "../calls/contestants.ts";
 import { sampleExchanges } from "../sample-requests.ts";
-import { type Child, startChild } from "evaluator-cli-kit/child";
+import { type Child, startChild } from "evaluator-kit/child";
 import { printNumber, printSummary, summarise } from "../figures.ts";
 import type { ReportTable, SectionContext } from "../section.ts";
 import type { DriverService, RouteKind } from "./driver-process.ts";

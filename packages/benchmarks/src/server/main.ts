@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { serveParent } from "evaluator-cli-kit/child";
+import { serveParent } from "evaluator-kit/child";
 import { cannedReplies } from "./replies.ts";
 import { createCannedServer } from "./canned-server.ts";
 

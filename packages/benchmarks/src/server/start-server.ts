@@ -1,4 +1,4 @@
-import { startChild } from "evaluator-cli-kit/child";
+import { startChild } from "evaluator-kit/child";
 import type { ServerService } from "./main.ts";
 
 /** Where the canned services are. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { get, type IncomingMessage, request } from "node:http";
 import { setTimeout } from "node:timers/promises";
-import { serveParent } from "evaluator-cli-kit/child";
+import { serveParent } from "evaluator-kit/child";
 
 /** Replies that are read at once, each on a connection of its own. */
 export interface ReadPlan {

@@ -1,5 +1,5 @@
 import { loadavg } from "node:os";
-import { startChild, type Child } from "evaluator-cli-kit/child";
+import { startChild, type Child } from "evaluator-kit/child";
 import { printNumber, printSummary, rotate, type Summary, summarise } from "../figures.ts";
 import type { ReportTable, SectionContext } from "../section.ts";
 import { type StartedServer, startPassThrough, startRouter } from "../process/program.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { serveParent } from "evaluator-cli-kit/child";
+import { serveParent } from "evaluator-kit/child";
 import greeting from "evaluator-fixtures/exchanges/gateway/greeting-routes-to-nano.json" with { type: "json" };
 
 /** The streamed reply that a gateway gives to every message. */

@@ -1,5 +1,5 @@
 import { type Costs, DEFAULT_SEED, type LockedThreshold } from "evaluator-calibration";
-import { parseWords, UsageError } from "evaluator-cli-kit";
+import { parseWords, UsageError } from "evaluator-kit";
 import { readAnswerNames, readSeed, readShare } from "../shared-arguments.ts";
 
 export const calibrateUsage = `

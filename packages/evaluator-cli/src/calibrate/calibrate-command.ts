@@ -6,13 +6,7 @@ import {
   questionHash,
   type QuestionReport,
 } from "evaluator-calibration";
-import {
-  type CliContext,
-  CliError,
-  printable,
-  toPrintablePath,
-  UsageError,
-} from "evaluator-cli-kit";
+import { type CliContext, CliError, printable, toPrintablePath, UsageError } from "evaluator-kit";
 import { type Command, endings } from "../command.ts";
 import { readQuestionsFile } from "../engines/asked-questions.ts";
 import { readAnswers } from "../files/read-answers.ts";

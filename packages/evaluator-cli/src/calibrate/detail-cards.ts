@@ -1,4 +1,4 @@
-import { html, type Html } from "evaluator-page-kit";
+import { html, type Html } from "evaluator-kit/page";
 import { table } from "../page-parts.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
 import { count, percent } from "../report-sentence.ts";

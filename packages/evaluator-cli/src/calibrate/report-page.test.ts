@@ -1,9 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { runToExitCode } from "evaluator-cli-kit";
-import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
-import { openSharedPage } from "evaluator-page-kit/browser";
+import { runToExitCode } from "evaluator-kit";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
+import { openSharedPage } from "evaluator-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
 import { runEvaluator } from "../run-evaluator.ts";
 

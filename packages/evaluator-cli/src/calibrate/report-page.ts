@@ -1,5 +1,5 @@
 import type { CurveReport } from "evaluator-calibration";
-import { html, type Html, page } from "evaluator-page-kit";
+import { html, type Html, page } from "evaluator-kit/page";
 import { pageStyle, table } from "../page-parts.ts";
 import { curvePlot, histogramPlot, riskPlot } from "../report-plots.ts";
 import {

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import type { Basis } from "evaluator-calibration";
 import type { Questions, Transport } from "evaluator-client";
-import { CliError, printable } from "evaluator-cli-kit";
+import { CliError, printable } from "evaluator-kit";
 import { isDatabase } from "../files/read-journal.ts";
 
 /** One engine's answers about one record, each with its probabilities in the order of the question. */

@@ -11,7 +11,7 @@ import {
   RefusalError,
   StatusError,
 } from "evaluator-client";
-import { CliError, type CliContext, printable } from "evaluator-cli-kit";
+import { CliError, type CliContext, printable } from "evaluator-kit";
 import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
 import { PROGRESS_EVERY_MS } from "../files/read-records.ts";
 import { type AnswerStore, engineKey, type KeptEvaluation, type Outcome } from "./answer-store.ts";

@@ -5,7 +5,7 @@ import {
   readPositionals,
   readWholeNumber,
   UsageError,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { readSeed, readShare } from "../shared-arguments.ts";
 import { engineUsage } from "../engines/engine.ts";
 

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
-import { openSharedPage } from "evaluator-page-kit/browser";
+import { temporaryFolder } from "evaluator-kit/testing";
+import { openSharedPage } from "evaluator-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
 import { chatReply, closedAddress, startEmulator, startServer } from "../testing/engines.ts";
 import { run } from "../testing/run.ts";

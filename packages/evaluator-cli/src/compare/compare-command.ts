@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type CliContext, CliError, printable } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable } from "evaluator-kit";
 import { type Command, endings } from "../command.ts";
 import { readEngine } from "../engines/engine.ts";
 import { describeWritten, makeFolder, writeReport } from "../files/write-report.ts";

@@ -1,4 +1,4 @@
-import { html, type Html, page } from "evaluator-page-kit";
+import { html, type Html, page } from "evaluator-kit/page";
 import type { ComparedQuestion, Comparison, EngineOnQuestion } from "./comparison.ts";
 import {
   describeDifference,

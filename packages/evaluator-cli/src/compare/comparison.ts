@@ -7,7 +7,7 @@ import {
   type QuestionReport,
   reportQuestions,
 } from "evaluator-calibration";
-import { truncateCharacters } from "evaluator-cli-kit";
+import { truncateCharacters } from "evaluator-kit";
 import { describeState } from "../files/read-journal.ts";
 import { agreementsOf, disagreementsOf } from "./agreement.ts";
 import type { AskedEngine } from "./ask-engines.ts";

@@ -17,7 +17,7 @@ import {
   toLabelledRows,
 } from "evaluator-calibration";
 import type { Question } from "evaluator-client";
-import { CliError, printable } from "evaluator-cli-kit";
+import { CliError, printable } from "evaluator-kit";
 import { nameSource } from "../sentences.ts";
 import { endings } from "../command.ts";
 import type { AskedEngine } from "./ask-engines.ts";

@@ -1,4 +1,4 @@
-import { columnsOf, toPrintablePath } from "evaluator-cli-kit";
+import { columnsOf, toPrintablePath } from "evaluator-kit";
 import type {
   ComparedEngine,
   ComparedQuestion,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { CalibrationInputError, idOf, type InputRecord } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
-import { type CliContext, CliError, printable } from "evaluator-cli-kit";
+import { type CliContext, CliError, printable } from "evaluator-kit";
 import { readQuestionsFile } from "../engines/asked-questions.ts";
 import { isDatabase, readStates } from "../files/read-journal.ts";
 import { type ReadFile, readRecords } from "../files/read-records.ts";

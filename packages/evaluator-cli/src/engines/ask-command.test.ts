@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { runToExitCode } from "evaluator-cli-kit";
-import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
+import { runToExitCode } from "evaluator-kit";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { runEvaluator } from "../run-evaluator.ts";
 import { chatReply, closedAddress, startEmulator, startServer } from "../testing/engines.ts";

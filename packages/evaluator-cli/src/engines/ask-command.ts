@@ -10,7 +10,7 @@ import {
   toPrintablePath,
   UsageError,
   readTextFile,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { type Command, endings } from "../command.ts";
 import { readQuestionsFile, takeQuestions } from "./asked-questions.ts";
 import {

@@ -14,7 +14,7 @@ import {
   UsageError,
   readTextFile,
   parseJson,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 
 const listed = {
   "--choice": '--choice "What kind is it?" receipt,other',

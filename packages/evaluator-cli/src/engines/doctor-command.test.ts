@@ -1,4 +1,4 @@
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { chatReply, closedAddress, startEmulator, startServer } from "../testing/engines.ts";
 import { run } from "../testing/run.ts";

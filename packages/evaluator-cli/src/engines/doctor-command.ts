@@ -5,7 +5,7 @@ import {
   printable,
   readPositionals,
   UsageError,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { apiKeyVariables } from "evaluator-client";
 import { type Command, endings } from "../command.ts";
 import {

@@ -23,7 +23,7 @@ import {
   readDecimal,
   readWord,
   UsageError,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 
 /** A kind of engine: the word that is typed in front of its address. */
 interface EngineKind {

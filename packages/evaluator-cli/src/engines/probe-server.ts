@@ -10,7 +10,7 @@ import {
   StatusError,
   type Transport,
 } from "evaluator-client";
-import { CliError, type CliContext, printable, systemErrorCode } from "evaluator-cli-kit";
+import { CliError, type CliContext, printable, systemErrorCode } from "evaluator-kit";
 import { RequestRecorder } from "./request-recorder.ts";
 
 /** Where a server is, and with which key it is asked. */

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { AnswerTable, type AnswerTableOptions, readAnswerRecord } from "evaluator-calibration";
-import type { CliContext } from "evaluator-cli-kit";
+import type { CliContext } from "evaluator-kit";
 import { isDatabase, readJournal, readTexts } from "./read-journal.ts";
 import { type ReadFile, readRecords } from "./read-records.ts";
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type CalibrationArtifact, parseCalibrationArtifact } from "evaluator-calibration";
-import { type CliContext, readParsedFile } from "evaluator-cli-kit";
+import { type CliContext, readParsedFile } from "evaluator-kit";
 
 /** Reads a calibration file, by its name as typed. @throws CliError that names it and what is wrong. */
 export async function readArtifact(

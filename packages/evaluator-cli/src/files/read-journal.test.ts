@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { AnswerTable } from "evaluator-calibration";
-import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { readAnswers } from "./read-answers.ts";
 import { readJournal, readTexts } from "./read-journal.ts";

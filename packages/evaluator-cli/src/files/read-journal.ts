@@ -10,7 +10,7 @@ import {
   type KeptAnswers,
 } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
-import { CliError, printable, toFileError } from "evaluator-cli-kit";
+import { CliError, printable, toFileError } from "evaluator-kit";
 
 /** The journal of the triage: its mark, and the versions whose tables hold answers in this way. */
 const APPLICATION_ID = 0x54524947;

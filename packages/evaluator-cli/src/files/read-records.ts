@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
 import { type InputRecord, recordSplitter } from "evaluator-calibration";
-import { type CliContext, printable, toFileError } from "evaluator-cli-kit";
+import { type CliContext, printable, toFileError } from "evaluator-kit";
 
 /** A file that was read, as the report names it. */
 export type ReadFile = Awaited<ReturnType<typeof readRecords>>;

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type CliContext, printable, toFileError, writeWholeFile } from "evaluator-cli-kit";
+import { type CliContext, printable, toFileError, writeWholeFile } from "evaluator-kit";
 
 /** Makes the folder named by --out, and returns its path. @throws CliError where it cannot be made. */
 export async function makeFolder(out: string, { cwd }: CliContext): Promise<string> {

@@ -3,7 +3,7 @@ import { execPath } from "node:process";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { compileCache } from "evaluator-cli-kit/testing";
+import { compileCache } from "evaluator-kit/testing";
 import type { EmulatorOptions } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import { startEmulator } from "../testing/engines.ts";

@@ -13,7 +13,7 @@ import {
   readPositionals,
   readWholeNumber,
   UsageError,
-} from "evaluator-cli-kit";
+} from "evaluator-kit";
 import { type Command, endings } from "../command.ts";
 import { type Engine, engineUsage, evaluatorOf, readEngine } from "../engines/engine.ts";
 import { serveMcp } from "./mcp-http.ts";

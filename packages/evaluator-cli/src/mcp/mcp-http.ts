@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { closeServer, isForeignRequest, listen, parseJson } from "evaluator-cli-kit";
+import { closeServer, isForeignRequest, listen, parseJson } from "evaluator-kit";
 
 const path = "/mcp";
 /** Largest message, in bytes; a state of 32k tokens is some 130 kB. */

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { closeServer, listen } from "evaluator-cli-kit";
+import { closeServer, listen } from "evaluator-kit";
 import { createEmulator, type EmulatorOptions } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
 

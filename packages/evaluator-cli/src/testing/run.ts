@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runToExitCode } from "evaluator-cli-kit";
-import { createTestContext, temporaryFolder } from "evaluator-cli-kit/testing";
+import { runToExitCode } from "evaluator-kit";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { runEvaluator } from "../run-evaluator.ts";
 
 /** Runs the program in a folder, and returns its exit code and what it printed. */

@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { runToExitCode } from "evaluator-cli-kit";
-import { createTestContext } from "evaluator-cli-kit/testing";
+import { runToExitCode } from "evaluator-kit";
+import { createTestContext } from "evaluator-kit/testing";
 import { onTestFinished } from "vitest";
 import { runEvaluator } from "../run-evaluator.ts";
 

@@ -1,4 +1,4 @@
-import { selfSignedCertificate } from "evaluator-cli-kit";
+import { selfSignedCertificate } from "evaluator-kit";
 import { createServer } from "node:http";
 import {
   createSecureServer as createHttp2Server,

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { selfSignedCertificate } from "evaluator-cli-kit";
+import { selfSignedCertificate } from "evaluator-kit";
 import { expect, onTestFinished, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";

@@ -1,5 +1,5 @@
 import { setDefaultCACertificates } from "node:tls";
-import { type Certificate, selfSignedCertificate } from "evaluator-cli-kit";
+import { type Certificate, selfSignedCertificate } from "evaluator-kit";
 
 let trusted: Certificate | null = null;
 

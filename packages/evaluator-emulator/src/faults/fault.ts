@@ -1,4 +1,4 @@
-import { UsageError } from "evaluator-cli-kit";
+import { UsageError } from "evaluator-kit";
 import { z } from "zod";
 import { type Trap, trapKinds } from "../call.ts";
 import { describeIssue } from "../json.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { CliError, systemErrorCode } from "evaluator-cli-kit";
+import { CliError, systemErrorCode } from "evaluator-kit";
 import { z } from "zod";
 import { describeIssue, recordOf } from "../json.ts";
 

@@ -1,5 +1,5 @@
-import { runToExitCode } from "evaluator-cli-kit";
-import { createTestContext } from "evaluator-cli-kit/testing";
+import { runToExitCode } from "evaluator-kit";
+import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { toLiveContext } from "../live/live-context.ts";
 import { runProgram } from "../testing/run-program.ts";

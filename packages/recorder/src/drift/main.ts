@@ -1,4 +1,4 @@
-import { runProgram } from "evaluator-cli-kit";
+import { runProgram } from "evaluator-kit";
 import { toLiveContext } from "../live/live-context.ts";
 import { driftProgramOptions, runDrift } from "./run-drift.ts";
 

@@ -1,6 +1,6 @@
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { createEmulator } from "evaluator-emulator";
 import { exchangesFolder } from "evaluator-fixtures";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { parseWords, type ProgramOptions } from "evaluator-cli-kit";
+import { parseWords, type ProgramOptions } from "evaluator-kit";
 import { type Exchange, pathText } from "evaluator-exchanges";
 import { contractBreaches } from "../contract-breaches.ts";
 import { askEach, readAnswer } from "../live/ask.ts";

@@ -1,4 +1,4 @@
-import { systemErrorCode } from "evaluator-cli-kit";
+import { systemErrorCode } from "evaluator-kit";
 import {
   emulatorHeader,
   type Exchange,

@@ -1,4 +1,4 @@
-import { CliError, type CliContext } from "evaluator-cli-kit";
+import { CliError, type CliContext } from "evaluator-kit";
 import { exchangesFolder } from "evaluator-fixtures";
 
 /** What a run that asks a live service takes from the machine it is on. */

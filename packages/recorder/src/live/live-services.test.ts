@@ -1,4 +1,4 @@
-import { trimEnvironment } from "evaluator-cli-kit";
+import { trimEnvironment } from "evaluator-kit";
 import { expect, test } from "vitest";
 import { exchangeUrl, readLiveServices } from "./live-services.ts";
 

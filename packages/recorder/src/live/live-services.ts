@@ -1,4 +1,4 @@
-import type { Environment } from "evaluator-cli-kit";
+import type { Environment } from "evaluator-kit";
 import { apiKeyVariables } from "evaluator-client";
 import { NotRunError } from "./live-context.ts";
 

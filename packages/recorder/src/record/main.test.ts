@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { loadExchanges } from "evaluator-fixtures";
 import { expect, onTestFinished, test } from "vitest";
 import type { LiveContext } from "../live/live-context.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describeSystemError, writeWholeFile } from "evaluator-cli-kit";
+import { describeSystemError, writeWholeFile } from "evaluator-kit";
 import {
   emulatorHeader,
   type Exchange,

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { parseWords, systemErrorCode, UsageError } from "evaluator-cli-kit";
+import { parseWords, systemErrorCode, UsageError } from "evaluator-kit";
 import { z } from "zod";
 import { askEach } from "../live/ask.ts";
 import { chooseCalls } from "../live/choose-calls.ts";

@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { temporaryFolder } from "evaluator-cli-kit/testing";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { runRecorder } from "../record/run-recorder.ts";
 import { startRun } from "./start-run.ts";
 

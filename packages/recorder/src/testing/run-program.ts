@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { compileCache } from "evaluator-cli-kit/testing";
+import { compileCache } from "evaluator-kit/testing";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 

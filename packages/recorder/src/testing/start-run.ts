@@ -1,5 +1,5 @@
-import { systemClock, runToExitCode } from "evaluator-cli-kit";
-import { createTestContext } from "evaluator-cli-kit/testing";
+import { systemClock, runToExitCode } from "evaluator-kit";
+import { createTestContext } from "evaluator-kit/testing";
 import { exchangesFolder } from "evaluator-fixtures";
 import type { LiveContext } from "../live/live-context.ts";
 import { liveService } from "./live-service.ts";
