@@ -48,7 +48,7 @@ test("an unknown mail, and one without an answer, are named as that", async () =
 
 test("without a journal it makes none", async () => {
   const cwd = await folderWith([]);
-  expect(await startTriage(["explain", "m-1"], { cwd })).toMatchObject({ exitCode: 64 });
+  expect(await startTriage(["explain", "m-1"], { cwd })).toMatchObject({ exitCode: 1 });
   const { exitCode, stderr } = await startTriage(["explain", "m-1", "inbox.json"], { cwd });
   expect(exitCode).toBe(1);
   expect(stderr).toContain("There is no journal at ");

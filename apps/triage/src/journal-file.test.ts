@@ -163,18 +163,18 @@ test.each(["status", "export", "work", "report", "explain"])(
       const { exitCode, stderr } = await startTriage([...given, ...words], { cwd });
       return `${exitCode} ${stderr}`;
     };
-    expect(await said("--run", "1")).toMatch(/^64 --run belongs to a journal in PostgreSQL/);
+    expect(await said("--run", "1")).toMatch(/^1 --run belongs to a journal in PostgreSQL/);
     expect(await said("--journal", "other.triage.sqlite")).toMatch(/^1 There is no journal at /);
-    expect(await said("--journal", "a.txt")).toMatch(/^64 --journal takes a postgres:\/\/ URL or/);
+    expect(await said("--journal", "a.txt")).toMatch(/^1 --journal takes a postgres:\/\/ URL or/);
     await copyFile(path, join(cwd, "two.triage.sqlite"));
-    expect(await said()).toMatch(/^64 2 journals are in this folder\. Name the FILE, or /);
+    expect(await said()).toMatch(/^1 2 journals are in this folder\. Name the FILE, or /);
     await rm(join(cwd, "two.triage.sqlite"));
     await writeFile(path, "");
     expect(await said()).toMatch(/^1 .* is not a journal yet: there is nothing in it; run triage/);
     await writeFile(path, "no journal ".repeat(100));
     expect(await said()).toMatch(/^1 The journal .* is not a journal\. Move it away/);
     await rm(path);
-    expect(await said()).toMatch(/^64 No journal is in this folder\. Name the FILE, or /);
+    expect(await said()).toMatch(/^1 No journal is in this folder\. Name the FILE, or /);
   },
 );
 

@@ -13,7 +13,7 @@ import type { TriageContext } from "./service.ts";
  * Runs the command a person typed, and returns the exit code: 0 all fine, 2 some records failed.
  *
  * @param onLoad - Called when the program is loaded, before the command begins.
- * @throws CliError that says what is wrong, with its exit code: 1, 64 mistyped, 130 interrupted.
+ * @throws CliError that says what is wrong, with its exit code: 1, 130 interrupted.
  */
 export async function runTriage(
   argv: readonly string[],

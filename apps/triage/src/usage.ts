@@ -83,6 +83,6 @@ the current folder. Every answer is kept in a journal
 beside them (.triage.sqlite): the same command again asks only for what is missing. With a journal
 in PostgreSQL the same command on another machine joins the run.
 
-Exit codes: 0 all fine, 1 nothing written, 2 some records failed, 64 mistyped, 130 interrupted,
+Exit codes: 0 all fine, 1 wrong words or nothing written, 2 some records failed, 130 interrupted,
 143 ended by the system.
 `;

@@ -1,6 +1,5 @@
 import { emulatorUsage, runEmulator } from "evaluator-emulator/program";
-import { exitCodes } from "evaluator-kit";
-import { type Command, endings } from "./command.ts";
+import type { Command } from "./command.ts";
 
 const name = "evaluator emulator";
 
@@ -8,8 +7,5 @@ const name = "evaluator emulator";
 export const emulatorCommand: Command = {
   examples: [],
   usage: emulatorUsage(name),
-  async run(words, context) {
-    const exitCode = await runEmulator(words, context, name);
-    return exitCode === exitCodes.usage ? endings.usage : exitCode;
-  },
+  run: (words, context) => runEmulator(words, context, name),
 };

@@ -33,7 +33,7 @@ test("names a wrong argument and how to start", async () => {
   const [message] = (await once(child.stderr, "data")) as [string];
   expect(message).toContain('--tier takes one of free, paid, not "gold".');
   expect(message).toContain("For its options: evaluator-emulator --help\n");
-  expect(await exited).toEqual([64, null]);
+  expect(await exited).toEqual([1, null]);
 });
 
 test("plays the rules of a file beside the caller, and the faults asked for, until SIGTERM", async () => {

@@ -29,6 +29,8 @@ export interface CliContext {
   /** Aborts with an `InterruptedError` at the first Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** The exit code if the program ends without an error, as `process.exitCode`. */
+  exitCode: number;
   /** Asks the person a yes/no question; null when nobody is there to answer. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
 }
@@ -47,6 +49,7 @@ export function readContext(program: NodeJS.Process, interruption: AbortControll
     stderr,
     signal,
     clock: systemClock,
+    exitCode: 0,
     confirm: stdin.isTTY && stderr.isTTY ? (question) => ask(question, program, signal) : null,
   };
 }

@@ -1,8 +1,11 @@
-/** What a program ends with. */
+/** The exit codes of every program. `docs/exit-codes.md` explains them to users. */
 export const exitCodes = {
   done: 0,
+  /** Wrong input, wrong words or a failure. */
   failed: 1,
-  usage: 64,
+  /** Done, but some records have no answer. */
+  unanswered: 2,
+  notEnoughEvidence: 3,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -23,11 +26,7 @@ export class CliError extends Error {
 }
 
 /** Words that mean nothing to the program; how to ask for its usage is printed under the message. */
-export class UsageError extends CliError {
-  constructor(message: string, options: ErrorOptions = {}) {
-    super(message, { ...options, exitCode: exitCodes.usage });
-  }
-}
+export class UsageError extends CliError {}
 
 /** The reason of a program's signal after Ctrl-C or SIGTERM. */
 export class InterruptedError extends CliError {

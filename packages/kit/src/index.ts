@@ -8,6 +8,16 @@ export {
 } from "./arguments.ts";
 export { type Certificate, selfSignedCertificate } from "./certificate.ts";
 export { type Clock, systemClock } from "./clock.ts";
+export {
+  Argument,
+  Command,
+  createCommand,
+  decimal,
+  Option,
+  runCommand,
+  wholeNumber,
+  wordList,
+} from "./commands.ts";
 export { type CliContext, type Environment, type TextSink, trimEnvironment } from "./context.ts";
 export { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
 export { isForeignRequest, isLoopbackHost, type RequestSource, toHostname } from "./hosts.ts";

@@ -36,7 +36,7 @@ test("an expected error is its message", async () => {
 test("mistyped words are told with how to ask for the usage", async () => {
   const outcome = await outcomeOf(throwing(new UsageError("FILE is missing.")));
   const stderr = "FILE is missing.\nFor its options: npm run it -- --help\n";
-  expect(outcome).toEqual({ exitCode: 64, stderr });
+  expect(outcome).toEqual({ exitCode: 1, stderr });
 });
 
 test.each(["--help", "-h"])("%s prints the usage, whatever else is typed", async (word) => {

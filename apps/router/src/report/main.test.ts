@@ -86,9 +86,9 @@ test("an empty log is no error", async () => {
 test.each([
   [[], "No decision log is named"],
   [["a", "b"], "One decision log at a time"],
-])("%j says how to ask for the usage, and ends it with 64", async (args, message) => {
+])("%j says how to ask for the usage, and ends it with 1", async (args, message) => {
   const { code, stdout, stderr } = await runHere(report, {}, args);
-  expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(message);
   expect(stderr).toContain("\nFor its options: npm run router:report -- --help\n");
 });

@@ -84,7 +84,7 @@ test("the table is sorted by any field, and cut, while the file keeps all in ord
 test("a field that is not there cannot be sorted by", async () => {
   const cwd = await folderWith([]);
   const { exitCode, stderr } = await startTriage(["inbox.json", "--sort", "size"], { cwd });
-  expect(exitCode).toBe(64);
+  expect(exitCode).toBe(1);
   expect(stderr).toContain("--sort takes one of id, date, from, subject, category, ");
 });
 

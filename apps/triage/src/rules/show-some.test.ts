@@ -52,7 +52,7 @@ test("a filter that names no answer is refused before anything is sent", async (
   const recording = transport();
   const words = ["inbox.json", "--only", "categry = receipt"];
   const { exitCode, stderr } = await startTriage(words, { cwd, transport: recording });
-  expect([exitCode, recording.requests.length]).toEqual([64, 0]);
+  expect([exitCode, recording.requests.length]).toEqual([1, 0]);
   expect(stderr).toContain('--only, column 1: "categry" is no answer of this run; there are categ');
 });
 

@@ -60,7 +60,7 @@ test("a field that there is none of is refused with those that there are", async
   const { exitCode, stderr } = await startTriage(["inbox.json", "--state-fields", "headers"], {
     cwd,
   });
-  expect(exitCode).toBe(64);
+  expect(exitCode).toBe(1);
   expect(stderr).toContain(
     '--state-fields takes one of attachments, list_id, authentication_results, not "headers".',
   );

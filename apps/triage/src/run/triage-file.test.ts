@@ -201,13 +201,13 @@ test("a wrong key ends the run at once, and leaves older results as they were", 
   expect(transport.requests).toHaveLength(2);
 });
 
-test("a mistyped command ends with 64 and shows how it is typed", async () => {
+test("a mistyped command ends with 1 and shows how it is typed", async () => {
   const outcome = await startTriage(["inbox.json", "--fast"], {});
   const known =
     "--journal, --offline, --concurrency, --price, --rate, --limit, --raw, --skip-invalid, --dry-run, --max-cost, --yes, " +
     "--context, --today, --contacts, --state-fields, --questions, --calibration, --format, --sort, --top, --since, --only";
   const stderr = `Unknown option '--fast'; there are ${known}.\nFor its options: npm run triage -- --help\n`;
-  expect(outcome).toEqual({ exitCode: 64, stdout: "", stderr });
+  expect(outcome).toEqual({ exitCode: 1, stdout: "", stderr });
 });
 
 test("help goes to standard output", async () => {

@@ -18,6 +18,7 @@ export function createTestContext(given: Partial<CliContext> = {}): TestContext 
     stderr: { write: (text) => (printed.stderr += text) },
     signal: new AbortController().signal,
     clock: systemClock,
+    exitCode: 0,
     confirm: null,
     ...given,
     printed,

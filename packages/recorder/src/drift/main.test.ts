@@ -21,7 +21,7 @@ test("mistyped words are told with how the comparison is typed", async () => {
     options,
   );
   expect({ exitCode, ...context.printed }).toEqual({
-    exitCode: 64,
+    exitCode: 1,
     stdout: "",
     stderr: `Unknown option '--fast'; no options are taken here.\nFor its options: npm run drift -- --help\n`,
   });

@@ -145,11 +145,11 @@ test.each<[string, string[], Parameters<typeof startRun>[2], string]>([
   expect(stderr).toContain(message);
 });
 
-test("a flag nobody knows asks nothing and ends with 64", async () => {
+test("a flag nobody knows asks nothing and ends with 1", async () => {
   let requests = 0;
   const fetch = liveService(() => (requests += 1));
   const { exitCode, stdout, stderr } = await startRun(runDrift, ["--out", "x"], { fetch });
-  expect({ exitCode, stdout, requests }).toEqual({ exitCode: 64, stdout: "", requests: 0 });
+  expect({ exitCode, stdout, requests }).toEqual({ exitCode: 1, stdout: "", requests: 0 });
   expect(stderr).toBe("Unknown option '--out'; no options are taken here.\n");
 });
 

@@ -39,7 +39,7 @@ const usage = `Usage: npm run drift -- [NAME...]
 Asks a real service, which costs money, and compares the shape of its answers (keys and types, not
 values) with the exchanges and the contract. Writes nothing. Gateway: AI_GATEWAY_API_KEY and
 EVALUATOR_BASE_URL; direct: EVALUATOR_DIRECT_API_KEY and EVALUATOR_DIRECT_BASE_URL. Exit code:
-0 no drift, 1 drift, 2 not run or not all answers could be compared, 64 mistyped,
+0 no drift, 1 drift, 2 not run or not all answers could be compared, 1 mistyped,
 130 interrupted.
 `;
 

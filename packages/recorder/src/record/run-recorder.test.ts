@@ -206,11 +206,11 @@ test.each<[string, string[], Parameters<typeof startRun>[2], string]>([
 test.each([
   ["with a flag nobody knows", ["--fast"], "Unknown option '--fast'"],
   ["with an empty folder name", ["--out", ""], "--out takes a folder"],
-])("%s nothing is asked and the exit code is 64", async (_when, argv, message) => {
+])("%s nothing is asked and the exit code is 1", async (_when, argv, message) => {
   let requests = 0;
   const fetch = liveService(() => (requests += 1));
   const { exitCode, stdout, stderr } = await startRun(runRecorder, argv, { fetch });
-  expect({ exitCode, stdout, requests }).toEqual({ exitCode: 64, stdout: "", requests: 0 });
+  expect({ exitCode, stdout, requests }).toEqual({ exitCode: 1, stdout: "", requests: 0 });
   expect(stderr).toContain(message);
 });
 

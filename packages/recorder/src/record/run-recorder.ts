@@ -93,5 +93,5 @@ export const usage = `Usage: npm run record -- [NAME...] [--out DIR] [--replace]
 
 Asks a real service, which costs money. Gateway: AI_GATEWAY_API_KEY and EVALUATOR_BASE_URL; direct:
 EVALUATOR_DIRECT_API_KEY and EVALUATOR_DIRECT_BASE_URL. Exit code: 0 all recorded, 1 some were not,
-2 not run, 64 mistyped, 130 interrupted.
+2 not run, 130 interrupted.
 `;

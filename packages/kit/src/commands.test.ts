@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { createCommand, decimal, Option, runCommand, wholeNumber, wordList } from "./commands.ts";
+import { UsageError } from "./errors.ts";
+import { createTestContext } from "./testing/index.ts";
+
+async function run(...words: string[]) {
+  const context = createTestContext();
+  const seen: unknown[] = [];
+  const program = createCommand("copy", { context, version: "1.2.3" });
+  program
+    .command("file")
+    .description("copy a file")
+    .argument("<file>", "the file")
+    .option("--journal <name>", "where to write")
+    .option("--raw", "as it is")
+    .addOption(new Option("--times <n>", "how often").argParser(wholeNumber({ min: 1, max: 9 })))
+    .addOption(new Option("--price <usd>", "price").argParser(decimal({ what: "US dollars" })))
+    .addOption(new Option("--fields <list>", "fields").argParser(wordList(["a", "b"])))
+    .addOption(new Option("--format <format>", "format").choices(["json", "csv"]))
+    .action((file, options) => {
+      seen.push(file, options);
+      context.exitCode = 2;
+    });
+  const exitCode = await runCommand(program, words, context);
+  return { exitCode, seen, stdout: context.printed.stdout };
+}
+
+test("a command gets its typed options, and its exit code is the program's", async () => {
+  const { exitCode, seen } = await run("file", "x", "--times", "3", "--fields", "b,a", "--raw");
+  expect(exitCode).toBe(2);
+  expect(seen).toEqual(["x", { times: 3, fields: ["a", "b"], raw: true }]);
+});
+
+test("--version and --help print to the context and end with 0", async () => {
+  expect(await run("--version")).toMatchObject({ exitCode: 0, stdout: "1.2.3\n" });
+  const { stdout } = await run("file", "--help");
+  expect(stdout).toContain("Usage: copy file [options] <file>");
+  expect(stdout).toContain('(choices: "json", "csv")');
+});
+
+test.each([
+  [["file"], "Missing required argument 'file'."],
+  [["file", "x", "--tims", "3"], "Unknown option '--tims' (Did you mean --times?)"],
+  [["flie"], "Unknown command 'flie' (Did you mean file?)"],
+  [["file", "x", "y"], "Too many arguments for 'file'. Expected 1 argument but got 2: x, y."],
+  [["file", "x", "--journal", "--raw"], "--journal needs a value: --journal <name>."],
+  [["file", "x", "--journal"], "Option '--journal <name>' argument missing."],
+  [
+    ["file", "x", "--times", "0"],
+    "Option '--times <n>' argument '0' is invalid. Use a whole number from 1 to 9, such as 2.",
+  ],
+  [
+    ["file", "x", "--price", "1e3"],
+    "Option '--price <usd>' argument '1e3' is invalid. Use US dollars from 0 up, such as 0.5.",
+  ],
+  [
+    ["file", "x", "--fields", "a,c"],
+    "Option '--fields <list>' argument 'a,c' is invalid. Use some of a, b, with commas between.",
+  ],
+  [
+    ["file", "x", "--format", "\u001B[31mxml"],
+    "Option '--format <format>' argument 'xml' is invalid. Allowed choices are json, csv.",
+  ],
+])("%j is refused", async (words, message) => {
+  await expect(run(...words)).rejects.toThrow(new UsageError(message));
+});
