@@ -18,8 +18,9 @@ import {
   printable,
   readPositionals,
   UsageError,
+  exitCodes,
 } from "evaluator-kit";
-import { type Command, endings } from "./command.ts";
+import type { Command } from "./command.ts";
 import { hashOfId } from "./files/labelled-ids.ts";
 import { readAnswers } from "./files/read-answers.ts";
 import { readArtifact } from "./files/read-artifact.ts";
@@ -64,7 +65,7 @@ async function check(words: readonly string[], context: CliContext): Promise<num
   const artifact = await readArtifact(name, context);
   if (artifact.thresholds.length === 0) {
     const problem = "The calibration holds no promised threshold, so there is nothing to check.";
-    throw new CliError(problem, { exitCode: endings.notEnoughLabels });
+    throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
   }
   const { last } = values;
   const table =
@@ -167,7 +168,7 @@ function checkAll(
 }
 
 function endingOf(checks: readonly ThresholdCheck[]): number {
-  if (checks.some(({ verdict }) => verdict === "broken")) return endings.broken;
+  if (checks.some(({ verdict }) => verdict === "broken")) return exitCodes.failed;
   const isSure = checks.every(({ verdict }) => verdict === "holds");
-  return isSure ? endings.holds : endings.notEnoughLabels;
+  return isSure ? exitCodes.done : exitCodes.notEnoughEvidence;
 }

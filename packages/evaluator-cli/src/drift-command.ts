@@ -12,8 +12,15 @@ import {
   type ReleaseComparison,
   toLabelledRows,
 } from "evaluator-calibration";
-import { CliError, type CliContext, parseWords, printable, UsageError } from "evaluator-kit";
-import { type Command, endings } from "./command.ts";
+import {
+  CliError,
+  type CliContext,
+  parseWords,
+  printable,
+  UsageError,
+  exitCodes,
+} from "evaluator-kit";
+import type { Command } from "./command.ts";
 import { readAnswers } from "./files/read-answers.ts";
 import { readArtifact } from "./files/read-artifact.ts";
 import { readRecords } from "./files/read-records.ts";
@@ -94,7 +101,7 @@ async function drift(words: readonly string[], context: CliContext): Promise<num
       ? `${JSON.stringify(comparisons, null, 2)}\n`
       : comparisons.map(describe).join("\n"),
   );
-  return comparisons.some(isBroken) ? endings.broken : endings.holds;
+  return comparisons.some(isBroken) ? exitCodes.failed : exitCodes.done;
 
   function joinOptions() {
     // One release may have answered records that the other has not.

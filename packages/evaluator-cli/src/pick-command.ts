@@ -9,8 +9,9 @@ import {
   toFileError,
   UsageError,
   writeWholeFile,
+  exitCodes,
 } from "evaluator-kit";
-import { type Command, endings } from "./command.ts";
+import type { Command } from "./command.ts";
 import { readAnswers } from "./files/read-answers.ts";
 import { nameSource } from "./sentences.ts";
 import { readAnswerNames, readSeed } from "./shared-arguments.ts";
@@ -79,7 +80,7 @@ async function pick(words: readonly string[], context: CliContext): Promise<numb
   context.stderr.write(
     `Drew ${picked.length} of ${column.ids.length} records; fill in truth, add labeler, and give the sheet to calibrate.\n`,
   );
-  return endings.holds;
+  return exitCodes.done;
 }
 
 function chooseColumn(

@@ -26,7 +26,7 @@ test.each([
 ])("the words %j mean nothing: %s", async (words, message) => {
   const folder = await folderWith(40);
   const { exitCode, stderr } = await run(folder, words);
-  expect(exitCode).toBe(2);
+  expect(exitCode).toBe(1);
   expect(stderr).toContain(message);
   expect(stderr).toMatch(/\nFor its options: evaluator(?: [a-z]+)? --help\n$/);
 });
@@ -63,7 +63,7 @@ test("--version tells the version of the package, and so does the emulator's", a
 test("the emulator starts, and what is wrong with its words is told as it was typed", async () => {
   const folder = await folderWith(1);
   const { exitCode, stderr } = await run(folder, ["emulator", "--tier", "gold"]);
-  expect(exitCode).toBe(2);
+  expect(exitCode).toBe(1);
   expect(stderr).toContain("\nFor its options: evaluator emulator --help\n");
   const interruption = new AbortController();
   const context = createTestContext({

@@ -5,8 +5,9 @@ import {
   packageVersion,
   toPrintablePath,
   UsageError,
+  exitCodes,
 } from "evaluator-kit";
-import { type Command, endings, toUsageFailure } from "./command.ts";
+import { type Command, toUsageFailure } from "./command.ts";
 
 /** A command as the list of them shows it. */
 interface ListedCommand {
@@ -80,7 +81,7 @@ const usage = [
   "  evaluator emulator --port 8787",
   "  evaluator mcp --max-cost 1",
   "",
-  "Ends with 0: holds. 1: broken, or bad input. 2: usage. 3: not enough labels.",
+  "Ends with 0: holds. 1: broken, or bad input. 3: not enough labels.",
 ].join("\n");
 
 /** Runs the command that was typed and returns its exit code. */
@@ -89,11 +90,11 @@ export async function runEvaluator(words: readonly string[], context: CliContext
   if (name === undefined) throw toUsageFailure(`No command was given; ${known}.`, "evaluator");
   if (name === "--help" || name === "-h" || name === "help") {
     context.stdout.write(`${usage}\n`);
-    return endings.holds;
+    return exitCodes.done;
   }
   if (name === "--version") {
     context.stdout.write(`${packageVersion(import.meta.url)}\n`);
-    return endings.holds;
+    return exitCodes.done;
   }
   const listed = commands.find((candidate) => candidate.name === name);
   if (listed === undefined) {
@@ -102,7 +103,7 @@ export async function runEvaluator(words: readonly string[], context: CliContext
   const command = await listed.load();
   if (asksForHelp(rest)) {
     context.stdout.write(`${command.usage.trimEnd()}\n${examplesOf(command)}`);
-    return endings.holds;
+    return exitCodes.done;
   }
   try {
     return await command.run(rest, context);

@@ -6,8 +6,15 @@ import {
   questionHash,
   type QuestionReport,
 } from "evaluator-calibration";
-import { type CliContext, CliError, printable, toPrintablePath, UsageError } from "evaluator-kit";
-import { type Command, endings } from "../command.ts";
+import {
+  type CliContext,
+  CliError,
+  printable,
+  toPrintablePath,
+  UsageError,
+  exitCodes,
+} from "evaluator-kit";
+import type { Command } from "../command.ts";
 import { readQuestionsFile } from "../engines/asked-questions.ts";
 import { readAnswers } from "../files/read-answers.ts";
 import { readRecords } from "../files/read-records.ts";
@@ -57,7 +64,7 @@ async function calibrate(options: CalibrateArguments, context: CliContext): Prom
   const input = { answers, join: labels, labelsFile };
   const report = buildReport(input, options);
   if (report.reports.length === 0) {
-    throw new CliError(describeEmptyJoin(report), { exitCode: endings.notEnoughLabels });
+    throw new CliError(describeEmptyJoin(report), { exitCode: exitCodes.notEnoughEvidence });
   }
   checkActions(report, options);
   const { files, note } = filesOf(report, toArtifact(report, input, asked));
@@ -124,11 +131,11 @@ function describeEmptyJoin({ join }: CalibrationReport): string {
 }
 
 function endingOf({ reports }: CalibrationReport, { isRequired }: CalibrateArguments): number {
-  if (!isRequired) return endings.holds;
+  if (!isRequired) return exitCodes.done;
   const isPromised = reports.every(({ actions }) =>
     actions.some(({ promised }) => promised !== null),
   );
-  return isPromised ? endings.holds : endings.notEnoughLabels;
+  return isPromised ? exitCodes.done : exitCodes.notEnoughEvidence;
 }
 
 /** Returns what is kept of a report, each file with its content, and a word about what is not. */

@@ -17,7 +17,7 @@ each is worth on your labels, how long it takes and what it costs. Every answer 
 DIR/answers.sqlite: the same command again asks only for what is missing.
 LABELS   as for calibrate; without them the page shows agreement alone. A label may hold the state
 Ends with 0: compared (with --margin: all are as good as the first). 1: bad input, no answers, or
-one is worse by more than the margin. 2: usage. 3: the labels are too few to say.
+one is worse by more than the margin. 3: the labels are too few to say.
 
   --states FILE      a triage journal (.triage.sqlite), or records { id, state }; where there is no
                      state, the other fields are it [the labels' own field state]

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { type CliContext, CliError, printable } from "evaluator-kit";
-import { type Command, endings } from "../command.ts";
+import { type CliContext, CliError, printable, exitCodes } from "evaluator-kit";
+import type { Command } from "../command.ts";
 import { readEngine } from "../engines/engine.ts";
 import { describeWritten, makeFolder, writeReport } from "../files/write-report.ts";
 import { comparisonPage } from "./comparison-page.ts";
@@ -70,10 +70,10 @@ async function askAll(
 }
 
 function endingOf({ questions, margin }: Comparison): number {
-  if (margin === null) return endings.holds;
+  if (margin === null) return exitCodes.done;
   const judgements = new Set(
     questions.flatMap(({ engines }) => engines.map(({ judgement }) => judgement)),
   );
-  if (judgements.has("worse")) return endings.broken;
-  return judgements.has("not shown") ? endings.notEnoughLabels : endings.holds;
+  if (judgements.has("worse")) return exitCodes.failed;
+  return judgements.has("not shown") ? exitCodes.notEnoughEvidence : exitCodes.done;
 }

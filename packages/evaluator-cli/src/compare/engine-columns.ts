@@ -17,9 +17,8 @@ import {
   toLabelledRows,
 } from "evaluator-calibration";
 import type { Question } from "evaluator-client";
-import { CliError, printable } from "evaluator-kit";
+import { CliError, printable, exitCodes } from "evaluator-kit";
 import { nameSource } from "../sentences.ts";
-import { endings } from "../command.ts";
 import type { AskedEngine } from "./ask-engines.ts";
 import type { CompareArguments } from "./compare-arguments.ts";
 import type { Asked } from "./read-asked.ts";
@@ -147,6 +146,6 @@ function fitTo(question: string, rows: LabelledRows | null, seed: number): Recal
   const wanted = `${LEAST_FITTED} labels there, of yes/no questions ${LEAST_FITTED_OF_EACH} of each side`;
   const what = printable`--calibrated fits on one half of the labels and takes ${wanted}; ${question} has ${String(n)}.`;
   throw new CliError(`${what} Label more, or compare without --calibrated.`, {
-    exitCode: endings.notEnoughLabels,
+    exitCode: exitCodes.notEnoughEvidence,
   });
 }

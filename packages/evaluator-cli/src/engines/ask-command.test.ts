@@ -145,13 +145,13 @@ test("a tokenizer that splits the labels is named", async () => {
 });
 
 test.each([
-  [[], 2, "No question was given"],
-  [["--choice", "Which?"], 2, 'A question is typed as --choice "What kind is it?" receipt,other'],
-  [["--choice", "Which?", "a,a"], 2, "names an option twice"],
-  [["--boolean", "So?", "--engine", "smoke=http://127.0.0.1:1"], 2, "an engine is one of"],
-  [["--boolean", "So?", "--engine", "decisions=http://127.0.0.1:1"], 2, "EVALUATOR_MODEL_ID"],
-  [["--boolean", "So?", "--engine", "gateway,key=NOT_SET"], 2, "NOT_SET names an environment"],
-  [["--boolean", "So?", "--engine", "gateway,kee=A"], 2, "key, price, debias, server"],
+  [[], 1, "No question was given"],
+  [["--choice", "Which?"], 1, 'A question is typed as --choice "What kind is it?" receipt,other'],
+  [["--choice", "Which?", "a,a"], 1, "names an option twice"],
+  [["--boolean", "So?", "--engine", "smoke=http://127.0.0.1:1"], 1, "an engine is one of"],
+  [["--boolean", "So?", "--engine", "decisions=http://127.0.0.1:1"], 1, "EVALUATOR_MODEL_ID"],
+  [["--boolean", "So?", "--engine", "gateway,key=NOT_SET"], 1, "NOT_SET names an environment"],
+  [["--boolean", "So?", "--engine", "gateway,kee=A"], 1, "key, price, debias, server"],
   [["--boolean", "So?", "--questions", "state.json"], 1, "state.json cannot be used:"],
   [["--boolean", "So?", "--questions", "none.json"], 1, "no such file"],
 ])("the words %j end with %i: %s", async (words, expected, message) => {

@@ -10,8 +10,9 @@ import {
   toPrintablePath,
   UsageError,
   readTextFile,
+  exitCodes,
 } from "evaluator-kit";
-import { type Command, endings } from "../command.ts";
+import type { Command } from "../command.ts";
 import { readQuestionsFile, takeQuestions } from "./asked-questions.ts";
 import {
   emulatedBasis,
@@ -28,7 +29,7 @@ Usage: evaluator ask --state FILE|- --boolean TEXT [--choice TEXT A,B,C] [--scor
 
 Asks typed questions about one state and prints the probability of every answer. A question may be
 given again; an option may be name=description.
-Ends with 0: answered. 1: no answer, or bad input. 2: usage.
+Ends with 0: answered. 1: no answer, or bad input.
 
   --state FILE|-     JSON or text; - reads what is piped in
   --questions FILE   a JSON object of id to { type, instructions, criteria }
@@ -75,7 +76,7 @@ async function ask(words: readonly string[], context: CliContext): Promise<numbe
   const { headers: _, raw: _raw, ...kept } = evaluation;
   const text = values.json ? JSON.stringify(kept, null, 2) : describe(evaluation, engine);
   context.stdout.write(`${text}\n`);
-  return endings.holds;
+  return exitCodes.done;
 }
 
 function join(read: Questions, typed: Questions): Questions {

@@ -98,6 +98,6 @@ test.each([
   [["http://127.0.0.1:1", "--key", "NOT_SET"], "NOT_SET names an environment variable"],
 ])("the words %j mean nothing", async (words, message) => {
   const { exitCode, stderr } = await examine(...words);
-  expect(exitCode).toBe(2);
+  expect(exitCode).toBe(1);
   expect(stderr).toContain(message);
 });

@@ -5,9 +5,10 @@ import {
   printable,
   readPositionals,
   UsageError,
+  exitCodes,
 } from "evaluator-kit";
 import { apiKeyVariables } from "evaluator-client";
-import { type Command, endings } from "../command.ts";
+import type { Command } from "../command.ts";
 import {
   listModels,
   type LogprobsProbe,
@@ -24,7 +25,7 @@ Says what a server can do for typed questions: native routes, log-probabilities 
 it lists, its tokenizer, whether it thinks first, how much of the probability the labels hold, and
 how long a call takes. Ends with the lines to paste, or with what to change on the server. It asks
 two questions about one sentence, about twenty short calls in all.
-Ends with 0: it can be used. 1: not as it is. 2: usage.
+Ends with 0: it can be used. 1: not as it is.
 
   --model MODEL    the model's name there [the first that it lists]
   --key VARIABLE   the environment variable with its key [${apiKeyVariables.logprobs}, if set]
@@ -75,7 +76,7 @@ async function examine(words: readonly string[], context: CliContext): Promise<n
   const json = { url: baseUrl, model, models, systemone, decisions, logprobs, paste };
   const text = values.json ? JSON.stringify(json, null, 2) : describe(findings, paste);
   context.stdout.write(`${text}\n`);
-  return paste === null ? endings.broken : endings.holds;
+  return paste === null ? exitCodes.failed : exitCodes.done;
 }
 
 function readUrl(typed: string): string {

@@ -13,8 +13,9 @@ import {
   readPositionals,
   readWholeNumber,
   UsageError,
+  exitCodes,
 } from "evaluator-kit";
-import { type Command, endings } from "../command.ts";
+import type { Command } from "../command.ts";
 import { type Engine, engineUsage, evaluatorOf, readEngine } from "../engines/engine.ts";
 import { serveMcp } from "./mcp-http.ts";
 import { createMcpServer, type ToolContext } from "./mcp-tools.ts";
@@ -73,7 +74,7 @@ async function serve(words: readonly string[], context: CliContext): Promise<num
   const create = () => createMcpServer(tools);
   if (port === null) await serveStdio(create, context);
   else await serveHttp(create, port, context);
-  return endings.holds;
+  return exitCodes.done;
 }
 
 interface Limits {
