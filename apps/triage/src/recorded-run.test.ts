@@ -14,7 +14,7 @@ test("a whole run over recorded exchanges: requests, table, results, and nothing
   const names = situations.map((name) => `gateway/${name}`);
   const network = await replayExchanges([...names, "gateway/models-listed"]);
   const states = await Promise.all(situations.map(stateOf));
-  const mails = states.map((state, index) => ({ id: `m-${index}`, ...state }));
+  const mails = states.map((state, index) => Object.assign({ id: `m-${index}` }, state));
   const cwd = await folderWith(mails);
   const env = { AI_GATEWAY_API_KEY: "any", TRIAGE_USER_NAME: "the user" };
   const services = { cwd, env, openTransport, openCatalog };
