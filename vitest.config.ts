@@ -7,9 +7,9 @@ Object.assign(env, compileCache);
 
 export default defineConfig({
   test: {
-    include: ["{packages,apps}/*/src/**/*.test.ts", "fixtures/src/**/*.test.ts", "tests/*.test.ts"],
+    include: ["{packages,apps}/*/src/**/*.test.ts", "tests/*.test.ts"],
     globalSetup: ["evaluator-kit/unpack-browser"],
-    setupFiles: ["evaluator-fixtures/vitest-setup"],
+    setupFiles: ["evaluator-client/vitest-setup"],
     // Each worker loads all modules anew, and starts a browser of its own; what tests wait for is
     // filled by the workspaces that run beside. Only triage has two, as it has the most to do and
     // would end last.

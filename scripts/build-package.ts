@@ -189,7 +189,7 @@ await compile([
   ...inlined.map(({ path, entries, name }) => {
     return {
       folder: path,
-      entries: [...entries.values()],
+      entries: [...entries.values()].filter((entry) => entry.endsWith(".ts")),
       outDir: join(out, "private", name, "src"),
     };
   }),

@@ -65,7 +65,7 @@ function addImports(folder: string, imported: Set<string>): void {
   }
 }
 
-const specifierPattern = /(\bfrom |\bimport\(|\bimport )"([^"\n]+)"/g;
+const specifierPattern = /(\bfrom |\bimport\(|\bimport\.meta\.resolve\(|\bimport )"([^"\n]+)"/g;
 
 /** Makes what was compiled import the private packages from beside it. */
 export async function inlinePrivate(

@@ -81,7 +81,8 @@ function importsOf(folder: string): string[] {
 }
 
 // The lines of doc comments begin with a star.
-const importPattern = /^(?! *\*).*(?:\bfrom|\bimport\(|\bimport) ?"evaluator-([\w-]+)/gm;
+const importPattern =
+  /^(?! *\*).*(?:\bfrom |\bimport\(|\bimport |\bresolve\()"evaluator-([\w-]+)/gm;
 
 // The doc comment that ends right above, if any, and the name.
 const exportedFunction =

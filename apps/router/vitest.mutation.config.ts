@@ -6,7 +6,7 @@ export default defineConfig({
     include: ["src/{prices,records,report}/**/*.test.ts"],
     exclude: ["src/report/main.test.ts"],
     isolate: false,
-    setupFiles: ["evaluator-fixtures/vitest-setup"],
+    setupFiles: ["evaluator-client/vitest-setup"],
     restoreMocks: true,
     unstubEnvs: true,
   },

@@ -10,7 +10,7 @@ export default defineConfig({
     ],
     exclude: ["src/pacing/simulation.test.ts", "src/transports/{contract,emulator}.test.ts"],
     isolate: false,
-    setupFiles: ["evaluator-fixtures/vitest-setup"],
+    setupFiles: ["evaluator-client/vitest-setup"],
     restoreMocks: true,
     unstubEnvs: true,
   },

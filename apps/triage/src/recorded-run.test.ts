@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { replayExchanges } from "evaluator-fixtures/network";
+import { replayExchanges } from "evaluator-client/replay-exchanges";
 import { expect, test } from "vitest";
 import { openCatalog, openTransport } from "./service.ts";
 import { folderWith, readResults, startTriage } from "./testing/start-triage.ts";

@@ -1,6 +1,6 @@
-import { loadExchanges } from "evaluator-fixtures";
 import { expect, test } from "vitest";
 import { createEmulator } from "./create-emulator.ts";
+import { loadExchanges } from "./recordings.ts";
 import {
   evaluationHeaders,
   post,

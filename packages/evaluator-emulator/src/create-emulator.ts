@@ -1,5 +1,4 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Exchange, loadExchanges } from "evaluator-fixtures";
 import { Hono } from "hono";
 import { createAccountBook, type KeySetup, type Tier } from "./accounts.ts";
 import { answerRequest, type Printing } from "./answers/answer-request.ts";
@@ -14,7 +13,7 @@ import { checkFaults, type Fault } from "./faults/fault.ts";
 import { playFaults, type Sleep } from "./faults/play-faults.ts";
 import { gatewayRoutes } from "./gateway/gateway-routes.ts";
 import { createGenerationLog } from "./generations.ts";
-import { recordedAnswers } from "./recordings.ts";
+import { type Exchange, loadExchanges, recordedAnswers } from "./recordings.ts";
 import { createRequestLog, logRequests } from "./request-log.ts";
 import { ruleAnswers } from "./rules/rule-answers.ts";
 import { checkRules, type Rule } from "./rules/rule.ts";
@@ -37,7 +36,7 @@ export interface EmulatorOptions {
    * @default any key at the gateway, none needed at the vendor
    */
   readonly keys?: readonly (string | KeySetup)[];
-  /** Exchanges whose answers come first. @default those of `evaluator-fixtures` */
+  /** Exchanges whose answers come first. @default those that come with the emulator */
   readonly exchanges?: readonly Exchange[];
   /** Answers that come after recorded exchanges and before the judge's. @default none */
   readonly rules?: readonly Rule[];

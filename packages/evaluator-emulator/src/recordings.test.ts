@@ -1,6 +1,6 @@
-import type { Exchange } from "evaluator-fixtures";
 import { expect, test } from "vitest";
 import { createEmulator } from "./create-emulator.ts";
+import type { Exchange } from "./recordings.ts";
 import { evaluationHeaders, post, postEvaluation, postSystemOne } from "./testing/requests.ts";
 
 const choice = { type: "choice", instructions: "Which?", criteria: { nano: "a", fast: null } };

@@ -1,12 +1,47 @@
-import type { Content } from "./questions/content.ts";
-import type { Exchange } from "evaluator-fixtures";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { printAgain, printedDecimals } from "./answers/print-answer.ts";
 import type { AnswerSource, JudgedAnswer, Judgement } from "./answers/judgement.ts";
 import { parseGatewayInput } from "./gateway/gateway-input.ts";
 import { canonicalJson, isJsonRecord, mapRecord, recordOf } from "./json.ts";
+import type { Content } from "./questions/content.ts";
 import type { EvaluationInput } from "./questions/question.ts";
 import { parseVendorInput } from "./vendor/vendor-input.ts";
+
+/** A recorded request and its response. */
+export interface Exchange {
+  /** The path of its file without `.json`, such as `gateway/rate-limited`. */
+  readonly name: string;
+  readonly description?: string;
+  readonly provenance?: object;
+  readonly request: {
+    readonly method: string;
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+  };
+  readonly response: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: unknown;
+  };
+}
+
+/** Reads the exchanges that come with the emulator, sorted by name. */
+export function loadExchanges(): Exchange[] {
+  const folder = fileURLToPath(import.meta.resolve("evaluator-fixtures/exchanges"));
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => file.slice(0, -".json".length).split(sep).join("/"))
+    .toSorted()
+    .map((name) => {
+      const text = readFileSync(join(folder, `${name}.json`), "utf8");
+      const { request, response } = JSON.parse(text) as Exchange;
+      return { name, request, response };
+    });
+}
 
 const readers: readonly [
   pathEnd: string,

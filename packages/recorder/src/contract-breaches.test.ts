@@ -4,15 +4,15 @@ import {
   evaluationResponseSchema,
   scoreAnswerSchema,
 } from "evaluator-client";
-import { pathText } from "evaluator-exchanges";
-import { loadExchanges } from "evaluator-fixtures";
+import { loadFixtures } from "evaluator-client/replay-exchanges";
+import { pathText } from "evaluator-client/testing";
 import { expect, test } from "vitest";
 import { contractBreaches } from "./contract-breaches.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- each row reaches into a body of another form
 type Body = any;
 
-const exchanges = loadExchanges();
+const exchanges = loadFixtures();
 
 async function breachesOf(name: string, change: (body: Body) => void): Promise<string[]> {
   const exchange = exchanges.find((exchange) => exchange.name === name);

@@ -8,7 +8,7 @@ import {
   InvalidResponseError,
   RefusalError,
 } from "evaluator-client";
-import type { Exchange } from "evaluator-exchanges";
+import type { Exchange } from "evaluator-client/testing";
 import { z } from "zod";
 import { extend, safeParse } from "zod/mini";
 

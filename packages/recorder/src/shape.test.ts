@@ -1,4 +1,4 @@
-import { pathText } from "evaluator-exchanges";
+import { pathText } from "evaluator-client/testing";
 import { expect, test } from "vitest";
 import { compareShapes } from "./shape.ts";
 

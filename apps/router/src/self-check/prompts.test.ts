@@ -1,12 +1,11 @@
 import { createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
-import { loadExchanges } from "evaluator-fixtures";
 import { expect, test } from "vitest";
 import { tierQuestions } from "../tier-question.ts";
 import { selfCheckPrompts } from "./prompts.ts";
 
 test.each(selfCheckPrompts)("$kind is answered by a recording", async ({ message }) => {
-  const emulator = createEmulator({ exchanges: loadExchanges() });
+  const emulator = createEmulator();
   const bases: (string | null)[] = [];
   const transport = gatewayTransport({
     apiKey: "local",

@@ -5,7 +5,7 @@ import {
   type Experimental_DecisionQuestion as DecisionQuestion,
   type Experimental_DecisionState as DecisionState,
 } from "ai";
-import { replayExchanges } from "evaluator-fixtures/network";
+import { replayExchanges } from "../testing/replay-exchanges.ts";
 import { beforeAll, expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { InvalidRequestError } from "../errors.ts";

@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { replayExchanges } from "evaluator-fixtures/network";
+import { replayExchanges } from "../testing/replay-exchanges.ts";
 import { expect, test } from "vitest";
 import { answeringCatalog, catalogKey } from "../testing/answering-catalog.ts";
 import { type CatalogOptions, createCatalog } from "./create-catalog.ts";

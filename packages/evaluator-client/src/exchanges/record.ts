@@ -1,20 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  emulatorHeader,
-  type Exchange,
-  findKey,
-  findLeak,
-  findSecretIn,
-  isSecretHeader,
-  keepHeaders,
-  modelOf,
-  requestDigest,
-  scrubResponse,
-} from "evaluator-exchanges";
 import type { Fetch } from "../http/http-client.ts";
 import type { Transport } from "../transports/transport.ts";
+import { type Exchange, isSecretHeader } from "./exchange.ts";
 import { RecordingError } from "./exchange-errors.ts";
 import {
   type AskedRequest,
@@ -25,6 +14,10 @@ import {
   redactTexts,
   toResponse,
 } from "./exchange-folder.ts";
+import { findKey, findLeak } from "./find-key.ts";
+import { emulatorHeader, keepHeaders, modelOf, scrubResponse } from "./recording.ts";
+import { requestDigest } from "./request-match.ts";
+import { findSecretIn } from "./secrets-in-json.ts";
 
 // What is shorter, such as the "local" of an emulator, is no secret and stands in texts by chance.
 const shortestKey = 8;

@@ -1,14 +1,8 @@
 import { existsSync } from "node:fs";
-import {
-  keyText,
-  loadExchanges,
-  openReplayLedger,
-  type ReplayLedger,
-  requestDigest,
-} from "evaluator-exchanges";
 import { ConfigurationError, EvaluatorError } from "../errors.ts";
 import { isRecord } from "../questions/json.ts";
 import type { Transport } from "../transports/transport.ts";
+import { loadExchanges } from "./exchange.ts";
 import { MissingExchangeError } from "./exchange-errors.ts";
 import {
   type AskedRequest,
@@ -18,6 +12,9 @@ import {
   readExchangeOptions,
   toResponse,
 } from "./exchange-folder.ts";
+import { openReplayLedger, type ReplayLedger } from "./replay-ledger.ts";
+import { requestDigest } from "./request-match.ts";
+import { keyText } from "./secrets-in-json.ts";
 
 /** How recorded exchanges are replayed: as they were recorded. */
 export type ReplayOptions = ExchangeOptions;

@@ -1,4 +1,4 @@
-import { replayExchanges } from "evaluator-fixtures/network";
+import { replayExchanges } from "../testing/replay-exchanges.ts";
 import { describe, expect, test } from "vitest";
 import { directBody, gatewayBody } from "../testing/email-evaluation.ts";
 import { plannedExchange, plannedOrigin } from "../testing/planned-exchange.ts";

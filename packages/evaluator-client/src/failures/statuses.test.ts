@@ -1,5 +1,4 @@
-import { loadExchanges } from "evaluator-fixtures";
-import { replayExchanges } from "evaluator-fixtures/network";
+import { loadFixtures, replayExchanges } from "../testing/replay-exchanges.ts";
 import { describe, expect, test } from "vitest";
 import { plannedExchange, plannedOrigin, type ServiceName } from "../testing/planned-exchange.ts";
 import {
@@ -89,7 +88,7 @@ test.each([
   ["free-tier-rate-limited", "GatewayRateLimitError", 3],
   ["free-tier-no-access", "AuthenticationError", 1],
 ])("the gateway's %s is a %s that paid credits remove", async (situation, name, attempts) => {
-  const recorded = loadExchanges().find((exchange) => exchange.name === `gateway/${situation}`);
+  const recorded = loadFixtures().find((exchange) => exchange.name === `gateway/${situation}`);
   const { status = 0, body } = recorded?.response ?? {};
   const exchange = plannedExchange("gateway", { status, body });
   const network = await replayExchanges([exchange], { times: attempts });

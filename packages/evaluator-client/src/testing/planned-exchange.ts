@@ -1,4 +1,4 @@
-import type { Exchange } from "evaluator-fixtures";
+import type { Exchange } from "../exchanges/exchange.ts";
 import { systemClock } from "../clock.ts";
 import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
 import { oneReading, privateRequest } from "./private-call.ts";

@@ -1,5 +1,5 @@
-import { type Exchange, loadExchanges } from "evaluator-fixtures";
-import { replayExchanges } from "evaluator-fixtures/network";
+import type { Exchange } from "../exchanges/exchange.ts";
+import { loadFixtures, replayExchanges } from "../testing/replay-exchanges.ts";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { AuthenticationError, RateLimitError, StatusError } from "../errors.ts";
@@ -14,7 +14,7 @@ const transports = {
   direct: () => directTransport({ apiKey: "a-vendor-key", env: {} }),
 };
 
-const exchanges = loadExchanges();
+const exchanges = loadFixtures();
 const names = new Set(exchanges.map(({ name }) => name));
 const situations = [...names]
   .filter((name) => name.startsWith("gateway/"))

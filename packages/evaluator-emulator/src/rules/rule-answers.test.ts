@@ -106,7 +106,7 @@ test.each([
 });
 
 test("a recorded exchange comes before a rule", async () => {
-  const { loadExchanges } = await import("evaluator-fixtures");
+  const { loadExchanges } = await import("../recordings.ts");
   const exchange = loadExchanges().find(({ name }) => name === "direct/greeting-routes-to-nano");
   if (exchange === undefined) throw new Error("The fixtures lack the greeting.");
   const emulator = createEmulator({ rules: [{ answers: { tier: { frontier: 1 } } }] });

@@ -2,7 +2,7 @@ import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { createEmulator } from "evaluator-emulator";
-import { exchangesFolder } from "evaluator-fixtures";
+import { exchangesFolder } from "../live/live-context.ts";
 import { expect, test } from "vitest";
 import { liveService } from "../testing/live-service.ts";
 import { startRun, testKeys } from "../testing/start-run.ts";

@@ -1,5 +1,5 @@
 import { parseWords, type ProgramOptions } from "evaluator-kit";
-import { type Exchange, pathText } from "evaluator-exchanges";
+import { type Exchange, pathText } from "evaluator-client/testing";
 import { contractBreaches } from "../contract-breaches.ts";
 import { askEach, readAnswer } from "../live/ask.ts";
 import { chooseCalls, type LiveCall } from "../live/choose-calls.ts";

@@ -5,7 +5,7 @@ import {
   findLeak,
   keepHeaders,
   type LiveReply,
-} from "evaluator-exchanges";
+} from "evaluator-client/testing";
 import { z } from "zod";
 import type { LiveCall } from "./choose-calls.ts";
 import { type LiveContext, UnusableAnswerError } from "./live-context.ts";

@@ -1,4 +1,4 @@
-import { type Exchange, loadExchanges } from "evaluator-fixtures";
+import { type Exchange, loadExchanges } from "evaluator-client/testing";
 import { NotRunError } from "./live-context.ts";
 import { exchangeUrl, keyVariables, type LiveServices } from "./live-services.ts";
 

@@ -1,5 +1,8 @@
+import { fileURLToPath } from "node:url";
 import { CliError, type CliContext } from "evaluator-kit";
-import { exchangesFolder } from "evaluator-fixtures";
+
+/** The folder of the recorded exchanges in `fixtures`. */
+export const exchangesFolder = fileURLToPath(import.meta.resolve("evaluator-fixtures/exchanges"));
 
 /** What a run that asks a live service takes from the machine it is on. */
 export interface LiveContext extends CliContext {

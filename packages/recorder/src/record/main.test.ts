@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
-import { loadExchanges } from "evaluator-fixtures";
+import { loadExchanges } from "evaluator-client/testing";
 import { expect, onTestFinished, test } from "vitest";
 import type { LiveContext } from "../live/live-context.ts";
 import { runProgram } from "../testing/run-program.ts";

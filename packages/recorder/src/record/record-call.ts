@@ -7,7 +7,7 @@ import {
   modelOf,
   pathText,
   scrubResponse,
-} from "evaluator-exchanges";
+} from "evaluator-client/testing";
 import { contractBreaches } from "../contract-breaches.ts";
 import { readAnswer } from "../live/ask.ts";
 import type { LiveCall } from "../live/choose-calls.ts";

@@ -2,9 +2,10 @@ import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { createEmulator } from "evaluator-emulator";
-import { findSecrets } from "evaluator-exchanges";
-import { type Exchange, exchangesFolder, loadExchanges } from "evaluator-fixtures";
+import { loadFixtures } from "evaluator-client/replay-exchanges";
+import { type Exchange, findSecrets, loadExchanges } from "evaluator-client/testing";
 import { expect, test } from "vitest";
+import { exchangesFolder } from "../live/live-context.ts";
 import { liveService } from "../testing/live-service.ts";
 import { recordInto } from "../testing/record-into.ts";
 import { startRun, testKeys } from "../testing/start-run.ts";
@@ -20,7 +21,7 @@ async function copyOfExchanges(): Promise<string> {
 }
 
 function originalOf(name: string): Exchange {
-  const exchange = loadExchanges().find((exchange) => exchange.name === name);
+  const exchange = loadFixtures().find((exchange) => exchange.name === name);
   if (exchange === undefined) throw new Error(`There is no ${name}.`);
   return exchange;
 }
@@ -28,7 +29,7 @@ function originalOf(name: string): Exchange {
 test("every successful evaluation is recorded, as files that load and hold no secret", async () => {
   const { exitCode, stdout, stderr, folder } = await recordInto([]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-  const expected = loadExchanges().filter(
+  const expected = loadFixtures().filter(
     ({ request, response }) => request.method === "POST" && response.status < 300,
   );
   const recorded = loadExchanges(folder);
@@ -148,11 +149,11 @@ test("what the emulator says of itself is kept, and keeps it out of the exchange
     exitCode: 1,
     stderr: expect.stringContaining("the emulator answered, which is no live service"),
   });
-  expect(loadExchanges(exchangesFolder)).toEqual(loadExchanges());
+  expect(loadExchanges(exchangesFolder)).toEqual(loadFixtures());
 });
 
 test("no exchange of this package comes from the emulator", () => {
-  const headers = loadExchanges().flatMap(({ response }) => Object.keys(response.headers));
+  const headers = loadFixtures().flatMap(({ response }) => Object.keys(response.headers));
   expect(headers).not.toContain("x-evaluator-emulator");
 });
 

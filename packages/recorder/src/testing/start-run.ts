@@ -1,7 +1,6 @@
 import { systemClock, runToExitCode } from "evaluator-kit";
 import { createTestContext } from "evaluator-kit/testing";
-import { exchangesFolder } from "evaluator-fixtures";
-import type { LiveContext } from "../live/live-context.ts";
+import { exchangesFolder, type LiveContext } from "../live/live-context.ts";
 import { liveService } from "./live-service.ts";
 
 /** How a run ended and what it printed. */

@@ -1,4 +1,4 @@
-import { loadExchanges } from "evaluator-fixtures";
+import { loadFixtures } from "../../testing/replay-exchanges.ts";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
 import { AuthenticationError, RateLimitError, StatusError } from "../../errors.ts";
@@ -9,7 +9,7 @@ import { type Opinion, ownServer, playChat } from "../../testing/played-chat.ts"
 import { gatewayTransport } from "../gateway/gateway-transport.ts";
 import { logprobsTransport } from "./logprobs-transport.ts";
 
-const exchanges = loadExchanges().filter(({ name }) => name.startsWith("gateway/"));
+const exchanges = loadFixtures().filter(({ name }) => name.startsWith("gateway/"));
 const answered = exchanges.filter(
   ({ request, response }) =>
     response.status === 200 &&

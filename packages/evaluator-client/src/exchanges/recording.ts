@@ -1,7 +1,5 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import type { Exchange } from "./exchange.ts";
-
-type Response = Exchange["response"];
 
 /** Marks an answer of the emulator, which is no live service. */
 export const emulatorHeader = "x-evaluator-emulator";
@@ -26,32 +24,31 @@ export function keepHeaders(headers: Headers): Record<string, string> {
   );
 }
 
-const answeredSchema = z.object({ model: z.string().min(1) }).transform(({ model }) => model);
-const routedSchema = z
-  .object({
-    providerMetadata: z.object({
-      gateway: z.object({ routing: z.object({ canonicalSlug: z.string().min(1) }) }),
-    }),
-  })
-  .transform(({ providerMetadata }) => providerMetadata.gateway.routing.canonicalSlug);
+const someText = z.string().check(z.minLength(1));
+const answeredSchema = z.object({ model: someText });
+const routedSchema = z.object({
+  providerMetadata: z.object({
+    gateway: z.object({ routing: z.object({ canonicalSlug: someText }) }),
+  }),
+});
 
 /**
  * Returns the model that answered, else the one that was asked for (contract sections 2.5 and 2.6).
  */
 export function modelOf(
   request: Pick<Exchange["request"], "headers" | "body">,
-  { body }: Response,
+  { body }: Exchange["response"],
 ): string {
   return (
-    answeredSchema.safeParse(body).data ??
-    routedSchema.safeParse(body).data ??
+    answeredSchema.safeParse(body).data?.model ??
+    routedSchema.safeParse(body).data?.providerMetadata.gateway.routing.canonicalSlug ??
     request.headers["ai-model-id"] ??
-    answeredSchema.safeParse(request.body).data ??
+    answeredSchema.safeParse(request.body).data?.model ??
     "unknown"
   );
 }
 
-type Json = Response["body"];
+type Json = Exchange["response"]["body"];
 
 const serviceId = /\b(gen|req)_[0-9A-Za-z-]{8,}/g;
 const idKey =
@@ -61,7 +58,11 @@ const idKey =
  * Replaces the ids that tie a response to an account's logs by counted ones, such as
  * `gen_recorded0001`; the same id by the same one. Answers hold none, and may look like one.
  */
-export function scrubResponse({ status, headers, body }: Response): Response {
+export function scrubResponse({
+  status,
+  headers,
+  body,
+}: Exchange["response"]): Exchange["response"] {
   const rename = createRenaming();
   const scrubText = (text: string, key: string) =>
     idKey.test(key) ? rename(text) : text.replace(serviceId, rename);

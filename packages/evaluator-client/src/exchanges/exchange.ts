@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
-import { z } from "zod";
+import * as z from "zod/mini";
 
 /** Returns whether a header, by its lower-case name, may carry a key, a password or a session. */
 export function isSecretHeader(name: string): boolean {
@@ -23,13 +23,14 @@ const headersSchema = z.record(
   },
 );
 
+const someText = z.string().check(z.minLength(1));
 // Where an exchange comes from: written from the contract, or recorded from a live service.
 const provenanceSchema = z.discriminatedUnion("source", [
-  z.strictObject({ source: z.literal("contract"), section: z.string().min(1) }),
+  z.strictObject({ source: z.literal("contract"), section: someText }),
   z.strictObject({
     source: z.literal("live"),
     recordedAt: z.iso.date(),
-    model: z.string().min(1),
+    model: someText,
   }),
 ]);
 
@@ -39,17 +40,17 @@ const parsedJson = z.custom<z.core.util.JSONType>((value) => value !== undefined
 });
 
 /** One exchange file: a request, the response to it, and where both come from. */
-export const exchangeSchema = z.strictObject({
-  description: z.string().min(1),
+const exchangeSchema = z.strictObject({
+  description: someText,
   provenance: provenanceSchema,
   request: z.strictObject({
     method: z.enum(["GET", "POST"]),
-    path: z.string().startsWith("/"),
+    path: z.string().check(z.startsWith("/")),
     headers: headersSchema,
-    body: parsedJson.optional(),
+    body: z.optional(parsedJson),
   }),
   response: z.strictObject({
-    status: z.int().min(200).max(599),
+    status: z.int().check(z.gte(200), z.lte(599)),
     headers: headersSchema,
     body: parsedJson,
   }),
