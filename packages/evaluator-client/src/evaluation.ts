@@ -4,10 +4,9 @@ import {
   type AnswersFor,
   answerSchema,
   type ConfidenceFor,
-  type Rounding,
-  roundingSchema,
-} from "./questions/answer.ts";
-import type { Questions } from "./questions/question.ts";
+  type Questions,
+} from "./questions/kinds.ts";
+import { type Rounding, roundingSchema } from "./questions/kinds/kind.ts";
 import { recordOf } from "./questions/json.ts";
 
 /** Tokens of one evaluation. */

@@ -10,8 +10,8 @@ import {
 } from "./environment.ts";
 import { createPacer, type Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
-import type { QuestionLimits } from "./questions/question.ts";
-import { questionLimitsSchema } from "./questions/question-schema.ts";
+import type { QuestionLimits } from "./questions/kinds/kind.ts";
+import { questionLimitsSchema } from "./questions/question-problem.ts";
 import type { Clock } from "./clock.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";

@@ -4,7 +4,7 @@ import type { Evaluation } from "./evaluation.ts";
 import type { CallLimits } from "./evaluator-options.ts";
 import type { Middleware } from "./middleware-chain.ts";
 import type { StateOf } from "./questions/json.ts";
-import type { Questions } from "./questions/question.ts";
+import type { Questions } from "./questions/kinds.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 
 /** Options of one call. */

@@ -39,12 +39,15 @@ test("exports these names and no others", () => {
       "keyFromEnvironment",
       "logprobsTransport",
       "memoryLimits",
+      "questionKinds",
       "questionSchema",
       "score",
       "scoreAnswerSchema",
       "scoreQuestionSchema",
       "sharedPacer",
       "transportFromEnvironment",
+      "truthsOf",
+      "valuesOf",
     ]
   `);
 });

@@ -17,7 +17,7 @@ export {
   type Tracing,
   transportFromEnvironment,
 } from "./evaluator-options.ts";
-export { boolean, choice, score } from "./questions/question.ts";
+export { boolean, choice, score } from "./questions/kinds.ts";
 export {
   cutText,
   image,
@@ -85,35 +85,43 @@ export type { Logger } from "./logger.ts";
 export type { Middleware, MiddlewareCall } from "./middleware-chain.ts";
 
 // Questions, answers, bodies
-export type {
-  BooleanQuestion,
-  ChoiceQuestion,
-  Question,
-  QuestionLimits,
-  Questions,
-  ScoreQuestion,
-} from "./questions/question.ts";
-export {
-  booleanQuestionSchema,
-  choiceQuestionSchema,
-  questionSchema,
-  scoreQuestionSchema,
-} from "./questions/question-schema.ts";
 export {
   type Answer,
   type AnswerFor,
   answerSchema,
   type AnswersFor,
+  type AnswerValue,
+  type ConfidenceFor,
+  type KindName,
+  type Question,
+  type QuestionKind,
+  questionKinds,
+  type Questions,
+  questionSchema,
+  truthsOf,
+  type ValueField,
+  valuesOf,
+} from "./questions/kinds.ts";
+export {
   type BooleanAnswer,
   booleanAnswerSchema,
+  type BooleanQuestion,
+  booleanQuestionSchema,
+} from "./questions/kinds/boolean.ts";
+export {
   type ChoiceAnswer,
   choiceAnswerSchema,
-  type ConfidenceFor,
+  type ChoiceQuestion,
+  choiceQuestionSchema,
+} from "./questions/kinds/choice.ts";
+export type { KeyLimit, QuestionLimits, Rounding, Truth } from "./questions/kinds/kind.ts";
+export {
   type LevelIndex,
-  type Rounding,
   type ScoreAnswer,
   scoreAnswerSchema,
-} from "./questions/answer.ts";
+  type ScoreQuestion,
+  scoreQuestionSchema,
+} from "./questions/kinds/score.ts";
 export {
   type Evaluation,
   type EvaluationResponse,

@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { WaitLimit } from "./pacing/call-queue.ts";
-import type { Questions } from "./questions/question.ts";
+import type { Questions } from "./questions/kinds.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
 

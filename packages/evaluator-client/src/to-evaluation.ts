@@ -8,8 +8,7 @@ import {
 } from "./evaluation.ts";
 import { checkAnswers } from "./questions/check-answers.ts";
 import { perQuestions } from "./questions/request.ts";
-import type { ConfidenceFor } from "./questions/answer.ts";
-import type { Questions } from "./questions/question.ts";
+import { type ConfidenceFor, questionKinds, type Questions } from "./questions/kinds.ts";
 import { isRecord, listAt, textAt, valueAt } from "./questions/json.ts";
 import type { TransportReply } from "./transports/transport.ts";
 
@@ -77,7 +76,9 @@ function readConfidence<TQuestions extends Questions>(
 
 /** The questions that have a confidence. */
 const weighedIn = perQuestions((questions): readonly string[] =>
-  Object.keys(questions).filter((id) => questions[id]?.type !== "boolean"),
+  Object.entries(questions)
+    .filter(([, { type }]) => questionKinds[type].hasConfidence)
+    .map(([id]) => id),
 );
 
 function findConfidence(

@@ -3,12 +3,9 @@ import { InvalidRequestError } from "../errors.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { isRecord } from "../questions/json.ts";
 import { image, type ImagePart, type StatePart } from "../questions/state.ts";
-import {
-  type BooleanQuestion,
-  type Question,
-  type Questions,
-  quoteName,
-} from "../questions/question.ts";
+import { type BooleanQuestion } from "../questions/kinds/boolean.ts";
+import { type Question, type Questions } from "../questions/kinds.ts";
+import { quoteName } from "../questions/json.ts";
 
 /** A decision model as the `ai` package takes it; experimental there, so its version is pinned. */
 export type DecisionModel = Extract<Experimental_DecisionModel, { doDecide: unknown }>;

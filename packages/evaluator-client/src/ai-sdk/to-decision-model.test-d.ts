@@ -1,7 +1,7 @@
 import { customProvider, experimental_decide as decide, type Experimental_DecisionModel } from "ai";
 import { expectTypeOf } from "vitest";
 import type { Evaluator } from "../evaluator.ts";
-import { choice, score } from "../questions/question.ts";
+import { choice, score } from "../questions/kinds.ts";
 import { toDecisionModel } from "./index.ts";
 
 declare const evaluator: Evaluator;

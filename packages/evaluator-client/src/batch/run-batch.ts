@@ -6,7 +6,7 @@ import type { Evaluation } from "../evaluation.ts";
 import type { Hooks } from "../hooks.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import type { State } from "../questions/state.ts";
-import type { Questions } from "../questions/question.ts";
+import type { Questions } from "../questions/kinds.ts";
 import { Semaphore } from "../semaphore.ts";
 import { OrderedReader } from "./ordered-reader.ts";
 import { Outcomes } from "./outcomes.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { InvalidRequestError, InvalidResponseError } from "../errors.ts";
-import { quoteName } from "../questions/question.ts";
+import { quoteName } from "../questions/json.ts";
 import type { CatalogModel, Credits, ModelEndpoint } from "./catalog.ts";
 
 /** The paths under the gateway's host root (contract sections 4.2 to 4.4, field facts). */

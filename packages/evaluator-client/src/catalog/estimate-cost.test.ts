@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { emailRequest } from "../testing/email-evaluation.ts";
 import { estimateTokens } from "../questions/request.ts";
-import { choice } from "../questions/question.ts";
+import { choice } from "../questions/kinds.ts";
 import { manyOptions, ownServer } from "../testing/played-chat.ts";
 import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
 import { estimateCost } from "./estimate-cost.ts";

@@ -4,7 +4,7 @@ import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import type { Fetch } from "../http/http-client.ts";
-import { choice } from "../questions/question.ts";
+import { choice } from "../questions/kinds.ts";
 import { image } from "../questions/state.ts";
 import { onePixel } from "../testing/one-pixel.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
-import { boolean, choice, score } from "../questions/question.ts";
+import { boolean, choice, score } from "../questions/kinds.ts";
 import {
   privateHeader,
   privateKey,

@@ -2,7 +2,7 @@ import { setImmediate as untilNext } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { AuthenticationError, ConfigurationError } from "../errors.ts";
-import { boolean } from "../questions/question.ts";
+import { boolean } from "../questions/kinds.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
 import { statusDetails } from "../testing/status-details.ts";
 import { budget } from "./budget.ts";

@@ -1,23 +1,11 @@
 import { InvalidResponseError, RefusalError } from "../errors.ts";
-import type { Rounding } from "./answer.ts";
+import { isRecord, quoteName } from "./json.ts";
+import { type KindName, type KindRule, type Questions, questionKinds } from "./kinds.ts";
+import type { Rounding } from "./kinds/kind.ts";
 import { perQuestions } from "./request.ts";
-import { type Question, type Questions, quoteName } from "./question.ts";
-import { isRecord } from "./json.ts";
-
-// Chosen: far above what sums lose in floating point, far below a printed decimal.
-const TOLERANCE = 1e-6;
 
 /** The rules an answer can break. */
-export type AnswerRule =
-  | "answer-ids"
-  | "answer-type"
-  | "choice-option"
-  | "choice-highest"
-  | "probabilities-keys"
-  | "probabilities-range"
-  | "probabilities-sum"
-  | "score-range"
-  | "score-mean";
+export type AnswerRule = "answer-ids" | "answer-type" | KindRule;
 
 /** What to check: the questions asked, the answers that came, and how they were rounded. */
 export interface AnswersToCheck {
@@ -42,7 +30,10 @@ export function checkAnswers({ questions, answers, rounding }: AnswersToCheck): 
     if (!isRecord(answer)) broken(id, "answer-type", "is not an object");
     else if (answer["type"] === "refusal") refused = [...(refused ?? []), id];
     else if (answer["type"] !== type) broken(id, "answer-type", `is not of the type ${type}`);
-    else rules[type]({ id, keys, answer, rounding });
+    else {
+      const flaw = questionKinds[type].check(keys, answer, rounding);
+      if (flaw !== null) broken(id, flaw.rule as KindRule, flaw.what);
+    }
   }
   if (refused === null) return;
   const names = refused.slice(0, 5).map(quoteName).join(", ");
@@ -53,122 +44,17 @@ export function checkAnswers({ questions, answers, rounding }: AnswersToCheck): 
 /** What the check needs of a question. */
 interface AskedQuestion {
   readonly id: string;
-  readonly type: Question["type"];
-  /** The keys of its distribution: the options, or the level indexes. */
+  readonly type: KindName;
   readonly keys: readonly string[];
 }
 
 const askedIn = perQuestions((questions): readonly AskedQuestion[] =>
-  Object.entries(questions).map(([id, { type, criteria = {} }]) => ({
+  Object.entries(questions).map(([id, question]) => ({
     id,
-    type,
-    keys: Object.keys(criteria),
+    type: question.type,
+    keys: questionKinds[question.type].keys(question),
   })),
 );
-
-interface AnswerToCheck {
-  readonly id: string;
-  readonly keys: readonly string[];
-  readonly answer: Record<string, unknown>;
-  readonly rounding: Rounding;
-}
-
-const rules = { choice: checkChoice, score: checkScore, boolean: checkBoolean };
-
-function checkBoolean({ id, answer }: AnswerToCheck): void {
-  if (!isProbability(answer["probability"])) outOfRange(id);
-}
-
-function checkChoice(check: AnswerToCheck): void {
-  const { id, keys, answer, rounding } = check;
-  // Our own string, not the equal one that was parsed: a key that is another string object in each
-  // answer makes V8 compile this function over and over (benchmark: triage).
-  const picked = keys[keys.indexOf(answer["choice"] as string)];
-  if (picked === undefined) {
-    broken(id, "choice-option", "picks an option that was not offered");
-  }
-  const { probabilities, highest } = readDistribution(check);
-  const error = roundingError(rounding.probabilityDecimals);
-  if (highest > (probabilities[picked] as number) + 2 * error + TOLERANCE) {
-    broken(id, "choice-highest", "picks an option that another one beats");
-  }
-}
-
-function checkScore(check: AnswerToCheck): void {
-  const { id, keys, answer, rounding } = check;
-  const { score } = answer;
-  const last = keys.length - 1;
-  if (typeof score !== "number" || !(score >= 0 && score <= last)) {
-    broken(id, "score-range", `has a score outside of 0 to ${last}`);
-  }
-  const { probabilities } = readDistribution(check);
-  const error = roundingError(rounding.probabilityDecimals);
-  const bound = roundingError(rounding.scoreDecimals) + TOLERANCE;
-  const least = meanFilled({ isFromTop: false, keys, probabilities, error });
-  const most = meanFilled({ isFromTop: true, keys, probabilities, error });
-  if (Math.max(least - score, score - most) > bound) {
-    broken(id, "score-mean", "has a score that is not the weighted mean of its levels");
-  }
-}
-
-interface Filling {
-  readonly isFromTop: boolean;
-  readonly keys: readonly string[];
-  readonly probabilities: Readonly<Record<string, number>>;
-  readonly error: number;
-}
-
-/**
- * The mean of one of the distributions that print so: each level has the least that it can, and what
- * is left of 1 fills them up, from the bottom or from the top. Without lists of its own, which were a
- * tenth of what a call allocates (benchmark: calls).
- */
-function meanFilled({ isFromTop, keys, probabilities, error }: Filling): number {
-  const { length } = keys;
-  let left = 1;
-  let mean = 0;
-  for (let level = 0; level < length; level += 1) {
-    const least = Math.max(0, (probabilities[keys[level] as string] as number) - error);
-    left -= least;
-    mean += level * least;
-  }
-  for (let step = 0; step < length && left > 0; step += 1) {
-    const level = isFromTop ? length - 1 - step : step;
-    const printed = probabilities[keys[level] as string] as number;
-    const room = Math.min(1, printed + error) - Math.max(0, printed - error);
-    const added = Math.min(left, room);
-    left -= added;
-    mean += level * added;
-  }
-  return mean;
-}
-
-interface Distribution {
-  readonly probabilities: Record<string, number>;
-  readonly highest: number;
-}
-
-/** Checks in one pass that the probabilities form one distribution. */
-function readDistribution({ id, keys, answer, rounding }: AnswerToCheck): Distribution {
-  const probabilities = answer["probabilities"];
-  if (!isRecord(probabilities) || Object.keys(probabilities).length !== keys.length) brokenKeys(id);
-  let sum = 0;
-  let highest = 0;
-  for (const key of keys) {
-    const probability = probabilities[key];
-    // What is inherited is no number.
-    if (!isProbability(probability)) {
-      return Object.hasOwn(probabilities, key) ? outOfRange(id) : brokenKeys(id);
-    }
-    sum += probability;
-    highest = Math.max(highest, probability);
-  }
-  const error = roundingError(rounding.probabilityDecimals);
-  if (Math.abs(sum - 1) > keys.length * error + TOLERANCE) {
-    broken(id, "probabilities-sum", "has probabilities that do not sum to 1 within rounding");
-  }
-  return { probabilities: probabilities as Record<string, number>, highest };
-}
 
 function checkIds(
   asked: readonly AskedQuestion[],
@@ -181,23 +67,6 @@ function checkIds(
   const ids = new Set(asked.map(({ id }) => id));
   const extra = answered.find((id) => !ids.has(id)) as string;
   broken(extra, "answer-ids", "answers a question that was not asked");
-}
-
-function isProbability(value: unknown): value is number {
-  return typeof value === "number" && value >= 0 && value <= 1;
-}
-
-/** Half a unit in the last printed place. */
-function roundingError(decimals: number): number {
-  return 0.5 * 10 ** -decimals;
-}
-
-function brokenKeys(id: string): never {
-  broken(id, "probabilities-keys", "does not have one probability for every option or level");
-}
-
-function outOfRange(id: string): never {
-  broken(id, "probabilities-range", "has a probability that is not a number from 0 to 1");
 }
 
 function broken(questionId: string, rule: AnswerRule, what: string): never {

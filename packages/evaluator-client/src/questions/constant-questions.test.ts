@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { constantQuestions, perQuestions, rememberQuestions } from "./request.ts";
-import { boolean, choice, type Questions } from "./question.ts";
+import { boolean, choice, type Questions } from "./kinds.ts";
 
 /** Asks the questions, as a call does, and returns what it goes on with. */
 function ask(questions: Questions): Questions {

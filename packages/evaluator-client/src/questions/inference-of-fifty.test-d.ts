@@ -1,6 +1,6 @@
 import { expectTypeOf } from "vitest";
 import type { Evaluator } from "../evaluator.ts";
-import { boolean, choice, score } from "./question.ts";
+import { boolean, choice, score } from "./kinds.ts";
 
 declare const evaluator: Evaluator;
 

@@ -2,7 +2,7 @@ import { expectTypeOf } from "vitest";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "./request.ts";
 import type { Evaluator } from "../evaluator.ts";
-import { boolean, choice, score } from "./question.ts";
+import { boolean, choice, score } from "./kinds.ts";
 
 declare const evaluator: Evaluator;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boolean, choice, score } from "./question.ts";
+import { boolean, choice, score } from "./kinds.ts";
 
 test("builds questions that what they were built from cannot change any more", () => {
   const options: Record<string, string> = { a: "A" };

@@ -2,7 +2,7 @@ import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { EvaluatorError, InvalidRequestError } from "../errors.ts";
 import { emailRequest } from "../testing/email-evaluation.ts";
-import { boolean, choice, score } from "./question.ts";
+import { boolean, choice, score } from "./kinds.ts";
 import {
   type EvaluationRequest,
   requestParser,

@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
 import { InvalidRequestError } from "../errors.ts";
-import { frozenCopy, isRecord, recordOf } from "./json.ts";
-import { type QuestionLimits, type Questions, quoteName } from "./question.ts";
-import { findQuestionProblem, questionSchema } from "./question-schema.ts";
+import { frozenCopy, isRecord, quoteName, recordOf } from "./json.ts";
+import { type Questions, questionSchema } from "./kinds.ts";
+import type { QuestionLimits } from "./kinds/kind.ts";
+import { findQuestionProblem } from "./question-problem.ts";
 import { checkParts, imagesIn, type ImageSupport, type State, withoutImageBytes } from "./state.ts";
 
 /** The body of an evaluation request (contract section 2.1). */

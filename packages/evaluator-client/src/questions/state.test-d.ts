@@ -1,7 +1,7 @@
 import { expectTypeOf } from "vitest";
 import type { Evaluator } from "../evaluator.ts";
 import type { JsonObject } from "./json.ts";
-import { boolean, choice } from "./question.ts";
+import { boolean, choice } from "./kinds.ts";
 import { image, type State } from "./state.ts";
 import type { EvaluationRequest } from "./request.ts";
 

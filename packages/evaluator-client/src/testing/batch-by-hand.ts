@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Evaluation } from "../evaluation.ts";
-import { boolean } from "../questions/question.ts";
+import { boolean } from "../questions/kinds.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 
 const questions = { scam: boolean("scam?") };

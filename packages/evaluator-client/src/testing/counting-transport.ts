@@ -1,5 +1,5 @@
 import type { EvaluationRequest } from "../questions/request.ts";
-import { boolean } from "../questions/question.ts";
+import { boolean } from "../questions/kinds.ts";
 import type { Transport, TransportReply } from "../transports/transport.ts";
 
 /** Returns one question about a state, for {@link countingTransport}. */

@@ -1,4 +1,4 @@
-import { boolean, choice, score } from "../questions/question.ts";
+import { boolean, choice, score } from "../questions/kinds.ts";
 
 /** A request with one question of each type, and both services' answers to it. */
 export const emailRequest = {

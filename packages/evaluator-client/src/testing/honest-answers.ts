@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { type Question, boolean, choice, score } from "../questions/question.ts";
+import { type Question, boolean, choice, score } from "../questions/kinds.ts";
 
 /** A question and an answer to it. */
 export interface Asked {

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { type ExchangeOptions, record, type RecordOptions } from "../exchanges/index.ts";
 import type { Fetch } from "../http/http-client.ts";
-import { boolean } from "../questions/question.ts";
+import { boolean } from "../questions/kinds.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
 
 // In pieces, so that this file holds nothing like a key.

@@ -1,7 +1,7 @@
 import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
-import { boolean, choice, score } from "../questions/question.ts";
+import { boolean, choice, score } from "../questions/kinds.ts";
 import { image } from "../questions/state.ts";
 import { onePixel } from "../testing/one-pixel.ts";
 import { directTransport } from "./direct/direct-transport.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { InvalidRequestError, type StatusError } from "../errors.ts";
-import { boolean } from "../questions/question.ts";
+import { boolean } from "../questions/kinds.ts";
 import { estimateTokens } from "../questions/request.ts";
 import { image, type State } from "../questions/state.ts";
 import { countingTransport } from "../testing/counting-transport.ts";

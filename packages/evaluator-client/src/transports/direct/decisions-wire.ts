@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import { InvalidResponseError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
-import { type Question, type Questions, quoteName } from "../../questions/question.ts";
+import { type Question, type Questions } from "../../questions/kinds.ts";
+import { quoteName } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { type ImageSupport, isImage, type StatePart } from "../../questions/state.ts";
 import type { TransportReply } from "../transport.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
-import { boolean } from "../../questions/question.ts";
+import { boolean } from "../../questions/kinds.ts";
 import { directTransport, type DirectTransportOptions } from "./direct-transport.ts";
 
 const own = { apiKey: null, baseUrl: "http://127.0.0.1:8000/v1", model: "a-model", env: {} };

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
 import type { JsonResponse } from "../../http/http-client.ts";
-import { boolean, choice, score } from "../../questions/question.ts";
+import { boolean, choice, score } from "../../questions/kinds.ts";
 import { emailRequest } from "../../testing/email-evaluation.ts";
 import { directTransport } from "./direct-transport.ts";
 import {

@@ -8,7 +8,7 @@ import {
 } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { isRecord, recordOf, textAt } from "../../questions/json.ts";
-import type { Question } from "../../questions/question.ts";
+import type { Question } from "../../questions/kinds.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
   type ImageData,

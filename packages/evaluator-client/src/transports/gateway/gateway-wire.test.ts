@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
 import type { JsonResponse } from "../../http/http-client.ts";
-import { boolean } from "../../questions/question.ts";
+import { boolean } from "../../questions/kinds.ts";
 import { emailRequest } from "../../testing/email-evaluation.ts";
 import { gatewayTransport } from "./gateway-transport.ts";
 import { fromGatewayResponse, type GatewayWire, gatewayWires } from "./gateway-wire.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Questions, boolean, choice } from "../../questions/question.ts";
+import { type Questions, boolean, choice } from "../../questions/kinds.ts";
 import {
   byNumber,
   chatBody,

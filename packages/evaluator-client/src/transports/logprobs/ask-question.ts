@@ -1,5 +1,5 @@
 import { InvalidResponseError } from "../../errors.ts";
-import { quoteName } from "../../questions/question.ts";
+import { quoteName } from "../../questions/json.ts";
 import { combineReadings, type LabelReading, readLabels } from "./read-labels.ts";
 import type { Block, QuestionPlan, Reading, ReadingSet } from "./question-plan.ts";
 import type { FirstToken, LabelToken } from "./servers/server.ts";

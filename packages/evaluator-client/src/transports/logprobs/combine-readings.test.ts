@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { choice, score } from "../../questions/question.ts";
+import { choice, score } from "../../questions/kinds.ts";
 import { combineReadings } from "./read-labels.ts";
 import { type Debias, planQuestion, type Reading } from "./question-plan.ts";
 

@@ -4,7 +4,7 @@ import { createEvaluator } from "../../create-evaluator.ts";
 import { AuthenticationError, RateLimitError, StatusError } from "../../errors.ts";
 import type { Evaluation, EvaluationResponse } from "../../evaluation.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
-import type { Questions } from "../../questions/question.ts";
+import type { Questions } from "../../questions/kinds.ts";
 import { type Opinion, ownServer, playChat } from "../../testing/played-chat.ts";
 import { gatewayTransport } from "../gateway/gateway-transport.ts";
 import { logprobsTransport } from "./logprobs-transport.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boolean } from "../../questions/question.ts";
+import { boolean } from "../../questions/kinds.ts";
 import { byNumber, evaluatorOver, playChat } from "../../testing/played-chat.ts";
 
 const state = { from: "a@example.com", subject: "Your invoice" };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boolean } from "../../questions/question.ts";
+import { boolean } from "../../questions/kinds.ts";
 import { evaluatorOver } from "../../testing/played-chat.ts";
 
 const request = { state: "the letter of quagga", questions: { scam: boolean("Is it?") } };

@@ -1,6 +1,6 @@
 import type { EvaluationRequest } from "../../questions/request.ts";
 import { headerOf } from "../../http/http-client.ts";
-import type { Question } from "../../questions/question.ts";
+import type { Question } from "../../questions/kinds.ts";
 import { textAt } from "../../questions/json.ts";
 import type { TransportReply } from "../transport.ts";
 import type { ReadAnswer } from "./ask-question.ts";

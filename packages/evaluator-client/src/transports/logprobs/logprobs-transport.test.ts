@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { estimateCost } from "../../catalog/estimate-cost.ts";
 import { createEvaluator } from "../../create-evaluator.ts";
-import { type Questions, boolean, choice, score } from "../../questions/question.ts";
+import { type Questions, boolean, choice, score } from "../../questions/kinds.ts";
 import {
   byNumber,
   evaluatorOver,

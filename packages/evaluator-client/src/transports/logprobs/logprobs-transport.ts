@@ -1,7 +1,8 @@
 import { ConfigurationError, InvalidRequestError } from "../../errors.ts";
 import { apiKeyVariables, environmentNames, type TransportName } from "../../environment.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
-import { type Question, quoteName } from "../../questions/question.ts";
+import { type Question } from "../../questions/kinds.ts";
+import { quoteName } from "../../questions/json.ts";
 import type { Transport } from "../transport.ts";
 import {
   checkTransportOptions,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
-import { choice } from "../../questions/question.ts";
+import { choice } from "../../questions/kinds.ts";
 import { LimitedService, seededRandom, type ServiceLimit } from "../../testing/limited-service.ts";
 import { ManualClock } from "../../testing/manual-clock.ts";
 import { byNumber, manyOptions, ownServer, playChat } from "../../testing/played-chat.ts";

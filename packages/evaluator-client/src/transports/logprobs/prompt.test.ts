@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boolean, choice, score, type Question } from "../../questions/question.ts";
+import { boolean, choice, score, type Question } from "../../questions/kinds.ts";
 import { promptFormat, statePrompt } from "./prompt.ts";
 import { planQuestion } from "./question-plan.ts";
 

@@ -1,4 +1,5 @@
-import type { ChoiceQuestion, Question } from "../../questions/question.ts";
+import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
+import type { Question } from "../../questions/kinds.ts";
 import {
   booleanPrompt,
   choicePrompt,

@@ -1,5 +1,5 @@
 import { InvalidResponseError } from "../../errors.ts";
-import { quoteName } from "../../questions/question.ts";
+import { quoteName } from "../../questions/json.ts";
 import type { Reading } from "./question-plan.ts";
 
 /** One token the model might have begun its answer with. */

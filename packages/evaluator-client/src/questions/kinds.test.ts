@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
+import { boolean, questionKinds, truthsOf, valuesOf } from "./kinds.ts";
+
+const { category, importance, scam } = emailRequest.questions;
+
+test("an answer to a choice is an option and a distribution without order", () => {
+  const keys = ["receipt", "other"];
+  expect(valuesOf(category, gatewayBody.answers.category as never)).toEqual([
+    { name: "choice", meaning: "the option", form: "option", keys, value: "receipt" },
+    {
+      name: "probabilities",
+      meaning: "the probability of each option",
+      form: "distribution",
+      keys,
+      isOrdered: false,
+      value: { receipt: 0.91, other: 0.09 },
+    },
+  ]);
+});
+
+test("an answer to a score is a mean and an ordered distribution", () => {
+  const keys = ["0", "1"];
+  expect(valuesOf(importance, gatewayBody.answers.importance as never)).toEqual([
+    { name: "score", meaning: "the mean level, from 0", form: "number", most: 1, value: 0.35 },
+    {
+      name: "probabilities",
+      meaning: "the probability of each level",
+      form: "distribution",
+      keys,
+      isOrdered: true,
+      value: { "0": 0.65, "1": 0.35 },
+    },
+  ]);
+});
+
+test("an answer to a boolean is one probability", () => {
+  expect(valuesOf(scam, gatewayBody.answers.scam as never)).toEqual([
+    {
+      name: "probability",
+      meaning: "the probability of yes",
+      form: "probability",
+      value: 0.04,
+    },
+  ]);
+});
+
+test("a person gives an option, a level, or yes or no", () => {
+  expect(truthsOf(category)).toEqual([
+    { truth: "receipt", name: "receipt", description: "a payment receipt" },
+    { truth: "other", name: "other", description: "none of the above" },
+  ]);
+  expect(truthsOf(importance)).toEqual([
+    { truth: 0, name: "0", description: "ignore: nothing to do" },
+    { truth: 1, name: "1", description: "high: reply within days" },
+  ]);
+  expect(truthsOf(boolean("scam?", { true: "asks for money" }))).toEqual([
+    { truth: true, name: "yes", description: "asks for money" },
+    { truth: false, name: "no", description: "" },
+  ]);
+});
+
+test.each(Object.entries(emailRequest.questions))(
+  "%s: the keys of its distributions are those that its answers are checked by",
+  (_, question) => {
+    const kind = questionKinds[question.type];
+    const keys = kind
+      .values(question)
+      .flatMap((field) => (field.form === "distribution" ? field.keys : []));
+    expect(keys).toEqual(kind.keys(question));
+  },
+);

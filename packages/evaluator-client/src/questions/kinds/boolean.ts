@@ -1,0 +1,77 @@
+import * as z from "zod/mini";
+import { frozenCopy } from "../json.ts";
+import type { KindOf } from "./kind.ts";
+import { isProbability, outOfRange, probability } from "./probabilities.ts";
+
+/** A yes/no question; `criteria` is left out in the contract and understood by the vendor (field fact). */
+export const booleanQuestionSchema = /* @__PURE__ */ (() =>
+  z.strictObject({
+    type: z.literal("boolean"),
+    instructions: z.string(),
+    criteria: z.optional(
+      z.strictObject({ true: z.optional(z.string()), false: z.optional(z.string()) }),
+    ),
+  }))();
+/** See {@link booleanQuestionSchema}. */
+export interface BooleanQuestion {
+  readonly type: "boolean";
+  /** The question text. */
+  readonly instructions: string;
+  /** What counts as yes and as no. */
+  readonly criteria?: { readonly true?: string; readonly false?: string };
+}
+
+/** The answer to a boolean question: the probability of yes. */
+export const booleanAnswerSchema = /* @__PURE__ */ (() =>
+  z.looseObject({
+    type: z.literal("boolean"),
+    probability: probability(),
+  }))();
+/** See {@link booleanAnswerSchema}. */
+export interface BooleanAnswer {
+  type: "boolean";
+  /** Probability of yes, 0..1. */
+  probability: number;
+}
+
+/** The answer that belongs to a boolean question. */
+export type BooleanAnswerFor<TQuestion> = TQuestion extends BooleanQuestion ? BooleanAnswer : never;
+
+/**
+ * Builds a yes/no question; its answer is the probability of yes.
+ *
+ * @param instructions - The question text.
+ * @param criteria - What counts as yes and as no; left out in the contract's form.
+ * @example
+ * ```ts
+ * boolean("Does it look like a scam?");
+ * ```
+ */
+export function boolean(
+  instructions: string,
+  criteria?: BooleanQuestion["criteria"],
+): BooleanQuestion {
+  return frozenCopy({ type: "boolean", instructions, ...(criteria !== undefined && { criteria }) });
+}
+
+/** The kind `boolean`. */
+export const booleanKind = {
+  questionSchema: booleanQuestionSchema,
+  answerSchema: booleanAnswerSchema,
+  limit: null,
+  hasConfidence: false,
+  keys: () => [],
+  check: (_, answer) => (isProbability(answer["probability"]) ? null : outOfRange),
+  values: () => [
+    {
+      name: "probability",
+      meaning: "the probability of yes",
+      form: "probability",
+      of: (one) => one.probability,
+    },
+  ],
+  truths: ({ criteria = {} }) => [
+    { truth: true, name: "yes", description: criteria.true ?? "" },
+    { truth: false, name: "no", description: criteria.false ?? "" },
+  ],
+} satisfies KindOf<BooleanQuestion, BooleanAnswer>;

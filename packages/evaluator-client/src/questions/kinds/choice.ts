@@ -1,0 +1,102 @@
+import * as z from "zod/mini";
+import { frozenCopy, recordOf } from "../json.ts";
+import type { KindOf } from "./kind.ts";
+import { checkDistribution, probability, roundingError, TOLERANCE } from "./probabilities.ts";
+
+/** A question that picks one of named options; names and descriptions are both read by the model. */
+export const choiceQuestionSchema = /* @__PURE__ */ (() =>
+  z.strictObject({
+    type: z.literal("choice"),
+    instructions: z.string(),
+    criteria: recordOf(z.string()),
+  }))();
+/** See {@link choiceQuestionSchema}. */
+export interface ChoiceQuestion<TOption extends string = string> {
+  readonly type: "choice";
+  /** The question text. */
+  readonly instructions: string;
+  /** Option name to description, at least one. */
+  readonly criteria: Readonly<Record<TOption, string>>;
+}
+
+/** The answer to a choice question: the picked option and a probability for every option. */
+export const choiceAnswerSchema = /* @__PURE__ */ (() =>
+  z.looseObject({
+    type: z.literal("choice"),
+    choice: z.string(),
+    probabilities: recordOf(probability()),
+  }))();
+/** See {@link choiceAnswerSchema}. */
+export interface ChoiceAnswer<TOption extends string = string> {
+  type: "choice";
+  /** The picked option's name. */
+  choice: TOption;
+  /** Option name to probability, 0..1, rounded by the service. */
+  probabilities: Record<TOption, number>;
+}
+
+/** The answer that belongs to a choice question. */
+export type ChoiceAnswerFor<TQuestion> =
+  TQuestion extends ChoiceQuestion<infer TOption> ? ChoiceAnswer<TOption> : never;
+
+/**
+ * Builds a question that picks exactly one of the named options.
+ *
+ * @param instructions - The question text.
+ * @param criteria - Option name to description; the model reads both.
+ * @example
+ * ```ts
+ * choice("What kind of email is this?", { receipt: "a payment receipt", other: "none of the above" });
+ * ```
+ */
+export function choice<const TOption extends string>(
+  instructions: string,
+  criteria: Readonly<Record<TOption, string>>,
+): ChoiceQuestion<TOption> {
+  return frozenCopy({ type: "choice", instructions, criteria });
+}
+
+const notOffered = {
+  rule: "choice-option",
+  what: "picks an option that was not offered",
+} as const;
+const beaten = {
+  rule: "choice-highest",
+  what: "picks an option that another one beats",
+} as const;
+
+/** The kind `choice`. */
+export const choiceKind = {
+  questionSchema: choiceQuestionSchema,
+  answerSchema: choiceAnswerSchema,
+  limit: { unit: "option", most: 255, option: "maxOptions" },
+  hasConfidence: true,
+  keys: ({ criteria }) => Object.keys(criteria),
+  check(keys, answer, rounding) {
+    // Our own string, not the equal one that was parsed: a key that is another string object in each
+    // answer makes V8 compile this function over and over (benchmark: triage).
+    const picked = keys[keys.indexOf(answer["choice"] as string)];
+    if (picked === undefined) return notOffered;
+    const highest = checkDistribution(keys, answer["probabilities"], rounding);
+    if (typeof highest !== "number") return highest;
+    const probability = (answer["probabilities"] as Record<string, number>)[picked] as number;
+    const error = roundingError(rounding.probabilityDecimals);
+    return highest > probability + 2 * error + TOLERANCE ? beaten : null;
+  },
+  values({ criteria }) {
+    const keys = Object.keys(criteria);
+    return [
+      { name: "choice", meaning: "the option", form: "option", keys, of: (one) => one.choice },
+      {
+        name: "probabilities",
+        meaning: "the probability of each option",
+        form: "distribution",
+        keys,
+        isOrdered: false,
+        of: (one) => one.probabilities,
+      },
+    ];
+  },
+  truths: ({ criteria }) =>
+    Object.entries(criteria).map(([name, description]) => ({ truth: name, name, description })),
+} satisfies KindOf<ChoiceQuestion, ChoiceAnswer>;
