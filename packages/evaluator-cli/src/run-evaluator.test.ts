@@ -5,24 +5,27 @@ import { calibrate, folderWith, run } from "./testing/run.ts";
 
 test.each([
   [[], "No command was given; there are ask, mcp, "],
-  [["callibrate"], '"callibrate" is no command; there are ask, mcp, '],
-  [["calibrate"], "LABELS is missing"],
+  [["callibrate"], "Unknown command 'callibrate' (Did you mean calibrate?)"],
+  [["calibrate"], "Missing required argument 'labels'."],
   [["calibrate", "a"], "--answers is missing"],
   [
     [...calibrate, "--require", "5"],
-    "--require takes a share above 0 and below 1, such as --require 5%.",
+    "Option '--require <share>' argument '5' is invalid. Use a share above 0 and below 1, such as 5%.",
   ],
-  [[...calibrate, "--cost", "falseAct=5"], "--cost takes two costs above 0"],
-  [[...calibrate, "--by", "truth"], "--by takes a column that groups labels"],
-  [[...calibrate, "--requier", "5%"], "did you mean --require?"],
-  [["pick", "--answers", "answers.ndjson"], "--budget is missing"],
+  [
+    [...calibrate, "--cost", "falseAct=5"],
+    "is invalid. Use two costs above 0, such as falseAct=5,missedAct=1.",
+  ],
+  [[...calibrate, "--by", "truth"], "is invalid. Use a column that groups labels, such as group."],
+  [[...calibrate, "--requier", "5%"], "Unknown option '--requier' (Did you mean --require?)"],
+  [["pick", "--answers", "answers.ndjson"], "Required option '--budget <n>' not specified."],
   [
     ["pick", "--answers", "answers.ndjson", "--budget", "5", "--uncertain"],
     "--uncertain is refused",
   ],
-  [["check", "calibration.json"], "--labels is missing"],
-  [["check", "--labels", "a"], "calibration.json is missing"],
-  [["drift", "--before", "a"], "--after is missing"],
+  [["check", "calibration.json"], "Required option '--labels <file>' not specified."],
+  [["check", "--labels", "a"], "Missing required argument 'calibration.json'."],
+  [["drift", "--before", "a"], "Required option '--after <file>' not specified."],
 ])("the words %j mean nothing: %s", async (words, message) => {
   const folder = await folderWith(40);
   const { exitCode, stderr } = await run(folder, words);
@@ -42,7 +45,7 @@ test.each([
   ["compare", "--help"],
   ["mcp", "--help"],
   ["emulator", "--help"],
-])("%s %s tells how it is typed, with examples", async (...words) => {
+])("%s %s prints usage and examples", async (...words) => {
   const { exitCode, stdout } = await run("/", words);
   expect(exitCode).toBe(0);
   const [name = ""] = words.length === 2 ? words : [];
@@ -50,7 +53,7 @@ test.each([
   expect(stdout).toMatch(new RegExp(`^Examples\n(?:  .*evaluator ${name}.*\n)+`, "m"));
 });
 
-test("--version tells the version of the package, and so does the emulator's", async () => {
+test("--version prints the version of the package, and so does the emulator's", async () => {
   const printed = [await run("/", ["--version"]), await run("/", ["emulator", "--version"])];
   for (const { exitCode, stdout } of printed) {
     expect({ exitCode, stdout }).toEqual({
@@ -60,7 +63,16 @@ test("--version tells the version of the package, and so does the emulator's", a
   }
 });
 
-test("the emulator starts, and what is wrong with its words is told as it was typed", async () => {
+test.each([["help"], ["help", "ask"], ["help", "emulator"]])(
+  "%s %s prints a help",
+  async (...words) => {
+    const [, name] = words;
+    const help = name === undefined ? ["--help"] : [name, "--help"];
+    expect(await run("/", words)).toEqual(await run("/", help));
+  },
+);
+
+test("the emulator starts, and its errors name the typed command", async () => {
   const folder = await folderWith(1);
   const { exitCode, stderr } = await run(folder, ["emulator", "--tier", "gold"]);
   expect(exitCode).toBe(1);

@@ -1,125 +1,104 @@
 import {
-  asksForHelp,
   CliError,
   type CliContext,
+  createCommand,
   packageVersion,
-  toPrintablePath,
+  runCommand,
+  toUsageText,
   UsageError,
-  exitCodes,
 } from "evaluator-kit";
-import { type Command, toUsageFailure } from "./command.ts";
+import {
+  askCommand,
+  compareCommand,
+  doctorCommand,
+  mcpCommand,
+  type TypedWord,
+} from "./commands/ask-commands.ts";
+import {
+  calibrateCommand,
+  checkCommand,
+  driftCommand,
+  pickCommand,
+} from "./commands/report-commands.ts";
+import { examples } from "./commands/shared-options.ts";
 
-/** A command as the list of them shows it. */
-interface ListedCommand {
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
-  readonly load: () => Promise<Command>;
-}
-
-// Each command is loaded when it is typed: all of them together take a second.
-const commands: readonly ListedCommand[] = [
-  {
-    name: "ask",
-    summary: "ask typed questions about one state, of any engine",
-    load: async () => (await import("./engines/ask-command.ts")).askCommand,
-  },
-  {
-    name: "mcp",
-    summary: "serve an assistant the tools evaluate, estimate and list_models, over MCP",
-    load: async () => (await import("./mcp/mcp-command.ts")).mcpCommand,
-  },
-  {
-    name: "emulator",
-    summary: "start a gateway and a vendor on this machine, without a key",
-    load: async () => (await import("./emulator-command.ts")).emulatorCommand,
-  },
-  {
-    name: "doctor",
-    summary: "say what a server can do for typed questions, and what to paste or change",
-    load: async () => (await import("./engines/doctor-command.ts")).doctorCommand,
-  },
-  {
-    name: "calibrate",
-    summary:
-      "say whether probabilities hold on labelled records, and which threshold can be promised",
-    load: async () => (await import("./calibrate/calibrate-command.ts")).calibrateCommand,
-  },
-  {
-    name: "pick",
-    summary: "draw the records to label next: a blind sheet with the probability of being drawn",
-    load: async () => (await import("./pick-command.ts")).pickCommand,
-  },
-  {
-    name: "check",
-    summary: "test the thresholds of a calibration again on new labels",
-    load: async () => (await import("./check-command.ts")).checkCommand,
-  },
-  {
-    name: "drift",
-    summary: "say whether a second release answers otherwise, with or without labels",
-    load: async () => (await import("./drift-command.ts")).driftCommand,
-  },
-  {
-    name: "compare",
-    summary: "ask several engines the same, and say how they agree, what each is worth and costs",
-    load: async () => (await import("./compare/compare-command.ts")).compareCommand,
-  },
-];
-
-const known = `there are ${commands.map(({ name }) => name).join(", ")}`;
-const width = Math.max(...commands.map(({ name }) => name.length));
-const usage = [
-  "Usage: evaluator COMMAND [options]",
-  "",
-  ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
-  "",
-  "evaluator COMMAND --help tells of its options; --version prints the version.",
-  "",
-  "Examples",
-  '  evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
-  "  evaluator emulator --port 8787",
-  "  evaluator mcp --max-cost 1",
-  "",
-  "Ends with 0: holds. 1: broken, or bad input. 3: not enough labels.",
-].join("\n");
-
-/** Runs the command that was typed and returns its exit code. */
+/** Runs the typed command and returns its exit code. */
 export async function runEvaluator(words: readonly string[], context: CliContext): Promise<number> {
-  const [name, ...rest] = words;
-  if (name === undefined) throw toUsageFailure(`No command was given; ${known}.`, "evaluator");
-  if (name === "--help" || name === "-h" || name === "help") {
-    context.stdout.write(`${usage}\n`);
-    return exitCodes.done;
+  const typed = words[0] === "help" ? [...words.slice(1), "--help"] : words;
+  const [name = "", ...rest] = typed;
+  if (name === "emulator") {
+    // It declares its own options.
+    const { runEmulator } = await import("evaluator-emulator/program");
+    return await runEmulator(rest, context, "evaluator emulator");
   }
-  if (name === "--version") {
-    context.stdout.write(`${packageVersion(import.meta.url)}\n`);
-    return exitCodes.done;
-  }
-  const listed = commands.find((candidate) => candidate.name === name);
-  if (listed === undefined) {
-    throw toUsageFailure(`"${toPrintablePath(name)}" is no command; ${known}.`, "evaluator");
-  }
-  const command = await listed.load();
-  if (asksForHelp(rest)) {
-    context.stdout.write(`${command.usage.trimEnd()}\n${examplesOf(command)}`);
-    return exitCodes.done;
-  }
+  const program = createProgram(context);
+  const names = program.commands.map((command) => command.name());
   try {
-    return await command.run(rest, context);
+    if (name === "") throw new UsageError(`No command was given; there are ${names.join(", ")}.`);
+    return await runCommand(program, typed, context);
   } catch (error) {
-    throw await toFailure(error, listed.name);
+    throw await toFailure(error, names.includes(name) ? `evaluator ${name}` : "evaluator");
   }
 }
 
-function examplesOf({ examples }: Command): string {
-  if (examples.length === 0) return "";
-  return `\nExamples\n${examples.map((line) => `  ${line}\n`).join("")}`;
+// An action imports its command's code: all of it together takes a second.
+function createProgram(context: CliContext) {
+  const version = packageVersion(import.meta.url);
+  const program = createCommand("evaluator", { context, version })
+    .addHelpText(
+      "after",
+      examples(
+        'evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
+        "evaluator emulator --port 8787",
+        "evaluator mcp --max-cost 1",
+      ),
+    )
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 done; 1 wrong input, or the result does not hold; 3 too few labels.",
+    );
+  const typed: TypedWord[] = [];
+  askCommand(program, typed).action(async (options) => {
+    const { ask } = await import("./engines/ask.ts");
+    await ask(typed, options, context);
+  });
+  mcpCommand(program).action(async (options) => {
+    const { serveTools } = await import("./mcp/serve-tools.ts");
+    await serveTools(options, context);
+  });
+  program
+    .command("emulator")
+    .summary("start a gateway and a vendor on this machine, without a key");
+  doctorCommand(program).action(async (url, options) => {
+    const { examineServer } = await import("./engines/examine-server.ts");
+    await examineServer(url, options, context);
+  });
+  calibrateCommand(program).action(async (labels, more, options) => {
+    const { calibrate } = await import("./calibrate/calibrate.ts");
+    await calibrate({ ...options, labels, more }, context);
+  });
+  pickCommand(program).action(async (more, options) => {
+    const { pick } = await import("./pick.ts");
+    await pick(more, options, context);
+  });
+  checkCommand(program).action(async (artifact, options) => {
+    const { check } = await import("./check.ts");
+    await check(artifact, options, context);
+  });
+  driftCommand(program).action(async (options) => {
+    const { drift } = await import("./drift.ts");
+    await drift(options, context);
+  });
+  compareCommand(program).action(async (labels, options) => {
+    const { compare } = await import("./compare/compare.ts");
+    await compare({ ...options, labels }, context);
+  });
+  return program;
 }
 
-/** Returns what a command threw, in the words and with the exit code of this program. */
-async function toFailure(error: unknown, name: string): Promise<unknown> {
-  if (error instanceof UsageError) return toUsageFailure(error.message, `evaluator ${name}`);
+/** Adds how to read on to wrong words, and what became of the files to wrong input. */
+async function toFailure(error: unknown, command: string): Promise<unknown> {
+  if (error instanceof UsageError) return new CliError(toUsageText(error.message, command));
   const { CalibrationInputError } = await import("evaluator-calibration");
   if (!(error instanceof CalibrationInputError)) return error;
   return new CliError(`${error.message}. Nothing was written.`, { cause: error });

@@ -10,7 +10,7 @@ import { exitCodes, UsageError } from "./errors.ts";
 import { toPrintable } from "./printable.ts";
 
 // Programs declare their commands with these, so that only the kit depends on commander.
-export { Argument, Command, Option };
+export { Argument, Command, InvalidArgumentError, Option };
 
 /**
  * Creates the root command of a program. It prints to the context, and a wrong word throws a

@@ -13,6 +13,7 @@ export {
   Command,
   createCommand,
   decimal,
+  InvalidArgumentError,
   Option,
   runCommand,
   wholeNumber,

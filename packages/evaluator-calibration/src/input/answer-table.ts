@@ -121,7 +121,7 @@ export class AnswerColumn {
 /** How answers are collected. */
 export interface AnswerTableOptions {
   /** Takes the last of several answers about one record; without it they are an error. @default false */
-  readonly last?: boolean;
+  readonly last?: boolean | undefined;
   /** Takes only these questions. */
   readonly questions?: readonly string[] | undefined;
   /** The field of a record whose value names its cluster, such as its thread. */

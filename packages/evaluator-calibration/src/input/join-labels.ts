@@ -45,9 +45,9 @@ export interface JoinCounts {
 /** How labels are joined. */
 export interface JoinOptions {
   /** Takes the last of several labels for one record. @default false */
-  readonly last?: boolean;
+  readonly last?: boolean | undefined;
   /** Counts ids that the answers do not know, instead of an error. @default false */
-  readonly allowUnknown?: boolean;
+  readonly allowUnknown?: boolean | undefined;
   /** Leaves out labels of other questions than these. */
   readonly questions?: readonly string[] | undefined;
   /** The fields of a label that name its group and its cluster. @default "group" */

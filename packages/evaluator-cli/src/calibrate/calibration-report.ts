@@ -6,11 +6,11 @@ import {
   reportQuestions,
   toKeep,
 } from "evaluator-calibration";
+import type { CalibrateOptions } from "../commands/report-commands.ts";
 import { hashesOf } from "../files/labelled-ids.ts";
 import type { ReadAnswers } from "../files/read-answers.ts";
 import type { ReadFile } from "../files/read-records.ts";
 import { nameSource } from "../sentences.ts";
-import type { CalibrateArguments } from "./calibrate-arguments.ts";
 import { summarize } from "../report-sentence.ts";
 
 /** What `report.json` holds: the numbers of the page. */
@@ -23,8 +23,23 @@ export interface ReportInput {
   readonly labelsFile: ReadFile;
 }
 
+/** The options of a report, as its arithmetic takes them. */
+export type ReportOptions = ReturnType<typeof toReportOptions>;
+
+/** Returns the options of a report from the typed ones. */
+export function toReportOptions(typed: CalibrateOptions) {
+  return {
+    ...typed,
+    maxRisk: typed.require ?? 0.05,
+    questions: typed.question ?? typed.action?.map(({ question }) => question),
+    actions: typed.action,
+    costs: typed.cost ?? null,
+    onAverage: typed.onAverage === true,
+  };
+}
+
 /** Returns the report of everything that was joined. */
-export function buildReport(input: ReportInput, options: CalibrateArguments) {
+export function buildReport(input: ReportInput, options: ReportOptions) {
   const { answers, join, labelsFile } = input;
   const { table, noun } = answers;
   const joined = join.columns.filter(

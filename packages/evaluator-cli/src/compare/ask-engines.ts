@@ -15,7 +15,7 @@ import { CliError, type CliContext, printable } from "evaluator-kit";
 import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
 import { PROGRESS_EVERY_MS } from "../files/read-records.ts";
 import { type AnswerStore, engineKey, type KeptEvaluation, type Outcome } from "./answer-store.ts";
-import type { CompareArguments } from "./compare-arguments.ts";
+import type { CompareOptions } from "../commands/ask-commands.ts";
 import type { Asked } from "./read-asked.ts";
 
 /** Everything one engine was asked, and what became of it. */
@@ -28,7 +28,7 @@ export interface AskOptions {
   readonly calls: ReadonlyMap<string, string>;
   readonly budget: Budget;
   readonly context: CliContext;
-  readonly concurrency: CompareArguments["concurrency"];
+  readonly concurrency: CompareOptions["concurrency"];
 }
 
 // Chosen, not measured: one record may be rejected or too long; this many in a row, with none answered between, are the engine.

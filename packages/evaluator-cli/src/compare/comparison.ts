@@ -11,7 +11,7 @@ import { truncateCharacters } from "evaluator-kit";
 import { describeState } from "../files/read-journal.ts";
 import { agreementsOf, disagreementsOf } from "./agreement.ts";
 import type { AskedEngine } from "./ask-engines.ts";
-import type { CompareArguments } from "./compare-arguments.ts";
+import type { CompareOptions } from "../commands/ask-commands.ts";
 import { type EngineColumn, joinEngine, recalibrateEngine } from "./engine-columns.ts";
 import type { Asked } from "./read-asked.ts";
 
@@ -40,14 +40,18 @@ export interface EngineOnQuestion {
 /** One question, and every engine on it. */
 export type ComparedQuestion = ReturnType<typeof compareQuestion>;
 
+/** The confidence that the promises of a comparison share. */
+const CONFIDENCE = 0.95;
+
 /** Returns how engines compare. */
 export function compareEngines(
   engines: readonly AskedEngine[],
   asked: Asked,
-  options: CompareArguments,
+  options: CompareOptions,
 ) {
   const printed = engines.map((engine) => joinEngine(engine, asked, options));
-  const joined = options.isCalibrated
+  const { margin = null, calibrated: isCalibrated = false, seed, require: maxRisk } = options;
+  const joined = isCalibrated
     ? printed.map((engine) => recalibrateEngine(engine, asked, options))
     : printed;
   const answered = Object.entries(asked.questions).map(([question, { type }]) => ({
@@ -64,12 +68,12 @@ export function compareEngines(
     version: 1,
     labels: asked.labelsFile,
     records: asked.states.size,
-    seed: options.seed,
+    seed,
     /** How much higher a Brier score may be and still be called as good. */
-    margin: options.margin,
-    isCalibrated: options.isCalibrated,
-    maxRisk: options.maxRisk,
-    confidence: options.confidence,
+    margin,
+    isCalibrated,
+    maxRisk,
+    confidence: CONFIDENCE,
     /** What is to be known before any figure. */
     notes: joined.flatMap(({ notes }, at) =>
       notes.map((note) => `${engines[at]?.engine.name}: ${note}.`),
@@ -77,7 +81,7 @@ export function compareEngines(
     engines: engines.map(measure),
     questions,
     /** The states of the records that engines disagree about, where they were asked for. */
-    texts: options.withText ? textsOf(questions, asked) : null,
+    texts: options.withText === true ? textsOf(questions, asked) : null,
   };
 }
 
@@ -122,7 +126,7 @@ interface AnsweredQuestion {
 interface Compared {
   readonly engines: readonly AskedEngine[];
   readonly reports: ReadonlyMap<EngineColumn | null, QuestionReport>;
-  readonly options: CompareArguments;
+  readonly options: CompareOptions;
 }
 
 function compareQuestion(
@@ -165,13 +169,13 @@ function flipsOf(engine: AskedEngine | undefined, question: string): number | nu
 }
 
 /** Reports all engines on all questions together: their promises share one level. */
-function reportsOf(columns: readonly (EngineColumn | null)[], options: CompareArguments) {
+function reportsOf(columns: readonly (EngineColumn | null)[], options: CompareOptions) {
   const labelled = columns.flatMap((one) => {
     if (one === null || one.rows === null || one.joined === null) return [];
     return [{ one, rows: one.rows, joined: one.joined, join: one.join }];
   });
-  const { maxRisk, confidence, seed } = options;
-  const wanted = { maxRisk, confidence, seed, onAverage: false, costs: null };
+  const { require: maxRisk, seed } = options;
+  const wanted = { maxRisk, confidence: CONFIDENCE, seed, onAverage: false, costs: null };
   const reports = reportQuestions(labelled, wanted);
   return new Map(labelled.map(({ one }, at) => [one, reports[at] as QuestionReport]));
 }
@@ -179,10 +183,10 @@ function reportsOf(columns: readonly (EngineColumn | null)[], options: CompareAr
 function judge(
   first: EngineColumn | null,
   column: EngineColumn | null,
-  { isFirst, options }: { readonly isFirst: boolean; readonly options: CompareArguments },
+  { isFirst, options }: { readonly isFirst: boolean; readonly options: CompareOptions },
 ): Pick<EngineOnQuestion, "difference" | "judgement"> {
   if (isFirst) return { difference: null, judgement: "first" };
-  const { seed, margin } = options;
+  const { seed, margin = null } = options;
   const [one, other] = [first?.rows ?? null, column?.rows ?? null];
   const difference =
     one === null || other === null ? null : compareLabelled(one, other, { thresholds: [], seed });

@@ -20,7 +20,7 @@ import type { Question } from "evaluator-client";
 import { CliError, printable, exitCodes } from "evaluator-kit";
 import { nameSource } from "../sentences.ts";
 import type { AskedEngine } from "./ask-engines.ts";
-import type { CompareArguments } from "./compare-arguments.ts";
+import type { CompareOptions } from "../commands/ask-commands.ts";
 import type { Asked } from "./read-asked.ts";
 
 /** One engine's answers to one question: those of the source that gave most of them. */
@@ -45,7 +45,7 @@ export interface JoinedEngine {
 export function joinEngine(
   engine: AskedEngine,
   asked: Asked,
-  options: CompareArguments,
+  options: CompareOptions,
 ): JoinedEngine {
   const table = tableOf(engine, asked);
   for (const id of asked.states.keys()) {
@@ -57,7 +57,7 @@ export function joinEngine(
 function joinTable(
   table: AnswerTable,
   labels: Asked["labels"],
-  { asked, options }: { readonly asked: Asked; readonly options: CompareArguments },
+  { asked, options }: { readonly asked: Asked; readonly options: CompareOptions },
 ): JoinedEngine {
   const join = new LabelJoin(table, {
     last: options.last,
@@ -113,7 +113,7 @@ function isFitted(id: string, seed: number): boolean {
 export function recalibrateEngine(
   { columns, notes }: JoinedEngine,
   asked: Asked,
-  options: CompareArguments,
+  options: CompareOptions,
 ): JoinedEngine {
   const table = new AnswerTable();
   // Known, but not among the compared: the half of the fit, and what was not answered.

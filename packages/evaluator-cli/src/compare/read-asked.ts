@@ -5,19 +5,19 @@ import { type CliContext, CliError, printable } from "evaluator-kit";
 import { readQuestionsFile } from "../engines/asked-questions.ts";
 import { isDatabase, readStates } from "../files/read-journal.ts";
 import { type ReadFile, readRecords } from "../files/read-records.ts";
-import type { CompareArguments } from "./compare-arguments.ts";
+import type { CompareOptions } from "../commands/ask-commands.ts";
 
 /** What every engine is asked. */
 export type Asked = Awaited<ReturnType<typeof readAsked>>;
 
 /** Reads states, questions and labels. @throws an error that names file, line and what would be right. */
-export async function readAsked(options: CompareArguments, context: CliContext) {
+export async function readAsked(options: CompareOptions, context: CliContext) {
   const labels: InputRecord[] = [];
-  const labelsFile = options.labels === null ? null : await readLabels(options.labels);
-  const read = options.states === null ? null : await readStatesFile(options.states, context);
+  const labelsFile = options.labels === undefined ? null : await readLabels(options.labels);
+  const read = options.states === undefined ? null : await readStatesFile(options.states, context);
   const states = read?.states ?? statesOf(labels, options.labels ?? "");
   const questions =
-    options.questions === null
+    options.questions === undefined
       ? (read?.questions ?? null)
       : await readQuestionsFile(options.questions, context);
   if (questions === null || Object.keys(questions).length === 0) {

@@ -15,55 +15,52 @@ import {
   readTextFile,
   parseJson,
 } from "evaluator-kit";
+import { typedKinds, type TypedWord } from "../commands/ask-commands.ts";
 
-const listed = {
-  "--choice": '--choice "What kind is it?" receipt,other',
-  "--score": '--score "How important is it?" low,high',
-} as const;
+type Words = readonly [text: string, names: string];
+
+const builders = {
+  choice: ([text, names]) => choice(text, Object.fromEntries(namesIn(names, "choice"))),
+  score: ([text, names]) =>
+    score(
+      text,
+      namesIn(names, "score").map(([, description]) => description),
+    ),
+  boolean: ([text]) => boolean(text),
+} satisfies Record<TypedWord["kind"], (words: Words) => Question>;
 
 /**
- * Returns the questions among the words: `--choice TEXT OPTIONS`, `--score TEXT LEVELS` and
- * `--boolean TEXT`; an option may be `name=description`. Each is called after its kind.
+ * Returns the typed questions; each is called after its kind.
  *
- * @throws UsageError that names what is missing.
+ * @throws UsageError with an example of the kind.
  */
-export function takeQuestions(words: readonly string[]) {
+export function toQuestions(typed: readonly TypedWord[]): Questions {
   const questions = new Map<string, Question>();
-  const others: string[] = [];
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] as string;
-    if (word === "--boolean") {
-      add("boolean", boolean(textAt((at += 1), '--boolean "Is it a scam?"')));
-    } else if (word === "--choice" || word === "--score") {
-      const text = textAt((at += 1), listed[word]);
-      const names = namesIn(textAt((at += 1), listed[word]), listed[word]);
-      if (word === "--choice") add("choice", choice(text, Object.fromEntries(names)));
-      else
-        add(
-          "score",
-          score(
-            text,
-            names.map(([, description]) => description),
-          ),
-        );
-    } else others.push(word);
-  }
-  return { questions: Object.fromEntries(questions), words: others };
-
-  function textAt(at: number, example: string): string {
-    const text = words[at];
-    if (text !== undefined && text.trim() !== "" && !text.startsWith("--")) return text;
-    throw new UsageError(`A question is typed as ${example}.`);
-  }
-
-  function add(kind: string, question: Question): void {
-    let id = kind;
+  const words = typed.values();
+  for (const { kind, word } of words) {
+    const names = typedKinds[kind].names !== "" ? nameWord(words.next().value, kind) : "";
+    if (word.trim() === "" || word.startsWith("--")) throw mistyped(kind);
+    let id: string = kind;
     for (let number = 2; questions.has(id); number += 1) id = `${kind}${number}`;
-    questions.set(id, question);
+    questions.set(id, builders[kind]([word, names]));
   }
+  return Object.fromEntries(questions);
 }
 
-function namesIn(text: string, example: string): [name: string, description: string][] {
+function nameWord(next: TypedWord | undefined, kind: TypedWord["kind"]): string {
+  if (next?.kind === kind) return next.word;
+  throw mistyped(kind);
+}
+
+function mistyped(kind: TypedWord["kind"]): UsageError {
+  return new UsageError(`A question is typed as ${exampleOf(kind)}.`);
+}
+
+function exampleOf(kind: TypedWord["kind"]): string {
+  return `--${kind} ${typedKinds[kind].example}`;
+}
+
+function namesIn(text: string, kind: TypedWord["kind"]): [name: string, description: string][] {
   const parts = text.split(",").map((part) => part.trim());
   const names = parts.map((part): [string, string] => {
     const [name = "", description = name] = part.split(/=(.*)/s, 2).map((side) => side.trim());
@@ -71,7 +68,9 @@ function namesIn(text: string, example: string): [name: string, description: str
   });
   const isNamed = names.every(([name]) => name !== "");
   if (isNamed && new Set(names.map(([name]) => name)).size === names.length) return names;
-  throw new UsageError(printable`"${text}" names an option twice or not at all; type ${example}.`);
+  throw new UsageError(
+    printable`"${text}" names an option twice or not at all; type ${exampleOf(kind)}.`,
+  );
 }
 
 /** Reads a file of question id to question. @throws CliError that names the question and what is wrong. */

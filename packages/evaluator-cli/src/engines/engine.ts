@@ -24,11 +24,10 @@ import {
   readWord,
   UsageError,
 } from "evaluator-kit";
+import { type engineForms, serverNames } from "../commands/engine-help.ts";
 
 /** A kind of engine: the word that is typed in front of its address. */
 interface EngineKind {
-  /** What may be typed after the word, and what is reached so. */
-  readonly usage: readonly [address: string, what: string];
   readonly open: (typed: Typed, env: Environment) => Transport;
   /** Whether every answer comes with what it costs. */
   readonly reportsCost: boolean;
@@ -38,57 +37,28 @@ interface EngineKind {
 
 const kinds = {
   gateway: {
-    usage: ["[=URL][@MODEL]", "the evaluation model behind the AI gateway"],
     open: openGateway,
     reportsCost: true,
     hasCatalog: true,
   },
   direct: {
-    usage: ["[=URL][@MODEL]", "the vendor's API, or a server that speaks POST /v1/systemone"],
     open: (typed, env) => openDirect("systemone", typed, env),
     reportsCost: false,
     hasCatalog: false,
   },
   decisions: {
-    usage: ["=URL@MODEL", "a server that speaks POST /v1/decisions"],
     open: (typed, env) => openDirect("decisions", typed, env),
     reportsCost: false,
     hasCatalog: false,
   },
   logprobs: {
-    usage: ["=URL@MODEL", "a chat server that gives log-probabilities"],
     open: openLogprobs,
     reportsCost: false,
     hasCatalog: false,
   },
-} satisfies Record<TransportName | "decisions", EngineKind>;
+} satisfies Record<TransportName | keyof typeof engineForms, EngineKind>;
 
-const kindLines = Object.entries(kinds).map(
-  ([word, { usage }]) => `${(word + usage[0]).padEnd(26)}${usage[1]}`,
-);
-
-// Of the client's unions, so that the compiler asks for what is new there.
-const debiases = namesOf<Debias>({ raw: true, balanced: true });
-const servers = namesOf<LabelServerName>({
-  openai: true,
-  vllm: true,
-  "llama.cpp": true,
-  sglang: true,
-  ollama: true,
-});
-
-function namesOf<TName extends string>(all: Record<TName, true>): TName[] {
-  return Object.keys(all) as TName[];
-}
-
-/** How an engine is typed, for the usage of every command that takes one. */
-export const engineUsage = `
-ENGINE   ${kindLines.join("\n         ")}
-         What is left out comes from the environment, as in the client. A key too: ${apiKeyVariables.gateway},
-         ${apiKeyVariables.direct} (direct, decisions), ${apiKeyVariables.logprobs}. After a comma:
-         key=VARIABLE (a key of its own), key=none, price=USD (a million input tokens, logprobs),
-         debias=raw, server=${servers.join("|")}.
-`;
+const debiases = ["raw", "balanced"] as const satisfies readonly Debias[];
 
 /** One way to have questions answered. */
 export interface Engine {
@@ -225,7 +195,8 @@ function parseEngine(text: string, env: Environment): Typed {
     key: readKey(set.get("key"), env),
     price: price === undefined ? undefined : readDecimal("price=", price),
     debias: debias === undefined ? undefined : readWord("debias=", debias, debiases),
-    server: server === undefined ? undefined : readWord("server=", server, servers),
+    server:
+      server === undefined ? undefined : readWord<LabelServerName>("server=", server, serverNames),
   };
 }
 

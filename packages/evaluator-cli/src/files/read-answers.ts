@@ -3,9 +3,18 @@ import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { AnswerTable, type AnswerTableOptions, readAnswerRecord } from "evaluator-calibration";
-import type { CliContext } from "evaluator-kit";
+import { type CliContext, UsageError } from "evaluator-kit";
 import { isDatabase, readJournal, readTexts } from "./read-journal.ts";
 import { type ReadFile, readRecords } from "./read-records.ts";
+
+/** Returns the names after `--answers`, then the words without an option. */
+export function answerNames(
+  given: readonly string[] = [],
+  more: readonly string[],
+): readonly string[] {
+  if (given.length > 0) return [...given, ...more];
+  throw new UsageError("--answers is missing: a triage journal, a decision log, or lines of JSON.");
+}
 
 /** Answers of one or several files. */
 export type ReadAnswers = Awaited<ReturnType<typeof readAnswers>>;

@@ -8,73 +8,25 @@ import {
   type CliContext,
   type Environment,
   packageVersion,
-  parseWords,
   readDecimal,
-  readPositionals,
-  readWholeNumber,
   UsageError,
-  exitCodes,
 } from "evaluator-kit";
-import type { Command } from "../command.ts";
-import { type Engine, engineUsage, evaluatorOf, readEngine } from "../engines/engine.ts";
+import type { McpOptions } from "../commands/ask-commands.ts";
+import { type Engine, evaluatorOf, readEngine } from "../engines/engine.ts";
 import { serveMcp } from "./mcp-http.ts";
 import { createMcpServer, type ToolContext } from "./mcp-tools.ts";
 
-const usage = `
-Usage: evaluator mcp [--http PORT] [--engine ENGINE] [options]
-
-Serves the tools evaluate, estimate and list_models to an assistant, over MCP: on standard input and
-output, or over streamable HTTP on this machine. Identical questions are asked once.
-
-  --http PORT        http://127.0.0.1:PORT/mcp in place of standard input; 0 takes any free port
-  --engine ENGINE    who answers [what EVALUATOR_TRANSPORT names, else gateway]
-  --max-cost USD     refuses calls that might come to more [EVALUATOR_MAX_COST_USD, else no limit]
-  --max-tokens N     the same in tokens [EVALUATOR_MAX_TOKENS, else no limit]
-  --hours N          the limits are for so many hours, ending now [EVALUATOR_BUDGET_HOURS, else since
-                     it was started]
-  --price USD        of a million tokens, where the engine reports none [EVALUATOR_USD_PER_MILLION_TOKENS]
-
-An assistant's settings, with the key in its environment:
-  { "mcpServers": { "evaluator": { "command": "npx", "args": ["evaluator-cli", "mcp"],
-    "env": { "AI_GATEWAY_API_KEY": "…", "EVALUATOR_MAX_COST_USD": "1" } } } }
-${engineUsage}`;
-
-const text = { type: "string" } as const;
-const options = {
-  http: text,
-  engine: text,
-  "max-cost": text,
-  "max-tokens": text,
-  hours: text,
-  price: text,
-} as const;
-
-/** Serves the tools of the Model Context Protocol. */
-export const mcpCommand: Command = {
-  examples: [
-    "AI_GATEWAY_API_KEY=… evaluator mcp --max-cost 1 --hours 24",
-    "evaluator mcp --engine gateway=http://127.0.0.1:8787/v4/ai",
-    "evaluator mcp --http 8765",
-  ],
-  usage: usage.trimStart(),
-  run: serve,
-};
-
-async function serve(words: readonly string[], context: CliContext): Promise<number> {
-  const { values, positionals } = parseWords(words, options);
-  readPositionals(positionals, []);
+/** Serves the tools of the Model Context Protocol until its input or the program ends. */
+export async function serveTools(options: McpOptions, context: CliContext): Promise<void> {
   const { env } = context;
-  const engine = readEngine(values.engine, env);
-  const port =
-    values.http === undefined ? null : readWholeNumber("--http", values.http, { max: 65_535 });
-  const limits = readLimits(values, env, engine);
+  const engine = readEngine(options.engine, env);
+  const limits = readLimits(options, env, engine);
   await using own = evaluatorOf(engine, env);
   await using catalog = catalogOf(engine, env);
   const tools = toToolContext(own, { engine, catalog, ...limits });
   const create = () => createMcpServer(tools);
-  if (port === null) await serveStdio(create, context);
-  else await serveHttp(create, port, context);
-  return exitCodes.done;
+  if (options.http === undefined) await serveStdio(create, context);
+  else await serveHttp(create, options.http, context);
 }
 
 interface Limits {
@@ -105,19 +57,11 @@ function toToolContext(
   };
 }
 
-type Values = { readonly [TName in keyof typeof options]?: string };
-
-function readLimits(values: Values, env: Environment, engine: Engine): Limits {
-  const read = (name: keyof Values, variable: string) => {
-    const typed = values[name];
-    if (typed !== undefined) return readPositive(`--${name}`, typed);
-    const set = env[variable];
-    return set === undefined ? undefined : readPositive(variable, set);
-  };
-  const maxCostUsd = read("max-cost", "EVALUATOR_MAX_COST_USD");
-  const maxTokens = read("max-tokens", "EVALUATOR_MAX_TOKENS");
-  const hours = read("hours", "EVALUATOR_BUDGET_HOURS");
-  const price = read("price", "EVALUATOR_USD_PER_MILLION_TOKENS") ?? null;
+function readLimits(options: McpOptions, env: Environment, engine: Engine): Limits {
+  const maxCostUsd = options.maxCost ?? readVariable("EVALUATOR_MAX_COST_USD", env);
+  const maxTokens = options.maxTokens ?? readVariable("EVALUATOR_MAX_TOKENS", env);
+  const hours = options.hours ?? readVariable("EVALUATOR_BUDGET_HOURS", env);
+  const price = options.price ?? readVariable("EVALUATOR_USD_PER_MILLION_TOKENS", env) ?? null;
   if (maxCostUsd !== undefined && price === null && !engine.reportsCost) {
     throw new UsageError(
       `${engine.transport.name} reports no price, so a limit in dollars needs --price USD, or use --max-tokens.`,
@@ -131,8 +75,11 @@ function readLimits(values: Values, env: Environment, engine: Engine): Limits {
   };
 }
 
-function readPositive(name: string, given: string): number {
-  return readDecimal(name, given, { min: 0.000001, what: "a number" });
+function readVariable(name: string, env: Environment): number | undefined {
+  const text = env[name];
+  return text === undefined
+    ? undefined
+    : readDecimal(name, text, { min: 0.000001, what: "a number" });
 }
 
 /** The engine's catalog, at the address where its model is asked; null where it has none. */

@@ -6,78 +6,27 @@ import {
   CalibrationInputError,
   compareLabelled,
   compareReleases,
-  DEFAULT_SEED,
   type InputRecord,
   LabelJoin,
   type ReleaseComparison,
   toLabelledRows,
 } from "evaluator-calibration";
-import {
-  CliError,
-  type CliContext,
-  parseWords,
-  printable,
-  UsageError,
-  exitCodes,
-} from "evaluator-kit";
-import type { Command } from "./command.ts";
+import { CliError, type CliContext, printable, UsageError, exitCodes } from "evaluator-kit";
+import type { DriftOptions } from "./commands/report-commands.ts";
 import { readAnswers } from "./files/read-answers.ts";
 import { readArtifact } from "./files/read-artifact.ts";
 import { readRecords } from "./files/read-records.ts";
 import { describeCheck, nameSource } from "./sentences.ts";
-import { readSeed } from "./shared-arguments.ts";
 import { percent, signed } from "./report-sentence.ts";
 
-const usage = `
-Usage: evaluator drift --before FILE --after FILE [--labels FILE] [options]
-
-Says whether the answers of two releases differ: their printed values, and on the same records the
-answers that flipped. Without labels it says "changed", never "worse"; with labels it also says which
-release is right more often, and tries every promised threshold again.
-Ends with 0: nothing changed (with labels: nothing is worse). 1: something did.
-
-  --labels FILE        the true answers, as for calibrate
-  --calibration FILE   the promised thresholds to try again, as calibrate wrote them
-  --seed N             of what is drawn at random [${DEFAULT_SEED}]
-  --allow-unknown      counts labels whose id the answers do not know, instead of refusing them
-  --last               takes the last of several answers or labels for one record
-  --json               prints the comparison as JSON
-`;
-
-const options = {
-  before: { type: "string", multiple: true },
-  after: { type: "string", multiple: true },
-  labels: { type: "string" },
-  calibration: { type: "string" },
-  seed: { type: "string" },
-  "allow-unknown": { type: "boolean", default: false },
-  last: { type: "boolean", default: false },
-  json: { type: "boolean", default: false },
-} as const;
-
 /** Compares the answers of two releases. */
-export const driftCommand: Command = {
-  examples: [
-    "evaluator drift --before may.triage.sqlite --after june.triage.sqlite",
-    "evaluator drift --before a.ndjson --after b.ndjson --labels labels.ndjson --calibration calibration/calibration.json",
-  ],
-  usage: usage.trimStart(),
-  run: drift,
-};
-
-async function drift(words: readonly string[], context: CliContext): Promise<number> {
-  const { values, positionals } = parseWords(words, options);
-  const { before: first, after: second, last, labels, calibration } = values;
-  if (positionals[0] !== undefined) throw new UsageError("Name files with --before and --after.");
-  if (first === undefined)
-    throw new UsageError("--before is missing: the first release's answers.");
-  if (second === undefined)
-    throw new UsageError("--after is missing: the second release's answers.");
+export async function drift(options: DriftOptions, context: CliContext): Promise<void> {
+  const { labels, calibration, seed, last } = options;
   if (calibration !== undefined && labels === undefined) {
     throw new UsageError("--calibration needs --labels to try its thresholds on.");
   }
-  const before = (await readAnswers(first, { last }, context)).table;
-  const after = (await readAnswers(second, { last }, context)).table;
+  const before = (await readAnswers(options.before, options, context)).table;
+  const after = (await readAnswers(options.after, options, context)).table;
   const joins = {
     before: new LabelJoin(before, joinOptions()),
     after: new LabelJoin(after, joinOptions()),
@@ -85,27 +34,27 @@ async function drift(words: readonly string[], context: CliContext): Promise<num
   if (labels !== undefined) {
     const file = { name: labels, path: resolve(context.cwd, labels), csv: true };
     await readRecords(file, context, (record) => {
-      if (!values["allow-unknown"]) checkIsKnown(record, { tables: [before, after], labels });
+      if (options.allowUnknown !== true) checkIsKnown(record, { tables: [before, after], labels });
       joins.before.add(record, labels);
       joins.after.add(record, labels);
     });
   }
   const artifact = calibration === undefined ? null : await readArtifact(calibration, context);
   const comparisons = pairsOf(before.columns, after.columns).map(([one, other]) => {
-    const comparison = compare(one, other, { joins, artifact, seed: readSeed(values.seed) });
+    const comparison = compare(one, other, { joins, artifact, seed });
     const leftAside = [...othersOf(before.columns, one), ...othersOf(after.columns, other)];
     return Object.assign(comparison, { leftAside });
   });
   context.stdout.write(
-    values.json
+    options.json === true
       ? `${JSON.stringify(comparisons, null, 2)}\n`
       : comparisons.map(describe).join("\n"),
   );
-  return comparisons.some(isBroken) ? exitCodes.failed : exitCodes.done;
+  if (comparisons.some(isBroken)) context.exitCode = exitCodes.failed;
 
   function joinOptions() {
     // One release may have answered records that the other has not.
-    return { last, allowUnknown: true, questions: undefined };
+    return { last, allowUnknown: true };
   }
 }
 

@@ -171,7 +171,7 @@ test("over standard input and output, with the engine and the limits of the envi
 const withKey = { AI_GATEWAY_API_KEY: "local" };
 
 test.each([
-  [["--max-cost", "free"], withKey, "--max-cost takes a number"],
+  [["--max-cost", "free"], withKey, "argument 'free' is invalid. Use a number"],
   [[], { ...withKey, EVALUATOR_MAX_COST_USD: "much" }, "such as EVALUATOR_MAX_COST_USD=0.5."],
   [["--max-cost", "1", "--engine", "direct=http://127.0.0.1:9"], {}, "needs --price USD"],
   [[], {}, "--engine gateway: a key is missing: set AI_GATEWAY_API_KEY.\n"],

@@ -4,69 +4,28 @@ import type { Answer, Evaluation, Questions } from "evaluator-client";
 import {
   CliError,
   type CliContext,
-  parseWords,
   printable,
-  readPositionals,
   toPrintablePath,
   UsageError,
   readTextFile,
-  exitCodes,
 } from "evaluator-kit";
-import type { Command } from "../command.ts";
-import { readQuestionsFile, takeQuestions } from "./asked-questions.ts";
-import {
-  emulatedBasis,
-  type Engine,
-  engineUsage,
-  evaluatorOf,
-  readEngine,
-  toEngineError,
-} from "./engine.ts";
+import type { AskOptions, TypedWord } from "../commands/ask-commands.ts";
+import { readQuestionsFile, toQuestions } from "./asked-questions.ts";
+import { emulatedBasis, type Engine, evaluatorOf, readEngine, toEngineError } from "./engine.ts";
 import { describeBasis } from "../report-sentence.ts";
 
-const usage = `
-Usage: evaluator ask --state FILE|- --boolean TEXT [--choice TEXT A,B,C] [--score TEXT LOW,HIGH] [options]
-
-Asks typed questions about one state and prints the probability of every answer. A question may be
-given again; an option may be name=description.
-Ends with 0: answered. 1: no answer, or bad input.
-
-  --state FILE|-     JSON or text; - reads what is piped in
-  --questions FILE   a JSON object of id to { type, instructions, criteria }
-  --engine ENGINE    who answers [what EVALUATOR_TRANSPORT names, else gateway]
-  --json             prints the evaluation as JSON
-${engineUsage}`;
-
-const options = {
-  state: { type: "string" },
-  questions: { type: "string" },
-  engine: { type: "string" },
-  json: { type: "boolean", default: false },
-} as const;
-
-/** Asks questions about one state. */
-export const askCommand: Command = {
-  examples: [
-    'evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
-    'evaluator ask --state mail.json --choice "What kind is it?" "receipt=a payment receipt,other" --json',
-    "cat mail.txt | evaluator ask --state - --questions questions.json --engine logprobs=http://127.0.0.1:11434@qwen3:4b",
-  ],
-  usage: usage.trimStart(),
-  run: ask,
-};
-
-async function ask(words: readonly string[], context: CliContext): Promise<number> {
-  const typed = takeQuestions(words);
-  const { values, positionals } = parseWords(typed.words, options);
-  readPositionals(positionals, []);
-  if (values.state === undefined)
-    throw new UsageError("--state is missing: a file, or - for stdin.");
-  const read =
-    values.questions === undefined ? {} : await readQuestionsFile(values.questions, context);
-  const questions = join(read, typed.questions);
+/** Asks one engine questions about one state, and prints the answers. */
+export async function ask(
+  typed: readonly TypedWord[],
+  options: AskOptions,
+  context: CliContext,
+): Promise<void> {
+  const file =
+    options.questions === undefined ? {} : await readQuestionsFile(options.questions, context);
+  const questions = join(file, toQuestions(typed));
   const { env, signal } = context;
-  const engine = readEngine(values.engine, env);
-  const state = await readState(values.state, context);
+  const engine = readEngine(options.engine, env);
+  const state = await readState(options.state, context);
   await using evaluator = evaluatorOf(engine, env);
   const evaluation = await evaluator
     .evaluate({ state, questions }, { signal })
@@ -74,9 +33,8 @@ async function ask(words: readonly string[], context: CliContext): Promise<numbe
       throw toEngineError(error, engine);
     });
   const { headers: _, raw: _raw, ...kept } = evaluation;
-  const text = values.json ? JSON.stringify(kept, null, 2) : describe(evaluation, engine);
+  const text = options.json === true ? JSON.stringify(kept, null, 2) : describe(evaluation, engine);
   context.stdout.write(`${text}\n`);
-  return exitCodes.done;
 }
 
 function join(read: Questions, typed: Questions): Questions {

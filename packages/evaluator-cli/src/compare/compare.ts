@@ -1,27 +1,19 @@
 import { join } from "node:path";
-import { type CliContext, CliError, printable, exitCodes } from "evaluator-kit";
-import type { Command } from "../command.ts";
+import { type CliContext, CliError, exitCodes, printable, UsageError } from "evaluator-kit";
+import type { CompareOptions } from "../commands/ask-commands.ts";
 import { readEngine } from "../engines/engine.ts";
 import { describeWritten, makeFolder, writeReport } from "../files/write-report.ts";
 import { comparisonPage } from "./comparison-page.ts";
 import { AnswerStore, callKeys } from "./answer-store.ts";
 import { askEngine, type AskedEngine, Budget } from "./ask-engines.ts";
-import { type CompareArguments, compareUsage, parseCompareArguments } from "./compare-arguments.ts";
 import { compareEngines, type Comparison } from "./comparison.ts";
 import { printComparison } from "./print-comparison.ts";
 import { type Asked, readAsked } from "./read-asked.ts";
 
-/** Asks several engines the same, and says how they compare. */
-export const compareCommand: Command = {
-  examples: [
-    "evaluator compare labels.ndjson --states inbox.triage.sqlite --engine gateway --engine logprobs=http://127.0.0.1:11434@qwen3:4b --max-cost 1",
-  ],
-  usage: compareUsage.trimStart(),
-  run: async (words, context) => await compare(parseCompareArguments(words), context),
-};
-
-async function compare(options: CompareArguments, context: CliContext): Promise<number> {
-  const engines = options.engines.map((text) => readEngine(text, context.env));
+/** Asks several engines the same questions, and prints and writes how they compare. */
+export async function compare(options: CompareOptions, context: CliContext): Promise<void> {
+  checkOptions(options);
+  const engines = options.engine.map((text) => readEngine(text, context.env));
   const asked = await readAsked(options, context);
   const folder = await makeFolder(options.out, context);
   const answered = await askAll(engines, { asked, options, folder, context });
@@ -32,10 +24,23 @@ async function compare(options: CompareArguments, context: CliContext): Promise<
     ["report.json", `${json}\n`],
   ] as const;
   await writeReport(options.out, files, context);
-  context.stdout.write(options.json ? `${json}\n` : printComparison(comparison));
+  context.stdout.write(options.json === true ? `${json}\n` : printComparison(comparison));
   const names = ["report.html", "report.json", "answers.sqlite"];
   context.stderr.write(describeWritten(options.out, names));
-  return endingOf(comparison);
+  context.exitCode = endingOf(comparison);
+}
+
+function checkOptions({ labels, engine: engines, ...options }: CompareOptions): void {
+  if (engines.length < 2) throw new UsageError("--engine is wanted twice or more often.");
+  const twice = engines.find((engine, at) => engines.indexOf(engine) !== at);
+  if (twice !== undefined) throw new UsageError(`--engine ${twice} is given twice.`);
+  if (labels !== undefined) return;
+  if (options.states === undefined) {
+    throw new UsageError("LABELS or --states is missing: what to ask about.");
+  }
+  if (options.margin !== undefined || options.calibrated === true) {
+    throw new UsageError("--margin and --calibrated need LABELS.");
+  }
 }
 
 /** Asks one engine after the other, so that none slows down another's answers. */
@@ -48,15 +53,15 @@ async function askAll(
     context,
   }: {
     readonly asked: Asked;
-    readonly options: CompareArguments;
+    readonly options: CompareOptions;
     readonly folder: string;
     readonly context: CliContext;
   },
 ): Promise<AskedEngine[]> {
   using store = await AnswerStore.open(join(folder, "answers.sqlite"));
-  const { concurrency, maxCostUsd } = options;
+  const { concurrency, maxCost = Number.POSITIVE_INFINITY } = options;
   const calls = callKeys(asked.states, asked.questions);
-  const budget = new Budget(maxCostUsd);
+  const budget = new Budget(maxCost);
   const answered: AskedEngine[] = [];
   for (const engine of engines) {
     const one = await askEngine(engine, asked, { store, calls, budget, context, concurrency });

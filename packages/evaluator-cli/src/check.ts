@@ -11,69 +11,31 @@ import {
   type ThresholdCheck,
   toLabelledRows,
 } from "evaluator-calibration";
-import {
-  CliError,
-  type CliContext,
-  parseWords,
-  printable,
-  readPositionals,
-  UsageError,
-  exitCodes,
-} from "evaluator-kit";
-import type { Command } from "./command.ts";
+import { CliError, type CliContext, printable, exitCodes } from "evaluator-kit";
+import type { CheckOptions } from "./commands/report-commands.ts";
 import { hashOfId } from "./files/labelled-ids.ts";
 import { readAnswers } from "./files/read-answers.ts";
 import { readArtifact } from "./files/read-artifact.ts";
 import { readRecords } from "./files/read-records.ts";
 import { describeCheck } from "./sentences.ts";
 
-const usage = `
-Usage: evaluator check calibration.json --labels FILE [--answers FILE...] [options]
-
-Tests the promised thresholds again on new labels. Without --answers, each label also holds what was
-printed: { id, question, truth, probability or probabilities, modelId?, questionHash? }.
-Labels that made the promise are left out; skipped records count as wrong. Answers of another model or
-to other questions are refused.
-Ends with 0: all hold. 1: one is broken, or the answers are refused. 3: the labels are too few to say.
-
-  --allow-unknown   counts labels whose id the answers do not know, instead of refusing them
-  --last            takes the last of several answers or labels for one record
-  --json            prints the checks as JSON
-`;
-
-const options = {
-  labels: { type: "string" },
-  answers: { type: "string", multiple: true },
-  "allow-unknown": { type: "boolean", default: false },
-  last: { type: "boolean", default: false },
-  json: { type: "boolean", default: false },
-} as const;
-
-/** Tests locked thresholds again. */
-export const checkCommand: Command = {
-  examples: [
-    "evaluator check calibration/calibration.json --labels june.ndjson --answers inbox.triage.sqlite",
-  ],
-  usage: usage.trimStart(),
-  run: check,
-};
-
-async function check(words: readonly string[], context: CliContext): Promise<number> {
-  const { values, positionals } = parseWords(words, options);
-  const [name = ""] = readPositionals(positionals, ["calibration.json"]);
-  if (values.labels === undefined) throw new UsageError("--labels is missing: the new labels.");
+/** Tests promised thresholds again on new labels. */
+export async function check(
+  name: string,
+  options: CheckOptions,
+  context: CliContext,
+): Promise<void> {
   const artifact = await readArtifact(name, context);
   if (artifact.thresholds.length === 0) {
     const problem = "The calibration holds no promised threshold, so there is nothing to check.";
     throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
   }
-  const { last } = values;
   const table =
-    values.answers === undefined
-      ? await answersOfLabels(values.labels, { last, context })
-      : (await readAnswers(values.answers, { last }, context)).table;
-  const join = new LabelJoin(table, { last, allowUnknown: values["allow-unknown"] });
-  const labels = { name: values.labels, path: resolve(context.cwd, values.labels), csv: true };
+    options.answers === undefined
+      ? await answersOfLabels(options, context)
+      : (await readAnswers(options.answers, options, context)).table;
+  const join = new LabelJoin(table, options);
+  const labels = { name: options.labels, path: resolve(context.cwd, options.labels), csv: true };
   const { fittedOn } = artifact;
   const made = new Set(fittedOn.ids);
   let used = 0;
@@ -93,9 +55,10 @@ async function check(words: readonly string[], context: CliContext): Promise<num
   const checks = checkAll(artifact, columns);
   const skipped = columns.flatMap(({ truth }) => truth).filter((truth) => truth < 0).length;
   const notes = [...describeSkips(skipped), ...describeLimits(artifact, used)];
-  if (values.json) context.stdout.write(`${JSON.stringify({ notes, checks }, null, 2)}\n`);
+  if (options.json === true)
+    context.stdout.write(`${JSON.stringify({ notes, checks }, null, 2)}\n`);
   else context.stdout.write([...notes, ...checks.map(describeCheck), ""].join("\n"));
-  return endingOf(checks);
+  context.exitCode = endingOf(checks);
 }
 
 function idIn({ value }: InputRecord): string {
@@ -146,8 +109,8 @@ function describeLimits({ questionHash, fittedOn }: CalibrationArtifact, used: n
 }
 
 async function answersOfLabels(
-  name: string,
-  { last, context }: { last: boolean; context: CliContext },
+  { labels: name, last }: CheckOptions,
+  context: CliContext,
 ): Promise<AnswerTable> {
   const table = new AnswerTable({ last });
   const file = { name, path: resolve(context.cwd, name) };

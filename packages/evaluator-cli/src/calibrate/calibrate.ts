@@ -14,9 +14,9 @@ import {
   UsageError,
   exitCodes,
 } from "evaluator-kit";
-import type { Command } from "../command.ts";
+import type { CalibrateOptions } from "../commands/report-commands.ts";
 import { readQuestionsFile } from "../engines/asked-questions.ts";
-import { readAnswers } from "../files/read-answers.ts";
+import { answerNames, readAnswers } from "../files/read-answers.ts";
 import { readRecords } from "../files/read-records.ts";
 import { describeWritten, writeReport } from "../files/write-report.ts";
 import {
@@ -28,63 +28,58 @@ import {
   nameSource,
 } from "../sentences.ts";
 import {
-  type CalibrateArguments,
-  calibrateUsage,
-  parseCalibrateArguments,
-} from "./calibrate-arguments.ts";
-import { buildReport, type CalibrationReport, toArtifact } from "./calibration-report.ts";
+  buildReport,
+  type CalibrationReport,
+  toArtifact,
+  toReportOptions,
+} from "./calibration-report.ts";
 import { reportPage } from "./report-page.ts";
 import { count, describeBasis, percent, range } from "../report-sentence.ts";
 
-/** Prints whether probabilities hold, and writes the page, the numbers and the artifact. */
-export const calibrateCommand: Command = {
-  examples: [
-    "evaluator calibrate labels.ndjson --answers inbox.triage.sqlite",
-    "evaluator calibrate labels.csv --answers answers.ndjson --question scam --require 2%",
-  ],
-  usage: calibrateUsage.trimStart(),
-  run: async (words, context) => await calibrate(parseCalibrateArguments(words), context),
-};
-
-async function calibrate(options: CalibrateArguments, context: CliContext): Promise<number> {
+/** Prints and writes the report on labelled records, and the artifact. */
+export async function calibrate(typed: CalibrateOptions, context: CliContext): Promise<void> {
+  const options = toReportOptions(typed);
   const asked =
-    options.asked === undefined
+    typed.questions === undefined
       ? null
-      : questionHash(await readQuestionsFile(options.asked, context));
-  const answers = await readAnswers(options.answers, options, context);
+      : questionHash(await readQuestionsFile(typed.questions, context));
+  const answers = await readAnswers(answerNames(typed.answers, typed.more), options, context);
   checkAsked(answers.table, asked);
   const labels = new LabelJoin(answers.table, options);
-  const file = { name: options.labels, path: resolve(context.cwd, options.labels), csv: true };
+  const file = { name: typed.labels, path: resolve(context.cwd, typed.labels), csv: true };
   const labelsFile = await readRecords(file, context, (record) => {
-    labels.add(record, options.labels);
+    labels.add(record, typed.labels);
   });
   const { groups, clusters } = labels;
-  checkColumn({ option: "--by", column: options.by, names: groups.list }, options);
-  checkColumn({ option: "--one-per", column: options.onePer, names: clusters.list }, options);
+  checkColumn({ option: "--by", column: options.by, names: groups.list }, typed);
+  checkColumn({ option: "--one-per", column: options.onePer, names: clusters.list }, typed);
   const input = { answers, join: labels, labelsFile };
   const report = buildReport(input, options);
   if (report.reports.length === 0) {
     throw new CliError(describeEmptyJoin(report), { exitCode: exitCodes.notEnoughEvidence });
   }
-  checkActions(report, options);
+  checkActions(report, typed);
   const { files, note } = filesOf(report, toArtifact(report, input, asked));
-  await writeReport(options.out, files, context);
-  context.stdout.write(options.json ? `${toJson(report)}\n` : printReport(report));
+  await writeReport(typed.out, files, context);
+  context.stdout.write(typed.json === true ? `${toJson(report)}\n` : printReport(report));
   context.stderr.write(
     describeWritten(
-      options.out,
+      typed.out,
       files.map(([name]) => name),
     ),
   );
   if (note !== null) context.stderr.write(`${note}\n`);
-  const old = join(options.out, "calibration.json");
+  const old = join(typed.out, "calibration.json");
   if (
     files.every(([name]) => name !== "calibration.json") &&
     existsSync(resolve(context.cwd, old))
   ) {
     context.stderr.write(printable`${old} is of an earlier report; this one promises nothing.\n`);
   }
-  return endingOf(report, options);
+  const isPromised = report.reports.every(({ actions }) =>
+    actions.some(({ promised }) => promised !== null),
+  );
+  if (typed.require !== undefined && !isPromised) context.exitCode = exitCodes.notEnoughEvidence;
 }
 
 /** @throws CliError if the answers were given to other questions than those of the file. */
@@ -103,7 +98,7 @@ function checkColumn(
     column,
     names,
   }: { option: string; column: string | undefined; names: readonly string[] },
-  { labels }: CalibrateArguments,
+  { labels }: CalibrateOptions,
 ): void {
   if (column === undefined || names.length > 0) return;
   const what = printable`No label of ${labels} has anything in the column "${column}".`;
@@ -111,7 +106,10 @@ function checkColumn(
 }
 
 /** @throws UsageError for an action on a question that has no labels, or is of another kind. */
-function checkActions({ reports }: CalibrationReport, { actions = [] }: CalibrateArguments): void {
+function checkActions(
+  { reports }: CalibrationReport,
+  { action: actions = [] }: CalibrateOptions,
+): void {
   const misfit = actions.find(({ question, action }) =>
     reports.every(
       (one) => one.question !== question || (one.kind === "boolean") === (action === "top"),
@@ -128,14 +126,6 @@ function checkActions({ reports }: CalibrationReport, { actions = [] }: Calibrat
 function describeEmptyJoin({ join }: CalibrationReport): string {
   const counts = join.map(({ question, labelled }) => `${question}: ${labelled}`).join(", ");
   return `No label has an answer (labels by question: ${counts || "none"}). Check that the ids are the same in both files.`;
-}
-
-function endingOf({ reports }: CalibrationReport, { isRequired }: CalibrateArguments): number {
-  if (!isRequired) return exitCodes.done;
-  const isPromised = reports.every(({ actions }) =>
-    actions.some(({ promised }) => promised !== null),
-  );
-  return isPromised ? exitCodes.done : exitCodes.notEnoughEvidence;
 }
 
 /** Returns what is kept of a report, each file with its content, and a word about what is not. */

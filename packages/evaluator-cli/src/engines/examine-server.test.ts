@@ -94,7 +94,7 @@ test("a native route whose model decides nothing is told apart from none", async
 
 test.each([
   [["127.0.0.1:11434"], "is no address such as http://127.0.0.1:11434"],
-  [[], "URL is missing"],
+  [[], "Missing required argument 'url'."],
   [["http://127.0.0.1:1", "--key", "NOT_SET"], "NOT_SET names an environment variable"],
 ])("the words %j mean nothing", async (words, message) => {
   const { exitCode, stderr } = await examine(...words);

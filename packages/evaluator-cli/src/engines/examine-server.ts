@@ -1,14 +1,6 @@
-import {
-  CliError,
-  type CliContext,
-  parseWords,
-  printable,
-  readPositionals,
-  UsageError,
-  exitCodes,
-} from "evaluator-kit";
+import { CliError, type CliContext, printable, UsageError, exitCodes } from "evaluator-kit";
 import { apiKeyVariables } from "evaluator-client";
-import type { Command } from "../command.ts";
+import type { DoctorOptions } from "../commands/ask-commands.ts";
 import {
   listModels,
   type LogprobsProbe,
@@ -17,26 +9,6 @@ import {
   probeLogprobs,
   probeNative,
 } from "./probe-server.ts";
-
-const usage = `
-Usage: evaluator doctor URL [--model MODEL] [--key VARIABLE] [--json]
-
-Says what a server can do for typed questions: native routes, log-probabilities and how many tokens
-it lists, its tokenizer, whether it thinks first, how much of the probability the labels hold, and
-how long a call takes. Ends with the lines to paste, or with what to change on the server. It asks
-two questions about one sentence, about twenty short calls in all.
-Ends with 0: it can be used. 1: not as it is.
-
-  --model MODEL    the model's name there [the first that it lists]
-  --key VARIABLE   the environment variable with its key [${apiKeyVariables.logprobs}, if set]
-  --json           prints what was found as JSON
-`;
-
-const options = {
-  model: { type: "string" },
-  key: { type: "string" },
-  json: { type: "boolean", default: false },
-} as const;
 
 /** What a server can do. */
 interface Findings {
@@ -47,22 +19,15 @@ interface Findings {
   readonly logprobs: LogprobsProbe;
 }
 
-/** Prints what a server can do. */
-export const doctorCommand: Command = {
-  examples: [
-    "evaluator doctor http://127.0.0.1:11434",
-    "evaluator doctor https://api.example.com/v1 --model small --key EXAMPLE_API_KEY",
-  ],
-  usage: usage.trimStart(),
-  run: examine,
-};
-
-async function examine(words: readonly string[], context: CliContext): Promise<number> {
-  const { values, positionals } = parseWords(words, options);
-  const [url = ""] = readPositionals(positionals, ["URL"]);
-  const address = { baseUrl: readUrl(url), apiKey: readKey(values.key, context) };
+/** Prints what a server can do, and the lines that reach it or what to change there. */
+export async function examineServer(
+  url: string,
+  options: DoctorOptions,
+  context: CliContext,
+): Promise<void> {
+  const address = { baseUrl: readUrl(url), apiKey: readKey(options.key, context) };
   const models = await listModels(address, context);
-  const server = { ...address, model: chooseModel(models, values.model, address.baseUrl) };
+  const server = { ...address, model: chooseModel(models, options.model, address.baseUrl) };
   const findings: Findings = {
     server,
     models,
@@ -74,9 +39,9 @@ async function examine(words: readonly string[], context: CliContext): Promise<n
   const { systemone, decisions, logprobs } = findings;
   const paste = linesToPaste(findings);
   const json = { url: baseUrl, model, models, systemone, decisions, logprobs, paste };
-  const text = values.json ? JSON.stringify(json, null, 2) : describe(findings, paste);
+  const text = options.json === true ? JSON.stringify(json, null, 2) : describe(findings, paste);
   context.stdout.write(`${text}\n`);
-  return paste === null ? exitCodes.failed : exitCodes.done;
+  if (paste === null) context.exitCode = exitCodes.failed;
 }
 
 function readUrl(typed: string): string {

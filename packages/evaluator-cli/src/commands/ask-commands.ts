@@ -1,0 +1,216 @@
+import { type Command, decimal, Option, wholeNumber } from "evaluator-kit";
+import { engineHelp, engineOption } from "./engine-help.ts";
+import {
+  allowUnknownOption,
+  collect,
+  examples,
+  jsonOption,
+  labelsOption,
+  lastOption,
+  seedOption,
+  share,
+} from "./shared-options.ts";
+
+/** How each kind of question is typed after `--KIND <text>`, and an example. */
+export const typedKinds = {
+  choice: { names: " <options...>", example: '"What kind is it?" receipt,other' },
+  score: { names: " <levels...>", example: '"How important is it?" low,high' },
+  boolean: { names: "", example: '"Is it a scam?"' },
+} as const;
+
+/** A word of a question, with the kind whose option it was typed after. */
+export interface TypedWord {
+  readonly kind: keyof typeof typedKinds;
+  readonly word: string;
+}
+
+/** The options of `ask`. */
+export type AskOptions = ReturnType<ReturnType<typeof askCommand>["opts"]>;
+
+/** Declares `ask`; `typed` receives the words of the questions in their typed order. */
+export function askCommand(program: Command, typed: TypedWord[]) {
+  const command = program
+    .command("ask")
+    .summary("ask any engine typed questions about one state")
+    .description(
+      "Asks typed questions about one state and prints the probability of every answer. Each\nquestion may be given again; an option may be name=description.",
+    )
+    .addOption(
+      new Option("--state <file>", "JSON or text; - reads standard input").makeOptionMandatory(),
+    )
+    .option("--questions <file>", "a JSON object of id to { type, instructions, criteria }")
+    .addOption(engineOption)
+    .addOption(jsonOption)
+    .addHelpText(
+      "after",
+      engineHelp +
+        examples(
+          'evaluator ask --state mail.txt --boolean "Does it look like a scam?"',
+          'evaluator ask --state mail.json --choice "What kind is it?" "receipt=a payment receipt,other" --json',
+          "cat mail.txt | evaluator ask --state - --questions questions.json --engine logprobs=http://127.0.0.1:11434@qwen3:4b",
+        ),
+    );
+  for (const kind of Object.keys(typedKinds) as TypedWord["kind"][]) {
+    const { names, example } = typedKinds[kind];
+    const add = (word: string) => typed.push({ kind, word });
+    const text = `a ${kind} question, such as ${example}`;
+    command.addOption(new Option(`--${kind} <text>${names}`, text).argParser(add));
+  }
+  return command;
+}
+
+/** The options of `doctor`. */
+export type DoctorOptions = ReturnType<ReturnType<typeof doctorCommand>["opts"]>;
+
+/** Declares `doctor`. */
+export const doctorCommand = (program: Command) =>
+  program
+    .command("doctor")
+    .summary("examine what a server can do, and print what to paste or change")
+    .description(
+      "Examines what a server can do for typed questions: native routes, log-probabilities and how\nmany tokens it lists, its tokenizer, whether it thinks first, how much of the probability the\nlabels hold, and how long a call takes. Prints the lines to paste, or what to change on the\nserver. It asks two questions about one sentence, about twenty short calls in all.\nExit code 0: the server can be used. 1: it cannot be used as it is.",
+    )
+    .argument("<url>", "the server's address, such as http://127.0.0.1:11434")
+    .option("--model <model>", "the model's name there (default: the first that it lists)")
+    .option(
+      "--key <variable>",
+      "the environment variable with its key (default: EVALUATOR_LOGPROBS_API_KEY, if set)",
+    )
+    .addOption(jsonOption)
+    .addHelpText(
+      "after",
+      examples(
+        "evaluator doctor http://127.0.0.1:11434",
+        "evaluator doctor https://api.example.com/v1 --model small --key EXAMPLE_API_KEY",
+      ),
+    );
+
+const limit = decimal({ min: 0.000001, what: "a number" });
+
+/** The options of `mcp`. */
+export type McpOptions = ReturnType<ReturnType<typeof mcpCommand>["opts"]>;
+
+/** Declares `mcp`. */
+export const mcpCommand = (program: Command) =>
+  program
+    .command("mcp")
+    .summary("serve an assistant the tools evaluate, estimate and list_models, over MCP")
+    .description(
+      "Serves the tools evaluate, estimate and list_models to an assistant, over MCP: on standard\ninput and output, or over streamable HTTP on this machine. Identical questions are asked once.",
+    )
+    .addOption(
+      new Option(
+        "--http <port>",
+        "serve http://127.0.0.1:PORT/mcp instead of standard input; 0 takes any free port",
+      ).argParser(wholeNumber({ max: 65_535 })),
+    )
+    .addOption(engineOption)
+    .addOption(
+      new Option(
+        "--max-cost <usd>",
+        "refuse calls that might cost more in all (default: EVALUATOR_MAX_COST_USD, else no limit)",
+      ).argParser(limit),
+    )
+    .addOption(
+      new Option(
+        "--max-tokens <n>",
+        "the same in tokens (default: EVALUATOR_MAX_TOKENS, else no limit)",
+      ).argParser(limit),
+    )
+    .addOption(
+      new Option(
+        "--hours <n>",
+        "the limits hold for the last N hours (default: EVALUATOR_BUDGET_HOURS, else since the start)",
+      ).argParser(limit),
+    )
+    .addOption(
+      new Option(
+        "--price <usd>",
+        "of a million tokens, if the engine reports none (default: EVALUATOR_USD_PER_MILLION_TOKENS)",
+      ).argParser(limit),
+    )
+    .addHelpText(
+      "after",
+      `
+An assistant's settings, with the key in its environment:
+  { "mcpServers": { "evaluator": { "command": "npx", "args": ["evaluator-cli", "mcp"],
+    "env": { "AI_GATEWAY_API_KEY": "…", "EVALUATOR_MAX_COST_USD": "1" } } } }
+${engineHelp}${examples(
+        "AI_GATEWAY_API_KEY=… evaluator mcp --max-cost 1 --hours 24",
+        "evaluator mcp --engine gateway=http://127.0.0.1:8787/v4/ai",
+        "evaluator mcp --http 8765",
+      )}`,
+    );
+
+/** The options of `compare`, with its argument. */
+export type CompareOptions = ReturnType<ReturnType<typeof compareCommand>["opts"]> & {
+  readonly labels: string | undefined;
+};
+
+/** Declares `compare`. */
+export const compareCommand = (program: Command) =>
+  program
+    .command("compare")
+    .summary("ask several engines the same questions: agreement, worth, time and cost")
+    .description(
+      "Asks several engines the same questions about the same records, and reports how far they\nagree, what each is worth on your labels, how long it takes and what it costs. Every answer is\nkept at once in DIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers,\nor an engine is worse by more than the margin. 3: too few labels.",
+    )
+    .argument(
+      "[labels]",
+      `${labelsOption.description}; a label may hold the state; without labels: agreement alone`,
+    )
+    .addOption(
+      new Option("--engine <engine>", "who answers; give two or more")
+        .argParser(collect)
+        .makeOptionMandatory(),
+    )
+    .option(
+      "--states <file>",
+      "a triage journal (.triage.sqlite), or records { id, state }; without a field state the other fields are the state (default: the labels' field state)",
+    )
+    .option(
+      "--questions <file>",
+      "a JSON object of id to { type, instructions, criteria } (default: the journal's)",
+    )
+    .addOption(
+      new Option("--out <dir>", "where report.html, report.json and answers.sqlite go").default(
+        "comparison",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--margin <score>",
+        "how much higher a Brier score may be for 'as good as the first', such as 0.02; needs labels",
+      ).argParser(decimal({ max: 2 })),
+    )
+    .option(
+      "--calibrated",
+      "fit each engine on one half of the labels and compare on the other half; needs labels",
+    )
+    .addOption(
+      new Option("--require <share>", "the highest risk of a promised threshold")
+        .argParser(share)
+        .default(0.05, "5%"),
+    )
+    .addOption(
+      new Option("--max-cost <usd>", "stop before this run has spent more").argParser(
+        decimal({ what: "US dollars" }),
+      ),
+    )
+    .addOption(
+      new Option("--concurrency <n>", "requests at once")
+        .argParser(wholeNumber({ min: 1, max: 256 }))
+        .default(4),
+    )
+    .option("--with-text", "show the states that engines disagree about, not only their ids")
+    .addOption(allowUnknownOption)
+    .addOption(lastOption)
+    .addOption(seedOption)
+    .addOption(jsonOption)
+    .addHelpText(
+      "after",
+      engineHelp +
+        examples(
+          "evaluator compare labels.ndjson --states inbox.triage.sqlite --engine gateway --engine logprobs=http://127.0.0.1:11434@qwen3:4b --max-cost 1",
+        ),
+    );

@@ -1,0 +1,216 @@
+import { Argument, type Command, InvalidArgumentError, Option, wholeNumber } from "evaluator-kit";
+import {
+  allowUnknownOption,
+  answersOption,
+  collect,
+  examples,
+  jsonOption,
+  labelsOption,
+  lastOption,
+  modelOption,
+  seedOption,
+  share,
+} from "./shared-options.ts";
+
+const labels = labelsOption.description;
+const moreAnswers = new Argument("[answers...]", "more files of answers");
+
+/** The options of `calibrate`, with its arguments. */
+export type CalibrateOptions = ReturnType<ReturnType<typeof calibrateCommand>["opts"]> & {
+  readonly labels: string;
+  readonly more: readonly string[];
+};
+
+/** Declares `calibrate`. */
+export const calibrateCommand = (program: Command) =>
+  program
+    .command("calibrate")
+    .summary("measure calibration on labelled records, and which threshold can be promised")
+    .description(
+      "Reports on labelled records whether the printed probabilities are calibrated, and which\nthresholds can be promised. Writes report.html, report.json and, if it is useful,\ncalibration.json. Exit code 3 if --require is given and no threshold can be promised.",
+    )
+    .argument("<labels>", labels)
+    .addArgument(moreAnswers)
+    .addOption(answersOption)
+    .addOption(new Option("--out <dir>", "where the files go").default("calibration"))
+    .addOption(
+      new Option("--require <share>", "the highest risk of a promise, 5% by default").argParser(
+        share,
+      ),
+    )
+    .addOption(
+      new Option("--confidence <share>", "the confidence that all promises of a report share")
+        .argParser(share)
+        .default(0.95, "95%"),
+    )
+    .addOption(
+      new Option("--question <id>", "only this question; may be given again").argParser(collect),
+    )
+    .addOption(
+      new Option(
+        "--action <id=yes|no|top>",
+        "only this act (top: act on the most probable option); fewer acts share the confidence, so each takes fewer labels; may be given again",
+      ).argParser(action),
+    )
+    .addOption(modelOption)
+    .addOption(
+      new Option(
+        "--by <column>",
+        "report each group of the labels too, by a column such as group or labeler; the groups share the confidence as well",
+      ).argParser(groupColumn),
+    )
+    .addOption(
+      new Option(
+        "--one-per <column>",
+        "promise from one label of each value of a column, such as thread or sender: labels of one thread are not independent",
+      ).argParser(groupColumn),
+    )
+    .addOption(
+      new Option(
+        "--questions <file>",
+        "the questions, if the answers do not keep them: a JSON object of id to { type, instructions, criteria }; without it no program applies the calibration",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--cost <falseAct=5,missedAct=1>",
+        "report the threshold that costs least too",
+      ).argParser(costs),
+    )
+    .option("--on-average", "report the weaker threshold that holds on average too")
+    .option("--with-text", "show the text of the worst rows, not only their ids")
+    .addOption(allowUnknownOption)
+    .addOption(lastOption)
+    .addOption(seedOption)
+    .addOption(jsonOption)
+    .addHelpText(
+      "after",
+      examples(
+        "evaluator calibrate labels.ndjson --answers inbox.triage.sqlite",
+        "evaluator calibrate labels.csv --answers answers.ndjson --question scam --require 2%",
+      ),
+    );
+
+interface Action {
+  readonly question: string;
+  readonly action: "yes" | "no" | "top";
+}
+
+function action(text: string, previous: readonly Action[] = []): readonly Action[] {
+  const [, question = "", act] = /^(.+)=(yes|no|top)$/s.exec(text) ?? [];
+  if (act === "yes" || act === "no" || act === "top") {
+    return [...previous, { question, action: act }];
+  }
+  throw new InvalidArgumentError("Use a question and yes, no or top, such as refund=yes.");
+}
+
+function groupColumn(name: string): string {
+  if (name !== "id" && name !== "truth") return name;
+  throw new InvalidArgumentError("Use a column that groups labels, such as group.");
+}
+
+function costs(text: string): { readonly falseAct: number; readonly missedAct: number } {
+  const parts = new Map(
+    text.split(",").map((part) => {
+      const [name = "", value = ""] = part.trim().split("=");
+      return [name, /^\d{1,12}(\.\d{1,9})?$/.test(value) ? Number(value) : Number.NaN];
+    }),
+  );
+  const [falseAct = 0, missedAct = 0] = [parts.get("falseAct"), parts.get("missedAct")];
+  if (parts.size === 2 && falseAct > 0 && missedAct > 0) return { falseAct, missedAct };
+  throw new InvalidArgumentError("Use two costs above 0, such as falseAct=5,missedAct=1.");
+}
+
+/** The options of `pick`. */
+export type PickOptions = ReturnType<ReturnType<typeof pickCommand>["opts"]>;
+
+/** Declares `pick`. */
+export const pickCommand = (program: Command) =>
+  program
+    .command("pick")
+    .summary("draw the records to label next, with the probability of being drawn")
+    .description(
+      "Draws records to label next: more where the answers are least sure, some everywhere. Each\nline of the sheet has an empty truth to fill in and the probability of being drawn; calibrate\nweighs the label by its inverse. The sheet does not show the model's answer.",
+    )
+    .addArgument(moreAnswers)
+    .addOption(answersOption)
+    .addOption(
+      new Option("--budget <n>", "how many records to label")
+        .argParser(wholeNumber({ min: 1, max: 1_000_000 }))
+        .makeOptionMandatory(),
+    )
+    .option("--question <id>", "which question to label; needed if there are several")
+    .addOption(modelOption)
+    .option(
+      "--one-per <column>",
+      "at most one record of each value of a field, such as thread or from (of a journal: of the state): labels of one thread are not independent",
+    )
+    .option("--out <file>", "where the sheet goes; it is printed by default")
+    .addOption(seedOption)
+    .addOption(lastOption)
+    .addOption(new Option("--uncertain").hideHelp())
+    .addHelpText(
+      "after",
+      examples(
+        "evaluator pick --answers inbox.triage.sqlite --question scam --budget 100 --out sheet.ndjson",
+      ),
+    );
+
+/** The options of `check`. */
+export type CheckOptions = ReturnType<ReturnType<typeof checkCommand>["opts"]>;
+
+/** Declares `check`. */
+export const checkCommand = (program: Command) =>
+  program
+    .command("check")
+    .summary("test the thresholds of a calibration again on new labels")
+    .description(
+      "Tests the promised thresholds again on new labels. Without --answers, each label also holds\nthe printed probability: { id, question, truth, probability or probabilities, modelId?,\nquestionHash? }. Labels that made the promise are left out; skipped records count as wrong.\nAnswers of another model or to other questions are refused.\nExit code 0: all hold. 1: one is broken, or the answers are refused. 3: too few labels.",
+    )
+    .argument("<calibration.json>", "the thresholds, as calibrate wrote them")
+    .addOption(new Option("--labels <file>", labels).makeOptionMandatory())
+    .addOption(answersOption)
+    .addOption(allowUnknownOption)
+    .addOption(lastOption)
+    .addOption(jsonOption)
+    .addHelpText(
+      "after",
+      examples(
+        "evaluator check calibration/calibration.json --labels june.ndjson --answers inbox.triage.sqlite",
+      ),
+    );
+
+/** The options of `drift`. */
+export type DriftOptions = ReturnType<ReturnType<typeof driftCommand>["opts"]>;
+
+/** Declares `drift`. */
+export const driftCommand = (program: Command) =>
+  program
+    .command("drift")
+    .summary("compare the answers of two releases, with or without labels")
+    .description(
+      'Compares the answers of two releases: their printed values, and the answers that flipped on\nthe same records. Without labels it reports "changed", never "worse"; with labels it also\nreports which release is right more often, and tests every promised threshold again.\nExit code 0: nothing changed (with labels: nothing is worse). 1: something did.',
+    )
+    .addOption(answersOf("--before <file>", "first").makeOptionMandatory())
+    .addOption(answersOf("--after <file>", "second").makeOptionMandatory())
+    .addOption(labelsOption)
+    .option(
+      "--calibration <file>",
+      "the promised thresholds to test again, as calibrate wrote them; needs --labels",
+    )
+    .addOption(seedOption)
+    .addOption(allowUnknownOption)
+    .addOption(lastOption)
+    .addOption(jsonOption)
+    .addHelpText(
+      "after",
+      examples(
+        "evaluator drift --before may.triage.sqlite --after june.triage.sqlite",
+        "evaluator drift --before a.ndjson --after b.ndjson --labels labels.ndjson --calibration calibration/calibration.json",
+      ),
+    );
+
+function answersOf<TFlags extends string>(flags: TFlags, which: string) {
+  const text = `the ${which} release's answers, as for calibrate; may be given again`;
+  return new Option(flags, text).argParser(collect);
+}

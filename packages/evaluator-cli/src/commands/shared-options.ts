@@ -1,0 +1,47 @@
+import { InvalidArgumentError, Option, wholeNumber } from "evaluator-kit";
+
+/** Returns examples for the end of a command's help. */
+export function examples(...lines: readonly string[]): string {
+  return `\nExamples\n${lines.map((line) => `  ${line}`).join("\n")}`;
+}
+
+/** Collects the values of an option that may be given again. */
+export function collect(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, value];
+}
+
+/** Parses `5%` or `0.05`. */
+export function share(text: string): number {
+  const match = /^(\d{1,3}(?:\.\d{1,9})?)\s?(%?)$/.exec(text.trim());
+  const value = match === null ? Number.NaN : Number(match[1]) / (match[2] === "%" ? 100 : 1);
+  if (value > 0 && value < 1) return value;
+  throw new InvalidArgumentError("Use a share above 0 and below 1, such as 5%.");
+}
+
+export const answersOption = new Option(
+  "--answers <file>",
+  "a triage journal (.triage.sqlite) or result file, the router's decision log, or NDJSON of { id, question, probability or probabilities, modelId? }; may be given again",
+).argParser(collect);
+
+export const labelsOption = new Option(
+  "--labels <file>",
+  "NDJSON, CSV with a header, or a JSON array of { id, question?, truth, skipped?, weight?, group?, labeler? }",
+);
+
+export const allowUnknownOption = new Option(
+  "--allow-unknown",
+  "count labels whose id is not among the answers, instead of refusing them",
+);
+
+export const lastOption = new Option(
+  "--last",
+  "take the last of several answers or labels for one record",
+);
+
+export const modelOption = new Option("--model <id>", "only the answers of this model");
+
+export const seedOption = new Option("--seed <n>", "seed of the random draws")
+  .argParser(wholeNumber())
+  .default(20_260_101);
+
+export const jsonOption = new Option("--json", "print the result as JSON");

@@ -1,0 +1,73 @@
+import { resolve } from "node:path";
+import { type AnswerColumn, type AnswerTable, pickRecords } from "evaluator-calibration";
+import {
+  CliError,
+  type CliContext,
+  printable,
+  toFileError,
+  UsageError,
+  writeWholeFile,
+} from "evaluator-kit";
+import type { PickOptions } from "./commands/report-commands.ts";
+import { answerNames, readAnswers } from "./files/read-answers.ts";
+import { nameSource } from "./sentences.ts";
+
+/** Draws records to label, with the probability of being drawn. */
+export async function pick(
+  more: readonly string[],
+  options: PickOptions,
+  context: CliContext,
+): Promise<void> {
+  if (options.uncertain) {
+    const why = "labels of uncertain records alone say nothing about the others";
+    throw new UsageError(`--uncertain is refused: ${why}. Without it, those are drawn more often.`);
+  }
+  const { budget, seed, onePer } = options;
+  const names = answerNames(options.answers, more);
+  const { table } = await readAnswers(names, options, context);
+  const column = chooseColumn(table, options);
+  const { clusters } = table;
+  if (onePer !== undefined && clusters.size === 0) {
+    throw new CliError(printable`No record has a field "${onePer}". Name another with --one-per.`);
+  }
+  const picked = pickRecords(column, { budget, seed, clusters });
+  const sheet = picked
+    .map(({ id, question, stratum, drawn }) =>
+      JSON.stringify({ id, question, truth: null, stratum, drawn: Number(drawn.toPrecision(12)) }),
+    )
+    .join("\n");
+  if (options.out === undefined) context.stdout.write(`${sheet}\n`);
+  else await writeSheet(resolve(context.cwd, options.out), `${sheet}\n`);
+  context.stderr.write(
+    `Drew ${picked.length} of ${column.ids.length} records; fill in truth, add labeler, and give the sheet to calibrate.\n`,
+  );
+}
+
+function chooseColumn(table: AnswerTable, { question, model }: PickOptions): AnswerColumn {
+  const found = table.columns.filter(
+    (column) =>
+      (question === undefined || column.question === question) &&
+      (model === undefined || column.source.modelId === model),
+  );
+  const [first, second] = found;
+  if (first === undefined) {
+    throw new CliError(
+      `No such answers; the questions are ${table.questions.join(", ") || "none"}.`,
+    );
+  }
+  if (second === undefined) return first;
+  const questions = new Set(found.map((column) => column.question));
+  if (questions.size > 1) {
+    throw new UsageError(`Choose one with --question: ${[...questions].join(", ")}.`);
+  }
+  const models = found.map(({ source }) => nameSource(source)).join("; ");
+  throw new UsageError(
+    `The answers come from several sources (${models}); choose one with --model.`,
+  );
+}
+
+async function writeSheet(path: string, text: string): Promise<void> {
+  await writeWholeFile(path, text).catch((error: unknown) => {
+    throw toFileError(error, `write ${path}`, "Choose another file with --out.");
+  });
+}
