@@ -20,6 +20,7 @@ import {
   driftCommand,
   pickCommand,
 } from "./commands/report-commands.ts";
+import { recordCommand } from "./commands/record-command.ts";
 import { examples } from "./commands/shared-options.ts";
 
 /** Runs the typed command and returns its exit code. */
@@ -92,6 +93,10 @@ function createProgram(context: CliContext) {
   compareCommand(program).action(async (labels, options) => {
     const { compare } = await import("./compare/compare.ts");
     await compare({ ...options, labels }, context);
+  });
+  recordCommand(program).action(async (names, options) => {
+    const { record } = await import("./record/record.ts");
+    await record({ ...options, names }, context);
   });
   return program;
 }

@@ -5,11 +5,13 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { loadExchanges } from "evaluator-client/testing";
 import { expect, onTestFinished, test } from "vitest";
-import type { LiveContext } from "../live/live-context.ts";
-import { runProgram } from "../testing/run-program.ts";
-import { startEmulator } from "../testing/start-emulator.ts";
-import { startRun, stoppedClock, testKeys } from "../testing/start-run.ts";
-import { runRecorder } from "./run-recorder.ts";
+import {
+  startKeyedEmulator,
+  startProgram,
+  startRecord,
+  stoppedClock,
+  testKeys,
+} from "../testing/record.ts";
 
 const gateway = "gateway/greeting-routes-to-nano";
 const direct = "direct/three-question-types";
@@ -29,8 +31,8 @@ async function startServer(answer: RequestListener) {
 
 test("records over HTTP into a folder beside the person", async () => {
   const INIT_CWD = await temporaryFolder();
-  const env = { ...(await startEmulator()), INIT_CWD };
-  const { stdout, stderr } = await runProgram("record", [gateway, direct, "--out", "mine"], env);
+  const env = { ...(await startKeyedEmulator()), INIT_CWD };
+  const { stdout, stderr } = await startProgram([gateway, direct, "--out", "mine"], env);
   expect(stderr).toBe("");
   expect(stdout).toContain(`Recorded 2 of 2 in ${join(INIT_CWD, "mine")}\n`);
   const recorded = loadExchanges(join(INIT_CWD, "mine"));
@@ -40,7 +42,7 @@ test("records over HTTP into a folder beside the person", async () => {
 test("Ctrl-C ends a run that waits for an answer, with 130 and no file", async () => {
   const INIT_CWD = await temporaryFolder();
   const { server, env } = await startServer(() => undefined);
-  const run = runProgram("record", [gateway, "--out", "."], { ...env, INIT_CWD });
+  const run = startProgram([gateway, "--out", "."], { ...env, INIT_CWD });
   server.on("request", () => run.child.kill("SIGINT"));
   await expect(run).rejects.toMatchObject({ code: 130, stdout: "", stderr: "Interrupted.\n" });
   expect(await readdir(join(INIT_CWD, "gateway"))).toEqual([]);
@@ -55,13 +57,13 @@ test.each<[string, RegExp, RequestListener]>([
   ],
 ])("an answer that %s is reported", async (_what, reason, answer) => {
   const { paths, ...outcome } = await recordFrom(answer);
-  expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(reason) });
+  expect(outcome).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(reason) });
   expect(paths).toEqual(["/v4/ai/evaluation-model"]);
 });
 
 test("an answer that never ends is given up when its time is over", async () => {
   const timers: { delayMs: number; expire: () => void }[] = [];
-  const clock: LiveContext["clock"] = {
+  const clock: typeof stoppedClock = {
     ...stoppedClock,
     schedule(delayMs, expire) {
       timers.push({ delayMs, expire });
@@ -74,19 +76,19 @@ test("an answer that never ends is given up when its time is over", async () => 
   );
   expect(timers.map(({ delayMs }) => delayMs)).toEqual([200]);
   expect(outcome).toMatchObject({
-    exitCode: 1,
+    exitCode: 2,
     stderr: `${gateway}: not recorded: no whole answer came within 200 ms\n`,
   });
 });
 
-async function recordFrom(answer: RequestListener, given: Partial<LiveContext> = {}) {
+async function recordFrom(answer: RequestListener, given: Parameters<typeof startRecord>[1] = {}) {
   const paths: unknown[] = [];
   const { env } = await startServer((incoming, outgoing) => {
     paths.push(incoming.url);
     answer(incoming, outgoing);
   });
   const argv = [gateway, "--out", await temporaryFolder()];
-  const outcome = await startRun(runRecorder, argv, { env, fetch, ...given });
+  const outcome = await startRecord(argv, { env, fetch, ...given });
   expect(outcome.stderr).not.toContain(testKeys.gateway);
   return { ...outcome, paths };
 }
@@ -96,6 +98,12 @@ test("a service that is not there is reported with the reason", async () => {
   server.close();
   await once(server, "close");
   const argv = [gateway, "--out", await temporaryFolder()];
-  const { stderr } = await startRun(runRecorder, argv, { env, fetch });
+  const { stderr } = await startRecord(argv, { env, fetch });
   expect(stderr).toBe(`${gateway}: not recorded: no whole answer came (ECONNREFUSED)\n`);
+});
+
+test("compares over HTTP, in CI too", async () => {
+  const env = { ...(await startKeyedEmulator()), CI: "true" };
+  const outcome = await startProgram(["--compare"], env);
+  expect(outcome).toEqual({ stdout: "Compared 30 of 30: the shapes agree\n", stderr: "" });
 });

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { liveService } from "../testing/live-service.ts";
-import { recordInto } from "../testing/record-into.ts";
-import { testKeys } from "../testing/start-run.ts";
+import { recordInto, testKeys } from "../testing/record.ts";
 
 const gateway = "gateway/greeting-routes-to-nano";
 const direct = "direct/three-question-types";
@@ -91,7 +90,7 @@ test.each<[string, string, Parameters<typeof liveService>[0]]>([
   const { exitCode, stdout, stderr, written } = await recordInto([gateway, direct], {
     fetch: leaky,
   });
-  expect(exitCode).toBe(1);
+  expect(exitCode).toBe(2);
   expect(stderr).toBe(`${gateway}: not recorded: ${reason}\n`);
   expect(stdout).toContain("Recorded 1 of 2 in ");
   expect(written).toEqual(["three-question-types.json"]);
@@ -128,7 +127,7 @@ test.each<[string, string, Parameters<typeof liveService>[0]]>([
   });
   const { exitCode, stderr, written } = await recordInto([gateway, direct], { fetch });
   expect({ exitCode, stderr }).toEqual({
-    exitCode: 1,
+    exitCode: 2,
     stderr: `${gateway}: not recorded: ${reason}\n`,
   });
   expect(written).toEqual(["three-question-types.json"]);

@@ -1,4 +1,3 @@
-import { systemErrorCode } from "evaluator-kit";
 import {
   emulatorHeader,
   type Exchange,
@@ -6,48 +5,36 @@ import {
   keepHeaders,
   type LiveReply,
 } from "evaluator-client/testing";
+import { type Clock, systemErrorCode } from "evaluator-kit";
 import { z } from "zod";
-import type { LiveCall } from "./choose-calls.ts";
-import { type LiveContext, UnusableAnswerError } from "./live-context.ts";
+import type { LiveCall } from "./live-calls.ts";
 
-/**
- * Makes each call, one after the other; one that fails does not stop the rest.
- *
- * @param onFailure - Called with each call whose answer could not be used, and why.
- * @returns how many failed.
- */
-export async function askEach(
-  calls: readonly LiveCall[],
-  ask: (call: LiveCall) => Promise<void>,
-  onFailure: (name: string, reason: string) => void,
-): Promise<number> {
-  let failures = 0;
-  for (const call of calls) {
-    try {
-      await ask(call);
-    } catch (error) {
-      if (!(error instanceof UnusableAnswerError)) throw error;
-      failures += 1;
-      onFailure(call.exchange.name, error.message);
-    }
-  }
-  return failures;
+/** How requests are sent. */
+export interface Sending {
+  readonly fetch: typeof globalThis.fetch;
+  /** Time for one request with its body. */
+  readonly timeoutMs: number;
+  /** Every key in use: an answer that holds one is rejected before anything is read. */
+  readonly keys: readonly string[];
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** An answer that cannot be used; its message repeats nothing of the answer. */
+export class UnusableAnswerError extends Error {
+  override readonly name = "UnusableAnswerError";
 }
 
 /**
- * Sends a call and gives its answer in the form of an exchange's response, kept headers only.
+ * Sends a call, and returns its answer in the form of an exchange's response.
  *
- * @param keys - Every key in use; an answer that holds one is rejected before anything is read.
- * @throws {UnusableAnswerError} when it holds a key, has another status, or is no JSON.
+ * @throws UnusableAnswerError if it holds a key, has another status, or is not JSON.
  */
-export async function readAnswer(
-  call: LiveCall,
-  { keys, ...context }: LiveContext & { keys: readonly string[] },
-): Promise<Exchange["response"]> {
+export async function readAnswer(call: LiveCall, sending: Sending): Promise<Exchange["response"]> {
   const { exchange } = call;
-  const reply = await sendCall(call, context);
+  const reply = await sendCall(call, sending);
   const publicText = `${JSON.stringify(exchange)} ${emulatorHeader}`;
-  const leak = findLeak(reply, { keys, publicText });
+  const leak = findLeak(reply, { keys: sending.keys, publicText });
   if (leak !== null) throw new UnusableAnswerError(leak);
   const expected = exchange.response.status;
   if (reply.status !== expected) {
@@ -64,14 +51,10 @@ function parse(text: string): Exchange["response"]["body"] {
   }
 }
 
-/**
- * Sends an exchange's request with the key, once; follows no redirect.
- *
- * @throws {UnusableAnswerError} when no whole answer came; the signal's reason when aborted.
- */
+// Once, and without following a redirect.
 async function sendCall(
   { exchange: { request }, url, apiKey }: LiveCall,
-  { fetch, signal, timeoutMs, clock }: LiveContext,
+  { fetch, signal, timeoutMs, clock }: Sending,
 ): Promise<LiveReply> {
   const limit = new AbortController();
   const stop = clock.schedule(timeoutMs, () => limit.abort());
@@ -88,7 +71,9 @@ async function sendCall(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UnusableAnswerError) throw error;
-    const why = limit.signal.aborted ? ` within ${timeoutMs} ms` : codeOf(error);
+    const code = systemErrorCode(error instanceof Error ? error.cause : null);
+    const known = code === null ? "" : ` (${code})`;
+    const why = limit.signal.aborted ? ` within ${timeoutMs} ms` : known;
     // Without the cause: what fetch throws may hold the request.
     throw new UnusableAnswerError(`no whole answer came${why}`);
   } finally {
@@ -96,18 +81,8 @@ async function sendCall(
   }
 }
 
-function codeOf(error: unknown): string {
-  const code = systemErrorCode(error instanceof Error ? error.cause : null);
-  return code === null ? "" : ` (${code})`;
-}
-
 const mostBytes = 1024 * 1024;
 
-/**
- * Reads the text of a response, up to 1 MiB.
- *
- * @throws {UnusableAnswerError} when it is longer, or no UTF-8.
- */
 async function readText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -116,12 +91,8 @@ async function readText(response: Response): Promise<string> {
     if (length > mostBytes) throw new UnusableAnswerError(`its body is over ${mostBytes} bytes`);
     chunks.push(chunk);
   }
-  return decode(Buffer.concat(chunks));
-}
-
-function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
     throw new UnusableAnswerError("its body is not UTF-8");
   }

@@ -5,11 +5,8 @@ import { createEmulator } from "evaluator-emulator";
 import { loadFixtures } from "evaluator-client/replay-exchanges";
 import { type Exchange, findSecrets, loadExchanges } from "evaluator-client/testing";
 import { expect, test } from "vitest";
-import { exchangesFolder } from "../live/live-context.ts";
 import { liveService } from "../testing/live-service.ts";
-import { recordInto } from "../testing/record-into.ts";
-import { startRun, testKeys } from "../testing/start-run.ts";
-import { runRecorder } from "./run-recorder.ts";
+import { exchangesFolder, recordInto, startRecord, testKeys } from "../testing/record.ts";
 
 const gateway = "gateway/greeting-routes-to-nano";
 const direct = "direct/three-question-types";
@@ -97,7 +94,7 @@ test("an error that was asked for by name is recorded as what it is", async () =
 
 test("a request that would answer otherwise keeps its exchange's error", async () => {
   const { exitCode, stderr, written } = await recordInto(["gateway/rate-limited"]);
-  expect({ exitCode, written }).toEqual({ exitCode: 1, written: [] });
+  expect({ exitCode, written }).toEqual({ exitCode: 2, written: [] });
   expect(stderr).toBe("gateway/rate-limited: not recorded: it answered 200, not 429\n");
 });
 
@@ -105,20 +102,20 @@ test("exchanges written from the contract are replaced only when told to", async
   const exchangesFolder = await copyOfExchanges();
   let requests = 0;
   const fetch = liveService(() => (requests += 1));
-  const refused = await startRun(runRecorder, [gateway], { exchangesFolder, fetch });
+  const refused = await startRecord([gateway], { exchangesFolder, fetch });
   expect(refused).toEqual({
-    exitCode: 2,
+    exitCode: 1,
     stdout: "",
     stderr: expect.stringContaining("--replace does it, --out DIR writes elsewhere"),
   });
   expect(requests).toBe(0);
 
-  const replaced = await startRun(runRecorder, [gateway, "--replace"], { exchangesFolder });
+  const replaced = await startRecord([gateway, "--replace"], { exchangesFolder });
   expect(replaced).toMatchObject({
     exitCode: 0,
     stdout: expect.stringContaining(`${gateway}: recorded, same shape as before\n`),
   });
-  const again = await startRun(runRecorder, [gateway], { exchangesFolder });
+  const again = await startRecord([gateway], { exchangesFolder });
   expect(again.exitCode).toBe(0);
 });
 
@@ -128,7 +125,7 @@ test("a recording that is made again keeps its description", async () => {
   const recording = { ...JSON.parse(await readFile(path, "utf8")), description: "A greeting." };
   recording.provenance = { source: "live", recordedAt: "2026-01-01", model: "older" };
   await writeFile(path, JSON.stringify(recording));
-  await startRun(runRecorder, [gateway], { exchangesFolder: folder });
+  await startRecord([gateway], { exchangesFolder: folder });
   expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({
     description: "A greeting.",
     provenance: { recordedAt: "2026-11-21", model: "typesafe-ai/jev" },
@@ -144,9 +141,9 @@ test("what the emulator says of itself is kept, and keeps it out of the exchange
 
   const exchangesFolder = await copyOfExchanges();
   const argv = [gateway, "--replace"];
-  const refused = await startRun(runRecorder, argv, { exchangesFolder, fetch });
+  const refused = await startRecord(argv, { exchangesFolder, fetch });
   expect(refused).toMatchObject({
-    exitCode: 1,
+    exitCode: 2,
     stderr: expect.stringContaining("the emulator answered, which is no live service"),
   });
   expect(loadExchanges(exchangesFolder)).toEqual(loadFixtures());
@@ -167,14 +164,14 @@ test("an older file stays when the new one cannot be put in its place", async ()
   const folder = await temporaryFolder();
   await mkdir(join(folder, `${gateway}.json`), { recursive: true });
   const argv = [gateway, direct, "--replace", "--out", folder];
-  const { exitCode, stderr } = await startRun(runRecorder, argv);
-  expect(exitCode).toBe(1);
+  const { exitCode, stderr } = await startRecord(argv);
+  expect(exitCode).toBe(2);
   expect(stderr).toMatch(`${gateway}: not recorded: it cannot be written: `);
   expect(await readdir(join(folder, "gateway"))).toEqual(["greeting-routes-to-nano.json"]);
   expect(await readdir(join(folder, "direct"))).toEqual(["three-question-types.json"]);
 });
 
-test.each<[string, string[], Parameters<typeof startRun>[2], string]>([
+test.each<[string, string[], Parameters<typeof startRecord>[1], string]>([
   [
     "in CI",
     [gateway],
@@ -196,11 +193,11 @@ test.each<[string, string[], Parameters<typeof startRun>[2], string]>([
     "Nothing can be written",
   ],
   ["from exchanges that do not load", [], { exchangesFolder: "/dev/null/x" }, "/dev/null/x"],
-])("%s nothing is asked and the exit code is 2", async (_when, argv, given, message) => {
+])("%s nothing is asked and the exit code is 1", async (_when, argv, given, message) => {
   let requests = 0;
   const fetch = liveService(() => (requests += 1));
-  const { exitCode, stdout, stderr } = await startRun(runRecorder, argv, { fetch, ...given });
-  expect({ exitCode, stdout, requests }).toEqual({ exitCode: 2, stdout: "", requests: 0 });
+  const { exitCode, stdout, stderr } = await startRecord(argv, { fetch, ...given });
+  expect({ exitCode, stdout, requests }).toEqual({ exitCode: 1, stdout: "", requests: 0 });
   expect(stderr).toContain(message);
 });
 
@@ -210,7 +207,7 @@ test.each([
 ])("%s nothing is asked and the exit code is 1", async (_when, argv, message) => {
   let requests = 0;
   const fetch = liveService(() => (requests += 1));
-  const { exitCode, stdout, stderr } = await startRun(runRecorder, argv, { fetch });
+  const { exitCode, stdout, stderr } = await startRecord(argv, { fetch });
   expect({ exitCode, stdout, requests }).toEqual({ exitCode: 1, stdout: "", requests: 0 });
   expect(stderr).toContain(message);
 });
@@ -224,7 +221,7 @@ test("without names, the exchanges of a transport without a key are left out", a
 
 test("a folder typed is relative to where the person stands", async () => {
   const cwd = await temporaryFolder();
-  await startRun(runRecorder, [gateway, "--out", "my recordings"], { cwd });
+  await startRecord([gateway, "--out", "my recordings"], { cwd });
   expect(loadExchanges(join(cwd, "my recordings")).map(({ name }) => name)).toEqual([gateway]);
 });
 

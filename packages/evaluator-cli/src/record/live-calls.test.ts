@@ -1,6 +1,6 @@
 import { trimEnvironment } from "evaluator-kit";
 import { expect, test } from "vitest";
-import { exchangeUrl, readLiveServices } from "./live-services.ts";
+import { exchangeUrl, readLiveServices } from "./live-calls.ts";
 
 test("a transport without a key is left out; blank counts as none", () => {
   const env = { AI_GATEWAY_API_KEY: " ", EVALUATOR_DIRECT_API_KEY: " a-key " };

@@ -99,7 +99,7 @@ function vendorBreaches(
     check("type", answers[id]?.type === type, type);
     const isShown = !Object.hasOwn(confidence, id) || isShare(confidence[id]);
     check("confidence", isShown, "a number from 0 to 1");
-    check("legend", type !== "score" || isRecord(legend[id]), "an object");
+    check("legend", !("score" in (answers[id] ?? {})) || isRecord(legend[id]), "an object");
   }
   return breaches;
 }

@@ -2,24 +2,33 @@ import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { createEmulator } from "evaluator-emulator";
-import { exchangesFolder } from "../live/live-context.ts";
 import { expect, test } from "vitest";
 import { liveService } from "../testing/live-service.ts";
-import { startRun, testKeys } from "../testing/start-run.ts";
-import { runDrift } from "./run-drift.ts";
+import { exchangesFolder, startRecord, testKeys } from "../testing/record.ts";
+
+function compare(words: readonly string[], given: Parameters<typeof startRecord>[1] = {}) {
+  return startRecord(["--compare", ...words], given);
+}
 
 const gateway = "gateway/greeting-routes-to-nano";
 const direct = "direct/three-question-types";
 
-test("a service that answers as the exchanges do has not drifted", async () => {
-  const outcome = await startRun(runDrift, []);
-  expect(outcome).toEqual({ exitCode: 0, stdout: "Compared 30 of 30: no drift\n", stderr: "" });
+test("a service that answers as the exchanges do has the same shapes", async () => {
+  const outcome = await compare([]);
+  expect(outcome).toEqual({
+    exitCode: 0,
+    stdout: "Compared 30 of 30: the shapes agree\n",
+    stderr: "",
+  });
 });
 
-test("other values are no drift: the judge's answers have the shape of recorded ones", async () => {
+test("other values are no difference: the judge's answers have the shape of recorded ones", async () => {
   const { fetch } = createEmulator({ exchanges: [] });
-  const { exitCode, stdout } = await startRun(runDrift, [], { fetch });
-  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "Compared 30 of 30: no drift\n" });
+  const { exitCode, stdout } = await compare([], { fetch });
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 0,
+    stdout: "Compared 30 of 30: the shapes agree\n",
+  });
 });
 
 test.each<[string, string, Parameters<typeof liveService>[0]]>([
@@ -53,39 +62,39 @@ test.each<[string, string, Parameters<typeof liveService>[0]]>([
     "contract response.body.answers.tier: breaks the rule choice-option",
     ({ body }) => (body.answers.tier.choice = "a private text"),
   ],
-])("%s is drift", async (_what, line, change) => {
+])("%s is a difference", async (_what, line, change) => {
   const fetch = liveService(change);
-  const outcome = await startRun(runDrift, [gateway], { fetch });
+  const outcome = await compare([gateway], { fetch });
   expect(outcome).toEqual({
     exitCode: 1,
-    stdout: `${line}\n         in ${gateway}\nCompared 1 of 1: the shape has drifted\n`,
+    stdout: `${line}\n         in ${gateway}\nCompared 1 of 1: the shapes differ\n`,
     stderr: "",
   });
 });
 
-test("drift of many exchanges is printed once", async () => {
+test("a difference of many exchanges is printed once", async () => {
   const fetch = liveService(({ body }) => (body.extra = true));
-  const { stdout } = await startRun(runDrift, [gateway, direct], { fetch });
+  const { stdout } = await compare([gateway, direct], { fetch });
   expect(stdout).toBe(
     `new      response.body.extra (boolean)\n         in ${gateway} and 1 more\n` +
-      "Compared 2 of 2: the shape has drifted\n",
+      "Compared 2 of 2: the shapes differ\n",
   );
 });
 
-test("an answer like another exchange's for the same request has not drifted", async () => {
-  const { exitCode } = await startRun(runDrift, ["gateway/credits-read-as-numbers"]);
+test("an answer like another exchange's for the same request is no difference", async () => {
+  const { exitCode } = await compare(["gateway/credits-read-as-numbers"]);
   expect(exitCode).toBe(0);
 });
 
 test("headers the exchange does not list do not count", async () => {
   const fetch = liveService(({ headers }) => headers.set("retry-after", "1"));
-  expect((await startRun(runDrift, [gateway], { fetch })).exitCode).toBe(0);
+  expect((await compare([gateway], { fetch })).exitCode).toBe(0);
 });
 
 test("a field whose name looks like a secret is not shown", async () => {
   const name = ["s", "k-abcdefghijklmnop"].join("");
   const fetch = liveService(({ body }) => (body.usage[name] = "a value"));
-  const { exitCode, stdout } = await startRun(runDrift, [gateway], { fetch });
+  const { exitCode, stdout } = await compare([gateway], { fetch });
   expect(exitCode).toBe(1);
   expect(stdout).toContain('new      response.body.usage["…"] (string)\n');
 });
@@ -107,20 +116,20 @@ test.each<[string, string, Parameters<typeof liveService>[0]]>([
   const fetch = liveService((answer, request) => {
     if (request.headers.has("ai-model-id")) change?.(answer, request);
   });
-  const outcome = await startRun(runDrift, [gateway, direct], { fetch });
+  const outcome = await compare([gateway, direct], { fetch });
   expect(outcome).toEqual({
     exitCode: 2,
-    stdout: "Compared 1 of 2: no drift\n",
+    stdout: "Compared 1 of 2: the shapes agree\n",
     stderr: `${gateway}: not compared: ${reason}\n`,
   });
 });
 
-test("drift counts more than an answer that did not come", async () => {
+test("a difference counts more than an answer that did not come", async () => {
   const fetch = liveService((answer, request) => {
     if (request.headers.has("ai-model-id")) answer.status = 503;
     else answer.body.extra = true;
   });
-  expect((await startRun(runDrift, [gateway, direct], { fetch })).exitCode).toBe(1);
+  expect((await compare([gateway, direct], { fetch })).exitCode).toBe(1);
 });
 
 test("an interruption ends with 130", async () => {
@@ -130,34 +139,37 @@ test("an interruption ends with 130", async () => {
     request.signal.throwIfAborted();
   });
   const { signal } = interruption;
-  const outcome = await startRun(runDrift, [gateway], { fetch, signal });
+  const outcome = await compare([gateway], { fetch, signal });
   expect(outcome).toEqual({ exitCode: 130, stdout: "", stderr: "Interrupted.\n" });
 });
 
-test.each<[string, string[], Parameters<typeof startRun>[2], string]>([
+test.each<[string, string[], Parameters<typeof startRecord>[1], string]>([
   ["without a key", [], { env: {} }, "set AI_GATEWAY_API_KEY or EVALUATOR_DIRECT_API_KEY"],
   ["with a name nobody knows", ["gateway/unknown"], {}, "There is no exchange gateway/unknown"],
-])("%s nothing is asked and the exit code is 2", async (_when, argv, given, message) => {
+])("%s nothing is asked and the exit code is 1", async (_when, argv, given, message) => {
   let requests = 0;
   const fetch = liveService(() => (requests += 1));
-  const { exitCode, stdout, stderr } = await startRun(runDrift, argv, { fetch, ...given });
-  expect({ exitCode, stdout, requests }).toEqual({ exitCode: 2, stdout: "", requests: 0 });
+  const { exitCode, stdout, stderr } = await compare(argv, { fetch, ...given });
+  expect({ exitCode, stdout, requests }).toEqual({ exitCode: 1, stdout: "", requests: 0 });
   expect(stderr).toContain(message);
 });
 
-test("a flag nobody knows asks nothing and ends with 1", async () => {
+test.each([
+  [["--fast"], "Unknown option '--fast'.\n"],
+  [["--out", "x"], "Option '--compare' cannot be used with option '--out <dir>'.\n"],
+])("the words %j ask nothing and end with 1", async (words, message) => {
   let requests = 0;
   const fetch = liveService(() => (requests += 1));
-  const { exitCode, stdout, stderr } = await startRun(runDrift, ["--out", "x"], { fetch });
+  const { exitCode, stdout, stderr } = await compare(words, { fetch });
   expect({ exitCode, stdout, requests }).toEqual({ exitCode: 1, stdout: "", requests: 0 });
-  expect(stderr).toBe("Unknown option '--out'; no options are taken here.\n");
+  expect(stderr).toBe(message);
 });
 
 test("an exchange that does not load is named, and nothing is asked", async () => {
   const folder = join(await temporaryFolder(), "exchanges");
   await cp(exchangesFolder, folder, { recursive: true });
   await writeFile(join(folder, "gateway", "cut.json"), "{");
-  const { exitCode, stderr } = await startRun(runDrift, [], { exchangesFolder: folder });
-  expect(exitCode).toBe(2);
+  const { exitCode, stderr } = await compare([], { exchangesFolder: folder });
+  expect(exitCode).toBe(1);
   expect(stderr).toContain("cut.json is not JSON.");
 });

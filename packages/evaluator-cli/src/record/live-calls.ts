@@ -1,0 +1,132 @@
+import { apiKeyVariables } from "evaluator-client";
+import { type Exchange, loadExchanges } from "evaluator-client/testing";
+import { CliError, type Environment } from "evaluator-kit";
+
+/** One request to send, and the exchange that it comes from. */
+export interface LiveCall {
+  readonly exchange: Exchange;
+  /** The exchange and others with the same request and status: all known forms of answer. */
+  readonly samples: readonly Exchange[];
+  readonly url: string;
+  readonly apiKey: string;
+}
+
+/** A service with a key; null without one. */
+type Services = ReturnType<typeof readLiveServices>;
+
+const { gateway, direct } = apiKeyVariables;
+const keyVariables = { gateway, direct } as const;
+
+/**
+ * Reads keys and base URLs from the environment.
+ *
+ * @throws CliError with the name of the variable, never its value.
+ */
+export function readLiveServices(env: Environment) {
+  const read = (keyVariable: string, urlVariable: string, fallback: string) => {
+    const apiKey = env[keyVariable] ?? "";
+    if (apiKey === "") return null;
+    checkKey(apiKey, keyVariable);
+    return { apiKey, baseUrl: parseBaseUrl(env[urlVariable] ?? fallback, urlVariable) };
+  };
+  return {
+    gateway: read(gateway, "EVALUATOR_BASE_URL", "https://ai-gateway.vercel.sh/v4/ai"),
+    direct: read(direct, "EVALUATOR_DIRECT_BASE_URL", "https://api.typesafe.ai"),
+  };
+}
+
+// Node's fetch repeats a header that it cannot send in its error.
+function checkKey(apiKey: string, variable: string): void {
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return;
+  throw new CliError(`${variable} holds a space, line break or other character no header takes.`);
+}
+
+function parseBaseUrl(text: string, variable: string): string {
+  const url = URL.parse(text);
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  if (url && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === "") {
+    return url.href.replace(/(?<!\/)\/+$/, "");
+  }
+  throw new CliError(
+    `${variable} is not an http or https URL without credentials, query and fragment.`,
+  );
+}
+
+/**
+ * Returns the calls of the named exchanges; without names, every successful evaluation through each
+ * transport that has a key.
+ *
+ * @throws CliError if a name is unknown, a key is missing, or nothing is left to ask.
+ */
+export function chooseCalls(
+  names: readonly string[],
+  { services, folder }: { readonly services: Services; readonly folder: string },
+): LiveCall[] {
+  const exchanges = readExchanges(folder);
+  const toCall = (exchange: Exchange) => callOf(exchange, { exchanges, services });
+  if (names.length > 0) {
+    return [...new Set(names)].map((name) => {
+      const exchange = exchanges.find((one) => one.name === name);
+      if (exchange === undefined) {
+        throw new CliError(`There is no exchange ${name}; names are like gateway/rate-limited.`);
+      }
+      const call = toCall(exchange);
+      if (call !== null) return call;
+      throw new CliError(`${name} needs a key: set ${keyVariables[transportOf(exchange)]}.`);
+    });
+  }
+  const calls = exchanges.filter(isEvaluation).flatMap((exchange) => toCall(exchange) ?? []);
+  if (calls.length > 0) return calls;
+  const variables = Object.values(keyVariables).join(" or ");
+  throw new CliError(`There is nothing to ask: set ${variables}.`);
+}
+
+function readExchanges(folder: string): Exchange[] {
+  try {
+    return loadExchanges(folder);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : "No exchanges can be read.";
+    throw new CliError(`${problem} Name a folder of exchanges with --exchanges.`);
+  }
+}
+
+// A balance and a price list are asked for by name only: the one is private, the other is long.
+function isEvaluation({ request, response }: Exchange): boolean {
+  return request.method === "POST" && response.status < 300;
+}
+
+function callOf(
+  exchange: Exchange,
+  { exchanges, services }: { readonly exchanges: readonly Exchange[]; readonly services: Services },
+): LiveCall | null {
+  const transport = transportOf(exchange);
+  const service = services[transport];
+  if (service === null) return null;
+  const asked = questionOf(exchange);
+  return {
+    exchange,
+    samples: exchanges.filter((other) => questionOf(other) === asked),
+    url: exchangeUrl(exchange.request.path, transport, service.baseUrl),
+    apiKey: service.apiKey,
+  };
+}
+
+function questionOf({ request, response }: Exchange): string {
+  return JSON.stringify([request, response.status]);
+}
+
+function transportOf({ name }: Exchange): keyof Services {
+  return name.startsWith("direct/") ? "direct" : "gateway";
+}
+
+const gatewayPrefix = "/v4/ai";
+
+/**
+ * Returns the address of an exchange's path at a live service. The gateway's base URL replaces
+ * `/v4/ai`; its other paths are at the host root (contract, placeholders).
+ */
+export function exchangeUrl(path: string, transport: keyof Services, baseUrl: string): string {
+  if (transport === "direct") return baseUrl + path;
+  if (path.startsWith(`${gatewayPrefix}/`)) return baseUrl + path.slice(gatewayPrefix.length);
+  return new URL(baseUrl).origin + path;
+}
