@@ -1,11 +1,10 @@
 import type { Experimental_DecisionModel } from "ai";
 import { InvalidRequestError } from "../errors.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import { isRecord } from "../questions/json.ts";
+import { isRecord, quoteName } from "../questions/json.ts";
 import { image, type ImagePart, type StatePart } from "../questions/state.ts";
-import { type BooleanQuestion } from "../questions/kinds/boolean.ts";
-import { type Question, type Questions } from "../questions/kinds.ts";
-import { quoteName } from "../questions/json.ts";
+import type { Question, Questions } from "../questions/kinds.ts";
+import { kindList } from "../questions/question-problem.ts";
 
 /** A decision model as the `ai` package takes it; experimental there, so its version is pinned. */
 export type DecisionModel = Extract<Experimental_DecisionModel, { doDecide: unknown }>;
@@ -100,31 +99,48 @@ export function fromDecisionQuestions(questions: DecisionCall["questions"]): Que
   return Object.fromEntries(entries) as Questions;
 }
 
-function fromQuestion(id: string, question: DecisionQuestion): Question {
-  const textOf = (content: unknown, where: string) => textAt(content, { id, where });
-  const { type } = question;
-  if (type === "box") return reject(id, "asks for a box; ask choice, score or boolean");
-  const instructions = textOf(question.instructions, "instructions");
-  if (type === "choice") return { type, instructions, criteria: fromOptions(question, textOf) };
-  if (type === "boolean") return { type, instructions, ...fromBooleanCriteria(question, textOf) };
-  const criteria = question.criteria.map((level, index) => textOf(level, `level ${index}`));
-  return { type, instructions, criteria };
-}
-
 type TextOf = (content: unknown, where: string) => string;
 type QuestionOf<TType> = Extract<DecisionQuestion, { type: TType }>;
 
-function fromOptions({ criteria }: QuestionOf<"choice">, textOf: TextOf): Record<string, string> {
+/** Reads the criteria of one type of question, with a method that gets only questions of that type. */
+interface CriteriaReader {
+  read(question: DecisionQuestion, textOf: TextOf): object;
+}
+
+/** The package's types of questions; null for those that no evaluator answers. */
+const criteriaReaders: Readonly<Record<DecisionQuestion["type"], CriteriaReader | null>> = {
+  choice: { read: fromOptions },
+  score: {
+    read: ({ criteria }: QuestionOf<"score">, textOf) => ({
+      criteria: criteria.map((level, index) => textOf(level, `level ${index}`)),
+    }),
+  },
+  boolean: { read: fromMeanings },
+  box: null,
+};
+
+/** The types of questions that an evaluator answers. */
+export const supportedQuestionTypes = Object.entries(criteriaReaders).flatMap(([type, reader]) =>
+  reader === null ? [] : [type as DecisionQuestion["type"]],
+);
+
+function fromQuestion(id: string, question: DecisionQuestion): Question {
+  const textOf = (content: unknown, where: string) => textAt(content, { id, where });
+  const { type } = question;
+  const reader = criteriaReaders[type];
+  if (reader === null) return reject(id, `asks for a ${type}; ask ${kindList}`);
+  const instructions = textOf(question.instructions, "instructions");
+  return { type, instructions, ...reader.read(question, textOf) } as Question;
+}
+
+function fromOptions({ criteria }: QuestionOf<"choice">, textOf: TextOf): object {
   const options = Object.entries(criteria).map(([name, description]) => {
     return [name, textOf(description, `option ${quoteName(name)}`)] as const;
   });
-  return Object.fromEntries(options);
+  return { criteria: Object.fromEntries(options) };
 }
 
-function fromBooleanCriteria(
-  { criteria }: QuestionOf<"boolean">,
-  textOf: TextOf,
-): Pick<BooleanQuestion, "criteria"> {
+function fromMeanings({ criteria }: QuestionOf<"boolean">, textOf: TextOf): object {
   const described = Object.entries(criteria ?? {})
     .filter(([, description]) => description !== null && description !== undefined)
     .map(([answer, description]) => [answer, textOf(description, `criterion ${answer}`)]);

@@ -7,6 +7,7 @@ import {
   type DecisionWarning,
   fromDecisionQuestions,
   fromDecisionState,
+  supportedQuestionTypes,
 } from "./from-decision-call.ts";
 import type { Evaluation } from "../evaluation.ts";
 import { isRecord } from "../questions/json.ts";
@@ -45,7 +46,7 @@ export function toDecisionModel(
     specificationVersion: "v4",
     provider,
     modelId,
-    supportedQuestionTypes: ["choice", "score", "boolean"],
+    supportedQuestionTypes,
     async doDecide(call) {
       const { abortSignal } = call;
       const state = fromDecisionState(call.state);

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { type BooleanAnswerFor, booleanKind } from "./kinds/boolean.ts";
-import { type ChoiceAnswerFor, choiceKind } from "./kinds/choice.ts";
+import { type BooleanAnswer, booleanKind } from "./kinds/boolean.ts";
+import { type ChoiceAnswer, choiceKind, type ChoiceQuestion } from "./kinds/choice.ts";
 import type { KindOf, Truth, ValueFieldOf } from "./kinds/kind.ts";
-import { type ScoreAnswerFor, scoreKind } from "./kinds/score.ts";
+import { type LevelIndex, type ScoreAnswer, scoreKind, type ScoreQuestion } from "./kinds/score.ts";
 
 export { boolean } from "./kinds/boolean.ts";
 export { choice } from "./kinds/choice.ts";
@@ -12,9 +12,9 @@ const kinds = { choice: choiceKind, score: scoreKind, boolean: booleanKind };
 
 /** The answer to a question of each kind. */
 interface AnswersByKind<TQuestion> {
-  choice: ChoiceAnswerFor<TQuestion>;
-  score: ScoreAnswerFor<TQuestion>;
-  boolean: BooleanAnswerFor<TQuestion>;
+  choice: TQuestion extends ChoiceQuestion<infer TOption> ? ChoiceAnswer<TOption> : never;
+  score: TQuestion extends ScoreQuestion<infer TLevels> ? ScoreAnswer<LevelIndex<TLevels>> : never;
+  boolean: BooleanAnswer;
 }
 
 type Kinds = typeof kinds;

@@ -31,14 +31,15 @@ export function findQuestionProblem(questions: Questions, limits: QuestionLimits
 }
 
 const kindNames = Object.keys(questionKinds);
-const listed = `${kindNames.slice(0, -1).join(", ")} or ${kindNames.at(-1)}`;
+/** The names of the kinds, for messages. */
+export const kindList = `${kindNames.slice(0, -1).join(", ")} or ${kindNames.at(-1)}`;
 
 function problemOfOne(question: Question, limits: QuestionLimits): string | null {
   const issue = questionSchema.safeParse(question).error?.issues[0];
   if (issue !== undefined) {
     const where =
       issue.path.length === 0 ? "" : ` at ${quoteName(issue.path.map(String).join("."))}`;
-    return `is not a ${listed} question${where}: ${issue.message}`;
+    return `is not a ${kindList} question${where}: ${issue.message}`;
   }
   if (!/\S/.test(question.instructions)) return "has empty instructions; write what it asks";
   const kind = questionKinds[question.type];

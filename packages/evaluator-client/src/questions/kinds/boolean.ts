@@ -34,9 +34,6 @@ export interface BooleanAnswer {
   probability: number;
 }
 
-/** The answer that belongs to a boolean question. */
-export type BooleanAnswerFor<TQuestion> = TQuestion extends BooleanQuestion ? BooleanAnswer : never;
-
 /**
  * Builds a yes/no question; its answer is the probability of yes.
  *

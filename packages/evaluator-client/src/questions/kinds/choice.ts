@@ -35,10 +35,6 @@ export interface ChoiceAnswer<TOption extends string = string> {
   probabilities: Record<TOption, number>;
 }
 
-/** The answer that belongs to a choice question. */
-export type ChoiceAnswerFor<TQuestion> =
-  TQuestion extends ChoiceQuestion<infer TOption> ? ChoiceAnswer<TOption> : never;
-
 /**
  * Builds a question that picks exactly one of the named options.
  *

@@ -40,10 +40,6 @@ export type LevelIndex<TLevels extends readonly string[]> = number extends TLeve
   ? string
   : Extract<keyof TLevels, `${number}`>;
 
-/** The answer that belongs to a score question. */
-export type ScoreAnswerFor<TQuestion> =
-  TQuestion extends ScoreQuestion<infer TLevels> ? ScoreAnswer<LevelIndex<TLevels>> : never;
-
 /**
  * Builds a question that places the state on ordered levels, index 0 first.
  *

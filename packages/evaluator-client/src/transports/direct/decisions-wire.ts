@@ -1,7 +1,10 @@
 import * as z from "zod/mini";
 import { InvalidResponseError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
-import { type Question, type Questions } from "../../questions/kinds.ts";
+import type { KindName, Question, Questions } from "../../questions/kinds.ts";
+import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
+import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
+import type { ScoreQuestion } from "../../questions/kinds/score.ts";
 import { quoteName } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { type ImageSupport, isImage, type StatePart } from "../../questions/state.ts";
@@ -10,26 +13,75 @@ import type { TransportReply } from "../transport.ts";
 /** The path of the decisions form under a server's base URL. */
 export const decisionsPath = "/v1/decisions";
 
+/** A question kind on this wire; each method gets only questions or answers of its kind. */
+interface DecisionKind {
+  readonly name: string;
+  readonly answerSchema: z.ZodMiniType;
+  /** Returns the fields of a question beside its type and name. */
+  toQuestion(question: Question): object;
+  /** Returns the fields of an answer in the gateway's form, beside its type. */
+  toAnswer(answer: unknown, questionId: string): object;
+}
+
+const name = z.nullish(z.string());
 const probability = z.number();
 
-/** One answer of the decisions form; its probabilities are a list, each with what it belongs to. */
-const decisionAnswerSchema = z.discriminatedUnion("type", [
-  z.looseObject({ type: z.literal("predicate"), name: z.nullish(z.string()), probability }),
-  z.looseObject({
-    type: z.literal("choice"),
-    name: z.nullish(z.string()),
-    choice: z.string(),
-    probabilities: z.array(z.looseObject({ value: z.string(), probability })),
-  }),
-  z.looseObject({
-    type: z.literal("score"),
-    name: z.nullish(z.string()),
-    score: z.number(),
-    probabilities: z.array(z.looseObject({ value: z.number(), probability })),
-  }),
-  z.looseObject({ type: z.literal("refusal"), name: z.nullish(z.string()) }),
-]);
-/** See {@link decisionAnswerSchema}. */
+const predicateSchema = z.looseObject({ type: z.literal("predicate"), name, probability });
+const choiceSchema = z.looseObject({
+  type: z.literal("choice"),
+  name,
+  choice: z.string(),
+  probabilities: z.array(z.looseObject({ value: z.string(), probability })),
+});
+const scoreSchema = z.looseObject({
+  type: z.literal("score"),
+  name,
+  score: z.number(),
+  probabilities: z.array(z.looseObject({ value: z.number(), probability })),
+});
+
+const decisionKinds = {
+  choice: {
+    name: "choice",
+    answerSchema: choiceSchema,
+    toQuestion: ({ instructions, criteria }: ChoiceQuestion) => ({
+      instructions,
+      choices: Object.entries(criteria).map(([value, description]) =>
+        description === "" ? { value } : { value, description },
+      ),
+    }),
+    toAnswer: ({ choice, probabilities }: z.infer<typeof choiceSchema>, questionId) => ({
+      choice,
+      probabilities: toDistribution(probabilities, questionId),
+    }),
+  },
+  score: {
+    name: "score",
+    answerSchema: scoreSchema,
+    toQuestion: ({ instructions, criteria }: ScoreQuestion) => ({
+      instructions,
+      levels: criteria.map((label) => ({ label })),
+    }),
+    toAnswer: ({ score, probabilities }: z.infer<typeof scoreSchema>, questionId) => ({
+      score,
+      probabilities: toDistribution(probabilities, questionId),
+    }),
+  },
+  boolean: {
+    name: "predicate",
+    answerSchema: predicateSchema,
+    toQuestion: (question: BooleanQuestion) => ({ instructions: withMeanings(question) }),
+    toAnswer: (answer: z.infer<typeof predicateSchema>) => ({ probability: answer.probability }),
+  },
+} satisfies Record<KindName, DecisionKind>;
+
+const kindsByName = new Map<string, [KindName, DecisionKind]>(
+  Object.entries(decisionKinds).map(([kind, wire]) => [wire.name, [kind as KindName, wire]]),
+);
+
+const answerSchemas = Object.values(decisionKinds).map(({ answerSchema }) => answerSchema);
+const refusalSchema = z.looseObject({ type: z.literal("refusal"), name });
+const decisionAnswerSchema = z.discriminatedUnion("type", [refusalSchema, ...answerSchemas]);
 type DecisionAnswer = z.infer<typeof decisionAnswerSchema>;
 
 /** The parts of a decisions response that are mapped; anything else passes. */
@@ -71,11 +123,16 @@ function toMessage(parts: readonly StatePart[]): object {
 
 const toListJson = perQuestions((questions) => {
   const names = namesOf(questions);
-  const listed = Object.values(questions).map((question, index) => {
-    return toDecisionQuestion(question, names[index] as string);
-  });
+  const listed = Object.values(questions).map((question, index) =>
+    toDecisionQuestion(question, names[index] as string),
+  );
   return JSON.stringify(listed);
 });
+
+function toDecisionQuestion(question: Question, name: string): object {
+  const kind: DecisionKind = decisionKinds[question.type];
+  return { type: kind.name, name, ...kind.toQuestion(question) };
+}
 
 /** The names that questions go by: their ids where the form takes them all, else their numbers. */
 function namesOf(questions: Questions): readonly string[] {
@@ -84,23 +141,8 @@ function namesOf(questions: Questions): readonly string[] {
   return arePlain ? ids : ids.map((_, index) => `question_${index + 1}`);
 }
 
-function toDecisionQuestion(question: Question, name: string): object {
-  const { instructions } = question;
-  if (question.type === "boolean") {
-    return { type: "predicate", name, instructions: withMeanings(question) };
-  }
-  if (question.type === "score") {
-    const levels = question.criteria.map((label) => ({ label }));
-    return { type: "score", name, instructions, levels };
-  }
-  const choices = Object.entries(question.criteria).map(([value, description]) => {
-    return description === "" ? { value } : { value, description };
-  });
-  return { type: "choice", name, instructions, choices };
-}
-
-/** The form has no place for what counts as yes and as no, so it is said in the question. */
-function withMeanings({ instructions, criteria = {} }: Extract<Question, { type: "boolean" }>) {
+/** The form has no field for what counts as yes and as no, so the question contains it. */
+function withMeanings({ instructions, criteria = {} }: BooleanQuestion) {
   const yes = criteria.true === undefined ? "" : ` It is so when: ${criteria.true}`;
   const no = criteria.false === undefined ? "" : ` It is not so when: ${criteria.false}`;
   return `${instructions}${yes}${no}`;
@@ -154,19 +196,19 @@ function checkNames(
 }
 
 function toGatewayAnswer(answer: DecisionAnswer, questionId: string): object {
-  if (answer.type === "predicate") return { type: "boolean", probability: answer.probability };
-  if (answer.type === "refusal") return { type: "refusal" };
-  const entries = answer.probabilities.map(({ value, probability }) => [
-    String(value),
-    probability,
-  ]);
+  const [type, kind] = kindsByName.get(answer.type) ?? [];
+  return kind === undefined ? { type: "refusal" } : { type, ...kind.toAnswer(answer, questionId) };
+}
+
+function toDistribution(
+  listed: readonly { value: string | number; probability: number }[],
+  questionId: string,
+): object {
+  const entries = listed.map(({ value, probability }) => [String(value), probability]);
   const probabilities: object = Object.fromEntries(entries);
-  if (Object.keys(probabilities).length !== entries.length) {
-    const message = `The answer ${quoteName(questionId)} has two probabilities for one option or level (rule probabilities-keys); it is not used.`;
-    throw new InvalidResponseError(message, { questionId, rule: "probabilities-keys" });
-  }
-  if (answer.type === "score") return { type: "score", score: answer.score, probabilities };
-  return { type: "choice", choice: answer.choice, probabilities };
+  if (Object.keys(probabilities).length === entries.length) return probabilities;
+  const message = `The answer ${quoteName(questionId)} has two probabilities for one option or level (rule probabilities-keys); it is not used.`;
+  throw new InvalidResponseError(message, { questionId, rule: "probabilities-keys" });
 }
 
 function withConfidence([id, answer]: [string, DecisionAnswer]): [string, object] {

@@ -8,7 +8,7 @@ import {
 } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { isRecord, recordOf, textAt } from "../../questions/json.ts";
-import type { Question } from "../../questions/kinds.ts";
+import type { KindName, Question } from "../../questions/kinds.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
   type ImageData,
@@ -168,13 +168,32 @@ function directRequestId(response: JsonResponse): string | null {
   return headerOf(response, "x-typesafe-request-id") ?? headerOf(response, "x-request-id");
 }
 
-function toDirectQuestion(question: Question): object {
-  return question.type === "boolean" ? { ...question, type: "noul" } : question;
+/** A question kind on this wire: its name, and its answer in the gateway's form. */
+interface DirectKind {
+  readonly name: string;
+  readonly toAnswer: (answer: DirectAnswer) => object;
 }
 
+const directKinds = {
+  choice: { name: "choice", toAnswer: withoutMetadata },
+  score: { name: "score", toAnswer: withoutMetadata },
+  boolean: { name: "noul", toAnswer: ({ noul }) => ({ type: "boolean", probability: noul }) },
+} satisfies Record<KindName, DirectKind>;
+
+const answerMappers = new Map<string, DirectKind["toAnswer"]>(
+  Object.values(directKinds).map(({ name, toAnswer }) => [name, toAnswer]),
+);
+
+function toDirectQuestion(question: Question): object {
+  return { ...question, type: directKinds[question.type].name };
+}
+
+/** Maps an answer; a refusal and what no kind has pass, so that the check of answers rejects them. */
 function toGatewayAnswer(answer: DirectAnswer): object {
-  if (answer.type === "noul") return { type: "boolean", probability: answer["noul"] };
-  // The gateway keeps these two elsewhere.
+  return (answerMappers.get(answer.type) ?? withoutMetadata)(answer);
+}
+
+function withoutMetadata(answer: DirectAnswer): object {
   const { confidence: _confidence, legend: _legend, ...rest } = answer;
   return rest;
 }

@@ -4,8 +4,8 @@ import type { Question } from "../../questions/kinds.ts";
 import { textAt } from "../../questions/json.ts";
 import type { TransportReply } from "../transport.ts";
 import type { ReadAnswer } from "./ask-question.ts";
-import { indexOfHighest } from "./read-labels.ts";
 import { promptFormat } from "./prompt.ts";
+import { toAnswer } from "./question-plan.ts";
 import type { FirstToken } from "./servers/server.ts";
 
 /** The price of a model's tokens, in US dollars; `listModels` of a catalog gives it in this form. */
@@ -50,19 +50,6 @@ export function fromReadAnswers(
     definesConfidence: false,
     costUsd: costOf(usage, price),
   };
-}
-
-function toAnswer(question: Question, probabilities: readonly number[]): object {
-  if (question.type === "boolean") {
-    return { type: "boolean", probability: Math.min(probabilities[1] as number, 1) };
-  }
-  const names = Object.keys(question.criteria);
-  const named = Object.fromEntries(names.map((name, index) => [name, probabilities[index]]));
-  if (question.type === "choice") {
-    return { type: "choice", choice: names[indexOfHighest(probabilities)], probabilities: named };
-  }
-  const mean = probabilities.reduce((sum, probability, level) => sum + level * probability, 0);
-  return { type: "score", score: Math.min(mean, names.length - 1), probabilities: named };
 }
 
 function sumUsage(replies: readonly FirstToken[]) {

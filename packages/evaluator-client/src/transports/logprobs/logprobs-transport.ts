@@ -1,7 +1,7 @@
 import { ConfigurationError, InvalidRequestError } from "../../errors.ts";
 import { apiKeyVariables, environmentNames, type TransportName } from "../../environment.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
-import { type Question } from "../../questions/kinds.ts";
+import { type Question, questionKinds } from "../../questions/kinds.ts";
 import { quoteName } from "../../questions/json.ts";
 import type { Transport } from "../transport.ts";
 import {
@@ -18,13 +18,7 @@ import { LabelConnection } from "./label-connection.ts";
 import { LabelSession } from "./label-session.ts";
 import { fromReadAnswers, type TokenPrice } from "./logprobs-mapping.ts";
 import { promptFormat, statePrompt } from "./prompt.ts";
-import {
-  type Debias,
-  MOST_LEVELS,
-  MOST_OPTIONS,
-  planQuestion,
-  type QuestionPlan,
-} from "./question-plan.ts";
+import { type Debias, planQuestion, type QuestionPlan } from "./question-plan.ts";
 
 /** How to reach a chat model that gives log-probabilities. */
 export interface LogprobsTransportOptions extends TransportOptions {
@@ -101,14 +95,11 @@ function planAll(questions: EvaluationRequest["questions"], debias: Debias): rea
 }
 
 function checkSize(questionId: string, question: Question): void {
-  if (question.type === "boolean") return;
-  const [most, kind] =
-    question.type === "choice"
-      ? ([MOST_OPTIONS, "options"] as const)
-      : ([MOST_LEVELS, "levels"] as const);
-  const count = Object.keys(question.criteria).length;
-  if (count <= most) return;
-  const message = `The question ${quoteName(questionId)} has ${count} ${kind}; logprobsTransport labels at most ${most}.`;
+  const kind = questionKinds[question.type];
+  const count = kind.keys(question).length;
+  if (kind.limit === null || count <= kind.limit.most) return;
+  const { unit, most } = kind.limit;
+  const message = `The question ${quoteName(questionId)} has ${count} ${unit}s; logprobsTransport labels at most ${most}.`;
   throw new InvalidRequestError(message, { questionId });
 }
 

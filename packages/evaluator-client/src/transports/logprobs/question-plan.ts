@@ -1,5 +1,7 @@
+import { type KindName, type Question, questionKinds } from "../../questions/kinds.ts";
+import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
-import type { Question } from "../../questions/kinds.ts";
+import type { ScoreQuestion } from "../../questions/kinds/score.ts";
 import {
   booleanPrompt,
   choicePrompt,
@@ -48,18 +50,64 @@ export interface QuestionPlan {
 
 /** The most options that letters label in one reading. Chosen, as chats list 20 tokens at most. */
 const MOST_LETTERS = 16;
-/** The most options of a choice: blocks of blocks are not made. */
-export const MOST_OPTIONS = 255;
-/** The most levels of a score: one for each digit. */
-export const MOST_LEVELS = 10;
 /** The most options that each get a shift, chosen: every shift is one more call. */
 const MOST_SHIFTS = 8;
 const letters = "ABCDEFGHIJKLMNOP".split("");
 
+/** How questions of one kind are read by labels; each method gets only questions of its kind. */
+interface LabelKind {
+  plan(question: Question, debias: Debias): QuestionPlan;
+  /** Returns the fields of an answer beside its type, from the probabilities of its keys. */
+  toAnswer(probabilities: readonly number[], keys: readonly string[]): object;
+}
+
+// The letters and digits are enough for the limit of keys that each kind has.
+const labelKinds: Readonly<Record<KindName, LabelKind>> = {
+  choice: {
+    plan: planChoice,
+    toAnswer: (probabilities, keys) => ({
+      choice: keys[indexOfHighest(probabilities)],
+      probabilities: byKey(keys, probabilities),
+    }),
+  },
+  score: {
+    plan: (question: ScoreQuestion, debias) => wholePlan(scoreReadings(question, debias)),
+    toAnswer(probabilities, keys) {
+      const mean = probabilities.reduce((sum, probability, level) => sum + level * probability, 0);
+      return {
+        score: Math.min(mean, keys.length - 1),
+        probabilities: byKey(keys, probabilities),
+      };
+    },
+  },
+  boolean: {
+    plan: (question: BooleanQuestion, debias) => wholePlan(booleanReadings(question, debias)),
+    toAnswer: ([, yes]) => ({ probability: Math.min(yes as number, 1) }),
+  },
+};
+
 /** Returns how a question is asked; its prompts are worked out once for all states. */
 export function planQuestion(question: Question, debias: Debias): QuestionPlan {
-  if (question.type === "boolean") return wholePlan(booleanReadings(question, debias));
-  if (question.type === "score") return wholePlan(scoreReadings(question, debias));
+  return labelKinds[question.type].plan(question, debias);
+}
+
+/** Returns an answer in the gateway's form from the probabilities that were read for its keys. */
+export function toAnswer(question: Question, probabilities: readonly number[]): object {
+  const { type } = question;
+  const keys = questionKinds[type].keys(question);
+  return { type, ...labelKinds[type].toAnswer(probabilities, keys) };
+}
+
+/** Returns the position of the highest value; of equal ones, the first. */
+export function indexOfHighest(values: readonly number[]): number {
+  return values.indexOf(Math.max(...values));
+}
+
+function byKey(keys: readonly string[], probabilities: readonly number[]): object {
+  return Object.fromEntries(keys.map((key, index) => [key, probabilities[index]]));
+}
+
+function planChoice(question: ChoiceQuestion, debias: Debias): QuestionPlan {
   const texts = Object.entries(question.criteria).map(([name, text]) => `${name}: ${text}`);
   if (texts.length <= MOST_LETTERS) {
     return wholePlan(choiceReadings(texts, { question, debias, labels: letters }));
@@ -129,10 +177,7 @@ function choiceReadings(
   return { readings, debias: named(debias, orders.length, texts.length) };
 }
 
-function scoreReadings(
-  { instructions, criteria }: Extract<Question, { type: "score" }>,
-  debias: Debias,
-): ReadingSet {
+function scoreReadings({ instructions, criteria }: ScoreQuestion, debias: Debias): ReadingSet {
   const labels = criteria.map((_, level) => String(level));
   const forward = criteria.map((_, level) => level);
   const orders =
@@ -147,7 +192,7 @@ function scoreReadings(
 
 /** Positions: 0 is no, 1 is yes. */
 function booleanReadings(
-  { instructions, criteria = {} }: Extract<Question, { type: "boolean" }>,
+  { instructions, criteria = {} }: BooleanQuestion,
   debias: Debias,
 ): ReadingSet {
   const given = [

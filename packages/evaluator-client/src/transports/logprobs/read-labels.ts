@@ -1,6 +1,6 @@
 import { InvalidResponseError } from "../../errors.ts";
 import { quoteName } from "../../questions/json.ts";
-import type { Reading } from "./question-plan.ts";
+import { indexOfHighest, type Reading } from "./question-plan.ts";
 
 /** One token the model might have begun its answer with. */
 export interface TokenLogprob {
@@ -123,11 +123,6 @@ export function combineReadings(
   });
   const winners = byOption.map(indexOfHighest);
   return { probabilities: softmax(means), flips: new Set(winners).size > 1 };
-}
-
-/** Returns the position of the highest value; of equal ones, the first. */
-export function indexOfHighest(values: readonly number[]): number {
-  return values.indexOf(Math.max(...values));
 }
 
 function softmax(logWeights: readonly number[]): number[] {
