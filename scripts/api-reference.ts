@@ -15,7 +15,7 @@ export const importedPackages = [
   "evaluator-client",
   "evaluator-calibration",
   "evaluator-emulator",
-  "evaluator-postgres",
+  "evaluator-runs",
 ];
 
 const longest = 400;

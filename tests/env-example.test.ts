@@ -7,7 +7,7 @@ const formerNames = new Set(["ROUTER_DECISION_MS", "ROUTER_FALLBACK_MODEL"]);
 
 /** Returns the names of variables that the programs read, as texts or as keys of a schema. */
 function namesRead(): string[] {
-  const folders = "{apps/*,packages/{evaluator-client,evaluator-cli}}";
+  const folders = "{apps/*,packages/{evaluator-client,evaluator-cli,evaluator-runs}}";
   const files = globSync(`${folders}/src/**/*.ts`, { cwd: root }).filter(
     (file) => !/\.test\.ts$|testing[/\\]/.test(file),
   );

@@ -158,7 +158,7 @@ test("a program in TypeScript compiles against their types and runs", async () =
 import { brierScore } from "evaluator-calibration";
 import { boolean, createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator, type EmulatorOptions } from "evaluator-emulator";
-import { type Connection, DatabaseError, postgresLimits } from "evaluator-postgres";
+import { type Connection, DatabaseError, postgresLimits } from "evaluator-runs/postgres";
 const options: EmulatorOptions = { engine: "vllm" };
 const emulator = createEmulator(options);
 const transport = gatewayTransport({ apiKey: "local", fetch: emulator.fetch });

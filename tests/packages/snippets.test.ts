@@ -39,7 +39,7 @@ const snippets: readonly Snippet[] = readmes.flatMap((readme) =>
     const name = readme.replaceAll(/packages\/|\/?README\.md|\.md$/g, "").replace("/", "-");
     return {
       file: `${name || "repository"}-${index + 1}.ts`,
-      needsPostgres: code.includes("evaluator-postgres"),
+      needsPostgres: code.includes("evaluator-runs/postgres"),
       text: withGiven(code).replaceAll(exampleDatabase, postgresUrl ?? "postgres://127.0.0.1:1"),
     };
   }),

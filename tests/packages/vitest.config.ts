@@ -8,7 +8,7 @@ export default defineConfig({
     globalSetup: [
       join(import.meta.dirname, "install-packages.ts"),
       join(import.meta.dirname, "../install-nodes.ts"),
-      join(import.meta.dirname, "../../packages/evaluator-postgres/tests/start-server.ts"),
+      join(import.meta.dirname, "../../packages/evaluator-runs/tests/start-server.ts"),
     ],
     maxWorkers: 2,
     testTimeout: 600_000,

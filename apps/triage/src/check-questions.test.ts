@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv } from "ajv";
 import { temporaryFolder } from "evaluator-kit/testing";
+import { openTransport } from "evaluator-runs/commands";
 import { expect, test } from "vitest";
-import { openTransport } from "./service.ts";
 import { startTriage } from "./testing/start-triage.ts";
 
 const examples = fileURLToPath(new URL("../examples/", import.meta.url));

@@ -2,12 +2,14 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { printable } from "evaluator-kit";
 import { estimateTokens } from "evaluator-client";
-import { printCount, printCounted } from "./amounts.ts";
-import type { QuestionsCommand } from "./arguments.ts";
-import type { TriageContext } from "./service.ts";
-import { alignColumns } from "./table.ts";
-import { answerFields } from "./questions/answer-fields.ts";
-import { readQuestions } from "./questions/read-questions.ts";
+import {
+  alignColumns,
+  answerFields,
+  printCount,
+  printCounted,
+  readQuestions,
+} from "evaluator-runs/source";
+import type { QuestionsCommand, ProgramContext } from "evaluator-runs/commands";
 
 const schemaFile = new URL("../questions.schema.json", import.meta.url);
 
@@ -19,13 +21,13 @@ const schemaFile = new URL("../questions.schema.json", import.meta.url);
  */
 export async function checkQuestions(
   { file }: QuestionsCommand,
-  { cwd, stdout }: TriageContext,
+  { cwd, stdout, source }: ProgramContext,
 ): Promise<number> {
   if (file === null) {
     stdout.write(await readFile(schemaFile, "utf8"));
     return 0;
   }
-  const questions = await readQuestions(resolve(cwd, file));
+  const questions = await readQuestions(resolve(cwd, file), source);
   const rows = answerFields(questions).map(({ questionId, type, field, confidenceField }) => [
     questionId,
     type,

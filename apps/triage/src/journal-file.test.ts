@@ -2,8 +2,8 @@ import { getEventListeners } from "node:events";
 import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "evaluator-kit";
+import { Journal } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
-import { Journal } from "./journal/journal.ts";
 import { recordingTransport, sampleMail, sampleResponse, sampleSetup } from "./testing/samples.ts";
 import { folderWith, startTriage, stoppedClock } from "./testing/start-triage.ts";
 

@@ -1,14 +1,14 @@
 import process from "node:process";
 import { setFlagsFromString } from "node:v8";
 import { runProgram } from "evaluator-kit";
-import { openRuns } from "./postgres/open-runs.ts";
-import { openCatalog, openTransport } from "./service.ts";
+import { openCatalog, openRuns, openTransport } from "evaluator-runs/commands";
+import { mailSource } from "./mail-source.ts";
 import { usage } from "./usage.ts";
 
 // The words may hold the password of a database, and every user of the machine can list processes.
 process.title = "triage";
 
-const services = { openTransport, openCatalog, openRuns };
+const services = { openTransport, openCatalog, openRuns, source: mailSource };
 const help = { command: "npm run triage --", usage };
 await runProgram(
   async (words, context) => {

@@ -1,8 +1,7 @@
 import { chmod, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Journal } from "./journal/journal.ts";
-import { LabelFile } from "./label/label-file.ts";
+import { Journal, LabelFile } from "evaluator-runs/testing";
 import { mbox } from "./testing/import-of.ts";
 import { sampleSetup } from "./testing/samples.ts";
 import { folderWith, startTriage } from "./testing/start-triage.ts";

@@ -2,8 +2,8 @@ import { copyFile, cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "evaluator-kit/testing";
+import { openTransport } from "evaluator-runs/commands";
 import { expect, test } from "vitest";
-import { openTransport } from "./service.ts";
 import { startTriage } from "./testing/start-triage.ts";
 
 const readme = new URL("../README.md", import.meta.url);

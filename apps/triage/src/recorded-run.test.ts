@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { replayExchanges } from "evaluator-client/replay-exchanges";
 import { expect, test } from "vitest";
-import { openCatalog, openTransport } from "./service.ts";
+import { openCatalog, openTransport } from "evaluator-runs/commands";
 import { folderWith, readResults, startTriage } from "./testing/start-triage.ts";
 
 const situations = [

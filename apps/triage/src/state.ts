@@ -2,43 +2,46 @@ import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import { type CliContext, readTextFile } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
-import { DigestTable, NumberList } from "./input/digests.ts";
+import { DigestTable, NumberList } from "evaluator-runs/source";
+import { z } from "zod";
 import type { MailFile } from "./input/mail-file.ts";
 import {
   addressesIn,
   type Mail,
   pickStateFields,
   senderAddress,
-  type StateField,
+  stateFields,
   toState,
 } from "./input/mail.ts";
 
-/** What is added to the state. */
-export interface StateOptions {
+/** What is added to the state; a journal keeps these with a whole path. */
+export const stateOptionsSchema = z.object({
   /** Whether anything is. */
-  readonly context: boolean;
+  context: z.boolean().default(false),
   /** The day ages are counted to; null for today. */
-  readonly today: string | null;
+  today: z.string().nullable().default(null),
   /** A file of known addresses as typed, or null. */
-  readonly contacts: string | null;
+  contacts: z.string().nullable().default(null),
   /** What of a record is sent beside the contract's fields. */
-  readonly stateFields: readonly StateField[];
-}
+  stateFields: z.array(z.enum(stateFields)).readonly().default([]),
+});
+/** See {@link stateOptionsSchema}. */
+export type MailStateOptions = z.infer<typeof stateOptionsSchema>;
 
 /** Returns the function that makes the state of a mail: the contract's four keys, and more only when asked for. */
 export async function chooseState(
-  run: StateOptions,
+  run: MailStateOptions,
   input: MailFile,
   context: CliContext,
 ): Promise<ToState> {
-  const { stateFields } = run;
   const toBase = run.context ? await chooseContext(run, input, context) : toState;
-  if (stateFields.length === 0) return toBase;
-  return (mail) => ({ ...toBase(mail), ...pickStateFields(mail, stateFields) });
+  const fields = run.stateFields;
+  if (fields.length === 0) return toBase;
+  return (mail) => ({ ...toBase(mail), ...pickStateFields(mail, fields) });
 }
 
 async function chooseContext(
-  run: StateOptions,
+  run: MailStateOptions,
   input: MailFile,
   { cwd, env, clock, signal }: CliContext,
 ): Promise<ToState> {
@@ -74,7 +77,13 @@ interface StateContext {
 }
 
 /** What the context adds to a state. */
-export const contextKeys = ["age_days", "repeat_count", "known_contact", "today", "sent_by_user"];
+export const contextKeys: readonly string[] = [
+  "age_days",
+  "repeat_count",
+  "known_contact",
+  "today",
+  "sent_by_user",
+];
 
 /**
  * Adds what the contract recommends (section 4.7) to the state: `age_days`; `repeat_count`, how

@@ -2,7 +2,7 @@ import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { startOwnServer } from "evaluator-kit/postgres-server";
-import { mayMount, moveTo, smallDisk } from "evaluator-postgres/testing";
+import { mayMount, moveTo, smallDisk } from "evaluator-runs/testing";
 import { CONCURRENCY, type Machines, machines, openProxy } from "./machines.ts";
 
 const url = inject("postgresUrl");

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { createEmulator } from "evaluator-emulator";
-import { makeDatabase } from "evaluator-postgres/testing";
+import { makeDatabase } from "evaluator-runs/testing";
 import { onTestFinished } from "vitest";
 import { sampleMail } from "../src/testing/samples.ts";
 import { AnsweredCalls, type StartedProgram, startWords } from "../src/testing/start-program.ts";

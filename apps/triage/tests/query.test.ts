@@ -2,7 +2,7 @@ import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "evaluator-kit/testing";
-import { makeDatabase, runSql } from "evaluator-postgres/testing";
+import { makeDatabase, runSql } from "evaluator-runs/testing";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { startWords } from "../src/testing/start-program.ts";
 import { endlessQueries, startQuery } from "../src/testing/start-query.ts";

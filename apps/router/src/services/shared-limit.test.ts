@@ -1,6 +1,6 @@
 import { createEmulator } from "evaluator-emulator";
 import { type LimitStore, memoryLimits } from "evaluator-client";
-import { DatabaseError } from "evaluator-postgres";
+import { DatabaseError } from "evaluator-runs/postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { parseRouterOptions } from "../options/router-options.ts";
 import type { MessageRecord } from "../records/message-record.ts";

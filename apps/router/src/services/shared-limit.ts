@@ -8,7 +8,7 @@ import {
   sharedPacer,
   type Transport,
 } from "evaluator-client";
-import type { DatabaseFailure } from "evaluator-postgres";
+import type { DatabaseFailure } from "evaluator-runs/postgres";
 import type { SharedLimitOptions } from "./services.ts";
 
 /** A limit whose store is open, or is opened as soon as it can be. */
@@ -83,11 +83,11 @@ function failureOf(error: unknown): DatabaseFailure | null {
 /** A database's error never holds its address; of any other only the kind is printed. */
 function describe(error: unknown): string {
   if (failureOf(error) !== null) return (error as Error).message;
-  return `The package evaluator-postgres failed (${error instanceof Error ? error.name : "unknown error"}).`;
+  return `The package evaluator-runs failed (${error instanceof Error ? error.name : "unknown error"}).`;
 }
 
 async function openPostgres(url: string): Promise<OpenStore> {
-  const { postgresLimits } = await import("evaluator-postgres");
+  const { postgresLimits } = await import("evaluator-runs/postgres");
   return postgresLimits(url);
 }
 

@@ -1,7 +1,6 @@
 import { decodeWords } from "postal-mime";
 import { z } from "zod";
-import { readJsonRecords } from "../input/json-records.ts";
-import { toUtf8Chunks } from "../input/utf8-chunks.ts";
+import { readJsonRecords, toUtf8Chunks } from "evaluator-runs/source";
 import { type FoundMail, type ImportedMail, ImportProblem, type MailDay } from "./found-mail.ts";
 import { fileDay, parseDay, parseMessage, parseTime, toDay } from "./parse-message.ts";
 import type { SourceFile } from "./source-files.ts";

@@ -1,5 +1,5 @@
 import { printable } from "evaluator-kit";
-import { printCount, printCounted } from "../amounts.ts";
+import { printCount, printCounted } from "evaluator-runs/source";
 import type { DateBasis, NotRead } from "./found-mail.ts";
 import { MESSAGE_BYTES } from "./parse-message.ts";
 

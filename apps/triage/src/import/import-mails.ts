@@ -1,10 +1,9 @@
 import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type CliContext, CliError, printable, toFileError } from "evaluator-kit";
-import type { ImportCommand } from "../arguments.ts";
+import type { ImportCommand } from "evaluator-runs/commands";
+import { checkOutput, toJsonArray, writeMailFile } from "evaluator-runs/source";
 import type { Mail } from "../input/mail.ts";
-import { checkOutput } from "../output/check-output.ts";
-import { toJsonArray, writeMailFile } from "../output/write-records.ts";
 import { type FoundMail, ImportProblem } from "./found-mail.ts";
 import { ImportCounts } from "./import-counts.ts";
 import { readSource } from "./read-source.ts";

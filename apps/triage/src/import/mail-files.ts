@@ -1,4 +1,4 @@
-import { peek } from "../input/json-records.ts";
+import { peek } from "evaluator-runs/source";
 import type { FoundMail, NotRead } from "./found-mail.ts";
 import { gmailMails } from "./gmail-dump.ts";
 import { isMbox, mboxMails } from "./mbox.ts";

@@ -1,5 +1,5 @@
 import { CliError, describeSystemError } from "evaluator-kit";
-import { peek } from "../input/json-records.ts";
+import { peek } from "evaluator-runs/source";
 import { gunzip, tarFiles, zipFiles } from "./archives.ts";
 import { type FoundMail, ImportProblem, type NotRead } from "./found-mail.ts";
 import { type FileContent, readMailFile } from "./mail-files.ts";

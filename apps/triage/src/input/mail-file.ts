@@ -3,10 +3,18 @@ import { createReadStream, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { addAbortSignal, Readable } from "node:stream";
 import { type CliContext, CliError, printable, toFileError } from "evaluator-kit";
-import { openTemporary, RepeatFinder } from "./digests.ts";
-import { type JsonRecord, NoListError, readJsonRecords } from "./json-records.ts";
-import { type Mail, mailSchema, recordLabel, type StateField, stateFieldsCheck } from "./mail.ts";
-import { toUtf8Chunks } from "./utf8-chunks.ts";
+import {
+  changedInput,
+  type JsonRecord,
+  NoListError,
+  openTemporary,
+  readJsonRecords,
+  recordLabel,
+  RepeatFinder,
+  toUtf8Chunks,
+} from "evaluator-runs/source";
+import { type Mail, mailSchema, type StateField, stateFieldsCheck } from "./mail.ts";
+import { z } from "zod";
 
 const PROBLEMS_SHOWN = 10;
 
@@ -100,12 +108,6 @@ export class MailFile {
     }
     throw changedInput(this.#source.path);
   }
-}
-
-/** Returns the error of an input that is no longer what it was when the run began. */
-export function changedInput(path: string): CliError {
-  const problem = printable`${path} has changed since the run began`;
-  return new CliError(`${problem}; run the same command again.`);
 }
 
 type CheckedRecords = Awaited<ReturnType<typeof checkRecords>>;
@@ -214,7 +216,8 @@ class Problems {
     this.#count += 1;
     const last = this.#shown.at(-1);
     if (this.#shown.length === PROBLEMS_SHOWN && last !== undefined && last.index <= index) return;
-    const line = `${recordLabel(index, record)}: ${problem}`;
+    const { data } = z.looseObject({ id: mailSchema.shape.id }).safeParse(record);
+    const line = `${recordLabel(index, data?.id)}: ${problem}`;
     const at = this.#shown.findIndex((shown) => shown.index > index);
     this.#shown.splice(at === -1 ? this.#shown.length : at, 0, { index, line });
     this.#shown.splice(PROBLEMS_SHOWN);

@@ -1,5 +1,5 @@
-import { toPrintable, truncateCharacters } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
+import type { RunRecord } from "evaluator-runs/source";
 import { z } from "zod";
 
 /** What an input record may have beside the contract's fields, for a model that is to read it. */
@@ -99,27 +99,26 @@ export function toState({ from, subject, date, snippet }: Mail): JsonObject {
 }
 
 /** What a journal keeps of a mail beside its state: where it is, and when it was received. */
-export type MailNote = Partial<MailSource> & Pick<Mail, "received">;
+type MailNote = Partial<MailSource> & Pick<Mail, "received">;
 
-/** Returns the note of a mail as JSON; null without anything to note. */
-export function toNote({ source, received }: Mail): string | null {
-  if (source === undefined && received === undefined) return null;
-  return JSON.stringify({ ...source, received } satisfies MailNote);
+/** Returns a mail as a record with the state that a function makes of it. */
+export function toRecord(mail: Mail, toState: (mail: Mail) => JsonObject): MailRecord {
+  const { id, source, received } = mail;
+  const hasNote = source !== undefined || received !== undefined;
+  return { id, mail, state: toState(mail), source: hasNote ? { ...source, received } : null };
 }
 
-/** Returns the mail of a kept state, which has all of its record but the id and the note. */
-export function mailOfState({ id, state, note }: KeptState): Mail {
+/** A record that was read from a file of mails. */
+export interface MailRecord extends RunRecord {
+  readonly mail: Mail;
+}
+
+/** Returns the mail of a record: its state has all of it but the id and the note. */
+export function mailOfRecord({ id, state, source }: RunRecord): Mail {
   const mail = { ...(state as Omit<Mail, "id">), id };
-  if (note === null) return mail;
-  const { received, file, ...source } = note;
-  return { ...mail, received, source: file === undefined ? undefined : { ...source, file } };
-}
-
-interface KeptState {
-  readonly id: string;
-  /** What the model read of a mail. */
-  readonly state: unknown;
-  readonly note: MailNote | null;
+  if (source === null) return mail;
+  const { received, file, ...place } = source as MailNote;
+  return { ...mail, received, source: file === undefined ? undefined : { ...place, file } };
 }
 
 type MailDays = Pick<Mail, "date" | "received">;
@@ -142,14 +141,6 @@ export function describeDateGap(mail: MailDays): string {
   if (!(days > USUAL_DAYS)) return "";
   const gap = days < 731 ? `${days} days` : `${Math.floor(days / 365.25)} years`;
   return `dated ${gap} ${ahead > 0 ? "ahead" : "behind"}`;
-}
-
-/** Returns the name of a record for messages: its index (from 0) and its id, and nothing else of it. */
-export function recordLabel(index: number, record: unknown): string {
-  const { data } = z.looseObject({ id: mailSchema.shape.id }).safeParse(record);
-  const shown =
-    data === undefined ? "no id" : `id "${truncateCharacters(toPrintable(data.id), 60)}"`;
-  return `record at index ${index} (${shown})`;
 }
 
 /** Returns the address in a sender such as `Ada <ada@example.com>`, in lower case; null when there is none. */

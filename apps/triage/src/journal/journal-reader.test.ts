@@ -4,11 +4,10 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
+import { Journal, readJournal } from "evaluator-runs/testing";
 import { sampleMail, sampleResponse } from "../testing/samples.ts";
 import { startProgram } from "../testing/start-program.ts";
 import { folderWith, startTriage } from "../testing/start-triage.ts";
-import { readJournal } from "./read-journal.ts";
-import { Journal } from "./journal.ts";
 
 const facts = {
   finishedAt: "2026-11-21T12:00:00Z",

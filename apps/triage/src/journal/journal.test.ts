@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { Journal } from "evaluator-runs/testing";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
-import { Journal } from "./journal.ts";
 
 const mails = ["m-1", "m-2", "m-3"].map((id) => sampleMail({ id, subject: `About ${id}` }));
 
@@ -37,7 +37,7 @@ test("is one file after a run, for its owner alone", async () => {
 
 test("a second process on the same file is refused before anything is sent", async () => {
   const { cwd, journal } = await folderAfterRun();
-  const module = new URL("journal.ts", import.meta.url).href;
+  const module = import.meta.resolve("evaluator-runs/testing");
   const program = `
     const { Journal } = await import(${JSON.stringify(module)});
     try { Journal.open(${JSON.stringify(journal)}, ${JSON.stringify(setup)}); } catch (error) { process.stdout.write(error.message); }`;

@@ -2,10 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
+import { readJournal } from "evaluator-runs/testing";
 import { triageQuestions } from "../questions/triage-questions.ts";
 import { recordingTransport, sampleMail } from "../testing/samples.ts";
 import { folderWith, startTriage, stoppedClock } from "../testing/start-triage.ts";
-import { readJournal } from "./read-journal.ts";
 
 const questions = triageQuestions("the user");
 const service = { address: "gateway", modelId: "unknown" };

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { columnsOf } from "evaluator-kit";
+import { formatRecords } from "evaluator-runs/testing";
 import { expect, test, vi } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
-import { formatRecords } from "./write-records.ts";
 
 const nasty = [
   "=cmd|'/c calc'!A0",

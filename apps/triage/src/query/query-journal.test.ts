@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "evaluator-kit";
+import { toProblem } from "evaluator-runs/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { endlessQueries, startQuery } from "../testing/start-query.ts";
 import { startTriage } from "../testing/start-triage.ts";
-import { toProblem } from "./sqlite-query.ts";
 
 const mails = [
   sampleMail({ id: "m-1" }),

@@ -1,8 +1,14 @@
 import { toPrintable, truncateCharacters } from "evaluator-kit";
 import { html, type Html } from "evaluator-kit/page";
-import { printCount, printMails } from "../amounts.ts";
-import type { ResultRow, RunResults } from "../journal-results.ts";
-import { addedTo, type BaseAnswers, toValues } from "../base-answers.ts";
+import { printCount, printMails } from "evaluator-runs/source";
+import {
+  type BaseAnswers,
+  type ResultRow,
+  type RunResults,
+  toValues,
+} from "evaluator-runs/results";
+import { mailOfRecord, toState } from "../input/mail.ts";
+import { addedTo } from "../mail-source.ts";
 import type { ShownQuestion } from "./mail-row.ts";
 
 const LISTED = 50;
@@ -42,11 +48,12 @@ export class ContextChanges {
   /** Compares a mail with itself without what was added. */
   async add(row: ResultRow): Promise<void> {
     if (row.kept === null) return;
-    const added = addedTo(row.mail);
+    const mail = mailOfRecord(row.input);
+    const added = addedTo(mail);
     if (added.length === 0) return;
     this.#more += 1;
     this.#base ??= await this.#find();
-    const before = this.#base(row.mail);
+    const before = this.#base(toState(mail));
     if (before === null) return;
     this.#compared += 1;
     const after = toValues(row.kept.answers);
@@ -60,7 +67,7 @@ export class ContextChanges {
       size += distance;
       changes.push(`${question.title.toLowerCase()} ${shown(was)} → ${shown(is)}`);
     }
-    const { from, subject } = row.mail;
+    const { from, subject } = mail;
     if (changes.length > 0) this.#keep({ from, subject, added, changes, size });
   }
 

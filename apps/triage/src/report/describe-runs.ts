@@ -1,9 +1,8 @@
 import { toPrintable } from "evaluator-kit";
 import type { CalibrationArtifact } from "evaluator-calibration";
-import type { RunInfo } from "evaluator-postgres";
-import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
-import type { RunFacts } from "../journal/run-facts.ts";
-import { isEmulator } from "../service.ts";
+import type { RunInfo } from "evaluator-runs/postgres";
+import { printCount, printDuration, printMails, printUsd } from "evaluator-runs/source";
+import { isEmulator, type RunFacts } from "evaluator-runs/results";
 
 /** Returns what a run in PostgreSQL came to, as a journal in a file keeps it. */
 export function factsOf(info: RunInfo): RunFacts {

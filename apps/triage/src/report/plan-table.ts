@@ -1,8 +1,7 @@
 import { toPrintable } from "evaluator-kit";
 import { html, type Html } from "evaluator-kit/page";
-import { printCount } from "../amounts.ts";
-import type { RulePromise } from "../rules/promises.ts";
-import type { Rule } from "../rules/rules-file.ts";
+import { printCount } from "evaluator-runs/source";
+import type { Rule, RulePromise } from "evaluator-runs/results";
 
 /** A rule, how many mails it takes, and whether that was promised. */
 export interface PlannedRule extends Rule {

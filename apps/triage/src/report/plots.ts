@@ -1,6 +1,6 @@
 import { toPrintable, truncateCharacters } from "evaluator-kit";
 import { barList, bars, cells, html, type Html, plot, points } from "evaluator-kit/page";
-import { printCount } from "../amounts.ts";
+import { printCount } from "evaluator-runs/source";
 import type { MailList } from "./mail-list.ts";
 import type { Sections } from "./sections.ts";
 import { addTo, type Tally } from "./tally.ts";

@@ -1,6 +1,6 @@
 import { html, type Html, pageAround, trusted } from "evaluator-kit/page";
 import type { PageScript } from "evaluator-kit/bundle-script";
-import { printCount, printMails } from "../amounts.ts";
+import { printCount, printMails } from "evaluator-runs/source";
 import { type Element, type ListFacts, mailItem } from "./mail-item.ts";
 import { PACK_SIZE } from "./mail-list.ts";
 import { pickOf, type ShownQuestion } from "./mail-row.ts";

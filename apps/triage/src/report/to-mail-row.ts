@@ -1,21 +1,20 @@
 import { toPrintable, toPrintablePath } from "evaluator-kit";
 import type { Answer, Questions } from "evaluator-client";
-import { printCount } from "../amounts.ts";
+import { printCount } from "evaluator-runs/source";
+import type { AnsweredRecord, KeptEvaluation, ResultRow } from "evaluator-runs/results";
 import {
   addressesIn,
   describeDateGap,
   type Mail,
+  mailOfRecord,
   receivedDay,
   senderAddress,
 } from "../input/mail.ts";
-import type { ResultRow } from "../journal-results.ts";
-import type { KeptEvaluation } from "../journal/kept-answer.ts";
-import type { AnsweredMail } from "../rules/conditions.ts";
 import { type MailRow, type ShownAnswer, toPackedValue } from "./mail-row.ts";
 
 /** What a row says beside the mail. */
 export interface RowOptions {
-  readonly answered: AnsweredMail;
+  readonly answered: AnsweredRecord;
   readonly asked: readonly AskedNames[];
   /** The index of the rule that takes it; -1 for none. */
   readonly rule: number;
@@ -41,7 +40,8 @@ export function namesOf(questions: Questions): AskedNames[] {
 
 /** Returns a mail as the page shows it. */
 export function toMailRow(row: ResultRow, { answered, asked, rule, senders }: RowOptions): MailRow {
-  const { mail, kept } = row;
+  const { kept } = row;
+  const mail = mailOfRecord(row.input);
   const { answers } = answered;
   const sender = senders.get(mail.from) ?? senderOf(mail.from);
   senders.set(mail.from, sender);

@@ -8,18 +8,27 @@ import {
   toPrintable,
   toPrintablePath,
 } from "evaluator-kit";
-import { printCount, printMails } from "../amounts.ts";
-import type { ReportCommand } from "../arguments.ts";
-import { inputOf } from "../journal-address.ts";
-import type { NewMails } from "../journal/journal-reader.ts";
-import { type RunResults, withResults } from "../journal-results.ts";
-import { toAnswered } from "../answered-mails.ts";
-import { toInputPath, toOutputPath } from "../output/paths.ts";
-import { writeMailFile } from "../output/write-records.ts";
-import { describeFilter, readFilter } from "../rules/mail-filter.ts";
-import { promiseOf } from "../rules/promises.ts";
-import { readRules, type Rule, takeMail } from "../rules/rules-file.ts";
-import type { TriageContext } from "../service.ts";
+import {
+  printCount,
+  printMails,
+  toInputPath,
+  toOutputPath,
+  writeMailFile,
+} from "evaluator-runs/source";
+import type { ReportCommand, ProgramContext } from "evaluator-runs/commands";
+import {
+  describeFilter,
+  inputOf,
+  type NewMails,
+  promiseOf,
+  readFilter,
+  readRules,
+  type Rule,
+  type RunResults,
+  takeMail,
+  toAnswered,
+  withResults,
+} from "evaluator-runs/results";
 import { ContextChanges } from "./context-changes.ts";
 import { describeBasis, factsOf, figuresOf } from "./describe-runs.ts";
 import { quoted } from "./mail-item.ts";
@@ -39,7 +48,10 @@ const SENDERS_KEPT = 10_000;
  *
  * @throws CliError when there are no results, or the page cannot be written.
  */
-export async function writeReport(command: ReportCommand, context: TriageContext): Promise<number> {
+export async function writeReport(
+  command: ReportCommand,
+  context: ProgramContext,
+): Promise<number> {
   return await makeAndWrite(command, context).catch((error: unknown) => {
     throw toSortError(error);
   });
@@ -52,7 +64,7 @@ function toSortError(error: unknown): unknown {
   return new CliError(`${problem} Make room there, or name another folder with TMPDIR.`);
 }
 
-async function makeAndWrite(command: ReportCommand, context: TriageContext): Promise<number> {
+async function makeAndWrite(command: ReportCommand, context: ProgramContext): Promise<number> {
   const { cwd, stderr } = context;
   const pieces = await withResults({ ...command, isOrdered: false }, context, async (results) =>
     makeReport(results, command, context),
@@ -78,7 +90,7 @@ async function* inTurn(pieces: Iterable<string>): AsyncGenerator<string> {
 async function makeReport(
   results: RunResults,
   command: ReportCommand,
-  context: TriageContext,
+  context: ProgramContext,
 ): Promise<Iterable<string>> {
   const { questions, calibration, info, facts } = results;
   const rules = command.rules === null ? null : await readRules(command.rules, results, context);
@@ -124,9 +136,9 @@ interface ReportParts {
 async function readRows(
   results: RunResults,
   { newMails, isShown, plan, sections }: ReportParts,
-  { signal }: TriageContext,
+  { signal }: ProgramContext,
 ) {
-  const { calibration } = results;
+  const { calibration, source } = results;
   const list = new MailList(sections);
   const tally = new Tally(sections.questions);
   const changes = new ContextChanges(sections.questions, results);
@@ -137,7 +149,7 @@ async function readRows(
     signal.throwIfAborted();
     all.mails += 1;
     all.failed += Number(row.kept === null);
-    const answered = toAnswered(row, { calibration, newMails });
+    const answered = toAnswered(row, { calibration, source, newMails });
     if (isShown?.(answered) === false) continue;
     const rule = plan?.take(answered) ?? -1;
     if (senders.size >= SENDERS_KEPT) senders.clear();

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { checkCost, describeMachines } from "evaluator-runs/testing";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { folderWith, startTriage } from "../testing/start-triage.ts";
-import { checkCost, describeMachines } from "./estimate.ts";
 
 function dearResponse() {
   const { providerMetadata, ...response } = sampleResponse();

@@ -1,9 +1,9 @@
 import { createCatalog } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
+import { findPrice } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { folderWith, startTriage } from "../testing/start-triage.ts";
-import { findPrice } from "./cost.ts";
 
 const { signal } = new AbortController();
 const modelId = "typesafe-ai/jev";

@@ -2,14 +2,14 @@ import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TriageRecord } from "../output/write-records.ts";
-import { openTransport } from "../service.ts";
+import type { ResultRecord } from "evaluator-runs/results";
+import { openTransport } from "evaluator-runs/commands";
 import { startTriage } from "../testing/start-triage.ts";
 
 // What the contract tells a test to expect (section 4.7), over the recorded mails of the inbox.
 const inbox = new URL("../../../../fixtures/mail/inbox.json", import.meta.url);
 let folder: string;
-let records: TriageRecord[];
+let records: ResultRecord[];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "triage-"));
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-function about(subject: string): TriageRecord[] {
+function about(subject: string): ResultRecord[] {
   return records.filter((record) => record.subject === subject);
 }
 

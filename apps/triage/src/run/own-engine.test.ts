@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { createEmulator } from "evaluator-emulator";
+import { openCatalog, openTransport } from "evaluator-runs/commands";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { openCatalog, openTransport } from "../service.ts";
 import { sampleMail } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
 

@@ -1,8 +1,7 @@
 import type { Clock } from "evaluator-kit";
+import { RunTotals, showProgress } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
 import { stoppedClock } from "../testing/start-triage.ts";
-import { RunTotals } from "./cost.ts";
-import { showProgress } from "./progress.ts";
 
 function watched(isTTY: boolean, columns?: number) {
   let nowMs = 0;

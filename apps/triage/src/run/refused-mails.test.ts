@@ -2,10 +2,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
+import { isTooLong, shorten, toFailure } from "evaluator-runs/testing";
 import { sampleMail } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
 import { refusing, statusError, words } from "../testing/refusing.ts";
-import { isTooLong, shorten, toFailure } from "./call-failure.ts";
 
 const long = sampleMail({ id: "long", snippet: "word ".repeat(100) });
 const mails = [long, sampleMail({ id: "short" })];

@@ -1,12 +1,12 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AuthenticationError } from "evaluator-client";
+import { describeWritten } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
 import { triageQuestions } from "../questions/triage-questions.ts";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
 import { usage } from "../usage.ts";
-import { describeWritten } from "./results.ts";
 
 const threeMails = ["m-1", "m-2", "m-3"].map((id) => sampleMail({ id, subject: `About ${id}` }));
 

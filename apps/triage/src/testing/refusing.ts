@@ -1,5 +1,5 @@
 import { StatusError, type Transport } from "evaluator-client";
-import { shorten } from "../run/call-failure.ts";
+import { shorten } from "evaluator-runs/testing";
 import { sampleResponse } from "./samples.ts";
 
 const details = {

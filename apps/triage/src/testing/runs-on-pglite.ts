@@ -1,6 +1,6 @@
-import { PostgresRuns } from "evaluator-postgres";
-import { forgetAll, openPglite, type PgliteDatabase } from "evaluator-postgres/testing";
-import type { OpenRuns } from "../service.ts";
+import { PostgresRuns } from "evaluator-runs/postgres";
+import { forgetAll, openPglite, type PgliteDatabase } from "evaluator-runs/testing";
+import type { OpenRuns } from "evaluator-runs/commands";
 
 /** Runs in a PostgreSQL in memory that every command of a test opens and closes. */
 export interface RunsOnPglite {

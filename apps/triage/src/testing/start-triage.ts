@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { type Clock, runToExitCode, trimEnvironment } from "evaluator-kit";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import type { Transport } from "evaluator-client";
+import { openCatalog, openRuns, openTransport, type ProgramContext } from "evaluator-runs/commands";
 import { z } from "zod";
-import { openRuns } from "../postgres/open-runs.ts";
-import { openCatalog, openTransport, type TriageContext } from "../service.ts";
+import { mailSource } from "../mail-source.ts";
 import { runTriage } from "../triage.ts";
 import { usage } from "../usage.ts";
 import { recordingTransport } from "./samples.ts";
@@ -23,7 +23,7 @@ export async function startTriage(
   {
     transport = recordingTransport(),
     ...given
-  }: Partial<TriageContext> & { transport?: Transport },
+  }: Partial<ProgramContext> & { transport?: Transport },
 ): Promise<TriageOutcome> {
   const env = trimEnvironment(given.env ?? {}); // as every program has it
   const context = createTestContext({ clock: stoppedClock, ...given, env });
@@ -31,6 +31,7 @@ export async function startTriage(
     openTransport: async () => transport,
     openCatalog: async () => null,
     openRuns,
+    source: mailSource,
     ...given,
     env,
   };

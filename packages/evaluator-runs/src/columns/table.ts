@@ -1,0 +1,253 @@
+import { styleText } from "node:util";
+import {
+  columnsOf,
+  printable,
+  toPrintable,
+  truncateCharacters,
+  truncateColumns,
+  UsageError,
+} from "evaluator-kit";
+import type { AnswerColumn, RecordSource, RunRecord, TableLayout } from "../input/record-source.ts";
+import type { ResultRecord } from "../output/write-records.ts";
+import type { AnswerField } from "./answer-fields.ts";
+
+const GAP = "  ";
+/** Characters that a text column keeps on a narrow terminal; below that the other columns shrink too. */
+const NARROWEST_TEXT = 4;
+
+/** A terminal shows so many rows of a table with more than so many. */
+const ROWS_SHOWN = 50;
+const ROWS_AT_MOST = 200;
+
+/** The terminal a table is printed on. */
+export interface TableTerminal {
+  /** No row is wider. @default the rows are as wide as they are */
+  readonly width?: number | undefined;
+  readonly colours: boolean;
+  /** The name of the file that has every row. */
+  readonly fileName: string;
+}
+
+/** A result, its day, and what is remarkable about its record. */
+export interface TableRow {
+  readonly record: ResultRecord;
+  readonly day: string;
+  readonly mark: string;
+}
+
+/** Returns the row of a result. */
+export function toTableRow(
+  input: RunRecord,
+  record: ResultRecord,
+  source: Pick<RecordSource, "dayOf" | "markOf">,
+): TableRow {
+  return { record, day: source.dayOf(input), mark: source.markOf(input) };
+}
+
+/** How a table is printed. */
+export interface TableOptions {
+  readonly fields: readonly AnswerField[];
+  readonly layout: TableLayout;
+  /** The field it is sorted by. @default importance, else the first score */
+  readonly sort?: string | null;
+  /** The mails that are marked as new. @default none */
+  readonly newIds?: ReadonlySet<string>;
+  /** How many rows to print. @default all; on a terminal 50 when there are more than 200 */
+  readonly top?: number;
+  /** @default none: every row as wide as the source has it */
+  readonly terminal?: TableTerminal | null;
+}
+
+/** Returns the lines of the table a person reads: the most important record first, input order among equals. */
+export function* resultTable(
+  records: readonly TableRow[],
+  {
+    fields,
+    layout,
+    sort = null,
+    newIds = new Set(),
+    top = Number.POSITIVE_INFINITY,
+    terminal = null,
+  }: TableOptions,
+): Generator<string> {
+  const columns = answerColumns(fields, layout);
+  const isLong = terminal !== null && top === Number.POSITIVE_INFINITY;
+  const count = isLong && records.length > ROWS_AT_MOST ? ROWS_SHOWN : top;
+  const shown = sortRecords(records, sort ?? defaultSort(fields, layout), layout).slice(0, count);
+  // Without a heading, so that those of the contract stay as they are.
+  const marks = shown.some((row) => markOf(row, newIds) !== "") ? [""] : [];
+  const rows = function* rows() {
+    const headings = columns.map(({ heading }) => toPrintable(heading));
+    const [first = "", ...others] = layout.record.map(({ name }) => name);
+    yield [...headings, first, ...marks, ...others];
+    for (const row of shown) {
+      const mark = markOf(row, newIds);
+      yield toRow(row.record, { columns, layout, marks: marks.map(() => mark) });
+    }
+  };
+  const texts = columns.length + marks.length;
+  const widest = texts + layout.record.length - 1;
+  const isText = (column: number) => columns[column]?.isText ?? column > texts;
+  yield* alignColumns(rows, {
+    width: terminal?.width,
+    shareOf: (column) => (column === widest ? 2 : Number(isText(column))),
+    paint: terminal?.colours
+      ? (cell, column) => paint(cell, columns[column]?.field, layout)
+      : undefined,
+  });
+  if (terminal !== null && count < top) yield restLine(records.length, terminal);
+}
+
+/** Throws a UsageError for a field to sort by that the results do not have. */
+export function checkSort(
+  { sort }: { readonly sort: string | null },
+  { fields, source }: { readonly fields: readonly AnswerField[]; readonly source: RecordSource },
+): void {
+  const names = ["id", ...source.columns.map(({ name }) => name), ...fieldNames(fields)];
+  if (sort === null || names.includes(sort)) return;
+  throw new UsageError(printable`--sort takes one of ${names.join(", ")}`);
+}
+
+/** Rows of cells; they are gone through twice, so that no more than one is held. */
+export type TableRows = () => Iterable<readonly string[]>;
+
+/** How columns are laid out. */
+export interface ColumnOptions {
+  /** No line takes more columns of a terminal. @default the lines are as wide as they are */
+  readonly width?: number | undefined;
+  /** Returns a column's share where room is scarce; 0 gives nothing up at first. @default 0 */
+  readonly shareOf?: (column: number) => number;
+  /** Returns a cell as it is printed, in the same width. @default the cell itself */
+  readonly paint?: ((cell: string, column: number) => string) | undefined;
+}
+
+/** Returns rows of printable cells laid out in columns, left-aligned, one line for each row. */
+export function* alignColumns(
+  rows: TableRows,
+  { width = Number.POSITIVE_INFINITY, shareOf = () => 0, paint }: ColumnOptions = {},
+): Generator<string> {
+  const widths = fitted(widthsOf(rows), { width, shareOf });
+  for (const row of rows()) {
+    const cells = widths.map((columns, column) => {
+      const cell = truncateColumns(row[column] ?? "", columns);
+      return (paint?.(cell, column) ?? cell) + " ".repeat(columns - columnsOf(cell));
+    });
+    yield `${cells.join(GAP).trimEnd()}\n`;
+  }
+}
+
+function widthsOf(rows: TableRows): number[] {
+  const widths: number[] = [];
+  for (const row of rows()) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, columnsOf(cell));
+    }
+  }
+  return widths;
+}
+
+/** Narrows the widest columns, those with a share first; leaves the last out where nothing helps. */
+function fitted(
+  widths: readonly number[],
+  { width, shareOf }: { width: number; shareOf: (column: number) => number },
+): number[] {
+  const texts = narrowed(widths, { width, narrowest: NARROWEST_TEXT, shareOf });
+  const all = narrowed(texts, { width, narrowest: 1, shareOf: () => 1 });
+  while (all.length > 1 && lineWidth(all) > width) all.pop();
+  return all;
+}
+
+function narrowed(
+  widths: readonly number[],
+  options: { width: number; narrowest: number; shareOf: (column: number) => number },
+): number[] {
+  const { width, narrowest, shareOf } = options;
+  const cut = (most: number) =>
+    widths.map((columns, column) => Math.min(columns, most * (shareOf(column) || columns)));
+  let most = Math.max(narrowest, ...widths);
+  while (most > narrowest && lineWidth(cut(most)) > width) most -= 1;
+  return cut(most);
+}
+
+function lineWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, columns) => sum + columns, 0) + GAP.length * (widths.length - 1);
+}
+
+// The source's columns for its own questions, and all fields of any others.
+function answerColumns(
+  fields: readonly AnswerField[],
+  { answers }: TableLayout,
+): readonly AnswerColumn[] {
+  const names = fieldNames(fields);
+  const hasDefaults = answers.every(({ field }) => names.includes(field));
+  const fixed = hasDefaults ? answers : [];
+  const others = fields.filter(({ field }) => fixed.every((column) => column.field !== field));
+  const texts = new Set(others.filter(({ type }) => type === "choice").map(({ field }) => field));
+  const own = fieldNames(others).map((field) => {
+    return { heading: field, field, isText: texts.has(field) };
+  });
+  return [...fixed, ...own];
+}
+
+function fieldNames(fields: readonly AnswerField[]): string[] {
+  return fields.flatMap(({ field, confidenceField }) =>
+    confidenceField === null ? [field] : [field, confidenceField],
+  );
+}
+
+function defaultSort(fields: readonly AnswerField[], { sort }: TableLayout): string {
+  if (fields.some(({ field }) => field === sort)) return sort;
+  return fields.find(({ type }) => type === "score")?.field ?? "";
+}
+
+function markOf({ record, mark }: TableRow, newIds: ReadonlySet<string>): string {
+  const isNew = newIds.has(record.id) ? ["new"] : [];
+  return [...isNew, mark].filter(Boolean).join(", ");
+}
+
+/** Sorts by a field: numbers from the highest, text from A, what is missing last, else input order. */
+function sortRecords(
+  rows: readonly TableRow[],
+  field: string,
+  { dayField }: TableLayout,
+): TableRow[] {
+  const valueOf = ({ record, day }: TableRow) =>
+    field === dayField ? day : (record[field] ?? null);
+  return rows.toSorted((one, other) => compare(valueOf(one), valueOf(other)));
+}
+
+function compare(one: string | number | null, other: string | number | null): number {
+  if (typeof one === "number" && typeof other === "number") return other - one;
+  if (one === null || other === null) return Number(one === null) - Number(other === null);
+  return one < other ? -1 : Number(one > other);
+}
+
+function toRow(
+  record: ResultRecord,
+  {
+    columns,
+    layout,
+    marks,
+  }: { columns: readonly AnswerColumn[]; layout: TableLayout; marks: readonly string[] },
+): string[] {
+  const [first = "", ...others] = layout.record.map(({ name, most }) =>
+    truncateCharacters(toPrintable(String(record[name])), most),
+  );
+  return [...columns.map(({ field }) => toCell(record[field] ?? null)), first, ...marks, ...others];
+}
+
+function toCell(value: string | number | null): string {
+  if (value === null) return "-";
+  return typeof value === "number" ? value.toFixed(2) : truncateCharacters(toPrintable(value), 40);
+}
+
+function paint(cell: string, field = "", { colours }: TableLayout): string {
+  const painted = Object.hasOwn(colours, field) ? colours[field] : undefined;
+  if (painted === undefined || !(Number(cell) >= painted.from)) return cell;
+  return styleText(painted.colour, cell, { validateStream: false });
+}
+
+function restLine(rows: number, { fileName, width }: TableTerminal): string {
+  const rest = `${rows - ROWS_SHOWN} more rows: --top ${rows} prints them all; they are in `;
+  return `${truncateColumns(rest + toPrintable(fileName), width ?? Number.POSITIVE_INFINITY)}\n`;
+}

@@ -1,0 +1,68 @@
+import type { Emulator } from "evaluator-emulator";
+import { CliError, type Environment, toPrintable } from "evaluator-kit";
+import type { Catalog, ConfigurationError, Transport } from "evaluator-client";
+import { hasPriceList, type ServiceOptions } from "../service.ts";
+
+const nextSteps = `Either
+  set it in the file .env (.env.example says how), or EVALUATOR_TRANSPORT to ask another engine,
+  and run the same command again, or
+  add --offline, and the emulator on this machine answers without a key.`;
+
+/**
+ * Returns the transport to the emulator when offline, else to the service that `env` names.
+ *
+ * @throws CliError that says what to do when `env` names none.
+ */
+export async function openTransport(options: ServiceOptions): Promise<Transport> {
+  const { offline, dryRun, env } = options;
+  if (offline) return await offlineTransport(dryRun);
+  const client = await import("evaluator-client");
+  const { apiKeyVariables, transportFromEnvironment } = client;
+  // What sends nothing needs no key.
+  const keys = Object.values(apiKeyVariables).map((variable) => [variable, "none"]);
+  try {
+    return transportFromEnvironment(dryRun ? { ...env, ...Object.fromEntries(keys) } : env);
+  } catch (error) {
+    if (!(error instanceof client.ConfigurationError)) throw error;
+    throw new CliError(`${toPrintable(inVariables(error, env))}\n${nextSteps}`, { cause: error });
+  }
+}
+
+/** The client's options are no options of this program, which reads variables alone. */
+function inVariables({ message, environmentVariable }: ConfigurationError, env: Environment) {
+  const isUnset = environmentVariable !== null && !env[environmentVariable]?.trim();
+  if (isUnset) return `${environmentVariable} is not set.`;
+  return message.replace(/^The option "\w+" \((\w+)\)/, "$1");
+}
+
+// The emulator in this process: no key, no network. A dry run asks nothing, so it leaves the emulator
+// out and stays as small as one without --offline.
+async function offlineTransport(dryRun: boolean): Promise<Transport> {
+  const lateFetch: Emulator["fetch"] = async (input, init) =>
+    (await loadEmulator()).fetch(input, init);
+  const { gatewayTransport } = await import("evaluator-client");
+  const gateway = gatewayTransport({
+    apiKey: "offline",
+    modelId: "typesafe-ai/jev",
+    env: {},
+    fetch: dryRun ? lateFetch : (await loadEmulator()).fetch,
+  });
+  // Its answers are never taken for those of the service.
+  const target = { url: "local:emulator", modelId: "typesafe-ai/jev" };
+  return { ...gateway, name: "emulator", target };
+}
+
+async function loadEmulator(): Promise<Emulator> {
+  return (await import("evaluator-emulator")).createEmulator();
+}
+
+// A price is worth a short wait, and no run fails for want of it.
+const limits = { maxRetries: 0, deadlineMs: 3000 };
+
+/** Returns the gateway's price list, which needs no key; null when the gateway is not asked. */
+export async function openCatalog({ offline, env }: ServiceOptions): Promise<Catalog | null> {
+  const name = env["EVALUATOR_TRANSPORT"] ?? "gateway";
+  if (offline || !hasPriceList(name)) return null;
+  const { createCatalog } = await import("evaluator-client");
+  return createCatalog({ env, ...limits });
+}

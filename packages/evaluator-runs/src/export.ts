@@ -1,0 +1,108 @@
+import { CliError, printable, printTexts } from "evaluator-kit";
+import type { RunInfo } from "./postgres/index.ts";
+import { printCount, printMails } from "./amounts.ts";
+import type { ExportCommand } from "./arguments.ts";
+import { withResults } from "./journal-results.ts";
+import { answeredRecords } from "./answered-records.ts";
+import { formatRecords, toSafeTexts, type ResultRecord } from "./output/write-records.ts";
+import type { AnsweredRecord } from "./rules/conditions.ts";
+import { readFilter } from "./rules/record-filter.ts";
+import { readRules, type Rule, takeMail } from "./rules/rules-file.ts";
+import type { ProgramContext } from "./service.ts";
+
+/**
+ * Prints the results of a run in the order of its input, whatever it has come to so far, and says how
+ * many have no answer; returns the exit code, 0 or 2 when there are such.
+ *
+ * @throws CliError when there is no such run, or its journal cannot be used.
+ */
+export async function exportResults(
+  command: ExportCommand,
+  context: ProgramContext,
+): Promise<number> {
+  let isPrinting = false;
+  return await withResults(command, context, async (results) => {
+    const { info } = results;
+    const rules = command.rules === null ? null : await readRules(command.rules, results, context);
+    const names = rules === null ? await results.names() : ["id", "action"];
+    // What is printed cannot be taken back, and read again it would follow what is there.
+    if (isPrinting) throw new CliError("A run began while its journal was exported; export again.");
+    isPrinting = true;
+    const isShown = readFilter(command, results);
+    let [count, failed, refused] = [0, 0, 0];
+    const counted = async function* counted(): AsyncGenerator<AnsweredRecord> {
+      for await (const answered of answeredRecords(results)) {
+        if (isShown?.(answered) === false) continue;
+        count += 1;
+        failed += Number(answered.record["error"] !== undefined);
+        refused += Number(answered.isRefused === true);
+        yield answered;
+      }
+    };
+    const { format } = command;
+    const taken = (rules ?? []).map(() => 0);
+    const records = rules === null ? recordsOf(counted()) : actionsOf(counted(), { rules, taken });
+    const texts = formatRecords(records, { format, names });
+    // A file gets each value as it is.
+    const isShownHere = context.stdout.isTTY === true;
+    const isWhole = await printTexts(isShownHere ? toSafeTexts(texts, command) : texts, context);
+    // The reader of the output closed it early, as `head` does; the counts are of no use.
+    if (!isWhole) return 0;
+    if (rules !== null) context.stderr.write(describePlan(rules, { taken, count }));
+    if (failed === 0) return 0;
+    context.stderr.write(describeLack({ count, failed, refused }, info));
+    return 2;
+  });
+}
+
+async function* recordsOf(mails: AsyncIterable<AnsweredRecord>): AsyncGenerator<ResultRecord> {
+  for await (const { record } of mails) yield record;
+}
+
+/** Returns the ids of the mails that rules take, and what they do with them. */
+async function* actionsOf(
+  mails: AsyncIterable<AnsweredRecord>,
+  { rules, taken }: { readonly rules: readonly Rule[]; readonly taken: number[] },
+): AsyncGenerator<{ id: string; action: string }> {
+  for await (const mail of mails) {
+    const at = takeMail(rules, mail).taken;
+    if (at === null) continue;
+    taken[at] = (taken[at] ?? 0) + 1;
+    yield { id: mail.record.id, action: rules[at]?.action ?? "" };
+  }
+}
+
+function describePlan(
+  rules: readonly Rule[],
+  { taken, count }: { readonly taken: readonly number[]; readonly count: number },
+): string {
+  const all = taken.reduce((sum, mails) => sum + mails, 0);
+  const lines = rules.map(
+    ({ line, text, action }, at) =>
+      printable`line ${String(line)}: ${text} → ${action}: ${printMails(taken[at] ?? 0)}\n`,
+  );
+  return `${lines.join("")}Rules take ${printCount(all)} of ${printMails(count)}; nothing was done to any of them.\n`;
+}
+
+/** How many records there are, have no answer, and are refused as too long. */
+interface Lack {
+  readonly count: number;
+  readonly failed: number;
+  readonly refused: number;
+}
+
+function describeLack({ count, failed, refused }: Lack, info: RunInfo | null): string {
+  const next =
+    info === null
+      ? nextOfFile(failed - refused, refused)
+      : `run ${info.run} is ${info.state}, and "npm run triage -- status" says more.`;
+  return `${printCount(failed)} of ${printCount(count)} records have no answer, and say why in "error"; ${next}\n`;
+}
+
+function nextOfFile(open: number, refused: number): string {
+  if (refused === 0) return '"npm run triage -- work" asks for what is missing.';
+  const kept = `${printCount(refused)} refused as too long and not asked again`;
+  return open === 0
+    ? `${kept}.`
+    : `${kept}; "npm run triage -- work" asks for the other ${printCount(open)}.`;
+}

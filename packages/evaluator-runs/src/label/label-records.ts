@@ -1,0 +1,55 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { relative, resolve } from "node:path";
+import { getRequestListener } from "@hono/node-server";
+import { type CliContext, CliError, closeServer, listen, printable } from "evaluator-kit";
+import type { LabelCommand } from "../arguments.ts";
+import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
+import { labelApp } from "./label-app.ts";
+import { LabelFile } from "./label-file.ts";
+import { drawSheets, type LabelSheet } from "./label-sheet.ts";
+
+/**
+ * Serves a page on this machine that shows drawn mails without the model's answers and saves what
+ * a person says of each, until Ctrl-C; returns the exit code.
+ *
+ * @throws CliError when there are no answers to draw from, or the labels cannot be read.
+ */
+export async function labelRecords(command: LabelCommand, context: CliContext): Promise<number> {
+  const { cwd, stderr, signal } = context;
+  const inputPath = toInputPath(command.file, cwd);
+  const path = resolve(cwd, command.labels ?? besideInput(inputPath, ".labels.ndjson"));
+  const sheets = await drawSheets(inputPath, { ...command, signal });
+  const first = chooseSheet(sheets, command.question);
+  const labels = await LabelFile.open(path);
+  for (const { id, mails } of sheets) labels.reweigh(id, mails);
+  const files = [path, toJournalPath(inputPath)].map((file) => relative(cwd, file) || file);
+  const nextCommand = `npm run evaluator -- calibrate ${files[0]} --answers ${files[1]}`;
+  const app = labelApp({ sheets, first, labels, labeler: command.labeler, nextCommand });
+  const server = createServer(getRequestListener(app.fetch));
+  const { origin } = await listen(server, { port: command.port });
+  stderr.write(
+    printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
+  );
+  stderr.write(describeShortage(first, command.count));
+  if (!signal.aborted) await once(signal, "abort");
+  await closeServer(server);
+  stderr.write(printable`\nNext: ${nextCommand}\n`);
+  return 0;
+}
+
+// A calibration is of one model, so the mails that another answered are not drawn.
+function describeShortage({ id, mails }: LabelSheet, count: number): string {
+  if (mails.length >= count) return "";
+  return printable`Of ${id} there are ${String(mails.length)} mails and not ${String(count)}: one model has answered no more.\n`;
+}
+
+function chooseSheet(sheets: readonly LabelSheet[], question: string | null): LabelSheet {
+  const chosen =
+    question === null
+      ? (sheets.find((sheet) => sheet.question.type === "boolean") ?? sheets[0])
+      : sheets.find(({ id }) => id === question);
+  if (chosen !== undefined) return chosen;
+  const known = sheets.map(({ id }) => id).join(", ");
+  throw new CliError(printable`The journal has no question ${question ?? ""}; it has ${known}.`);
+}

@@ -1,0 +1,217 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { type Clock, type Db, PgBoss, systemClock } from "pg-boss";
+import { DatabaseError } from "./database-error.ts";
+import type { Database, Query } from "./database.ts";
+
+/** Where pg-boss keeps its tables, so that it meets no other use of it in the database. */
+export const queueSchema = "evaluator_jobs";
+/**
+ * So many records are one job. Measured before this was written, beside one record a job: half the
+ * database's time a record (144 and 300 µs) and 850 bytes of its log instead of 3,056.
+ */
+export const CHUNK_SIZE = 100;
+// The library's least. A dead worker's chunk is free again after it and one round of supervision,
+// which was chosen so that both stay below 15 seconds and cost a statement every other second.
+const HEARTBEAT_SECONDS = 10;
+const SUPERVISE_SECONDS = 2;
+const DAY_SECONDS = 86_400;
+// A run may take weeks, and workers may die as often as they like.
+const FOREVER_SECONDS = 3650 * DAY_SECONDS;
+const RETRIES = 1_000_000;
+// Chosen, not measured: few statements for a large run, and none of them large.
+const JOBS_AT_ONCE = 2000;
+// Chosen, not measured: whoever loses once finds the tables made, so three are one to spare.
+const MIGRATION_TRIES = 3;
+const MIGRATION_RETRY_MS = 200;
+
+/** A chunk of a run that this worker has until it completes or releases it, or dies. */
+export interface LeasedChunk {
+  readonly run: number;
+  readonly chunk: number;
+  /** The job's id, and how often it was handed out before: an old lease completes nothing. */
+  readonly lease: { readonly id: string; readonly retryCount: number };
+}
+
+/** How runs are opened. */
+export interface RunsOptions {
+  /** Whether the chunks of dead workers are handed out again. @default false */
+  readonly supervises?: boolean;
+  /** Whether no chunk is taken and no run loaded: a role that may only read suffices. @default false */
+  readonly onlyReads?: boolean;
+}
+
+/** The chunks of runs, handed out to one worker at a time by pg-boss. */
+export class ChunkQueue {
+  readonly #boss: PgBoss;
+  readonly #query: Query;
+
+  private constructor(boss: PgBoss, query: Query) {
+    this.#boss = boss;
+    this.#query = query;
+  }
+
+  /**
+   * Opens the queue, and makes or upgrades its tables when it has to; one that supervises also hands
+   * the chunks of dead workers out again, and one that only reads does not touch its tables.
+   */
+  static async open(database: Database, options: RunsOptions): Promise<ChunkQueue> {
+    try {
+      return await ChunkQueue.#start(database, options);
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.failure !== "newer-schema") throw error;
+      // Missing or older, as on the first start; what is newer is rejected once more.
+      await migrateQueue(database);
+      return await ChunkQueue.#start(database, options);
+    }
+  }
+
+  static async #start(database: Database, { supervises = false, onlyReads = false }: RunsOptions) {
+    const boss = new PgBoss({
+      ...bossOptions(database),
+      migrate: false,
+      createSchema: false,
+      supervise: supervises,
+      superviseIntervalSeconds: SUPERVISE_SECONDS,
+      monitorIntervalSeconds: 1,
+    });
+    // What fails in the background is tried again a moment later; what is called throws.
+    boss.on("error", () => {});
+    if (!onlyReads) await withOwnErrors(() => boss.start());
+    return new ChunkQueue(boss, database.query);
+  }
+
+  /** Makes the queue for the chunks of a run. */
+  async prepare(run: number): Promise<void> {
+    await withOwnErrors(() =>
+      this.#boss.createQueue(queueOf(run), {
+        retryLimit: RETRIES,
+        retryDelay: 0,
+        heartbeatSeconds: HEARTBEAT_SECONDS,
+        expireInSeconds: DAY_SECONDS,
+        retentionSeconds: FOREVER_SECONDS,
+      }),
+    );
+    // pg-boss looks a queue up once, and not on the connection of the transaction it adds jobs in.
+    await withOwnErrors(() => this.#boss.insert(queueOf(run), []));
+  }
+
+  /**
+   * Makes these the chunks of a run, in the caller's transaction; takes all others back, those that
+   * workers have included.
+   */
+  async replace(query: Query, run: number, chunks: Iterable<number>): Promise<void> {
+    await query(`delete from ${queueSchema}.job where name = $1`, [queueOf(run)]);
+    const db = toDb(query);
+    // Without a priority, a chunk that comes back from a dead worker is asked last.
+    const all = [...chunks].map((chunk) => ({ data: { chunk }, priority: -chunk }));
+    for (let at = 0; at < all.length; at += JOBS_AT_ONCE) {
+      const some = all.slice(at, at + JOBS_AT_ONCE);
+      await withOwnErrors(() => this.#boss.insert(queueOf(run), some, { db }));
+    }
+  }
+
+  /** Returns the next chunk of a run that nobody has, or null. */
+  async fetch(run: number): Promise<LeasedChunk | null> {
+    // No chunk is for later; one that was added before the server's clock went back would be.
+    const options = { includeMetadata: true, ignoreStartAfter: true } as const;
+    const [job] = await withOwnErrors(() =>
+      this.#boss.fetch<{ chunk: number }>(queueOf(run), options),
+    );
+    if (job === undefined) {
+      await this.#query(forgetFuture, [queueOf(run)]);
+      return null;
+    }
+    const { id, retryCount, data } = job;
+    return { run, chunk: data.chunk, lease: { id, retryCount } };
+  }
+
+  /** Notes that a worker is still at its chunk; returns whether it still has it. */
+  async touch({ run, lease }: LeasedChunk): Promise<boolean> {
+    await this.#query(forgetFuture, [queueOf(run)]);
+    const touched = await withOwnErrors(() => this.#boss.touch(queueOf(run), lease));
+    // The types of pg-boss leave the count out.
+    return (touched as { affected: number }).affected > 0;
+  }
+
+  /** Ends a chunk whose records all have their end. */
+  async complete({ run, lease }: LeasedChunk): Promise<void> {
+    await withOwnErrors(() => this.#boss.complete(queueOf(run), lease));
+  }
+
+  /** Releases a chunk that is not finished; another worker gets it at once. */
+  async release({ run, lease }: LeasedChunk): Promise<void> {
+    await withOwnErrors(() => this.#boss.fail(queueOf(run), lease));
+  }
+
+  /** Ends the supervision. */
+  async close(): Promise<void> {
+    await this.#boss.stop({ graceful: false, close: false }).catch(() => {});
+  }
+}
+
+// pg-boss compares instants of the server. When the server's clock goes back, supervision would stop
+// until the old time is reached again, and the chunks of dead workers would wait as long. Only a
+// supervised queue that was seen in the future has its jobs looked through: no index finds them.
+const forgetFuture = `
+  with supervised as (
+    update ${queueSchema}.queue set monitor_claim_on = null, monitor_on = null, maintain_on = null
+    where name = $1 and greatest(monitor_claim_on, monitor_on, maintain_on) > clock_timestamp()
+    returning name
+  )
+  update ${queueSchema}.job set heartbeat_on = clock_timestamp() from supervised
+  where job.name = supervised.name and state = 'active' and heartbeat_on > clock_timestamp()
+`;
+
+// With pg-boss's own clock, a machine that sets its clock back an hour stops supervising for an hour.
+const clock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
+
+/** Makes or upgrades the tables of pg-boss; writes nothing where they are up to date. */
+export async function migrateQueue(database: Database): Promise<void> {
+  // Of several that make them at once one wins, and the others find them made.
+  for (let left = MIGRATION_TRIES; ; left -= 1) {
+    const boss = new PgBoss({ ...bossOptions(database), migrate: true, supervise: false });
+    boss.on("error", () => {});
+    try {
+      await withOwnErrors(() => boss.start());
+      return;
+    } catch (error) {
+      if (left === 1) throw error;
+      await wait(MIGRATION_RETRY_MS);
+    } finally {
+      await boss.stop({ graceful: false, close: false });
+    }
+  }
+}
+
+function bossOptions({ query }: Database) {
+  return {
+    db: toDb(query),
+    clock,
+    schema: queueSchema,
+    schedule: false,
+    // Both take the role that owns the tables.
+    reindex: false,
+    monitorVacuum: false,
+  };
+}
+
+function toDb(query: Query): Db {
+  return { executeSql: async (text, values) => ({ rows: await query<object>(text, values) }) };
+}
+
+function queueOf(run: number): string {
+  return `run-${run}`;
+}
+
+/** Errors of pg-boss's own checks quote statements and settings; only ours are thrown as they are. */
+async function withOwnErrors<TResult>(call: () => Promise<TResult>): Promise<TResult> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof DatabaseError) throw error;
+    throw new DatabaseError(
+      "The job queue in the schema evaluator_jobs is not as this program wants it. Upgrade evaluator-runs here, or run its migrate as the role that owns the schema.",
+      { failure: "newer-schema" },
+    );
+  }
+}

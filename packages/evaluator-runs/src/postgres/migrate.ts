@@ -1,0 +1,76 @@
+import { migrateQueue } from "./chunk-queue.ts";
+import { DatabaseError } from "./database-error.ts";
+import { type Connection, type Database, openDatabase, type Query } from "./database.ts";
+import { migrations } from "./schema.ts";
+
+// The oldest that the PostgreSQL project still kept in 2025.
+const OLDEST_SERVER = 13;
+// Any number that no other program on the database locks: "eval" in ASCII.
+const MIGRATION_LOCK = 0x65_76_61_6c;
+
+/**
+ * Makes or upgrades the schemas `evaluator` and `evaluator_jobs`, for a role that may;
+ * `postgresLimits` and `postgresRuns` do it by themselves where their own role may.
+ *
+ * @throws DatabaseError
+ */
+export async function migrate(connection: Connection): Promise<void> {
+  const database = openDatabase(connection);
+  try {
+    await migrateDatabase(database);
+    await migrateQueue(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Makes or upgrades the schema, in one transaction that is alone; writes nothing when it is up to date. */
+export async function migrateDatabase(database: Database): Promise<void> {
+  await checkServer(database.query);
+  if ((await readVersion(database.query)) === migrations.length) return;
+  await database.transaction(async ({ query }) => {
+    await query(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    const version = await readVersion(query);
+    if (version === null) await makeSchema(query);
+    for (const migration of migrations.slice(version ?? 0)) await query(migration);
+    await query(`update evaluator.schema_version set version = ${migrations.length}`);
+  });
+}
+
+async function checkServer(query: Query): Promise<void> {
+  const [row] = await query<{ version: string }>(
+    "select current_setting('server_version_num') as version",
+  );
+  const version = Math.floor(Number(row?.version) / 10_000);
+  if (version >= OLDEST_SERVER) return;
+  throw new DatabaseError(
+    `PostgreSQL ${version} is too old: ${OLDEST_SERVER} or newer is needed. Upgrade the server, or connect to another.`,
+    { failure: "too-old" },
+  );
+}
+
+/** Returns the schema's version, or null where there is none yet. */
+async function readVersion(query: Query): Promise<number | null> {
+  const [table] = await query<{ found: boolean }>(
+    // Not to_regclass, which may still see what was there before the lock was waited for.
+    "select exists (select from pg_catalog.pg_tables where schemaname = 'evaluator' and tablename = 'schema_version') as found",
+  );
+  if (table?.found !== true) return null;
+  const [row] = await query<{ version: number }>("select version from evaluator.schema_version");
+  const version = row?.version ?? 0;
+  if (version <= migrations.length) return version;
+  throw new DatabaseError(
+    `The schema evaluator has version ${version}, and this program knows none after ${migrations.length}. Upgrade evaluator-runs here, or use another database.`,
+    { failure: "newer-schema" },
+  );
+}
+
+async function makeSchema(query: Query): Promise<void> {
+  // A role that may not make schemas may own one that was made for it.
+  const [schema] = await query<{ found: boolean }>(
+    "select exists (select from pg_catalog.pg_namespace where nspname = 'evaluator') as found",
+  );
+  if (schema?.found !== true) await query("create schema evaluator");
+  await query("create table evaluator.schema_version (version integer not null)");
+  await query("insert into evaluator.schema_version values (0)");
+}

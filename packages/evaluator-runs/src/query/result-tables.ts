@@ -1,0 +1,179 @@
+import type { Answer } from "evaluator-client";
+import type { Cell, QueryTable } from "../postgres/index.ts";
+import type { RecordSource } from "../input/record-source.ts";
+import type { ResultRow } from "../journal-results.ts";
+import { answerValue } from "../columns/result-record.ts";
+import type { AnswerField } from "../columns/answer-fields.ts";
+
+/** A column of a table, and how the cell of a row is found. */
+export interface Column<TRow> {
+  readonly name: string;
+  readonly type: "text" | "number" | "json";
+  /** What it holds, as a person reads it. */
+  readonly what: string;
+  readonly cellOf: (row: TRow) => Cell;
+}
+
+/** A table that queries read. */
+export interface ResultTable<TRow = never> extends QueryTable {
+  readonly columns: readonly Column<TRow>[];
+}
+
+/** What the tables are made of: what was asked, and about what. */
+interface TableSetup {
+  readonly fields: readonly AnswerField[];
+  readonly source: Pick<RecordSource, "word" | "queryColumns">;
+}
+
+/** Returns the tables with a row for each record: `mails` as they are exported, `answers` as they came. */
+export function recordTables(setup: TableSetup): ResultTable<ResultRow>[] {
+  return [
+    { name: `${setup.source.word}s`, columns: recordColumns(setup) },
+    { name: "answers", columns: answersColumns(setup) },
+  ];
+}
+
+/** Returns the cells that a record has in a table; null where it has no row there. */
+export function cellsOfRecord(
+  row: ResultRow,
+  { name, columns }: ResultTable<ResultRow>,
+): readonly Cell[] | null {
+  if (name === "answers" && row.kept === null) return null;
+  return columns.map(({ cellOf }) => cellOf(row));
+}
+
+/** Makes a column. */
+export function column<TRow>(
+  name: string,
+  type: Column<TRow>["type"],
+  { what, of }: { readonly what: string; readonly of: (row: TRow) => Cell },
+): Column<TRow> {
+  return { name, type, what, cellOf: of };
+}
+
+function ownColumns({ word, queryColumns }: TableSetup["source"]): Column<ResultRow>[] {
+  const own = queryColumns.map(({ name, what, of }) =>
+    column<ResultRow>(name, "text", { what, of: ({ input }) => of(input) }),
+  );
+  return [idColumn(word), ...own];
+}
+
+function idColumn(word: string): Column<ResultRow> {
+  return column("id", "text", { what: `the ${word}'s id`, of: ({ input }) => input.id });
+}
+
+const errorColumn = column<ResultRow>("error", "text", {
+  what: "why there is no answer",
+  of: ({ record }) => record["error"] ?? null,
+});
+
+const whatOf = {
+  choice: "the option",
+  score: "the mean level, from 0",
+  boolean: "the probability of yes",
+};
+
+function recordColumns({ fields, source }: TableSetup): Column<ResultRow>[] {
+  const own = ownColumns(source);
+  const names = new UniqueNames([...own, errorColumn]);
+  const answers = fields.flatMap((field) => resultColumns(field, names));
+  return [...own, ...answers, errorColumn];
+}
+
+/** The columns of a question, as its fields in the results. */
+function resultColumns(asked: AnswerField, names: UniqueNames): Column<ResultRow>[] {
+  const { questionId, type, field, confidenceField, printedField } = asked;
+  const name = names.add(toColumnName(questionId));
+  const part = (end: string, what: string, fieldName: string | null) =>
+    fieldName === null
+      ? []
+      : [column(names.add(`${name}_${end}`), "number", { what, of: cellOfField(fieldName) })];
+  return [
+    column(name, type === "choice" ? "text" : "number", {
+      what: whatOf[type],
+      of: cellOfField(field),
+    }),
+    ...part("conf", "the confidence in it", confidenceField),
+    ...part("printed", "the same before the calibration", printedField),
+  ];
+}
+
+function cellOfField(field: string) {
+  return ({ record }: ResultRow) => record[field] ?? null;
+}
+
+const callColumns: readonly Column<ResultRow>[] = [
+  column("model", "text", { what: "who answered", of: ({ kept }) => kept?.modelId ?? null }),
+  column("cost_usd", "number", {
+    what: "what the call cost, where the service says it",
+    of: ({ kept }) => kept?.costUsd ?? null,
+  }),
+  column("input_tokens", "number", {
+    what: "what the model read",
+    of: ({ kept }) => kept?.usage.inputTokens ?? null,
+  }),
+  column("ms", "number", {
+    what: "how long the call took",
+    of: ({ kept }) => kept?.timing.totalMs ?? null,
+  }),
+];
+
+function answersColumns({ fields, source }: TableSetup): Column<ResultRow>[] {
+  const id = idColumn(source.word);
+  const names = new UniqueNames([id, ...callColumns]);
+  const answers = fields.flatMap((field) => cameColumns(field, names));
+  return [id, ...answers, ...callColumns];
+}
+
+/** The columns of a question, as its answer came. */
+function cameColumns({ questionId, type }: AnswerField, names: UniqueNames): Column<ResultRow>[] {
+  const name = names.add(toColumnName(questionId));
+  const answerOf = ({ kept }: ResultRow) => kept?.answers[questionId];
+  const value = column<ResultRow>(name, type === "choice" ? "text" : "number", {
+    what: `${whatOf[type]}, as it came`,
+    of: (row) => answerValue(answerOf(row)),
+  });
+  if (type === "boolean") return [value];
+  const probabilities = column<ResultRow>(names.add(`${name}_probabilities`), "json", {
+    what: `of each ${type === "choice" ? "option" : "level"}, as JSON`,
+    of: (row) => probabilitiesOf(answerOf(row)),
+  });
+  return [value, probabilities];
+}
+
+function probabilitiesOf(answer: Answer | undefined): Cell {
+  if (answer === undefined || answer.type === "boolean") return null;
+  return JSON.stringify(answer.probabilities);
+}
+
+// PostgreSQL cuts a name at 63 bytes, and there is to be room for what follows it.
+const NAME_LENGTH = 40;
+
+/** Returns a name that both engines take without quotes: `needsReply` is `needs_reply`. */
+function toColumnName(questionId: string): string {
+  const words = questionId
+    .slice(0, NAME_LENGTH)
+    .replace(/([a-z\d])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .replace(/[^a-z\d]+/g, "_")
+    .replace(/^_|_$/g, "")
+    .slice(0, NAME_LENGTH);
+  return /^[a-z]/.test(words) ? words : `q_${words}`;
+}
+
+/** Names of columns, each given out once. */
+class UniqueNames {
+  readonly #taken: Set<string>;
+
+  constructor(taken: readonly { readonly name: string }[]) {
+    this.#taken = new Set(taken.map(({ name }) => name));
+  }
+
+  /** Returns the name, with a number behind it where it is taken. */
+  add(name: string): string {
+    let free = name;
+    for (let number = 2; this.#taken.has(free); number += 1) free = `${name}_${number}`;
+    this.#taken.add(free);
+    return free;
+  }
+}

@@ -1,0 +1,170 @@
+import { closest, distance } from "fastest-levenshtein";
+import { findNodeAtLocation, type Node } from "jsonc-parser";
+import { type Question, questionSchema, type Questions } from "evaluator-client";
+import { answerFields } from "../columns/answer-fields.ts";
+import type { RecordSource } from "../input/record-source.ts";
+
+/** Where something is in JSON: keys and indexes from its root on. */
+export type JsonPath = readonly (string | number)[];
+
+/** Something that is wrong with questions: where, what, and what would be right. */
+export interface QuestionProblem {
+  readonly path: JsonPath;
+  readonly what: string;
+}
+
+const types = ["choice", "score", "boolean"] as const;
+const fields = ["type", "instructions", "criteria"];
+// As in a request (contract section 2.2): more is rejected before anything is sent.
+const OPTIONS_AT_MOST = 255;
+const LEVELS_AT_MOST = 10;
+
+const howTo = {
+  question: 'write { "type": ..., "instructions": ..., "criteria": ... }',
+  type: `write one of ${types.join(", ")}`,
+  instructions: "write the question as text",
+  choice: 'write each option with its description: { "receipt": "a payment receipt" }',
+  score: 'write the levels from the lowest up: ["low: can wait", "high: today"]',
+  boolean: 'leave it out, or write { "true": "what is a yes", "false": "what is a no" }',
+  option: "write its description as text",
+  level: "write it as text",
+};
+
+/** Returns what is wrong with the questions of a file; nothing where they can be asked. */
+export function findProblems(json: unknown, source: RecordSource): QuestionProblem[] {
+  if (!isObject(json)) {
+    return [{ path: [], what: "is no object; write { question id: question }" }];
+  }
+  const entries = Object.entries(json);
+  if (entries.length === 0) return [{ path: [], what: "holds no question; write at least one" }];
+  const problems = entries.flatMap(([id, question]) => problemsOf(id, question));
+  return problems.length === 0 ? clashesOf(json as Questions, source) : problems;
+}
+
+function problemsOf(id: string, question: unknown): QuestionProblem[] {
+  if (id === "") return [{ path: [id], what: "is a question without an id; name it" }];
+  if (!isObject(question)) {
+    return [{ path: [id], what: `is ${kindOf(question)} and no question; ${howTo.question}` }];
+  }
+  const { data, error } = questionSchema.safeParse(question);
+  if (data !== undefined) {
+    const asked = data as Question;
+    return [...emptyProblems(id, asked), ...sizeProblems(id, asked)];
+  }
+  return error.issues.flatMap(({ code, path, ...issue }) => {
+    const at = path as JsonPath;
+    const keys = code === "unrecognized_keys" && "keys" in issue ? issue.keys : null;
+    if (keys === null) return [{ path: [id, ...at], what: wrongValue(question, at) }];
+    return keys.map((key) => ({ path: [id, ...at, key], what: unknownField(question, at, key) }));
+  });
+}
+
+function wrongValue(question: Readonly<Record<string, unknown>>, path: JsonPath): string {
+  const [field, inner] = path;
+  const value = field === undefined ? question : question[field];
+  const part = inner === undefined ? value : Object(value)[inner];
+  const what = part === undefined ? "is missing" : `is ${kindOf(part)}`;
+  const type = types.find((known) => known === question["type"]);
+  if (field === "type") return `${what}; ${howTo.type}${typeHint(part)}`;
+  if (field === "instructions") return `${what}; ${howTo.instructions}`;
+  if (type === undefined) return `${what}; ${howTo.question}`;
+  if (inner === undefined) return `${what}; ${howTo[type]}`;
+  return `${what}; ${type === "score" ? howTo.level : howTo.option}`;
+}
+
+// The vendor's own name of a boolean, and what others call it.
+function typeHint(type: unknown): string {
+  if (typeof type !== "string") return "";
+  const isYesNo = ["noul", "bool", "yesno", "yes/no"].includes(type.toLowerCase());
+  return isYesNo ? " (a yes/no question is a boolean)" : hintOf(type, types);
+}
+
+function unknownField(question: unknown, path: JsonPath, key: string): string {
+  const known = path.length === 0 ? fields : ["true", "false"];
+  const owner =
+    path.length === 0 ? `a ${(question as Question).type} question` : "the criteria of a boolean";
+  return `is no field of ${owner}, which has ${known.join(", ")}${hintOf(key, known)}`;
+}
+
+function hintOf(typed: string, known: readonly string[]): string {
+  const near = typed.length > 50 ? "" : closest(typed, known);
+  return near !== "" && distance(typed, near) <= 3 ? ` (did you mean ${near}?)` : "";
+}
+
+function emptyProblems(id: string, { instructions }: Question): QuestionProblem[] {
+  if (/\S/.test(instructions)) return [];
+  return [{ path: [id, "instructions"], what: `is empty; ${howTo.instructions}` }];
+}
+
+function sizeProblems(id: string, { type, criteria }: Question): QuestionProblem[] {
+  if (type === "boolean") return [];
+  const count = Object.keys(criteria).length;
+  const [what, most] =
+    type === "choice"
+      ? (["options", OPTIONS_AT_MOST] as const)
+      : (["levels", LEVELS_AT_MOST] as const);
+  if (count === 0) return [{ path: [id, "criteria"], what: `is empty; ${howTo[type]}` }];
+  if (count <= most) return [];
+  const problem = `has ${count} ${what}; a model takes ${most} at the most`;
+  return [{ path: [id, "criteria"], what: problem }];
+}
+
+/** Two questions for one field of the results, or one for a field that a mail has itself. */
+function clashesOf(questions: Questions, { columns, word }: RecordSource): QuestionProblem[] {
+  const owners = new Map<string, string>();
+  const taken = new Set(["id", ...columns.map(({ name }) => name), "error"]);
+  return answerFields(questions).flatMap(({ questionId, field, confidenceField }) =>
+    [field, confidenceField].flatMap((name) => {
+      if (name === null) return [];
+      const owner = taken.has(name) ? `the ${word} itself` : owners.get(name);
+      owners.set(name, `the question ${questionId}`);
+      if (owner === undefined) return [];
+      const what = `would be written to the field "${name}", as ${owner} is; rename it`;
+      return [{ path: [questionId], what }];
+    }),
+  );
+}
+
+/** Returns the offsets of keys that stand twice in one object; all but the last would be lost. */
+export function findRepeatedKeys(root: Node): readonly RepeatedKey[] {
+  const repeated: RepeatedKey[] = [];
+  const look = (node: Node | undefined, path: JsonPath) => {
+    if (node?.type !== "object") return;
+    const seen = new Set<string>();
+    for (const [key, value] of (node.children ?? []).map(({ children = [] }) => children)) {
+      if (key === undefined) continue;
+      const name = String(key.value);
+      const inside = [...path, name];
+      if (seen.has(name)) repeated.push({ path: inside, offset: key.offset });
+      seen.add(name);
+      // The options of a question are the deepest there are.
+      if (inside.length < 3) look(value, inside);
+    }
+  };
+  look(root, []);
+  return repeated;
+}
+
+/** A key that stands twice, and where the second one is. */
+interface RepeatedKey {
+  readonly path: JsonPath;
+  readonly offset: number;
+}
+
+/** Returns where in a text something is: its key where it has one, else what it would stand in. */
+export function offsetOf(root: Node, path: JsonPath): number {
+  const node = findNodeAtLocation(root, [...path]);
+  if (node === undefined) return path.length === 0 ? 0 : offsetOf(root, path.slice(0, -1));
+  return node.parent?.type === "property" ? node.parent.offset : node.offset;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "string") return "text";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

@@ -1,0 +1,93 @@
+import { resolve } from "node:path";
+import {
+  type CliContext,
+  CliError,
+  printable,
+  readTextFile,
+  toPrintable,
+  truncateCharacters,
+} from "evaluator-kit";
+import { type Condition, type AnsweredRecord, meetsAll } from "./conditions.ts";
+import { type NamedAnswers, readConditions } from "./read-conditions.ts";
+import { ConditionError, quotedAt, splitWords } from "./split-words.ts";
+
+/** What is to be done with the mails that meet some conditions. */
+export interface Rule {
+  /** Its line in the file, from 1. */
+  readonly line: number;
+  readonly conditions: readonly Condition[];
+  /** The conditions as they were written. */
+  readonly text: string;
+  /** What a person's own mail program is to do. */
+  readonly action: string;
+}
+
+const PROBLEMS_SHOWN = 10;
+const ACTION_LENGTH = 200;
+
+/**
+ * Reads a file of rules, one a line: `scam >= 0.9 → junk`; `#` begins a comment.
+ *
+ * @throws CliError that names the line and column of what is wrong, and what would be right.
+ */
+export async function readRules(
+  file: string,
+  named: NamedAnswers,
+  { cwd }: Pick<CliContext, "cwd">,
+): Promise<Rule[]> {
+  const path = resolve(cwd, file);
+  const text = await readTextFile(path, "Check the path after --rules.");
+  const rules: Rule[] = [];
+  const problems: string[] = [];
+  for (const [index, line] of text.split(/\r\n|\n|\r/).entries()) {
+    try {
+      const rule = readRule(line, { line: index + 1, named });
+      if (rule !== null) rules.push(rule);
+    } catch (error) {
+      if (!(error instanceof ConditionError)) throw error;
+      problems.push(`line ${index + 1} column ${error.at + 1}: ${error.message}`);
+    }
+  }
+  if (problems.length === 0 && rules.length === 0) {
+    problems.push("it holds no rule; write one a line, such as scam >= 0.9 -> junk");
+  }
+  if (problems.length === 0) return rules;
+  const more = problems.length - PROBLEMS_SHOWN;
+  const shown = [...problems.slice(0, PROBLEMS_SHOWN), ...(more > 0 ? [`and ${more} more`] : [])];
+  throw new CliError(printable`${path} cannot be used:\n  ` + shown.join("\n  "));
+}
+
+function readRule(
+  text: string,
+  { line, named }: { readonly line: number; readonly named: NamedAnswers },
+): Rule | null {
+  if (splitWords(text).length === 1) return null;
+  const { conditions, arrow } = readConditions(text, named);
+  if (arrow === null) {
+    const end = text.trimEnd().length;
+    throw new ConditionError(end, "say after an arrow what is to be done, such as -> junk");
+  }
+  const action = readAction(text, arrow.end);
+  return { line, conditions, action, text: text.slice(0, arrow.at).trim() };
+}
+
+// A comment needs a space before it: "label #1" is an action.
+function readAction(text: string, start: number): string {
+  const begin = start + text.slice(start).search(/\S|$/u);
+  const action =
+    text.charAt(begin) === '"'
+      ? quotedAt(text, begin).text
+      : text
+          .slice(begin)
+          .replace(/^#.*$|\s#(?:\s.*)?$/su, "")
+          .trim();
+  if (action === "") throw new ConditionError(start, "the action is missing, such as junk");
+  return truncateCharacters(toPrintable(action), ACTION_LENGTH);
+}
+
+/** Returns the index of the first rule whose conditions a mail meets, and those of later ones. */
+export function takeMail(rules: readonly Rule[], mail: AnsweredRecord) {
+  const met = rules.flatMap(({ conditions }, at) => (meetsAll(conditions, mail) ? [at] : []));
+  const [taken = null, ...also] = met;
+  return { taken, also };
+}

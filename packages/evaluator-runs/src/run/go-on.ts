@@ -1,0 +1,79 @@
+import { CliError, printable } from "evaluator-kit";
+import type { RunCommand, WorkCommand } from "../arguments.ts";
+import { readJournal } from "../journal/read-journal.ts";
+import type { BegunRun } from "../journal/run-facts.ts";
+import { inputOf, type JournalAddress } from "../journal-address.ts";
+import { chooseQuestions } from "../questions/read-questions.ts";
+import { checkSameEngine, serviceOf, type ProgramContext } from "../service.ts";
+import { runFile } from "./run-file.ts";
+
+/**
+ * Goes on with the newest run of a journal file as it was begun; returns its exit code.
+ *
+ * @throws CliError when there is none, or it asks somebody else than this program would.
+ */
+export async function goOn(
+  command: WorkCommand,
+  address: Extract<JournalAddress, { kind: "sqlite" }>,
+  program: ProgramContext,
+): Promise<number> {
+  const { path } = address;
+  const newest = await readJournal(path, (journal) => journal.newestRun());
+  if (newest === null) {
+    throw new CliError(printable`No run has begun in ${path}; run triage on its file.`);
+  }
+  const { openTransport, env } = program;
+  const transport = await openTransport({ ...command, dryRun: false, env });
+  const advice = "set the same engine (.env, --offline), or run triage on the file to ask anew.";
+  checkSameEngine({ run: "The run", service: newest.service, advice }, serviceOf(transport));
+  const run = toRun(newest, { command, program, file: inputOf(address) });
+  const questions = await chooseQuestions(run.questions, program);
+  if (JSON.stringify(questions) !== JSON.stringify(newest.questions)) {
+    throw new CliError(
+      "The run asks other questions than this program would now; undo the change to its --questions or TRIAGE_USER_NAME, or run triage on the file to ask anew.",
+    );
+  }
+  return await runFile(run, program);
+}
+
+function toRun(
+  { begin }: BegunRun,
+  {
+    command,
+    program,
+    file,
+  }: {
+    readonly command: WorkCommand;
+    readonly program: ProgramContext;
+    readonly file: string;
+  },
+): RunCommand {
+  const { offline, concurrency, priceUsd, requestsPerMinute } = command;
+  const noFiles = { questions: null, calibration: null, format: "json" as const };
+  const noOptions = { skipInvalid: false, ...noFiles, limit: null, maxCostUsd: null };
+  const kept = begin?.options ?? noOptions;
+  const { skipInvalid, questions, calibration, format } = kept;
+  return {
+    name: "run",
+    skipInvalid,
+    questions,
+    calibration,
+    format,
+    state: program.source.parseStateOptions(kept),
+    file,
+    journal: null,
+    limit: kept.limit ?? Number.POSITIVE_INFINITY,
+    maxCostUsd: kept.maxCostUsd ?? Number.POSITIVE_INFINITY,
+    offline,
+    concurrency,
+    priceUsd,
+    requestsPerMinute,
+    raw: false,
+    dryRun: false,
+    yes: false,
+    sort: null,
+    top: Number.POSITIVE_INFINITY,
+    since: null,
+    only: null,
+  };
+}

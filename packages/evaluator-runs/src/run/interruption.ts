@@ -1,0 +1,52 @@
+import { CliError, type Clock, exitCodes, type TextSink } from "evaluator-kit";
+
+/** How long the calls in flight may go on after an interruption, in milliseconds. */
+const DRAIN_MS = 10_000;
+
+/** Leaves the calls in flight some seconds after an interruption, so that what is paid for is kept. */
+export function startDrain(
+  interruption: AbortSignal,
+  { clock, stderr }: { clock: Clock; stderr: TextSink },
+): { readonly signal: AbortSignal; release(): void } {
+  const drained = new AbortController();
+  let cancel: (() => void) | null = null;
+  const onAbort = () => {
+    stderr.write("\nEnding: answers on their way are still kept. Ctrl-C again leaves at once.\n");
+    cancel = clock.schedule(DRAIN_MS, () => drained.abort(interruption.reason));
+  };
+  interruption.addEventListener("abort", onAbort, { once: true });
+  return {
+    signal: drained.signal,
+    /** Takes back all timers. */
+    release() {
+      interruption.removeEventListener("abort", onAbort);
+      cancel?.();
+    },
+  };
+}
+
+/**
+ * Returns the error of a run that a person or the system ended.
+ *
+ * @param message - What became of it.
+ * @param signal - Says whether it was Ctrl-C or the system.
+ */
+export function interrupted(message: string, { reason }: AbortSignal): CliError {
+  const exitCode = reason instanceof CliError ? reason.exitCode : exitCodes.interrupted;
+  return new CliError(message, { exitCode });
+}
+
+/** Resolves after so many milliseconds, or at an interruption. */
+export async function pause(
+  delayMs: number,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.schedule(delayMs, resolve);
+  const onAbort = () => resolve();
+  signal.addEventListener("abort", onAbort);
+  await promise;
+  signal.removeEventListener("abort", onAbort); // Node warns of eleven
+  cancel();
+}

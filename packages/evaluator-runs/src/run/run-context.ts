@@ -1,0 +1,54 @@
+import type { RunCommand } from "../arguments.ts";
+import { readCalibration } from "../calibration.ts";
+import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
+import { answerFields } from "../columns/answer-fields.ts";
+import { chooseQuestions } from "../questions/read-questions.ts";
+import { readFilter } from "../rules/record-filter.ts";
+import { serviceOf, type ProgramContext } from "../service.ts";
+import { checkSort } from "../columns/table.ts";
+
+/** What a run works with, all of it read and checked; nothing is written yet, and nothing sent. */
+export type RunContext = Awaited<ReturnType<typeof readRunContext>>;
+
+/**
+ * Reads what a run needs.
+ *
+ * @throws CliError when something of it is missing or wrong.
+ */
+export async function readRunContext(run: RunCommand, program: ProgramContext) {
+  const { openTransport, openCatalog, ...context } = program;
+  const { cwd, env, signal, stdin, source } = context;
+  const inputPath = toInputPath(run.file, cwd);
+  const outputPath = toOutputPath(inputPath, run.format);
+  const journalPath = toJournalPath(inputPath);
+  const opened = await source.open(inputPath, { ...run, signal, stdin });
+  const questions = await chooseQuestions(run.questions, context);
+  const calibration =
+    run.calibration === null ? null : await readCalibration(run.calibration, questions, context);
+  const fields = answerFields(questions, calibration);
+  checkSort(run, { fields, source });
+  const isShown = readFilter(run, { questions, fields });
+  const wanted = { offline: run.offline, dryRun: run.dryRun, env };
+  const transport = await openTransport(wanted);
+  const input = await opened.withState(run.state, program);
+  return {
+    ...context,
+    run,
+    inputPath,
+    outputPath,
+    journalPath,
+    /** The records, of which the run takes as many as its limit says. */
+    input,
+    questions,
+    columns: source.columns,
+    fields,
+    /** What the results' answers are recalibrated with; null for as they come. */
+    calibration,
+    /** Returns whether the table shows a mail; null where it shows all. */
+    isShown,
+    transport,
+    /** Where prices are listed, or null. */
+    catalog: await openCatalog(wanted),
+    service: serviceOf(transport),
+  };
+}

@@ -1,0 +1,21 @@
+export { printCount, printCounted, printDuration, printMails, printUsd } from "./amounts.ts";
+export { answerFields } from "./columns/answer-fields.ts";
+export { alignColumns } from "./columns/table.ts";
+export { DigestTable, NumberList, openTemporary, RepeatFinder } from "./input/digests.ts";
+export { type JsonRecord, NoListError, peek, readJsonRecords } from "./input/json-records.ts";
+export {
+  type AdditionCosts,
+  changedInput,
+  type InputOptions,
+  type InputRecord,
+  type RecordInput,
+  recordLabel,
+  type RecordSource,
+  type RunRecord,
+  type StateOptions,
+} from "./input/record-source.ts";
+export { toUtf8Chunks } from "./input/utf8-chunks.ts";
+export { checkOutput } from "./output/check-output.ts";
+export { toInputPath, toOutputPath } from "./output/paths.ts";
+export { toJsonArray, writeMailFile } from "./output/write-records.ts";
+export { readQuestions } from "./questions/read-questions.ts";

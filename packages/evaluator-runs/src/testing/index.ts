@@ -1,0 +1,21 @@
+export { Journal } from "../journal/journal.ts";
+export { readJournal } from "../journal/read-journal.ts";
+export { LabelFile } from "../label/label-file.ts";
+export { formatRecords } from "../output/write-records.ts";
+export { toProblem } from "../query/sqlite-query.ts";
+export { isTooLong, shorten, toFailure } from "../run/call-failure.ts";
+export { findPrice, RunTotals } from "../run/cost.ts";
+export { checkCost, describeMachines } from "../run/estimate.ts";
+export { showProgress } from "../run/progress.ts";
+export { describeWritten } from "../run/results.ts";
+export { makeDatabase } from "./make-database.ts";
+export { openPglite, type PgliteDatabase } from "./pglite-database.ts";
+export { forgetAll } from "./pglite-runs.ts";
+export {
+  type RecordingTransport,
+  recordingTransport,
+  sampleResponse,
+  sampleSetup,
+} from "./samples.ts";
+export { runSql } from "./run-sql.ts";
+export { mayMount, moveTo, smallDisk } from "./small-disk.ts";

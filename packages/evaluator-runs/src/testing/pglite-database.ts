@@ -1,0 +1,96 @@
+import { setFlagsFromString } from "node:v8";
+import { PGlite } from "@electric-sql/pglite";
+import { dataDir } from "@electric-sql/pglite-prepopulatedfs";
+import { queueSchema } from "../postgres/chunk-queue.ts";
+import type { Database, Query, Session } from "../postgres/database.ts";
+import { toDatabaseError } from "../postgres/database-error.ts";
+import { type Cell, cellParsers, toQueryError } from "../postgres/run-statement.ts";
+
+/** A real PostgreSQL inside this process, with one session. */
+export interface PgliteDatabase extends Database {
+  readonly pglite: PGlite;
+}
+
+// One for all tests of a worker, which run one after the other: loading it takes 2 s of processor
+// time, making a cluster 8 s.
+let started: Promise<PGlite> | undefined;
+
+// Types with a number from here on are made when a database is, by and for its own tables.
+const FIRST_ROW_TYPE = 10_000;
+
+// Its 10 MB of WebAssembly are not compiled once more to run faster, which a few hundred queries
+// never earn: the tests of triage with it take a fifth fewer instructions.
+async function start(): Promise<PGlite> {
+  setFlagsFromString("--no-wasm-tier-up");
+  setFlagsFromString("--no-wasm-dynamic-tiering");
+  const pglite = await PGlite.create({ loadDataDir: await dataDir() });
+  // It copies all parsers for each query, and most are for lists of rows of PostgreSQL's own tables.
+  for (const type of Object.keys(pglite.parsers).map(Number)) {
+    if (type >= FIRST_ROW_TYPE) delete pglite.parsers[type];
+  }
+  return pglite;
+}
+
+/** Returns a PostgreSQL in memory, which is emptied of what tests before have made. */
+export async function openPglite(): Promise<PgliteDatabase> {
+  started ??= start();
+  const pglite = await started;
+  await pglite.exec("discard all");
+  await pglite.exec(`drop schema if exists evaluator, ${queueSchema} cascade`);
+  return {
+    pglite,
+    query: toQuery(pglite),
+    transaction: (run) => pglite.transaction((inside) => run(toSession(inside))),
+    listen: async (channel, onMessage) => void (await pglite.listen(channel, onMessage)),
+    close: async () => {},
+  };
+}
+
+// Those that PGlite makes something of by itself stay texts, as with the server.
+const texts = [17, 114, 1082, 1114, 1184, 3802];
+const textParsers = {
+  ...Object.fromEntries(texts.map((type) => [type, String])),
+  ...cellParsers,
+};
+
+function toSession(inside: Pick<PGlite, "query" | "exec">): Session {
+  const runOne: Session["runOne"] = async (text, start) => {
+    try {
+      const options = { rowMode: "array", parsers: textParsers } as const;
+      const { fields, rows } = await inside.query<Cell[]>(text, [], options);
+      return { names: fields.map(({ name }) => name), rows };
+    } catch (error) {
+      throw toQueryError(error, start);
+    }
+  };
+  return {
+    query: toQuery(inside),
+    runOne,
+    async *streamOne(text) {
+      yield* (await runOne(text, 0)).rows;
+    },
+    async copyIn(text, lines) {
+      const parts: string[] = [];
+      for await (const line of lines) parts.push(line);
+      const blob = new Blob(parts);
+      await inside.query(text.replace("from stdin", "from '/dev/blob'"), [], { blob });
+    },
+    async *copyOut(text) {
+      const { blob } = await inside.query(text.replace("to stdout", "to '/dev/blob'"));
+      yield new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0));
+    },
+  };
+}
+
+function toQuery(session: Pick<PGlite, "query" | "exec">): Query {
+  return async <TRow extends object>(text: string, values?: unknown[]) => {
+    try {
+      // Without values, as with pg, there may be several statements.
+      const isOne = values !== undefined && values.length > 0;
+      if (isOne) return (await session.query<TRow>(text, values)).rows;
+      return (await session.exec(text)).flatMap(({ rows }) => rows as TRow[]);
+    } catch (error) {
+      throw toDatabaseError(error);
+    }
+  };
+}

@@ -1,0 +1,33 @@
+import { hash } from "node:crypto";
+import type { NewRun, RunRecord } from "../postgres/load-run.ts";
+
+/** Returns a record for each id. */
+export function recordsNamed(...ids: string[]): RunRecord[] {
+  return ids.map((id) => ({ id, key: keyOf(id), state: JSON.stringify({ about: id }) }));
+}
+
+/** Returns the key of a record. */
+export function keyOf(id: string): string {
+  return hash("sha256", id);
+}
+
+/** Returns so many records. */
+export function countedTo(count: number): RunRecord[] {
+  return recordsNamed(...Array.from({ length: count }, (_, index) => `m-${index}`));
+}
+
+/** Returns a run over records. */
+export function newRun(records: readonly RunRecord[], fields: Partial<NewRun> = {}): NewRun {
+  const setup = { hash: "setup", wire: "gateway", modelId: "m", questions: "{}" };
+  const digest = hash("sha256", JSON.stringify(records));
+  const facts = { name: "inbox.json", facts: "{}", maxCostUsd: null };
+  return { digest, setup, ...facts, records: records.length, ...fields };
+}
+
+/** Returns an answer to a record. */
+export function answerTo({ key, state }: RunRecord, text = "{}") {
+  return { key, state, evaluation: text, inputTokens: 300, costUsd: 0.25 };
+}
+
+/** A call that failed, and may succeed later. */
+export const failure = { error: "The service is down.", isRetryable: true, isFinal: false };

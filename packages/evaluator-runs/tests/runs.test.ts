@@ -1,0 +1,183 @@
+import { randomUUID } from "node:crypto";
+import process from "node:process";
+import { inspect } from "node:util";
+import {
+  type Connection,
+  migrate,
+  type PostgresRuns,
+  postgresRuns,
+  type RunRecord,
+} from "evaluator-runs/postgres";
+import { Client } from "pg";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { answerTo, countedTo, newRun } from "../src/testing/sample-runs.ts";
+import { makeDatabase } from "../src/testing/make-database.ts";
+import { runSql } from "../src/testing/run-sql.ts";
+
+const url = inject("postgresUrl");
+const { signal } = new AbortController();
+
+async function open(connection: Connection): Promise<PostgresRuns> {
+  const runs = await postgresRuns(connection, { supervises: true });
+  onTestFinished(() => runs[Symbol.asyncDispose]());
+  return runs;
+}
+
+/** Loads a run of some records, answers one chunk of it, and reads it back. */
+async function workWith(runs: PostgresRuns, count: number): Promise<number> {
+  const records = countedTo(count);
+  const { run } = await runs.join(newRun(records), () => ReadableStream.from(records), signal);
+  const chunk = await runs.fetchChunk(run);
+  if (chunk === null) throw new Error("There is no chunk.");
+  const { missing } = await runs.readChunk(chunk);
+  await runs.reserve(chunk, 1);
+  const writer = runs.writer({ run, signal });
+  await Promise.all(missing.map(({ idx }) => writer.keep(answerTo(records[idx] as RunRecord))));
+  expect(await runs.touch(chunk)).toBe(true);
+  expect(await runs.finish(chunk)).toBe(true);
+  let answered = 0;
+  for await (const { evaluation } of runs.rows(run)) answered += Number(evaluation !== null);
+  return answered;
+}
+
+describe.skipIf(url === null)("runs on a real server", () => {
+  test("one role owns the schemas, one only works with them", async () => {
+    const database = await makeDatabase(url ?? "");
+    const name = new URL(database).pathname.slice(1);
+    const roles = ["owner", "worker"].map((role) => `${role}_${randomUUID().replaceAll("-", "")}`);
+    const [owner = "", worker = ""] = roles;
+    await runSql(database, ...roles.map((role) => `create role ${role} login password 'passw0rd'`));
+    onTestFinished(async () => {
+      await runSql(
+        database,
+        ...roles.flatMap((role) => [`drop owned by ${role}`, `drop role ${role}`]),
+      );
+    });
+    const as = (role: string): string => {
+      const own = new URL(database);
+      [own.username, own.password] = [role, "passw0rd"];
+      return own.href;
+    };
+    await expect(open(as(worker))).rejects.toMatchObject({ failure: "denied" });
+    await runSql(database, `grant create on database ${name} to ${owner}`);
+    await migrate(as(owner));
+    await runSql(
+      as(owner),
+      `grant usage on schema evaluator, evaluator_jobs to ${worker}`,
+      `grant select, insert, update, delete on all tables in schema evaluator, evaluator_jobs to ${worker}`,
+    );
+    const runs = await open(as(worker));
+    expect(await workWith(runs, 150)).toBe(100);
+    await expect(runSql(as(worker), "drop table evaluator.answers")).rejects.toMatchObject({
+      code: "42501",
+    });
+  });
+
+  test("eight that open an empty database at once make everything once", async () => {
+    const database = await makeDatabase(url ?? "");
+    const all = await Promise.all(Array.from({ length: 8 }, () => open(database)));
+    expect(await Promise.all(all.map((runs) => runs.list()))).toEqual(all.map(() => []));
+  });
+
+  test("eight that join one run at once load it once", async () => {
+    const database = await makeDatabase(url ?? "");
+    const all = await Promise.all(Array.from({ length: 8 }, () => open(database)));
+    const records = countedTo(250);
+    const infos = await Promise.all(
+      all.map((runs) => runs.join(newRun(records), () => ReadableStream.from(records), signal)),
+    );
+    expect(infos.filter(({ isJoined }) => !isJoined)).toHaveLength(1);
+    const leased = await Promise.all(all.map((runs) => runs.fetchChunk(1)));
+    const chunks = leased.flatMap((chunk) => chunk?.chunk ?? []);
+    expect(new Set(chunks)).toEqual(new Set([0, 1, 2]));
+    expect(chunks).toHaveLength(3);
+  });
+
+  test("a run that is removed while it loads leaves nothing that the next one meets", async () => {
+    const database = await makeDatabase(url ?? "");
+    const runs = await open(database);
+    const made = countedTo(300);
+    let removed: Promise<unknown> = Promise.resolve();
+    const records = async function* records() {
+      yield* made.slice(0, 150);
+      removed = runSql(database, "select evaluator.forget_run(1)");
+      // Until the other session waits for this one.
+      const client = new Client(database);
+      await client.connect();
+      const waiting = "select from pg_locks where not granted";
+      await expect.poll(async () => (await client.query(waiting)).rowCount).toBe(1);
+      await client.end();
+      yield* made.slice(150);
+    };
+    await runs.join(newRun(made), records, signal).catch(() => {});
+    await removed;
+    const again = await runs.join(newRun(made), () => ReadableStream.from(made), signal);
+    expect(again).toMatchObject({ run: 1, isJoined: false, state: "open" });
+  });
+
+  test("a reader that leaves in the middle leaves the connection fit for others", async () => {
+    const runs = await open(await makeDatabase(url ?? ""));
+    const records = countedTo(20_000);
+    await runs.join(newRun(records), () => ReadableStream.from(records), signal);
+    for (let time = 0; time < 12; time += 1) {
+      for await (const { idx } of runs.rows(1)) if (idx === 10) break;
+    }
+    expect(await runs.list()).toHaveLength(1);
+  });
+
+  test("the records of a worker that died are another's within fifteen seconds, on a machine with time to spare", async () => {
+    const database = await makeDatabase(url ?? "");
+    const [dead, alive] = [await postgresRuns(database), await open(database)];
+    const records = countedTo(1);
+    const { run } = await dead.join(newRun(records), () => ReadableStream.from(records), signal);
+    expect(await dead.fetchChunk(run)).not.toBeNull();
+    await dead[Symbol.asyncDispose]();
+    const client = new Client(database);
+    await client.connect();
+    onTestFinished(() => client.end());
+    const job = "from evaluator_jobs.job where name = $1";
+    // By the server's clock: the last sign of life, and how long ago it was when another had the chunk.
+    const read = async (what: string) =>
+      (await client.query<{ it: string }>(`select (${what})::text as it ${job}`, [`run-${run}`]))
+        .rows[0]?.it;
+    const diedAt = await read("heartbeat_on");
+    await expect.poll(() => alive.fetchChunk(run), { interval: 200 }).toMatchObject({ chunk: 0 });
+    const seconds = Number(await read(`extract(epoch from started_on - '${diedAt}')`));
+    process.stdout.write(`A dead worker's records: again after ${seconds.toFixed(1)} s\n`);
+    expect(seconds).toBeGreaterThanOrEqual(10);
+    // 15 s on a machine with time to spare; a busy one is late with its rounds.
+    expect(seconds).toBeLessThanOrEqual(45);
+  });
+
+  test("eight that keep the same answers at once keep each once", async () => {
+    const database = await makeDatabase(url ?? "");
+    const all = await Promise.all(Array.from({ length: 8 }, () => open(database)));
+    const records = countedTo(100);
+    const [first] = all;
+    await first?.join(newRun(records), () => ReadableStream.from(records), signal);
+    await Promise.all(
+      all.map(async (runs) => {
+        const writer = runs.writer({ run: 1, signal });
+        await Promise.all(records.map((record) => writer.keep(answerTo(record))));
+      }),
+    );
+    const statuses = await first?.statusesOf(records.map(({ key }) => key));
+    expect(new Set(statuses)).toEqual(new Set(["answered"]));
+  });
+
+  test("tells what is wrong with a database, and shows its URL nowhere", async () => {
+    const database = await makeDatabase(url ?? "");
+    const name = new URL(database).pathname.slice(1);
+    await runSql(database, `alter database ${name} set default_transaction_read_only = on`);
+    await expect(open(database)).rejects.toMatchObject({ failure: "read-only" });
+    const other = await makeDatabase(url ?? "");
+    const runs = await open(other);
+    expect(inspect(runs, { depth: 20, showHidden: true })).not.toContain("postgres:");
+    await runSql(other, "update evaluator_jobs.version set version = 999");
+    await expect(open(other)).rejects.toMatchObject({ failure: "newer-schema" });
+    await runSql(other, "update evaluator.schema_version set version = 99");
+    const error = await open(other).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ failure: "newer-schema" });
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toContain("postgres:");
+  });
+});
