@@ -27,7 +27,7 @@ test("the programs say how they are typed", async () => {
   const cli = await run("npx --no-install evaluator --help", { cwd: project });
   expect(cli).toContain("Usage: evaluator COMMAND");
   const emulator = await run("npx --no-install evaluator-emulator --help", { cwd: project });
-  expect(emulator).toContain("--engine NAME");
+  expect(emulator).toContain("--engine <name>");
 });
 
 const emulatorProgram = `import { createEmulator } from "evaluator-emulator";

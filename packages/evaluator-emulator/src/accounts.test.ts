@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createAccount, freeTierBurst, meetFreeTierWall, topUpAccount } from "./accounts.ts";
-import { type CatalogModel, models } from "./catalog/models.ts";
-import { picodollarsPerDollar } from "./catalog/price.ts";
+import { createAccountBook, type Tier } from "./accounts.ts";
+import { type CatalogModel, models, picodollarsPerDollar } from "./catalog.ts";
 
+const freeTierBurst = 3;
 const freeModel = modelWhere((model) => model.isOnFreeTier);
 const paidModel = modelWhere((model) => !model.isOnFreeTier);
 
@@ -12,10 +12,17 @@ function modelWhere(matches: (model: CatalogModel) => boolean): CatalogModel {
   return model;
 }
 
+function createAccount(tier: Tier, balanceUsd?: number) {
+  const setup = { key: "k", ...(balanceUsd !== undefined && { balanceUsd }) };
+  const account = createAccountBook(tier, [setup]).find("k");
+  if (account === null) throw new Error("The key is not accepted.");
+  return account;
+}
+
 test("a burst of at least two calls passes, then the model is rate limited", () => {
-  const account = createAccount({ tier: "free" });
+  const account = createAccount("free");
   const outcomes = Array.from({ length: freeTierBurst + 1 }, () =>
-    meetFreeTierWall(account, freeModel, 1000),
+    account.rejectionOf(freeModel, 1000),
   );
   expect(freeTierBurst).toBeGreaterThanOrEqual(2);
   expect(outcomes.slice(0, -1).every((outcome) => outcome === null)).toBe(true);
@@ -23,20 +30,20 @@ test("a burst of at least two calls passes, then the model is rate limited", () 
 });
 
 test("the limit is lifted when the minute has passed", () => {
-  const account = createAccount({ tier: "free" });
-  for (let call = 0; call < freeTierBurst; call += 1) meetFreeTierWall(account, freeModel, 0);
-  expect(meetFreeTierWall(account, freeModel, 59_999)).toBe("rate-limited");
-  expect(meetFreeTierWall(account, freeModel, 60_000)).toBeNull();
+  const account = createAccount("free");
+  for (let call = 0; call < freeTierBurst; call += 1) account.rejectionOf(freeModel, 0);
+  expect(account.rejectionOf(freeModel, 59_999)).toBe("rate-limited");
+  expect(account.rejectionOf(freeModel, 60_000)).toBeNull();
 });
 
 test("models outside the subset are rejected on the free tier only", () => {
-  expect(meetFreeTierWall(createAccount({ tier: "free" }), paidModel, 0)).toBe("no-access");
-  expect(meetFreeTierWall(createAccount({ tier: "paid" }), paidModel, 0)).toBeNull();
+  expect(createAccount("free").rejectionOf(paidModel, 0)).toBe("no-access");
+  expect(createAccount("paid").rejectionOf(paidModel, 0)).toBeNull();
 });
 
 test("the paid tier has no rate limit", () => {
-  const account = createAccount({ tier: "paid" });
-  const outcomes = Array.from({ length: 100 }, () => meetFreeTierWall(account, freeModel, 0));
+  const account = createAccount("paid");
+  const outcomes = Array.from({ length: 100 }, () => account.rejectionOf(freeModel, 0));
   expect(outcomes.every((outcome) => outcome === null)).toBe(true);
 });
 
@@ -46,16 +53,16 @@ test.each([
 ] as const)(
   "of a %s account with %d dollars the first purchase of 10 leaves %d, the next %d",
   (tier, balanceUsd, first, second) => {
-    const account = createAccount({ tier, balanceUsd });
-    topUpAccount(account, 10);
+    const account = createAccount(tier, balanceUsd);
+    account.topUp(10);
     expect(account).toMatchObject({ tier: "paid", balance: first * picodollarsPerDollar });
-    topUpAccount(account, 10);
+    account.topUp(10);
     expect(account.balance).toBe(second * picodollarsPerDollar);
   },
 );
 
 test("what a free account owes stays owed", () => {
-  const account = createAccount({ tier: "free", balanceUsd: -1 });
-  topUpAccount(account, 10);
+  const account = createAccount("free", -1);
+  account.topUp(10);
   expect(account.balance).toBe(9 * picodollarsPerDollar);
 });

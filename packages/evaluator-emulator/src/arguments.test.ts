@@ -1,8 +1,17 @@
+import { runCommand } from "evaluator-kit";
+import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { readArguments } from "./arguments.ts";
+import { emulatorCommand, toSettings } from "./arguments.ts";
 
-test("the defaults are port 8787, the paid tier and seed 1", () => {
-  expect(readArguments([], "/home")).toEqual({
+async function readArguments(words: readonly string[], cwd: string) {
+  const context = createTestContext({ cwd });
+  const command = emulatorCommand("evaluator-emulator", context).action(() => {});
+  await runCommand(command, words, context);
+  return toSettings(command.opts(), cwd);
+}
+
+test("the defaults are port 8787, the paid tier and seed 1", async () => {
+  expect(await readArguments([], "/home")).toEqual({
     host: "127.0.0.1",
     port: 8787,
     allowedHosts: [],
@@ -16,10 +25,10 @@ test("the defaults are port 8787, the paid tier and seed 1", () => {
   });
 });
 
-test("every argument can be set", () => {
+test("every option can be set", async () => {
   const args =
     "--port 0 --tier=free --seed 42 --fault hang,next=1 --fault=reset,rate=0.5 --latency 20 --jitter 5 --host 0.0.0.0 --allow-host emulator --tls ca.pem --decimals 4 --no-confidence --limits --burst 50";
-  expect(readArguments([...args.split(" "), "--rules", "my/rules.json"], "/home")).toEqual({
+  expect(await readArguments([...args.split(" "), "--rules", "my/rules.json"], "/home")).toEqual({
     host: "0.0.0.0",
     port: 0,
     allowedHosts: ["emulator"],
@@ -39,18 +48,25 @@ test("every argument can be set", () => {
 });
 
 test.each([
-  [["--port", "http"], "--port takes a whole number from 0 to 65535, such as --port 1."],
-  [["--port", "70000"], "--port takes a whole number from 0 to 65535, such as --port 1."],
+  [
+    ["--port", "http"],
+    "'--port <n>' argument 'http' is invalid. Use a whole number from 0 to 65535",
+  ],
+  [["--port", "70000"], "Use a whole number from 0 to 65535"],
   [["--seed", "-1"], "seed"],
-  [["--tier", "gold"], '--tier takes one of free, paid, not "gold".'],
-  [["--engine", "gpt"], "--engine takes one of openai, vllm, llama.cpp, ollama, sglang"],
-  [["--latency", "soon"], "--latency takes a whole number from 0 to 600000, such as --latency 1."],
+  [
+    ["--tier", "gold"],
+    "'--tier <tier>' argument 'gold' is invalid. Allowed choices are free, paid.",
+  ],
+  [["--engine", "gpt"], "Allowed choices are openai, vllm, llama.cpp, ollama, sglang."],
+  [["--latency", "soon"], "Use a whole number from 0 to 600000, such as 1."],
   [["--fault", "status=429,nxt=3"], '--fault status=429,nxt=3: Unrecognized key: "nxt"'],
-  [["--burst", "0"], "--burst takes a whole number from 1"],
-  [["--tls", "a", "--cert", "b"], "--tls makes a certificate"],
+  [["--burst", "0"], "Use a whole number from 1"],
+  [["--tls", "a", "--cert", "b"], "'--tls <file>' cannot be used with option '--cert <file>'"],
   [["--cert", "b"], "--cert and --key belong together"],
   [["--unknown"], "--unknown"],
+  [["--faults", "hang"], "(Did you mean --fault?)"],
   [["stray"], "stray"],
-])("%j is rejected by name", (args, message) => {
-  expect(() => readArguments(args, "/home")).toThrow(message);
+])("%j is rejected by name", async (args, message) => {
+  await expect(readArguments(args, "/home")).rejects.toThrow(message);
 });

@@ -1,123 +1,138 @@
 import { resolve } from "node:path";
-import { parseWords, readPositionals, readWholeNumber, readWord, UsageError } from "evaluator-kit";
+import {
+  type CliContext,
+  createCommand,
+  Option,
+  packageVersion,
+  UsageError,
+  wholeNumber,
+} from "evaluator-kit";
 import { engineNames } from "./engine/engine-routes.ts";
 import { type Fault, parseFault } from "./faults/fault.ts";
-import type { VendorLimits } from "./vendor-limits.ts";
+import type { VendorLimits } from "./vendor/vendor-limits.ts";
 
-/** What the command line asks for. */
-export type EmulatorArguments = ReturnType<typeof readArguments>;
+const limit = wholeNumber({ min: 1, max: 1_000_000_000 });
+const milliseconds = wholeNumber({ max: 600_000 });
 
-/** Returns how the emulator is started. @param command - As it is typed. */
-export function emulatorUsage(command = "evaluator-emulator"): string {
-  return usage.replaceAll("evaluator-emulator", command);
+/** Declares the emulator's options. @param name - The typed command, for its help. */
+export function emulatorCommand(name: string, context: CliContext) {
+  return createCommand(name, { context, version: packageVersion(import.meta.url) })
+    .description(
+      "A gateway and a vendor of decision models on this machine: their wire, no key, no network.",
+    )
+    .optionsGroup("Address:")
+    .addOption(
+      new Option("--port <n>", "0 takes any free port")
+        .argParser(wholeNumber({ max: 65_535 }))
+        .default(8787),
+    )
+    .addOption(
+      new Option("--host <address>", "another than loopback needs --allow-host").default(
+        "127.0.0.1",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--allow-host <name>",
+        "also answer to this name, as in a container; repeatable",
+      ).argParser((host, hosts: readonly string[] | undefined) => [...(hosts ?? []), host]),
+    )
+    .addOption(
+      new Option("--tls <file>", "HTTPS; writes the certificate to trust to the file").conflicts([
+        "cert",
+        "key",
+      ]),
+    )
+    .option("--cert <file>", "HTTPS with your certificate, in PEM")
+    .option("--key <file>", "the key of --cert, in PEM")
+    .optionsGroup("Answers:")
+    .option("--rules <file>", "your own answers, as JSON")
+    .addOption(
+      new Option("--seed <n>", "seed of ids and random draws")
+        .argParser(wholeNumber({ max: 2 ** 32 - 1 }))
+        .default(1),
+    )
+    .addOption(
+      new Option("--decimals <n>", "decimal places of probabilities and scores")
+        .argParser(wholeNumber({ max: 15 }))
+        .default(2),
+    )
+    .option("--no-confidence", "answers without a confidence")
+    .addOption(new Option("--engine <name>", "also play a chat server").choices(engineNames))
+    .optionsGroup("Limits and faults:")
+    .addOption(
+      new Option("--tier <tier>", "tier of the accounts at the gateway")
+        .choices(["free", "paid"] as const)
+        .default("paid" as const),
+    )
+    .option("--limits", "the vendor's limits: 1200 requests a minute, 250000 tokens a second")
+    .addOption(
+      new Option("--requests-per-minute <n>", "requests of each key at the vendor").argParser(
+        limit,
+      ),
+    )
+    .addOption(
+      new Option("--tokens-per-second <n>", "input tokens of each key at the vendor").argParser(
+        limit,
+      ),
+    )
+    .addOption(new Option("--burst <n>", "requests that may come at once").argParser(limit))
+    .addOption(new Option("--latency <ms>", "delay of every call").argParser(milliseconds))
+    .addOption(
+      new Option("--jitter <ms>", "most further delay, drawn for each call").argParser(
+        milliseconds,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--fault <fault>",
+        "KIND[=VALUE][,retry-after=S][,jitter=MS][,next=N][,rate=R][,path=P]; repeatable",
+      ).argParser((text, faults: readonly Fault[] | undefined) => [
+        ...(faults ?? []),
+        parseFault(text),
+      ]),
+    )
+    .addHelpText(
+      "after",
+      [
+        "\nExamples",
+        `  ${name} --port 0 --tier free --seed 7`,
+        `  ${name} --limits --burst 50 --latency 150 --jitter 60`,
+        `  ${name} --fault status=429,retry-after=2,next=3,path=/v4/ai/evaluation-model`,
+        `  ${name} --tls emulator.pem`,
+        "  curl --cacert emulator.pem https://127.0.0.1:8787/v1/models",
+      ].join("\n"),
+    );
 }
 
-const usage = `Usage: evaluator-emulator [options]
+type Options = ReturnType<ReturnType<typeof emulatorCommand>["opts"]>;
 
-A gateway and a vendor of decision models on this machine: their wire, no key, no network.
-
-Where
-  --port N              the port; 0 takes any free one (8787)
-  --host ADDRESS        other than loopback only with --allow-host (127.0.0.1)
-  --allow-host NAME     may be called by this name too, as in a container; may be repeated
-  --tls FILE            HTTPS with a certificate it makes and writes to FILE, to be trusted
-  --cert FILE --key FILE  HTTPS with a certificate of yours, both in PEM
-
-Answers
-  --rules FILE          answers of your own, as JSON
-  --seed N              decides ids and what is drawn (1)
-  --decimals N          decimal places of probabilities and scores (2)
-  --no-confidence       choice and score answers without a confidence
-  --engine NAME         plays a chat server too: openai, vllm, llama.cpp, ollama, sglang
-
-Limits and faults
-  --tier free|paid      the account's tier at the gateway (paid)
-  --limits              the vendor's own: 1200 requests a minute, 250000 tokens a second
-  --requests-per-minute N, --tokens-per-second N, --burst N
-                        others, for each key of the vendor's side
-  --latency MS          every call takes so much longer
-  --jitter MS           and up to so much more, drawn for each call
-  --fault KIND[=VALUE][,retry-after=S][,jitter=MS][,next=N][,rate=R][,path=P]
-                        what goes wrong; may be repeated
-
-  --help  --version
-
-Examples
-  evaluator-emulator --port 0 --tier free --seed 7
-  evaluator-emulator --limits --burst 50 --latency 150 --jitter 60
-  evaluator-emulator --fault status=429,retry-after=2,next=3,path=/v4/ai/evaluation-model
-  evaluator-emulator --tls emulator.pem
-  curl --cacert emulator.pem https://127.0.0.1:8787/v1/models
-`;
-
-const text = { type: "string" } as const;
-const options = {
-  port: { ...text, default: "8787" },
-  host: { ...text, default: "127.0.0.1" },
-  "allow-host": { ...text, multiple: true, default: [] as string[] },
-  tls: text,
-  cert: text,
-  key: text,
-  tier: { ...text, default: "paid" },
-  seed: { ...text, default: "1" },
-  decimals: { ...text, default: "2" },
-  "no-confidence": { type: "boolean", default: false },
-  limits: { type: "boolean", default: false },
-  "requests-per-minute": text,
-  "tokens-per-second": text,
-  burst: text,
-  latency: text,
-  jitter: text,
-  fault: { ...text, multiple: true, default: [] as string[] },
-  rules: text,
-  engine: text,
-} as const;
-
-type Values = ReturnType<typeof parseWords<typeof options>>["values"];
-
-/**
- * Reads the command line.
- *
- * @param cwd - The folder that a relative path starts from.
- * @throws UsageError that names the argument and what it may be.
- */
-export function readArguments(words: readonly string[], cwd: string) {
-  const { values, positionals } = parseWords(words, options);
-  readPositionals(positionals, []);
-  const limits = readLimits(values);
+/** Returns the settings of typed options. @throws UsageError if two options do not fit together. */
+export function toSettings(options: Options, cwd: string) {
+  const { port, host, tier, seed, decimals, confidence, engine, rules } = options;
+  const limits = toLimits(options);
   return {
-    host: values.host,
-    port: readWholeNumber("--port", values.port, { max: 65_535 }),
-    /** Names under which it may be called besides those of this machine. */
-    allowedHosts: values["allow-host"],
-    /** Where HTTPS gets its certificate from: files, or one that is made and written to a file. */
-    tls: readTls(values, cwd),
-    tier: readWord("--tier", values.tier, ["free", "paid"]),
-    seed: readWholeNumber("--seed", values.seed, { max: 2 ** 32 - 1 }),
-    /** Decimal places of probabilities and scores. */
-    decimals: readWholeNumber("--decimals", values.decimals, { max: 15 }),
-    confidence: !values["no-confidence"],
+    port,
+    host,
+    allowedHosts: options.allowHost ?? [],
+    tls: toTls(options, cwd),
+    tier,
+    seed,
+    decimals,
+    confidence,
     ...(limits !== null && { limits }),
-    /** The faults in the order given, a latency last. */
-    faults: [...values.fault.map(parseFault), ...readLatency(values)],
-    ...(values.engine !== undefined && {
-      /** The chat server to play as well, or undefined. */
-      engine: readWord("--engine", values.engine, engineNames),
-    }),
-    /** The path of the rules file, or null. */
-    rulesPath: values.rules === undefined ? null : resolve(cwd, values.rules),
+    /** In their typed order, the latency last. */
+    faults: [...(options.fault ?? []), ...toLatency(options)],
+    ...(engine !== undefined && { engine }),
+    rulesPath: rules === undefined ? null : resolve(cwd, rules),
   };
 }
 
-function readTls(
-  { tls, cert, key }: Values,
+/** Returns the files of a certificate, or the file that a made one is written to. */
+function toTls(
+  { tls, cert, key }: Options,
   cwd: string,
 ): { readonly cert: string; readonly key: string } | { readonly made: string } | null {
-  if (tls !== undefined && (cert ?? key) !== undefined) {
-    throw new UsageError(
-      "--tls makes a certificate; --cert and --key name yours. Give one of both.",
-    );
-  }
   if (tls !== undefined) return { made: resolve(cwd, tls) };
   if (cert === undefined && key === undefined) return null;
   if (cert !== undefined && key !== undefined) {
@@ -126,28 +141,16 @@ function readTls(
   throw new UsageError("--cert and --key belong together; one is missing.");
 }
 
-function readLimits(values: Values): VendorLimits | null {
-  const read = (name: "requests-per-minute" | "tokens-per-second" | "burst") => {
-    const given = values[name];
-    return given === undefined
-      ? undefined
-      : readWholeNumber(`--${name}`, given, { min: 1, max: 1_000_000_000 });
-  };
-  const requestsPerMinute = read("requests-per-minute");
-  const tokensPerSecond = read("tokens-per-second");
-  const burst = read("burst");
-  if (!values.limits && (requestsPerMinute ?? tokensPerSecond ?? burst) === undefined) return null;
-  return {
-    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
-    ...(tokensPerSecond !== undefined && { tokensPerSecond }),
-    ...(burst !== undefined && { burst }),
-  };
+function toLimits(options: Options): VendorLimits | null {
+  const { requestsPerMinute, tokensPerSecond, burst } = options;
+  const given = Object.entries({ requestsPerMinute, tokensPerSecond, burst }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return options.limits === true || given.length > 0 ? Object.fromEntries(given) : null;
 }
 
-function readLatency({ latency, jitter }: Values): Fault[] {
+function toLatency({ latency, jitter }: Options): Fault[] {
   if (latency === undefined && jitter === undefined) return [];
-  const latencyMs = readWholeNumber("--latency", latency ?? "0", { max: 600_000 });
-  if (jitter === undefined) return [{ kind: "latency", latencyMs }];
-  const jitterMs = readWholeNumber("--jitter", jitter, { max: 600_000 });
-  return [{ kind: "latency", latencyMs, jitterMs }];
+  const jitterMs = jitter === undefined ? {} : { jitterMs: jitter };
+  return [{ kind: "latency", latencyMs: latency ?? 0, ...jitterMs }];
 }

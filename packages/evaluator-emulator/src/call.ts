@@ -1,39 +1,59 @@
 import type { Context } from "hono";
+import type { createAccountBook } from "./accounts.ts";
+import type { Judgement } from "./answers/judgement.ts";
+import type { Trap } from "./faults/fault.ts";
+import type { createLedger } from "./gateway/ledger.ts";
+import type { EvaluationInput } from "./questions/evaluation-input.ts";
+import type { createVendorGate } from "./vendor/vendor-limits.ts";
 
-/**
- * How a response leaves: whole; half of its body and then the end (`cut`) or a broken connection
- * (`reset`); or, without a response, no answer ever (`hang`) or a broken connection (`reset`).
- */
+/** How a response is sent. */
 export interface Delivery {
+  /** Half of the body and then its end (`cut`) or a reset connection (`reset`); or no answer (`hang`). */
   ending: "whole" | "cut" | "reset" | "hang";
   hasResponse: boolean;
 }
 
-/** What the log-probabilities of a chat server may be instead of what was asked for. */
-export const trapKinds = [
-  "filler",
-  "probability-as-logprob",
-  "no-logprobs",
-  "low-label-mass",
-  "short-list",
-  "thinking-first",
-] as const;
-/** One of {@link trapKinds}. */
-export type Trap = (typeof trapKinds)[number];
-
-/** What comes in beside a request: how its response is to leave, which the faults may change. */
+/** The delivery of a request, which faults may change, and the trap that a chat server sets. */
 export interface CallEnvironment {
   Bindings: { readonly delivery: Delivery };
-  /** The trap that a chat server is to set, if any. */
   Variables: { trap?: Trap };
 }
 
-/** One request, the same whether it came over HTTP or through `fetch`. */
+/** One request, the same over HTTP and through `fetch`. */
 export type Call = Context<CallEnvironment>;
+
+/** The parts that the routes of all sides work with. */
+export interface EmulatorContext {
+  readonly accounts: ReturnType<typeof createAccountBook>;
+  /** The answered calls of the gateway. */
+  readonly ledger: ReturnType<typeof createLedger>;
+  /** The vendor's limits; null without limits. */
+  readonly vendorGate: ReturnType<typeof createVendorGate> | null;
+  /** Answers one evaluation. */
+  readonly answer: (input: EvaluationInput) => Judgement;
+  /** The time in epoch milliseconds. */
+  readonly clock: () => number;
+  /** Returns a new id of 26 letters and digits. */
+  readonly nextId: () => string;
+}
+
+/** A request that cannot be answered; each side gives it its own form. The message never quotes the body. */
+export class RequestError extends Error {
+  override readonly name = "RequestError";
+  readonly status: number;
+
+  constructor(message: string, status = 400) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The message of an error that no side expects. */
+export const defectMessage = "The emulator failed; this is a defect of the emulator.";
 
 /** Largest request body, in bytes; an image of 16 MiB is 22 MiB of base64. */
 const maxBodyBytes = 32 * 1024 * 1024;
-/** Deepest nesting of a body; far deeper ones would overflow the stack of whoever walks them. Chosen. */
+/** Deepest nesting of a body; a recursive reader would overflow its stack far below. Chosen. */
 const maxDepth = 100;
 
 const texts = new WeakMap<Request, Promise<string>>();
@@ -43,11 +63,7 @@ export function bearerKey({ req }: Call): string | null {
   return /^Bearer (\S+)$/i.exec(req.header("authorization") ?? "")?.[1] ?? null;
 }
 
-/**
- * Reads the body as text; a second read gives the same.
- *
- * @throws {UnreadableBody} when it is too large or ends early.
- */
+/** Reads the body as text, once for all readers. @throws {RequestError} if it is too large or ends early. */
 export async function readText(call: Call): Promise<string> {
   const { raw } = call.req;
   const known = texts.get(raw);
@@ -57,53 +73,37 @@ export async function readText(call: Call): Promise<string> {
   return await text;
 }
 
-/**
- * Reads the JSON body of a call.
- *
- * @throws {UnreadableBody} when it is too large, not JSON, or nested too deeply.
- */
+/** Reads the JSON body. @throws {RequestError} if it cannot be read or is nested too deeply. */
 export async function readJson(call: Call): Promise<unknown> {
   const body = parseJson(await readText(call));
   if (isWithinDepth(body, maxDepth)) return body;
-  throw new UnreadableBody(`The body is nested deeper than ${maxDepth} levels.`);
-}
-
-/** A request body that cannot be read; the message never repeats it. */
-export class UnreadableBody extends Error {
-  override readonly name = "UnreadableBody";
-  /** 413 when it is too large, else 400. */
-  readonly status: 400 | 413;
-
-  constructor(message: string, status: 400 | 413 = 400) {
-    super(message);
-    this.status = status;
-  }
+  throw new RequestError(`The body is nested deeper than ${maxDepth} levels.`);
 }
 
 async function readBytes(call: Call): Promise<Buffer> {
   const bytes = await (isBounded(call) ? readWhole(call) : readChunks(call)).catch(() => {
-    throw new UnreadableBody("The body ended early.");
+    throw new RequestError("The body ended early.");
   });
   if (bytes !== null && bytes.length <= maxBodyBytes) return bytes;
-  throw new UnreadableBody(`The body is larger than ${maxBodyBytes} bytes.`, 413);
+  throw new RequestError(`The body is larger than ${maxBodyBytes} bytes.`, 413);
 }
 
-/** Returns whether a body says that it is within the limit; over HTTP one in chunks does not. */
+/** Returns whether the headers limit the size of the body; over HTTP, chunks have no such header. */
 function isBounded({ req }: Call): boolean {
   if (req.header("transfer-encoding") !== undefined) return false;
   return Number(req.header("content-length") ?? 0) <= maxBodyBytes;
 }
 
-// Spares the streams of the web, which take longer than the judge.
+// Avoids web streams, which take longer than the judge.
 async function readWhole({ req }: Call): Promise<Buffer> {
   return Buffer.from(await req.raw.arrayBuffer());
 }
 
-/** Reads a body as it comes; null when it is over the limit. */
+/** Returns null if the body is over the limit. */
 async function readChunks({ req }: Call): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Read to its end also when it is too large: a caller that still sends would miss the answer.
+  // Read a body that is too large to its end as well: a caller that still sends would miss the answer.
   for await (const chunk of req.raw.body ?? []) {
     size += chunk.length;
     if (size <= maxBodyBytes) chunks.push(chunk);
@@ -115,7 +115,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new UnreadableBody("The body is not valid JSON.");
+    throw new RequestError("The body is not valid JSON.");
   }
 }
 

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { readArguments } from "./arguments.ts";
+import { emulatorCommand, toSettings } from "./arguments.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const read = (name: string) =>
@@ -17,7 +18,9 @@ test("the container runs the pinned Node, without rights, and words that the emu
   const [, words = "[]"] = /^ENTRYPOINT (.*)$/m.exec(file) ?? [];
   const [program, main, ...typed] = JSON.parse(words) as string[];
   expect([program, main]).toEqual(["node", "packages/evaluator-emulator/src/main.ts"]);
-  const { host, port, allowedHosts } = readArguments(typed, "/");
+  const command = emulatorCommand("evaluator-emulator", createTestContext());
+  command.parse(typed, { from: "user" });
+  const { host, port, allowedHosts } = toSettings(command.opts(), "/");
   expect({ host, port, allowedHosts }).toEqual({
     host: "0.0.0.0",
     port: 8787,

@@ -1,7 +1,12 @@
+import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { freeTierBurst } from "./accounts.ts";
+import { createAccountBook } from "./accounts.ts";
+import type { CallEnvironment } from "./call.ts";
+import { createRequestLog } from "./control-routes.ts";
 import { createEmulator, type Emulator, type EmulatorOptions } from "./create-emulator.ts";
 import { post, postEvaluation, postSystemOne, spamQuestion } from "./testing/requests.ts";
+
+const freeTierBurst = 3;
 
 const open = (options: EmulatorOptions = {}) =>
   createEmulator({ exchanges: [], clock: () => 0, ...options });
@@ -186,4 +191,15 @@ test("the vendor's calls are counted for their keys too", async () => {
   await postSystemOne(emulator, {}, as("vendor-key"));
   const { requests } = await get(emulator, "/_emulator/requests");
   expect(requests).toMatchObject([{ path: "/direct/v1/systemone", account: 1, status: 422 }]);
+});
+
+test("the latest requests are kept, and the count goes on", async () => {
+  const log = createRequestLog(createAccountBook("paid"), () => 0, 2);
+  const app = new Hono<CallEnvironment>().use(log.middleware);
+  const call = () => app.request("/", {}, { delivery: { ending: "whole", hasResponse: true } });
+  for (let calls = 0; calls < 7; calls += 1) await call();
+  expect(log.list().map(({ number }) => number)).toEqual([6, 7]);
+  log.reset();
+  await call();
+  expect(log.list().map(({ number }) => number)).toEqual([1]);
 });

@@ -1,36 +1,105 @@
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { z } from "zod";
-import { type AccountBook, topUpAccount } from "./accounts.ts";
-import { type Call, type CallEnvironment, readJson, UnreadableBody } from "./call.ts";
-import { toDollarString } from "./catalog/price.ts";
-import type { FaultBook } from "./faults/fault-book.ts";
+import {
+  bearerKey,
+  type Call,
+  type CallEnvironment,
+  defectMessage,
+  type EmulatorContext,
+  readJson,
+  RequestError,
+} from "./call.ts";
+import { toDollarString } from "./catalog.ts";
+import type { createFaultBook } from "./faults/fault-book.ts";
 import { checkFaults } from "./faults/fault.ts";
-import type { LoggedRequest, RequestLog } from "./request-log.ts";
 
-/** What the control routes work on. */
-export interface ControlContext {
-  readonly accounts: AccountBook;
-  readonly faults: FaultBook;
-  readonly requests: RequestLog;
+type Accounts = EmulatorContext["accounts"];
+
+/** One request as the log keeps it: no key, no header but the model id, no body. */
+interface LoggedRequest {
+  /** Counts from 1. */
+  readonly number: number;
+  readonly method: string;
+  readonly path: string;
+  readonly model: string | null;
+  /** The number of the key's account, or null. */
+  readonly account: number | null;
+  /** Null while unanswered, and for a call without a response. */
+  status: number | null;
+  /** The emulator's own header, such as `basis=lexical`, or null. */
+  note: string | null;
+  /** How the response ended on the wire, or null while unanswered. */
+  ending: string | null;
+  readonly startedAt: string;
+}
+
+/** Makes an empty log of the latest requests, oldest first. */
+export function createRequestLog(accounts: Accounts, clock: () => number, capacity = 1000) {
+  let entries: LoggedRequest[] = [];
+  let count = 0;
+  function add(call: Call): LoggedRequest {
+    const { req } = call;
+    const key = bearerKey(call);
+    count += 1;
+    const entry: LoggedRequest = {
+      number: count,
+      method: req.method,
+      path: req.path,
+      model: req.header("ai-model-id") ?? req.header("ai-language-model-id") ?? null,
+      account: key === null ? null : (accounts.find(key)?.number ?? null),
+      status: null,
+      note: null,
+      ending: null,
+      startedAt: new Date(clock()).toISOString(),
+    };
+    entries.push(entry);
+    if (entries.length > 2 * capacity) entries = entries.slice(-capacity);
+    return entry;
+  }
+  const middleware: MiddlewareHandler<CallEnvironment> = async (call, next) => {
+    const entry = add(call);
+    await next();
+    const { ending, hasResponse } = call.env.delivery;
+    entry.status = hasResponse ? call.res.status : null;
+    entry.note = call.res.headers.get("x-evaluator-emulator");
+    entry.ending = ending;
+  };
+  return {
+    /** Logs every call before it is answered, and completes its entry after. */
+    middleware,
+    list: () => entries.slice(-capacity),
+    reset() {
+      entries = [];
+      count = 0;
+    },
+  };
+}
+
+interface ControlContext {
+  readonly accounts: Accounts;
+  readonly faults: ReturnType<typeof createFaultBook>;
+  readonly requests: ReturnType<typeof createRequestLog>;
   readonly reset: () => void;
 }
 
-/**
- * Returns the routes that exist only here, under `/_emulator/`; no fault and no log touches them.
- */
+/** Returns the emulator's own routes under `/_emulator/`, which are neither logged nor spoilt. */
 export function controlRoutes(context: ControlContext): Hono<CallEnvironment> {
   const { accounts, faults, requests, reset } = context;
   const app = new Hono<CallEnvironment>().basePath("/_emulator");
   const faultList = () => Response.json({ faults: faults.list() });
-  app.use(async (call, next) => (isForeignPage(call) ? rejectForeignPage() : await next()));
+  app.use(async (call, next) => {
+    if (!isForeignPage(call)) return await next();
+    return errorResponse("Pages of other origins may not control the emulator.", 403, "forbidden");
+  });
   app.post("/top-up", (call) => topUp(call, accounts));
   app.post("/reset", () => {
     reset();
     return Response.json({});
   });
-  const requestList = () => Response.json({ requests: requests.list().map(toEntry) });
-  app.get("/requests", requestList);
-  app.get("/journal", requestList); // its name until it was called requests
+  for (const path of ["/requests", "/journal"]) {
+    // journal: the old name of requests
+    app.get(path, () => Response.json({ requests: requests.list() }));
+  }
   app.get("/faults", faultList);
   app.post("/faults", async (call) => {
     const body = await readJson(call);
@@ -42,22 +111,16 @@ export function controlRoutes(context: ControlContext): Hono<CallEnvironment> {
     return faultList();
   });
   app.all("/*", () => errorResponse("The emulator has no such address.", 404));
-  app.onError(toErrorResponse);
+  app.onError((error) => {
+    if (error instanceof RequestError) return errorResponse(error.message, error.status);
+    if (error instanceof RangeError) return errorResponse(error.message, 400);
+    return errorResponse(defectMessage, 500);
+  });
   return app;
 }
 
-function toErrorResponse(error: Error): Response {
-  if (error instanceof UnreadableBody) return errorResponse(error.message, error.status);
-  if (error instanceof RangeError) return errorResponse(error.message, 400);
-  return errorResponse("The emulator failed; this is a defect of the emulator.", 500);
-}
-
-function errorResponse(message: string, status: number): Response {
-  return Response.json({ error: { message, type: "invalid_request_error" } }, { status });
-}
-
-function toEntry({ startTime, ...request }: LoggedRequest) {
-  return { ...request, startedAt: new Date(startTime).toISOString() };
+function errorResponse(message: string, status: number, type = "invalid_request_error"): Response {
+  return Response.json({ error: { message, type } }, { status });
 }
 
 function isForeignPage({ req }: Call): boolean {
@@ -66,33 +129,23 @@ function isForeignPage({ req }: Call): boolean {
   return origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
 }
 
-function rejectForeignPage(): Response {
-  const message = "Pages of other origins may not control the emulator.";
-  return Response.json({ error: { message, type: "forbidden" } }, { status: 403 });
-}
-
 const bodySchema = z.strictObject({
   key: z.string().min(1).optional(),
   amount: z.number().min(0.01).max(1000),
 });
 
-/**
- * Buys credits, `amount` in US dollars, for the account of a key or, without one, for every
- * account; either is on the paid tier from its next call (contract section 3).
- *
- * @throws {RangeError} when the body is something else, or the key is not accepted.
- */
-async function topUp(call: Call, accounts: AccountBook): Promise<Response> {
+/** Adds US dollars to the account of a key or to every account; either is then paid (contract section 3). */
+async function topUp(call: Call, accounts: Accounts): Promise<Response> {
   const { data } = bodySchema.safeParse(await readJson(call));
   if (data === undefined) {
-    throw new RangeError("Expected { key?, amount }, the amount from 0.01 to 1000 US dollars.");
+    throw new RequestError("Expected { key?, amount }, the amount from 0.01 to 1000 US dollars.");
   }
   if (data.key === undefined) {
     accounts.topUpAll(data.amount);
     return Response.json({ tier: "paid" });
   }
   const account = accounts.find(data.key);
-  if (account === null) throw new RangeError("The emulator does not accept this key.");
-  topUpAccount(account, data.amount);
+  if (account === null) throw new RequestError("The emulator does not accept this key.");
+  account.topUp(data.amount);
   return Response.json({ tier: account.tier, balance: toDollarString(account.balance) });
 }

@@ -1,32 +1,27 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { type Certificate, selfSignedCertificate } from "evaluator-kit";
 import { Hono } from "hono";
 import { createAccountBook, type KeySetup, type Tier } from "./accounts.ts";
-import { answerRequest, type Printing } from "./answers/answer-request.ts";
+import { answerRequest, printedDecimals } from "./answers/answer-request.ts";
 import type { AnswerSource } from "./answers/judgement.ts";
-import { printedDecimals } from "./answers/print-answer.ts";
-import type { CallEnvironment, Delivery } from "./call.ts";
-import { controlRoutes } from "./control-routes.ts";
-import { deliverByFetch } from "./deliver.ts";
+import { type Rule, ruleAnswers } from "./answers/rules.ts";
+import type { CallEnvironment, Delivery, EmulatorContext } from "./call.ts";
+import { controlRoutes, createRequestLog } from "./control-routes.ts";
 import { type EngineName, engineRoutes } from "./engine/engine-routes.ts";
 import { createFaultBook } from "./faults/fault-book.ts";
 import { checkFaults, type Fault } from "./faults/fault.ts";
-import { playFaults, type Sleep } from "./faults/play-faults.ts";
+import { playFaults } from "./faults/play-faults.ts";
 import { gatewayRoutes } from "./gateway/gateway-routes.ts";
-import { createGenerationLog } from "./generations.ts";
+import { createLedger } from "./gateway/ledger.ts";
 import { type Exchange, loadExchanges, recordedAnswers } from "./recordings.ts";
-import { createRequestLog, logRequests } from "./request-log.ts";
-import { ruleAnswers } from "./rules/rule-answers.ts";
-import { checkRules, type Rule } from "./rules/rule.ts";
-import { createSpendLedger } from "./spend-report.ts";
 import { createIds } from "./seeded.ts";
-import { type Certificate, selfSignedCertificate } from "evaluator-kit";
-import { type Listener, serve } from "./serve.ts";
-import { createVendorGate, type VendorLimits } from "./vendor-limits.ts";
+import { deliverByFetch, serve } from "./serve.ts";
+import { createVendorGate, type VendorLimits } from "./vendor/vendor-limits.ts";
 import { vendorRoutes } from "./vendor/vendor-routes.ts";
 
-/** How an emulator is set up. */
+/** The options of an emulator. */
 export interface EmulatorOptions {
-  /** The tier of every account that does not name its own. @default "paid" */
+  /** The tier of accounts that do not name one. @default "paid" */
   readonly tier?: Tier;
   /** Decides ids and drawn faults; the same seed and requests give the same run. @default 1 */
   readonly seed?: number;
@@ -40,23 +35,23 @@ export interface EmulatorOptions {
   readonly exchanges?: readonly Exchange[];
   /** Answers that come after recorded exchanges and before the judge's. @default none */
   readonly rules?: readonly Rule[];
-  /** The chat server that is played as well, with log-probabilities made from the judge. @default none */
+  /** The chat server that is played too, with log-probabilities from the judge. @default none */
   readonly engine?: EngineName;
-  /** What the vendor lets through for a key; `true` for its own limits. @default no limits */
+  /** The vendor's limits for a key; `true` for the real ones. @default no limits */
   readonly limits?: VendorLimits | true;
   /** Decimal places of probabilities and scores; recorded answers have 2 at most. @default 2 */
   readonly decimals?: number;
   /** Whether choice and score answers carry a confidence. @default true */
   readonly confidence?: boolean;
-  /** What goes wrong on purpose. @default nothing */
+  /** Faults that are played on purpose. @default none */
   readonly faults?: readonly Fault[];
   /** The time in epoch milliseconds. @default Date.now */
   readonly clock?: () => number;
-  /** Waits for a latency; rejects when the signal aborts. @default a timer */
-  readonly sleep?: Sleep;
+  /** Waits for a latency; rejects if the signal aborts. @default a timer */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Where a listening emulator is reached. */
+/** The addresses of a listening emulator. */
 export interface EmulatorAddress {
   readonly origin: string;
   /** For the gateway's clients; ends in `/v4/ai`. */
@@ -73,7 +68,7 @@ export interface ListenOptions {
   readonly host?: string;
   /** @default 0, any free port */
   readonly port?: number;
-  /** Names under which it may be called besides those of this machine. @default none */
+  /** Names by which it may be called besides those of this machine. @default none */
   readonly allowedHosts?: readonly string[];
   /** Serves HTTPS; `true` makes a certificate for this machine and the allowed hosts. @default HTTP */
   readonly tls?: Certificate | true;
@@ -86,10 +81,10 @@ export interface Emulator {
   /**
    * Listens for HTTP or HTTPS on this machine.
    *
-   * @throws {Error} when the port is taken, the host is not loopback, or it already listens.
+   * @throws {Error} if the port is taken, the host is not loopback, or it already listens.
    */
   listen(options?: ListenOptions): Promise<EmulatorAddress>;
-  /** Forgets all calls: new accounts, ids and faults from the start, an empty request log. */
+  /** Restores the initial accounts, ids and faults, and empties the request log. */
   reset(): void;
   /** Stops listening; `fetch` still works. */
   close(): Promise<void>;
@@ -98,7 +93,7 @@ export interface Emulator {
 /**
  * Creates an emulator of the gateway and the vendor (contract section 4).
  *
- * @throws {Error} when a rule or a fault is not one; names it and the field.
+ * @throws {Error} names the rule or fault that is wrong, and the field.
  * @example
  * ```ts
  * const emulator = createEmulator();
@@ -109,8 +104,8 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { app, reset } = assemble(options);
   const answer = async (request: Request, delivery: Delivery) =>
     await app.fetch(request, { delivery });
-  let listener: Listener | null = null;
-  // The signal of a request that is collected as garbage never aborts, whoever listens to it.
+  let listener: Awaited<ReturnType<typeof serve>> | null = null;
+  // Without it, a request is garbage while its call waits, and its signal never aborts.
   const underWay = new Set<unknown>();
   return {
     async fetch(input, init) {
@@ -142,64 +137,51 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   };
 }
 
-let answersOfOwn: AnswerSource | null = null;
+let ownAnswers: AnswerSource | null = null;
 
-/** The answers of the exchanges that come with the emulator, read once. */
-function ownAnswers(): AnswerSource {
-  return (answersOfOwn ??= recordedAnswers(loadExchanges()));
-}
-
-/** Puts the parts together: the controls, then the request log, the faults and both sides. */
+/** Assembles the control routes, then the request log, the faults and all sides. */
 function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset: () => void } {
   const { tier = "paid", seed = 1, clock = Date.now, sleep = sleepUntilAborted } = options;
-  const printing = readPrinting(options);
+  const { decimals = printedDecimals, confidence = true, engine, exchanges, rules = [] } = options;
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 15) {
+    throw new RangeError("decimals is a whole number from 0 to 15.");
+  }
   const limits = readLimits(options);
   const vendorGate = limits === null ? null : createVendorGate(limits);
   const accounts = createAccountBook(tier, options.keys);
-  const generations = createGenerationLog();
-  const spending = createSpendLedger();
+  const ledger = createLedger();
   const faults = createFaultBook(checkFaults(options.faults ?? []), seed);
-  const requests = createRequestLog();
-  const sources = [
-    options.exchanges === undefined ? ownAnswers() : recordedAnswers(options.exchanges),
-    ruleAnswers(checkRules(options.rules ?? [])),
-  ];
+  const requests = createRequestLog(accounts, clock);
+  const recorded =
+    exchanges === undefined
+      ? (ownAnswers ??= recordedAnswers(loadExchanges()))
+      : recordedAnswers(exchanges);
+  const sources = [recorded, ruleAnswers(rules)];
   let nextId = createIds(seed);
-  const context = {
+  const context: EmulatorContext = {
     accounts,
-    generations,
-    spending,
+    ledger,
     vendorGate,
     clock,
-    answer: (input: Parameters<typeof answerRequest>[0]) => answerRequest(input, sources, printing),
+    answer: (input) => answerRequest(input, sources, { decimals, confidence }),
     nextId: () => nextId(),
   };
 
   function reset(): void {
-    for (const part of [accounts, generations, spending, vendorGate, faults, requests])
-      part?.reset();
+    for (const part of [accounts, ledger, vendorGate, faults, requests]) part?.reset();
     nextId = createIds(seed);
   }
   const app = new Hono<CallEnvironment>();
   app.route("/", controlRoutes({ accounts, faults, requests, reset }));
-  app.use(logRequests(requests, { accounts, clock }), playFaults(faults, sleep));
-  if (options.engine !== undefined) app.route("/", engineRoutes(options.engine, context));
+  app.use(requests.middleware, playFaults(faults, sleep));
+  if (engine !== undefined) app.route("/", engineRoutes(engine, context));
   app.route("/", vendorRoutes(context)); // its paths; all others are the gateway's
   app.route("/", gatewayRoutes(context));
-  // What ends a latency is the caller's own reason, not an answer.
+  // An abort during a latency rejects with the caller's reason; it is not a response.
   app.onError((error) => {
     throw error;
   });
   return { app, reset };
-}
-
-function readPrinting({
-  decimals = printedDecimals,
-  confidence = true,
-}: EmulatorOptions): Printing {
-  if (Number.isInteger(decimals) && decimals >= 0 && decimals <= 15)
-    return { decimals, confidence };
-  throw new RangeError("decimals is a whole number from 0 to 15.");
 }
 
 function readLimits({ limits }: EmulatorOptions): VendorLimits | null {
@@ -214,6 +196,6 @@ function toRequestInput(input: string | URL | Request): URL | Request {
   return input instanceof Request ? input : new URL(input, "http://127.0.0.1");
 }
 
-const sleepUntilAborted: Sleep = async (ms, signal) => {
+async function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
-};
+}

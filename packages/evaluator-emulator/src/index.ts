@@ -1,10 +1,13 @@
-export { createEmulator, type Emulator, type EmulatorAddress } from "./create-emulator.ts";
-export type { EmulatorOptions, ListenOptions } from "./create-emulator.ts";
-export type { KeySetup } from "./accounts.ts";
-export type { Tier } from "./accounts.ts";
+export type { KeySetup, Tier } from "./accounts.ts";
+export { echoModel, lexicalModel, ruleModel } from "./answers/judgement.ts";
+export { loadRules, type Rule, type RuleAnswer } from "./answers/rules.ts";
+export {
+  createEmulator,
+  type Emulator,
+  type EmulatorAddress,
+  type EmulatorOptions,
+  type ListenOptions,
+} from "./create-emulator.ts";
 export type { EngineName } from "./engine/engine-routes.ts";
 export type { Fault } from "./faults/fault.ts";
-export { loadRules } from "./rules/rule.ts";
-export type { Rule, RuleAnswer } from "./rules/rule.ts";
-export { echoModel, lexicalModel, ruleModel } from "./basis.ts";
-export type { VendorLimits } from "./vendor-limits.ts";
+export type { VendorLimits } from "./vendor/vendor-limits.ts";

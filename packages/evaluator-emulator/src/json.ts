@@ -30,23 +30,7 @@ export function recordOf<TValue>(valueSchema: z.core.$ZodType<TValue>) {
     );
 }
 
-/**
- * Returns the JSON text of a value with the keys of every object in order, so equal data is equal
- * text.
- */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, nested: unknown) =>
-    isJsonRecord(nested) ? sortKeys(nested) : nested,
-  );
-}
-
-function sortKeys(record: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(record).toSorted(([left], [right]) => (left < right ? -1 : 1)),
-  );
-}
-
-/** Returns what is wrong and where, such as `rule 2, answers.scam: expected a probability`. */
+/** Returns the first problem and its place: `rule 2, answers.scam: expected a probability`. */
 export function describeIssue(error: z.ZodError, entry: string): string {
   const [issue] = error.issues;
   const [index, ...path] = issue?.path ?? [];

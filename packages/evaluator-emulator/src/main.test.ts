@@ -31,7 +31,7 @@ test("prints both base URLs and stops on SIGINT", async () => {
 test("names a wrong argument and how to start", async () => {
   const { child, exited } = start("--tier", "gold");
   const [message] = (await once(child.stderr, "data")) as [string];
-  expect(message).toContain('--tier takes one of free, paid, not "gold".');
+  expect(message).toContain("'gold' is invalid. Allowed choices are free, paid.");
   expect(message).toContain("For its options: evaluator-emulator --help\n");
   expect(await exited).toEqual([1, null]);
 });

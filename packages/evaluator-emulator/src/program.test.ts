@@ -41,7 +41,7 @@ function statusOver(url: string, ca: string, headers = {}): Promise<number | und
 test("tells how it is started, and its version", async () => {
   const help = await run("--help");
   expect(help).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(help.stdout).toContain("--fault KIND[=VALUE]");
+  expect(help.stdout).toContain("KIND[=VALUE]");
   const { version } = JSON.parse(
     await readFile(new URL("../package.json", import.meta.url), "utf8"),
   ) as { version: string };

@@ -1,47 +1,52 @@
 import { once } from "node:events";
 import {
   type Certificate,
+  CliError,
   type CliContext,
-  packageVersion,
   readTextFile,
+  runCommand,
   runToExitCode,
   selfSignedCertificate,
   toFileError,
+  toUsageText,
+  UsageError,
   writeWholeFile,
 } from "evaluator-kit";
-import { type EmulatorArguments, emulatorUsage, readArguments } from "./arguments.ts";
+import { emulatorCommand, toSettings } from "./arguments.ts";
 
-/** What the program needs of the machine it runs on. */
-export type ProgramContext = Pick<CliContext, "cwd" | "stdout" | "stderr" | "signal">;
+type Settings = ReturnType<typeof toSettings>;
 
 /**
- * Runs the emulator as typed until its signal aborts; returns the exit code.
+ * Runs the emulator until its signal aborts, and returns the exit code.
  *
- * @param command - What was typed before the words; for its usage. @default "evaluator-emulator"
+ * @param command - The typed command, for its help. @default "evaluator-emulator"
  */
 export function runEmulator(
   words: readonly string[],
-  context: ProgramContext,
+  context: Pick<CliContext, "cwd" | "stdout" | "stderr" | "signal">,
   command = "evaluator-emulator",
 ): Promise<number> {
-  const help = { command, usage: emulatorUsage(command) };
-  // An error is printed here: the caller may be a package with its own copy of the error classes.
-  const own = context as CliContext;
-  return runToExitCode(start, words, { name: "The emulator", help, context: own });
+  // Errors are printed here: the caller may be a package with its own copy of the error classes.
+  const own = { ...context, exitCode: 0 } as CliContext;
+  return runToExitCode(
+    async () => {
+      const program = emulatorCommand(command, own);
+      program.action(async (options) => await start(toSettings(options, own.cwd), own));
+      return await runCommand(program, words, own).catch((error: unknown) => {
+        if (!(error instanceof UsageError)) throw error;
+        throw new CliError(toUsageText(error.message, command), { cause: error });
+      });
+    },
+    words,
+    { name: "The emulator", context: own },
+  );
 }
 
-export { emulatorUsage } from "./arguments.ts";
-
-async function start(words: readonly string[], context: CliContext): Promise<number> {
-  const { cwd, stdout, signal } = context;
-  if (words.includes("--version")) {
-    stdout.write(`${packageVersion(import.meta.url)}\n`);
-    return 0;
-  }
-  const { host, port, allowedHosts, tls, rulesPath, ...options } = readArguments(words, cwd);
-  // Only now: usage and wrong words need none of it.
+async function start(settings: Settings, { stdout, signal }: CliContext): Promise<void> {
+  const { host, port, allowedHosts, tls, rulesPath, ...options } = settings;
+  // Help and wrong words need none of it.
   const { createEmulator } = await import("./create-emulator.ts");
-  const { loadRules } = await import("./rules/rule.ts");
+  const { loadRules } = await import("./answers/rules.ts");
   const rules = rulesPath === null ? [] : loadRules(rulesPath);
   const certificate = await readCertificate(tls, allowedHosts);
   const emulator = createEmulator({ ...options, rules });
@@ -61,12 +66,11 @@ async function start(words: readonly string[], context: CliContext): Promise<num
   );
   if (!signal.aborted) await once(signal, "abort");
   await emulator.close();
-  return 0;
 }
 
-/** Reads the certificate of yours, or makes one and writes it, without its key, for you to trust. */
+/** Reads the user's certificate, or makes one and writes it without its key. */
 async function readCertificate(
-  tls: EmulatorArguments["tls"],
+  tls: Settings["tls"],
   allowedHosts: readonly string[],
 ): Promise<Certificate | null> {
   if (tls === null) return null;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createEmulator } from "./create-emulator.ts";
-import type { Exchange } from "./recordings.ts";
+import { type Exchange, recordedAnswers } from "./recordings.ts";
+import type { Content } from "./questions/content.ts";
 import { evaluationHeaders, post, postEvaluation, postSystemOne } from "./testing/requests.ts";
 
 const choice = { type: "choice", instructions: "Which?", criteria: { nano: "a", fast: null } };
@@ -141,4 +142,40 @@ test("a recording with an image answers for the same image only", async () => {
   expect(await basisOf(bodyWith("/9j/4AAA"))).toBe("basis=recorded");
   expect(await basisOf(bodyWith("/9j/4AAB"))).not.toBe("basis=recorded");
   expect(await basisOf(gatewayBody)).not.toBe("basis=recorded");
+});
+
+/** Returns whether a recording of one state answers another. */
+function answers(recorded: Content, asked: Content): boolean {
+  const body = { state: recorded, questions: { q: { type: "boolean", instructions: "Yes?" } } };
+  const response = { answers: { q: { type: "boolean", probability: 0.9 } } };
+  const source = recordedAnswers([
+    {
+      ...gatewayExchange,
+      request: { ...gatewayExchange.request, body },
+      response: {
+        ...gatewayExchange.response,
+        body: { ...response, usage: { inputTokens: 1, outputTokens: 1 } },
+      },
+    },
+  ]);
+  const criteria = { true: null, false: null };
+  const questions = { q: { type: "boolean", instructions: "Yes?", criteria } } as const;
+  return source({ state: asked, questions }, 2) !== null;
+}
+
+test("the order of keys makes no difference, at any depth", () => {
+  expect(answers({ b: [{ d: 1, c: null }], a: "x" }, { a: "x", b: [{ c: null, d: 1 }] })).toBe(
+    true,
+  );
+});
+
+test("the order of a list does", () => {
+  expect(answers([1, 2], [1, 2])).toBe(true);
+  expect(answers([1, 2], [2, 1])).toBe(false);
+});
+
+test("a key named __proto__ is kept", () => {
+  const [one, same, other] = [1, 1, 2].map((n) => JSON.parse(`{"__proto__":${n}}`) as Content);
+  expect(answers(one ?? "", same ?? "")).toBe(true);
+  expect(answers(one ?? "", other ?? "")).toBe(false);
 });

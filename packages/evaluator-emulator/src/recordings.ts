@@ -2,13 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { printAgain, printedDecimals } from "./answers/print-answer.ts";
-import type { AnswerSource, JudgedAnswer, Judgement } from "./answers/judgement.ts";
 import { parseGatewayInput } from "./gateway/gateway-input.ts";
-import { canonicalJson, isJsonRecord, mapRecord, recordOf } from "./json.ts";
+import { isJsonRecord, mapRecord, recordOf } from "./json.ts";
 import type { Content } from "./questions/content.ts";
-import type { EvaluationInput } from "./questions/question.ts";
+import type { EvaluationInput } from "./questions/evaluation-input.ts";
+import { answerSchema, kindOf } from "./questions/kinds/kinds.ts";
 import { parseVendorInput } from "./vendor/vendor-input.ts";
+import { printedDecimals, roundAnswer } from "./answers/answer-request.ts";
+import type { AnswerSource, Judgement } from "./answers/judgement.ts";
 
 /** A recorded request and its response. */
 export interface Exchange {
@@ -43,19 +44,9 @@ export function loadExchanges(): Exchange[] {
     });
 }
 
-const readers: readonly [
-  pathEnd: string,
-  read: (request: unknown, response: unknown) => Recording,
-][] = [
-  ["/evaluation-model", readGatewayRecording],
-  ["/decision-model", readGatewayRecording],
-  ["/v1/systemone", readVendorRecording],
-];
-
 /**
- * Answers a request as a recorded exchange did, over whichever wire either came.
- * Exchanges that are no successful evaluation are left out; of two for one request the first
- * counts.
+ * Answers a request as a recorded exchange did, whichever wire either used. Exchanges that are no
+ * successful evaluation are skipped; of two for one request the first counts.
  */
 export function recordedAnswers(exchanges: readonly Exchange[]): AnswerSource {
   const judgements = new Map<string, Judgement>();
@@ -69,56 +60,56 @@ export function recordedAnswers(exchanges: readonly Exchange[]): AnswerSource {
     if (!lengths.has(lengthOf(input.state))) return null;
     const judgement = judgements.get(canonicalJson(input)) ?? null;
     if (judgement === null || judgement.decimals <= decimals) return judgement;
-    const answers = mapRecord(judgement.answers, (answer) => printAgain(answer, decimals));
+    const answers = mapRecord(judgement.answers, (answer) => roundAnswer(answer, decimals));
     return { ...judgement, answers, decimals };
   };
 }
 
-/**
- * Returns the length of a state's JSON: cheap to know, and the order of keys does not change it.
- */
+/** Returns the length of a state's JSON: cheap, and independent of the order of keys. */
 function lengthOf(state: Content): number {
   return JSON.stringify(state).length;
 }
 
+/** Returns the JSON text of a value with sorted keys, so that equal data is equal text. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, nested: unknown) =>
+    isJsonRecord(nested)
+      ? Object.fromEntries(
+          Object.entries(nested).toSorted(([left], [right]) => (left < right ? -1 : 1)),
+        )
+      : nested,
+  );
+}
+
+interface Recording {
+  readonly input: EvaluationInput;
+  readonly judgement: Judgement;
+}
+
+const readers: Readonly<Record<string, (request: unknown, response: unknown) => Recording>> = {
+  "evaluation-model": readGatewayRecording,
+  "decision-model": readGatewayRecording,
+  systemone: readVendorRecording,
+};
+
 function readExchange({ request, response }: Exchange): Recording[] {
-  const reader = readers.find(([pathEnd]) => request.path.endsWith(pathEnd));
+  const reader = readers[request.path.split("/").at(-1) ?? ""];
   if (reader === undefined || response.status >= 300) return [];
   try {
-    return [reader[1](request.body, response.body)];
+    return [reader(request.body, response.body)];
   } catch {
     // A refusal or a response that breaks the contract is recorded for other tests.
     return [];
   }
 }
 
-/** A recorded exchange in the form every wire shares. */
-interface Recording {
-  readonly input: EvaluationInput;
-  readonly judgement: Judgement;
-}
-
-const gatewayAnswerSchema = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("choice"),
-    choice: z.string(),
-    probabilities: recordOf(z.number()),
-  }),
-  z.object({ type: z.literal("score"), score: z.number(), probabilities: recordOf(z.number()) }),
-  z.object({ type: z.literal("boolean"), probability: z.number() }),
-]);
-
 const gatewayResponseSchema = z.object({
-  answers: recordOf(gatewayAnswerSchema),
+  answers: recordOf(answerSchema),
   usage: z.object({ inputTokens: z.int(), outputTokens: z.int() }),
   providerMetadata: recordOf(z.unknown()).optional(),
 });
 
-/**
- * Reads a recorded exchange with the gateway, of any generation of its wire.
- *
- * @throws {Error} when the request or the answers cannot be used again, such as a refusal.
- */
+/** Reads a recorded exchange with the gateway. @throws {Error} if it cannot be used again. */
 function readGatewayRecording(requestBody: unknown, responseBody: unknown): Recording {
   const { answers, usage, providerMetadata = {} } = gatewayResponseSchema.parse(responseBody);
   const confidence = findConfidence(providerMetadata);
@@ -128,15 +119,15 @@ function readGatewayRecording(requestBody: unknown, responseBody: unknown): Reco
       basis: "recorded",
       decimals: printedDecimals,
       release: null,
-      answers: mapRecord(answers, (answer, id): JudgedAnswer =>
-        answer.type === "boolean" ? answer : { ...answer, confidence: confidence(id) },
-      ),
+      answers: mapRecord(answers, (answer, id) => {
+        return { ...answer, confidence: kindOf(answer).isDistribution ? confidence(id) : null };
+      }),
       usage,
     },
   };
 }
 
-/** Confidence is under the vendor's own key, whatever it is (contract section 2.5). */
+/** Finds confidences under the vendor's own key, whatever its name (contract section 2.5). */
 function findConfidence(providerMetadata: Record<string, unknown>): (id: string) => number | null {
   const byId = Object.entries(providerMetadata)
     .filter(([provider]) => provider !== "gateway")
@@ -148,38 +139,13 @@ function findConfidence(providerMetadata: Record<string, unknown>): (id: string)
   };
 }
 
-const confidenceSchema = z
-  .number()
-  .optional()
-  .transform((confidence) => confidence ?? null);
-
-const vendorAnswerSchema = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("choice"),
-    choice: z.string(),
-    probabilities: recordOf(z.number()),
-    confidence: confidenceSchema,
-  }),
-  z.object({
-    type: z.literal("score"),
-    score: z.number(),
-    probabilities: recordOf(z.number()),
-    confidence: confidenceSchema,
-  }),
-  z.object({ type: z.literal("noul"), noul: z.number() }),
-]);
-
 const vendorResponseSchema = z.object({
   model: z.string().optional(),
-  answers: recordOf(vendorAnswerSchema),
+  answers: recordOf(answerSchema),
   usage: z.object({ input_tokens: z.int(), output_tokens: z.int() }),
 });
 
-/**
- * Reads a recorded exchange with the vendor's own API.
- *
- * @throws {Error} when the request or the answers cannot be used again.
- */
+/** Reads a recorded exchange with the vendor. @throws {Error} if it cannot be used again. */
 function readVendorRecording(requestBody: unknown, responseBody: unknown): Recording {
   const { model, answers, usage } = vendorResponseSchema.parse(responseBody);
   return {
@@ -188,9 +154,7 @@ function readVendorRecording(requestBody: unknown, responseBody: unknown): Recor
       basis: "recorded",
       decimals: printedDecimals,
       release: model ?? null,
-      answers: mapRecord(answers, (answer): JudgedAnswer =>
-        answer.type === "noul" ? { type: "boolean", probability: answer.noul } : answer,
-      ),
+      answers,
       usage: { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens },
     },
   };

@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import { createEmulator, type Emulator } from "./create-emulator.ts";
+import { deliverByFetch } from "./serve.ts";
 
 const nodeOwn = [globalThis.Request, globalThis.Response];
 const emulators: Emulator[] = [];
@@ -115,4 +116,21 @@ test("answers once in a program whose other server was there first", async () =>
   const words = ["--input-type=module", "--eval", program];
   const run = promisify(execFile)(process.execPath, words, { cwd: import.meta.dirname });
   expect(await run).toEqual({ stdout: "200 true\n", stderr: "" });
+});
+
+test.each([
+  ["abcdef", "application/json", "abc"],
+  ["abcde", "application/json", "ab"],
+  ["", "application/json", ""],
+  ["one\n\ntwo\n\nthree\n\nfour\n\n", "text/event-stream", "one\n\ntwo\n\n"],
+])("half of %j as %s is %j", async (body, contentType, half) => {
+  const whole = new Response(body, { headers: { "content-type": contentType } });
+  const { signal } = new AbortController();
+  const cut = await deliverByFetch(whole, signal, { ending: "cut", hasResponse: true });
+  let received = "";
+  const read = async () => {
+    for await (const chunk of cut.body ?? []) received += Buffer.from(chunk).toString();
+  };
+  await expect(read()).rejects.toThrow("terminated");
+  expect(received).toBe(half);
 });

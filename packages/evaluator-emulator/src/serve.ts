@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import { setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import {
@@ -11,36 +12,31 @@ import {
   listen,
 } from "evaluator-kit";
 import type { Delivery } from "./call.ts";
-import { deliverOverHttp } from "./deliver.ts";
 
-/** A running HTTP server. */
-export type Listener = Awaited<ReturnType<typeof serve>>;
+/** Answers a request, and decides how its response is sent. */
+type Answer = (request: Request, delivery: Delivery) => Promise<Response>;
 
-/** Answers a request, and decides how the response is to leave. */
-export type Answer = (request: Request, delivery: Delivery) => Promise<Response>;
-
-/** Where to listen, and under which names. */
-export interface ServeOptions {
+interface ServeOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Names under which it may be called besides those of this machine. */
+  /** Names by which it may be called besides those of this machine. */
   readonly allowedHosts: readonly string[];
-  /** Serves HTTPS with it, or HTTP where it is null. */
+  /** Serves HTTPS with it; null serves HTTP. */
   readonly tls: Certificate | null;
 }
 
 /**
  * Serves over HTTP or HTTPS.
  *
- * @throws {Error} when the host is not a loopback one though no other name is allowed, the port is
- * taken, or the certificate cannot be used.
+ * @throws {Error} if the host is not loopback although no other name is allowed, the port is taken, or
+ * the certificate cannot be used.
  */
 export async function serve(answer: Answer, options: ServeOptions) {
   const { host, port, allowedHosts, tls } = options;
   if (!isLoopbackHost(host) && allowedHosts.length === 0) {
     throw new CliError(
-      `The emulator listens on loopback only; "${host}" is not a loopback host. To be called from elsewhere, as in a container, name how it is called: --allow-host NAME.`,
+      `The emulator listens on loopback only; "${host}" is not a loopback host. To call it from elsewhere, as in a container, allow the name of its host: --allow-host NAME.`,
     );
   }
   const names = allowedHosts.map((name) => name.toLowerCase());
@@ -67,11 +63,11 @@ function requestListener(
           await deliverOverHttp(response, outgoing as ServerResponse, delivery);
         }
       } catch {
-        // The caller left while its call was held up.
+        // The caller left while its call waited.
         outgoing.destroy();
       }
-      // A clone, because the constant sends itself once more where another server of this library
-      // had put its own Response into the globals before this file was loaded.
+      // A clone: the constant would be sent once more if another server of this library had replaced
+      // the global Response before this file was loaded.
       return RESPONSE_ALREADY_SENT.clone();
     },
     { overrideGlobalObjects: false },
@@ -96,4 +92,100 @@ function reject(outgoing: ServerResponse): void {
     "The emulator answers to loopback names only, such as 127.0.0.1 or localhost, and to those of --allow-host.";
   const body = JSON.stringify({ error: { message, type: "forbidden" } });
   outgoing.writeHead(403, { "content-type": "application/json" }).end(body);
+}
+
+// Without it the receiver drops the bytes before the reset unread. Chosen, not measured.
+const beforeResetMs = 50;
+
+/** Returns the first half of a body, in bytes or in the events of a stream. */
+function halfOf(body: string, contentType = ""): Buffer {
+  const events = contentType === "text/event-stream" ? eventsOf(body) : [];
+  if (events.length > 0) return Buffer.from(events.slice(0, events.length / 2).join(""));
+  const bytes = Buffer.from(body);
+  return bytes.subarray(0, bytes.length / 2);
+}
+
+function eventsOf(body: string): string[] {
+  return body.split(/(?<=\n\n)/).filter((event) => event.endsWith("\n\n"));
+}
+
+/** Sends a response on the connection of its request, whole or broken. */
+async function deliverOverHttp(
+  response: Response,
+  outgoing: ServerResponse,
+  { ending, hasResponse }: Delivery,
+): Promise<void> {
+  if (ending === "hang") return;
+  if (!hasResponse) return void outgoing.socket?.resetAndDestroy();
+  if (ending === "whole") return await sendWhole(response, outgoing);
+  await sendHalf(response, outgoing);
+  if (ending === "cut") return void outgoing.socket?.end();
+  await sleep(beforeResetMs);
+  outgoing.socket?.resetAndDestroy();
+}
+
+/** Returns a delivery as `fetch` shows it: a response, a rejection, or a body that breaks off. */
+export async function deliverByFetch(
+  response: Response,
+  signal: AbortSignal,
+  { ending, hasResponse }: Delivery,
+): Promise<Response> {
+  if (ending === "hang") return await rejectOnAbort(signal);
+  if (!hasResponse) throw new TypeError("fetch failed", { cause: systemError("ECONNRESET") });
+  if (ending === "whole" || response.body === null) return response;
+  const half = halfOf(await response.text(), contentTypeOf(response));
+  const code = ending === "cut" ? "UND_ERR_SOCKET" : "ECONNRESET";
+  return new Response(brokenBody(half, code), response);
+}
+
+async function sendWhole(response: Response, outgoing: ServerResponse): Promise<void> {
+  const headers = Object.fromEntries(response.headers);
+  if (contentTypeOf(response) !== "text/event-stream") {
+    const bytes = Buffer.from(await response.arrayBuffer());
+    outgoing.writeHead(response.status, { ...headers, "content-length": bytes.length }).end(bytes);
+    return;
+  }
+  outgoing.writeHead(response.status, headers);
+  for await (const chunk of response.body ?? []) outgoing.write(chunk);
+  outgoing.end();
+}
+
+/** Sends half of the body with the length of the whole. */
+async function sendHalf(response: Response, outgoing: ServerResponse): Promise<void> {
+  const contentType = contentTypeOf(response);
+  const headers = Object.fromEntries(response.headers);
+  const text = await response.text();
+  const length =
+    contentType === "text/event-stream" ? {} : { "content-length": Buffer.byteLength(text) };
+  outgoing.writeHead(response.status, { ...headers, ...length });
+  await new Promise<void>((resolve) => {
+    outgoing.write(halfOf(text, contentType), () => resolve());
+  });
+}
+
+function contentTypeOf({ headers }: Response): string {
+  return headers.get("content-type") ?? "";
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+function brokenBody(half: Buffer, code: string): ReadableStream<Uint8Array> {
+  const chunks = [half];
+  return new ReadableStream({
+    pull(controller) {
+      const chunk = chunks.pop();
+      if (chunk !== undefined && chunk.length > 0) controller.enqueue(chunk);
+      else controller.error(new TypeError("terminated", { cause: systemError(code) }));
+    },
+  });
+}
+
+function systemError(code: string): Error {
+  return Object.assign(new Error("The emulator broke the connection."), { code });
 }

@@ -1,45 +1,42 @@
-import type { EvaluationInput } from "../questions/question.ts";
+import type { EvaluationInput } from "../questions/evaluation-input.ts";
+import type { JudgedAnswer } from "../questions/kinds/kinds.ts";
 
-/** What an answer is based on, as the header `x-evaluator-emulator` names it. */
+/** Where an answer comes from, as the header `x-evaluator-emulator` names it. */
 export type Basis = "recorded" | "rule" | "lexical" | "none";
 
-/** A choice as it is printed: rounded, with its confidence where one was given. */
-export interface JudgedChoice {
-  readonly type: "choice";
-  readonly choice: string;
-  readonly probabilities: Readonly<Record<string, number>>;
-  readonly confidence: number | null;
-}
-
-/** A score as it is printed. */
-export interface JudgedScore {
-  readonly type: "score";
-  readonly score: number;
-  readonly probabilities: Readonly<Record<string, number>>;
-  readonly confidence: number | null;
-}
-
-/** A yes/no answer as it is printed; it has no confidence (contract section 2.4). */
-interface JudgedBoolean {
-  readonly type: "boolean";
-  readonly probability: number;
-}
-
-/** One printed answer, the same whichever wire it leaves by. */
-export type JudgedAnswer = JudgedChoice | JudgedScore | JudgedBoolean;
-
-/** Everything an answered request says, before a wire gives it its form. */
+/** The answers to a request, before a wire gives them their form. */
 export interface Judgement {
   readonly basis: Basis;
-  /** The release a recording names, or null. */
+  /** The release that a recording names, or null. */
   readonly release: string | null;
   readonly answers: Readonly<Record<string, JudgedAnswer>>;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
-  /** To how many decimal places the answers are printed. */
+  /** Decimal places of the answers. */
   readonly decimals: number;
 }
 
-/**
- * One way to answer, printed to so many decimal places at most; null leaves the request to the next.
- */
+/** One way to answer, with at most so many decimal places; null passes the request to the next. */
 export type AnswerSource = (input: EvaluationInput, decimals: number) => Judgement | null;
+
+/** The model of an evaluation that the judge answered, wherever a wire names it. */
+export const lexicalModel = "local/lexical-1";
+
+/** The model of an evaluation that the user's rules answered. */
+export const ruleModel = "local/rules-1";
+
+/** The model of a text reply. */
+export const echoModel = "local/echo-1";
+
+/** The provider of the emulator's own models. */
+export const localProvider = "local";
+
+/** Returns the emulator's model that answered, or null if a recorded model did. */
+export function standInFor(basis: Basis): string | null {
+  if (basis === "recorded") return null;
+  return basis === "rule" ? ruleModel : lexicalModel;
+}
+
+/** Returns the header that names an answer's basis. */
+export function basisHeader(basis: Basis): Record<string, string> {
+  return { "x-evaluator-emulator": `basis=${basis}` };
+}

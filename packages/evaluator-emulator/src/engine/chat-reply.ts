@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { basisHeader, echoModel } from "../basis.ts";
-import { argumentPieces, type PlayedCall, type ReplyShape } from "../gateway/shaped-reply.ts";
-import { composeReply, eventStream, wordsOf } from "../gateway/text-reply.ts";
+import { basisHeader, echoModel } from "../answers/judgement.ts";
+import type { PlayedCall, ReplyShape } from "../gateway/shaped-reply.ts";
+import { argumentPieces, composeReply, eventStream, wordsOf } from "../gateway/text-reply.ts";
 
 const shapeSchema = z.object({
   tools: z
@@ -31,7 +31,7 @@ const shapeSchema = z.object({
     .nullish(),
 });
 
-/** Reads what is asked for beside text, in OpenAI's form. */
+/** Reads the wanted tools and JSON, in OpenAI's form. */
 function readShape(body: unknown): ReplyShape {
   const { tools, tool_choice, parallel_tool_calls, response_format } =
     shapeSchema.safeParse(body).data ?? {};
@@ -51,7 +51,7 @@ function readShape(body: unknown): ReplyShape {
   };
 }
 
-/** Returns the reply of a chat server to a conversation, whole or as events; null for no conversation. */
+/** Returns a chat server's reply, whole or as events; null if the body is no conversation. */
 export function chatReply(body: Record<string, unknown>, nextId: () => string): Response | null {
   const reply = composeReply({ prompt: body["messages"], shape: readShape(body), nextId });
   if (reply === null) return null;
@@ -91,13 +91,13 @@ function toToolCall({ id, name, input }: PlayedCall) {
   return { id, type: "function", function: { name, arguments: input } };
 }
 
-function callDeltas({ id, name, input }: PlayedCall, index: number): readonly object[] {
+function callDeltas(call: PlayedCall, index: number): readonly object[] {
+  const { id, name } = call;
   const head = { index, id, type: "function", function: { name, arguments: "" } };
-  const pieces = argumentPieces(input).map((text) => ({ index, function: { arguments: text } }));
+  const pieces = argumentPieces(call).map((text) => ({ index, function: { arguments: text } }));
   return [head, ...pieces].map((call) => ({ tool_calls: [call] }));
 }
 
-/** Servers give a stream's tokens to whoever asks for them. */
 function wantsUsage({ stream_options: options }: Record<string, unknown>): boolean {
   return typeof options === "object" && options !== null && "include_usage" in options
     ? options.include_usage === true

@@ -1,30 +1,11 @@
 import { z } from "zod";
-import type { JudgedAnswer, Judgement } from "../answers/judgement.ts";
-import { lexicalModel } from "../basis.ts";
+import { basisHeader, lexicalModel } from "../answers/judgement.ts";
+import { type Call, type EmulatorContext, readJson, RequestError } from "../call.ts";
 import { joinContents } from "../questions/content.ts";
+import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { imageUrlSchema } from "../questions/images.ts";
-import type { EvaluationInput, QuestionInput } from "../questions/question.ts";
+import { decisionSchema, type JudgedAnswer, kindOf } from "../questions/kinds/kinds.ts";
 
-const named = { name: z.string(), instructions: z.string() };
-const questionSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("predicate"), ...named }),
-  z.object({
-    type: z.literal("choice"),
-    ...named,
-    choices: z
-      .array(z.object({ value: z.string(), description: z.string().optional() }))
-      .min(1)
-      .max(255),
-  }),
-  z.object({
-    type: z.literal("score"),
-    ...named,
-    levels: z
-      .array(z.object({ label: z.string() }))
-      .min(1)
-      .max(10),
-  }),
-]);
 const messageSchema = z.object({
   role: z.literal("user"),
   content: z.union([
@@ -39,23 +20,32 @@ const messageSchema = z.object({
 });
 const bodySchema = z.object({
   input: z.union([z.string(), z.array(messageSchema).min(1)]),
-  questions: z.array(questionSchema).min(1),
+  questions: z.array(decisionSchema).min(1),
 });
 
-/** A request of OpenAI's decisions form, its body read. */
-export interface DecisionsRequest {
-  readonly input: EvaluationInput;
-  readonly questions: z.infer<typeof bodySchema>["questions"];
-}
-
-/** Reads a body of the decisions form, or returns null when it is none. */
-export function parseDecisions(body: unknown): DecisionsRequest | null {
-  const { data } = bodySchema.safeParse(body);
-  if (data === undefined) return null;
+/** Answers one request in OpenAI's decisions form: a list of answers, each with its question's name. */
+export async function decisionsRoute(call: Call, context: EmulatorContext): Promise<Response> {
+  const { data } = bodySchema.safeParse(await readJson(call));
+  if (data === undefined) {
+    throw new RequestError(
+      "Expected input and a list of predicate, choice or score questions.",
+      422,
+    );
+  }
   const questions = Object.fromEntries(
-    data.questions.map((question, index) => [String(index), toQuestion(question)]),
+    data.questions.map(({ question }, index) => [String(index), question]),
   );
-  return { input: { ...readInput(data.input), questions }, questions: data.questions };
+  const judgement = context.answer({ ...readInput(data.input), questions });
+  const { inputTokens: input_tokens, outputTokens: output_tokens } = judgement.usage;
+  const body = {
+    model: lexicalModel,
+    answers: data.questions.map(({ name, question }, index) => {
+      const answer = judgement.answers[index] as JudgedAnswer;
+      return kindOf(question).toDecision(name, answer, question);
+    }),
+    usage: { input_tokens, output_tokens },
+  };
+  return Response.json(body, { headers: basisHeader(judgement.basis) });
 }
 
 function readInput(
@@ -68,41 +58,4 @@ function readInput(
   const texts = parts.flatMap((part) => (part.type === "input_text" ? [part.text] : []));
   const images = parts.flatMap((part) => (part.type === "input_image" ? [part.image_url] : []));
   return { state: joinContents(texts), ...(images.length > 0 && { images }) };
-}
-
-function toQuestion(question: DecisionsRequest["questions"][number]): QuestionInput {
-  const { instructions } = question;
-  if (question.type === "predicate") {
-    return { type: "boolean", instructions, criteria: { true: null, false: null } };
-  }
-  if (question.type === "score") {
-    return { type: "score", instructions, criteria: question.levels.map(({ label }) => label) };
-  }
-  const options = question.choices.map(({ value, description }) => [value, description ?? null]);
-  return { type: "choice", instructions, criteria: Object.fromEntries(options) };
-}
-
-/** Returns the answers in the decisions form: a list, each under its question's name. */
-export function decisionsBody({ questions }: DecisionsRequest, judgement: Judgement) {
-  const { answers, usage } = judgement;
-  return {
-    model: lexicalModel,
-    answers: questions.map((question, index) => {
-      return { name: question.name, ...toDecision(answers[index] as JudgedAnswer, question) };
-    }),
-    usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
-  };
-}
-
-function toDecision(answer: JudgedAnswer, question: DecisionsRequest["questions"][number]): object {
-  if (answer.type === "boolean") return { type: "predicate", probability: answer.probability };
-  const probabilities = Object.entries(answer.probabilities);
-  if (question.type === "score") {
-    const levels = probabilities.map(([level, probability]) => {
-      return { value: Number(level), label: question.levels[Number(level)]?.label, probability };
-    });
-    return { ...answer, probabilities: levels };
-  }
-  const options = probabilities.map(([value, probability]) => ({ value, probability }));
-  return { ...answer, probabilities: options };
 }

@@ -1,60 +1,49 @@
-import type { Basis, JudgedAnswer, Judgement } from "../answers/judgement.ts";
-import type { EvaluationInput } from "../questions/question.ts";
-import type { Trap } from "../call.ts";
-import { promptQuestion, readPrompt } from "./read-prompt.ts";
+import type { Basis, Judgement } from "../answers/judgement.ts";
+import type { Trap } from "../faults/fault.ts";
+import type { Content } from "../questions/content.ts";
+import type { EvaluationInput } from "../questions/evaluation-input.ts";
+import { type JudgedAnswer, questionOfPrompt } from "../questions/kinds/kinds.ts";
 
-/** A token that the played model might say first. */
+/** A token with which the played model might begin. */
 export interface FirstToken {
   readonly token: string;
   readonly logprob: number;
 }
 
-/** All tokens that the played model might say first, likeliest first. */
-interface FirstTokens {
-  readonly tokens: readonly FirstToken[];
-  readonly basis: Basis;
-}
-
-/** What a model says that begins with no label. */
+/** The first tokens of answers without a label. */
 const smallTalk: readonly (readonly [token: string, share: number])[] = [
   ["The", 0.5],
   ["I", 0.25],
   ["Well", 0.15],
   ["**", 0.1],
 ];
-/** The share of the labels, of which a model that follows instructions leaves little; chosen. */
+/** The share of the labels if the model follows instructions; chosen. */
 const labelShare = 0.97;
-/** Far below the half that a client asks for (`minLabelMass` of ours). */
+/** Far below the client's default `minLabelMass`, a half. */
 const lowLabelShare = 0.2;
 /** A printed 0 is below 0.005. */
 const smallest = 1e-4;
 
-/** Returns the tokens that may begin the answer to a prompt, as the judge sees it. */
+/** Returns the possible first tokens of the answer to a prompt, likeliest first, by the judge. */
 export function firstTokens(
   prompt: string,
   { answer, trap }: { answer: (input: EvaluationInput) => Judgement; trap: Trap | null },
-): FirstTokens {
+): { readonly tokens: readonly FirstToken[]; readonly basis: Basis } {
   const asked = readPrompt(prompt);
   if (asked === null) return { tokens: toTokens(smallTalk), basis: "none" };
-  const { answers, basis } = answer(asked.input);
-  const judged = answers[promptQuestion] as JudgedAnswer;
+  const { state, question } = asked;
+  const { answers, basis } = answer({ state, questions: { question } });
+  const { probabilities } = answers["question"] as JudgedAnswer;
+  // A yes/no answer has the probability of "yes" only.
+  const shareOf = (name: string) => probabilities[name] ?? 1 - (probabilities["yes"] ?? 1);
   const weights = asked.labels.map(({ label, stands }): [string, number] => {
-    const share = stands.reduce((sum, option) => sum + probabilityOf(judged, option), 0);
-    return [label, share + smallest];
+    return [label, stands.reduce((sum, name) => sum + shareOf(name), smallest)];
   });
   const sum = weights.reduce((total, [, weight]) => total + weight, 0);
   const share = trap === "low-label-mass" ? lowLabelShare : labelShare;
-  const labels = weights.map(([label, weight]): [string, number] => [
-    label,
-    (weight / sum) * share,
-  ]);
-  const others = smallTalk.map(([token, part]): [string, number] => [token, part * (1 - share)]);
+  const labels = weights.map(([label, weight]) => [label, (weight / sum) * share] as const);
+  const others = smallTalk.map(([token, part]) => [token, part * (1 - share)] as const);
   return { tokens: toTokens([...labels, ...others]), basis };
-}
-
-function probabilityOf(answer: JudgedAnswer, option: string): number {
-  if (answer.type !== "boolean") return answer.probabilities[option] ?? 0;
-  return option === "yes" ? answer.probability : 1 - answer.probability;
 }
 
 function toTokens(shares: readonly (readonly [string, number])[]): FirstToken[] {
@@ -63,7 +52,7 @@ function toTokens(shares: readonly (readonly [string, number])[]): FirstToken[] 
     .toSorted((a, b) => b.logprob - a.logprob);
 }
 
-/** Returns what of the tokens is listed: so many, and spoilt where a trap is asked for. */
+/** Returns the listed tokens, at most `depth` of them, changed by a trap. */
 export function listTokens(
   tokens: readonly FirstToken[],
   { depth, trap }: { depth: number; trap: Trap | null },
@@ -74,7 +63,39 @@ export function listTokens(
     return listed.map(({ token, logprob }) => ({ token, logprob: Math.exp(logprob) }));
   }
   if (trap !== "filler") return listed;
-  const [first] = listed;
-  const fillers = listed.slice(1).map(({ token }) => ({ token, logprob: -9999 }));
-  return first === undefined ? fillers : [first, ...fillers];
+  return listed.map(({ token, logprob }, index) => {
+    return { token, logprob: index === 0 ? logprob : -9999 };
+  });
+}
+
+const stateStart = "\nSTATE\n";
+const stateEnd = "\nEND OF STATE\n";
+const proposal = /^Is the answer to this question (yes|no)\?/m;
+
+/** Reads a prompt that lists labels, or returns null for another kind of prompt. */
+function readPrompt(prompt: string) {
+  const [, afterStart] = splitOnce(prompt, stateStart);
+  const [stateText, asked] = splitOnce(afterStart, stateEnd);
+  const [, question] = splitOnce(asked, "Question: ");
+  if (question === "") return null;
+  const [instructions] = splitOnce(question, "\n\n");
+  const proposed = proposal.exec(asked)?.[1] ?? null;
+  const lines = [...asked.matchAll(/^(\w{1,3})\) (.*)$/gm)].map(([, label = "", text = ""]) => {
+    return { label, text };
+  });
+  const read = questionOfPrompt({ instructions, proposed, lines });
+  return read === null ? null : { ...read, state: readState(stateText) };
+}
+
+function readState(text: string): Content {
+  try {
+    return JSON.parse(text) as Content;
+  } catch {
+    return text;
+  }
+}
+
+function splitOnce(text: string, mark: string): [before: string, after: string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + mark.length)];
 }

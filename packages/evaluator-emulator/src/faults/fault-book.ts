@@ -1,15 +1,6 @@
 import { type Call, readText } from "../call.ts";
 import { createDraws } from "../seeded.ts";
-import { type Fault, isAnswerFault, isTrapFault, type Latency } from "./fault.ts";
-
-/** What is to go wrong with one call. */
-export interface PickedFaults {
-  readonly latencyMs: number;
-  readonly fault: Exclude<Fault, Latency> | null;
-}
-
-/** The faults in force. */
-export type FaultBook = ReturnType<typeof createFaultBook>;
+import { type BreakingFault, type Fault, isSpoiler, isTrap } from "./fault.ts";
 
 interface Entry {
   readonly fault: Fault;
@@ -19,9 +10,9 @@ interface Entry {
 }
 
 /**
- * Makes the book of the faults in force.
+ * Makes the list of active faults.
  *
- * @param seed - Decides which calls a fault with a rate holds for.
+ * @param seed - Decides which calls a fault with a rate is played on.
  */
 export function createFaultBook(initial: readonly Fault[], seed: number) {
   let entries: Entry[] = [];
@@ -33,56 +24,49 @@ export function createFaultBook(initial: readonly Fault[], seed: number) {
       entries.push({ fault, draw, drawJitter, left });
     }
   };
-  const reset = () => {
-    entries = [];
-    add(initial);
-  };
-  reset();
+  add(initial);
   return {
     add,
-    /** Back to the faults it was made with, none of them used. */
-    reset,
+    /** Restores the initial faults, none of them used. */
+    reset() {
+      entries = [];
+      add(initial);
+    },
     clear() {
       entries = [];
     },
-    /** Each fault and how many calls it still holds for; null means all. */
+    /** Returns each fault and the number of calls that are left; null is all. */
     list: () =>
       entries.map(({ fault, left }) => ({ ...fault, left: Number.isFinite(left) ? left : null })),
-    /** The latencies a call meets, summed, and the first other fault, each of which is then used. */
+    /** Uses up the faults of a call: the sum of its latencies, and the first other fault. */
     async pick(call: Call) {
-      const open = entries.filter(
-        (entry) => entry.left > 0 && matchesCall(entry.fault, call.req.path),
-      );
-      const text = open.some(({ fault }) => isByChance(fault)) ? await textOf(call) : "";
-      return use(open, text);
+      const open = entries.filter(({ fault, left }) => left > 0 && isFor(fault, call.req.path));
+      return use(open, open.some(isDrawn) ? await textOf(call) : "");
     },
   };
 }
 
-function use(open: readonly Entry[], text: string): PickedFaults {
-  let latencyMs = 0;
-  let picked: PickedFaults["fault"] = null;
-  for (const entry of open) {
-    const { fault } = entry;
-    const isSpare = fault.kind !== "latency" && picked !== null;
-    if (isSpare || entry.left === 0 || !isDrawn(entry, text)) continue;
-    entry.left -= 1;
-    if (fault.kind === "latency") latencyMs += fault.latencyMs + jitterOf(entry, fault, text);
-    else picked = fault;
-  }
-  return { latencyMs, fault: picked };
-}
-
-function isByChance(fault: Fault): boolean {
+function isDrawn({ fault }: Entry): boolean {
   return fault.rate !== undefined || (fault.kind === "latency" && fault.jitterMs !== undefined);
 }
 
-function jitterOf({ drawJitter }: Entry, { jitterMs = 0 }: Latency, text: string): number {
-  return jitterMs === 0 ? 0 : Math.floor(drawJitter(text) * (jitterMs + 1));
-}
-
-function isDrawn({ fault, draw }: Entry, text: string): boolean {
-  return fault.rate === undefined || draw(text) < fault.rate;
+function use(open: readonly Entry[], text: string) {
+  let latencyMs = 0;
+  let picked: BreakingFault | null = null;
+  for (const entry of open) {
+    const { fault, draw, drawJitter } = entry;
+    const isSpare = fault.kind !== "latency" && picked !== null;
+    // Another call may have used the last one while this one was read.
+    if (isSpare || entry.left === 0) continue;
+    if (fault.rate !== undefined && draw(text) >= fault.rate) continue;
+    entry.left -= 1;
+    if (fault.kind === "latency") {
+      const { jitterMs = 0 } = fault;
+      latencyMs += fault.latencyMs;
+      if (jitterMs > 0) latencyMs += Math.floor(drawJitter(text) * (jitterMs + 1));
+    } else picked = fault;
+  }
+  return { latencyMs, fault: picked };
 }
 
 /** Returns the text of a request by which faults are drawn; never its key. */
@@ -95,10 +79,9 @@ async function textOf(call: Call): Promise<string> {
 const logprobPaths = new Set(["/v1/chat/completions", "/completion", "/generate"]);
 const evaluationPattern = /\/(?:evaluation-model|decision-model|systemone)$/;
 
-/** Returns whether a fault is meant for calls to this path. */
-function matchesCall(fault: Fault, path: string): boolean {
-  if (isAnswerFault(fault) && !evaluationPattern.test(path)) return false;
-  if (isTrapFault(fault) && !logprobPaths.has(path)) return false;
+function isFor(fault: Fault, path: string): boolean {
+  if (isSpoiler(fault.kind) && !evaluationPattern.test(path)) return false;
+  if (isTrap(fault.kind) && !logprobPaths.has(path)) return false;
   if (fault.path === undefined) return true;
   return fault.path.endsWith("*") ? path.startsWith(fault.path.slice(0, -1)) : path === fault.path;
 }

@@ -103,6 +103,25 @@ test("malformed JSON is whole and unreadable", async () => {
   const text = await (await emulator.fetch("/v1/models")).text();
   expect(text.length).toBeGreaterThan(100);
   expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
+  const whole = await (await emulatorWith([]).fetch("/v1/models")).text();
+  expect(text).toBe(whole.slice(0, -1));
+});
+
+test("every event of a malformed stream lacks the end of its JSON", async () => {
+  const streamed = async (faults: readonly Fault[]) => {
+    const response = await emulatorWith(faults, { engine: "openai" }).fetch(
+      "/v1/chat/completions",
+      {
+        method: "POST",
+        body: JSON.stringify({ stream: true, messages: [{ role: "user", content: "hi" }] }),
+      },
+    );
+    return await response.text();
+  };
+  const [whole, spoilt] = [await streamed([]), await streamed([{ kind: "malformed-json" }])];
+  expect(spoilt).toBe(whole.replaceAll("}\n\n", "\n\n"));
+  expect(spoilt).not.toBe(whole);
+  expect(spoilt).toContain("data: [DONE]\n\n");
 });
 
 test.each([

@@ -1,65 +1,125 @@
 import type { MiddlewareHandler } from "hono";
-import type { Call, CallEnvironment, Delivery } from "../call.ts";
-import { isSilentFault, isTrapFault, type SilentFault } from "./fault.ts";
-import type { FaultBook, PickedFaults } from "./fault-book.ts";
-import { htmlPage, malformJson, spoilAnswers, statusResponse } from "./spoil-response.ts";
+import type { Call, CallEnvironment } from "../call.ts";
+import { GatewayError } from "../gateway/gateway-error.ts";
+import { isJsonRecord, mapRecord } from "../json.ts";
+import { isVendorPath, VendorError } from "../vendor/vendor-error.ts";
+import { type BreakingFault, isSilent, isSpoiler, isTrap, type Spoiler } from "./fault.ts";
+import type { createFaultBook } from "./fault-book.ts";
 
-/** Waits; rejects when the signal aborts. */
-export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
-
-/** A fault that changes what a caller gets. */
-type BreakingFault = NonNullable<PickedFaults["fault"]>;
-
-/** Returns middleware that plays the book's faults on calls. */
-export function playFaults(book: FaultBook, sleep: Sleep): MiddlewareHandler<CallEnvironment> {
+/** Returns middleware that plays faults on calls. */
+export function playFaults(
+  book: ReturnType<typeof createFaultBook>,
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>,
+): MiddlewareHandler<CallEnvironment> {
   return async (call, next) => {
     const { latencyMs, fault } = await book.pick(call);
     if (latencyMs > 0) await sleep(latencyMs, call.req.raw.signal);
     if (fault === null) return await next();
-    await playFault(fault, call, next);
+    const { delivery } = call.env;
+    if (isSilent(fault.kind)) {
+      call.res = new Response(null);
+      Object.assign(delivery, { ending: fault.kind, hasResponse: false });
+      return;
+    }
+    call.res = await responseTo(fault, call, next);
+    mark(call.res, fault); // after hono has copied the headers that were there before
+    if (fault.kind === "reset-body") delivery.ending = "reset";
+    if (fault.kind === "cut-body") delivery.ending = "cut";
   };
 }
 
-/**
- * Plays a fault on a call; where a response is spoilt on its way, the call was answered and
- * charged.
- */
-async function playFault(
-  fault: BreakingFault,
-  call: Call,
-  next: () => Promise<void>,
-): Promise<void> {
-  if (isSilentFault(fault)) {
-    call.res = new Response(null);
-    return setDelivery(call, { ending: fault.kind, hasResponse: false });
-  }
-  call.res = await responseTo(fault, call, next);
-  mark(call.res, fault); // after hono has copied the headers that were there before
-  if (fault.kind === "reset-body") setDelivery(call, { ending: "reset", hasResponse: true });
-  if (fault.kind === "cut-body") setDelivery(call, { ending: "cut", hasResponse: true });
-}
-
+/** A call whose response is spoilt was answered and charged. */
 async function responseTo(
-  fault: Exclude<BreakingFault, SilentFault>,
+  fault: BreakingFault,
   call: Call,
   next: () => Promise<void>,
 ): Promise<Response> {
   if (fault.kind === "status") return statusResponse(fault, call.req.path);
   if (fault.kind === "html") return htmlPage(fault.status ?? 502);
-  if (isTrapFault(fault)) call.set("trap", fault.kind);
+  if (isTrap(fault.kind)) call.set("trap", fault.kind);
   await next();
-  if (isTrapFault(fault)) return call.res;
-  if (fault.kind === "reset-body" || fault.kind === "cut-body") return call.res;
-  if (fault.kind === "malformed-json") return await malformJson(call.res);
-  return await spoilAnswers(call.res, fault.kind);
+  if (isSpoiler(fault.kind)) return await spoilAnswers(call.res, fault.kind);
+  return fault.kind === "malformed-json" ? await malformJson(call.res) : call.res;
 }
 
-function setDelivery({ env }: Call, delivery: Delivery): void {
-  Object.assign(env.delivery, delivery);
-}
-
-/** Notes in the emulator's own header that this was asked for. */
+/** Adds the fault to the emulator's header. */
 function mark({ headers }: Response, { kind }: BreakingFault): void {
   const basis = headers.get("x-evaluator-emulator");
   headers.set("x-evaluator-emulator", basis === null ? `fault=${kind}` : `${basis}; fault=${kind}`);
+}
+
+type Answers = Record<string, Record<string, unknown>>;
+
+const spoilers: Readonly<Record<Spoiler, (answers: Answers) => Answers>> = {
+  "wrong-sums": (answers) => mapRecord(answers, (answer) => mapRecord(answer, spoilField)),
+  "missing-answer": (answers) => Object.fromEntries(Object.entries(answers).slice(1)),
+  refusal: (answers) => mapRecord(answers, () => ({ type: "refusal" })),
+};
+
+async function spoilAnswers(response: Response, kind: Spoiler): Promise<Response> {
+  if (response.status !== 200 || isEventStream(response)) return response;
+  const body = (await response.json()) as { answers: Answers };
+  const text = JSON.stringify({ ...body, answers: spoilers[kind](body.answers) });
+  return new Response(text, response);
+}
+
+/** Changes probabilities so that they do not sum to 1, and that of a yes/no question is above 1. */
+function spoilField(value: unknown, name: string): unknown {
+  if (name === "probabilities" && isJsonRecord(value)) {
+    const isAlone = Object.keys(value).length === 1;
+    return mapRecord(value, () => (isAlone ? 0.5 : 1));
+  }
+  return name === "probability" || name === "noul" ? 1.5 : value;
+}
+
+/** Removes the last character of a body, or the end of every event of a stream. */
+async function malformJson(response: Response): Promise<Response> {
+  if (response.body === null) return response;
+  const text = await response.text();
+  const spoilt = isEventStream(response) ? text.replaceAll("}\n\n", "\n\n") : text.slice(0, -1);
+  return new Response(spoilt, response);
+}
+
+function isEventStream({ headers }: Response): boolean {
+  return headers.get("content-type") === "text/event-stream";
+}
+
+function htmlPage(status: number): Response {
+  const page = "<!doctype html><title>Bad gateway</title><h1>Something in between answered</h1>\n";
+  return new Response(page, { status, headers: { "content-type": "text/html; charset=utf-8" } });
+}
+
+const message = "The emulator was asked for this error.";
+
+const gatewayTypes: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  402: "insufficient_funds",
+  403: "forbidden",
+  404: "not_found",
+  424: "failed_dependency",
+  429: "rate_limit_exceeded",
+};
+
+/** Returns a response with the given status, in the error shape of the path's side. */
+function statusResponse(
+  { status, retryAfter }: Extract<BreakingFault, { kind: "status" }>,
+  path: string,
+): Response {
+  // The one status from 300 up with which a Response cannot be made with a body.
+  const shown = status === 304 ? 400 : status;
+  const { headers, body } = isVendorPath(path) ? vendorError(shown) : gatewayError(shown);
+  if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
+  return new Response(status === 304 ? null : body, { status, headers });
+}
+
+function vendorError(status: number): Response {
+  const response = new VendorError(status, message).toResponse();
+  response.headers.set("x-typesafe-request-id", "req_ASKEDFORBYTHEEMULATOR");
+  return response;
+}
+
+function gatewayError(status: number): Response {
+  const type = gatewayTypes[status] ?? "internal_server_error";
+  return new GatewayError(message, { status, type }).toResponse();
 }

@@ -1,9 +1,10 @@
-import type { JudgedAnswer, Judgement } from "../answers/judgement.ts";
-import { basisHeader, localProvider, standInFor } from "../basis.ts";
-import type { EmulatorContext } from "../emulator-context.ts";
+import type { Judgement } from "../answers/judgement.ts";
+import { basisHeader, localProvider, standInFor } from "../answers/judgement.ts";
+import { type Call, type EmulatorContext, readJson } from "../call.ts";
+import { providerOf } from "../catalog.ts";
 import { mapRecord } from "../json.ts";
-import { isOverTokenLimits } from "../questions/tokens.ts";
-import { type Call, readJson } from "../call.ts";
+import { isOverTokenLimits } from "../questions/evaluation-input.ts";
+import { kindOf } from "../questions/kinds/kinds.ts";
 import { admitCall, checkGatewayCall, readAttribution, settleCall } from "./gateway-call.ts";
 import { invalidRequest } from "./gateway-error.ts";
 import { type EvaluationWire, parseGatewayInput } from "./gateway-input.ts";
@@ -15,7 +16,12 @@ export async function evaluationRoute(
   context: EmulatorContext,
 ): Promise<Response> {
   const startTime = context.clock();
-  const endpoint = { ...headersOf(wire), modelType: "evaluation" } as const;
+  const specificationHeader = `ai-${wire}-specification-version`;
+  const endpoint = {
+    specificationHeader,
+    modelHeader: "ai-model-id",
+    modelType: "evaluation",
+  } as const;
   const admitted = checkGatewayCall(call, endpoint, context);
   const asked = await readJson(call);
   const input = parseGatewayInput(asked, wire);
@@ -24,7 +30,7 @@ export async function evaluationRoute(
   const judgement = context.answer(input);
   const standIn = standInFor(judgement.basis);
   const canonicalSlug = standIn ?? admitted.model.id;
-  const provider = standIn === null ? admitted.model.provider : localProvider;
+  const provider = standIn === null ? providerOf(admitted.model) : localProvider;
   const answeredBy = { canonicalSlug, provider, isStreamed: false, startTime };
   const answered = { ...judgement.usage, ...answeredBy, attribution: readAttribution(asked) };
   const body = evaluationBody(judgement, settleCall(admitted, answered, context));
@@ -33,38 +39,24 @@ export async function evaluationRoute(
   });
 }
 
-function headersOf(wire: EvaluationWire) {
-  return { specificationHeader: `ai-${wire}-specification-version`, modelHeader: "ai-model-id" };
-}
-
 const vendor = "typesafe";
 
 /** Returns the body of an answered evaluation in the gateway's form (contract section 2.3). */
 function evaluationBody({ answers, usage, decimals }: Judgement, gatewayMetadata: object) {
   return {
-    answers: mapRecord(answers, toGatewayAnswer),
+    answers: mapRecord(answers, (answer) => kindOf(answer).toGateway(answer)),
     rounding: { probabilityDecimals: decimals, scoreDecimals: decimals },
     usage,
     warnings: [],
-    providerMetadata: {
-      ...confidenceBlock(answers),
-      gateway: gatewayMetadata,
-    },
+    providerMetadata: { ...confidenceBlock(answers), gateway: gatewayMetadata },
   };
 }
 
-function toGatewayAnswer(answer: JudgedAnswer) {
-  if (answer.type === "boolean") return answer;
-  const { confidence: _moved, ...rest } = answer;
-  return rest;
-}
-
-/** The vendor's block of metadata; none where answers that should have a confidence have none. */
+/** Returns the vendor's metadata; nothing if distributions are answered without a confidence. */
 function confidenceBlock(answers: Judgement["answers"]) {
-  const due = Object.entries(answers).flatMap(([id, answer]) =>
-    answer.type === "boolean" ? [] : [[id, answer.confidence] as const],
-  );
-  const given = due.filter(([, confidence]) => confidence !== null);
+  const due = Object.entries(answers).filter(([, answer]) => kindOf(answer).isDistribution);
+  const given = due.filter(([, { confidence }]) => confidence !== null);
   if (due.length > 0 && given.length === 0) return {};
-  return { [vendor]: { confidence: Object.fromEntries(given) } };
+  const confidence = Object.fromEntries(given.map(([id, answer]) => [id, answer.confidence]));
+  return { [vendor]: { confidence } };
 }

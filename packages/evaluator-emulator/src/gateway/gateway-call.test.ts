@@ -1,14 +1,11 @@
 import { expect, test } from "vitest";
-import { createAccount, freeTierBurst } from "../accounts.ts";
-import { findModel } from "../catalog/models.ts";
 import { createEmulator } from "../create-emulator.ts";
-import type { EmulatorContext } from "../emulator-context.ts";
 import { evaluationHeaders, post, postEvaluation } from "../testing/requests.ts";
-import { admitCall } from "./gateway-call.ts";
 
+const freeTierBurst = 3;
 const freeTier = () => createEmulator({ tier: "free", exchanges: [], clock: () => 0 });
 
-test("after a short burst evaluations are rate limited, and the routing block says so", async () => {
+test("after a short burst evaluations are rate limited, with a routing block without attempts", async () => {
   const emulator = freeTier();
   for (let call = 0; call < freeTierBurst; call += 1) {
     expect((await postEvaluation(emulator)).status).toBe(200);
@@ -59,12 +56,9 @@ test.each([
   });
 });
 
-test("an account without credits is rejected with a 402", () => {
-  const model = findModel("typesafe-ai/jev");
-  if (model === null) throw new Error("The price list has no evaluation model.");
-  const account = { ...createAccount({ tier: "paid" }), balance: 0 };
-  const context = { clock: () => 0 } as EmulatorContext;
-  expect(() => admitCall({ account, model }, context)).toThrow(
-    expect.objectContaining({ details: { status: 402, type: "insufficient_funds" } }),
-  );
+test("an account without credits is rejected with a 402", async () => {
+  const keys = [{ key: "local-key", balanceUsd: 0 }];
+  const { status, json } = await postEvaluation(createEmulator({ keys, exchanges: [] }));
+  expect(status).toBe(402);
+  expect(json).toEqual({ error: expect.objectContaining({ type: "insufficient_funds" }) });
 });

@@ -1,29 +1,25 @@
 import { z } from "zod";
+import type { Account } from "../accounts.ts";
 import {
-  type Account,
-  chargeAccount,
-  type FreeTierProblem,
-  meetFreeTierWall,
-} from "../accounts.ts";
-import { type CatalogModel, findModel } from "../catalog/models.ts";
-import { type CallTokens, costOfCall, toDollarString } from "../catalog/price.ts";
-import type { EmulatorContext } from "../emulator-context.ts";
-import { answeredRouting, rejectedRouting } from "../generations.ts";
-import type { Attribution } from "../spend-report.ts";
-import { bearerKey, type Call } from "../call.ts";
-import { GatewayError, type GatewayErrorDetails, invalidRequest } from "./gateway-error.ts";
+  type CatalogModel,
+  costOfCall,
+  findModel,
+  providerOf,
+  toDollarString,
+} from "../catalog.ts";
+import { bearerKey, type Call, type EmulatorContext } from "../call.ts";
+import { GatewayError, invalidRequest } from "./gateway-error.ts";
 
 const protocolVersion = "0.0.1";
 const specificationVersion = "4";
 
-/** What one model endpoint asks of its headers. */
+/** The headers that a model endpoint requires. */
 interface GatewayEndpoint {
   readonly specificationHeader: string;
   readonly modelHeader: string;
   readonly modelType: CatalogModel["type"];
 }
 
-/** A call whose headers are right. */
 type GatewayCall = ReturnType<typeof checkGatewayCall>;
 
 /**
@@ -42,11 +38,7 @@ export function checkGatewayCall(call: Call, endpoint: GatewayEndpoint, context:
   return { account, model: requireModel(call, endpoint) };
 }
 
-/**
- * Returns the account of the caller's key.
- *
- * @throws {GatewayError} 401 when the key is missing or not accepted.
- */
+/** Returns the account of the caller's key. @throws {GatewayError} 401 if it is missing or not accepted. */
 export function requireAccount(call: Call, { accounts }: EmulatorContext): Account {
   const key = bearerKey(call);
   const account = key === null ? null : accounts.find(key);
@@ -92,26 +84,26 @@ const freeTierErrors = {
       "Free tier requests on this model are rate-limited. Upgrade to paid credits to remove the limit.",
     details: { status: 429, type: "rate_limit_exceeded" },
   },
-} satisfies Record<FreeTierProblem, { message: string; details: GatewayErrorDetails }>;
+} as const;
 
 /**
- * Lets a call through to its model, or not (contract sections 3 and 7).
+ * Checks credits and tier before a call (contract sections 3 and 7).
  *
- * @throws {GatewayError} 402 without credits, 403 or 429 at the free tier's wall.
+ * @throws {GatewayError} 402 without credits, 403 or 429 for the limits of the free tier.
  */
 export function admitCall({ account, model }: GatewayCall, context: EmulatorContext): void {
   if (account.balance <= 0) {
     const details = { status: 402, type: "insufficient_funds" };
     throw new GatewayError("The account has no credits left.", details);
   }
-  const problem = meetFreeTierWall(account, model, context.clock());
-  if (problem === null) return;
-  const { message, details } = freeTierErrors[problem];
-  const route = { modelId: model.id, canonicalSlug: model.id, provider: model.provider };
+  const rejection = account.rejectionOf(model, context.clock());
+  if (rejection === null) return;
+  const { message, details } = freeTierErrors[rejection];
+  const routed = routing({ model, canonicalSlug: model.id, provider: providerOf(model) }, []);
   throw new GatewayError(message, {
     ...details,
     generationId: `gen_${context.nextId()}`,
-    providerMetadata: { gateway: { routing: rejectedRouting(route) } },
+    providerMetadata: { gateway: { routing: routed } },
   });
 }
 
@@ -121,55 +113,73 @@ const attributionSchema = z.object({
   }),
 });
 
-/** Returns whom a body's `providerOptions.gateway` counts its call under; nobody where it is silent. */
-export function readAttribution(body: unknown): Attribution {
+/** Returns the user and tags of a body's `providerOptions.gateway`, for the spend report. */
+export function readAttribution(body: unknown) {
   const { data } = attributionSchema.safeParse(body);
   return data?.providerOptions.gateway ?? { user: "", tags: [] };
 }
 
-/** An answered call that is not yet paid for. */
-interface AnsweredCall extends CallTokens {
-  /** What answered. */
+/** An answered call before it is charged. */
+interface AnsweredCall {
+  /** The model that answered. */
   readonly canonicalSlug: string;
   readonly provider: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
   readonly isStreamed: boolean;
-  readonly attribution: Attribution;
+  readonly attribution: ReturnType<typeof readAttribution>;
   /** Epoch milliseconds. */
   readonly startTime: number;
 }
 
 /**
- * Charges an answered call, notes it for `GET /v1/generation`, and returns the gateway's block of
- * provider metadata (contract section 2.5). The price is in `marketCost`; `cost` is `0`, as
- * observed.
+ * Charges an answered call, adds it to the ledger, and returns the gateway's provider metadata
+ * (contract section 2.5). The price is in `marketCost`; `cost` is `0`, as observed.
  */
 export function settleCall(
   { account, model }: GatewayCall,
-  answered: AnsweredCall,
+  { canonicalSlug, ...answered }: AnsweredCall,
   context: EmulatorContext,
 ) {
-  const { canonicalSlug, provider, startTime } = answered;
+  const { provider, startTime } = answered;
   const endTime = context.clock();
   const marketCost = costOfCall(model, answered);
   const id = `gen_${context.nextId()}`;
-  chargeAccount(account, marketCost);
-  context.generations.add({ ...answered, id, model: model.id, marketCost, endTime });
-  context.spending.add({
-    account: account.number,
-    model: model.id,
-    provider,
-    marketCost,
-    startTime,
-    attribution: answered.attribution,
-    inputTokens: answered.inputTokens,
-    outputTokens: answered.outputTokens,
-  });
+  account.charge(marketCost);
+  const call = { ...answered, id, account: account.number, model: model.id, marketCost, endTime };
+  context.ledger.add(call);
+  const outcome = { success: true, startTime, endTime, statusCode: 200 };
+  const attempt = { provider, credentialType: "system", ...outcome };
+  const routed = routing({ model, canonicalSlug, provider }, [attempt]);
   return {
-    routing: answeredRouting({ modelId: model.id, canonicalSlug, provider, startTime, endTime }),
+    routing: { ...routed, finalProvider: provider },
     cost: "0",
     marketCost: toDollarString(marketCost),
     surchargeCost: "0",
     gatewayCost: "0",
     generationId: id,
+  };
+}
+
+/** Returns the routing block of a call; without attempts it was rejected before any provider. */
+function routing(
+  {
+    model,
+    canonicalSlug,
+    provider,
+  }: { model: CatalogModel; canonicalSlug: string; provider: string },
+  providerAttempts: readonly object[],
+) {
+  const providerAttemptCount = providerAttempts.length;
+  const success = providerAttemptCount > 0;
+  return {
+    originalModelId: model.id,
+    resolvedProvider: provider,
+    fallbacksAvailable: [],
+    planningReasoning: "The local emulator answers by itself; no provider is called.",
+    canonicalSlug,
+    modelAttemptCount: 1,
+    modelAttempts: [{ canonicalSlug, success, providerAttemptCount, providerAttempts }],
+    totalProviderAttemptCount: providerAttemptCount,
   };
 }

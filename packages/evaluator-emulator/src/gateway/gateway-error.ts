@@ -1,5 +1,4 @@
-/** What a gateway error says beyond its message (field facts). */
-export interface GatewayErrorDetails {
+interface GatewayErrorDetails {
   readonly status: number;
   readonly type: string;
   readonly param?: unknown;
@@ -8,7 +7,7 @@ export interface GatewayErrorDetails {
   readonly generationId?: string;
 }
 
-/** An HTTP error in the gateway's own words. */
+/** An HTTP error in the gateway's own shape (field facts). */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly details: GatewayErrorDetails;
@@ -18,14 +17,13 @@ export class GatewayError extends Error {
     this.details = details;
   }
 
-  /** Returns the response in the gateway's error shape. */
   toResponse(): Response {
     const { status, type, param, ...rest } = this.details;
     return Response.json({ error: { message: this.message, type, param }, ...rest }, { status });
   }
 }
 
-/** Returns a 400: something in the request is missing or malformed. */
+/** Returns a 400: a part of the request is missing or malformed. */
 export function invalidRequest(message: string): GatewayError {
   return new GatewayError(message, { status: 400, type: "invalid_request_error" });
 }

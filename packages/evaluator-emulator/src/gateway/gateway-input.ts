@@ -2,7 +2,8 @@ import { z } from "zod";
 import { isJsonRecord } from "../json.ts";
 import { type Content, contentSchema, joinContents } from "../questions/content.ts";
 import { imageSchema } from "../questions/images.ts";
-import { type EvaluationInput, questionsSchema } from "../questions/question.ts";
+import type { EvaluationInput } from "../questions/evaluation-input.ts";
+import { questionsSchema } from "../questions/kinds/kinds.ts";
 import { invalidRequest } from "./gateway-error.ts";
 
 /** A file as the gateway's own client sends it: its bytes, never an address. */
@@ -28,7 +29,7 @@ const statePartSchema = z.discriminatedUnion(
   { error: "expected a text, json or file part" },
 );
 
-const questions = questionsSchema("boolean");
+const questions = questionsSchema("gateway");
 const stateBodySchema = z.object({ state: contentSchema, questions });
 const partsBodySchema = z.object({ stateParts: z.array(statePartSchema).min(1), questions });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { models } from "../catalog/models.ts";
+import { models } from "../catalog.ts";
 import { createEmulator } from "../create-emulator.ts";
 import { evaluationHeaders, postEvaluation, spamQuestion } from "../testing/requests.ts";
 

@@ -1,13 +1,21 @@
 import { Hono } from "hono";
-import { type Call, type CallEnvironment, UnreadableBody } from "../call.ts";
-import { endpointEntry, modelEntry, providerEntry } from "../catalog/model-entry.ts";
-import { findModel, models } from "../catalog/models.ts";
-import { toDollarString } from "../catalog/price.ts";
-import type { EmulatorContext } from "../emulator-context.ts";
-import { generationEntry } from "../generations.ts";
+import {
+  type CatalogModel,
+  findModel,
+  models,
+  pricePerToken,
+  providerOf,
+  toDollarString,
+} from "../catalog.ts";
+import {
+  type Call,
+  type CallEnvironment,
+  defectMessage,
+  type EmulatorContext,
+  RequestError,
+} from "../call.ts";
 import { evaluationRoute } from "./evaluation-route.ts";
 import { modelNotFound, requireAccount } from "./gateway-call.ts";
-import { readSpendQuery } from "../spend-report.ts";
 import { GatewayError, invalidRequest } from "./gateway-error.ts";
 import { languageRoute } from "./language-route.ts";
 
@@ -23,42 +31,34 @@ export function gatewayRoutes(context: EmulatorContext): Hono<CallEnvironment> {
   );
   app.get("/v1/models/:creator/:model/endpoints", (call) => {
     const { creator, model } = call.req.param();
-    return endpointsOf(`${creator}/${model}`);
+    const id = `${creator}/${model}`;
+    const found = findModel(id);
+    if (found === null) throw modelNotFound(id);
+    return Response.json({ data: endpointEntry(found) });
   });
-  app.get("/v1/credits", (call) => credits(call, context));
-  app.get("/v1/generation", (call) => generation(call, context));
+  app.get("/v1/credits", (call) => {
+    const { balance, totalUsed } = requireAccount(call, context);
+    const total_used = toDollarString(totalUsed);
+    return Response.json({ balance: toDollarString(balance), total_used });
+  });
+  app.get("/v1/generation", (call) => {
+    requireAccount(call, context);
+    const data = context.ledger.generation(call.req.query("id") ?? "");
+    if (data === null) throw notFound("The gateway knows no such generation.");
+    return Response.json({ data });
+  });
   app.get("/v1/report", (call) => spendReport(call, context));
   app.all("*", () => notFound("The gateway has no such address.").toResponse());
   app.onError((error) => toGatewayError(error).toResponse());
   return app;
 }
 
-function endpointsOf(id: string): Response {
-  const model = findModel(id);
-  if (model === null) throw modelNotFound(id);
-  return Response.json({ data: endpointEntry(model) });
-}
-
-function credits(call: Call, context: EmulatorContext): Response {
-  const { balance, totalUsed } = requireAccount(call, context);
-  return Response.json({
-    balance: toDollarString(balance),
-    total_used: toDollarString(totalUsed),
-  });
-}
-
-function generation(call: Call, context: EmulatorContext): Response {
-  requireAccount(call, context);
-  const found = context.generations.find(call.req.query("id") ?? "");
-  if (found === null) throw notFound("The gateway knows no such generation.");
-  return Response.json({ data: generationEntry(found) });
-}
-
 function spendReport(call: Call, context: EmulatorContext): Response {
   const { number } = requireAccount(call, context);
   try {
-    const query = readSpendQuery((name) => call.req.query(name));
-    return Response.json({ results: context.spending.report(number, query) });
+    return Response.json({
+      results: context.ledger.report(number, (name) => call.req.query(name)),
+    });
   } catch (error) {
     throw error instanceof RangeError ? invalidRequest(`Invalid request: ${error.message}`) : error;
   }
@@ -66,14 +66,79 @@ function spendReport(call: Call, context: EmulatorContext): Response {
 
 function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  if (error instanceof UnreadableBody) {
-    const details = { status: error.status, type: "invalid_request_error" };
-    return new GatewayError(error.message, details);
+  if (error instanceof RequestError) {
+    const { message, status } = error;
+    return new GatewayError(message, { status, type: "invalid_request_error" });
   }
-  const details = { status: 500, type: "internal_server_error" };
-  return new GatewayError("The emulator failed; this is a defect of the emulator.", details);
+  return new GatewayError(defectMessage, { status: 500, type: "internal_server_error" });
 }
 
 function notFound(message: string): GatewayError {
   return new GatewayError(message, { status: 404, type: "not_found" });
 }
+
+// The emulator knows no release dates; every entry has the date of its list.
+const listedAt = Date.UTC(2026, 10, 1) / 1000;
+
+/** Returns a model as `GET /v1/models` lists it, prices in US dollars per token (field fact). */
+function modelEntry(model: CatalogModel) {
+  return {
+    id: model.id,
+    object: "model",
+    created: listedAt,
+    owned_by: providerOf(model),
+    name: model.name,
+    description: model.description,
+    type: model.type,
+    modalities: { input: ["text"], output: ["text"] },
+    context_window: model.contextWindow,
+    max_tokens: model.maxTokens,
+    pricing: tokenPrices(model),
+    // Contract section 1.10 gives it for the evaluation model only.
+    ...(model.type === "evaluation" && dataHandling),
+  };
+}
+
+/** Returns a model with its endpoints, as `GET /v1/models/{creator}/{model}/endpoints` shows it. */
+function endpointEntry(model: CatalogModel) {
+  const { input, output } = tokenPrices(model);
+  return {
+    id: model.id,
+    name: model.name,
+    created: listedAt,
+    description: model.description,
+    endpoints: [
+      {
+        provider_name: providerOf(model),
+        context_length: model.contextWindow,
+        pricing: { prompt: input, completion: output },
+        supported_parameters: [],
+        ...(model.type === "evaluation" ? dataHandling : noPromise),
+        supports_implicit_caching: false,
+      },
+    ],
+  };
+}
+
+/** Returns a model as the gateway provider of the `ai` package reads it from `GET /v4/ai/config`. */
+function providerEntry(model: CatalogModel) {
+  return {
+    id: model.id,
+    name: model.name,
+    description: model.description,
+    pricing: tokenPrices(model),
+    specification: { specificationVersion: "v4", provider: "gateway", modelId: model.id },
+    modelType: model.type,
+  };
+}
+
+function tokenPrices(model: CatalogModel) {
+  return {
+    input: toDollarString(pricePerToken(model.inputPerMillion)),
+    output: toDollarString(pricePerToken(model.outputPerMillion)),
+  };
+}
+
+const dataHandling = { zdr: "all", no_training: "all" };
+// Every endpoint has these fields (contract section 4.3); the values of text models are unverified.
+const noPromise = { zdr: "none", no_training: "none" };

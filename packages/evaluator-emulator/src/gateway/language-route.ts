@@ -1,12 +1,11 @@
 import { z } from "zod";
-import { basisHeader, echoModel, localProvider } from "../basis.ts";
-import type { EmulatorContext } from "../emulator-context.ts";
-import { type Call, readJson } from "../call.ts";
+import { basisHeader, echoModel, localProvider } from "../answers/judgement.ts";
+import { type Call, type EmulatorContext, readJson } from "../call.ts";
 import { isJsonRecord } from "../json.ts";
 import { admitCall, checkGatewayCall, readAttribution, settleCall } from "./gateway-call.ts";
 import { invalidRequest } from "./gateway-error.ts";
-import type { ReplyShape } from "./shaped-reply.ts";
-import { composeReply, eventStream, replyParts, wholeReply } from "./text-reply.ts";
+import type { PlayedCall, ReplyShape } from "./shaped-reply.ts";
+import { argumentPieces, composeReply, eventStream, type Reply, wordsOf } from "./text-reply.ts";
 
 const toolSchema = z.object({
   type: z.literal("function"),
@@ -25,7 +24,7 @@ const shapeSchema = z.object({
     .optional(),
 });
 
-/** Reads what is asked for beside text (language model specification v4). */
+/** Reads the wanted tools and JSON (language model specification v4). */
 function readShape(body: unknown): ReplyShape {
   const { data } = shapeSchema.safeParse(body);
   const { tools = [], toolChoice, responseFormat, providerOptions } = data ?? {};
@@ -33,7 +32,7 @@ function readShape(body: unknown): ReplyShape {
   return {
     tools: tools.flatMap((tool) => {
       const { data: read } = toolSchema.safeParse(tool);
-      if (read === undefined) return []; // a tool of a provider's own
+      if (read === undefined) return []; // a tool that the provider runs
       return [{ name: read.name, description: read.description, schema: read.inputSchema }];
     }),
     toolChoice:
@@ -53,9 +52,7 @@ const endpoint = {
   modelType: "language",
 } as const;
 
-/**
- * Answers one text request, whole or streamed as `ai-language-model-streaming` asks (field fact).
- */
+/** Answers one text request, streamed if `ai-language-model-streaming` is `true` (field fact). */
 export async function languageRoute(call: Call, context: EmulatorContext): Promise<Response> {
   const startTime = context.clock();
   const admitted = checkGatewayCall(call, endpoint, context);
@@ -84,4 +81,69 @@ function readStreaming({ req }: Call): boolean {
   const streaming = req.header("ai-language-model-streaming");
   if (streaming === "true" || streaming === "false") return streaming === "true";
   throw invalidRequest("The header ai-language-model-streaming must be true or false.");
+}
+
+interface ReplyMetadata {
+  readonly id: string;
+  readonly modelId: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+}
+
+/** Returns the body of a whole reply (language model specification v4). */
+function wholeReply(reply: Reply, response: ReplyMetadata, gatewayMetadata: object) {
+  const calls = reply.calls.map(toToolCall);
+  return {
+    content: calls.length > 0 ? calls : [{ type: "text", text: reply.text }],
+    ...replyEnd(reply, gatewayMetadata),
+    response,
+    warnings: [],
+  };
+}
+
+function toToolCall({ id: toolCallId, name: toolName, input }: PlayedCall) {
+  return { type: "tool-call", toolCallId, toolName, input };
+}
+
+/** Returns the stream parts of a reply, word by word (language model specification v4). */
+function replyParts(reply: Reply, metadata: ReplyMetadata, gatewayMetadata: object) {
+  const id = "0";
+  return [
+    { type: "stream-start", warnings: [] },
+    { type: "response-metadata", ...metadata },
+    ...(reply.calls.length > 0 ? reply.calls.flatMap(callParts) : textParts(reply, id)),
+    { type: "finish", ...replyEnd(reply, gatewayMetadata) },
+  ];
+}
+
+function textParts(reply: Reply, id: string): readonly object[] {
+  return [
+    { type: "text-start", id },
+    ...wordsOf(reply).map((delta) => ({ type: "text-delta", id, delta })),
+    { type: "text-end", id },
+  ];
+}
+
+function callParts(call: PlayedCall): readonly object[] {
+  const { id, name: toolName } = call;
+  return [
+    { type: "tool-input-start", id, toolName },
+    ...argumentPieces(call).map((delta) => ({ type: "tool-input-delta", id, delta })),
+    { type: "tool-input-end", id },
+    toToolCall(call),
+  ];
+}
+
+function replyEnd({ calls, inputTokens, outputTokens }: Reply, gatewayMetadata: object) {
+  const isCalling = calls.length > 0;
+  return {
+    finishReason: isCalling
+      ? { unified: "tool-calls", raw: "tool_calls" }
+      : { unified: "stop", raw: "stop" },
+    usage: {
+      inputTokens: { total: inputTokens, noCache: inputTokens, cacheRead: 0, cacheWrite: 0 },
+      outputTokens: { total: outputTokens, text: outputTokens, reasoning: 0 },
+    },
+    providerMetadata: { gateway: gatewayMetadata },
+  };
 }

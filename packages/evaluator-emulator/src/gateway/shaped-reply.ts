@@ -9,18 +9,17 @@ interface OfferedTool {
   readonly schema: unknown;
 }
 
-/** What a caller asks for beside text, whichever wire it came by. */
+/** The tools and JSON that a caller wants, the same for each wire. */
 export interface ReplyShape {
   readonly tools: readonly OfferedTool[];
-  /** Whether a tool may or must be called, or which one. */
   readonly toolChoice: "none" | "auto" | "required" | { readonly name: string };
   /** Whether several may be called at once. */
   readonly isParallel: boolean;
-  /** The schema of the JSON that is wanted instead of text; `{}` for any. */
+  /** The schema of the wanted JSON, `{}` for any; null for text. */
   readonly json: Readonly<Record<string, unknown>> | null;
 }
 
-/** A call of one of the caller's tools, as a model would write it. */
+/** A call of one of the caller's tools. */
 export interface PlayedCall {
   readonly id: string;
   readonly name: string;
@@ -32,9 +31,8 @@ export interface PlayedCall {
 const mostCalls = 8;
 
 /**
- * Returns the calls that a message's words speak for: tools whose names share a word with it, else
- * the one whose description shares the most. With one tool and several names in the message, there
- * is a call for each name.
+ * Returns calls of the tools whose names share a word with the message, else of the one whose
+ * description shares the most. One tool is called once for each name in the message.
  */
 export function chooseCalls(
   message: string,
@@ -61,9 +59,9 @@ function chooseTools(
 ): readonly OfferedTool[] {
   if (choice === "none") return [];
   if (typeof choice === "object") return tools.filter(({ name }) => name === choice.name);
-  const said = new Set(textWords(message).filter((word) => !stopWords.has(word)));
+  const words = new Set(textWords(message).filter((word) => !stopWords.has(word)));
   const shared = (text: string) =>
-    new Set(textWords(text.replaceAll("_", " ")).filter((word) => said.has(word))).size;
+    new Set(textWords(text.replaceAll("_", " ")).filter((word) => words.has(word))).size;
   const named = tools.filter(({ name }) => shared(name) > 0);
   if (named.length > 0) return named;
   const [best] = tools.toSorted(
@@ -73,7 +71,7 @@ function chooseTools(
   return isFit ? [best] : [];
 }
 
-/** Returns what a message quotes, else the names in it: words with a capital letter, but the first. */
+/** Returns the quoted texts of a message, else its names: capitalized words except the first. */
 export function valuesIn(message: string): string[] {
   const quoted = [...message.matchAll(/"([^"]{1,200})"/g)].map(([, text = ""]) => text);
   if (quoted.length > 0) return quoted.slice(0, mostCalls);
@@ -81,10 +79,9 @@ export function valuesIn(message: string): string[] {
   return [...new Set(names)].slice(0, mostCalls);
 }
 
-/** What a schema's values are made of. */
 interface Material {
   readonly message: string;
-  /** What texts are filled with, in order. */
+  /** Values for texts, in order. */
   readonly hints: readonly string[];
 }
 
@@ -93,10 +90,7 @@ const deepest = 12;
 const mostValues = 10_000;
 const longestText = 200;
 
-/**
- * Returns a value that fits a JSON schema, made of the message: a named option where the message
- * names one, its numbers, its names. Whoever reads it must not take it for a model's.
- */
+/** Returns a value that fits a JSON schema, made of options, numbers and names in the message. */
 export function fillSchema(schema: unknown, material: Material): unknown {
   return new SchemaFiller(schema, material).fill(schema, 0);
 }
@@ -105,7 +99,7 @@ class SchemaFiller {
   readonly #schema: unknown;
   readonly #hints: string[];
   readonly #numbers: number[];
-  readonly #said: string;
+  readonly #message: string;
   readonly #text: string;
   #values = 0;
 
@@ -114,7 +108,7 @@ class SchemaFiller {
     this.#hints = [...hints];
     const numbers = message.slice(0, 2000).match(/-?\d{1,15}(?:\.\d{1,6})?/g) ?? [];
     this.#numbers = numbers.map(Number);
-    this.#said = message.toLowerCase();
+    this.#message = message.toLowerCase();
     this.#text = message.trim().slice(0, longestText);
   }
 
@@ -123,31 +117,26 @@ class SchemaFiller {
     if (!isJsonRecord(part) || depth > deepest || this.#values > mostValues) return null;
     const own = this.#resolve(part);
     if (Object.hasOwn(own, "const")) return own["const"];
-    if (Array.isArray(own["enum"])) return nameOf(own["enum"], this.#said);
+    if (Array.isArray(own["enum"])) return nameOf(own["enum"], this.#message);
     const branches: unknown = own["anyOf"] ?? own["oneOf"] ?? own["allOf"];
     if (Array.isArray(branches)) return this.fill(branches.find(isNotNull) ?? null, depth + 1);
     return this.#fillType(own, depth);
   }
 
   #fillType(own: Record<string, unknown>, depth: number): unknown {
-    switch (typeOf(own)) {
-      case "object":
-        return this.#fillObject(own, depth);
-      case "array": {
+    const fillers: Readonly<Record<string, () => unknown>> = {
+      object: () => this.#fillObject(own, depth),
+      array: () => {
         const count = Math.min(Number(own["minItems"] ?? 1) || 0, mostCalls);
         return Array.from({ length: count }, () => this.fill(own["items"], depth + 1));
-      }
-      case "string":
-        return textFor(own, this.#hints.shift() ?? this.#text);
-      case "integer":
-        return Math.round(within(own, this.#numbers.shift() ?? 0));
-      case "number":
-        return within(own, this.#numbers.shift() ?? 0);
-      case "boolean":
-        return !/\b(?:no|not|never|without)\b/.test(this.#said);
-      default:
-        return null;
-    }
+      },
+      string: () => textFor(own, this.#hints.shift() ?? this.#text),
+      integer: () => Math.round(within(own, this.#numbers.shift() ?? 0)),
+      number: () => within(own, this.#numbers.shift() ?? 0),
+      boolean: () => !/\b(?:no|not|never|without)\b/.test(this.#message),
+    };
+    const type = String(typeOf(own));
+    return Object.hasOwn(fillers, type) ? fillers[type]?.() : null;
   }
 
   #fillObject({ properties, required }: Record<string, unknown>, depth: number) {
@@ -161,7 +150,7 @@ class SchemaFiller {
     );
   }
 
-  /** Follows a reference inside the schema; any other is taken for no limit. */
+  /** Follows a reference inside the schema; any other reference allows any value. */
   #resolve(part: Record<string, unknown>): Record<string, unknown> {
     const path = typeof part["$ref"] === "string" ? part["$ref"] : null;
     if (path === null) return part;
@@ -178,9 +167,10 @@ function isNotNull(part: unknown): boolean {
 }
 
 /** The option that the message names, else the first. */
-function nameOf(options: readonly unknown[], said: string): unknown {
+function nameOf(options: readonly unknown[], message: string): unknown {
   const named = options.find(
-    (option) => typeof option === "string" && option !== "" && said.includes(option.toLowerCase()),
+    (option) =>
+      typeof option === "string" && option !== "" && message.includes(option.toLowerCase()),
   );
   return named ?? options[0];
 }
@@ -190,7 +180,7 @@ function typeOf({ type, properties }: Record<string, unknown>): unknown {
   return first ?? (properties === undefined ? "string" : "object");
 }
 
-const dateOfFormat: Readonly<Record<string, string>> = {
+const textOfFormat: Readonly<Record<string, string>> = {
   date: "2026-01-01",
   "date-time": "2026-01-01T00:00:00Z",
   time: "00:00:00Z",
@@ -199,7 +189,7 @@ const dateOfFormat: Readonly<Record<string, string>> = {
 };
 
 function textFor({ format, maxLength }: Record<string, unknown>, text: string): string {
-  const made = typeof format === "string" ? dateOfFormat[format] : undefined;
+  const made = typeof format === "string" ? textOfFormat[format] : undefined;
   return made ?? text.slice(0, typeof maxLength === "number" ? maxLength : longestText);
 }
 
@@ -207,9 +197,4 @@ function within({ minimum, maximum }: Record<string, unknown>, value: number): n
   const least = typeof minimum === "number" ? minimum : Number.NEGATIVE_INFINITY;
   const most = typeof maximum === "number" ? maximum : Number.POSITIVE_INFINITY;
   return Math.min(Math.max(value, least), most);
-}
-
-/** Returns the pieces that a call's arguments are streamed in. */
-export function argumentPieces(input: string): readonly string[] {
-  return input.match(/[\s\S]{1,8}/gu) ?? [];
 }

@@ -1,14 +1,20 @@
 import { expect, test } from "vitest";
-import { promptText, replyText } from "./text-reply.ts";
+import { composeReply } from "./text-reply.ts";
 
-test("says where it comes from and repeats the question", () => {
-  expect(replyText("  Why? ")).toBe(
+function replyTo(prompt: unknown) {
+  const shape = { tools: [], toolChoice: "auto", isParallel: true, json: null } as const;
+  return composeReply({ prompt, shape, nextId: () => "1" });
+}
+
+test("names its origin and repeats the question", () => {
+  expect(replyTo([{ role: "user", content: "  Why? " }])?.text).toBe(
     'This reply comes from the local emulator, not from a language model. You asked: "Why?"',
   );
 });
 
 test("shortens a long question, never inside a character", () => {
-  expect(replyText("🙂".repeat(300))).toContain(`"${"🙂".repeat(200)}…"`);
+  const { text } = replyTo([{ role: "user", content: "🙂".repeat(300) }]) ?? {};
+  expect(text).toContain(`"${"🙂".repeat(200)}…"`);
 });
 
 test("the question is the last user message, its text parts only", () => {
@@ -24,13 +30,13 @@ test("the question is the last user message, its text parts only", () => {
       ],
     },
   ];
-  expect(promptText(prompt)).toEqual({
-    lastUserText: "second",
-    toolText: null,
-    allText: "Be brief.\nfirst\nreply\nsecond",
+  expect(replyTo(prompt)).toMatchObject({
+    text: expect.stringMatching(/You asked: "second"$/),
+    // All text of the prompt, four bytes each.
+    inputTokens: Math.ceil("Be brief.\nfirst\nreply\nsecond".length / 4),
   });
 });
 
 test.each([[undefined], ["text"], [[]], [[{ role: 1 }]]])("%j is no prompt", (prompt) => {
-  expect(promptText(prompt)).toBeNull();
+  expect(replyTo(prompt)).toBeNull();
 });

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { isJsonRecord } from "../json.ts";
-import { estimateTextTokens } from "../questions/tokens.ts";
+import { estimateTextTokens } from "../questions/evaluation-input.ts";
 import {
-  argumentPieces,
   chooseCalls,
   fillSchema,
   type PlayedCall,
@@ -10,18 +9,16 @@ import {
   valuesIn,
 } from "./shaped-reply.ts";
 
-/** A reply, before it is sent whole or in parts. */
-interface Reply {
-  /** Empty where tools are called. */
+/** A reply before it is sent whole or in parts. */
+export interface Reply {
+  /** Empty if tools are called. */
   readonly text: string;
   readonly calls: readonly PlayedCall[];
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** The words of the message, or nothing but what was asked. */
   readonly basis: "lexical" | "none";
 }
 
-/** What a reply is made with. */
 interface ReplyMaterial {
   /** The conversation, in the AI SDK's form or in OpenAI's. */
   readonly prompt: unknown;
@@ -29,7 +26,7 @@ interface ReplyMaterial {
   readonly nextId: () => string;
 }
 
-/** Returns the reply to a conversation, or null when it is none. */
+/** Returns the reply to a conversation, or null if it is none. */
 export function composeReply({ prompt, shape, nextId }: ReplyMaterial): Reply | null {
   const read = promptText(prompt);
   if (read === null) return null;
@@ -46,10 +43,11 @@ export function composeReply({ prompt, shape, nextId }: ReplyMaterial): Reply | 
 }
 
 function composeText({ lastUserText, toolText }: PromptText, { json }: ReplyShape): string {
-  const said = toolText === null ? replyText(lastUserText) : toolReplyText(toolText);
-  if (json === null) return said;
-  if (Object.keys(json).length === 0) return JSON.stringify({ reply: said });
   const message = toolText ?? lastUserText;
+  const intro = toolText === null ? "You asked" : "The tools answered";
+  const reply = `${origin} ${intro}: "${shortened(message)}"`;
+  if (json === null) return reply;
+  if (Object.keys(json).length === 0) return JSON.stringify({ reply });
   return JSON.stringify(fillSchema(json, { message, hints: valuesIn(message) }));
 }
 
@@ -59,18 +57,15 @@ const messageSchema = z.object({
 });
 const promptSchema = z.array(messageSchema).min(1);
 
-/** What a prompt says. */
 interface PromptText {
-  /** The text of the last user message. */
   readonly lastUserText: string;
-  /** What the tools answered to whose calls the prompt ends with; null where it ends otherwise. */
+  /** The answers of tools at the end of the prompt; null without such answers. */
   readonly toolText: string | null;
   /** All text of the prompt, for counting tokens. */
   readonly allText: string;
 }
 
-/** Returns the text of a prompt in the AI SDK's form, or null when it is not one. */
-export function promptText(prompt: unknown): PromptText | null {
+function promptText(prompt: unknown): PromptText | null {
   const { data: messages } = promptSchema.safeParse(prompt);
   if (messages === undefined) return null;
   const lastUser = messages.findLast(({ role }) => role === "user");
@@ -90,7 +85,7 @@ function textOf({ content }: z.infer<typeof messageSchema>): string {
     .join("\n");
 }
 
-/** A text, or what a tool answered (language model specification v4). */
+/** Returns a text, or the answer of a tool (language model specification v4). */
 function textOfPart({ text, output }: Record<string, unknown>): string {
   if (typeof text === "string") return text;
   const value = isJsonRecord(output) ? output["value"] : undefined;
@@ -100,16 +95,6 @@ function textOfPart({ text, output }: Record<string, unknown>): string {
 
 const longestEcho = 200;
 
-/** Returns the reply of the emulator's text models: says what it is, and what it was asked. */
-export function replyText(question: string): string {
-  return `${origin} You asked: "${shortened(question)}"`;
-}
-
-/** Returns the reply to what tools answered. */
-function toolReplyText(results: string): string {
-  return `${origin} The tools answered: "${shortened(results)}"`;
-}
-
 const origin = "This reply comes from the local emulator, not from a language model.";
 
 function shortened(text: string): string {
@@ -118,75 +103,14 @@ function shortened(text: string): string {
   return characters.slice(0, longestEcho).join("") + rest;
 }
 
-/** Who replied, and when. */
-interface ReplyMetadata {
-  readonly id: string;
-  readonly modelId: string;
-  /** ISO 8601. */
-  readonly timestamp: string;
-}
-
-/** Returns the body of a whole reply (language model specification v4). */
-export function wholeReply(reply: Reply, response: ReplyMetadata, gatewayMetadata: object) {
-  const calls = reply.calls.map(toToolCall);
-  return {
-    content: calls.length > 0 ? calls : [{ type: "text", text: reply.text }],
-    ...replyEnd(reply, gatewayMetadata),
-    response,
-    warnings: [],
-  };
-}
-
-function toToolCall({ id: toolCallId, name: toolName, input }: PlayedCall) {
-  return { type: "tool-call", toolCallId, toolName, input };
-}
-
-/** Returns the stream parts of a reply, word by word (language model specification v4). */
-export function replyParts(reply: Reply, metadata: ReplyMetadata, gatewayMetadata: object) {
-  const id = "0";
-  return [
-    { type: "stream-start", warnings: [] },
-    { type: "response-metadata", ...metadata },
-    ...(reply.calls.length > 0 ? reply.calls.flatMap(callParts) : textParts(reply, id)),
-    { type: "finish", ...replyEnd(reply, gatewayMetadata) },
-  ];
-}
-
-function textParts(reply: Reply, id: string): readonly object[] {
-  return [
-    { type: "text-start", id },
-    ...wordsOf(reply).map((delta) => ({ type: "text-delta", id, delta })),
-    { type: "text-end", id },
-  ];
-}
-
-function callParts(call: PlayedCall): readonly object[] {
-  const { id, name: toolName, input } = call;
-  return [
-    { type: "tool-input-start", id, toolName },
-    ...argumentPieces(input).map((delta) => ({ type: "tool-input-delta", id, delta })),
-    { type: "tool-input-end", id },
-    toToolCall(call),
-  ];
-}
-
-function replyEnd({ calls, inputTokens, outputTokens }: Reply, gatewayMetadata: object) {
-  const isCalling = calls.length > 0;
-  return {
-    finishReason: isCalling
-      ? { unified: "tool-calls", raw: "tool_calls" }
-      : { unified: "stop", raw: "stop" },
-    usage: {
-      inputTokens: { total: inputTokens, noCache: inputTokens, cacheRead: 0, cacheWrite: 0 },
-      outputTokens: { total: outputTokens, text: outputTokens, reasoning: 0 },
-    },
-    providerMetadata: { gateway: gatewayMetadata },
-  };
-}
-
 /** Returns the pieces that a reply is streamed in. */
 export function wordsOf({ text }: Pick<Reply, "text">): readonly string[] {
   return text.match(/\S+\s*/gu) ?? [];
+}
+
+/** Returns the pieces that a call's arguments are streamed in. */
+export function argumentPieces({ input }: PlayedCall): readonly string[] {
+  return input.match(/[\s\S]{1,8}/gu) ?? [];
 }
 
 /** Returns a response that sends each part as one server-sent event, then `[DONE]`. */

@@ -1,10 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 
-/** What every image comes to in tokens: the vendor's bill for its smallest, 280 × 280 pixels (unverified). */
-export const imageTokens = 200;
-
-// The vendor's limit, which stands for the gateway's as well (unverified).
+// The vendor's limit; the gateway's is unverified.
 const maxImageBytes = 16 * 1024 * 1024;
 
 const signatures: Readonly<Record<string, readonly Buffer[]>> = {
@@ -14,7 +11,7 @@ const signatures: Readonly<Record<string, readonly Buffer[]>> = {
   gif: [Buffer.from("GIF87a"), Buffer.from("GIF89a")],
 };
 
-/** The bytes of an image on their way to its key, which tells it from others; nobody here looks at it. */
+/** Checks an image and returns its key, which differs between images; the pixels are not used. */
 export const imageSchema = z
   .object({ format: z.string(), base64: z.string() })
   .transform(({ format, base64 }, context): string => {
@@ -36,7 +33,7 @@ function problemOf(
   return isOne ? null : `expected the bytes of an image of the format ${format}`;
 }
 
-/** Returns the schema of an image at a `data:` URL or an address, which gives its key. */
+/** Parses an address or a `data:` URL into the image's key. */
 export const imageUrlSchema = z.union([
   z
     .string()

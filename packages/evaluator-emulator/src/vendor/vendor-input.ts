@@ -2,8 +2,9 @@ import { z } from "zod";
 import { isJsonRecord, mapRecord, recordOf } from "../json.ts";
 import { type Content, contentSchema, joinContents } from "../questions/content.ts";
 import { imageSchema } from "../questions/images.ts";
-import { type EvaluationInput, questionsSchema } from "../questions/question.ts";
-import { type FieldError, VendorError } from "./vendor-error.ts";
+import type { EvaluationInput } from "../questions/evaluation-input.ts";
+import { questionsSchema } from "../questions/kinds/kinds.ts";
+import { VendorError } from "./vendor-error.ts";
 
 const knownFields = new Set(["model", "state", "questions", "assets"]);
 
@@ -22,23 +23,17 @@ const assetSchema = z
 const bodySchema = z.object({
   model: z.string(),
   state: contentSchema,
-  questions: questionsSchema("noul"),
+  questions: questionsSchema("vendor"),
   assets: recordOf(assetSchema).optional(),
 });
-
-/** A request to the vendor, its body read. */
-export interface VendorRequest {
-  readonly model: string;
-  readonly input: EvaluationInput;
-}
 
 /**
  * Reads the body of a direct evaluation (contract section 4.5).
  *
- * @throws {VendorError} a 400 for an unknown top-level field and for an image that no text names,
- * else a 422 with a list of fields.
+ * @throws {VendorError} 400 for an unknown top-level field and for an image that no text names, else
+ * 422 with a list of fields.
  */
-export function parseVendorInput(body: unknown): VendorRequest {
+export function parseVendorInput(body: unknown): { model: string; input: EvaluationInput } {
   const unknown = isJsonRecord(body)
     ? Object.keys(body).find((field) => !knownFields.has(field))
     : undefined;
@@ -49,7 +44,7 @@ export function parseVendorInput(body: unknown): VendorRequest {
   return { model, input: assets === undefined ? input : withImages(input, assets) };
 }
 
-/** Takes the images' names out of the state, where they stand as any words do. */
+/** Removes the names of the images, which are ordinary words of the state. */
 function withImages(
   { state, questions }: EvaluationInput,
   assets: Readonly<Record<string, string>>,
@@ -83,7 +78,7 @@ function strip(value: unknown, names: readonly string[]): unknown {
   return isJsonRecord(value) ? mapRecord(value, (item) => strip(item, names)) : value;
 }
 
-function toFieldError({ path, message, input }: z.core.$ZodIssue): FieldError {
+function toFieldError({ path, message, input }: z.core.$ZodIssue) {
   const loc = path.map((key) => (typeof key === "number" ? key : String(key)));
   return { loc: ["body", ...loc], msg: message, type: "value_error", input: input ?? null };
 }

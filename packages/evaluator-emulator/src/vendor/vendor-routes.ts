@@ -1,13 +1,23 @@
 import { Hono } from "hono";
-import type { JudgedAnswer, Judgement } from "../answers/judgement.ts";
-import { basisHeader, standInFor } from "../basis.ts";
-import { bearerKey, type Call, type CallEnvironment, readJson, UnreadableBody } from "../call.ts";
-import type { EmulatorContext } from "../emulator-context.ts";
+import { basisHeader, standInFor } from "../answers/judgement.ts";
+import {
+  bearerKey,
+  type Call,
+  type CallEnvironment,
+  defectMessage,
+  type EmulatorContext,
+  readJson,
+  RequestError,
+} from "../call.ts";
 import { mapRecord } from "../json.ts";
-import type { QuestionInput, ScoreInput } from "../questions/question.ts";
-import { estimateInputTokens, isOverTokenLimits } from "../questions/tokens.ts";
+import {
+  estimateInputTokens,
+  type EvaluationInput,
+  isOverTokenLimits,
+} from "../questions/evaluation-input.ts";
+import { kindOf } from "../questions/kinds/kinds.ts";
 import { VendorError } from "./vendor-error.ts";
-import { parseVendorInput, type VendorRequest } from "./vendor-input.ts";
+import { parseVendorInput } from "./vendor-input.ts";
 
 /** Returns the vendor's direct API (contract section 4.5), under `/direct` and at the host root. */
 export function vendorRoutes(context: EmulatorContext): Hono<CallEnvironment> {
@@ -33,30 +43,21 @@ export function vendorRoutes(context: EmulatorContext): Hono<CallEnvironment> {
 
 function toVendorError(error: unknown): VendorError {
   if (error instanceof VendorError) return error;
-  if (error instanceof UnreadableBody && error.status === 413) {
-    return new VendorError(413, error.message);
-  }
-  if (error instanceof UnreadableBody) {
-    const field = { loc: ["body"], msg: error.message, type: "json_invalid", input: null };
-    return new VendorError(422, [field]);
-  }
-  return new VendorError(500, "The emulator failed; this is a defect of the emulator.");
+  if (!(error instanceof RequestError)) return new VendorError(500, defectMessage);
+  const { message, status } = error;
+  if (status === 413) return new VendorError(413, message);
+  const field = { loc: ["body"], msg: message, type: "json_invalid", input: null };
+  return new VendorError(422, [field]);
 }
 
-/**
- * The vendor's models; `jev-latest` is an alias that moves with each release (contract section 9).
- */
+/** `jev-latest` is an alias that moves with each release (contract section 9). */
 const vendorModels = [
-  {
-    name: "jev-latest",
-    description: "Played by the local emulator.",
-    release_date: "2026-11-01",
-  },
+  { name: "jev-latest", description: "Played by the local emulator.", release_date: "2026-11-01" },
 ];
 
 /**
- * Checks the key of a direct call; an emulator that was given no keys asks for none,
- * as self-hosted servers of this API do (field fact).
+ * Checks the key of a direct call; without `keys` none is needed, as on self-hosted servers of this
+ * API (field fact).
  *
  * @throws {VendorError} 403 without a key, 401 with a wrong one.
  */
@@ -70,8 +71,7 @@ function requireVendorKey(call: Call, { accounts }: EmulatorContext): void {
 /** Answers one direct evaluation (contract sections 2.6 and 4.5). */
 async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Response> {
   requireVendorKey(call, context);
-  const vendorRequest = parseVendorInput(await readJson(call));
-  const { model, input } = vendorRequest;
+  const { model, input } = parseVendorInput(await readJson(call));
   if (input.images !== undefined && call.req.header("typesafe-danger-zone-images") !== "true") {
     const message = "Images need the header TypeSafe-Danger-Zone-Images: true.";
     throw new VendorError(400, { error_type: "api_usage_error", message });
@@ -81,51 +81,22 @@ async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Res
   }
   if (isOverTokenLimits(input)) throw new VendorError(400, { error_type: "max_tokens_exceeded" });
   admit(call, input, context);
-  const judgement = context.answer(input);
-  const answeredBy = standInFor(judgement.basis) ?? judgement.release ?? model;
-  return Response.json(systemOneBody(vendorRequest, judgement, answeredBy), {
-    headers: basisHeader(judgement.basis),
-  });
+  const { basis, release, answers, usage } = context.answer(input);
+  const body = {
+    model: standInFor(basis) ?? release ?? model,
+    answers: mapRecord(answers, (answer, id) =>
+      kindOf(answer).toVendor(answer, input.questions[id]),
+    ),
+    usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+  };
+  return Response.json(body, { headers: basisHeader(basis) });
 }
 
 /** Counts a call under the vendor's limits. @throws {VendorError} 429 with the seconds to wait. */
-function admit(
-  call: Call,
-  input: VendorRequest["input"],
-  { vendorGate, clock }: EmulatorContext,
-): void {
+function admit(call: Call, input: EvaluationInput, { vendorGate, clock }: EmulatorContext): void {
   if (vendorGate === null) return;
   const waitMs = vendorGate.admit(bearerKey(call) ?? "", estimateInputTokens(input), clock());
   if (waitMs === 0) return;
   const detail = `Rate limit exceeded: ${vendorGate.rule}.`;
   throw new VendorError(429, detail, Math.ceil(waitMs / 1000));
-}
-
-/**
- * Returns the body of an answered direct evaluation (contract section 2.6).
- *
- * @param model - The release or stand-in that answered.
- */
-function systemOneBody({ input }: VendorRequest, judgement: Judgement, model: string) {
-  return {
-    model,
-    answers: mapRecord(judgement.answers, (answer, id) =>
-      toVendorAnswer(answer, input.questions[id]),
-    ),
-    usage: {
-      input_tokens: judgement.usage.inputTokens,
-      output_tokens: judgement.usage.outputTokens,
-    },
-  };
-}
-
-function toVendorAnswer(answer: JudgedAnswer, question: QuestionInput | undefined) {
-  if (answer.type === "boolean") return { type: "noul", noul: answer.probability };
-  const { confidence, ...rest } = answer;
-  const known = confidence === null ? rest : { ...rest, confidence };
-  return question?.type === "score" ? { ...known, legend: legendOf(question) } : known;
-}
-
-function legendOf({ criteria }: ScoreInput) {
-  return Object.fromEntries(criteria.entries());
 }

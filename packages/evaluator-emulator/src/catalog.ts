@@ -1,12 +1,34 @@
+/**
+ * Money is counted in picodollars (1e-12 US dollars), as whole numbers: the cheapest price, $0.042
+ * per million tokens, is 42,000 of them for one token.
+ */
+export type Picodollars = number;
+
+const decimals = 12;
+
+/** Picodollars in one US dollar. */
+export const picodollarsPerDollar = 10 ** decimals;
+
+/** Returns the price of one token, from a price in US dollars per million tokens. */
+export function pricePerToken(dollarsPerMillion: number): Picodollars {
+  return Math.round((dollarsPerMillion * picodollarsPerDollar) / 1_000_000);
+}
+
+/** Returns US dollars as a plain decimal string, never in exponent notation: `0.000014112`, `-0.5`. */
+export function toDollarString(amount: Picodollars): string {
+  const digits = String(Math.abs(Math.round(amount))).padStart(decimals + 1, "0");
+  const fraction = digits.slice(-decimals).replace(/(?<!0)0+$/, "");
+  const sign = amount < 0 ? "-" : "";
+  return `${sign}${digits.slice(0, -decimals)}${fraction === "" ? "" : `.${fraction}`}`;
+}
+
 /** One model of the emulator's price list. */
 export interface CatalogModel {
-  /** `<creator>/<model>`. */
+  /** `<provider>/<model>`. */
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly type: "evaluation" | "language";
-  /** Who serves it. */
-  readonly provider: string;
   /** In tokens; 0 for the evaluation model (field fact). */
   readonly contextWindow: number;
   /** Most output tokens. */
@@ -19,6 +41,11 @@ export interface CatalogModel {
   readonly isOnFreeTier: boolean;
 }
 
+/** Returns the part of a model's id that names its provider. */
+export function providerOf({ id }: CatalogModel): string {
+  return id.slice(0, id.indexOf("/"));
+}
+
 /**
  * A small price list. Ids exist in the pinned gateway package; prices and windows are those of the
  * gateway's own model pages as of November 2026 and go stale. The gateway is always right.
@@ -29,7 +56,6 @@ export const models: readonly CatalogModel[] = [
     name: "Jev",
     description: "Evaluation model: typed questions about a state, answered with probabilities.",
     type: "evaluation",
-    provider: "typesafe-ai",
     contextWindow: 0,
     maxTokens: 0,
     inputPerMillion: 0.042,
@@ -41,7 +67,6 @@ export const models: readonly CatalogModel[] = [
     name: "GPT-5 nano",
     description: "Text model for classification, routing and short replies.",
     type: "language",
-    provider: "openai",
     contextWindow: 400_000,
     maxTokens: 128_000,
     inputPerMillion: 0.05,
@@ -53,7 +78,6 @@ export const models: readonly CatalogModel[] = [
     name: "Claude Haiku 5.5",
     description: "Text model for everyday tasks and tool use.",
     type: "language",
-    provider: "anthropic",
     contextWindow: 1_000_000,
     maxTokens: 128_000,
     inputPerMillion: 0.1,
@@ -65,7 +89,6 @@ export const models: readonly CatalogModel[] = [
     name: "Gemini 3.1 Flash Lite",
     description: "Text model for simple questions in high volume.",
     type: "language",
-    provider: "google",
     contextWindow: 1_000_000,
     maxTokens: 65_000,
     inputPerMillion: 0.25,
@@ -77,7 +100,6 @@ export const models: readonly CatalogModel[] = [
     name: "Claude Sonnet 5.5",
     description: "Text model for reasoning, planning and code.",
     type: "language",
-    provider: "anthropic",
     contextWindow: 1_000_000,
     maxTokens: 128_000,
     inputPerMillion: 2,
@@ -89,7 +111,6 @@ export const models: readonly CatalogModel[] = [
     name: "Claude Fable 5.1",
     description: "Text model for long and high-stakes work.",
     type: "language",
-    provider: "anthropic",
     contextWindow: 1_000_000,
     maxTokens: 128_000,
     inputPerMillion: 10,
@@ -98,7 +119,18 @@ export const models: readonly CatalogModel[] = [
   },
 ];
 
-/** Returns the model with this id, or null when the price list does not have it. */
+/** Returns the model with this id, or null if the price list does not have it. */
 export function findModel(id: string): CatalogModel | null {
   return models.find((model) => model.id === id) ?? null;
+}
+
+/** Returns the market price of a call to a model. */
+export function costOfCall(
+  model: CatalogModel,
+  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
+): Picodollars {
+  return (
+    inputTokens * pricePerToken(model.inputPerMillion) +
+    outputTokens * pricePerToken(model.outputPerMillion)
+  );
 }

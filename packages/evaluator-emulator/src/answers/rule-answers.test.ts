@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createEmulator } from "../create-emulator.ts";
 import { postEvaluation, postSystemOne } from "../testing/requests.ts";
-import type { Rule } from "./rule.ts";
+import type { Rule } from "./rules.ts";
 
 const questions = {
   kind: {

@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
-import type { QuestionInput } from "../questions/question.ts";
-import { pickOption, printAnswer } from "./print-answer.ts";
+import type { Opinion } from "../judge/evidence.ts";
+import type { QuestionInput } from "../questions/kinds/kinds.ts";
+import { judgeInput } from "./answer-request.ts";
+
+function printAnswer(asked: QuestionInput, opinion: Opinion) {
+  return judgeInput({ state: "", questions: { asked } }, () => opinion, 2).answers["asked"];
+}
 
 function choiceOf(...names: string[]): QuestionInput {
   const criteria = Object.fromEntries(names.map((name) => [name, null]));
@@ -18,7 +23,7 @@ test("probabilities are rounded to two decimals and may sum to 0.99", () => {
   });
   expect(printed).toEqual({
     type: "choice",
-    choice: "a",
+    value: "a",
     probabilities: { a: 0.33, b: 0.33, c: 0.33 },
     confidence: 0,
   });
@@ -30,16 +35,14 @@ test("255 equal options all print 0 and the first is picked", () => {
     probabilities: names.map(() => 1 / 255),
     isInformed: false,
   });
-  expect(printed).toMatchObject({ choice: "option 0" });
-  expect(new Set(Object.values("probabilities" in printed ? printed.probabilities : {}))).toEqual(
-    new Set([0]),
-  );
+  expect(printed).toMatchObject({ value: "option 0" });
+  expect(new Set(Object.values(printed?.probabilities ?? {}))).toEqual(new Set([0]));
 });
 
 test("the choice comes from unrounded values, not from a tie after rounding", () => {
   const probabilities = [0.3334, 0.3336, 0.333];
   expect(printAnswer(choiceOf("a", "b", "c"), { probabilities, isInformed: true })).toMatchObject({
-    choice: "b",
+    value: "b",
     probabilities: { a: 0.33, b: 0.33, c: 0.33 },
   });
 });
@@ -47,7 +50,7 @@ test("the choice comes from unrounded values, not from a tie after rounding", ()
 test("the score is the mean of unrounded probabilities", () => {
   const probabilities = [0.004, 0.004, 0.992];
   expect(printAnswer(scoreOf(3), { probabilities, isInformed: true })).toMatchObject({
-    score: 1.99,
+    value: 1.99,
     probabilities: { "0": 0, "1": 0, "2": 0.99 },
   });
 });
@@ -67,7 +70,9 @@ test("a yes/no answer has a probability and no confidence", () => {
   };
   expect(printAnswer(question, { probabilities: [0.7251], isInformed: true })).toEqual({
     type: "boolean",
-    probability: 0.73,
+    value: null,
+    probabilities: { yes: 0.73 },
+    confidence: null,
   });
 });
 
@@ -77,8 +82,8 @@ test("option names such as __proto__ are data", () => {
     probabilities: [0.7, 0.1, 0.1, 0.1],
     isInformed: true,
   });
-  expect(printed).toMatchObject({ choice: "__proto__" });
-  expect(Object.keys("probabilities" in printed ? printed.probabilities : {})).toEqual(names);
+  expect(printed).toMatchObject({ value: "__proto__" });
+  expect(Object.keys(printed?.probabilities ?? {})).toEqual(names);
 });
 
 test.each([
@@ -90,5 +95,6 @@ test.each([
   [["a", "other"], [0.6, 0.4], "a"],
   [[""], [1], ""],
 ])("of %j with %j: %j", (options, probabilities, picked) => {
-  expect(pickOption(options, probabilities)).toBe(picked);
+  const answer = printAnswer(choiceOf(...options), { probabilities, isInformed: true });
+  expect(answer?.value).toBe(picked);
 });

@@ -1,30 +1,27 @@
-/** What the vendor lets through for one key. */
+/** The limits of the vendor's side for one key. */
 export interface VendorLimits {
   /** @default 1200 */
   readonly requestsPerMinute?: number;
   /** Input tokens. @default 250000 */
   readonly tokensPerSecond?: number;
-  /** Requests that may come at once after a rest. @default those of a minute */
+  /** Requests that may come at once after a pause. @default those of a minute */
   readonly burst?: number;
 }
 
 /** The vendor's own limits (field fact). */
 const vendorDefaults = { requestsPerMinute: 1200, tokensPerSecond: 250_000 } as const;
 
-/** Counts the vendor's calls of each key. */
-export type VendorGate = ReturnType<typeof createVendorGate>;
-
-/** Opens a gate; what the limits leave out is the vendor's own. */
+/** Counts the vendor's calls of each key; a missing limit is the vendor's own. */
 export function createVendorGate(limits: VendorLimits) {
   const buckets = new Map<string, { requests: Bucket; tokens: Bucket }>();
   const { requestsPerMinute, tokensPerSecond } = { ...vendorDefaults, ...limits };
   const burst = limits.burst ?? requestsPerMinute;
   return {
-    /** Counts a call, or returns how long it should have waited, in milliseconds. */
+    /** Counts a call, or returns the milliseconds that it should have waited. */
     admit(key: string, tokens: number, nowMs: number) {
       const own = buckets.get(key) ?? {
-        requests: new Bucket({ capacity: burst, perMs: requestsPerMinute / 60_000, nowMs }),
-        tokens: new Bucket({ capacity: tokensPerSecond, perMs: tokensPerSecond / 1000, nowMs }),
+        requests: new Bucket(burst, requestsPerMinute / 60_000, nowMs),
+        tokens: new Bucket(tokensPerSecond, tokensPerSecond / 1000, nowMs),
       };
       buckets.set(key, own);
       const waitMs = Math.max(own.requests.waitMs(1, nowMs), own.tokens.waitMs(tokens, nowMs));
@@ -34,32 +31,32 @@ export function createVendorGate(limits: VendorLimits) {
       return 0;
     },
     reset: () => buckets.clear(),
-    /** What it lets through, for people. */
+    /** The limits as text. */
     rule: `${requestsPerMinute.toLocaleString("en")} requests a minute, ${tokensPerSecond.toLocaleString("en")} tokens a second`,
   };
 }
 
-/** A bucket that fills at an even pace. */
+/** A token bucket. */
 class Bucket {
   readonly #capacity: number;
   readonly #perMs: number;
   #level: number;
   #atMs: number;
 
-  constructor({ capacity, perMs, nowMs }: { capacity: number; perMs: number; nowMs: number }) {
+  constructor(capacity: number, perMs: number, nowMs: number) {
     this.#capacity = capacity;
     this.#perMs = perMs;
     this.#level = capacity;
     this.#atMs = nowMs;
   }
 
-  /** How long until so much is in it; what is more than it holds needs a full one. */
+  /** Returns the wait until the bucket holds an amount; more than its capacity needs a full one. */
   waitMs(amount: number, nowMs: number): number {
     const filled = Math.max(0, nowMs - this.#atMs) * this.#perMs;
     this.#level = Math.min(this.#capacity, this.#level + filled);
     this.#atMs = nowMs;
     const missing = Math.min(amount, this.#capacity) - this.#level;
-    // Less than a thousandth is what the sums of fractions leave.
+    // Less than a thousandth is a rounding error of fractions.
     return missing > 0.001 ? Math.ceil(missing / this.#perMs) : 0;
   }
 

@@ -2,13 +2,22 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { checkRules, loadRules } from "./rule.ts";
+import { loadRules } from "./rules.ts";
 
 const fine = { match: "lottery", answers: { scam: 0.9, kind: { prize: 0.7, other: 0.3 } } };
 
-test("rules pass as they are", () => {
+const folder = mkdtempSync(join(tmpdir(), "rules-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileWith(text: string): string {
+  const path = join(folder, "rules.json");
+  writeFileSync(path, text);
+  return path;
+}
+
+test("valid rules are read unchanged", () => {
   const rules = [fine, { answers: { "how important": { "0": 0.33, "1": 0.33, "2": 0.35 } } }];
-  expect(checkRules(rules)).toEqual(rules);
+  expect(loadRules(fileWith(JSON.stringify(rules)))).toEqual(rules);
 });
 
 test.each([
@@ -24,17 +33,9 @@ test.each([
   [[{ match: "/(/", answers: { a: 1 } }], "rules.json: rule 1, match: is not a valid regular"],
   [[{ ...fine, when: 1 }], 'rules.json: rule 1: Unrecognized key: "when"'],
 ])("%j is rejected and says where", (rules, message) => {
-  expect(() => checkRules(rules, "rules.json")).toThrow(message);
+  const path = fileWith(JSON.stringify(rules));
+  expect(() => loadRules(path)).toThrow(path.replace("rules.json", message));
 });
-
-const folder = mkdtempSync(join(tmpdir(), "rules-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function fileWith(text: string): string {
-  const path = join(folder, "rules.json");
-  writeFileSync(path, text);
-  return path;
-}
 
 test("a file of rules is read", () => {
   expect(loadRules(fileWith(`[{ "answers": { "scam": 1 } }]`))).toEqual([{ answers: { scam: 1 } }]);

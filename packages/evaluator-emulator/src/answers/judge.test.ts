@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { QuestionInput } from "../questions/question.ts";
-import { lexicalJudge } from "./judge.ts";
+import type { QuestionInput } from "../questions/kinds/kinds.ts";
+import { judgeInput } from "./answer-request.ts";
 
 const tierQuestion: QuestionInput = {
   type: "choice",
@@ -28,8 +28,14 @@ const categoryQuestion: QuestionInput = {
   },
 };
 
+function judge(state: string | Record<string, string>, asked: QuestionInput) {
+  const { answers, basis } = judgeInput({ state, questions: { asked } }, () => null, 15);
+  const probabilities = Object.values(answers["asked"]?.probabilities ?? {});
+  return { probabilities, isInformed: basis !== "none" };
+}
+
 function ask(state: string | Record<string, string>, question: QuestionInput) {
-  const { probabilities, isInformed } = lexicalJudge(state)(question);
+  const { probabilities, isInformed } = judge(state, question);
   const names = Object.keys(question.criteria ?? {});
   const ranked = names
     .map((name, index) => ({ name, probability: probabilities[index] ?? 0 }))
@@ -40,7 +46,7 @@ function ask(state: string | Record<string, string>, question: QuestionInput) {
 function askYesNo(instructions: string, state: string): number {
   const criteria = { true: null, false: null };
   const question: QuestionInput = { type: "boolean", instructions, criteria };
-  return lexicalJudge(state)(question).probabilities[0] ?? Number.NaN;
+  return judge(state, question).probabilities[0] ?? Number.NaN;
 }
 
 describe("the tier of a chat message", () => {
@@ -106,7 +112,7 @@ test("a choice never passes 0.85, a yes/no answer stays within 0.2 and 0.8", () 
 test("every distribution sums to 1", () => {
   for (const state of ["hi", "Write a function", "nothing", "", "receipt and a sign-in, hello"]) {
     for (const question of [tierQuestion, categoryQuestion]) {
-      const { probabilities } = lexicalJudge(state)(question);
+      const { probabilities } = judge(state, question);
       expect(probabilities.reduce((total, share) => total + share, 0)).toBeCloseTo(1, 12);
     }
   }
@@ -141,6 +147,6 @@ test("descriptions of yes and no are weighed against each other", () => {
     instructions: "Which is it?",
     criteria: { true: "about elephants", false: "about submarines" },
   };
-  expect(lexicalJudge("the submarine dives")(question).probabilities[0]).toBeLessThan(0.5);
-  expect(lexicalJudge("the elephant walks")(question).probabilities[0]).toBeGreaterThan(0.5);
+  expect(judge("the submarine dives", question).probabilities[0]).toBeLessThan(0.5);
+  expect(judge("the elephant walks", question).probabilities[0]).toBeGreaterThan(0.5);
 });

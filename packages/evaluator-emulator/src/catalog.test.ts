@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { findModel, models } from "./models.ts";
-import { costOfCall, pricePerToken, toDollarString } from "./price.ts";
+import { costOfCall, findModel, models, pricePerToken, toDollarString } from "./catalog.ts";
 
 test.each([
   [0, "0"],

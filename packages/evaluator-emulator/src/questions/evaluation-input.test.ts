@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { estimateInputTokens, isOverTokenLimits } from "./tokens.ts";
+import { estimateInputTokens, isOverTokenLimits } from "./evaluation-input.ts";
 
 function inputOf(stateCharacters: number, ...questionCharacters: number[]) {
   const questions = questionCharacters.map((length, index) => [

@@ -1,0 +1,174 @@
+import { readFileSync } from "node:fs";
+import { CliError, systemErrorCode } from "evaluator-kit";
+import { z } from "zod";
+import { describeIssue, mapRecord, recordOf } from "../json.ts";
+import type { Opinion } from "../judge/evidence.ts";
+import { contentText } from "../questions/content.ts";
+import type { EvaluationInput } from "../questions/evaluation-input.ts";
+import { kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
+import { judgeInput } from "./answer-request.ts";
+import type { AnswerSource } from "./judgement.ts";
+
+const expected =
+  "expected the probability of yes, 0 to 1, or an object of option (or level index) to " +
+  "probability that sums to at most 1";
+const probabilitySchema = z.number().min(0, expected).max(1, expected);
+// Printed values such as 0.33, 0.33 and 0.35 may sum to a little more than 1.
+const highestSum = 1.01;
+
+const sharesSchema = recordOf(probabilitySchema).refine((shares) => {
+  const values = Object.values(shares);
+  return values.length > 0 && sumOf(values) <= highestSum;
+}, expected);
+
+const ruleAnswerSchema = z.union([probabilitySchema, sharesSchema], { error: expected });
+
+const matchSchema = z
+  .string({ error: "expected text, or a regular expression such as /invoice|receipt/i" })
+  .refine((match) => match !== "", "expected some text")
+  .refine(isReadable, "is not a valid regular expression");
+
+const ruleSchema = z.strictObject({
+  match: matchSchema.optional(),
+  answers: recordOf(ruleAnswerSchema).refine(
+    (answers) => Object.keys(answers).length > 0,
+    "expected at least 1 answer",
+  ),
+});
+
+const rulesSchema = z.array(ruleSchema, { error: "expected a list of rules" });
+
+/**
+ * The answers about a state that contains `match`: text in any case, or `/a regular expression/i`;
+ * without it, any state. Each key of `answers` is a question's id or words of its instructions.
+ */
+export type Rule = z.infer<typeof ruleSchema>;
+
+/** The probability of yes, or option (or level index) to probability. */
+export type RuleAnswer = z.infer<typeof ruleAnswerSchema>;
+
+/** Returns the regular expression of a match, or null if it is plain text. */
+function patternOf(match: string): RegExp | null {
+  const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(match) ?? [];
+  return source === undefined ? null : new RegExp(source, flags?.replaceAll(/[gy]/g, ""));
+}
+
+function isReadable(match: string): boolean {
+  try {
+    patternOf(match);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads a rules file. @throws {Error} names the file, and the rule and field or the position. */
+export function loadRules(path: string): Rule[] {
+  return checkRules(parseJson(readText(path), path), path);
+}
+
+function checkRules(rules: unknown, source: string): Rule[] {
+  const { data, error } = rulesSchema.safeParse(rules);
+  if (error === undefined) return data;
+  throw new CliError(`${source}: ${describeIssue(error, "rule")}`);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const code = systemErrorCode(error) ?? "unreadable";
+    throw new CliError(`${path}: the file cannot be read (${code}).`, { cause: error });
+  }
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const where = /line \d+ column \d+/.exec(String(error))?.[0];
+    const position = where === undefined ? "" : ` at ${where}`;
+    throw new CliError(`${path}: not JSON${position}.`, { cause: error });
+  }
+}
+
+/**
+ * Answers by the user's rules: for each question, the first rule that matches the state and fits the
+ * question. The lexical judge answers the other questions.
+ *
+ * @throws {Error} names the rule, counted from 1, and the field.
+ */
+export function ruleAnswers(rules: readonly Rule[]): AnswerSource {
+  const compiled = checkRules(rules, "rules").map(compileRule);
+  return (input, decimals) => {
+    const text = contentText(input.state);
+    const matching = compiled.filter(({ matches }) => matches(text));
+    const ruled = mapRecord(input.questions, (question, id) => {
+      for (const rule of matching) {
+        const answer = rule.answerTo(id, input.questions);
+        const opinion = answer === null ? null : opinionOfRule(question, answer);
+        if (opinion !== null) return opinion;
+      }
+      return null;
+    });
+    if (Object.values(ruled).every((opinion) => opinion === null)) return null;
+    const judged = judgeInput(input, (id) => ruled[id] ?? null, decimals);
+    return { ...judged, basis: "rule" };
+  };
+}
+
+function compileRule({ match, answers }: Rule) {
+  const keys = Object.keys(answers);
+  return {
+    matches: match === undefined ? () => true : textTest(match),
+    answerTo(id: string, questions: EvaluationInput["questions"]): RuleAnswer | null {
+      const key = Object.hasOwn(answers, id) ? id : keyInInstructions(keys, id, questions);
+      return key === undefined ? null : (answers[key] ?? null);
+    },
+  };
+}
+
+function textTest(match: string): (text: string) => boolean {
+  const pattern = patternOf(match);
+  if (pattern !== null) return (text) => pattern.test(text);
+  const wanted = match.toLowerCase();
+  return (text) => text.toLowerCase().includes(wanted);
+}
+
+/** Returns the first key that occurs in the question's instructions and is no other question's id. */
+function keyInInstructions(
+  keys: readonly string[],
+  id: string,
+  questions: EvaluationInput["questions"],
+): string | undefined {
+  const instructions = contentText(questions[id]?.instructions ?? null).toLowerCase();
+  return keys.find(
+    (key) => !Object.hasOwn(questions, key) && instructions.includes(key.toLowerCase()),
+  );
+}
+
+/** Returns a rule's answer as an opinion; null if it does not fit the question. */
+function opinionOfRule(question: QuestionInput, answer: RuleAnswer): Opinion | null {
+  const kind = kindOf(question);
+  if (kind.isDistribution === (typeof answer === "number")) return null;
+  const probabilities =
+    typeof answer === "number" ? [answer] : fillShares(kind.namesOf(question), answer);
+  return probabilities === null ? null : { probabilities, isInformed: true };
+}
+
+/** Options and levels that a rule leaves out share the rest of 1. */
+function fillShares(
+  names: readonly string[],
+  shares: Readonly<Record<string, number>>,
+): number[] | null {
+  const given = Object.keys(shares);
+  if (!given.every((name) => names.includes(name))) return null;
+  const rest = Math.max(0, 1 - sumOf(Object.values(shares))) / (names.length - given.length);
+  const filled = names.map((name) => (Object.hasOwn(shares, name) ? (shares[name] ?? 0) : rest));
+  const total = sumOf(filled);
+  return total > 0 ? filled.map((share) => share / total) : null;
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,159 @@
+import { basisHeader, lexicalModel } from "../answers/judgement.ts";
+import { type Call, type EmulatorContext, RequestError } from "../call.ts";
+import { isJsonRecord } from "../json.ts";
+import { estimateTextTokens } from "../questions/evaluation-input.ts";
+import { chatReply } from "./chat-reply.ts";
+import { type FirstToken, firstTokens, listTokens } from "./first-tokens.ts";
+
+type Body = Record<string, unknown>;
+
+/** A route of a chat server whose body is a JSON object. */
+type EngineRoute = (
+  call: Call,
+  body: Body,
+  played: { readonly engine: string; readonly context: EmulatorContext },
+) => Response;
+
+/** The most tokens that a chat lists. */
+const mostListed = 20;
+
+/** Answers a chat; with log-probabilities from the judge if the body wants them. */
+const chat: EngineRoute = (call, body, { engine, context }) => {
+  const isAsked = body["logprobs"] === true;
+  const reply = isAsked ? null : chatReply(body, context.nextId);
+  if (reply !== null) return reply;
+  const id = `chatcmpl-${context.nextId()}`;
+  const prompt = messageIn(body);
+  const { tokens, basis, trap } = tokensFor(call, prompt, context);
+  const depth = Math.min(Number(body["top_logprobs"] ?? 0), mostListed);
+  const ids = engine === "vllm" ? idsIn(body, "logprob_token_ids") : [];
+  const named =
+    ids.length === 0 ? tokens : tokens.filter(({ token }) => ids.includes(packToken(token)));
+  const listed = listTokens(named, { depth: ids.length || depth, trap });
+  const [first] = trap === "thinking-first" ? listed : tokens;
+  const choice = {
+    index: 0,
+    message: { role: "assistant", content: first?.token ?? "" },
+    logprobs:
+      isAsked && trap !== "no-logprobs" ? { content: [{ ...first, top_logprobs: listed }] } : null,
+    finish_reason: "length",
+  };
+  return Response.json(
+    {
+      id,
+      object: "chat.completion",
+      model: lexicalModel,
+      choices: [choice],
+      usage: { prompt_tokens: estimateTextTokens(prompt), completion_tokens: 1 },
+    },
+    { headers: basisHeader(basis) },
+  );
+};
+
+const completion: EngineRoute = (call, body, { context }) => {
+  const prompt = textIn(body, "prompt");
+  const { tokens, basis, trap } = tokensFor(call, prompt, context);
+  const listed = listTokens(tokens, { depth: Number(body["n_probs"] ?? 0), trap });
+  const [first] = tokens;
+  const position = { ...first, top_logprobs: listed };
+  return Response.json(
+    {
+      content: first?.token,
+      model: lexicalModel,
+      ...(trap !== "no-logprobs" && { completion_probabilities: [position] }),
+      tokens_evaluated: estimateTextTokens(prompt),
+      tokens_predicted: 1,
+    },
+    { headers: basisHeader(basis) },
+  );
+};
+
+const applyTemplate: EngineRoute = (_call, body) =>
+  Response.json({ prompt: `<|user|>\n${messageIn(body)}\n<|assistant|>\n` });
+
+const tokenize: EngineRoute = (_call, body) => {
+  const tokens = tokenIds(
+    Array.isArray(body["messages"]) ? messageIn(body) : textIn(body, "prompt"),
+  );
+  return Response.json({ tokens, count: tokens.length, max_model_len: 32_768 });
+};
+
+const generate: EngineRoute = (call, body, { context }) => {
+  const prompt = tokenText(idsIn(body, "input_ids"));
+  const { tokens, basis, trap } = tokensFor(call, prompt, context);
+  const depth = Number(body["top_logprobs_num"] ?? 0);
+  const ids = idsIn(body, "token_ids_logprob");
+  const named = tokens.filter(({ token }) => ids.includes(packToken(token)));
+  const listed = (some: readonly FirstToken[], count: number) =>
+    listTokens(some, { depth: count, trap }).map(({ token, logprob }) => {
+      return [logprob, packToken(token), token];
+    });
+  const meta_info = {
+    prompt_tokens: estimateTextTokens(prompt),
+    completion_tokens: 1,
+    ...(trap !== "no-logprobs" && {
+      output_top_logprobs: [listed(tokens, depth)],
+      output_token_ids_logprobs: [trap === "short-list" ? [] : listed(named, ids.length)],
+    }),
+  };
+  const headers = basisHeader(basis);
+  return Response.json({ text: tokens[0]?.token, meta_info }, { headers });
+};
+
+/** The routes of chat servers with log-probabilities, by path. */
+export const logprobRoutes: Readonly<Record<string, EngineRoute>> = {
+  "/v1/chat/completions": chat,
+  "/tokenize": tokenize,
+  "/apply-template": applyTemplate,
+  "/completion": completion,
+  "/generate": generate,
+};
+
+function tokensFor(call: Call, prompt: string, { answer }: EmulatorContext) {
+  const trap = call.get("trap") ?? null;
+  return { ...firstTokens(prompt, { answer, trap }), trap };
+}
+
+function messageIn({ messages }: Body): string {
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : null;
+  return isJsonRecord(last) ? textIn(last, "content") : textIn({}, "messages");
+}
+
+function textIn(body: Body, field: string): string {
+  const text = body[field];
+  if (typeof text === "string") return text;
+  throw new RequestError(`Expected text in ${field}.`);
+}
+
+function idsIn(body: Body, field: string): readonly number[] {
+  const ids = body[field];
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "number") : [];
+}
+
+/** The first id of a token that is a short word; those below are characters. */
+const firstWord = 2 ** 21;
+const shortWord = /^ ?\w{1,3}$/;
+
+/** Returns one id for a short word, with or without a space before it, else one for each character. */
+function tokenIds(text: string): number[] {
+  return shortWord.test(text)
+    ? [packToken(text)]
+    : Array.from(text, (letter) => letter.codePointAt(0) ?? 0);
+}
+
+/** Returns the id of a short word; of another token its length, which is no word's id. */
+function packToken(token: string): number {
+  if (!shortWord.test(token)) return token.length;
+  let id = 0;
+  for (const byte of Buffer.from(token)) id = id * 256 + byte;
+  return firstWord + id;
+}
+
+/** Returns the text of tokens that are characters. */
+function tokenText(ids: readonly number[]): string {
+  return ids.map((id) => (isCharacter(id) ? String.fromCodePoint(id) : "")).join("");
+}
+
+function isCharacter(id: number): boolean {
+  return Number.isInteger(id) && id >= 0 && id <= 0x10_ff_ff;
+}

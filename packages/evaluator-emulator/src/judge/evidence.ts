@@ -1,0 +1,108 @@
+import { findConcepts } from "./concepts.ts";
+import { dropNegated, stopWords, textWords } from "./words.ts";
+
+/** The judge's answer to one question, before rounding. */
+export interface Opinion {
+  /** One probability for each option or level in order; for a yes/no question, that of yes. */
+  readonly probabilities: readonly number[];
+  /** Whether any word of the state spoke for an answer. */
+  readonly isInformed: boolean;
+}
+
+/** A text as the judge sees it. */
+export interface TextProfile {
+  /** Stems of the words that carry meaning. */
+  readonly words: ReadonlySet<string>;
+  /** Concept name to the number of different phrases that show it. */
+  readonly concepts: ReadonlyMap<string, number>;
+}
+
+/** Returns the profile of a state. */
+export function profileState(text: string): TextProfile {
+  return profile(textWords(text), "signs");
+}
+
+/** Returns the profile of an option, a level or a question, without the parts it denies. */
+export function profileCriterion(text: string): TextProfile {
+  return profile(textWords(dropNegated(text)), "cues");
+}
+
+function profile(words: readonly string[], role: "cues" | "signs"): TextProfile {
+  return {
+    words: new Set(words.filter((word) => !stopWords.has(word))),
+    concepts: findConcepts(words, role),
+  };
+}
+
+// Chosen: a concept counts about twice a word. judge.test.ts holds at half and twice each of them.
+const wordWeight = 0.7;
+const conceptWeight = 1.5;
+
+/**
+ * Returns a function that scores how strongly a state supports each criterion. A word or concept
+ * weighs more the fewer criteria contain it, and nothing if all do.
+ */
+export function matchCriteria(
+  criteria: readonly TextProfile[],
+): (state: TextProfile) => readonly number[] {
+  const weightOfWord = weigh(criteria.map(({ words }) => words));
+  const weightOfConcept = weigh(criteria.map(({ concepts }) => concepts));
+  return (state) =>
+    criteria.map(({ words, concepts }) => {
+      let score = 0;
+      for (const word of words) {
+        if (state.words.has(word)) score += wordWeight * weightOfWord(word);
+      }
+      for (const name of concepts.keys()) {
+        score += conceptWeight * weightOfConcept(name) * conceptStrength(state, name);
+      }
+      return score;
+    });
+}
+
+/** Returns how clearly a state shows a concept, from 0 up; each further phrase adds less. */
+export function conceptStrength(state: TextProfile, name: string): number {
+  return Math.log2(1 + (state.concepts.get(name) ?? 0));
+}
+
+function weigh(groups: readonly { keys(): Iterable<string> }[]): (item: string) => number {
+  const counts = new Map<string, number>();
+  for (const group of groups) {
+    for (const item of group.keys()) counts.set(item, (counts.get(item) ?? 0) + 1);
+  }
+  return (item) => Math.log(groups.length / (counts.get(item) ?? groups.length));
+}
+
+/** Returns an opinion from the score of each criterion; uniform if all scores are equal. */
+export function opinionFromScores(scores: readonly number[]): Opinion {
+  const isInformed = scores.some((score) => score !== scores[0]);
+  return {
+    probabilities: isInformed ? temper(softmax(scores)) : scores.map(() => 1 / scores.length),
+    isInformed,
+  };
+}
+
+function softmax(scores: readonly number[]): number[] {
+  const highest = Math.max(...scores);
+  const weights = scores.map((score) => Math.exp(score - highest));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight) => weight / total);
+}
+
+// Chosen: no option is ever ruled out. At twice it no choice of seven reaches the highest share.
+const uniformShare = 0.1;
+
+// The highest probability of one option or level. Chosen, so that it is not mistaken for a model's.
+const highestShare = 0.85;
+
+/** Mixes a distribution with the uniform one and caps its peak. */
+function temper(probabilities: readonly number[]): number[] {
+  const uniform = 1 / probabilities.length;
+  const mixed = probabilities.map(
+    (probability) => (1 - uniformShare) * probability + uniformShare * uniform,
+  );
+  const peak = Math.max(...mixed);
+  if (peak <= highestShare || mixed.length === 1) return mixed;
+  const shrink = (1 - highestShare) / (1 - peak);
+  return mixed.map((probability) => (probability === peak ? highestShare : probability * shrink));
+}

@@ -1,0 +1,112 @@
+import { z } from "zod";
+import {
+  conceptStrength,
+  matchCriteria,
+  type Opinion,
+  profileCriterion,
+  type TextProfile,
+} from "../../judge/evidence.ts";
+import { contentSchema, contentText } from "../content.ts";
+import { instructionsSchema, type Kind, type PrintedAnswer, type Wire } from "./kind.ts";
+
+const names = { gateway: "boolean", vendor: "noul" } as const;
+
+const criteriaSchema = z
+  .object({ true: contentSchema.nullish(), false: contentSchema.nullish() })
+  .nullish()
+  .transform((criteria) => ({ true: criteria?.true ?? null, false: criteria?.false ?? null }));
+
+const questionSchema = (wire: Wire) =>
+  z
+    .object({
+      type: z.literal(names[wire]).transform(() => "boolean" as const),
+      instructions: instructionsSchema,
+      criteria: criteriaSchema,
+    })
+    .refine(
+      ({ instructions, criteria }) => (instructions ?? criteria.true ?? criteria.false) !== null,
+      "expected instructions, or a description of yes or no",
+    );
+
+type BooleanInput = z.infer<ReturnType<typeof questionSchema>>;
+
+/** A yes/no question; its answer has no confidence (contract section 2.4). */
+export const boolean: Kind<BooleanInput> = {
+  names,
+  isDistribution: false,
+  question: questionSchema,
+  decision: z
+    .object({ type: z.literal("predicate"), name: z.string(), instructions: z.string() })
+    .transform(({ name, instructions }) => ({ name, question: toQuestion(instructions) })),
+  answer: z.union([
+    z
+      .object({ type: z.literal(names.gateway), probability: z.number() })
+      .transform(({ probability }) => toAnswer(probability)),
+    z
+      .object({ type: z.literal(names.vendor), noul: z.number() })
+      .transform(({ noul }) => toAnswer(noul)),
+  ]),
+  fromPrompt({ instructions, proposed }) {
+    if (proposed === null) return null;
+    const [same, other] = proposed === "yes" ? ["yes", "no"] : ["no", "yes"];
+    const labels = [
+      { label: "yes", stands: [same] },
+      { label: "no", stands: [other] },
+    ];
+    return { question: toQuestion(instructions), labels };
+  },
+  namesOf: () => ["yes"],
+  judge(question) {
+    const instructions = contentText(question.instructions);
+    const yes = profileCriterion(`${instructions}, ${contentText(question.criteria.true)}`);
+    const no = profileCriterion(contentText(question.criteria.false));
+    if (question.criteria.true !== null && question.criteria.false !== null) {
+      const match = matchCriteria([yes, no]);
+      return (state) => {
+        const [forYes = 0, forNo = 0] = match(state);
+        return cappedOpinion(forYes - forNo, forYes !== forNo);
+      };
+    }
+    return (state) => {
+      const evidence = evidenceFor(state, yes) - evidenceFor(state, no);
+      // A question about a known concept leans to no if the state shows none of it.
+      const knowsConcept = yes.concepts.size > 0 && state.words.size > 0;
+      const prior = knowsConcept ? priorLogit : 0;
+      return cappedOpinion(prior + evidence, knowsConcept || evidence !== 0);
+    };
+  },
+  valueOf: () => null,
+  toGateway: ({ probabilities: { yes } }) => ({ type: names.gateway, probability: yes }),
+  toVendor: ({ probabilities: { yes } }) => ({ type: names.vendor, noul: yes }),
+  toDecision: (name, { probabilities: { yes } }) => ({ name, type: "predicate", probability: yes }),
+};
+
+function toQuestion(instructions: string): BooleanInput {
+  return { type: "boolean", instructions, criteria: { true: null, false: null } };
+}
+
+function toAnswer(yes: number): PrintedAnswer {
+  return { value: null, probabilities: { yes }, confidence: null };
+}
+
+// Chosen, so that a stand-in is not mistaken for a model that is sure.
+const lowestYes = 0.2;
+const highestYes = 0.8;
+// Chosen: no sign of a concept gives 0.25, one 0.55, two 0.72, and a shared word less.
+// With half the prior or half the weight of a concept a mail of judge.test.ts is misjudged, with
+// twice none.
+const priorLogit = -1.1;
+const conceptLogit = 1.3;
+const wordLogit = 0.5;
+
+function evidenceFor(state: TextProfile, criterion: TextProfile): number {
+  const strengths = [...criterion.concepts.keys()].map((name) => conceptStrength(state, name));
+  const sharedWords = [...criterion.words].filter((word) => state.words.has(word)).length;
+  return conceptLogit * Math.max(0, ...strengths) + wordLogit * Math.log2(1 + sharedWords);
+}
+
+function cappedOpinion(logit: number, isInformed: boolean): Opinion {
+  const yes = 1 / (1 + Math.exp(-logit));
+  const capped = Math.min(highestYes, Math.max(lowestYes, yes));
+  return { probabilities: [isInformed ? capped : 0.5], isInformed };
+}

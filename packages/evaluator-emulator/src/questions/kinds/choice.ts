@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { recordOf } from "../../json.ts";
+import { matchCriteria, opinionFromScores, profileCriterion } from "../../judge/evidence.ts";
+import { contentSchema, contentText } from "../content.ts";
+import {
+  areLevels,
+  confidenceField,
+  confidenceSchema,
+  instructionsSchema,
+  type Kind,
+} from "./kind.ts";
+
+/** Most options of a question (field fact). */
+const maxOptions = 255;
+
+const questionSchema = z.object({
+  type: z.literal("choice"),
+  instructions: instructionsSchema,
+  criteria: recordOf(contentSchema.nullable())
+    .refine((options) => Object.keys(options).length > 0, "expected at least 1 option")
+    .refine(
+      (options) => Object.keys(options).length <= maxOptions,
+      `expected at most ${maxOptions} options`,
+    ),
+});
+
+type ChoiceInput = z.infer<typeof questionSchema>;
+
+/** A question that picks one of the named options. */
+export const choice: Kind<ChoiceInput> = {
+  names: { gateway: "choice", vendor: "choice" },
+  isDistribution: true,
+  question: () => questionSchema,
+  decision: z
+    .object({
+      type: z.literal("choice"),
+      name: z.string(),
+      instructions: z.string(),
+      choices: z
+        .array(z.object({ value: z.string(), description: z.string().optional() }))
+        .min(1)
+        .max(maxOptions),
+    })
+    .transform(({ name, instructions, choices }) => {
+      const options = choices.map(
+        ({ value, description }) => [value, description ?? null] as const,
+      );
+      return { name, question: toQuestion(instructions, options) };
+    }),
+  answer: z
+    .object({
+      type: z.literal("choice"),
+      choice: z.string(),
+      probabilities: recordOf(z.number()),
+      confidence: confidenceSchema,
+    })
+    .transform(({ choice: value, probabilities, confidence }) => {
+      return { value, probabilities, confidence };
+    }),
+  fromPrompt({ instructions, proposed, lines }) {
+    if (proposed !== null || lines.length === 0 || areLevels(lines)) return null;
+    const options = lines.flatMap(({ text }) => text.split(" | ").map(readOption));
+    const isNamed = new Set(options.map(({ name }) => name)).size === options.length;
+    const nameOf = (text: string) => (isNamed ? readOption(text).name : text);
+    const criteria = options.map(({ name, text, description }) =>
+      isNamed ? ([name, description] as const) : ([text, null] as const),
+    );
+    return {
+      question: toQuestion(instructions, criteria),
+      labels: lines.map(({ label, text }) => ({ label, stands: text.split(" | ").map(nameOf) })),
+    };
+  },
+  namesOf: ({ criteria }) => Object.keys(criteria),
+  judge({ criteria }) {
+    const match = matchCriteria(
+      Object.entries(criteria).map(([name, description]) =>
+        profileCriterion(`${spaceOut(name)}, ${contentText(description)}`),
+      ),
+    );
+    return (state) => opinionFromScores(match(state));
+  },
+  valueOf: pickOption,
+  toGateway: ({ value, probabilities }) => ({ type: "choice", choice: value, probabilities }),
+  toVendor(answer) {
+    const { value, probabilities } = answer;
+    return { type: "choice", choice: value, probabilities, ...confidenceField(answer) };
+  },
+  toDecision(name, { value: picked, probabilities, confidence }) {
+    const options = Object.entries(probabilities).map(([value, probability]) => {
+      return { value, probability };
+    });
+    return { name, type: "choice", choice: picked, probabilities: options, confidence };
+  },
+};
+
+function toQuestion(
+  instructions: string,
+  options: readonly (readonly [name: string, description: string | null])[],
+): ChoiceInput {
+  return { type: "choice", instructions, criteria: Object.fromEntries(options) };
+}
+
+/** Splits `name: description`. */
+function readOption(text: string) {
+  const [name = "", ...rest] = text.split(":");
+  return { text, name, description: rest.join(":").trim() || null };
+}
+
+function spaceOut(name: string): string {
+  return name.replaceAll(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|_/gu, " ");
+}
+
+const wayOutPattern = /^(?:other|none|neither|unknown|unclear|unsure)(?:$|[^\p{L}])/iu;
+
+/** Returns the likeliest option; among equals a way out such as `other` (contract section 1.6), else the first. */
+function pickOption(options: readonly string[], probabilities: readonly number[]): string {
+  const highest = Math.max(...probabilities);
+  const likeliest = options.filter((_option, index) => probabilities[index] === highest);
+  return likeliest.find((option) => wayOutPattern.test(option)) ?? likeliest[0] ?? "";
+}

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import type { Opinion, TextProfile } from "../../judge/evidence.ts";
+import { type Content, contentSchema } from "../content.ts";
+
+/** A side that has its own names for kinds (contract section 2.6). */
+export type Wire = "gateway" | "vendor";
+
+/** An answer before a wire gives it its form; the same fields for each kind. */
+export interface PrintedAnswer {
+  /** The option or the score; null for a yes/no question. */
+  readonly value: string | number | null;
+  /** By option, level index, or `yes`. */
+  readonly probabilities: Readonly<Record<string, number>>;
+  readonly confidence: number | null;
+}
+
+/** A chat prompt that asks one question and lists labels for its answers. */
+export interface LabelledPrompt {
+  readonly instructions: string;
+  /** The answer that a yes/no prompt proposes, or null. */
+  readonly proposed: string | null;
+  readonly lines: readonly { readonly label: string; readonly text: string }[];
+}
+
+/** The question of a chat prompt, and the names that each label stands for. */
+interface PromptQuestion<TQuestion> {
+  readonly question: TQuestion;
+  readonly labels: readonly { readonly label: string; readonly stands: readonly string[] }[];
+}
+
+/** The emulator's own reading of one kind of question. */
+export interface Kind<TQuestion> {
+  /** The value of `type` on each wire. */
+  readonly names: Readonly<Record<Wire, string>>;
+  /** Whether its probabilities sum to 1; only then does an answer have a confidence. */
+  readonly isDistribution: boolean;
+  /** Parses a question of a wire; unknown fields are ignored (field fact). */
+  question(wire: Wire): z.ZodType<TQuestion>;
+  /** Parses a question of OpenAI's decisions form. */
+  readonly decision: z.ZodType<{ readonly name: string; readonly question: TQuestion }>;
+  /** Parses a recorded answer of either wire. */
+  readonly answer: z.ZodType<PrintedAnswer>;
+  /** Reads the question of a chat prompt, or returns null if it asks another kind. */
+  fromPrompt(prompt: LabelledPrompt): PromptQuestion<TQuestion> | null;
+  /** The names of the probabilities, in the order of an opinion. */
+  namesOf(question: TQuestion): readonly string[];
+  /** Reads a question once, to judge many states by their words. */
+  judge(question: TQuestion): (state: TextProfile) => Opinion;
+  /** Returns an answer's value from unrounded probabilities. */
+  valueOf(names: readonly string[], probabilities: readonly number[]): PrintedAnswer["value"];
+  toGateway(answer: PrintedAnswer): object;
+  /** @param question - Undefined if a recording answers more than was asked. */
+  toVendor(answer: PrintedAnswer, question: TQuestion | undefined): object;
+  toDecision(name: string, answer: PrintedAnswer, question: TQuestion): object;
+}
+
+/** Parses instructions; missing ones are null. */
+export const instructionsSchema = contentSchema
+  .nullish()
+  .transform((content): Content | null => content ?? null);
+
+/** Parses the confidence of a recorded answer; a missing one is null. */
+export const confidenceSchema = z
+  .number()
+  .nullish()
+  .transform((confidence) => confidence ?? null);
+
+/** Returns whether labels are the indexes of levels. */
+export function areLevels(lines: LabelledPrompt["lines"]): boolean {
+  return /^\d$/.test(lines[0]?.label ?? "") && lines.length <= 10;
+}
+
+/** Returns an answer's confidence as a field; no field if it has none. */
+export function confidenceField({ confidence }: PrintedAnswer) {
+  return confidence === null ? {} : { confidence };
+}

@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { recordOf } from "../../json.ts";
+import { matchCriteria, opinionFromScores, profileCriterion } from "../../judge/evidence.ts";
+import { contentSchema, contentText } from "../content.ts";
+import {
+  areLevels,
+  confidenceField,
+  confidenceSchema,
+  instructionsSchema,
+  type Kind,
+} from "./kind.ts";
+
+/** Most levels of a question (field fact). */
+const maxLevels = 10;
+
+const questionSchema = z.object({
+  type: z.literal("score"),
+  instructions: instructionsSchema,
+  criteria: z
+    .array(contentSchema)
+    .min(1, "expected at least 1 level")
+    .max(maxLevels, `expected at most ${maxLevels} levels`),
+});
+
+type ScoreInput = z.infer<typeof questionSchema>;
+
+/** A question that places the state on ordered levels. */
+export const score: Kind<ScoreInput> = {
+  names: { gateway: "score", vendor: "score" },
+  isDistribution: true,
+  question: () => questionSchema,
+  decision: z
+    .object({
+      type: z.literal("score"),
+      name: z.string(),
+      instructions: z.string(),
+      levels: z
+        .array(z.object({ label: z.string() }))
+        .min(1)
+        .max(maxLevels),
+    })
+    .transform(({ type, name, instructions, levels }) => {
+      return { name, question: { type, instructions, criteria: levels.map(({ label }) => label) } };
+    }),
+  answer: z
+    .object({
+      type: z.literal("score"),
+      score: z.number(),
+      probabilities: recordOf(z.number()),
+      confidence: confidenceSchema,
+    })
+    .transform(({ score: value, probabilities, confidence }) => {
+      return { value, probabilities, confidence };
+    }),
+  fromPrompt({ instructions, proposed, lines }) {
+    if (proposed !== null || !areLevels(lines)) return null;
+    return {
+      question: { type: "score", instructions, criteria: lines.map(({ text }) => text) },
+      labels: lines.map(({ label }, level) => ({ label, stands: [String(level)] })),
+    };
+  },
+  namesOf: ({ criteria }) => Object.keys(criteria),
+  judge({ criteria }) {
+    const match = matchCriteria(criteria.map((level) => profileCriterion(contentText(level))));
+    return (state) => {
+      const opinion = opinionFromScores(match(state));
+      if (!opinion.isInformed) return opinion;
+      return { ...opinion, probabilities: shareWithNeighbours(opinion.probabilities) };
+    };
+  },
+  valueOf: (_levels, probabilities) =>
+    probabilities.reduce((total, share, index) => total + share * index, 0),
+  toGateway: ({ value, probabilities }) => ({ type: "score", score: value, probabilities }),
+  toVendor(answer, question) {
+    const { value, probabilities } = answer;
+    const legend = question && { legend: Object.fromEntries(question.criteria.entries()) };
+    return { type: "score", score: value, probabilities, ...confidenceField(answer), ...legend };
+  },
+  toDecision(name, { value: mean, probabilities, confidence }, { criteria }) {
+    const levels = Object.entries(probabilities).map(([level, probability]) => {
+      return { value: Number(level), label: criteria[Number(level)], probability };
+    });
+    return { name, type: "score", score: mean, probabilities: levels, confidence };
+  },
+};
+
+// Chosen: enough for a mean between two levels. judge.test.ts holds at half and at twice.
+const neighbourShare = 0.15;
+
+function shareWithNeighbours(probabilities: readonly number[]): number[] {
+  const last = probabilities.length - 1;
+  const shared = probabilities.map(() => 0);
+  for (const [index, probability] of probabilities.entries()) {
+    // An end level keeps the share of its missing neighbour, so the sum stays 1.
+    for (const neighbour of [Math.max(0, index - 1), Math.min(last, index + 1)]) {
+      shared[neighbour] = (shared[neighbour] ?? 0) + neighbourShare * probability;
+    }
+    shared[index] = (shared[index] ?? 0) + (1 - 2 * neighbourShare) * probability;
+  }
+  return shared;
+}
