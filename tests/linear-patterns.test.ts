@@ -15,7 +15,7 @@ interface Pattern {
   readonly flags: string;
 }
 
-// Of programs that read mail, replies or requests; benchmarks and tests read their own text.
+// Of programs that read mail, replies or requests; tests read their own text.
 function sourceFiles(): string[] {
   return ["apps", "packages", "fixtures"]
     .flatMap((folder) =>
@@ -23,10 +23,7 @@ function sourceFiles(): string[] {
         join(root, folder, name),
       ),
     )
-    .filter(
-      (path) =>
-        /\/src\/.*\.ts$/.test(path) && !/node_modules|benchmarks|\/testing\/|\.test/.test(path),
-    );
+    .filter((path) => /\/src\/.*\.ts$/.test(path) && !/node_modules|\/testing\/|\.test/.test(path));
 }
 
 function patternsIn(path: string): Pattern[] {

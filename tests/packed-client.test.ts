@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { checkPackage, createPackageFromTarballData, type Problem } from "@arethetypeswrong/core";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { packClient } from "./pack-client.ts";
@@ -10,7 +9,6 @@ import { readCodeBlocks } from "./read-readme.ts";
 import { type CommandOptions, runCommand } from "./run-command.ts";
 
 const root = dirname(import.meta.dirname);
-let tarball = "";
 let project = "";
 
 async function run(command: string, options: CommandOptions) {
@@ -21,9 +19,8 @@ async function run(command: string, options: CommandOptions) {
 
 beforeAll(async () => {
   const packed = await packClient();
-  ({ tarball } = packed);
   project = await makeEmptyFolder();
-  await fillProject();
+  await fillProject(packed.tarball);
   return async () => {
     await packed[Symbol.asyncDispose]();
     await rm(project, { recursive: true, force: true });
@@ -43,7 +40,7 @@ async function makeEmptyFolder(): Promise<string> {
 }
 
 /** Makes the empty folder a project that has installed the package. */
-async function fillProject(): Promise<void> {
+async function fillProject(tarball: string): Promise<void> {
   const manifest = { name: "empty", private: true, type: "module" };
   await writeFile(join(project, "package.json"), JSON.stringify(manifest));
   const install = `npm install --prefer-offline --ignore-scripts --no-audit --no-fund`;
@@ -60,19 +57,6 @@ async function fillProject(): Promise<void> {
     );
   }
 }
-
-test("publint and attw find nothing wrong", async () => {
-  const stdout = await run(`${root}/node_modules/.bin/publint ${tarball} --strict`, { cwd: root });
-  expect(stdout).toContain("All good!");
-  // What `attw --profile esm-only` asks, without what it prints with, which is a fifth of the work.
-  const attw = await checkPackage(createPackageFromTarballData(await readFile(tarball)));
-  const { entrypoints = {}, problems = [] } = attw.types === false ? {} : attw;
-  expect(Object.keys(entrypoints)).toEqual(expect.arrayContaining([".", "./testing"]));
-  const elsewhere = new Set<string>(["node10", "node16-cjs"]);
-  const isEsm = (problem: Problem) =>
-    !("resolutionKind" in problem && elsewhere.has(problem.resolutionKind));
-  expect(problems.filter(isEsm)).toEqual([]);
-});
 
 test("the README's snippet compiles and runs in an empty project", async () => {
   const [snippet = ""] = readCodeBlocks("README.md", "ts");

@@ -16,7 +16,12 @@ interface Job {
   readonly "timeout-minutes"?: number;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  readonly strategy?: { readonly matrix: { readonly include?: readonly Record<string, string>[] } };
+  readonly strategy?: {
+    readonly matrix: {
+      readonly include?: readonly Record<string, string>[];
+      readonly workspace?: readonly string[];
+    };
+  };
   readonly steps: readonly Step[];
 }
 
@@ -42,10 +47,14 @@ function hasScript(workspace: string, script: string): boolean {
 /** Returns the commands of a job, with what its matrix puts in. */
 function commandsOf({ steps, strategy }: Job): string[] {
   const commands = steps.flatMap(({ run }) => run ?? []);
-  const rows = strategy?.matrix.include ?? [{}];
+  const { include, workspace } = strategy?.matrix ?? {};
+  const rows = include ?? workspace?.map((workspace) => ({ workspace })) ?? [{}];
   return rows.flatMap((row) =>
     commands.map((command) =>
-      command.replace(/\$\{\{ matrix\.(\w+) \}\}/g, (_, key: string) => row[key] ?? ""),
+      command.replace(
+        /\$\{\{ matrix\.(\w+) \}\}/g,
+        (_, key: string) => (row as Record<string, string>)[key] ?? "",
+      ),
     ),
   );
 }

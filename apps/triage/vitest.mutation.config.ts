@@ -3,11 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     // No browser, no killed processes: each mutant runs what runs over it, in this process.
-    include: [
-      "src/{journal,import,input,output}/**/*.test.ts",
-      "src/explain.test.ts",
-      "src/run/{resume,triage-file}.test.ts",
-    ],
+    include: ["src/{import,input}/**/*.test.ts"],
     // These read or unpack hundreds of megabytes, or wait for another process, with each mutant.
     exclude: ["src/input/changed-input.test.ts"],
     testNamePattern:

@@ -9,9 +9,11 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import { importedPackages, renderReference } from "../../scripts/api-reference.ts";
 import { packagesNamedIn } from "../../scripts/private-packages.ts";
 import { publishedPackages } from "../pack-client.ts";
-import { failureOf } from "../run-command.ts";
+import { failureOf, runCommand } from "../run-command.ts";
 
 const root = join(import.meta.dirname, "../..");
+// Where publint, attw and changesets are installed.
+const tools = import.meta.dirname;
 const project = inject("project");
 const tarballs = inject("tarballs");
 const published = publishedPackages();
@@ -32,9 +34,14 @@ function readManifest(folder: string): Manifest {
 
 test("attw finds nothing wrong with what is imported", async () => {
   const programs = /evaluator-cli-/;
+  const printed: string[] = [];
   for (const tarball of tarballs.filter((path) => !programs.test(path))) {
-    expect(await failureOf(`npx attw ${tarball} --profile esm-only`, { cwd: root })).toBeNull();
+    const attw = `npx attw ${tarball} --profile esm-only --format ascii`;
+    const result = await runCommand(attw, { cwd: tools });
+    expect(result).toMatchObject({ exitCode: 0 });
+    printed.push(result.stdout);
   }
+  expect(printed.join("")).toContain("evaluator-client/testing");
 });
 
 const kilobyte = 1024;
@@ -151,7 +158,7 @@ test("changelogs and versions agree, after the changes that wait for a release t
   const commit = `git init -q && git add -A && git ${author} commit -qm before`;
   expect(await failureOf(commit, { cwd: folder })).toBeNull();
   const waiting = globSync(waitingChanges, { cwd: folder });
-  const version = `node ${root}/node_modules/.bin/changeset version`;
+  const version = `node ${tools}/node_modules/.bin/changeset version`;
   expect(waiting.length > 0 ? await failureOf(version, { cwd: folder }) : null).toBeNull();
   expect(published.filter((name) => !agrees(folder, name))).toEqual([]);
   // What has no changelog yet was never released, and comes out as the first version.

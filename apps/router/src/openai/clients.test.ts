@@ -1,17 +1,11 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { tool as langChainTool } from "@langchain/core/tools";
-import { HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { ChatOpenAI } from "@langchain/openai";
 import { generateText, isStepCount, jsonSchema, Output, streamText, tool } from "ai";
-import { createEmulator } from "evaluator-emulator";
 import OpenAI from "openai";
 import { zodResponseFormat } from "openai/helpers/zod";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { parseRouterOptions } from "../options/router-options.ts";
-import { connectServices } from "../services/connect-services.ts";
 import { collect } from "../testing/read-answers.ts";
-import { startTestRouter } from "../testing/test-router.ts";
+import { replySources, startRouterWith } from "../testing/test-router.ts";
 
 const weatherParameters = {
   type: "object" as const,
@@ -32,27 +26,9 @@ const filmSchema = z.object({ title: z.string(), mood: z.enum(["glad", "sad"]), 
 const filmPrompt = 'The film "Alien" of 1979 is sad';
 const film = { title: "Alien", mood: "sad", year: 1979 };
 
-/** Where replies come from: the gateway, or a server that speaks OpenAI's API. */
-const replies = ["gateway", "own server"] as const;
-
-/** A router whose replies are the emulator's, and nothing else. */
-async function startRouter(kind: (typeof replies)[number]): Promise<string> {
-  if (kind === "gateway") return `${(await startTestRouter()).origin}/v1`;
-  const emulator = createEmulator({ engine: "openai" });
-  onTestFinished(() => emulator.close());
-  const server = new URL((await emulator.listen()).directBaseUrl).origin;
-  const tiers = ["NANO", "FAST", "BALANCED", "FRONTIER"].map((tier) => [
-    `ROUTER_MODEL_${tier}`,
-    "local/echo-1",
-  ]);
-  const env = { ROUTER_REPLY_BASE_URL: server, ...Object.fromEntries(tiers) };
-  const services = connectServices(parseRouterOptions(env).engines);
-  return `${(await startTestRouter({}, { env, services })).origin}/v1`;
-}
-
-describe.each(replies)("with replies of the %s", (kind) => {
+describe.each(replySources)("with replies of the %s", (kind) => {
   test("openai: tools in a loop, whole", async () => {
-    const client = new OpenAI({ apiKey: "any", baseURL: await startRouter(kind) });
+    const client = new OpenAI({ apiKey: "any", baseURL: await startRouterWith(kind) });
     const asked: string[] = [];
     const runner = client.chat.completions.runTools({
       model: "auto",
@@ -76,7 +52,7 @@ describe.each(replies)("with replies of the %s", (kind) => {
   });
 
   test("openai: tool calls streamed in pieces, with their tokens", async () => {
-    const client = new OpenAI({ apiKey: "any", baseURL: await startRouter(kind) });
+    const client = new OpenAI({ apiKey: "any", baseURL: await startRouterWith(kind) });
     const stream = await client.chat.completions.create({
       model: "auto",
       messages: [{ role: "user", content: question }],
@@ -104,7 +80,7 @@ describe.each(replies)("with replies of the %s", (kind) => {
   });
 
   test("openai: structured output, and one call where no more are wanted", async () => {
-    const client = new OpenAI({ apiKey: "any", baseURL: await startRouter(kind) });
+    const client = new OpenAI({ apiKey: "any", baseURL: await startRouterWith(kind) });
     const parsed = await client.chat.completions.parse({
       model: "auto",
       messages: [{ role: "user", content: filmPrompt }],
@@ -129,7 +105,7 @@ describe.each(replies)("with replies of the %s", (kind) => {
   });
 
   test("ai: tools in steps, a stream, and an object", async () => {
-    const baseURL = await startRouter(kind);
+    const baseURL = await startRouterWith(kind);
     const model = createOpenAICompatible({
       name: "router",
       baseURL,
@@ -148,32 +124,5 @@ describe.each(replies)("with replies of the %s", (kind) => {
     expect((await streamed.totalUsage).outputTokens).toBeGreaterThan(0);
     const output = Output.object({ schema: filmSchema });
     expect((await generateText({ model, prompt: filmPrompt, output })).output).toEqual(film);
-  });
-
-  test("LangChain: tools, their results, structured output and a stream", async () => {
-    const configuration = { baseURL: await startRouter(kind) };
-    const model = new ChatOpenAI({ apiKey: "any", model: "auto", configuration });
-    const get_weather = langChainTool(({ city }: { city: string }) => `rain in ${city}`, {
-      name: "get_weather",
-      description: "Weather of a city",
-      schema: z.object({ city: z.string() }),
-    });
-    const withTools = model.bindTools([get_weather]);
-    const asked = new HumanMessage(question);
-    const calling = await withTools.invoke([asked]);
-    expect(calling.tool_calls?.map(({ args }) => args)).toEqual([
-      { city: "Paris" },
-      { city: "Oslo" },
-    ]);
-    const results = await Promise.all(
-      (calling.tool_calls ?? []).map(async ({ id, args }) => {
-        const content = await get_weather.invoke(args as { city: string });
-        return new ToolMessage({ tool_call_id: id ?? "", content });
-      }),
-    );
-    expect((await withTools.invoke([asked, calling, ...results])).text).toContain("rain in Paris");
-    expect(await model.withStructuredOutput(filmSchema).invoke(filmPrompt)).toEqual(film);
-    const pieces = await collect(await model.stream("hi"));
-    expect(pieces.map(({ text }) => text).join("")).toContain("not from a language model");
   });
 });

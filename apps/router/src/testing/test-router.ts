@@ -144,6 +144,24 @@ export async function openAiClient(
   return { ...router, client: new OpenAI({ apiKey, baseURL: `${router.origin}/v1` }) };
 }
 
+/** The sources of replies: the gateway, or a server with OpenAI's API. */
+export const replySources = ["gateway", "own server"] as const;
+
+/** Starts a router whose replies come from the emulator; returns the base URL for OpenAI clients. */
+export async function startRouterWith(kind: (typeof replySources)[number]): Promise<string> {
+  if (kind === "gateway") return `${(await startTestRouter()).origin}/v1`;
+  const emulator = createEmulator({ engine: "openai" });
+  onTestFinished(() => emulator.close());
+  const server = new URL((await emulator.listen()).directBaseUrl).origin;
+  const tiers = ["NANO", "FAST", "BALANCED", "FRONTIER"].map((tier) => [
+    `ROUTER_MODEL_${tier}`,
+    "local/echo-1",
+  ]);
+  const env = { ROUTER_REPLY_BASE_URL: server, ...Object.fromEntries(tiers) };
+  const services = connectServices(parseRouterOptions(env).engines);
+  return `${(await startTestRouter({}, { env, services })).origin}/v1`;
+}
+
 const decision = {
   answers: {
     tier: {

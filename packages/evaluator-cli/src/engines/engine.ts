@@ -13,6 +13,7 @@ import {
   type LabelServerName,
   logprobsTransport,
   type Transport,
+  type TransportName,
 } from "evaluator-client";
 import {
   CliError,
@@ -25,53 +26,82 @@ import {
 } from "evaluator-kit";
 import { type engineForms, serverNames } from "../commands/engine-help.ts";
 
-type Kind = keyof typeof engineForms;
+/** A kind of engine: the word that is typed in front of its address. */
+interface EngineKind {
+  readonly open: (typed: Typed, env: Environment) => Transport;
+  /** Whether every answer comes with what it costs. */
+  readonly reportsCost: boolean;
+  /** Whether the service lists its models and prices. */
+  readonly hasCatalog: boolean;
+}
 
-const transports: Readonly<Record<Kind, (typed: Typed, env: Environment) => Transport>> = {
-  gateway: openGateway,
-  direct: (typed, env) => openDirect("systemone", typed, env),
-  decisions: (typed, env) => openDirect("decisions", typed, env),
-  logprobs: openLogprobs,
-};
+const kinds = {
+  gateway: {
+    open: openGateway,
+    reportsCost: true,
+    hasCatalog: true,
+  },
+  direct: {
+    open: (typed, env) => openDirect("systemone", typed, env),
+    reportsCost: false,
+    hasCatalog: false,
+  },
+  decisions: {
+    open: (typed, env) => openDirect("decisions", typed, env),
+    reportsCost: false,
+    hasCatalog: false,
+  },
+  logprobs: {
+    open: openLogprobs,
+    reportsCost: false,
+    hasCatalog: false,
+  },
+} satisfies Record<TransportName | keyof typeof engineForms, EngineKind>;
 
-/** The kinds whose service lists its models and prices, and reports the cost of each answer. */
-const priced: ReadonlySet<Kind> = new Set(["gateway"]);
+const debiases = ["raw", "balanced"] as const satisfies readonly Debias[];
 
 /** One way to have questions answered. */
 export interface Engine {
-  /** The typed text. */
+  /** As it was typed. */
   readonly name: string;
   readonly transport: Transport;
-  /** Whether an address was typed, so that the vendor's limits do not apply. */
+  /** Whether it is a server of one's own, without the vendor's limits. */
   readonly isOwn: boolean;
-  /** Whether the cost of an answer is known, from the service or from the typed price. */
+  /** Whether its answers come with what they cost, by themselves or because it was typed. */
   readonly reportsCost: boolean;
-  /** Whether the service lists models and prices. */
+  /** Whether its service lists models and prices. */
   readonly hasCatalog: boolean;
   /** Whether it is at a loopback address, so that no state leaves this machine. */
   readonly isLocal: boolean;
-  /** Whether it is local, without a key and a price: a local proxy with a key may be paid. */
+  /** Whether it is local, gets no key and has no price: a local proxy with a key may be paid. */
   readonly isFree: boolean;
-  /** Whether the service claims calibrated probabilities; "unknown" at any other address. */
+  /** Whether its service claims calibrated probabilities; "unknown" at any address but its service's. */
   readonly calibration: "claimed" | "none" | "unknown";
 }
 
-const debiases = ["raw", "balanced"] as const satisfies readonly Debias[];
 const settings = ["key", "price", "debias", "server"] as const;
 
-type Typed = ReturnType<typeof parseEngine>;
+interface Typed {
+  readonly kind: TransportName | "decisions";
+  readonly baseUrl: string | undefined;
+  readonly model: string | undefined;
+  readonly key: string | null | undefined;
+  readonly price: number | undefined;
+  readonly debias: Debias | undefined;
+  readonly server: LabelServerName | undefined;
+}
 
 /**
- * Returns the typed engine, else the one that `EVALUATOR_TRANSPORT` names.
+ * Returns the engine that was typed, else the one that `EVALUATOR_TRANSPORT` names.
  *
- * @throws UsageError with the wrong or missing part.
+ * @throws UsageError that says what is missing or wrong.
  */
 export function readEngine(given: string | undefined, env: Environment): Engine {
   const text = given ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
   const typed = parseEngine(text, env);
-  const hasCatalog = priced.has(typed.kind);
+  const { open, reportsCost, hasCatalog }: EngineKind = kinds[typed.kind];
   try {
-    const transport = transports[typed.kind](typed, env);
+    const transport = open(typed, env);
     const isLocal = isLoopbackUrl(transport.target?.url);
     return {
       name: text,
@@ -80,13 +110,14 @@ export function readEngine(given: string | undefined, env: Environment): Engine 
       isFree: isLocal && typed.price === undefined && keyOf(typed, env) === null,
       calibration: calibrationOf(transport),
       isOwn: typed.baseUrl !== undefined,
-      reportsCost: hasCatalog || typed.price !== undefined,
+      reportsCost: reportsCost || typed.price !== undefined,
       hasCatalog,
     };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    const problem = printable`--engine ${text}: ${adviceOf(error, typed, env)}`;
-    throw new UsageError(problem, { cause: error });
+    throw new UsageError(printable`--engine ${text}: ${adviceOf(error, typed, env)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -119,7 +150,7 @@ function adviceOf(
   return `${message} Type it as ${kind}=URL@MODEL.`;
 }
 
-/** Returns an evaluator of an engine; an attempt has two minutes, as a laptop's model may need one. */
+/** Returns an evaluator of an engine; each attempt has two minutes, since a laptop's model may take one. */
 export function evaluatorOf({ transport, isOwn }: Engine, env: Environment): Evaluator {
   return createEvaluator({
     transport,
@@ -130,26 +161,26 @@ export function evaluatorOf({ transport, isOwn }: Engine, env: Environment): Eva
   });
 }
 
-/** Adds the engine's name to an error of the client. */
+/** Returns an engine's error as a person is told of it; any other error as it is. */
 export function toEngineError(error: unknown, { name }: Engine): unknown {
   if (!(error instanceof EvaluatorError)) return error;
   return new CliError(printable`${name}: ${error.message}`, { cause: error });
 }
 
-/** Returns the basis of an emulator's answer, by its header; null for any other server. */
+/** Returns what the emulator's answer rests on, by its own header; null for any other server. */
 export function emulatedBasis(headers: Evaluation["headers"]): Basis | null {
   const header = String(headers["x-evaluator-emulator"] ?? "");
   const basis = /basis=(\w+)/.exec(header)?.[1];
   if (basis === undefined) return null;
-  // The word matcher found no word if the basis is "none".
+  // What rests on nothing is the word matcher's as well: it found no word.
   return basis === "recorded" || basis === "rule" ? basis : "lexical";
 }
 
-function parseEngine(text: string, env: Environment) {
+function parseEngine(text: string, env: Environment): Typed {
   const [address = "", ...given] = text.split(",");
   const match = /^([a-z]+)(?:=([^@]+))?(?:@(.+))?$/.exec(address);
-  if (match === null || !Object.hasOwn(transports, match[1] ?? "")) {
-    const words = Object.keys(transports);
+  if (match === null || !Object.hasOwn(kinds, match[1] ?? "")) {
+    const words = Object.keys(kinds);
     const wanted = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}, such as logprobs=URL@MODEL`;
     throw new UsageError(printable`--engine ${text}: an engine is one of ${wanted}.`);
   }
@@ -158,7 +189,7 @@ function parseEngine(text: string, env: Environment) {
   for (const name of set.keys()) readWord(`--engine ${kind},`, name, settings);
   const [debias, server, price] = [set.get("debias"), set.get("server"), set.get("price")];
   return {
-    kind: kind as Kind,
+    kind: kind as Typed["kind"],
     baseUrl,
     model,
     key: readKey(set.get("key"), env),
@@ -183,34 +214,42 @@ function keyOf({ kind, key }: Typed, env: Environment): string | null {
 }
 
 function openGateway(typed: Typed, env: Environment): Transport {
-  const { baseUrl, model: modelId, key } = typed;
+  const { baseUrl, model, key } = typed;
   const apiKey = key ?? (isKeyless(typed, env) ? "none" : undefined);
-  return gatewayTransport({ env, ...given({ baseUrl, modelId, apiKey }) });
+  return gatewayTransport({
+    env,
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(model !== undefined && { modelId: model }),
+    ...(apiKey !== undefined && { apiKey }),
+  });
 }
 
 function openDirect(wire: DirectWire, typed: Typed, env: Environment): Transport {
   const { baseUrl, model, key } = typed;
   const apiKey = isKeyless(typed, env) ? null : key;
-  return directTransport({ env, wire, ...given({ baseUrl, model, apiKey }) });
+  return directTransport({
+    env,
+    wire,
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(model !== undefined && { model }),
+    ...(apiKey !== undefined && { apiKey }),
+  });
 }
 
 function openLogprobs(typed: Typed, env: Environment): Transport {
-  const { baseUrl, model, key: apiKey, debias, server, price } = typed;
+  const { baseUrl, model, key, debias, server, price } = typed;
   return logprobsTransport({
     env,
-    ...given({ baseUrl, model, apiKey, debias, server }),
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(model !== undefined && { model }),
+    ...(key !== undefined && { apiKey: key }),
+    ...(debias && { debias }),
+    ...(server && { server }),
     ...(price !== undefined && { price: { inputUsdPerMillionTokens: price } }),
   });
 }
 
-type Given<TFields> = { [TName in keyof TFields]?: Exclude<TFields[TName], undefined> };
-
-function given<TFields extends object>(fields: TFields): Given<TFields> {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Given<TFields>;
-}
-
-/** Most servers on this machine take no key. */
+/** Servers of this machine mostly want no key. */
 function isKeyless(typed: Typed, env: Environment): boolean {
   if (typed.key !== undefined) return typed.key === null;
   return keyOf(typed, env) === null && isLoopbackUrl(typed.baseUrl);

@@ -5,8 +5,11 @@ import {
   streamText,
 } from "ai-contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createEmulator } from "../create-emulator.ts";
-import { post, threeQuestions as questions } from "../testing/requests.ts";
+import { createEmulator } from "../../packages/evaluator-emulator/src/create-emulator.ts";
+import {
+  post,
+  threeQuestions as questions,
+} from "../../packages/evaluator-emulator/src/testing/requests.ts";
 
 // The generation of the `ai` package that the contract describes, unpatched, over HTTP.
 const emulator = createEmulator({ exchanges: [], tier: "free", keys: ["right-key"] });

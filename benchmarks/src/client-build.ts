@@ -13,7 +13,7 @@ import type * as client from "evaluator-client";
 export type BuiltClient = Awaited<ReturnType<typeof buildClient>>;
 
 /** The root of this repository. */
-export const repository = join(import.meta.dirname, "../../..");
+export const repository = join(import.meta.dirname, "../..");
 
 /** The client's workspace in this repository. */
 export const ownClient = join(repository, "packages/evaluator-client");
@@ -28,7 +28,7 @@ export const ownClient = join(repository, "packages/evaluator-client");
  */
 export async function buildClient(given: string) {
   const source = clientIn(given);
-  const builds = join(repository, "packages/benchmarks/dist");
+  const builds = join(repository, "benchmarks/dist");
   await mkdir(builds, { recursive: true });
   const parent = await mkdtemp(join(builds, "client-"));
   const dispose = () => rm(parent, { recursive: true, force: true });

@@ -28,7 +28,7 @@ export function startRouter(gatewayBaseUrl: string): Promise<StartedServer> {
 
 /** Starts what the router is compared with: hono between its client and a gateway, and nothing else. */
 export function startPassThrough(gatewayBaseUrl: string): Promise<StartedServer> {
-  return startServerProgram("packages/benchmarks/src/process/pass-through.ts", {
+  return startServerProgram("benchmarks/src/process/pass-through.ts", {
     GATEWAY: gatewayBaseUrl,
   });
 }
