@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
-import { type LeaseRequest, type LimitStore, memoryLimits } from "./limit-store.ts";
+import { type LimitStore, memoryLimits } from "./limit-store.ts";
 import type { Admission } from "./call-queue.ts";
 import { sharedPacer, type SharedPacerOptions } from "./shared-pacer.ts";
 
@@ -29,8 +29,8 @@ function sharing(changes: Partial<SharedPacerOptions> = {}) {
 }
 
 const broken: LimitStore = {
-  lease: () => Promise.reject(new Error("The store is down.")),
-  pause: () => Promise.reject(new Error("The store is down.")),
+  read: () => Promise.reject(new Error("The store is down.")),
+  swap: () => Promise.reject(new Error("The store is down.")),
   onPause: () => () => undefined,
 };
 
@@ -46,16 +46,23 @@ test("sends at the instants that the store leases, in turn with others", async (
 });
 
 test("leases the tokens of the calls, and corrects them by what the answers say", async () => {
-  const asked: LeaseRequest[] = [];
+  const reservedMs: number[] = [];
   const clock = new ManualClock();
   const inner = memoryLimits({ clock });
-  const store = { ...inner, lease: (ask: LeaseRequest) => (asked.push(ask), inner.lease(ask)) };
+  const store: LimitStore = {
+    ...inner,
+    swap: (key, version, row) => (
+      reservedMs.push(row.tokensFreeAtMs),
+      inner.swap(key, version, row)
+    ),
+  };
   const { pacerOf, admissions } = sharing({ store, limits: { tokensPerSecond: 1000 } });
   const { ask } = pacerOf();
   await ask("a", 300);
   admissions.get("a")?.succeeded(500);
   await ask("b", 300);
-  expect(asked.map(({ tokens }) => tokens)).toEqual([300, 500]);
+  // 950 tokens a second: those of the first call, then of the second and the 200 that were missing.
+  expect(reservedMs.map((ms) => Math.round(ms * 0.95))).toEqual([300, 800]);
 });
 
 test("four throttled answers in a row pause every pacer of the limit, and slow all of them", async () => {
@@ -117,10 +124,11 @@ test("goes on with nine tenths of the limit when the store never answered", asyn
 test.each([
   null,
   {},
-  { waitMs: Number.NaN, gapMs: 0, members: 1, pausedMs: 0 },
-  { waitMs: null, gapMs: 0, members: 1, pausedMs: 0 },
-])("takes the lease %j for none", async (lease) => {
-  const store = { ...broken, lease: async () => lease as never };
+  { row: null, version: 0, nowMs: Number.NaN },
+  { row: { pausedUntilMs: null }, version: 0, nowMs: 0 },
+  { row: { share: 0 }, version: 0, nowMs: 0 },
+])("a store that reads %j counts as down", async (stored) => {
+  const store = { ...broken, read: async () => stored as never, swap: async () => true };
   const { clock, sent, pacerOf } = sharing({ store, whenStoreIsDown: "closed" });
   void pacerOf()
     .ask("a")
@@ -133,7 +141,7 @@ test("sends nothing without the store where it is asked to, and goes on once it 
   const clock = new ManualClock();
   const inner = memoryLimits({ clock });
   let isUp = false;
-  const store = { ...inner, lease: (ask: LeaseRequest) => (isUp ? inner : broken).lease(ask) };
+  const store = { ...inner, read: (key: string) => (isUp ? inner : broken).read(key) };
   const shared = sharing({ store, whenStoreIsDown: "closed" });
   void shared.pacerOf().ask("a");
   await shared.clock.advance(5500);
@@ -174,9 +182,9 @@ test("tells once that the store is down, and once that it is back", async () => 
   let isDown = false;
   const clock = new ManualClock();
   const inner = memoryLimits({ clock });
-  const lease = (ask: LeaseRequest) => (isDown ? broken.lease(ask) : inner.lease(ask));
+  const read = (key: string) => (isDown ? broken.read(key) : inner.read(key));
   const onStoreChange = (change: boolean) => void changes.push(change);
-  const shared = sharing({ store: { ...inner, lease }, onStoreChange });
+  const shared = sharing({ store: { ...inner, read }, onStoreChange });
   const { ask } = shared.pacerOf();
   await ask("a");
   isDown = true;

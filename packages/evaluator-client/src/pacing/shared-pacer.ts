@@ -39,7 +39,7 @@ export interface SharedPacerOptions {
 
 const optionsSchema = optionsObject({
   store: z.custom(
-    hasMethods("lease", "pause", "onPause"),
+    hasMethods("read", "swap", "onPause"),
     "it is a limit store, such as memoryLimits()",
   ),
   key: z.string().check(z.minLength(1)),

@@ -1,7 +1,7 @@
 import { createEvaluator } from "../create-evaluator.ts";
 import type { BatchLimits } from "../batch/run-batch.ts";
 import { RateLimitError } from "../errors.ts";
-import { type LeaseRequest, type LimitStore, memoryLimits } from "../pacing/limit-store.ts";
+import { type LimitStore, memoryLimits } from "../pacing/limit-store.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import { sharedPacer } from "../pacing/shared-pacer.ts";
 import { sleep } from "../retry/attempt.ts";
@@ -124,7 +124,7 @@ export async function simulateProcesses(limit: ServiceLimit, run: SharedRun) {
     failed,
     requests,
     throttled,
-    leases: store.leases,
+    leases: store.swaps,
     used: succeeded.reduce((sum, count) => sum + count, 0) / allowed,
     usedWhileDown: (after.answered - before.answered) / (after.allowed - before.allowed),
     hungriest: Math.max(...succeeded),
@@ -136,8 +136,11 @@ function* endlessly() {
   for (;;) yield request;
 }
 
-/** A store some way off, which cannot be reached for a while. */
-function distantStore(store: LimitStore, { clock, run }: { clock: ManualClock; run: SharedRun }) {
+/** A distant store that locks the row from read to swap, and cannot be reached for a while. */
+function distantStore(
+  store: LimitStore,
+  { clock, run }: { clock: ManualClock; run: SharedRun },
+): LimitStore & { swaps: number } {
   const reach = async () => {
     await sleep(run.storeMs / 2, { clock });
     const { fromMs = Infinity, untilMs = Infinity, isSilent } = run.down ?? {};
@@ -145,18 +148,30 @@ function distantStore(store: LimitStore, { clock, run }: { clock: ManualClock; r
     if (isSilent) await new Promise(() => undefined);
     throw new Error("The store is down.");
   };
+  const answer = async <TResult>(result: Promise<TResult>) => {
+    const answered = await result;
+    await sleep(run.storeMs / 2, { clock });
+    return answered;
+  };
+  let unlocked = Promise.resolve();
+  let unlock = () => {};
   return {
-    leases: 0,
-    async lease(ask: LeaseRequest) {
+    swaps: 0,
+    async read(key) {
       await reach();
-      this.leases += 1;
-      const lease = await store.lease(ask);
-      await sleep(run.storeMs / 2, { clock });
-      return lease;
+      const before = unlocked;
+      const lock = Promise.withResolvers<void>();
+      unlocked = lock.promise;
+      await before;
+      unlock = lock.resolve;
+      return await answer(store.read(key));
     },
-    async pause(key: string, ms: number) {
+    async swap(key, version, row) {
       await reach();
-      await store.pause(key, ms);
+      const isWritten = store.swap(key, version, row);
+      unlock();
+      this.swaps += 1;
+      return await answer(isWritten);
     },
     onPause: store.onPause.bind(store),
   };

@@ -36,9 +36,17 @@ export interface Session {
   readonly copyOut: (text: string) => AsyncIterable<Uint8Array>;
 }
 
+/** A connection that only its owner uses. */
+export interface Connected {
+  readonly query: Query;
+  /** Returns it to the pool, or closes it, which rolls back an open transaction. */
+  release(isBroken: boolean): void;
+}
+
 /** The few things that are asked of PostgreSQL, whoever speaks to it. */
 export interface Database {
   readonly query: Query;
+  connect(): Promise<Connected>;
   /**
    * Runs statements that are kept together or not at all.
    *
@@ -84,6 +92,16 @@ export function openDatabase(connection: Connection, ownDefaults: PoolConfig = {
   const listeners = new Set<ChannelListener>();
   return {
     query: toQuery(pool, options),
+    async connect() {
+      const client = await connectClient(pool);
+      return {
+        query: toQuery(client, options),
+        release(isBroken) {
+          client.off("error", ignore);
+          client.release(isBroken);
+        },
+      };
+    },
     transaction: (run, signal) => runTransaction(pool, run, signal),
     async listen(channel, onMessage) {
       const listener = new ChannelListener(options, channel, onMessage);
@@ -134,16 +152,20 @@ function toQuery(client: Pool | PoolClient, { query_timeout }: PoolConfig): Quer
 
 const ignore = (): void => {};
 
+async function connectClient(pool: Pool): Promise<PoolClient> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw toDatabaseError(error);
+  });
+  // A cut connection is an error of the statement that it breaks, and once more of the connection.
+  return client.on("error", ignore);
+}
+
 async function runTransaction<TResult>(
   pool: Pool,
   run: (session: Session) => Promise<TResult>,
   signal?: AbortSignal,
 ): Promise<TResult> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw toDatabaseError(error);
-  });
-  // A cut connection is an error of the statement that it breaks, and once more of the connection.
-  client.on("error", ignore);
+  const client = await connectClient(pool);
   const cancel = () => cancelStatement(client as PoolClient & PgInternals, pool.options);
   signal?.addEventListener("abort", cancel);
   const session: Session = {

@@ -40,6 +40,10 @@ export async function openPglite(): Promise<PgliteDatabase> {
   return {
     pglite,
     query: toQuery(pglite),
+    connect: async () => ({
+      query: toQuery(pglite),
+      release: (isBroken) => void (isBroken && pglite.exec("rollback")),
+    }),
     transaction: (run) => pglite.transaction((inside) => run(toSession(inside))),
     listen: async (channel, onMessage) => void (await pglite.listen(channel, onMessage)),
     close: async () => {},
