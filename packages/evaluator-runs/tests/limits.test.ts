@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process";
 import { inspect, promisify } from "node:util";
 import { randomUUID } from "node:crypto";
+import type { LimitStore } from "evaluator-client";
+import { leaseFrom, pauseAll } from "evaluator-client/leases";
 import { migrate, postgresLimits } from "evaluator-runs/postgres";
 import { Client, Pool, type PoolConfig } from "pg";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
@@ -9,7 +11,9 @@ const url = inject("postgresUrl");
 // Long, so that a busy machine is not taken for a broken one.
 const patience = { connectionTimeoutMillis: 60_000, query_timeout: 60_000 };
 const limits = { requestsPerMinute: 0.5 };
-const ask = { key: "team-a", member: "one", requests: 1, tokens: 0, limits };
+const ask = { member: "one", requests: 1, tokens: 0, limits };
+const lease = (store: LimitStore, key = "team-a", member = "one") =>
+  leaseFrom(store, key, { ...ask, member });
 
 describe.skipIf(url === null)("a limit on a real server", () => {
   const admin = new Pool({ connectionString: url ?? "", max: 2 });
@@ -55,11 +59,10 @@ describe.skipIf(url === null)("a limit on a real server", () => {
 
   test("gives each of 8 stores instants of its own, however they race", async () => {
     const stores = await Promise.all(Array.from({ length: 8 }, () => open(shared.at())));
-    const asked = { ...ask, key: "race" };
     const before = performance.now();
     const leases = await Promise.all(
       stores.flatMap(({ store }, index) =>
-        Array.from({ length: 10 }, () => store.lease({ ...asked, member: String(index) })),
+        Array.from({ length: 10 }, () => lease(store, "race", String(index))),
       ),
     );
     const tookMs = performance.now() - before;
@@ -76,14 +79,14 @@ describe.skipIf(url === null)("a limit on a real server", () => {
     const [one, two] = [await open(shared.at()), await open(shared.at())];
     const pauses: number[] = [];
     two.store.onPause("team-a", (ms) => pauses.push(ms));
-    await one.store.pause("team-a", 1500);
+    await pauseAll(one.store, "team-a", 1500);
     await expect.poll(() => pauses).toEqual([1500]);
     await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [
       shared.name,
     ]);
     await expect
       .poll(async () => {
-        await one.store.pause("team-a", 1600).catch(() => {});
+        await pauseAll(one.store, "team-a", 1600).catch(() => {});
         return pauses;
       })
       .toContain(1600);
@@ -108,8 +111,8 @@ describe.skipIf(url === null)("a limit on a real server", () => {
     );
     await client.end();
     const { store } = await open(at(worker));
-    expect((await store.lease(ask)).members).toBe(1);
-    await store.pause("team-a", 1000);
+    expect((await lease(store)).members).toBe(1);
+    await pauseAll(store, "team-a", 1000);
   });
 
   test("tells a database that may only be read from one that is missing", async () => {
@@ -133,24 +136,23 @@ describe.skipIf(url === null)("a limit on a real server", () => {
     const program = `
       import { postgresLimits } from "evaluator-runs/postgres";
       const store = await postgresLimits(process.argv[1]);
-      const limits = { requestsPerMinute: 60 };
-      const ask = { key: "program", member: "program", requests: 1, tokens: 0, limits };
-      console.log((await store.lease(ask)).members);
+      const { row, version } = await store.read("program");
+      console.log(await store.swap("program", version, row));
       await store[Symbol.asyncDispose]();
     `;
     const { connectionString = "" } = shared.at();
     const words = ["--input-type=module", "--eval", program, connectionString];
     const cwd = import.meta.dirname;
     const { stdout, stderr } = await promisify(execFile)(process.execPath, words, { cwd });
-    expect([stdout, stderr]).toEqual(["1\n", ""]);
+    expect([stdout, stderr]).toEqual(["true\n", ""]);
   });
 
   test("goes on after connections were cut", async () => {
     const { store } = await open(shared.at());
-    await store.lease({ ...ask, key: "cut" });
+    await lease(store, "cut");
     await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [
       shared.name,
     ]);
-    await expect.poll(() => store.lease({ ...ask, key: "cut" }).catch(() => null)).not.toBeNull();
+    await expect.poll(() => lease(store, "cut").catch(() => null)).not.toBeNull();
   });
 });

@@ -129,8 +129,8 @@ function createReopeningStore(open: () => Promise<OpenStore>, observer: StoreObs
   }
   return {
     reach,
-    lease: (ask) => reporting((store) => store.lease(ask)),
-    pause: (key, ms) => reporting((store) => store.pause(key, ms)),
+    read: (key) => reporting((store) => store.read(key)),
+    swap: (key, version, row) => reporting((store) => store.swap(key, version, row)),
     onPause(key, listener) {
       const own: PauseListener = { key, listener, end: () => undefined };
       if (opened !== null) own.end = opened.onPause(key, listener);

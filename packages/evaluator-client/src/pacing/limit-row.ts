@@ -2,31 +2,22 @@ import * as z from "zod/mini";
 import type { LimitStore, StoredLimit } from "./limit-store.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-const instant = z._default(z.number(), 0);
+const instant = z.prefault(z.number(), 0);
 const limitRowSchema = z.object({
+  /** From when on the next request may be sent. */
   requestsFreeAtMs: instant,
+  /** From when on the rate of tokens allows the next request. */
   tokensFreeAtMs: instant,
   pausedUntilMs: instant,
-  share: z._default(z.number().check(z.positive(), z.maximum(1)), 1),
-  loweredAtMs: z._default(z.nullable(z.number()), null),
-  members: z._default(z.record(z.string(), z.number()), {}),
+  /** The share of the limits in use when it was lowered last, above 0 to 1. */
+  share: z.prefault(z.number().check(z.positive(), z.maximum(1)), 1),
+  loweredAtMs: z.prefault(z.nullable(z.number()), null),
+  /** When each process asked last. */
+  members: z.prefault(z.record(z.string(), z.number()), {}),
   writtenAtMs: instant,
 });
-
 /** The state of a shared limit, as JSON. Instants are milliseconds of the store's clock. */
-export interface LimitRow {
-  /** From when on the next request may be sent. */
-  readonly requestsFreeAtMs: number;
-  /** From when on the rate of tokens allows the next request. */
-  readonly tokensFreeAtMs: number;
-  readonly pausedUntilMs: number;
-  /** The share of the limits in use when it was lowered last, above 0 to 1. */
-  readonly share: number;
-  readonly loweredAtMs: number | null;
-  /** When each process asked last. */
-  readonly members: Readonly<Record<string, number>>;
-  readonly writtenAtMs: number;
-}
+export type LimitRow = Readonly<z.infer<typeof limitRowSchema>>;
 
 /** What one process wants from a limit that it shares. */
 export interface LeaseRequest {

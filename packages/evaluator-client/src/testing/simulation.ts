@@ -154,7 +154,7 @@ function distantStore(
     return answered;
   };
   let unlocked = Promise.resolve();
-  let unlock = () => {};
+  let unlock: (() => void) | null = null;
   return {
     swaps: 0,
     async read(key) {
@@ -169,7 +169,7 @@ function distantStore(
     async swap(key, version, row) {
       await reach();
       const isWritten = store.swap(key, version, row);
-      unlock();
+      unlock?.();
       this.swaps += 1;
       return await answer(isWritten);
     },

@@ -94,13 +94,16 @@ export function openDatabase(connection: Connection, ownDefaults: PoolConfig = {
     query: toQuery(pool, options),
     async connect() {
       const client = await connectClient(pool);
-      return {
-        query: toQuery(client, options),
-        release(isBroken) {
-          client.off("error", ignore);
-          client.release(isBroken);
-        },
+      let isReleased = false;
+      const release = (isBroken: boolean) => {
+        client.off("error", ignore).off("end", onEnd);
+        if (!isReleased) client.release(isBroken);
+        isReleased = true;
       };
+      // The server ends a connection that holds a lock too long.
+      const onEnd = () => release(true);
+      client.once("end", onEnd);
+      return { query: toQuery(client, options), release };
     },
     transaction: (run, signal) => runTransaction(pool, run, signal),
     async listen(channel, onMessage) {

@@ -83,7 +83,10 @@ export async function toLimitStore(database: Database): Promise<LimitStore & Asy
       pauses.on(hashOf(key), own);
       return () => void pauses.off(hashOf(key), own);
     },
-    [Symbol.asyncDispose]: () => database.close(),
+    async [Symbol.asyncDispose]() {
+      for (const { connection } of held.values()) connection.release(true);
+      await database.close();
+    },
   };
 }
 

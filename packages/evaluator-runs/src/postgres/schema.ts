@@ -4,7 +4,7 @@ import { runTables } from "./run-tables.ts";
 const limits = `
   create table evaluator.limits (
     key text primary key,
-    version integer not null default 0,
+    version double precision not null default 0,
     state jsonb
   ) with (fillfactor = 50);
   `;
