@@ -1,14 +1,25 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
-import {
-  isRetryableStatus,
-  nextStep,
-  passOnName,
-  type StatusFailure,
-  statusMessage,
-  quoteServerText,
-  parseRetryAfterMs,
-} from "./status-failure.ts";
+import { nextStep, quoteServerText, type StatusFailure, toStatusError } from "./status-failure.ts";
+
+const now = Date.UTC(1994, 10, 6, 8, 49, 7);
+
+/** Returns the error for a status, some headers, and an error type and text of the service. */
+function errorOf(
+  status: number,
+  {
+    headers = {},
+    type = null,
+    text = null,
+    ...secrets
+  }: { headers?: Record<string, string>; type?: unknown; text?: string | null; apiKey?: string },
+) {
+  const clock = Object.assign(new ManualClock(), { epochNow: () => now });
+  const response = { status, headers, json: null, text: "" };
+  const failure: StatusFailure = { response, clock, apiKey: null, state: "text", ...secrets };
+  const details = { service: "The service", requestId: null, advice: "Wait." };
+  return toStatusError(failure, { ...details, type: type as string | null, text });
+}
 
 const redirect = "Redirects are not followed; set the base URL to the final address.";
 const key = "Check the key, and that it may use this model.";
@@ -49,11 +60,10 @@ test.each<[number, string]>([
 test.each<[string | null, string | null, string]>([
   [null, null, "The service answered 500. Wait."],
   ["overloaded", null, "The service answered 500 (overloaded). Wait."],
-  [null, '"Sorry."', 'The service answered 500: "Sorry." Wait.'],
-  ["overloaded", '"Sorry."', 'The service answered 500 (overloaded): "Sorry." Wait.'],
+  [null, "Sorry.", 'The service answered 500: "Sorry." Wait.'],
+  ["overloaded", "Sorry.", 'The service answered 500 (overloaded): "Sorry." Wait.'],
 ])("tells type %j and words %j", (type, words, message) => {
-  const text = statusMessage("The service", { status: 500, type }, { words, advice: "Wait." });
-  expect(text).toBe(message);
+  expect(errorOf(500, { type, text: words }).message).toBe(message);
 });
 
 test.each<[unknown, string | null]>([
@@ -69,27 +79,32 @@ test.each<[unknown, string | null]>([
   [undefined, null],
   ["a_key_of_letters", null],
 ])("passes %j on as %j", (name, passed) => {
-  const failure = { apiKey: "a_key_of_letters", state: "text", clock: new ManualClock() };
-  expect(passOnName(name as string, failure as unknown as StatusFailure)).toBe(passed);
+  expect(errorOf(500, { type: name, apiKey: "a_key_of_letters" }).type).toBe(passed);
 });
 
+function isRetried(status: number, shouldRetry: string | null): boolean {
+  const headers: Record<string, string> =
+    shouldRetry === null ? {} : { "x-should-retry": shouldRetry };
+  return errorOf(status, { headers }).isRetryable;
+}
+
 test.each([408, 425, 429, 500, 502, 503, 504, 520, 523, 527, 529])("retries %d", (status) => {
-  expect(isRetryableStatus(status, null)).toBe(true);
-  expect(isRetryableStatus(status, "false")).toBe(false);
+  expect(isRetried(status, null)).toBe(true);
+  expect(isRetried(status, "false")).toBe(false);
 });
 
 test.each([0, 301, 307, 400, 401, 402, 403, 404, 409, 413, 422, 501, 505, 519, 528])(
   "does not retry %d",
   (status) => {
-    expect(isRetryableStatus(status, null)).toBe(false);
+    expect(isRetried(status, null)).toBe(false);
   },
 );
 
 test("retries 409 only when the service says so", () => {
-  expect(isRetryableStatus(409, "true")).toBe(true);
+  expect(isRetried(409, "true")).toBe(true);
   for (const other of [null, "", "false", "TRUE", "1", "maybe"])
-    expect(isRetryableStatus(409, other)).toBe(false);
-  expect(isRetryableStatus(400, "true")).toBe(false);
+    expect(isRetried(409, other)).toBe(false);
+  expect(isRetried(400, "true")).toBe(false);
 });
 
 const none = {
@@ -140,7 +155,6 @@ test.each([
 });
 
 const aHundredYears = 36_500 * 86_400_000;
-const now = Date.UTC(1994, 10, 6, 8, 49, 7);
 
 test.each<[Record<string, string>, number | null]>([
   [{}, null],
@@ -182,5 +196,5 @@ test.each<[Record<string, string>, number | null]>([
   [{ "retry-after": "1994-11-06T08:49:37Z" }, null],
   [{ "retry-after": "" }, null],
 ])("reads %j as %s ms", (headers, expected) => {
-  expect(parseRetryAfterMs((name) => headers[name] ?? null, now)).toBe(expected);
+  expect(errorOf(503, { headers }).retryAfterMs).toBe(expected);
 });

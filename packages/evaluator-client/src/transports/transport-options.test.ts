@@ -10,7 +10,7 @@ import {
   type TransportOptions,
 } from "./transport-options.ts";
 
-const source = { option: "apiKey", environmentVariable: "A_KEY" };
+const source = { variable: "A_KEY" };
 
 function thrownBy(read: () => unknown): unknown {
   try {
@@ -28,12 +28,11 @@ test.each<[string | undefined, string | undefined, string | undefined, string]>(
 ])("reads the option %j, variable %j, fallback %j as %j", (given, variable, fallback, value) => {
   const env = { A_KEY: variable };
   const more = fallback === undefined ? {} : { fallback };
-  expect(readOption({ ...source, given, env, ...more })).toBe(value);
+  expect(readOption({ apiKey: given, env }, "apiKey", { ...source, ...more })).toBe(value);
 });
 
 test("reads the program's own environment when it is given none", () => {
-  const options = { option: "path", environmentVariable: "PATH", given: undefined, env: undefined };
-  expect(readOption(options)).not.toBe("");
+  expect(readOption({}, "path", { variable: "PATH" })).not.toBe("");
 });
 
 test.each([
@@ -41,7 +40,7 @@ test.each([
   [undefined, {}],
   [undefined, { A_KEY: "" }],
 ])("names the option and variable when %j and %j set neither", (given, env) => {
-  expect(thrownBy(() => readOption({ ...source, given, env }))).toMatchObject({
+  expect(thrownBy(() => readOption({ apiKey: given, env }, "apiKey", source))).toMatchObject({
     name: "ConfigurationError",
     message: 'No apiKey: pass the option "apiKey" or set A_KEY.',
     option: "apiKey",
@@ -50,13 +49,15 @@ test.each([
 });
 
 test.each(["!", "~", "sk-0123/+=", "x".repeat(1000)])("takes the header value %j", (given) => {
-  expect(readHeaderOption({ ...source, given, env: {} })).toBe(given);
+  expect(readHeaderOption({ apiKey: given, env: {} }, "apiKey", source)).toBe(given);
 });
 
 test.each(["a b", " a", "a ", "a\n", "\u007f", "é", "a\tb", "“a”"])(
   "rejects the header value %j without showing it",
   (given) => {
-    expect(thrownBy(() => readHeaderOption({ ...source, given, env: {} }))).toMatchObject({
+    expect(
+      thrownBy(() => readHeaderOption({ apiKey: given, env: {} }, "apiKey", source)),
+    ).toMatchObject({
       name: "ConfigurationError",
       message:
         'The option "apiKey" (A_KEY) has a space, line break or other character that a header cannot carry; its value is not shown here.',
@@ -72,7 +73,7 @@ test.each([
   ["http://127.0.0.1:8080/v4/ai//", "http://127.0.0.1:8080/v4/ai"],
   ["HTTPS://Service.Example/v4", "https://service.example/v4"],
 ])("takes the base URL %s as %s", (given, url) => {
-  expect(readBaseUrl({ ...source, given, env: {} })).toBe(url);
+  expect(readBaseUrl({ baseUrl: given, env: {} }, source)).toBe(url);
 });
 
 test.each([
@@ -86,8 +87,8 @@ test.each([
   "https://service.example/#a",
   "https://",
 ])("rejects the base URL %s", (given) => {
-  const address = { option: "baseUrl", environmentVariable: "A_URL", given, env: {} };
-  expect(thrownBy(() => readBaseUrl(address))).toMatchObject({
+  const address = { baseUrl: given, env: {} };
+  expect(thrownBy(() => readBaseUrl(address, { variable: "A_URL" }))).toMatchObject({
     name: "ConfigurationError",
     message:
       'The option "baseUrl" (A_URL) is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai.',

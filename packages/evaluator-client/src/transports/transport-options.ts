@@ -10,68 +10,89 @@ export interface TransportOptions {
   headers?: Readonly<Record<string, string>>;
   /** Sends through this `fetch`. @default undici's own `Pool` on Node, the global `fetch` elsewhere */
   fetch?: Fetch;
-  /** On Node, sends through this dispatcher of undici, such as a `ProxyAgent`; its maker closes it. @default one of its own */
+  /** On Node, sends through this dispatcher of undici, such as a `ProxyAgent`; whoever made it closes it. @default the transport's own */
   dispatcher?: AnyDispatcher;
   /** Environment variables for the options not given. @default the program's own */
   env?: Environment;
 }
 
-/** Checks that a transport has no options but those of every transport and its own. */
+/** Rejects unknown options of a transport. */
 export function checkTransportOptions(options: TransportOptions, ...own: readonly string[]): void {
   checkOptions(optionsNamed(...own, "headers", "fetch", "dispatcher", "env"), options);
 }
 
-/** One option to read: its name, its variable, and the value the caller gave. */
-export interface OptionSource {
-  readonly option: string;
-  readonly environmentVariable: string;
-  readonly given: string | undefined;
-  readonly env: Environment | undefined;
-  readonly fallback?: string;
+/** An option of text, read from the options, else from its environment variable. */
+interface TextOption {
+  readonly variable: string;
+  /** @default none, and the option is required */
+  readonly fallback?: string | undefined;
 }
+
+type Given<TName extends string> = { readonly env?: Environment } & {
+  readonly [TKey in TName]?: string | null | undefined;
+};
 
 /** Returns the given value, else the variable's (blank counts as unset), else the fallback. */
-export function readOption({ option, environmentVariable, given, env, fallback }: OptionSource) {
-  const value = given ?? ((env ?? programEnvironment())[environmentVariable]?.trim() || fallback);
+export function readOption<TName extends string>(
+  options: Given<TName>,
+  option: TName,
+  { variable, fallback }: TextOption,
+): string {
+  const env = options.env ?? programEnvironment();
+  const value = options[option] ?? (env[variable]?.trim() || fallback);
   if (value !== undefined && value !== "") return value;
-  const message = `No ${option}: pass the option "${option}" or set ${environmentVariable}.`;
-  throw new ConfigurationError(message, { option, environmentVariable });
+  const message = `No ${option}: pass the option "${option}" or set ${variable}.`;
+  throw new ConfigurationError(message, { option, environmentVariable: variable });
 }
 
-/** Reads an option whose value travels in a header, so that it must be visible ASCII. */
-export function readHeaderOption(source: OptionSource): string {
-  const value = readOption(source);
+/** Reads an option that is sent in a header, so that it must be visible ASCII. */
+export function readHeaderOption<TName extends string>(
+  options: Given<TName>,
+  option: TName,
+  source: TextOption,
+): string {
+  const value = readOption(options, option, source);
   if (/^[\x21-\x7e]+$/.test(value)) return value;
-  const { option, environmentVariable } = source;
-  const message = `The option "${option}" (${environmentVariable}) has a space, line break or other character that a header cannot carry; its value is not shown here.`;
-  throw new ConfigurationError(message, { option, environmentVariable });
+  const message = `The option "${option}" (${source.variable}) has a space, line break or other character that a header cannot carry; its value is not shown here.`;
+  throw new ConfigurationError(message, { option, environmentVariable: source.variable });
 }
 
-/** Reads a base URL: http or https, without credentials, query or fragment; no slash at the end. */
-export function readBaseUrl(source: OptionSource): string {
-  const value = readOption(source);
+/** Reads the option `baseUrl`: http or https, without credentials, query, fragment or slash at the end. */
+export function readBaseUrl(options: Given<"baseUrl">, source: TextOption): string {
+  const value = readOption(options, "baseUrl", source);
   const url = URL.canParse(value) ? new URL(value) : null;
   const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
   if (url && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === "") {
     return url.href.replace(/(?<!\/)\/+$/, "");
   }
-  const { option, environmentVariable } = source;
-  const message = `The option "${option}" (${environmentVariable}) is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai.`;
-  throw new ConfigurationError(message, { option, environmentVariable });
+  const message = `The option "baseUrl" (${source.variable}) is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai.`;
+  throw new ConfigurationError(message, {
+    option: "baseUrl",
+    environmentVariable: source.variable,
+  });
 }
 
-/**
- * Returns the transport's own headers and the caller's, which must be sendable and may replace
- * none.
- */
+/** Returns an address without the `/v1` at its end, which most programs want and people copy. */
+export function withoutVersion(baseUrl: string): string {
+  return baseUrl.replace(/\/v1$/, "");
+}
+
+/** Returns the headers of a JSON request; without a key, no `Authorization` (field facts). */
+export function jsonHeaders(apiKey: string | null): Record<string, string> {
+  const authorization = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
+  return { ...authorization, "Content-Type": "application/json" };
+}
+
+/** Returns the transport's own headers and the caller's, which cannot replace them. */
 export function mergeHeaders(
   own: Readonly<Record<string, string>>,
   added: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  const reserved = new Set(["content-length", "host", ...Object.keys(own).map(lowerCase)]);
+  const reserved = new Set(["content-length", "host"]);
+  for (const name of Object.keys(own)) reserved.add(name.toLowerCase());
   for (const [name, value] of Object.entries(added)) {
     const isSendable = /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(value);
-    if (isSendable && !reserved.has(lowerCase(name))) continue;
+    if (isSendable && !reserved.has(name.toLowerCase())) continue;
     const problem = isSendable ? "is set by the transport itself" : "cannot be sent";
     const message = `The header ${JSON.stringify(name)} in the option "headers" ${problem}; rename it or leave it out.`;
     throw new ConfigurationError(message, { option: "headers" });
@@ -89,8 +110,4 @@ export function httpClientFor({ fetch, dispatcher, env }: TransportOptions): Htt
       ? 'The option "fetch" is no function, such as the global fetch.'
       : 'The options "fetch" and "dispatcher" exclude each other; a dispatcher is for undici alone.';
   throw new ConfigurationError(message, { option: "fetch" });
-}
-
-function lowerCase(name: string): string {
-  return name.toLowerCase();
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
 import { boolean, choice, score } from "../../questions/kinds.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
-import { fromDecisionsResponse, toDecisionsBody } from "./decisions-wire.ts";
+import { decisionsForm } from "./decisions-wire.ts";
 import { directTransport } from "./direct-transport.ts";
 
 const own = { apiKey: null, baseUrl: "http://127.0.0.1:8000/v1", model: "a-model", env: {} };
@@ -111,7 +111,7 @@ test.each<[{ true?: string; false?: string }, string]>([
   ],
 ])("says what counts as yes and no %j in the question", (criteria, instructions) => {
   const asked = { state: "text", questions: { approved: boolean("Is it?", criteria) } };
-  expect(JSON.parse(toDecisionsBody(asked, "a-model"))).toEqual({
+  expect(JSON.parse(decisionsForm.toBody(asked, "a-model"))).toEqual({
     model: "a-model",
     input: "text",
     questions: [{ type: "predicate", name: "approved", instructions }],
@@ -122,7 +122,7 @@ test("takes no confidence from a question of that name", () => {
   const asked = { questions: { confidence: boolean("Is it?") } };
   const named = [{ type: "predicate", name: "confidence", probability: 0.5, confidence: 0.9 }];
   const reply = { status: 200, headers: {}, text: "", json: { ...body, answers: named } };
-  expect(fromDecisionsResponse(reply, asked).definesConfidence).toBe(false);
+  expect(decisionsForm.toReply(reply, asked, "acme").definesConfidence).toBe(false);
 });
 
 test.each([
@@ -133,7 +133,7 @@ test.each([
   ["…words", "question_1"],
 ])("the id %s goes by the name %s", (id, name) => {
   const questions = { [id]: boolean("a?") };
-  expect(JSON.parse(toDecisionsBody({ state: "x", questions }, "m"))).toMatchObject({
+  expect(JSON.parse(decisionsForm.toBody({ state: "x", questions }, "m"))).toMatchObject({
     questions: [{ name }],
   });
 });

@@ -7,11 +7,22 @@ import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
 import type { ScoreQuestion } from "../../questions/kinds/score.ts";
 import { quoteName } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
-import { type ImageSupport, isImage, type StatePart } from "../../questions/state.ts";
-import type { TransportReply } from "../transport.ts";
+import { isImage, type StatePart } from "../../questions/state.ts";
+import type { DirectForm } from "./direct-wire.ts";
 
-/** The path of the decisions form under a server's base URL. */
-export const decisionsPath = "/v1/decisions";
+/** OpenAI's form, which SGLang and vLLM have too. */
+export const decisionsForm: DirectForm = {
+  path: "/v1/decisions",
+  // In data: URLs or at an address (OpenAI's reference).
+  images: {
+    formats: ["png", "jpeg", "webp", "gif"],
+    maxBytes: 16 * 1024 * 1024,
+    maxImages: 128,
+    takesAddresses: true,
+  },
+  toBody: toDecisionsBody,
+  toReply: fromDecisionsResponse,
+};
 
 /** A question kind on this wire; each method gets only questions or answers of its kind. */
 interface DecisionKind {
@@ -94,16 +105,7 @@ const decisionsResponseSchema = z.looseObject({
   }),
 });
 
-/** The images of the decisions form, in data: URLs or at an address (OpenAI's reference). */
-export const decisionsImages: ImageSupport = {
-  formats: ["png", "jpeg", "webp", "gif"],
-  maxBytes: 16 * 1024 * 1024,
-  maxImages: 128,
-  takesAddresses: true,
-};
-
-/** Returns the request body of the decisions form as JSON: a list of questions, and the state as text or as a user's message. */
-export function toDecisionsBody({ state, questions }: EvaluationRequest, model: string): string {
+function toDecisionsBody({ state, questions }: EvaluationRequest, model: string): string {
   const input = Array.isArray(state) ? [toMessage(state)] : toText(state);
   return `{"model":${JSON.stringify(model)},"input":${JSON.stringify(input)},"questions":${toListJson(questions)}}`;
 }
@@ -134,7 +136,7 @@ function toDecisionQuestion(question: Question, name: string): object {
   return { type: kind.name, name, ...kind.toQuestion(question) };
 }
 
-/** The names that questions go by: their ids where the form takes them all, else their numbers. */
+/** Returns the names of questions: their ids if the form takes all of them, else their numbers. */
 function namesOf(questions: Questions): readonly string[] {
   const ids = Object.keys(questions);
   const arePlain = ids.every((id) => /^[\w-]{1,64}$/.test(id));
@@ -148,15 +150,11 @@ function withMeanings({ instructions, criteria = {} }: BooleanQuestion) {
   return `${instructions}${yes}${no}`;
 }
 
-/**
- * Moves a response of the decisions form into the gateway's. Answers belong to questions by name and by order.
- *
- * @throws InvalidResponseError when the two disagree, or the body has another shape.
- */
-export function fromDecisionsResponse(
+/** Maps a response to the gateway's form. Answers belong to questions by name and by order. */
+function fromDecisionsResponse(
   response: JsonResponse,
   { questions }: Pick<EvaluationRequest, "questions">,
-): Omit<TransportReply, "status" | "headers" | "raw"> {
+) {
   const { data, error } = decisionsResponseSchema.safeParse(response.json);
   if (data === undefined) throw invalidBody(error.issues[0]?.path[0]);
   const { answers, usage, model = null } = data;
@@ -175,7 +173,7 @@ export function fromDecisionsResponse(
     },
     modelId: model,
     requestId: headerOf(response, "x-request-id"),
-    // Each server means something else by it.
+    // Each server defines its confidence in another way.
     definesConfidence: false,
   };
 }
@@ -216,9 +214,9 @@ function withConfidence([id, answer]: [string, DecisionAnswer]): [string, object
 }
 
 function invalidBody(field: PropertyKey | undefined): InvalidResponseError {
-  // Below the first name, the names are the server's own, and may repeat anything.
+  // Below the first name the names are the server's own, so no message contains them.
   const known = ["model", "answers", "usage"].find((name) => name === field);
   const where = known === undefined ? "as a whole" : `at ${known}`;
-  const message = `The response body does not have the shape of /v1/decisions ${where}; check the base URL and the option "wire".`;
+  const message = `The response body does not have the shape of ${decisionsForm.path} ${where}; check the base URL and the option "wire".`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
 }

@@ -35,7 +35,7 @@ test.each<[number, unknown, string]>([
   [
     400,
     { error: "choice questions take 2 to 26 options, got 255" },
-    'The vendor\'s API answered 400: "choice questions take 2 to 26 options, got 255" Where it is about how many: Ollama takes 2 to 26 options, vLLM 26 and some hosted servers 208, while the vendor takes 255. Ask with fewer, or set questionLimits.maxOptions so that more are refused before sending.',
+    'The vendor\'s API answered 400: "choice questions take 2 to 26 options, got 255" If there are too many options: Ollama takes 2 to 26, vLLM 26 and some hosted servers 208, while the vendor takes 255. Ask with fewer, or set questionLimits.maxOptions so that more are refused before sending.',
   ],
   [
     422,
@@ -48,7 +48,7 @@ test.each<[number, unknown, string]>([
         },
       ],
     },
-    "26 options",
+    "vLLM 26",
   ],
 ])("tells of a server's own %d", async (status, answered, message) => {
   for (const wire of ["systemone", "decisions"] as const) {

@@ -1,18 +1,30 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import * as z from "zod/mini";
 import { createEvaluator } from "../../create-evaluator.ts";
 import type { JsonResponse } from "../../http/http-client.ts";
+import { recordOf } from "../../questions/json.ts";
 import { boolean, choice, score } from "../../questions/kinds.ts";
 import { emailRequest } from "../../testing/email-evaluation.ts";
 import { directTransport } from "./direct-transport.ts";
-import {
-  directResponseSchema,
-  isDirectResponse,
-  fromDirectResponse,
-  toDirectBody,
-} from "./direct-wire.ts";
+import { systemoneForm } from "./direct-wire.ts";
 
-test("the cheap check takes what the schema takes, and nothing else", () => {
+const responseSchema = z.looseObject({
+  model: z.optional(z.string()),
+  answers: recordOf(z.looseObject({ type: z.string() })),
+  usage: z.looseObject({ input_tokens: z.number(), output_tokens: z.number() }),
+});
+
+function isMapped(json: unknown): boolean {
+  try {
+    systemoneForm.toReply(replied(json), { questions: {} }, "acme");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("maps the responses that match the schema, and no others", () => {
   const some = fc.oneof(fc.jsonValue(), fc.constantFrom(undefined, 1, -1, "text", Number.NaN));
   const answers = fc.dictionary(fc.string(), fc.oneof(fc.record({ type: some }), some), {
     noNullPrototype: true,
@@ -26,7 +38,7 @@ test("the cheap check takes what the schema takes, and nothing else", () => {
   const nearly = bodies.map((body) => ({ ...good, ...body }));
   fc.assert(
     fc.property(fc.oneof(bodies, nearly, some), (body) => {
-      expect(isDirectResponse(body)).toBe(directResponseSchema.safeParse(body).success);
+      expect(isMapped(body)).toBe(responseSchema.safeParse(body).success);
     }),
     { numRuns: 2000 },
   );
@@ -44,7 +56,7 @@ test("puts the model into the body and names boolean noul, whatever the ids", ()
     ["pick", choice("which?", { a: "A" })],
     ["rate", score("how much?", ["none"])],
   ]);
-  expect(toDirectBody({ state: "text", questions }, "jev-1")).toBe(
+  expect(systemoneForm.toBody({ state: "text", questions }, "jev-1")).toBe(
     '{"model":"jev-1","state":"text","questions":{"__proto__":{"type":"noul","instructions":"sure?","criteria":{"true":"yes"}},"pick":{"type":"choice","instructions":"which?","criteria":{"a":"A"}},"rate":{"type":"score","instructions":"how much?","criteria":["none"]}}}',
   );
 });
@@ -57,7 +69,7 @@ test("moves confidence and legend, and keeps every other field", () => {
     ["odd", { type: "refusal" }],
   ]);
   const json = { model: "jev-1", answers, usage };
-  const reply = fromDirectResponse(replied(json), "acme");
+  const reply = systemoneForm.toReply(replied(json), { questions: {} }, "acme");
   expect(reply).toMatchObject({ modelId: "jev-1", requestId: null });
   expect(JSON.parse(JSON.stringify(reply.response))).toEqual(
     JSON.parse(
@@ -73,13 +85,17 @@ test.each<[Record<string, string>, string | null]>([
   [{ "x-request-id": "r2" }, "r2"],
   [{}, null],
 ])("takes the request id from %j as %j", (headers, requestId) => {
-  const reply = fromDirectResponse(replied({ answers: {}, usage }, headers), "acme");
+  const reply = systemoneForm.toReply(
+    replied({ answers: {}, usage }, headers),
+    { questions: {} },
+    "acme",
+  );
   expect(reply).toMatchObject({ requestId, modelId: null });
 });
 
 test("answers without confidence and legend leave none behind", () => {
   const json = { answers: { sure: { type: "noul", noul: 0.25 } }, usage };
-  expect(fromDirectResponse(replied(json), "acme").response).toStrictEqual({
+  expect(systemoneForm.toReply(replied(json), { questions: {} }, "acme").response).toStrictEqual({
     answers: { sure: { type: "boolean", probability: 0.25 } },
     rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
     usage: { inputTokens: 3, outputTokens: 1 },
@@ -101,7 +117,7 @@ test.each<[unknown, string]>([
   [{ answers: { a: 1 }, usage }, "at answers"],
   [{ answers: { a: { type: 1 } }, usage }, "at answers"],
 ])("rejects the body %j, wrong %s", (json, where) => {
-  expect(() => fromDirectResponse(replied(json), "acme")).toThrow(
+  expect(() => systemoneForm.toReply(replied(json), { questions: {} }, "acme")).toThrow(
     expect.objectContaining({
       name: "InvalidResponseError",
       message: `The response body does not have the vendor's shape ${where}; check the base URL.`,

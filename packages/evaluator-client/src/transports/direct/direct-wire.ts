@@ -1,13 +1,7 @@
 import * as z from "zod/mini";
-import {
-  InvalidResponseError,
-  AuthenticationError,
-  RateLimitError,
-  StatusError,
-  type StatusErrorDetails,
-} from "../../errors.ts";
+import { InvalidResponseError, type StatusError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
-import { isRecord, recordOf, textAt } from "../../questions/json.ts";
+import { isRecord, textAt } from "../../questions/json.ts";
 import type { KindName, Question } from "../../questions/kinds.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
@@ -15,60 +9,74 @@ import {
   imageDataOf,
   type ImagePart,
   imagesIn,
-  type ImageSupport,
   isImage,
   type StatePart,
 } from "../../questions/state.ts";
-import {
-  commonStatusDetails,
-  nextStep,
-  passOnName,
-  quoteServerText,
-  type StatusFailure,
-  statusMessage,
-} from "../status-failure.ts";
-import type { TransportReply } from "../transport.ts";
+import type { PostedService } from "../post-transport.ts";
+import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
 
-/** The path of an evaluation under the vendor's base URL (contract section 4.5). */
-export const directPath = "/v1/systemone";
-
-/** The vendor's limits for one key (contract section 8). */
-export const directLimits = { requestsPerMinute: 1200, tokensPerSecond: 250_000 };
-
-/** Returns the headers of a direct request; without a key, no `Authorization` (field facts). */
-export function directHeaders(apiKey: string | null): Record<string, string> {
-  const authorization = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
-  return { ...authorization, "Content-Type": "application/json" };
+/** One form of the direct wire. */
+export interface DirectForm extends Pick<PostedService, "limits" | "images" | "imageHeaders"> {
+  /** The path under the base URL. */
+  readonly path: string;
+  /** The base URL and model if none is given. */
+  readonly baseUrl?: string;
+  readonly model?: string;
+  toBody(request: EvaluationRequest, model: string): string;
+  toReply(
+    response: JsonResponse,
+    request: Pick<EvaluationRequest, "questions">,
+    vendor: string,
+  ): ReturnType<PostedService["toReply"]>;
 }
 
-/** The parts of a direct response that are mapped; anything else passes (contract section 2.6). */
-export const directResponseSchema = z.looseObject({
-  model: z.optional(z.string()),
-  answers: recordOf(z.looseObject({ type: z.string() })),
-  usage: z.looseObject({ input_tokens: z.number(), output_tokens: z.number() }),
-});
-/** See {@link directResponseSchema}. */
-export type DirectResponse = z.infer<typeof directResponseSchema>;
-/** One answer as the vendor gives it. */
-type DirectAnswer = DirectResponse["answers"][string];
+/** The vendor's own form (contract sections 2.6 and 4.5). */
+export const systemoneForm: DirectForm = {
+  path: "/v1/systemone",
+  baseUrl: "https://api.typesafe.ai",
+  model: "jev-latest",
+  // The limits of one key (contract section 8).
+  limits: { requestsPerMinute: 1200, tokensPerSecond: 250_000 },
+  // From its model 1.14 on, as an experiment that a header turns on (third parties' clients; unverified).
+  images: {
+    formats: ["png", "jpeg"],
+    maxBytes: 16 * 1024 * 1024,
+    maxImages: 128,
+    takesAddresses: false,
+  },
+  imageHeaders: { "TypeSafe-Danger-Zone-Images": "true" },
+  toBody: toDirectBody,
+  toReply: (response, _, vendor) => fromDirectResponse(response, vendor),
+};
 
-/** Returns what {@link directResponseSchema} says, at a tenth of its cost (benchmark: calls). */
-export function isDirectResponse(json: unknown): json is DirectResponse {
-  if (!isRecord(json)) return false;
+/** The fields of a direct response that are mapped; other fields pass (contract section 2.6). */
+interface DirectResponse {
+  readonly model?: string;
+  readonly answers: Readonly<Record<string, DirectAnswer>>;
+  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
+}
+interface DirectAnswer {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** Returns the first path that is wrong in a direct response, empty for the whole, or null. */
+function flawIn(json: unknown): string | null {
+  if (!isRecord(json)) return "";
   const { model = "", answers, usage } = json;
-  return (
-    typeof model === "string" &&
-    isRecord(answers) &&
-    Object.values(answers).every(
-      (answer) => isRecord(answer) && typeof answer["type"] === "string",
-    ) &&
-    isRecord(usage) &&
-    Number.isFinite(usage["input_tokens"]) &&
-    Number.isFinite(usage["output_tokens"])
-  );
+  if (typeof model !== "string") return "model";
+  // Below `answers` the names are the server's own, so no message contains them.
+  if (!isRecord(answers) || !Object.values(answers).every(isDirectAnswer)) return "answers";
+  if (!isRecord(usage)) return "usage";
+  if (!Number.isFinite(usage["input_tokens"])) return "usage.input_tokens";
+  return Number.isFinite(usage["output_tokens"]) ? null : "usage.output_tokens";
 }
 
-/** The vendor's three error bodies: words, a named error, or a list of field errors (field facts). */
+function isDirectAnswer(answer: unknown): boolean {
+  return isRecord(answer) && typeof answer["type"] === "string";
+}
+
+/** The vendor's error bodies: text, a named error, or a list of field errors (field facts). */
 const directErrorBodySchema = z.looseObject({
   detail: z.union([
     z.string(),
@@ -81,27 +89,12 @@ const toQuestionsJson = perQuestions((questions) =>
   JSON.stringify(mapRecord(questions, toDirectQuestion)),
 );
 
-/**
- * Returns the request body of the vendor's API as JSON: the model in it, and `boolean` named
- * `noul`.
- */
-export function toDirectBody({ state, questions }: EvaluationRequest, model: string): string {
+function toDirectBody({ state, questions }: EvaluationRequest, model: string): string {
   if (Array.isArray(state)) return toDirectPartsBody(state, { questions }, model);
   return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${toQuestionsJson(questions)}}`;
 }
 
-/** The images that the vendor reads, from its model 1.14 on (third parties' clients; unverified). */
-export const directImages: ImageSupport = {
-  formats: ["png", "jpeg"],
-  maxBytes: 16 * 1024 * 1024,
-  maxImages: 128,
-  takesAddresses: false,
-};
-
-/** What switches images on, at the vendor an experiment. */
-export const directImageHeaders = { "TypeSafe-Danger-Zone-Images": "true" };
-
-/** The request body with images: each stands in the state by a name, and its bytes under that name in `assets`. */
+/** Returns a body with images: the state contains a name for each, and `assets` the bytes by name. */
 function toDirectPartsBody(
   parts: readonly StatePart[],
   { questions }: Pick<EvaluationRequest, "questions">,
@@ -128,7 +121,7 @@ function toDirectPartsBody(
   return `${JSON.stringify(head).slice(0, -1)},"questions":${toQuestionsJson(questions)}}`;
 }
 
-/** Names for images that stand nowhere in the text, which the vendor would take for the image too. */
+/** Returns names for images that the text does not contain: the vendor would read them as images too. */
 function unusedNames(count: number, text: string): string[] {
   const used = new Set(Array.from(text.matchAll(/\[image-(\d+)\]/g), ([, number]) => number));
   const names: string[] = [];
@@ -138,14 +131,10 @@ function unusedNames(count: number, text: string): string[] {
   return names;
 }
 
-/** Moves the vendor's response into the gateway's form (contract section 2.6). */
-export function fromDirectResponse(
-  response: JsonResponse,
-  vendor: string,
-): Pick<TransportReply, "response" | "modelId" | "requestId"> {
-  const { json } = response;
-  if (!isDirectResponse(json)) throw invalidBody(json);
-  const { answers, usage, model = null } = json;
+function fromDirectResponse(response: JsonResponse, vendor: string) {
+  const flaw = flawIn(response.json);
+  if (flaw !== null) throw invalidBody(flaw);
+  const { answers, usage, model = null } = response.json as DirectResponse;
   const vendorMetadata = {
     confidence: pick(answers, "confidence"),
     legend: pick(answers, "legend"),
@@ -163,7 +152,6 @@ export function fromDirectResponse(
   };
 }
 
-/** Returns the vendor's id of a request from the headers of its response, or null. */
 function directRequestId(response: JsonResponse): string | null {
   return headerOf(response, "x-typesafe-request-id") ?? headerOf(response, "x-request-id");
 }
@@ -198,7 +186,7 @@ function withoutMetadata(answer: DirectAnswer): object {
   return rest;
 }
 
-/** One field of every answer that has it, by question id. */
+/** Returns one field of the answers that have it, by question id. */
 function pick(answers: DirectResponse["answers"], field: "confidence" | "legend"): object {
   const picked: [string, unknown][] = [];
   for (const id of Object.keys(answers)) {
@@ -216,64 +204,50 @@ function mapRecord<TValue>(
   return Object.fromEntries(Object.entries(record).map(([id, value]) => [id, map(value)]));
 }
 
-function invalidBody(json: unknown): InvalidResponseError {
-  const { issues } = directResponseSchema.safeParse(json).error as z.core.$ZodError;
-  // Below `answers` the names are the server's own, and may repeat anything.
-  const [path] = issues.map(({ path }) => (path[0] === "answers" ? "answers" : path.join(".")));
-  const where = path ? `at ${path}` : "as a whole";
+function invalidBody(path: string): InvalidResponseError {
+  const where = path === "" ? "as a whole" : `at ${path}`;
   const message = `The response body does not have the vendor's shape ${where}; check the base URL.`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
 }
 
-/** Turns an error status of the vendor's API into the error to throw (field facts). */
+/** Makes the error for an error status of the vendor's API (field facts). */
 export function toDirectError(failure: StatusFailure): StatusError {
   const { status, json } = failure.response;
-  const { type, said } = readDetail(json);
-  const details: StatusErrorDetails = {
-    ...commonStatusDetails(failure),
-    type: passOnName(type, failure),
+  const { type, text } = readDetail(json);
+  return toStatusError(failure, {
+    service: "The vendor's API",
+    type,
+    text,
     requestId: directRequestId(failure.response),
-    generationId: null,
-    needsPaidCredits: status === 402,
-  };
-  const words = quoteServerText(said, failure);
-  const advice = type === "max_tokens_exceeded" ? tooManyTokens : ownAdvice(status, said);
-  const message = statusMessage("The vendor's API", details, { words, advice });
-  return new (classFor(status))(message, details);
+    advice: type === "max_tokens_exceeded" ? tooManyTokens : adviceFor(status, text ?? ""),
+  });
 }
 
 const tooManyTokens =
   "The state and its questions are too long: at most 32k tokens for the state with the longest question, 64k in all. Cut the state or ask fewer questions.";
 
-/** What to do where servers that speak the wire differ from the vendor. */
-function ownAdvice(status: number, said: string | null): string {
+/** Returns advice for servers that differ from the vendor. */
+function adviceFor(status: number, text: string): string {
   if (status === 501) {
     return "This server runs a model that is no decision model: load one there, or read a chat model with logprobsTransport.";
   }
-  const isAboutOptions = /option|choice|criteria|label/i.test((said ?? "").slice(0, 2000));
+  const isAboutOptions = /option|choice|criteria|label/i.test(text.slice(0, 2000));
   if ((status === 400 || status === 422) && isAboutOptions) {
-    return "Where it is about how many: Ollama takes 2 to 26 options, vLLM 26 and some hosted servers 208, while the vendor takes 255. Ask with fewer, or set questionLimits.maxOptions so that more are refused before sending.";
+    return "If there are too many options: Ollama takes 2 to 26, vLLM 26 and some hosted servers 208, while the vendor takes 255. Ask with fewer, or set questionLimits.maxOptions so that more are refused before sending.";
   }
   return nextStep(status);
 }
 
-function classFor(status: number): typeof StatusError {
-  if (status === 401 || status === 403) return AuthenticationError;
-  return status === 429 || status === 529 ? RateLimitError : StatusError;
-}
-
-function readDetail(json: unknown): { type: string | null; said: string | null } {
+function readDetail(json: unknown): { type: string | null; text: string | null } {
   const detail = directErrorBodySchema.safeParse(json).data?.detail;
-  // Other servers that speak the wire answer as their chat does.
+  // Other servers of this wire report errors as their chat does.
   if (detail === undefined) {
-    const said = textAt(json, "error", "message") ?? textAt(json, "error");
-    return { type: textAt(json, "error", "type"), said };
+    const text = textAt(json, "error", "message") ?? textAt(json, "error");
+    return { type: textAt(json, "error", "type"), text };
   }
-  if (typeof detail === "string") return { type: null, said: detail };
-  if (!Array.isArray(detail)) {
-    return { type: detail.error_type, said: detail.message ?? null };
-  }
-  // A field error also echoes the input, which must not be repeated.
-  const said = detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
-  return { type: null, said };
+  if (typeof detail === "string") return { type: null, text: detail };
+  if (!Array.isArray(detail)) return { type: detail.error_type, text: detail.message ?? null };
+  // A field error also contains the input, which no message may repeat.
+  const text = detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
+  return { type: null, text };
 }

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../../errors.ts";
-import { apiKeyVariables, type Environment, environmentNames } from "../../environment.ts";
+import { apiKeyVariables, environmentNames } from "../../environment.ts";
 import { postTransport } from "../post-transport.ts";
 import type { Transport } from "../transport.ts";
 import {
@@ -12,7 +12,6 @@ import {
 import {
   fromGatewayResponse,
   gatewayHeaders,
-  gatewayImages,
   type GatewayWire,
   gatewayWires,
   toGatewayError,
@@ -44,9 +43,8 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
   return postTransport(
     {
       ...service,
+      ...gatewayWires[wire].support,
       name: "gateway",
-      ...(wire === "decision-model" && { images: gatewayImages }),
-      toBody: gatewayWires[wire].toBody,
       toReply: fromGatewayResponse,
       toError: (failure) => toGatewayError(failure, wire),
     },
@@ -56,44 +54,29 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
 
 function readOptions(options: GatewayTransportOptions) {
   checkTransportOptions(options, "apiKey", "baseUrl", "modelId", "wire");
-  const { env, wire = "evaluation-model" } = options;
+  const { wire = "evaluation-model" } = options;
   if (!Object.hasOwn(gatewayWires, wire)) {
     const message = `The option "wire" is one of ${Object.keys(gatewayWires).join(", ")}.`;
     throw new ConfigurationError(message, { option: "wire" });
   }
   const apiKey = readGatewayKey(options);
   const baseUrl = readGatewayBaseUrl(options);
-  const modelId = readHeaderOption({
-    option: "modelId",
-    environmentVariable: environmentNames.modelId,
-    given: options.modelId,
-    env,
-    fallback: "typesafe-ai/jev",
-  });
+  const variable = environmentNames.modelId;
+  const fallback = "typesafe-ai/jev";
+  const modelId = readHeaderOption(options, "modelId", { variable, fallback });
   const headers = mergeHeaders(gatewayHeaders({ apiKey, modelId, wire }), options.headers);
   return { url: baseUrl + gatewayWires[wire].path, headers, apiKey, modelId, wire };
 }
 
-/** Where the gateway is and with which key, for its transport and its catalog alike. */
-export interface GatewayAccess {
-  readonly apiKey?: string;
-  readonly baseUrl?: string;
-  readonly env?: Environment;
-}
+type GatewayAccess = Pick<GatewayTransportOptions, "apiKey" | "baseUrl" | "env">;
 
 /** Returns the gateway key of the options or the environment. */
-export function readGatewayKey({ apiKey, env }: GatewayAccess): string {
-  const environmentVariable = apiKeyVariables.gateway;
-  return readHeaderOption({ option: "apiKey", environmentVariable, given: apiKey, env });
+export function readGatewayKey(options: GatewayAccess): string {
+  return readHeaderOption(options, "apiKey", { variable: apiKeyVariables.gateway });
 }
 
 /** Returns the gateway's base URL of the options or the environment, path prefix included. */
-export function readGatewayBaseUrl({ baseUrl, env }: GatewayAccess): string {
-  return readBaseUrl({
-    option: "baseUrl",
-    environmentVariable: environmentNames.gatewayBaseUrl,
-    given: baseUrl,
-    env,
-    fallback: "https://ai-gateway.vercel.sh/v4/ai",
-  });
+export function readGatewayBaseUrl(options: GatewayAccess): string {
+  const variable = environmentNames.gatewayBaseUrl;
+  return readBaseUrl(options, { variable, fallback: "https://ai-gateway.vercel.sh/v4/ai" });
 }

@@ -15,7 +15,7 @@ function replied(json: unknown, headers: Record<string, string> = {}): JsonRespo
 test("sends the contract's body as it is, and nothing else with it", () => {
   const request = { state: "text", questions, model: "other" };
   const body = '{"state":"text","questions":{"sure":{"type":"boolean","instructions":"sure?"}}}';
-  expect(gatewayWires["evaluation-model"].toBody(request)).toBe(body);
+  expect(gatewayWires["evaluation-model"].support.toBody(request)).toBe(body);
 });
 
 test.each([
@@ -23,7 +23,9 @@ test.each([
   [{ a: 1 }, { type: "json", value: { a: 1 } }],
 ])("sends the state %j in one part to the successor", (state, part) => {
   const body = { stateParts: [part], questions };
-  expect(JSON.parse(gatewayWires["decision-model"].toBody({ state, questions }))).toEqual(body);
+  expect(JSON.parse(gatewayWires["decision-model"].support.toBody({ state, questions }))).toEqual(
+    body,
+  );
 });
 
 const routing = { canonicalSlug: "acme/evaluator" };

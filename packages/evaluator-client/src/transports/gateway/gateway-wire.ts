@@ -1,11 +1,5 @@
 import * as z from "zod/mini";
-import {
-  AuthenticationError,
-  GatewayRateLimitError,
-  RateLimitError,
-  StatusError,
-  type StatusErrorDetails,
-} from "../../errors.ts";
+import { AuthenticationError, GatewayRateLimitError, StatusError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { textAt, valueAt } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
@@ -17,27 +11,31 @@ import {
   type State,
   type StatePart,
 } from "../../questions/state.ts";
-import {
-  commonStatusDetails,
-  nextStep,
-  passOnName,
-  quoteServerText,
-  type StatusFailure,
-  statusMessage,
-} from "../status-failure.ts";
+import { nextStep, type StatusFailure, toStatusError } from "../status-failure.ts";
 import type { TransportReply } from "../transport.ts";
+
+/**
+ * The images of the successor's wire. The gateway's own client sends bytes and rejects addresses. No
+ * document names a limit, so these are the vendor's.
+ */
+const images: ImageSupport = {
+  formats: ["png", "jpeg", "webp", "gif"],
+  maxBytes: 16 * 1024 * 1024,
+  maxImages: 128,
+  takesAddresses: false,
+};
 
 /** Names and values of the gateway's wire (contract sections 4.1 and 9; field facts for the successor). */
 export const gatewayWires = {
   "evaluation-model": {
     path: "/evaluation-model",
     specificationHeader: "ai-evaluation-model-specification-version",
-    toBody: toEvaluationBody,
+    support: { toBody: toEvaluationBody },
   },
   "decision-model": {
     path: "/decision-model",
     specificationHeader: "ai-decision-model-specification-version",
-    toBody: toDecisionBody,
+    support: { toBody: toDecisionBody, images },
   },
 } as const;
 
@@ -72,27 +70,16 @@ const gatewayErrorBodySchema = z.looseObject({
 
 const toQuestionsJson = perQuestions((questions) => JSON.stringify(questions));
 
-/** Writes the body of the contract's wire, which is the request itself. */
+/** Returns the body of the contract's wire, which is the request itself. */
 function toEvaluationBody({ state, questions }: EvaluationRequest): string {
   return `{"state":${JSON.stringify(state)},"questions":${toQuestionsJson(questions)}}`;
 }
 
-/** Writes the body of the successor's wire: its state is a list of parts. */
+/** Returns the body of the successor's wire: its state is a list of parts. */
 function toDecisionBody({ state, questions }: EvaluationRequest): string {
   const parts = Array.isArray(state) ? state.map(toGatewayPart) : [toWholePart(state)];
   return `{"stateParts":${JSON.stringify(parts)},"questions":${toQuestionsJson(questions)}}`;
 }
-
-/**
- * The images of the successor's wire: the gateway's own client sends bytes and rejects addresses.
- * No document names a limit, so the vendor's stands for it.
- */
-export const gatewayImages: ImageSupport = {
-  formats: ["png", "jpeg", "webp", "gif"],
-  maxBytes: 16 * 1024 * 1024,
-  maxImages: 128,
-  takesAddresses: false,
-};
 
 function toWholePart(state: State): object {
   return typeof state === "string" ? { type: "text", text: state } : { type: "json", value: state };
@@ -106,7 +93,7 @@ function toGatewayPart(part: StatePart): object {
   return { type: "file", mediaType: `image/${format}`, data: { type: "data", data: base64 } };
 }
 
-/** Returns a gateway's response with who answered; it is in the gateway's form already. */
+/** Returns a gateway's response with its model and id; it is in the gateway's form already. */
 export function fromGatewayResponse(
   response: JsonResponse,
 ): Pick<TransportReply, "response" | "modelId" | "requestId"> {
@@ -119,46 +106,42 @@ export function fromGatewayResponse(
   };
 }
 
-/** Returns the gateway's id of a request from the headers of its response, or null. */
 function gatewayRequestId(response: JsonResponse): string | null {
   return headerOf(response, "x-request-id") ?? headerOf(response, "x-vercel-id");
 }
 
 /**
- * Turns an error status of the gateway into the error to throw (contract section 7, field facts).
+ * Makes the error for an error status of the gateway (contract section 7, field facts).
  *
- * @param wire - The generation that was spoken, or null where there is only one.
+ * @param wire - The generation of the request, or null if the path has only one.
  */
 export function toGatewayError(failure: StatusFailure, wire: GatewayWire | null): StatusError {
   const { status, json } = failure.response;
   const body = gatewayErrorBodySchema.safeParse(json).data;
-  const details: StatusErrorDetails = {
-    ...commonStatusDetails(failure),
-    type: passOnName(body?.error.type, failure),
+  const needsPaidCredits = status === 402 || /free[ -]tier/i.test(body?.error.message ?? "");
+  return toStatusError(failure, {
+    service: "The gateway",
+    type: body?.error.type,
+    text: body?.error.message,
     requestId: gatewayRequestId(failure.response),
-    generationId: passOnName(body?.generationId, failure),
-    needsPaidCredits: status === 402 || /free[ -]tier/i.test(body?.error.message ?? ""),
-  };
-  const words = quoteServerText(body?.error.message, failure);
-  const message = statusMessage("The gateway", details, { words, advice: advice(details, wire) });
-  return new (classFor(details))(message, details);
+    generationId: body?.generationId,
+    needsPaidCredits,
+    advice: needsPaidCredits ? "Buy credits for the account to go on." : adviceFor(status, wire),
+    ...errorClassFor(status, body?.error.type),
+  });
 }
 
-function classFor({ status, type }: StatusErrorDetails): typeof StatusError {
-  if (type === "rate_limit_exceeded" || status === 429) return GatewayRateLimitError;
-  if (type === "authentication_error") return AuthenticationError;
-  if (type === "invalid_request_error" || type === "model_not_found") return StatusError;
-  if (status === 529) return RateLimitError;
-  return status === 401 || status === 403 ? AuthenticationError : StatusError;
+function errorClassFor(status: number, type: string | null | undefined) {
+  if (type === "rate_limit_exceeded" || status === 429) {
+    return { errorClass: GatewayRateLimitError };
+  }
+  if (type === "authentication_error") return { errorClass: AuthenticationError };
+  const isRequest = type === "invalid_request_error" || type === "model_not_found";
+  return isRequest ? { errorClass: StatusError } : {};
 }
 
-function advice(
-  { status, needsPaidCredits }: StatusErrorDetails,
-  wire: GatewayWire | null,
-): string {
-  if (needsPaidCredits) return "Buy credits for the account to go on.";
+function adviceFor(status: number, wire: GatewayWire | null): string {
   if (wire === null || (status !== 400 && status !== 404)) return nextStep(status);
   const other = wire === "evaluation-model" ? "decision-model" : "evaluation-model";
-  const hint = `If the gateway speaks the other generation, set the option wire: "${other}".`;
-  return `${nextStep(status)} ${hint}`;
+  return `${nextStep(status)} If the gateway speaks the other generation, set the option wire: "${other}".`;
 }

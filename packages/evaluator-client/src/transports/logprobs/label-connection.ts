@@ -1,12 +1,16 @@
 import { StatusError } from "../../errors.ts";
-import type { JsonResponse } from "../../http/http-client.ts";
-import type { PrivateText } from "../status-failure.ts";
-import { listAt } from "../../questions/json.ts";
+import { headerOf, type JsonResponse } from "../../http/http-client.ts";
+import { listAt, textAt } from "../../questions/json.ts";
 import { type JsonService, prepareJson } from "../post-transport.ts";
 import type { AttemptContext } from "../../retry/attempt.ts";
 import { Semaphore } from "../../semaphore.ts";
+import {
+  nextStep,
+  type PrivateText,
+  type StatusFailure,
+  toStatusError,
+} from "../status-failure.ts";
 import { httpClientFor, type TransportOptions } from "../transport-options.ts";
-import { toLogprobsError } from "./logprobs-error.ts";
 
 /** Where the server is, and what goes with every request to it. */
 export interface ServerAddress {
@@ -39,7 +43,7 @@ export class LabelConnection {
     this.#address = address;
     const { apiKey } = address;
     const http = httpClientFor(options);
-    this.#service = { http, apiKey, addedHeaders: options.headers, toError: toLogprobsError };
+    this.#service = { http, apiKey, addedHeaders: options.headers, toError };
     this.#slots = new Semaphore(address.concurrency);
   }
 
@@ -110,4 +114,30 @@ export class LabelConnection {
       this.#slots.release();
     }
   }
+}
+
+/** Makes the error for an error status of any chat server. */
+function toError(failure: StatusFailure): StatusError {
+  const { response } = failure;
+  const { status, json } = response;
+  const error = textAt(json, "error", "message") ?? textAt(json, "error");
+  const text = error ?? textAt(json, "message") ?? textAt(json, "detail");
+  return toStatusError(failure, {
+    service: "The server",
+    type: textAt(json, "error", "type") ?? textAt(json, "type"),
+    text,
+    requestId: headerOf(response, "x-request-id"),
+    advice: adviceFor(status, (text ?? "").slice(0, 2000)),
+  });
+}
+
+function adviceFor(status: number, text: string): string {
+  if (status === 400 && /logprob/i.test(text)) {
+    return "Choose a model that returns log-probabilities; a reasoning model does not.";
+  }
+  if (/context (length|size|window)|n_ctx|too many tokens/i.test(text)) {
+    return "Send a smaller state, or start the server with a larger context.";
+  }
+  if (status === 404) return "Check the base URL and that the server has this model.";
+  return nextStep(status);
 }

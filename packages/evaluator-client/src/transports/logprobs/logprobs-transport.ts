@@ -6,11 +6,13 @@ import { quoteName } from "../../questions/json.ts";
 import type { Transport } from "../transport.ts";
 import {
   checkTransportOptions,
+  jsonHeaders,
   mergeHeaders,
   readBaseUrl,
   readHeaderOption,
   readOption,
   type TransportOptions,
+  withoutVersion,
 } from "../transport-options.ts";
 import { askQuestion } from "./ask-question.ts";
 import { type LabelServerName, labelServers, ServerFinder } from "./detect-server.ts";
@@ -121,13 +123,7 @@ const ofReadings = ["debias", "minLabelMass", "concurrency"];
 
 function readOptions(options: LogprobsTransportOptions) {
   checkTransportOptions(options, ...ofServer, ...ofReadings);
-  const {
-    env,
-    server = "auto",
-    debias = "balanced",
-    minLabelMass = 0.5,
-    concurrency = 4,
-  } = options;
+  const { server = "auto", debias = "balanced", minLabelMass = 0.5, concurrency = 4 } = options;
   const servers = ["auto", ...Object.keys(labelServers)];
   if (!servers.includes(server)) reject("server", `is one of ${servers.join(", ")}`);
   if (debias !== "raw" && debias !== "balanced") reject("debias", 'is "raw" or "balanced"');
@@ -135,16 +131,10 @@ function readOptions(options: LogprobsTransportOptions) {
   const isCount = Number.isSafeInteger(concurrency) && concurrency >= 1;
   if (!isCount) reject("concurrency", "is a whole number from 1 up");
   const apiKey = readApiKey(options);
-  const model = readOption({
-    option: "model",
-    environmentVariable: environmentNames.modelId,
-    given: options.model,
-    env,
-  });
-  const authorization = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
-  const own = { ...authorization, "Content-Type": "application/json" };
-  const headers = mergeHeaders(own, options.headers);
-  const baseUrl = readAddress(options);
+  const model = readOption(options, "model", { variable: environmentNames.modelId });
+  const headers = mergeHeaders(jsonHeaders(apiKey), options.headers);
+  const variable = environmentNames.logprobsBaseUrl;
+  const baseUrl = withoutVersion(readBaseUrl(options, { variable }));
   return {
     address: { baseUrl, model, apiKey, headers, concurrency },
     server,
@@ -153,18 +143,11 @@ function readOptions(options: LogprobsTransportOptions) {
   };
 }
 
-function readAddress({ baseUrl, env }: LogprobsTransportOptions): string {
-  const environmentVariable = environmentNames.logprobsBaseUrl;
-  const url = readBaseUrl({ option: "baseUrl", environmentVariable, given: baseUrl, env });
-  // Most programs want the /v1 in their address, so people have it at hand.
-  return url.replace(/\/v1$/, "");
-}
-
-function readApiKey({ apiKey, env }: LogprobsTransportOptions): string | null {
-  if (apiKey === null) return null;
-  const environmentVariable = apiKeyVariables.logprobs;
-  const source = { option: "apiKey", environmentVariable, given: apiKey, env };
-  return readOption({ ...source, fallback: " " }) === " " ? null : readHeaderOption(source);
+function readApiKey(options: LogprobsTransportOptions): string | null {
+  if (options.apiKey === null) return null;
+  const variable = apiKeyVariables.logprobs;
+  const isGiven = readOption(options, "apiKey", { variable, fallback: " " }) !== " ";
+  return isGiven ? readHeaderOption(options, "apiKey", { variable }) : null;
 }
 
 function reject(option: string, what: string): never {
