@@ -157,7 +157,7 @@ test("a cached, budgeted call with a fallback", async () => {
 
 test("a program in TypeScript compiles against their types and runs", async () => {
   const program = `import { readFile } from "node:fs/promises";
-import { brierScore } from "evaluator-calibration";
+import { corpCurve } from "evaluator-calibration";
 import { boolean, createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator, type EmulatorOptions } from "evaluator-emulator";
 import { type Connection, DatabaseError, postgresLimits } from "evaluator-runs/postgres";
@@ -170,7 +170,7 @@ const { answers } = await evaluator.evaluate({ state, questions: { scam: boolean
 const own = await readFile("package.json", "utf8");
 const nowhere: Connection = { host: "127.0.0.1", port: 1 };
 const refused = await postgresLimits(nowhere).catch((error: unknown) => error);
-console.log(brierScore([answers.scam.probability], [1]) < 1, own.length > 0);
+console.log(corpCurve([answers.scam.probability], [1]).brier < 1, own.length > 0);
 console.log(refused instanceof DatabaseError && refused.failure);
 `;
   await writeFile(join(project, "program.ts"), program);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import * as calibration from "./index.ts";
+import { brierSkill, corpCurve, wilson } from "./index.ts";
 import {
   binomialAtLeast,
   binomialAtMost,
@@ -10,7 +10,20 @@ import {
   normalCdf,
   normalQuantile,
 } from "./math/special-functions.ts";
-import { logOdds } from "./recalibration/logistic.ts";
+import { applyLogistic, fitLogistic } from "./recalibration/logistic.ts";
+import { applyIsotonic, fitIsotonic } from "./recalibration/recalibration.ts";
+import { applyTemperature, fitTemperature } from "./recalibration/temperature.ts";
+import { expectedCalibrationError } from "./report/curve-report.ts";
+import { scoreRows } from "./report/score-report.ts";
+import {
+  holm,
+  kolmogorovSmirnovTest,
+  mcnemarExact,
+  stabilityTest,
+} from "./scores/comparison-tests.ts";
+import { clippedLogLoss, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
+import { distributionRows } from "./testing/worlds.ts";
+import { clopperPearson } from "./thresholds/intervals.ts";
 
 type Rows = number[][];
 
@@ -115,11 +128,12 @@ test.each(Object.entries(goldens.boolean))("yes/no figures agree: %s", (_, golde
   const { p, truth } = golden;
   const weights = golden.weights ?? undefined;
   const rows = [p, truth, { weights }] as const;
-  const loss = calibration.logLoss(...rows);
-  const curve = calibration.corpCurve(...rows);
-  const roc = calibration.rocAuc(...rows);
-  misses.golden(calibration.brierScore(...rows), golden["brier"]);
-  misses.golden(calibration.brierSkill(...rows), golden["skill"]);
+  const trueSide = (i: number) => (truth[i] === 1 ? (p[i] ?? 0) : 1 - (p[i] ?? 0));
+  const loss = clippedLogLoss(p.length, trueSide, { weights });
+  const curve = corpCurve(...rows);
+  const roc = rocAuc(...rows);
+  misses.golden(curve.brier, golden["brier"]);
+  misses.golden(brierSkill(...rows), golden["skill"]);
   misses.golden(loss.value, golden["logLoss"]);
   expect([loss.clipped, loss.clippedAndWrong]).toEqual([
     golden["clipped"],
@@ -135,26 +149,26 @@ test.each(Object.entries(goldens.boolean))("yes/no figures agree: %s", (_, golde
     misses.near(curve.points[i]?.observed, observed, `curve at ${value}`);
   }
   for (const bins of [10, 15, 100]) {
-    const error = calibration.expectedCalibrationError(p, truth, { bins, weights });
+    const error = expectedCalibrationError(p, truth, { bins, weights });
     misses.near(error, golden[`ece${bins}`], `ECE of ${bins}`);
   }
-  const line = calibration.fitLogistic(...rows);
+  const line = fitLogistic(...rows);
   misses.near(line.intercept, golden.logistic[0], "intercept");
   misses.near(line.slope, golden.logistic[1], "slope");
-  const isotonic = calibration.fitIsotonic(...rows);
+  const isotonic = fitIsotonic(...rows);
   for (const [x = 0, y] of golden.isotonic) {
-    misses.near(calibration.applyIsotonic(x, isotonic), y, `isotonic at ${x}`);
+    misses.near(applyIsotonic(x, isotonic), y, `isotonic at ${x}`);
   }
-  const odds = golden.logistic[0] + golden.logistic[1] * logOdds(0.3);
-  misses.near(calibration.applyLogistic(0.3, line), 1 / (1 + Math.exp(-odds)));
+  const odds = golden.logistic[0] + golden.logistic[1] * Math.log(0.3 / 0.7);
+  misses.near(applyLogistic(0.3, line), 1 / (1 + Math.exp(-odds)));
   expect(misses.found).toEqual([]);
   if (weights !== undefined) return; // the textbook forms below know no weights
   misses.golden(roc.standardError, golden["aucError"]);
-  const test = calibration.spiegelhalter(p, truth);
+  const test = spiegelhalter(p, truth);
   misses.golden(test.z, golden.spiegelhalter[0]);
   misses.golden(test.pValue, golden.spiegelhalter[1]);
   const options = { bins: 7, binning: "mass" } as const;
-  const byMass = calibration.expectedCalibrationError(p, truth, options);
+  const byMass = expectedCalibrationError(p, truth, options);
   misses.near(byMass, golden["eceMass7"] ?? byMass);
   expect(misses.found).toEqual([]);
 });
@@ -165,13 +179,21 @@ test.each([
 ])("figures of a %s agree", (_, golden) => {
   const misses = new Misses();
   const { P, truth } = golden;
-  misses.golden(calibration.brierScoreOfChoice(P, truth), golden["brier"]);
-  misses.golden(calibration.logLossOfChoice(P, truth).value, golden["logLoss"]);
-  misses.golden(calibration.rankedProbabilityScore(P, truth), golden["rps"]);
-  const fit = calibration.fitTemperature(P, truth);
-  misses.golden(fit.temperature, golden["temperature"]);
-  misses.golden(fit.logLoss, golden["temperatureLoss"]);
-  const applied = calibration.applyTemperature(P[0] ?? [], fit.temperature);
+  const scores = scoreRows(distributionRows(P, truth, { isOrdered: false }));
+  misses.golden(scores.brier, golden["brier"]);
+  misses.golden(scores.logLoss.value, golden["logLoss"]);
+  const { levels } = scoreRows(distributionRows(P, truth, { isOrdered: true }));
+  misses.golden(levels?.rankedProbability ?? Number.NaN, golden["rps"]);
+  misses.golden(levels?.meanAbsoluteError ?? Number.NaN, golden["meanAbsoluteError"]);
+  const table = { width: P[0]?.length ?? 0, values: Float64Array.from(P.flat()) };
+  const temperature = fitTemperature(table, truth);
+  misses.golden(temperature, golden["temperature"]);
+  const losses = P.map(
+    (row, i) => -Math.log(applyTemperature(row, temperature)[truth[i] ?? 0] ?? 0),
+  );
+  const loss = losses.reduce((sum, one) => sum + one, 0) / P.length;
+  misses.golden(loss, golden["temperatureLoss"]);
+  const applied = applyTemperature(P[0] ?? [], temperature);
   for (const [i, share] of applied.entries()) misses.near(share, golden.applied[i]);
   expect(misses.found).toEqual([]);
 });
@@ -179,12 +201,12 @@ test.each([
 test("intervals of counts agree", () => {
   const misses = new Misses();
   for (const [wrong = 0, n = 0, low, high] of counts.clopperPearson) {
-    const interval = calibration.clopperPearson(wrong, n);
+    const interval = clopperPearson(wrong, n);
     misses.near(interval.low, low);
     misses.near(interval.high, high);
   }
   for (const [wrong = 0, n = 0, low, high] of counts.wilson) {
-    const interval = calibration.wilson(wrong, n);
+    const interval = wilson(wrong, n);
     misses.near(interval.low, low);
     misses.near(interval.high, high);
   }
@@ -194,13 +216,15 @@ test("intervals of counts agree", () => {
 test("comparisons of releases agree", () => {
   const misses = new Misses();
   for (const [first = 0, second = 0, pValue] of counts.mcnemar) {
-    misses.golden(calibration.mcnemarExact(first, second), pValue);
+    misses.golden(mcnemarExact(first, second), pValue);
   }
   const [pValues, adjusted] = counts.holm;
-  for (const [i, value] of calibration.holm(pValues).entries()) misses.golden(value, adjusted[i]);
+  for (const [i, value] of holm(pValues).entries()) misses.golden(value, adjusted[i]);
   const [a, b, distance] = counts.ks;
-  misses.golden(calibration.kolmogorovSmirnov(a, b), distance);
+  misses.golden(kolmogorovSmirnovTest(a, b, 1).distance, distance);
   const [expected, actual, index] = counts.psi;
-  misses.golden(calibration.populationStabilityIndex(expected, actual), index);
+  const rowsOf = (shares: number[]) =>
+    shares.flatMap((share, value) => Array<number>(Math.round(100 * share)).fill(value));
+  misses.golden(stabilityTest(rowsOf(expected), rowsOf(actual)).index, index);
   expect(misses.found).toEqual([]);
 });

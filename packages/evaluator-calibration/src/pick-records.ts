@@ -1,13 +1,14 @@
 import type { AnswerColumn } from "./input/answer-table.ts";
 import { DEFAULT_SEED, type Random, seededRandom, shuffle } from "./math/random.ts";
-import { topOptions } from "./scores/choice-scores.ts";
+import type { Form } from "./kinds.ts";
+import { topAnswers } from "./report/labelled-rows.ts";
 import { toHundredths } from "./thresholds/risk-coverage.ts";
 
 /** A record to label, without the model's answer. */
 export interface PickedRecord {
   readonly id: string;
   readonly question: string;
-  /** A letter that says nothing about the answer. */
+  /** A letter that does not reveal the answer. */
   readonly stratum: string;
   /** The probability of being drawn: the label's weight is its inverse. */
   readonly drawn: number;
@@ -16,7 +17,7 @@ export interface PickedRecord {
 const MOST_STRATA = 10; // chosen, not measured: as many as a calibration error has bins
 const LEAST_OF_STRATUM = 2; // the fewest with a variance
 
-/** What to draw. */
+/** How records are drawn. */
 export interface PickOptions {
   readonly budget: number;
   /** @default DEFAULT_SEED */
@@ -26,8 +27,10 @@ export interface PickOptions {
 }
 
 /**
- * Returns records to label next, drawn by strata of their printed value: most where the answers are
- * least sure, and some everywhere, so that weighing by the inverse of `drawn` stays fair.
+ * Returns records to label next, drawn by strata of their printed value: most from the strata with the
+ * least sure answers, and some from each, so that weights of 1 / `drawn` are fair.
+ *
+ * @example pickRecords(table.columns[0], { budget: 200 }) // [{ id: "t-17", question, stratum: "B", drawn: 0.04 }, …]
  */
 export function pickRecords(
   column: AnswerColumn,
@@ -43,7 +46,7 @@ export function pickRecords(
   );
   const picked = strata.flatMap(({ ids }, index) => {
     const size = drawnOf[index] as number;
-    // Sorted first, so that the draw hangs on the seed and not on the order of the rows.
+    // Sorted first, so that the draw depends on the seed only, not on the order of the rows.
     const drawn = shuffle(ids.toSorted(), random).slice(0, size);
     const [stratum, share] = [letters[index] as string, size / ids.length];
     return drawn.map((id) => {
@@ -59,7 +62,7 @@ interface Stratum {
   readonly spread: number;
 }
 
-/** Returns the rows of one record of each cluster, and notes how many it was drawn from. */
+/** Returns the row of one record of each cluster, and notes the size of the cluster. */
 function onePerCluster(
   { ids }: AnswerColumn,
   {
@@ -82,11 +85,16 @@ function onePerCluster(
   });
 }
 
+// The top option of several is seldom below one over their number.
+const lowestHundredths: Record<Form, (options: number) => number> = {
+  probability: () => 0,
+  distribution: (options) => Math.floor(100 / options),
+};
+
 function strataOf(column: AnswerColumn, taken: Iterable<number>): Stratum[] {
-  const { kind, width, values, ids, options } = column;
-  const p = topOptions({ width, values }).probability;
-  // The top option of several is seldom below one over their number.
-  const lowest = kind === "boolean" ? 0 : Math.floor(100 / options.length);
+  const { form, ids, options } = column;
+  const p = topAnswers(column).probability;
+  const lowest = lowestHundredths[form](options.length);
   const step = (101 - lowest) / MOST_STRATA;
   const strata = Map.groupBy(taken, (row) =>
     Math.max(0, Math.floor((toHundredths(p[row] as number) - lowest) / step)),
@@ -95,7 +103,7 @@ function strataOf(column: AnswerColumn, taken: Iterable<number>): Stratum[] {
     .toSorted(([one], [other]) => one - other)
     .map(([, rows]) => {
       const mean = rows.reduce((sum, row) => sum + (p[row] as number), 0) / rows.length;
-      // Even where 0 or 1 is printed, up to half a printed unit is left.
+      // A printed 0 or 1 has an error of up to half a printed unit.
       const spread = Math.sqrt(Math.max(mean * (1 - mean), 0.005 * 0.995));
       return { ids: rows.map((row) => ids[row] as string), spread };
     });
@@ -106,7 +114,7 @@ function allocate(strata: readonly Stratum[], budget: number): number[] {
   const sizes = strata.map(({ ids }) => Math.min(LEAST_OF_STRATUM, ids.length));
   let left = budget - sizes.reduce((sum, size) => sum + size, 0);
   while (left > 0) {
-    // The stratum that is farthest below its share comes next.
+    // The next record is from the stratum that is farthest below its share.
     const wants = strata.map(({ ids, spread }, i) => {
       const size = sizes[i] as number;
       return size < ids.length ? (ids.length * spread) / (size + 0.5) : 0;

@@ -7,7 +7,6 @@ import {
   type InputRecord,
   type JoinedColumn,
   LabelJoin,
-  readAnswerRecord,
   type ThresholdCheck,
   toLabelledRows,
 } from "evaluator-calibration";
@@ -114,7 +113,7 @@ async function answersOfLabels(
 ): Promise<AnswerTable> {
   const table = new AnswerTable({ last });
   const file = { name, path: resolve(context.cwd, name) };
-  await readRecords(file, context, (record) => readAnswerRecord(record, { table, file: name }));
+  await readRecords(file, context, (record) => table.addRecord(record, name));
   return table;
 }
 

@@ -2,7 +2,6 @@ import {
   AnswerTable,
   LabelJoin,
   type QuestionReport,
-  readAnswerRecord,
   reportQuestions,
 } from "evaluator-calibration";
 import { expect, test } from "vitest";
@@ -22,7 +21,7 @@ function reportOf(
   }));
   for (const [line, { id, p }] of all.entries()) {
     const value = { id, question: "scam", probability: p, modelId: "maker/judge-7" };
-    readAnswerRecord({ line, value }, { table, file: "answers" });
+    table.addRecord({ line, value }, "answers");
   }
   const join = new LabelJoin(table);
   for (const [line, { id, p, share }] of all.entries()) {

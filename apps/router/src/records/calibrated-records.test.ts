@@ -1,4 +1,4 @@
-import { applyTemperature } from "evaluator-calibration";
+import { applyRecalibration } from "evaluator-calibration";
 import { expect, test } from "vitest";
 import { defaultPolicy } from "../decision/decision.ts";
 import { calibrationOf } from "../testing/calibration-of.ts";
@@ -6,7 +6,10 @@ import { testRouter } from "../testing/test-router.ts";
 import type { MessageRecord } from "./message-record.ts";
 
 const printed = { nano: 0.97, fast: 0.02, balanced: 0, frontier: 0 };
-const shares = applyTemperature(Object.values(printed), 2);
+const shares = applyRecalibration(Object.values(printed), {
+  kind: "temperature",
+  parameters: { temperature: 2 },
+});
 const corrected = Object.fromEntries(
   Object.keys(printed).map((tier, index) => [tier, shares[index]]),
 );

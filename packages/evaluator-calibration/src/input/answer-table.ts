@@ -1,121 +1,97 @@
-import { CalibrationInputError, listNames, type SourceLocation, quote } from "./input-error.ts";
-
-/** What kind of question was answered. */
-export type QuestionKind = "boolean" | "choice" | "score";
-
-/** What the answers rest on: a model, or a stand-in of the emulator. */
-export type Basis = "model" | "recorded" | "rule" | "lexical";
-
-/** Who answered. Answers of two sources are never mixed. */
-export interface AnswerSource {
-  readonly modelId: string | null;
-  readonly wire: string | null;
-  readonly basis: Basis;
-  readonly questionHash: string | null;
-}
-
-/** One answer about one record. */
-export interface RecordAnswer {
-  /** All names the record goes by. */
-  readonly ids: readonly string[];
-  readonly question: string;
-  readonly kind: QuestionKind;
-  /** Options, or level indexes as text; `["no", "yes"]` of a boolean. */
-  readonly options: readonly string[];
-  /** The probability of yes, or one for each option. */
-  readonly values: readonly number[];
-  readonly source: AnswerSource;
-}
-
-/** Numbers in a typed array that grows. */
-class GrowingNumbers {
-  #values = new Float64Array(1024);
-  #length = 0;
-
-  push(values: readonly number[]): void {
-    this.#reserve(this.#length + values.length);
-    for (const value of values) this.#values[this.#length++] = value;
-  }
-
-  set(at: number, values: readonly number[]): void {
-    this.#values.set(values, at);
-  }
-
-  get all(): Float64Array {
-    return this.#values.subarray(0, this.#length);
-  }
-
-  #reserve(length: number): void {
-    if (length <= this.#values.length) return;
-    const larger = new Float64Array(Math.max(length, 2 * this.#values.length));
-    larger.set(this.#values);
-    this.#values = larger;
-  }
-}
+import {
+  type AskedQuestions,
+  type Form,
+  formOf,
+  type QuestionKind,
+  questionHash,
+} from "../kinds.ts";
+import {
+  CalibrationInputError,
+  type Fields,
+  type InputRecord,
+  isObject,
+  listNames,
+  quote,
+  type SourceLocation,
+} from "./input-record.ts";
+import {
+  addAnswers,
+  type AnswerSink,
+  type AnswerSource,
+  basisOf,
+  readAnswerRecord,
+  type RecordAnswer,
+} from "./read-answers.ts";
 
 /** The answers of one source to one question: ids, and their probabilities in one typed array. */
 export class AnswerColumn {
   readonly question: string;
   readonly kind: QuestionKind;
+  readonly form: Form;
+  /** Whether the options are levels. */
+  readonly isOrdered: boolean;
   readonly options: readonly string[];
   readonly source: AnswerSource;
+  /** How many probabilities a row has. */
+  readonly width: number;
   /** The first name of each row. */
   readonly ids: string[] = [];
   readonly #rows = new Map<string, number>();
   #latestRow = -1;
-  readonly #numbers = new GrowingNumbers();
-  /** Rows that came again and replaced the earlier answer. */
-  replaced = 0;
+  readonly #numbers: number[] = [];
+  #values: Float64Array | null = null;
 
   constructor({ question, kind, options, source }: RecordAnswer) {
+    const { form, isOrdered } = formOf(kind);
     this.question = question;
     this.kind = kind;
+    this.form = form;
+    this.isOrdered = isOrdered;
     this.options = options;
     this.source = source;
-  }
-
-  /** How many probabilities a row has. */
-  get width(): number {
-    return this.kind === "boolean" ? 1 : this.options.length;
+    this.width = { probability: 1, distribution: options.length }[form];
   }
 
   /** Row by row. */
   get values(): Float64Array {
-    return this.#numbers.all;
+    return (this.#values ??= new Float64Array(this.#numbers));
   }
 
   /** Returns the row of a record, or undefined. */
   rowOf(id: string): number | undefined {
-    // Labels mostly come in the order of the answers; a million looks into the map cost a second.
+    // Labels are mostly in the order of the answers; a million map lookups cost a second.
     const next = this.#latestRow + 1;
     const row = this.ids[next] === id ? next : this.#rows.get(id);
     if (row !== undefined) this.#latestRow = row;
     return row;
   }
 
-  /** Adds a row; returns false, and adds nothing, where the record has one and the last is not to count. */
-  add({ ids, values }: RecordAnswer, { last = false }: { last?: boolean } = {}): boolean {
-    const row = this.#knownOrAdded(ids);
-    if (row !== undefined) {
-      if (!last) return false;
-      this.replaced += 1;
-      this.#numbers.set(row * this.width, values);
+  /** Adds a row, or with `last` replaces the record's row; returns false if the record has a row. */
+  add({ ids, values }: RecordAnswer, last: boolean): boolean {
+    const known = ids.find((id) => this.#rows.has(id));
+    if (known !== undefined && !last) return false;
+    this.#values = null;
+    if (known !== undefined) {
+      const from = (this.#rows.get(known) as number) * this.width;
+      for (const [at, value] of values.entries()) this.#numbers[from + at] = value;
       return true;
     }
+    for (const id of ids) this.#rows.set(id, this.ids.length);
     this.ids.push(ids[0] ?? "");
-    this.#numbers.push(values);
+    for (const value of values) this.#numbers.push(value);
     return true;
   }
+}
 
-  /** Returns the row that goes by one of the names; where none does, the next row will. */
-  #knownOrAdded(ids: readonly string[]): number | undefined {
-    for (const id of ids) {
-      const row = this.#rows.get(id);
-      if (row !== undefined) return row;
-    }
-    for (const id of ids) this.#rows.set(id, this.ids.length);
-    return undefined;
-  }
+/** An evaluation that a journal holds, and the questions that were asked. */
+export interface KeptAnswers {
+  readonly id: string;
+  readonly questions: AskedQuestions;
+  readonly wire: string;
+  readonly evaluation: {
+    readonly answers: Fields;
+    readonly modelId: string | null;
+  };
 }
 
 /** How answers are collected. */
@@ -129,21 +105,25 @@ export interface AnswerTableOptions {
 }
 
 /** All answers of a run, by source and question. */
-export class AnswerTable {
+export class AnswerTable implements AnswerSink {
   readonly #options: AnswerTableOptions;
   readonly #columns = new Map<string, AnswerColumn>();
   readonly #failed = new Set<string>();
-  /** What was left out, and why: one line each. */
-  readonly notes = new Set<string>();
+  readonly #sources = new Map<string, AnswerSource>();
+  readonly #hashes = new WeakMap<AskedQuestions, string>();
   #latest: AnswerColumn | null = null;
-  /** The first and the last day among the records, as far as they name one. */
+  /** Data that was ignored, and the reason: one line each. */
+  readonly notes = new Set<string>();
+  /** The cluster of each record that names one. */
+  readonly clusters = new Map<string, string>();
+  /** The first and the last day of the records that have a date. */
   readonly days: { from: string | null; to: string | null } = { from: null, to: null };
 
   constructor(options: AnswerTableOptions = {}) {
     this.#options = options;
   }
 
-  /** In the order their first answer came. */
+  /** In the order of their first answers. */
   get columns(): AnswerColumn[] {
     return [...this.#columns.values()];
   }
@@ -153,25 +133,45 @@ export class AnswerTable {
     return [...new Set(this.columns.map(({ question }) => question))];
   }
 
+  /** Adds one record of a file of answers: a router's decision, a line of NDJSON, or a triage result. */
+  addRecord(record: InputRecord, file: string): void {
+    const { value } = record;
+    if (isObject(value)) this.noteCluster(value["id"] ?? value["requestId"], value);
+    readAnswerRecord(record, file, this);
+  }
+
+  /** Adds an evaluation of a journal. */
+  addEvaluation(
+    { id, questions, wire, evaluation: { answers, modelId } }: KeptAnswers,
+    location: SourceLocation,
+  ): void {
+    let asked = this.#hashes.get(questions);
+    if (asked === undefined) this.#hashes.set(questions, (asked = questionHash(questions)));
+    const key = JSON.stringify([modelId, wire, asked]);
+    let source = this.#sources.get(key);
+    if (source === undefined) {
+      source = { modelId, wire, basis: basisOf(modelId, wire), questionHash: asked };
+      this.#sources.set(key, source);
+    }
+    addAnswers({ ids: [id], answers, source }, { sink: this, location });
+  }
+
   /** Notes a record that is known and has no answer, such as one whose call failed. */
   addFailed(id: string): void {
     this.#failed.add(id);
   }
 
-  /** The cluster of each record that names one. */
-  readonly clusters = new Map<string, string>();
-
   /** Notes the cluster of a record, by its fields or those of its state. */
   noteCluster(id: unknown, fields: object): void {
     const { onePer } = this.#options;
     if (onePer === undefined || !Object.hasOwn(fields, onePer)) return;
-    const value = (fields as Readonly<Record<string, unknown>>)[onePer];
+    const value = (fields as Fields)[onePer];
     if (typeof value === "string" || typeof value === "number") {
       this.clusters.set(String(id), String(value));
     }
   }
 
-  /** Notes the day (YYYY-MM-DD, more may follow) of a record, where it has one. */
+  /** Notes the day of a record, if it has one: YYYY-MM-DD, more may follow. */
   noteDate(date: unknown): void {
     if (typeof date !== "string" || !/^\d{4}-\d\d-\d\d/.test(date)) return;
     const day = date.slice(0, 10);
@@ -184,31 +184,29 @@ export class AnswerTable {
     return this.#failed.has(id) || this.columns.some((column) => column.rowOf(id) !== undefined);
   }
 
-  /** @throws CalibrationInputError where the answer is unsound, or the record has one already. */
+  /** @throws CalibrationInputError if the answer is invalid, or the record has one already. */
   add(answer: RecordAnswer, location: SourceLocation): void {
     const { questions, last = false } = this.#options;
     if (questions !== undefined && !questions.includes(answer.question)) return;
     checkValues(answer, location);
     const column = this.#columnOf(answer, location);
-    if (column.add(inOrderOf(column, answer), { last })) return;
+    if (column.add(inOrderOf(column, answer), last)) return;
     const record = `record ${quote(answer.ids[0])} has a second answer to ${quote(answer.question)}`;
     throw new CalibrationInputError(location, `${record}; --last takes the last of several`);
   }
 
   #columnOf(answer: RecordAnswer, location: SourceLocation): AnswerColumn {
-    // A file's rows are mostly of one source and question: its name is then not built again.
+    // The rows of a file mostly have one source and question: the key is then not built again.
     if (this.#latest !== null && isOf(this.#latest, answer)) return this.#latest;
-    const { modelId, wire, basis, questionHash } = answer.source;
-    const key = JSON.stringify([modelId, wire, basis, questionHash, answer.question]);
+    const { modelId, wire, basis, questionHash: asked } = answer.source;
+    const key = JSON.stringify([modelId, wire, basis, asked, answer.question]);
     let column = this.#columns.get(key);
     if (column === undefined) this.#columns.set(key, (column = new AnswerColumn(answer)));
     this.#latest = column;
     if (isOf(column, answer)) return column;
     const problem = `question ${quote(answer.question)} has the options ${listNames(answer.options)}`;
-    throw new CalibrationInputError(
-      location,
-      `${problem}; in the rows before they are ${listNames(column.options)}`,
-    );
+    const before = `in the rows before they are ${listNames(column.options)}`;
+    throw new CalibrationInputError(location, `${problem}; ${before}`);
   }
 }
 
@@ -244,21 +242,19 @@ function isSameSource(one: AnswerSource, other: AnswerSource): boolean {
   );
 }
 
-function checkValues(
-  { kind, options, values, question }: RecordAnswer,
-  location: SourceLocation,
-): void {
+function checkValues({ kind, options, values, question }: RecordAnswer, location: SourceLocation) {
+  const { form } = formOf(kind);
   let sum = 0;
   for (const [i, value] of values.entries()) {
     sum += value;
     if (typeof value === "number" && value >= 0 && value <= 1) continue;
-    const field = kind === "boolean" ? "probability" : `probabilities.${options[i] ?? i}`;
-    const problem = `${field} of ${quote(question)} is ${quote(value)}; it must be a number from 0 to 1`;
+    const field = { probability: "probability", distribution: `probabilities.${options[i] ?? i}` };
+    const problem = `${field[form]} of ${quote(question)} is ${quote(value)}; it must be a number from 0 to 1`;
     throw new CalibrationInputError(location, problem);
   }
-  if (kind === "boolean") return;
   // Each option is rounded by up to half a hundredth.
-  if (Math.abs(sum - 1) <= values.length * 0.005 + 1e-6) return;
+  const rounding = { probability: Infinity, distribution: values.length * 0.005 + 1e-6 }[form];
+  if (Math.abs(sum - 1) <= rounding) return;
   const problem = `probabilities of ${quote(question)} sum up to ${sum.toFixed(3)}; they must sum up to 1`;
   throw new CalibrationInputError(location, problem);
 }

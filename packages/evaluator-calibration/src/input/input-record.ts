@@ -4,9 +4,45 @@ export interface InputRecord {
   readonly value: unknown;
 }
 
-/** Takes a text in pieces of any size, and gives the records that are whole. */
-export interface RecordSplitter {
-  push(text: string): InputRecord[];
-  /** Returns what is left; throws where the last record is cut. */
-  end(): InputRecord[];
+/** The place of a record. */
+export interface SourceLocation {
+  readonly file: string;
+  readonly line?: number;
+}
+
+/** Input that cannot be read; the message names the file, the line, the problem and the next step. */
+export class CalibrationInputError extends Error {
+  constructor({ file, line }: SourceLocation, problem: string) {
+    super(`${file}${line === undefined ? "" : ` line ${line}`}: ${problem}`);
+    this.name = "CalibrationInputError";
+  }
+}
+
+/** Returns a value as a message quotes it: short, on one line, without control characters. */
+export function quote(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  const plain = text.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
+  return plain.length > 60 ? `${plain.slice(0, 60)}…` : plain;
+}
+
+/** Returns a list of names as a message gives it, the first few of many. */
+export function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, 12).map(quote).join(", ");
+  return names.length > 12 ? `${shown} and ${names.length - 12} more` : shown;
+}
+
+/** The fields of a JSON object. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Returns whether a value is an object with fields. */
+export function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns the id of a record. @throws CalibrationInputError if it has none. */
+export function idOf({ id }: Fields, location: SourceLocation): string {
+  if (typeof id === "string" && id !== "") return id;
+  if (typeof id === "number" && Number.isFinite(id)) return String(id);
+  const problem = id === undefined ? "has no id" : `id is ${quote(id)}`;
+  throw new CalibrationInputError(location, `${problem}; each record needs its own id`);
 }

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
+import type { QuestionKind } from "../kinds.ts";
 import { AnswerTable } from "./answer-table.ts";
 import { LabelJoin } from "./join-labels.ts";
-import { basisOf, evaluationReader, readAnswerRecord } from "./read-answers.ts";
+import { basisOf } from "./read-answers.ts";
 
 function tableOf(lines: readonly object[], options = {}) {
   const table = new AnswerTable(options);
   for (const [index, value] of lines.entries()) {
-    readAnswerRecord({ line: index + 1, value }, { table, file: "answers" });
+    table.addRecord({ line: index + 1, value }, "answers");
   }
   return table;
 }
@@ -95,7 +96,7 @@ test.each([
   ],
   [{ id: "a", question: "scam", truth: 2 }, "it must be true or false"],
   [{ id: "a", question: "spam", truth: 1 }, 'question is "spam", and the answers know "scam"'],
-  [{ id: "", truth: 1 }, 'id is ""; each record needs an id'],
+  [{ id: "", truth: 1 }, 'id is ""; each record needs its own id'],
   [{ id: "a" }, "has no truth"],
   [{ id: "a", truth: 1, weight: -1 }, "weight is -1; it must be a number above 0"],
   [{ id: "a", truth: 1, drawn: 1.5 }, "drawn is 1.5; it must be a probability above 0"],
@@ -126,9 +127,13 @@ test.each([
   ],
   [{ id: "a", question: "scam", probability: "0.5" }, 'probability of "scam" is "0.5"'],
   [{ id: "a", question: "tier", probabilities: { a: 0.5, b: 0.2 } }, "sum up to 0.700"],
+  [
+    { id: "a", question: "tier", probabilities: { a: 0.2, b: -0.1 } },
+    'probabilities.b of "tier" is -0.1; it must be a number from 0 to 1',
+  ],
   [{ id: "a", question: "scam" }, "has no probability"],
   [{ id: "a", probability: 0.5 }, "has no question"],
-  [{ question: "scam", probability: 0.5 }, "has no id; each record needs one of its own"],
+  [{ question: "scam", probability: 0.5 }, "has no id; each record needs its own id"],
   [{ id: "a", question: 3, probability: 0.5 }, "question is 3; it must be a text"],
   ["a", "is no JSON object"],
 ])("the answer %j is refused: %s", (answer, message) => {
@@ -208,7 +213,6 @@ test("a triage result has probabilities of its yes/no questions alone, and says 
 
 test("a kept evaluation has one source for each wording of its questions", () => {
   const table = new AnswerTable();
-  const add = evaluationReader(table);
   const asked = (instructions: string) => ({ scam: { type: "boolean", instructions } }) as const;
   const evaluation = { modelId: "m/one", answers: { scam: { type: "boolean", probability: 0.5 } } };
   for (const [id, words] of [
@@ -216,7 +220,8 @@ test("a kept evaluation has one source for each wording of its questions", () =>
     ["b", "Scam?"],
     ["c", "Scam!"],
   ] as const) {
-    add({ id, questions: asked(words), wire: "gateway", evaluation }, { file: "journal" });
+    const kept = { id, questions: asked(words), wire: "gateway", evaluation };
+    table.addEvaluation(kept, { file: "journal" });
   }
   expect(table.columns.map(({ ids }) => ids)).toEqual([["a", "b"], ["c"]]);
 });
@@ -241,4 +246,23 @@ test("options may come in any order, and others are refused", () => {
   expect(() => tableOf(answers)).toThrow(
     'answers line 3: question "tier" has the options "nano", "slow"',
   );
+});
+
+test("an answer of an unknown kind is refused with the kinds that have a form", () => {
+  const table = new AnswerTable();
+  const source = { modelId: null, wire: null, basis: "model", questionHash: null } as const;
+  const answer = { ids: ["a"], question: "tier", options: ["x"], values: [1], source };
+  const ranking = "ranking" as QuestionKind;
+  expect(() => table.add({ ...answer, kind: ranking }, { file: "answers" })).toThrow(
+    'The form of a "ranking" answer is not known; use boolean, choice, score.',
+  );
+});
+
+test("levels are ordered unless the record names a kind without an order", () => {
+  const probabilities = { "0": 0.5, "1": 0.5 };
+  const [level, named] = tableOf([
+    { id: "a", question: "level", probabilities },
+    { id: "a", question: "named", type: "choice", probabilities },
+  ]).columns;
+  expect([level?.isOrdered, named?.isOrdered]).toEqual([true, false]);
 });

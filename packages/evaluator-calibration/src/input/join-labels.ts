@@ -1,14 +1,19 @@
 import type { AnswerColumn, AnswerTable } from "./answer-table.ts";
-import { CalibrationInputError, listNames, type SourceLocation, quote } from "./input-error.ts";
+import {
+  CalibrationInputError,
+  type InputRecord,
+  listNames,
+  quote,
+  type SourceLocation,
+} from "./input-record.ts";
 import { type Label, type LabelColumns, parseLabel, truthOf } from "./labels.ts";
-import type { InputRecord } from "./input-record.ts";
 
 /** The labelled rows of one column of answers, one number each. */
 export interface JoinedColumn {
   readonly column: AnswerColumn;
   /** Rows of the column, in the order of the labels. */
   readonly rows: number[];
-  /** 0 and 1, or the index of the option or level; −1 where the record was skipped, or labelers tie. */
+  /** 0 and 1, or the index of the option or level; −1 if the record was skipped, or labelers tie. */
   readonly truth: number[];
   readonly weights: number[];
   /** An index into `groups` of each row; −1 for none. */
@@ -25,22 +30,24 @@ interface Vote {
   readonly truth: number;
 }
 
-/** What became of the labels of one question. */
-export interface JoinCounts {
-  labelled: number;
-  /** Answers there are, of all sources. */
-  answered: number;
-  joined: number;
+const noCounts = {
+  labelled: 0,
+  /** Answers of all sources. */
+  answered: 0,
+  joined: 0,
   /** Of the joined: skipped, or a tie of labelers. */
-  skipped: number;
+  skipped: 0,
   /** The record is known, but has no answer: its call failed. */
-  labelledWithoutAnswer: number;
-  answeredWithoutLabel: number;
-  /** Ids that came again, of which the last was taken. */
-  repeated: number;
-  /** Ids the answers do not know at all. */
-  unknown: number;
-}
+  labelledWithoutAnswer: 0,
+  answeredWithoutLabel: 0,
+  /** Ids that are there twice, of which the last was taken. */
+  repeated: 0,
+  /** Ids that the answers do not know at all. */
+  unknown: 0,
+};
+
+/** What became of the labels of one question. */
+export type JoinCounts = typeof noCounts;
 
 /** How labels are joined. */
 export interface JoinOptions {
@@ -55,6 +62,13 @@ export interface JoinOptions {
   readonly onePer?: string | undefined;
 }
 
+/** A label, its place, and the counts of its question. */
+interface PlacedLabel {
+  readonly label: Label;
+  readonly location: SourceLocation;
+  readonly counts: JoinCounts;
+}
+
 /** Joins labels with answers; nothing is dropped without being counted. */
 export class LabelJoin {
   readonly #table: AnswerTable;
@@ -66,20 +80,18 @@ export class LabelJoin {
   /** Which joined row a row of a column became, plus one. */
   readonly #joinedRows = new Map<AnswerColumn, Uint32Array>();
   readonly #counts = new Map<string, JoinCounts>();
-  /** Labels without an answer: for each question and record who labelled it. */
+  /** Labels without an answer: for each question and record its labelers. */
   readonly #unanswered = new Map<string, Set<string | null>>();
   /** Rows of a drawn sheet without a truth, which are skipped if a later row is filled in. */
   #unreached: { readonly label: Label; readonly location: SourceLocation }[] = [];
-  /** The names that `groupOf` means. */
+  /** The names behind the numbers in `groupOf`, `labelerOf` and `clusterOf`. */
   readonly groups = new Names();
-  /** The names that `labelerOf` means. */
   readonly labelers = new Names();
-  /** The names that `clusterOf` means. */
   readonly clusters = new Names();
-  /** Rows of the sheet that nobody has filled in. */
+  /** Rows of the sheet that are not filled in. */
   blank = 0;
 
-  /** @param table - All answers there are; those added later are not seen. */
+  /** @param table - All answers; those added later are not seen. */
   constructor(table: AnswerTable, options: JoinOptions = {}) {
     this.#table = table;
     this.#options = options;
@@ -98,12 +110,12 @@ export class LabelJoin {
     const columns = this.#byQuestion.get(question) ?? [];
     const answered = columns.reduce((sum, { ids }) => sum + ids.length, 0);
     const counts = this.#countsOf(question);
-    const truths = columns.map((column) => this.#joined.get(column)?.truth ?? []);
-    const skipped = truths.reduce((sum, all) => sum + all.filter((one) => one < 0).length, 0);
+    const truths = columns.flatMap((column) => this.#joined.get(column)?.truth ?? []);
+    const skipped = truths.filter((truth) => truth < 0).length;
     return { ...counts, answered, skipped, answeredWithoutLabel: answered - counts.joined };
   }
 
-  /** Adds one record of a labels file. @throws CalibrationInputError that names line, field and what would be right. */
+  /** Adds one record of a labels file. @throws CalibrationInputError that names the line and the field. */
   add(record: InputRecord, file: string): void {
     const label = parseLabel(record, { file, ...this.#fields });
     const location = { file, line: record.line };
@@ -123,14 +135,15 @@ export class LabelJoin {
     const question = this.#questionOf(label, location);
     if (question === null) return;
     const counts = this.#countsOf(question);
+    const placed = { label, location, counts };
     let [found, added] = [0, 0];
     for (const column of this.#byQuestion.get(question) ?? []) {
       const row = column.rowOf(label.id);
       if (row === undefined) continue;
       found += 1;
-      if (this.#addRow(column, row, { label, location, counts })) added += 1;
+      if (this.#addRow(column, row, placed)) added += 1;
     }
-    if (found === 0) this.#addUnanswered(label, { question, location, counts });
+    if (found === 0) this.#addUnanswered(question, placed);
     if (added > 0) counts.labelled += 1;
     counts.joined += added;
   }
@@ -148,17 +161,14 @@ export class LabelJoin {
     // A triage result writes brand_deal as brandDeal.
     const camel = question.replace(/[_\-\s]+(\S)/gu, (_, letter: string) => letter.toUpperCase());
     if (known.includes(camel)) return camel;
-    // A result file has no column for choices and scores, and says so once for all.
+    // A result file has no column for choices and scores; one note reports it.
     if ([...this.#table.notes].some((note) => note.startsWith(quote(camel)))) return null;
     const problem = `question is ${quote(question)}, and the answers know ${listNames(known)}`;
     throw new CalibrationInputError(location, problem);
   }
 
-  #addRow(
-    column: AnswerColumn,
-    row: number,
-    { label, location, counts }: { label: Label; location: SourceLocation; counts: JoinCounts },
-  ): boolean {
+  #addRow(column: AnswerColumn, row: number, placed: PlacedLabel): boolean {
+    const { label, location } = placed;
     const joined = this.#joinedOf(column);
     const joinedRows = this.#joinedRows.get(column) as Uint32Array;
     const before = joinedRows[row] as number;
@@ -166,11 +176,11 @@ export class LabelJoin {
     const labeler = this.labelers.indexOf(label.labeler);
     let truth = label.truth === null ? -1 : truthOf(label.truth, column, location);
     if (before > 0) {
-      const votes = votesAt(joined, at).filter((vote) => vote.labeler !== labeler);
-      if (votes.length < votesAt(joined, at).length) {
-        if (this.#options.last !== true) throw repeatedError(label, location);
-        counts.repeated += 1;
-      }
+      const all = joined.votes.get(at) ?? [
+        { labeler: joined.labelerOf[at] as number, truth: joined.truth[at] as number },
+      ];
+      const votes = all.filter((vote) => vote.labeler !== labeler);
+      if (votes.length < all.length) this.#countRepeated(placed);
       votes.push({ labeler, truth });
       joined.votes.set(at, votes);
       truth = majorityOf(votes);
@@ -185,77 +195,50 @@ export class LabelJoin {
     return before === 0;
   }
 
-  #addUnanswered(
-    { id, labeler }: Label,
-    {
-      question,
-      location,
-      counts,
-    }: { question: string; location: SourceLocation; counts: JoinCounts },
-  ): void {
-    const isKnown = this.#table.knows(id);
+  #addUnanswered(question: string, placed: PlacedLabel): void {
+    const { label, location, counts } = placed;
+    const isKnown = this.#table.knows(label.id);
     if (!isKnown && this.#options.allowUnknown !== true) {
-      const problem = `id ${quote(id)} is not among the answers`;
-      throw new CalibrationInputError(
-        location,
-        `${problem}; --allow-unknown counts such labels instead`,
-      );
+      const problem = `id ${quote(label.id)} is not among the answers`;
+      const advice = "--allow-unknown counts such labels instead";
+      throw new CalibrationInputError(location, `${problem}; ${advice}`);
     }
-    const key = JSON.stringify([question, id]);
-    const known = this.#unanswered.get(key);
-    if (known?.has(labeler) === true) {
-      if (this.#options.last !== true) throw repeatedError({ id }, location);
-      counts.repeated += 1;
-    }
-    this.#unanswered.set(key, (known ?? new Set()).add(labeler));
-    if (known !== undefined) return;
+    const key = JSON.stringify([question, label.id]);
+    const labelers = this.#unanswered.get(key) ?? new Set<string | null>();
+    if (labelers.has(label.labeler)) this.#countRepeated(placed);
+    const isFirst = labelers.size === 0;
+    this.#unanswered.set(key, labelers.add(label.labeler));
+    if (!isFirst) return;
     counts.labelled += 1;
-    if (isKnown) counts.labelledWithoutAnswer += 1;
-    else counts.unknown += 1;
+    counts[isKnown ? "labelledWithoutAnswer" : "unknown"] += 1;
+  }
+
+  /** Counts the second label of one labeler. @throws CalibrationInputError unless the last is to count. */
+  #countRepeated({ label, location, counts }: PlacedLabel): void {
+    counts.repeated += 1;
+    if (this.#options.last === true) return;
+    const problem = `record ${quote(label.id)} is labelled a second time`;
+    throw new CalibrationInputError(location, `${problem}; --last takes the last of several`);
   }
 
   #joinedOf(column: AnswerColumn): JoinedColumn {
     let joined = this.#joined.get(column);
-    if (joined === undefined) {
-      const numbers = {
-        rows: [],
-        truth: [],
-        weights: [],
-        groupOf: [],
-        clusterOf: [],
-        labelerOf: [],
-      };
-      joined = { column, ...numbers, votes: new Map() };
-      this.#joined.set(column, joined);
-      this.#joinedRows.set(column, new Uint32Array(column.ids.length));
-    }
+    if (joined !== undefined) return joined;
+    const numbers = { rows: [], truth: [], weights: [], groupOf: [], clusterOf: [], labelerOf: [] };
+    joined = { column, ...numbers, votes: new Map() };
+    this.#joined.set(column, joined);
+    this.#joinedRows.set(column, new Uint32Array(column.ids.length));
     return joined;
   }
 
   #countsOf(question: string): JoinCounts {
     let counts = this.#counts.get(question);
-    if (counts === undefined) {
-      counts = {
-        labelled: 0,
-        answered: 0,
-        joined: 0,
-        skipped: 0,
-        labelledWithoutAnswer: 0,
-        answeredWithoutLabel: 0,
-        repeated: 0,
-        unknown: 0,
-      };
-      this.#counts.set(question, counts);
-    }
+    if (counts === undefined) this.#counts.set(question, (counts = { ...noCounts }));
     return counts;
   }
 }
 
-function votesAt({ votes, labelerOf, truth }: JoinedColumn, at: number): readonly Vote[] {
-  return votes.get(at) ?? [{ labeler: labelerOf[at] as number, truth: truth[at] as number }];
-}
-
-/** Returns the commonest truth; −1 for a tie. A skip is a vote that the truth cannot be told. */
+/** Returns the most frequent truth; −1 for a tie. A skip is a vote that the truth is unknown. */
 function majorityOf(votes: readonly Vote[]): number {
   const counts = [...Map.groupBy(votes, ({ truth }) => truth)].toSorted(
     ([, one], [, other]) => other.length - one.length,
@@ -269,22 +252,11 @@ class Names {
   readonly list: string[] = [];
   readonly #indexes = new Map<string, number>();
 
-  /** Returns the number of a name, a new one where it is new, and −1 for none. */
+  /** Returns the number of a name, which may be new; −1 for none. */
   indexOf(name: string | null): number {
     if (name === null) return -1;
     let index = this.#indexes.get(name);
-    if (index === undefined) {
-      index = this.list.push(name) - 1;
-      this.#indexes.set(name, index);
-    }
+    if (index === undefined) this.#indexes.set(name, (index = this.list.push(name) - 1));
     return index;
   }
-}
-
-function repeatedError(
-  { id }: { readonly id: string },
-  location: SourceLocation,
-): CalibrationInputError {
-  const problem = `record ${quote(id)} is labelled a second time`;
-  return new CalibrationInputError(location, `${problem}; --last takes the last of several`);
 }

@@ -1,5 +1,5 @@
-import { checkRows, type Numbers, type Weighted } from "../check-rows.ts";
-import { HALF_A_PRINTED_UNIT } from "../scores/boolean-scores.ts";
+import type { Numbers, Weighted } from "../math/rows.ts";
+import { HALF_A_PRINTED_UNIT } from "../scores/probability-scores.ts";
 import { type Pool, poolRows } from "../scores/pool.ts";
 
 /** A line on log odds: the new log odds are intercept + slope × the old ones. */
@@ -8,30 +8,29 @@ export interface LogisticFit {
   readonly slope: number;
 }
 
-// Where the truths part cleanly the best slope is infinite; this one is as good as that.
+// If the truths separate cleanly, the best slope is infinite; this one is as good.
 const STEEPEST = 100;
 
 /** Returns the logistic regression of truth on the log odds of p (clipped at half a printed unit). */
 export function fitLogistic(p: Numbers, truth: Numbers, { weights }: Weighted = {}): LogisticFit {
-  checkRows(p, truth, { weights });
   return fitPool(poolRows(p, truth, weights));
 }
 
-/** Returns the probability that a fitted line makes of a printed one. */
+/** Returns a printed probability mapped by a fitted line. */
 export function applyLogistic(p: number, { intercept, slope }: LogisticFit): number {
   return 1 / (1 + Math.exp(-intercept - slope * logOdds(p)));
 }
 
 /** Returns the log odds of a probability, clipped at half a printed unit. */
-export function logOdds(p: number): number {
+function logOdds(p: number): number {
   const clipped = Math.min(Math.max(p, HALF_A_PRINTED_UNIT), 1 - HALF_A_PRINTED_UNIT);
   return Math.log(clipped / (1 - clipped));
 }
 
-/** Newton's method, with shorter steps where a whole one makes it worse. */
+/** Newton's method, with shorter steps if a whole one makes it worse. */
 function fitPool(pool: Pool): LogisticFit {
   const odds = pool.values.map(logOdds);
-  // One value, or one truth, says nothing about a slope.
+  // One value does not determine a slope.
   let fit: LogisticFit = { intercept: 0, slope: odds.some((x) => x !== odds[0]) ? 1 : 0 };
   let loss = lossOf(fit, pool, odds);
   for (let round = 0; round < 200; round += 1) {

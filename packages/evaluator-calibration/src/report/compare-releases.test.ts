@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { columnOf, labelled, labelledWith, world } from "../testing/worlds.ts";
 import { compareLabelled, compareReleases } from "./compare-releases.ts";
-import { pairedDifference } from "../scores/paired-rows.ts";
+import { pairedDifference } from "../scores/comparison-tests.ts";
 
 test("two releases: the same answers are no change, others are", () => {
   const rows = world(1500, (p) => p);
@@ -47,7 +47,7 @@ test("a skipped record counts as wrong when a threshold is tried on the second r
 
 test("the interval of a difference of very many rows is that of their mean", () => {
   const differences = Float64Array.from({ length: 60_000 }, (_, i) => (i % 3) / 10);
-  const { mean, low, high } = pairedDifference(differences);
+  const { mean, low, high } = pairedDifference(differences, 1);
   expect(mean).toBeCloseTo(0.1, 12);
   expect(high - mean).toBeCloseTo((1.96 * Math.sqrt(0.02 / 3)) / Math.sqrt(60_000), 7);
   expect(mean - low).toBeCloseTo(high - mean, 12);

@@ -1,17 +1,18 @@
-import type { LockedThreshold } from "../artifact/artifact.ts";
-import type { AnswerColumn, AnswerSource } from "../input/answer-table.ts";
-import { topOptions } from "../scores/choice-scores.ts";
-import { wilson } from "../thresholds/intervals.ts";
-import type { LabelledRows } from "./labelled-rows.ts";
-import type { Estimate } from "./score-report.ts";
-import { brierOf } from "./score-report.ts";
-import { checkThreshold, type ThresholdCheck } from "./threshold-check.ts";
-import { mcnemarExact, pairedDifference, type PairedDifference } from "../scores/paired-rows.ts";
+import type { LockedThreshold } from "../artifact.ts";
+import type { AnswerColumn } from "../input/answer-table.ts";
+import type { AnswerSource } from "../input/read-answers.ts";
 import {
   kolmogorovSmirnovTest,
+  mcnemarExact,
+  pairedDifference,
+  type PairedDifference,
   stabilityTest,
   type StabilityTest,
-} from "../scores/shifted-values.ts";
+} from "../scores/comparison-tests.ts";
+import { wilson } from "../thresholds/intervals.ts";
+import { checkThreshold, type ThresholdCheck } from "./actions.ts";
+import { type LabelledRows, topAnswers } from "./labelled-rows.ts";
+import { brierOf, type Estimate } from "./score-report.ts";
 
 /** How the answers of two releases to one question differ. */
 export interface ReleaseComparison {
@@ -21,9 +22,9 @@ export interface ReleaseComparison {
   /** Population stability over the first release's deciles, and its cut by chance. */
   readonly stability: StabilityTest;
   readonly kolmogorovSmirnov: { readonly distance: number; readonly pValue: number };
-  /** Records of both releases whose most probable answer is another now; null where they share none. */
+  /** Records of both releases with another most probable answer; null if no record has both. */
   readonly flips: (Estimate & { readonly n: number; readonly of: number }) | null;
-  /** Whether the printed values changed; nothing here says for the worse. */
+  /** Whether the printed values changed, for better or worse. */
   readonly isChanged: boolean;
   /** On the labelled records of both; null without labels. */
   readonly labelled: LabelledComparison | null;
@@ -48,9 +49,9 @@ export function compareReleases(
   after: AnswerColumn,
   { seed, labelled }: { readonly seed: number; readonly labelled: LabelledComparison | null },
 ): ReleaseComparison {
-  const [first, second] = [topsOf(before), topsOf(after)];
+  const [first, second] = [topAnswers(before), topAnswers(after)];
   const stability = stabilityTest(first.probability, second.probability);
-  const kolmogorovSmirnov = kolmogorovSmirnovTest(first.probability, second.probability, { seed });
+  const kolmogorovSmirnov = kolmogorovSmirnovTest(first.probability, second.probability, seed);
   let [of, n] = [0, 0];
   for (const [row, id] of before.ids.entries()) {
     const other = after.rowOf(id);
@@ -70,16 +71,7 @@ export function compareReleases(
   };
 }
 
-function topsOf({ kind, width, values }: AnswerColumn) {
-  const tops = topOptions({ width, values });
-  if (kind !== "boolean") return tops;
-  return {
-    probability: tops.probability,
-    option: Uint32Array.from(tops.probability, (p) => (p >= 0.5 ? 1 : 0)),
-  };
-}
-
-/** Returns how two releases do on the records that are labelled in both; null where there are none. */
+/** Returns how two releases do on the records that are labelled in both; null without such records. */
 export function compareLabelled(
   before: LabelledRows,
   after: LabelledRows,
@@ -103,7 +95,7 @@ export function compareLabelled(
     onlyBeforeRight,
     onlyAfterRight,
     pValue: mcnemarExact(onlyBeforeRight, onlyAfterRight),
-    brierDifference: pairedDifference(differences, { seed }),
+    brierDifference: pairedDifference(differences, seed),
     thresholds: thresholds
       .filter(({ question }) => question === after.question)
       .map((locked) => checkThreshold(locked, after.tested)),

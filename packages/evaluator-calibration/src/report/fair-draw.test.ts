@@ -3,7 +3,7 @@ import { seededRandom, shuffle } from "../math/random.ts";
 import { pickRecords } from "../pick-records.ts";
 import { answersOf, columnIn, columnOf, world } from "../testing/worlds.ts";
 import { LabelJoin } from "../input/join-labels.ts";
-import { isFairDraw } from "./fair-draw.ts";
+import { isFairDraw } from "./label-quality.ts";
 import { toLabelledRows } from "./labelled-rows.ts";
 import { reportQuestions } from "./question-report.ts";
 import { asked } from "../testing/worlds.ts";

@@ -1,16 +1,18 @@
+import type { AnswerColumn } from "../input/answer-table.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
-import type { AnswerSource, QuestionKind } from "../input/answer-table.ts";
+import type { AnswerSource } from "../input/read-answers.ts";
+import type { Form, QuestionKind } from "../kinds.ts";
 import { DEFAULT_SEED, hashToShare } from "../math/random.ts";
-import { type ProbabilityTable, topOptions } from "../scores/choice-scores.ts";
+import type { ProbabilityTable } from "../recalibration/temperature.ts";
 
 /** The rows that a promise is tested on. */
 export interface TestedRows {
   readonly ids: readonly string[];
-  /** The probability of what the curve is about: yes, or the most probable option. */
+  /** The probability that the curve is about: of yes, or of the most probable option. */
   readonly p: Float64Array;
-  /** Whether that came true; 2 for a skipped record and a tie of labelers, which count as wrong. */
+  /** Whether that is true; 2 for a skipped record and a tie of labelers, which count as wrong. */
   readonly cameTrue: Uint8Array;
-  /** Undefined where every row counts as one. */
+  /** Undefined if every row counts as one. */
   readonly weights: Float64Array | undefined;
   readonly groupOf: Int32Array;
   /** Rows of one cluster are not independent; −1 for none. */
@@ -21,68 +23,96 @@ export interface TestedRows {
 export interface LabelledRows extends TestedRows {
   readonly question: string;
   readonly kind: QuestionKind;
+  readonly form: Form;
+  /** Whether the options are levels. */
+  readonly isOrdered: boolean;
   readonly options: readonly string[];
   readonly source: AnswerSource;
   /** Every printed probability. */
-  readonly table: ProbabilityTable & { readonly values: Float64Array };
+  readonly table: ProbabilityTable;
   /** 0 and 1, or the index of the option or level. */
   readonly truth: Uint32Array;
-  /** The most probable option of each row; of a boolean 1 where yes is at least as probable as no. */
+  /** The most probable option of each row; 1 if yes is at least as probable as no. */
   readonly top: Uint32Array;
   /** These rows, and those without a truth: skipped records and ties of labelers. */
   readonly tested: TestedRows;
 }
 
-/** Returns the joined rows of a column as the report computes with them. */
-export function toLabelledRows(joined: JoinedColumn): LabelledRows {
-  const all = allRows(joined);
+/** Returns the joined rows of a column in the form of a report, or only those of some records. */
+export function toLabelledRows(
+  joined: JoinedColumn,
+  isTaken: ((id: string) => boolean) | null = null,
+): LabelledRows {
+  const joinedRows = allRows(joined);
+  const all =
+    isTaken === null ? joinedRows : takeRows(joinedRows, indexesWhere(joinedRows.ids, isTaken));
   if (!all.cameTrue.includes(2)) return { ...all, tested: all };
   const sure = indexesWhere(all.cameTrue, (cameTrue) => cameTrue !== 2);
   return { ...takeRows(all, sure), tested: all };
 }
 
+/** Returns each row's most probable option (the first of equals) and its probability; or that of yes. */
+export function topAnswers({
+  form,
+  width,
+  values,
+}: Pick<AnswerColumn, "form" | "width" | "values">) {
+  const rows = values.length / width;
+  const tops = { option: new Uint32Array(rows), probability: new Float64Array(rows) };
+  const topOf = { probability: yesOrNo, distribution: mostProbable }[form];
+  for (let row = 0; row < rows; row += 1) {
+    const top = topOf(values, row * width, width);
+    tops.option[row] = top;
+    // The only probability of a row is that of yes.
+    tops.probability[row] = values[row * width + Math.min(top, width - 1)] as number;
+  }
+  return tops;
+}
+
+function yesOrNo(values: Float64Array, at: number): number {
+  return (values[at] as number) >= 0.5 ? 1 : 0;
+}
+
+function mostProbable(values: Float64Array, from: number, width: number): number {
+  let best = 0;
+  for (let other = 1; other < width; other += 1) {
+    if ((values[from + other] as number) > (values[from + best] as number)) best = other;
+  }
+  return best;
+}
+
 function allRows({ column, rows, truth, ...joined }: JoinedColumn): Omit<LabelledRows, "tested"> {
-  const { width, values, kind } = column;
-  const isBoolean = kind === "boolean";
+  const { question, kind, form, isOrdered, options, source, width } = column;
   const n = rows.length;
-  const table = { width, values: new Float64Array(n * width) };
+  const values = new Float64Array(n * width);
   for (let at = 0; at < n; at += 1) {
     const from = (rows[at] as number) * width;
-    for (let i = 0; i < width; i += 1) table.values[at * width + i] = values[from + i] as number;
+    for (let i = 0; i < width; i += 1) values[at * width + i] = column.values[from + i] as number;
   }
-  const truths = Uint32Array.from(truth);
-  // Of a boolean, yes where it is at least as probable as no.
-  const { option: top, probability } = topOptions(table);
-  const cameTrue = new Uint8Array(n);
-  for (let at = 0; at < n; at += 1) {
-    if (isBoolean) top[at] = (probability[at] as number) >= 0.5 ? 1 : 0;
-    const isTrue = isBoolean ? (truth[at] as number) : Number(truth[at] === top[at]);
-    cameTrue[at] = (truth[at] as number) < 0 ? 2 : isTrue;
-  }
+  const { option: top, probability: p } = topAnswers({ form, width, values });
+  // A truth of −1 is unknown. The truth of a probability is 0 or 1 itself.
+  const isTrue = {
+    probability: (at: number) => truth[at] as number,
+    distribution: (at: number) => Number(truth[at] === top[at]),
+  }[form];
+  const cameTrue = Uint8Array.from(truth, (one, at) => (one < 0 ? 2 : isTrue(at)));
   const isWeighted = joined.weights.some((weight) => weight !== joined.weights[0]);
   return {
-    question: column.question,
+    question,
     kind,
-    options: column.options,
-    source: column.source,
+    form,
+    isOrdered,
+    options,
+    source,
     ids: rows.map((row) => column.ids[row] ?? ""),
-    table,
-    truth: truths,
-    p: probability,
+    table: { width, values },
+    truth: Uint32Array.from(truth),
+    p,
     cameTrue,
     top,
     weights: isWeighted ? Float64Array.from(joined.weights) : undefined,
     groupOf: Int32Array.from(joined.groupOf),
     clusterOf: Int32Array.from(joined.clusterOf),
-  };
-}
-
-/** Returns the rows of some records. */
-export function filterRows(rows: LabelledRows, isTaken: (id: string) => boolean): LabelledRows {
-  const { tested } = rows;
-  return {
-    ...takeRows(rows, indexesWhere(rows.ids, isTaken)),
-    tested: takeTested(tested, indexesWhere(tested.ids, isTaken)),
   };
 }
 
@@ -132,13 +162,7 @@ function gather<TArray extends Float64Array | Uint8Array | Uint32Array | Int32Ar
 
 /** Returns the rows of each group. */
 export function rowsByGroup(groupOf: Int32Array): Map<number, number[]> {
-  const members = new Map<number, number[]>();
-  for (const [row, group] of groupOf.entries()) {
-    const known = members.get(group);
-    if (known === undefined) members.set(group, [row]);
-    else known.push(row);
-  }
-  return members;
+  return Map.groupBy(groupOf.keys(), (row) => groupOf[row] as number);
 }
 
 /** Returns some of the rows, in the order of their indexes. */
@@ -146,11 +170,10 @@ export function takeRows<TRows extends Omit<LabelledRows, "tested">>(
   rows: TRows,
   taken: readonly number[],
 ): TRows {
-  const { table } = rows;
-  const { width } = table;
+  const { width } = rows.table;
   const values = new Float64Array(taken.length * width);
   for (const [at, row] of taken.entries()) {
-    values.set(table.values.subarray(row * width, (row + 1) * width), at * width);
+    values.set(rows.table.values.subarray(row * width, (row + 1) * width), at * width);
   }
   return {
     ...rows,
@@ -173,12 +196,12 @@ export function truthShares({ options, truth, weights }: LabelledRows): number[]
   return sums.map((sum) => sum / total);
 }
 
-/** Returns the probability of one row's option, of booleans too. */
-export function probabilityOf(
-  { kind, table, p }: LabelledRows,
-  row: number,
-  option: number,
-): number {
-  if (kind !== "boolean") return table.values[row * table.width + option] as number;
-  return option === 1 ? (p[row] as number) : 1 - (p[row] as number);
+const probabilities: Record<Form, (rows: LabelledRows, row: number, option: number) => number> = {
+  probability: ({ p }, row, option) => (option === 1 ? (p[row] as number) : 1 - (p[row] as number)),
+  distribution: ({ table }, row, option) => table.values[row * table.width + option] as number,
+};
+
+/** Returns the probability of one row's option; those of no and yes are 0 and 1. */
+export function probabilityOf(rows: LabelledRows, row: number, option: number): number {
+  return probabilities[rows.form](rows, row, option);
 }

@@ -9,7 +9,7 @@ import {
   world,
 } from "../testing/worlds.ts";
 import { type QuestionReport, reportQuestions } from "./question-report.ts";
-import { checkThreshold } from "./threshold-check.ts";
+import { checkThreshold } from "./actions.ts";
 
 test("a promise is locked with its labels, and none is given on labels of the model's own family", () => {
   const rows = world(2000, (p) => (p > 0.5 ? 1 : 0.1));

@@ -1,6 +1,6 @@
-import type { LockedThreshold, Recalibration } from "../artifact/artifact.ts";
-import type { AnswerSource, QuestionKind } from "../input/answer-table.ts";
+import type { AnswerSource } from "../input/read-answers.ts";
 import type { JoinCounts, JoinedColumn, LabelJoin } from "../input/join-labels.ts";
+import type { Form, QuestionKind } from "../kinds.ts";
 import { labelsForBound, labelsForWidth, labelsForZeroErrors } from "../thresholds/intervals.ts";
 import {
   type PromiseAction,
@@ -8,15 +8,23 @@ import {
   searchPromises,
 } from "../thresholds/learn-then-test.ts";
 import {
+  type Action,
   type ActionOptions,
   type ActionReport,
   actionRows,
   reportAction,
   toLocked,
-} from "./action-report.ts";
+} from "./actions.ts";
 import { type CurveReport, curveOfRows } from "./curve-report.ts";
 import { type GroupReport, groupsOfRows, LEAST_JUDGED } from "./group-report.ts";
-import { isFairDraw } from "./fair-draw.ts";
+import {
+  agreementsOf,
+  isFairDraw,
+  isOfFamily,
+  type Labeler,
+  type LabelerAgreement,
+  labelersOf,
+} from "./label-quality.ts";
 import {
   type LabelledRows,
   onePerCluster,
@@ -25,54 +33,60 @@ import {
   type TestedRows,
   toLabelledRows,
 } from "./labelled-rows.ts";
-import { agreementsOf, type Labeler, type LabelerAgreement, labelersOf } from "./labelers.ts";
 import { recalibrateRows, type RecalibrationReport } from "./recalibrate.ts";
-import { type Estimate, type ScoreReport, scoreRows, shareOfRows } from "./score-report.ts";
-import { type WorstRow, worstRows } from "./worst-rows.ts";
+import {
+  type Estimate,
+  type ScoreReport,
+  scoreRows,
+  shareOfRows,
+  type WorstRow,
+  worstRows,
+} from "./score-report.ts";
 
 /** How many more labels it takes. */
-export interface NeededLabels {
+interface NeededLabels {
   /** For accuracy to plus or minus 5 points. */
   readonly forFivePoints: number;
-  /** Acted-on labels, all right, for the promise that was asked for. */
+  /** Acted-on labels, all right, for the requested promise. */
   readonly forPromiseWithoutErrors: number;
-  /** Acted-on labels for an 80 % chance of that promise, where the true risk is 2 fifths of it. */
+  /** Acted-on labels for an 80 % chance of that promise, if the true risk is 2 fifths of it. */
   readonly forPromise: number;
 }
 
-/** What the answers of one source to one question are worth. */
+/** The worth of the answers of one source to one question. */
 export interface QuestionReport {
   readonly question: string;
   readonly kind: QuestionKind;
+  readonly form: Form;
   readonly source: AnswerSource;
   readonly n: number;
   readonly isWeighted: boolean;
   readonly labelers: readonly Labeler[];
   /** How far each two labelers agree; empty if no record has two labels. */
   readonly agreements: readonly LabelerAgreement[];
-  /** From how many clusters how many labels come; null if each is one, or a promise takes one of each. */
+  /** How many clusters the labels are from; null if each is one, or a promise takes one of each. */
   readonly clusters: { readonly n: number; readonly labels: number } | null;
-  /** `useful`, or `worthless` where the labels do not show it to beat the constant predictor. */
+  /** `useful`, or `worthless` if the labels do not show it to beat the constant predictor. */
   readonly verdict: "useful" | "worthless" | "one truth only";
   readonly scores: ScoreReport;
-  /** Of a boolean at 0.5: the share of all yes answered with yes, and of all no with no. */
+  /** Of yes and no at 0.5: the share of all yes answered with yes, and of all no with no. */
   readonly tpr: Estimate | null;
   readonly tnr: Estimate | null;
   /** Null under 30 rows. */
   readonly curve: CurveReport | null;
   /** Empty under 30 rows. */
   readonly actions: readonly ActionReport[];
-  /** Why no promise is given, or null. */
+  /** The reason for no promise, or null. */
   readonly noPromise: string | null;
   readonly recalibration: RecalibrationReport;
-  /** Empty where the labels name no groups. */
+  /** Empty if the labels name no groups. */
   readonly groups: readonly GroupReport[];
   readonly worst: readonly WorstRow[];
   readonly needed: NeededLabels;
   readonly counts: JoinCounts;
 }
 
-/** What a report is asked for. */
+/** The contents of a report. */
 export interface ReportOptions extends ActionOptions {
   readonly seed: number;
   /** Takes one label of each cluster for promises. @default false */
@@ -80,7 +94,7 @@ export interface ReportOptions extends ActionOptions {
   /** Also reports each group of the labels, which shares the level. @default false */
   readonly hasGroups?: boolean;
   /** Only these actions are reported, and share the level of the promise. @default all */
-  readonly actions?: readonly Pick<LockedThreshold, "question" | "action">[] | undefined;
+  readonly actions?: readonly { readonly question: string; readonly action: Action }[] | undefined;
 }
 
 /** The labelled answers to one question. */
@@ -91,7 +105,17 @@ export interface ReportedRows {
   readonly rows?: LabelledRows;
 }
 
-/** Returns the report of each question; all their actions share the level of the promise. */
+/** The actions on each form of answers. */
+const actionsOf: Readonly<Record<Form, readonly Action[]>> = {
+  probability: ["yes", "no"],
+  distribution: ["top"],
+};
+
+/**
+ * Returns the report of each question; all their actions share the level of the promise.
+ *
+ * @example reportQuestions(join.columns.map((joined) => ({ joined, join })), options)
+ */
 export function reportQuestions(
   reported: readonly ReportedRows[],
   options: ReportOptions,
@@ -103,46 +127,33 @@ export function reportQuestions(
   return drafts.map((draft) => toReport(draft, found, options));
 }
 
-/** An action to test; of a group only where groups are wanted. */
+/** An action to test; of a group only if groups are reported. */
 interface DraftPromise extends PromiseAction {
   readonly group: string | null;
 }
 
-/** What is known of a question before its promises. */
-interface Draft extends Required<ReportedRows> {
-  readonly labelers: readonly Labeler[];
-  readonly noPromise: string | null;
-  readonly actions: readonly LockedThreshold["action"][];
-  readonly promises: readonly DraftPromise[];
-}
+/** The findings about a question before its promises. */
+type Draft = ReturnType<typeof draftOf>;
 
 function draftOf(
   { joined, join, rows = toLabelledRows(joined) }: ReportedRows,
   { actions: wanted, isOnePer = false, hasGroups = false }: ReportOptions,
-): Draft {
-  const { question, kind } = rows;
+) {
+  const { question, form } = rows;
   const labelers = labelersOf(joined, join.labelers.list);
   const tested = isOnePer ? onePerCluster(rows.tested) : rows.tested;
   const noPromise = reasonForNoPromise(rows, labelers, isFairDraw(joined.column, tested));
-  const isWanted = (action: LockedThreshold["action"]) =>
+  const isWanted = (action: Action) =>
     wanted?.some((one) => one.question === question && one.action === action) ?? true;
-  const possible = kind === "boolean" ? (["yes", "no"] as const) : (["top"] as const);
-  const actions = rows.ids.length < LEAST_JUDGED ? [] : possible.filter(isWanted);
+  const actions = rows.ids.length < LEAST_JUDGED ? [] : actionsOf[form].filter(isWanted);
   const parts = [{ group: null, part: tested }, ...(hasGroups ? judgedGroups(tested, join) : [])];
   const promises = parts.flatMap(({ group, part }) =>
-    actions.map((action) => {
+    actions.map((action): DraftPromise => {
       return { question, action, group, weights: part.weights, ...actionRows(part, action) };
     }),
   );
-  return {
-    joined,
-    join,
-    rows,
-    labelers,
-    noPromise,
-    actions,
-    promises: noPromise === null ? promises : [],
-  };
+  const kept = noPromise === null ? promises : [];
+  return { joined, join, rows, labelers, noPromise, actions, promises: kept };
 }
 
 function judgedGroups(tested: TestedRows, { groups }: LabelJoin) {
@@ -158,23 +169,24 @@ function toReport(
   found: ReadonlyMap<DraftPromise, PromiseSearch>,
   options: ReportOptions,
 ): QuestionReport {
-  const { maxRisk, confidence, seed, isOnePer = false, hasGroups = false } = options;
+  const { seed, isOnePer = false, hasGroups = false } = options;
   const n = rows.ids.length;
   const scores = scoreRows(rows);
   const verdict = verdictOf(scores);
   // Answers that are no better than a constant permit nothing, however seldom the constant is wrong.
   const permitted = verdict === "useful" ? promises : [];
-  const searchOf = (action: LockedThreshold["action"]) =>
+  const searchOf = (action: Action) =>
     found.get(permitted.find((one) => one.group === null && one.action === action) as DraftPromise);
   const promisedTo = (name: string) =>
-    permitted.flatMap((one) => {
-      const search = one.group === name ? found.get(one) : undefined;
-      return search === undefined ? [] : (toLocked(search, options) ?? []);
-    });
-  const shared = 1 - (1 - confidence) / Math.max(1, found.size);
+    permitted
+      .filter(({ group }) => group === name)
+      .flatMap((one) => toLocked(found.get(one) as PromiseSearch, options) ?? []);
+  const rates = { probability: [rateOf(rows, 1), rateOf(rows, 0)], distribution: [] }[rows.form];
+  const [tpr = null, tnr = null] = rates;
   return {
     question: rows.question,
     kind: rows.kind,
+    form: rows.form,
     source: rows.source,
     n,
     isWeighted: rows.weights !== undefined,
@@ -183,8 +195,8 @@ function toReport(
     clusters: isOnePer ? null : clustersOf(rows.tested),
     verdict,
     scores,
-    tpr: rows.kind === "boolean" ? rateOf(rows, 1) : null,
-    tnr: rows.kind === "boolean" ? rateOf(rows, 0) : null,
+    tpr,
+    tnr,
     curve: n >= LEAST_JUDGED ? curveOfRows(rows, seed) : null,
     actions: actions.map((action) =>
       reportAction(rows, action, { search: searchOf(action) ?? null, options }),
@@ -193,12 +205,17 @@ function toReport(
     recalibration: recalibrateRows(rows),
     groups: hasGroups ? groupsOfRows(rows, join.groups.list, promisedTo) : [],
     worst: worstRows(rows),
-    needed: {
-      forFivePoints: labelsForWidth({ halfWidth: 0.05 }),
-      forPromiseWithoutErrors: labelsForZeroErrors({ maxRisk, confidence: shared }),
-      forPromise: labelsForBound({ rate: 0.4 * maxRisk, maxRisk, confidence: shared }),
-    },
+    needed: neededLabels(options, found.size),
     counts: join.countsOf(rows.question),
+  };
+}
+
+function neededLabels({ maxRisk, confidence }: ReportOptions, actions: number): NeededLabels {
+  const shared = 1 - (1 - confidence) / Math.max(1, actions);
+  return {
+    forFivePoints: labelsForWidth(0.05),
+    forPromiseWithoutErrors: labelsForZeroErrors({ maxRisk, confidence: shared }),
+    forPromise: labelsForBound({ rate: 0.4 * maxRisk, maxRisk, confidence: shared }),
   };
 }
 
@@ -213,22 +230,7 @@ function clustersOf({ clusterOf }: TestedRows): QuestionReport["clusters"] {
   return n < labels ? { n, labels } : null;
 }
 
-/** Returns what an artifact keeps of reports: recalibrations and promised thresholds. */
-export function toKeep(reports: readonly QuestionReport[]): {
-  recalibrations: Record<string, Recalibration>;
-  thresholds: LockedThreshold[];
-} {
-  const fitted = reports.flatMap(({ question, recalibration: { recalibration } }) =>
-    recalibration === null ? [] : [[question, recalibration] as const],
-  );
-  const promised = reports.flatMap(({ actions }) => actions.map((action) => action.promised));
-  return {
-    recalibrations: Object.fromEntries(fitted),
-    thresholds: promised.filter((threshold) => threshold !== null),
-  };
-}
-
-// Skill whose interval reaches 0 is what guessing the base rate has by luck.
+// A skill whose interval includes 0 can be the luck of guessing the base rate.
 function verdictOf({ skill }: ScoreReport): QuestionReport["verdict"] {
   if (Number.isNaN(skill.value)) return "one truth only";
   return skill.low > 0 ? "useful" : "worthless";
@@ -249,18 +251,4 @@ function reasonForNoPromise(
   const kin = labelers.find(({ name }) => isOfFamily(name, source.modelId));
   if (kin === undefined) return null;
   return `Labels made by ${kin.name} come from the answering model's own family: they share its mistakes, so nothing is promised from them.`;
-}
-
-/** Returns whether a labeler is a model of the same maker or name as the one that answered. */
-function isOfFamily(labeler: string, modelId: string | null): boolean {
-  if (labeler === "" || modelId === null) return false;
-  const [one, other] = [familyOf(labeler), familyOf(modelId)];
-  const isSameMaker = one.maker !== null && one.maker === other.maker;
-  return isSameMaker || one.name === other.name;
-}
-
-function familyOf(id: string): { maker: string | null; name: string } {
-  const parts = id.toLowerCase().split("/");
-  const name = (parts.at(-1) ?? "").split(/[-.:@_ ]/, 1)[0] ?? "";
-  return { maker: parts.length > 1 ? (parts.at(-2) ?? null) : null, name };
 }

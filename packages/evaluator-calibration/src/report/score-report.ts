@@ -1,7 +1,13 @@
-import { weightedMean } from "../check-rows.ts";
-import { type LogLoss, clippedLogLoss, spiegelhalter } from "../scores/boolean-scores.ts";
-import { rankedProbabilityScores } from "../scores/choice-scores.ts";
-import { rocAuc, type RocAuc } from "../scores/roc-auc.ts";
+import type { Form } from "../kinds.ts";
+import { weightedMean } from "../math/rows.ts";
+import {
+  clippedLogLoss,
+  HALF_A_PRINTED_UNIT,
+  type LogLoss,
+  rocAuc,
+  type RocAuc,
+  spiegelhalter,
+} from "../scores/probability-scores.ts";
 import { type Interval, wilson } from "../thresholds/intervals.ts";
 import { type LabelledRows, probabilityOf, truthShares } from "./labelled-rows.ts";
 
@@ -10,32 +16,32 @@ export interface Estimate extends Interval {
   readonly value: number;
 }
 
-/** What always giving the base rate comes to on the same rows. */
-export interface ConstantPredictor {
-  /** The commonest truth, which it always picks. */
+/** The scores of the constant base-rate prediction on the same rows. */
+interface ConstantPredictor {
+  /** The most frequent truth, which it always picks. */
   readonly always: string;
   readonly accuracy: number;
   /** The share of rows that it would be wrong about. */
   readonly wrong: Estimate;
   readonly brier: number;
   readonly logLoss: number;
-  /** Of scores: its ranked probability score. */
+  /** Of levels: its ranked probability score. */
   readonly rankedProbability: number | null;
 }
 
-/** The scores of one question, each beside the constant predictor's. */
+/** The scores of one question, each beside that of the constant prediction. */
 export interface ScoreReport {
-  /** From always giving the base rate (0) to knowing (1); of scores by ranked probability, else by Brier score. */
+  /** 0 is the constant prediction, 1 is perfect; by ranked probability for levels, else by Brier score. */
   readonly skill: Estimate;
   readonly accuracy: Estimate;
-  /** Of a boolean 0 to 1, of options and levels summed over them: 0 to 2. */
+  /** Of a probability 0 to 1, of a distribution summed over its options: 0 to 2. */
   readonly brier: number;
   readonly logLoss: LogLoss;
-  /** How well the probability orders what came true; of choices, that of the picked option. */
+  /** How well the probability orders the truths; of a distribution, that of the picked option. */
   readonly auc: RocAuc;
   /** Of unweighted yes/no rows. */
   readonly spiegelhalter: { readonly z: number; readonly pValue: number } | null;
-  /** Of scores: over the inner boundaries, the same divided by their number, and the mean level. */
+  /** Of levels: over the inner boundaries, the same divided by their number, and the mean level. */
   readonly levels: {
     readonly rankedProbability: number;
     readonly rankedProbabilityNormalized: number;
@@ -45,32 +51,34 @@ export interface ScoreReport {
   readonly constant: ConstantPredictor;
 }
 
+/** A Brier score sums over both options; that of a probability counts one of them. */
+const brierParts: Readonly<Record<Form, number>> = { probability: 2, distribution: 1 };
+
 /** Returns every score of labelled rows. */
 export function scoreRows(rows: LabelledRows): ScoreReport {
-  const { truth, top, weights, p, cameTrue, kind } = rows;
+  const { truth, top, weights, p, cameTrue, form, isOrdered } = rows;
   const n = truth.length;
   const shares = truthShares(rows);
-  const [own, constant] =
-    kind === "score" ? rankedDistances(rows, shares) : brierDistances(rows, shares);
+  const [own, constant] = isOrdered ? rankedDistances(rows, shares) : brierDistances(rows, shares);
   const commonest = shares.indexOf(Math.max(...shares));
+  const isSingle = { probability: true, distribution: false }[form];
+  const meanOf = (distances: Float64Array) =>
+    weightedMean(n, weights, (i) => distances[i] as number);
   return {
     skill: skillOf(own, constant, weights),
     accuracy: shareOfRows(rows, isAny, (row) => top[row] === truth[row]),
-    brier: weightedMean(n, weights, (i) =>
-      kind === "score" ? brierOf(rows, i) : (own[i] as number),
-    ),
+    brier: isOrdered ? weightedMean(n, weights, (i) => brierOf(rows, i)) : meanOf(own),
     logLoss: clippedLogLoss(n, (i) => probabilityOf(rows, i, truth[i] as number), { weights }),
     auc: rocAuc(p, cameTrue, { weights }),
-    spiegelhalter: kind === "boolean" && weights === undefined ? spiegelhalter(p, cameTrue) : null,
-    levels: kind === "score" ? levelScores(rows) : null,
+    spiegelhalter: isSingle && weights === undefined ? spiegelhalter(p, cameTrue) : null,
+    levels: isOrdered ? levelScores(rows, meanOf(own)) : null,
     constant: {
       always: rows.options[commonest] ?? "",
       accuracy: shares[commonest] ?? 0,
       wrong: shareOfRows(rows, isAny, (row) => truth[row] !== commonest),
-      brier: constantBrier(shares) / (kind === "boolean" ? 2 : 1),
+      brier: (1 - sumOfSquares(shares)) / brierParts[form],
       logLoss: clippedLogLoss(n, (i) => shares[truth[i] as number] as number, { weights }).value,
-      rankedProbability:
-        kind === "score" ? weightedMean(n, weights, (i) => constant[i] as number) : null,
+      rankedProbability: isOrdered ? meanOf(constant) : null,
     },
   };
 }
@@ -94,49 +102,50 @@ export function shareOfRows(
     if (isHit(row)) hits += weight;
   }
   if (total === 0) return { value: Number.NaN, low: 0, high: 1 };
-  // As many equal rows as the weighted ones are worth (Kish).
+  // The number of equal rows that have the worth of the weighted ones (Kish).
   const effective = total ** 2 / squares;
   return { value: hits / total, ...wilson((hits / total) * effective, effective) };
 }
 
-function constantBrier(shares: readonly number[]): number {
-  return 1 - shares.reduce((sum, share) => sum + share ** 2, 0);
+function sumOfSquares(shares: readonly number[]): number {
+  return shares.reduce((sum, share) => sum + share ** 2, 0);
 }
 
-/** Returns a row's Brier score: of a boolean that of yes, of options summed over them. */
+const briers: Record<Form, (rows: LabelledRows, row: number) => number> = {
+  probability: ({ p, truth }, row) => ((p[row] as number) - (truth[row] as number)) ** 2,
+  distribution: ({ table, truth }, row) => {
+    let sum = 0;
+    for (let option = 0; option < table.width; option += 1) {
+      const isTrue = option === truth[row] ? 1 : 0;
+      sum += ((table.values[row * table.width + option] as number) - isTrue) ** 2;
+    }
+    return sum;
+  },
+};
+
+/** Returns a row's Brier score: of a probability that of yes, of a distribution summed over its options. */
 export function brierOf(rows: LabelledRows, row: number): number {
-  const { truth, kind, options } = rows;
-  if (kind === "boolean") return ((rows.p[row] as number) - (truth[row] as number)) ** 2;
-  let sum = 0;
-  for (let option = 0; option < options.length; option += 1) {
-    sum += (probabilityOf(rows, row, option) - (option === truth[row] ? 1 : 0)) ** 2;
-  }
-  return sum;
+  return briers[rows.form](rows, row);
 }
 
 type Distances = readonly [own: Float64Array, constant: Float64Array];
 
 function brierDistances(rows: LabelledRows, shares: readonly number[]): Distances {
-  const half = rows.kind === "boolean" ? 2 : 1;
-  const squares = shares.reduce((sum, share) => sum + share ** 2, 0);
-  const constants = shares.map((share) => (1 - 2 * share + squares) / half);
+  const squares = sumOfSquares(shares);
+  const constants = shares.map((share) => (1 - 2 * share + squares) / brierParts[rows.form]);
   return distancesOf(rows, (row) => brierOf(rows, row), constants);
 }
 
-/** Each row's own score, and that of always giving the base rate, which hangs on its truth alone. */
+/** Each row's own score, and that of the constant prediction, which depends on its truth only. */
 function distancesOf(
   { truth }: LabelledRows,
   ownOf: (row: number, truth: number) => number,
   constants: readonly number[],
 ): Distances {
-  const n = truth.length;
-  const distances = [new Float64Array(n), new Float64Array(n)] as const;
-  for (let row = 0; row < n; row += 1) {
-    const isTrue = truth[row] as number;
-    distances[0][row] = ownOf(row, isTrue);
-    distances[1][row] = constants[isTrue] as number;
-  }
-  return distances;
+  return [
+    Float64Array.from(truth, (isTrue, row) => ownOf(row, isTrue)),
+    Float64Array.from(truth, (isTrue) => constants[isTrue] as number),
+  ];
 }
 
 function rankedDistances(rows: LabelledRows, shares: readonly number[]): Distances {
@@ -169,20 +178,19 @@ function skillOf(own: Float64Array, constant: Float64Array, weights?: Float64Arr
   return { value, low: value - half, high: Math.min(1, value + half) };
 }
 
-function levelScores(rows: LabelledRows) {
-  const { table, truth, weights } = rows;
-  const { value, normalized } = rankedProbabilityScores(table, truth, { weights });
+function levelScores({ table, truth, weights }: LabelledRows, rankedProbability: number) {
+  const { width, values } = table;
   const means = Float64Array.from(truth, (_, row) => {
     let mean = 0;
-    for (let level = 1; level < table.width; level += 1) {
-      mean += level * (table.values[row * table.width + level] as number);
+    for (let level = 1; level < width; level += 1) {
+      mean += level * (values[row * width + level] as number);
     }
     return mean;
   });
   const distance = (i: number) => Math.abs((means[i] as number) - (truth[i] as number));
   return {
-    rankedProbability: value,
-    rankedProbabilityNormalized: normalized,
+    rankedProbability,
+    rankedProbabilityNormalized: width < 2 ? 0 : rankedProbability / (width - 1),
     meanAbsoluteError: weightedMean(truth.length, weights, distance),
     spearman: correlation(ranksOf(means), ranksOf(Float64Array.from(truth))),
   };
@@ -204,10 +212,9 @@ function ranksOf(values: Float64Array): Float64Array {
 }
 
 function correlation(a: Float64Array, b: Float64Array): number {
-  const n = a.length;
-  const [meanA, meanB] = [sumOf(a) / n, sumOf(b) / n];
+  const [meanA, meanB] = [sumOf(a) / a.length, sumOf(b) / b.length];
   let [ab, aa, bb] = [0, 0, 0];
-  for (let i = 0; i < n; i += 1) {
+  for (let i = 0; i < a.length; i += 1) {
     const [x, y] = [(a[i] as number) - meanA, (b[i] as number) - meanB];
     ab += x * y;
     aa += x * x;
@@ -218,4 +225,42 @@ function correlation(a: Float64Array, b: Float64Array): number {
 
 function sumOf(values: Float64Array): number {
   return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** A row with a large error. */
+export interface WorstRow {
+  readonly id: string;
+  /** The label's answer. */
+  readonly truth: string;
+  /** The most probable answer. */
+  readonly answer: string;
+  /** The printed probability of the truth. */
+  readonly probability: number;
+}
+
+const WORST_ROWS = 20;
+
+/** Returns the rows whose truth has the lowest probability, the worst first. */
+export function worstRows(rows: LabelledRows): WorstRow[] {
+  const { ids, truth, top, options } = rows;
+  const printed = Float64Array.from(truth, (option, row) => probabilityOf(rows, row, option));
+  const limit = printed.toSorted()[Math.min(WORST_ROWS, printed.length) - 1] ?? 0;
+  const idOf = (row: number) => ids[row] as string;
+  // Equals are in the order of their ids: the result is the same in any order of the rows.
+  return [...printed.keys()]
+    .filter((row) => {
+      const probability = printed[row] as number;
+      return probability <= limit && probability < 1 - HALF_A_PRINTED_UNIT;
+    })
+    .toSorted(
+      (one, other) =>
+        (printed[one] as number) - (printed[other] as number) || (idOf(one) < idOf(other) ? -1 : 1),
+    )
+    .slice(0, WORST_ROWS)
+    .map((row) => ({
+      id: idOf(row),
+      truth: options[truth[row] as number] ?? "",
+      answer: options[top[row] as number] ?? "",
+      probability: printed[row] as number,
+    }));
 }

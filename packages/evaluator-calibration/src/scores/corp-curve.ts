@@ -1,6 +1,6 @@
-import { checkRows, type Numbers, type Weighted } from "../check-rows.ts";
-import { binomialDrawer, DEFAULT_SEED, seededRandom } from "../math/random.ts";
-import { HALF_A_PRINTED_UNIT } from "./boolean-scores.ts";
+import { checkRows, type Numbers, type Weighted } from "../math/rows.ts";
+import { binomialDrawer, seededRandom } from "../math/random.ts";
+import { HALF_A_PRINTED_UNIT } from "./probability-scores.ts";
 import { monotoneMeans, type Pool, poolRows } from "./pool.ts";
 
 /** One printed value. */
@@ -17,23 +17,23 @@ export interface CurvePoint {
 /** A reliability curve and the three parts of the Brier score: miscalibration − discrimination + uncertainty. */
 export interface CorpCurve {
   readonly points: readonly CurvePoint[];
-  /** What a perfect relabelling of the values would save. */
+  /** The part of the Brier score that a perfect relabelling of the values removes. */
   readonly miscalibration: number;
-  /** What the values are worth once relabelled. */
+  /** The worth of the values after that relabelling. */
   readonly discrimination: number;
-  /** The Brier score of always giving the base rate. */
+  /** The Brier score of the constant base-rate prediction. */
   readonly uncertainty: number;
   readonly brier: number;
 }
 
-/** Returns the reliability curve by isotonic regression (CORP), free of any choice of bins. */
+/**
+ * Returns the reliability curve by isotonic regression (CORP), free of any choice of bins.
+ *
+ * @example corpCurve([0.2, 0.2, 0.7], [0, 1, 1]).points // [{ p: 0.2, n: 2, raw: 0.5, observed: 0.5 }, …]
+ */
 export function corpCurve(p: Numbers, truth: Numbers, { weights }: Weighted = {}): CorpCurve {
   checkRows(p, truth, { weights });
-  return corpCurveOfPool(poolRows(p, truth, weights));
-}
-
-/** Returns the reliability curve of pooled rows. */
-export function corpCurveOfPool(pool: Pool): CorpCurve {
+  const pool = poolRows(p, truth, weights);
   const observed = monotoneMeans(pool.positives, pool.weights);
   const parts = brierParts(pool, observed);
   const points = Array.from(pool.values, (value, index) => ({
@@ -72,26 +72,24 @@ function scoreOf(q: number, ones: number, all: number): number {
   return ones * (1 - q) ** 2 + (all - ones) * q ** 2;
 }
 
-/** Where the curve lies by chance when what is printed is true. */
+/** The range of the curve by chance if every printed value is true. */
 export interface ConsistencyBand {
   /** The limits of the middle 90 % of the draws at each value of the pool. */
   readonly low: Float64Array;
   readonly high: Float64Array;
-  /** What miscalibration stays below in 95 % of the draws. */
+  /** An upper limit of the miscalibration in 95 % of the draws. */
   readonly miscalibrationByChance: number;
 }
 
-/** Options of the consistency band. */
-export interface BandOptions extends Weighted {
-  /** @default 500 */
-  readonly draws?: number;
-  /** @default DEFAULT_SEED */
-  readonly seed?: number;
-}
+/** How often truths are drawn. */
+export const DRAWS = 500;
 
-/** Returns where curve and miscalibration lie by chance when every printed value is true. */
-export function consistencyBand(p: Numbers, options: BandOptions = {}): ConsistencyBand {
-  const { draws = 500, seed = DEFAULT_SEED, weights } = options;
+/** Returns the range of curve and miscalibration by chance if every printed value is true. */
+export function consistencyBand(
+  p: Numbers,
+  { weights, seed }: Weighted & { readonly seed: number },
+): ConsistencyBand {
+  const draws = DRAWS;
   const { pool, draw } = redrawer(p, weights, seed);
   const size = pool.values.length;
   const curves = new Float64Array(size * draws);
@@ -111,7 +109,7 @@ export function consistencyBand(p: Numbers, options: BandOptions = {}): Consiste
   return { low, high, miscalibrationByChance: quantileOf(miscalibrations.toSorted(), 0.95) };
 }
 
-/** Returns a pool of the rows and a function that draws its truth anew as if every value were true. */
+/** Returns a pool of the rows and a function that draws new truths, as if every value were true. */
 export function redrawer(
   p: Numbers,
   weights: Numbers | undefined,

@@ -1,11 +1,11 @@
-import type { Numbers } from "../check-rows.ts";
+import type { Numbers } from "../math/rows.ts";
 
 /** Rows of equal value taken together; values ascend. */
 export interface Pool {
   readonly values: Float64Array;
   /** Rows at each value. */
   readonly counts: Float64Array;
-  /** The weight of the rows at each value; the counts themselves where nothing was weighted. */
+  /** The weight of the rows at each value; without weights, the counts. */
   readonly weights: Float64Array;
   /** The weight of those rows at each value whose truth is 1. */
   readonly positives: Float64Array;
@@ -51,7 +51,7 @@ function poolHundredths(p: Numbers, truth: Numbers, weights?: Numbers): Pool | n
 function poolSorted(p: Numbers, truth: Numbers, weights?: Numbers): Pool {
   const weightOf = (row: number) => (weights === undefined ? 1 : (weights[row] as number));
   const order = Uint32Array.from({ length: p.length }, (_, row) => row);
-  // Weight and truth come second and third, so that sums do not hang on the order of the rows.
+  // Weight and truth are compared too, so that sums do not depend on the order of the rows.
   order.sort(
     (one, other) =>
       (p[one] as number) - (p[other] as number) ||

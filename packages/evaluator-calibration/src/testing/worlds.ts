@@ -1,6 +1,5 @@
 import { type AnswerColumn, AnswerTable } from "../input/answer-table.ts";
 import { type JoinedColumn, LabelJoin } from "../input/join-labels.ts";
-import { readAnswerRecord } from "../input/read-answers.ts";
 import { seededRandom } from "../math/random.ts";
 import { type LabelledRows, toLabelledRows } from "../report/labelled-rows.ts";
 import {
@@ -22,7 +21,7 @@ export function answersOf(rows: readonly Row[], modelId = "maker/judge-7"): Answ
   const table = new AnswerTable();
   for (const [line, { id, p }] of rows.entries()) {
     const value = { id, question: "scam", probability: p, modelId };
-    readAnswerRecord({ line, value }, { table, file: "answers" });
+    table.addRecord({ line, value }, "answers");
   }
   return table;
 }
@@ -96,4 +95,23 @@ export function report(rows: readonly Row[], modelId?: string, options = asked):
   );
   if (found === undefined) throw new Error("no question was reported");
   return found;
+}
+
+/** Returns labelled rows of one probability for each option; the options may be levels. */
+export function distributionRows(
+  P: readonly (readonly number[])[],
+  truth: readonly number[],
+  { isOrdered }: { readonly isOrdered: boolean },
+): LabelledRows {
+  const nameOf = (option: number) => (isOrdered ? String(option) : `option ${option}`);
+  const table = new AnswerTable();
+  for (const [id, row] of P.entries()) {
+    const probabilities = Object.fromEntries(row.map((p, option) => [nameOf(option), p]));
+    table.addRecord({ line: id, value: { id, question: "tier", probabilities } }, "answers");
+  }
+  const join = new LabelJoin(table);
+  for (const [id, option] of truth.entries()) {
+    join.add({ line: id, value: { id, truth: nameOf(option) } }, "labels");
+  }
+  return toLabelledRows(columnIn(join));
 }

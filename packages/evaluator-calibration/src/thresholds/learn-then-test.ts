@@ -1,15 +1,11 @@
-import type { Numbers, Weighted } from "../check-rows.ts";
 import { DEFAULT_SEED, drawBinomial, seededRandom } from "../math/random.ts";
+import type { Numbers, Weighted } from "../math/rows.ts";
 import { binomialAtMost } from "../math/special-functions.ts";
-import { checkShare, labelsForZeroErrors, smallestPromise } from "./intervals.ts";
+import { type Bound, checkShare, labelsForZeroErrors, smallestPromise } from "./intervals.ts";
 import { countRisks, cumulate, type RiskCounts, toHundredths } from "./risk-coverage.ts";
 
-/** What is asked for. */
-export interface PromiseOptions extends Weighted {
-  /** The largest share of acted-on rows that may be wrong. */
-  readonly maxRisk: number;
-  /** @default 0.95 */
-  readonly confidence?: number;
+/** How a promise is searched. */
+export interface PromiseOptions extends Bound, Weighted {
   /**
    * The thresholds to test, in an order fixed before the truths were seen. Without it they follow
    * from the printed values.
@@ -19,13 +15,13 @@ export interface PromiseOptions extends Weighted {
   readonly lowest?: number;
 }
 
-/** A threshold at which the risk is at most what was asked for, with the confidence asked for. */
+/** A threshold whose risk is at most the requested one, with the requested confidence. */
 export interface PromisedThreshold {
   readonly threshold: number;
   /** Rows of the test that are acted on at it. */
   readonly acted: number;
   readonly wrong: number;
-  /** Exact probability of so few wrong rows if the risk were higher than asked for. */
+  /** Exact probability of so few wrong rows if the risk were higher than requested. */
   readonly pValue: number;
 }
 
@@ -36,7 +32,7 @@ export interface PromiseAction extends Weighted {
   readonly action: "yes" | "no" | "top";
   /** How sure each answer is of the action: p for yes, 1 − p for no. */
   readonly sureness: Numbers;
-  /** 1 where acting would be wrong. */
+  /** 1 if acting would be wrong. */
   readonly wrong: Numbers;
 }
 
@@ -50,7 +46,7 @@ export interface PromisedAction
 /** A promise, or how far the rows are from one. */
 export interface PromiseSearch {
   readonly promised: PromisedAction | null;
-  /** The smallest risk that can be promised at the first threshold tested, or null if there was no test. */
+  /** The smallest risk that can be promised at the first threshold tested, or null without a test. */
   readonly smallest: { readonly risk: number; readonly threshold: number } | null;
 }
 
@@ -58,45 +54,51 @@ export interface PromiseSearch {
 /** The share of the region's rows that the first test has at least. */
 const START_SHARE = 0.35;
 
-/** The lowest threshold of a yes or a no. */
-export const LOWEST = 0.51;
+/** The lowest threshold of each action: below 0.51, a yes would be a no. */
+export const LOWEST: Readonly<Record<PromiseAction["action"], number>> = {
+  yes: 0.51,
+  no: 0.51,
+  top: 0,
+};
 
 /**
  * Returns the lowest threshold at which a risk can be promised (learn-then-test, fixed sequence), or
- * null when none can: each is tested by the exact binomial tail, and the first failure ends it.
+ * null: each is tested by the exact binomial tail, and the first failure ends the search.
+ *
+ * @example learnThenTest(sureness, wrong, { maxRisk: 0.05 }) // { threshold: 0.93, acted: 214, wrong: 4, … }
  */
 export function learnThenTest(
-  confidence: Numbers,
+  sureness: Numbers,
   wrong: Numbers,
-  { maxRisk, confidence: sureness = 0.95, ...options }: PromiseOptions,
+  { confidence = 0.95, ...options }: PromiseOptions,
 ): PromisedThreshold | null {
-  const level = 1 - sureness;
-  const tests = testsOf(confidence, wrong, { ...options, maxRisk, level });
-  return lastPassed(tests, level);
+  const level = 1 - confidence;
+  return lastPassed(testsOf(sureness, wrong, { ...options, level }), level);
 }
 
 /**
  * Returns for each action the lowest threshold at which the risk can be promised, or null. The actions
- * share the level: with the confidence asked for, all these promises hold together.
+ * share the level: all these promises hold together with the requested confidence.
+ *
+ * @example promiseThresholds([{ question: "scam", action: "no", sureness, wrong }], { maxRisk: 0.05 })
  */
 export function promiseThresholds(
   actions: readonly PromiseAction[],
-  bound: { readonly maxRisk: number; readonly confidence?: number },
+  bound: Bound,
 ): (PromisedAction | null)[] {
   return searchPromises(actions, bound).map(({ promised }) => promised);
 }
 
-/** Returns what {@link promiseThresholds} finds, and the smallest risks that can be promised instead. */
+/** Returns the result of {@link promiseThresholds}, and the smallest risks that can be promised instead. */
 export function searchPromises(
   actions: readonly PromiseAction[],
-  { maxRisk, confidence = 0.95 }: { readonly maxRisk: number; readonly confidence?: number },
+  { maxRisk, confidence = 0.95 }: Bound,
 ): PromiseSearch[] {
   checkShare("confidence", confidence);
   const share = (1 - confidence) / actions.length;
-  const sequences = actions.map(({ action, sureness, wrong, weights }) => {
-    const lowest = action === "top" ? 0 : LOWEST;
-    return testsOf(sureness, wrong, { maxRisk, level: share, lowest, weights });
-  });
+  const sequences = actions.map(({ action, sureness, wrong, weights }) =>
+    testsOf(sureness, wrong, { maxRisk, level: share, lowest: LOWEST[action], weights }),
+  );
   const levels = shareLevels(sequences, share);
   return actions.map(({ question, action }, at) => {
     const tests = sequences[at] ?? [];
@@ -111,7 +113,7 @@ export function searchPromises(
   });
 }
 
-/** An action that passes every test needs its share of the level no more: it goes to the others. */
+/** An action that passes every test no longer needs its share of the level: it goes to the others. */
 function shareLevels(sequences: readonly PromisedThreshold[][], level: number): number[] {
   const levels = sequences.map(() => level);
   const open = new Set(sequences.keys());
@@ -134,16 +136,13 @@ function lastPassed(tests: readonly PromisedThreshold[], level: number): Promise
   return tests[(failed === -1 ? tests.length : failed) - 1] ?? null;
 }
 
-interface TestOptions extends Pick<
-  PromiseOptions,
-  "maxRisk" | "thresholds" | "lowest" | "weights"
-> {
+interface TestOptions extends Omit<PromiseOptions, "confidence"> {
   readonly level: number;
 }
 
 /** Returns every test in its order, passed or not. */
 function testsOf(sureness: Numbers, wrong: Numbers, options: TestOptions): PromisedThreshold[] {
-  const { maxRisk, thresholds, weights, lowest = LOWEST } = options;
+  const { maxRisk, thresholds, weights, lowest = LOWEST.yes } = options;
   checkShare("maxRisk", maxRisk);
   checkShare("confidence", 1 - options.level);
   const counts = equalRows(sureness, wrong, { weights, from: lowest });
@@ -161,7 +160,7 @@ function testsOf(sureness: Numbers, wrong: Numbers, options: TestOptions): Promi
 
 /**
  * Returns the thresholds to test, in hundredths. They depend on the printed values only, so every row
- * can be tested: the first is the highest that leaves rows enough, the next are the lower ones.
+ * can be tested: the first is the highest that leaves enough rows, the next are the lower ones.
  */
 function orderOf(
   counts: RiskCounts,
@@ -187,24 +186,23 @@ function orderOf(
 }
 
 /**
- * Returns rows and wrong rows. Of weighted ones each row at a printed value and above is kept with a
- * probability by its weight: the kept ones are an equal sample, as the exact test needs. No seed may
- * change a promise, so it is constant.
+ * Returns rows and wrong rows. Each weighted row at `from` and above is kept with a probability by its
+ * weight: the kept ones are an equal sample, as the exact test needs. No seed may change a promise, so
+ * it is constant.
  */
 export function equalRows(
   sureness: Numbers,
   wrong: Numbers,
-  { weights, from: lowest }: Weighted & { readonly from: number },
+  { weights, from }: Weighted & { readonly from: number },
 ): RiskCounts {
   const all = countRisks(sureness, wrong, { weights });
   if (weights === undefined) return all;
-  const from = toHundredths(lowest);
   const random = seededRandom(DEFAULT_SEED);
   const cells = new Map<string, { at: number; isWrong: number; weight: number; count: number }>();
   let heaviest = 0;
   for (let i = 0; i < sureness.length; i += 1) {
     const at = toHundredths(sureness[i] as number);
-    if (at < from) continue;
+    if (at < toHundredths(from)) continue;
     const [isWrong, weight] = [wrong[i] as number, weights[i] as number];
     const key = `${at} ${isWrong} ${weight}`;
     cells.set(key, { at, isWrong, weight, count: (cells.get(key)?.count ?? 0) + 1 });

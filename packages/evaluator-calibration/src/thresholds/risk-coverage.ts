@@ -6,10 +6,10 @@ import {
   effectiveRows,
   type Numbers,
   type Weighted,
-} from "../check-rows.ts";
+} from "../math/rows.ts";
 import { checkShare, clopperPearson } from "./intervals.ts";
 
-/** What acting at a threshold and above comes to. */
+/** The result of acting at a threshold and above. */
 export interface RiskCoveragePoint {
   readonly threshold: number;
   /** Rows acted on. */
@@ -34,31 +34,29 @@ export interface RiskCounts {
 /**
  * Returns rows and wrong rows at each printed value.
  *
- * In floating point `p >= 0.83` loses rows; so values are compared in hundredths, as they are printed.
+ * In floating point `p >= 0.83` loses rows, so values are compared in hundredths, as they are printed.
  */
 export function countRisks(
-  confidence: Numbers,
+  sureness: Numbers,
   wrong: Numbers,
   { weights }: Weighted = {},
 ): RiskCounts {
-  checkLengths(["confidence", confidence], ["wrong", wrong]);
+  checkLengths(["sureness", sureness], ["wrong", wrong]);
   if (weights !== undefined) checkWeights(weights, wrong);
-  const rows = new Float64Array(101);
-  const wrongRows = new Float64Array(101);
-  let total = 0;
-  for (let i = 0; i < confidence.length; i += 1) {
-    const value = confidence[i] as number;
+  const counts = { rows: new Float64Array(101), wrong: new Float64Array(101), total: 0 };
+  for (let i = 0; i < sureness.length; i += 1) {
+    const value = sureness[i] as number;
     const isWrong = wrong[i] as number;
-    // Checked on the way: of a million rows, each look at one counts.
-    if (!(value >= 0 && value <= 1)) checkProbabilities(confidence, "confidence");
+    // Checked inside the loop: another pass over a million rows takes time.
+    if (!(value >= 0 && value <= 1)) checkProbabilities(sureness, "sureness");
     if (isWrong !== 0 && isWrong !== 1) checkIndexes(wrong, 2, "wrong");
-    const hundredth = toHundredths(value);
+    const at = toHundredths(value);
     const weight = weights === undefined ? 1 : (weights[i] as number);
-    rows[hundredth] = (rows[hundredth] as number) + weight;
-    if (isWrong === 1) wrongRows[hundredth] = (wrongRows[hundredth] as number) + weight;
-    total += weight;
+    counts.rows[at] = (counts.rows[at] as number) + weight;
+    if (isWrong === 1) counts.wrong[at] = (counts.wrong[at] as number) + weight;
+    counts.total += weight;
   }
-  return { rows, wrong: wrongRows, total };
+  return counts;
 }
 
 /** Returns a printed value as a whole number of hundredths. */
@@ -67,16 +65,12 @@ export function toHundredths(value: number): number {
 }
 
 /** Returns the counts at each hundredth and above. */
-export function cumulate({ rows, wrong }: RiskCounts): {
-  acted: Float64Array;
-  wrong: Float64Array;
-} {
+export function cumulate({ rows, wrong }: Pick<RiskCounts, "rows" | "wrong">) {
   const sums = { acted: new Float64Array(101), wrong: new Float64Array(101) };
-  let actedSum = 0;
-  let wrongSum = 0;
+  let [acted, isWrong] = [0, 0];
   for (let at = 100; at >= 0; at -= 1) {
-    sums.acted[at] = actedSum += rows[at] as number;
-    sums.wrong[at] = wrongSum += wrong[at] as number;
+    sums.acted[at] = acted += rows[at] as number;
+    sums.wrong[at] = isWrong += wrong[at] as number;
   }
   return sums;
 }
@@ -84,17 +78,17 @@ export function cumulate({ rows, wrong }: RiskCounts): {
 /**
  * Returns risk and coverage of acting at each printed value and above, from the safest down.
  *
- * With weights, counts are scaled to as many equal rows as the weighted ones are worth (Kish), and
+ * With weights, counts are scaled to the number of equal rows that have the same worth (Kish), and
  * the interval is no longer exact.
  */
 export function riskCoverage(
-  confidence: Numbers,
+  sureness: Numbers,
   wrong: Numbers,
   { weights }: Weighted = {},
 ): RiskCoveragePoint[] {
-  const counts = countRisks(confidence, wrong, { weights });
+  const counts = countRisks(sureness, wrong, { weights });
   const sums = cumulate(counts);
-  const scale = effectiveRows(confidence.length, weights) / counts.total;
+  const scale = effectiveRows(sureness.length, weights) / counts.total;
   const printed = [...counts.rows.keys()].filter((at) => (counts.rows[at] as number) > 0);
   return printed.toReversed().map((at) => {
     const [acted, bad] = [sums.acted[at] as number, sums.wrong[at] as number];
@@ -104,45 +98,45 @@ export function riskCoverage(
   });
 }
 
-/** What a threshold costs. */
+/** The cost of a threshold. */
 export interface CostThreshold {
-  /** Act at this value and above; Infinity where never acting costs least. */
-  readonly threshold: number;
+  /** Act at this value and above; null if it costs least never to act. */
+  readonly threshold: number | null;
   /** Mean cost of a row there. */
   readonly cost: number;
   /** The threshold that would cost least if the probabilities were true: falseAct / (falseAct + missedAct). */
   readonly theory: number;
 }
 
-/** What the two mistakes cost, in one unit. */
+/** The costs of the two mistakes, in one unit. */
 export interface Costs {
-  /** Acting where one should not. */
+  /** Acting on a record that needs no act. */
   readonly falseAct: number;
-  /** Not acting where one should. */
+  /** Not acting on a record that needs it. */
   readonly missedAct: number;
 }
 
-/** Returns the threshold that costs least on these rows, of the printed values from `lowest` on; of equals the highest. */
+/** Returns the threshold that costs least on these rows, from `lowest` up; of equals the highest. */
 export function costThreshold(
-  p: Numbers,
-  truth: Numbers,
+  sureness: Numbers,
+  wrong: Numbers,
   { falseAct, missedAct, weights, lowest = 0 }: Costs & Weighted & { readonly lowest?: number },
 ): CostThreshold {
   for (const [name, cost] of Object.entries({ falseAct, missedAct })) {
-    if (!(cost > 0 && cost < Infinity)) {
-      throw new RangeError(`${name} is ${cost}; it must be a positive number.`);
-    }
+    if (cost > 0 && cost < Infinity) continue;
+    throw new RangeError(`${name} is ${cost}; it must be a positive number.`);
   }
-  checkIndexes(truth, 2);
-  const isFalse = Uint8Array.from({ length: truth.length }, (_, i) => 1 - (truth[i] as number));
-  const counts = countRisks(p, isFalse, { weights });
+  const counts = countRisks(sureness, wrong, { weights });
   const sums = cumulate(counts);
   const ones = counts.total - (sums.wrong[0] as number);
-  let best = { threshold: Infinity, cost: (missedAct * ones) / counts.total };
+  let best: Pick<CostThreshold, "threshold" | "cost"> = {
+    threshold: null,
+    cost: (missedAct * ones) / counts.total,
+  };
   for (let at = 100; at >= toHundredths(lowest); at -= 1) {
     if (counts.rows[at] === 0) continue;
-    const [acted, wrong] = [sums.acted[at] as number, sums.wrong[at] as number];
-    const cost = (falseAct * wrong + missedAct * (ones - (acted - wrong))) / counts.total;
+    const [acted, isWrong] = [sums.acted[at] as number, sums.wrong[at] as number];
+    const cost = (falseAct * isWrong + missedAct * (ones - (acted - isWrong))) / counts.total;
     if (cost < best.cost - 1e-12) best = { threshold: at / 100, cost };
   }
   return { ...best, theory: falseAct / (falseAct + missedAct) };
@@ -153,16 +147,16 @@ export function costThreshold(
  * `maxRisk` on average (conformal risk control), or null. It promises less than {@link learnThenTest}.
  */
 export function conformalRiskControl(
-  confidence: Numbers,
+  sureness: Numbers,
   wrong: Numbers,
   { maxRisk }: { readonly maxRisk: number },
 ): number | null {
   checkShare("maxRisk", maxRisk);
-  const counts = countRisks(confidence, wrong);
+  const counts = countRisks(sureness, wrong);
   const sums = cumulate(counts);
   let threshold: number | null = null;
   for (let at = 100; at >= 0; at -= 1) {
-    // The row to come counts as wrong: without it, the mean over rows to come could lie above.
+    // The next row counts as wrong: without it, the mean over future rows could be above.
     if (((sums.wrong[at] as number) + 1) / (counts.total + 1) > maxRisk) break;
     if ((counts.rows[at] as number) > 0) threshold = at / 100;
   }

@@ -4,7 +4,6 @@ import {
   type LabelJoin,
   type QuestionReport,
   reportQuestions,
-  toKeep,
 } from "evaluator-calibration";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import { hashesOf } from "../files/labelled-ids.ts";
@@ -102,7 +101,6 @@ export function toArtifact(
   if (useful.some((report) => JSON.stringify(report.source) !== JSON.stringify(source))) {
     return "No calibration.json was written: it holds for one source. Choose one with --model or --answers.";
   }
-  const { recalibrations, thresholds } = toKeep(useful);
   const fitted = useful.filter(({ recalibration }) => recalibration.recalibration !== null);
   const kept = new Set(useful.map(({ question }) => question));
   const labelled = join.columns.filter(
@@ -123,14 +121,17 @@ export function toArtifact(
       labelers: labelers.size,
     },
     heldOut: meanHeldOut(fitted),
-    thresholds,
+    thresholds: useful.flatMap(({ actions }) => actions.flatMap(({ promised }) => promised ?? [])),
   };
-  const [one, another] = Object.entries(recalibrations);
+  const recalibrations = fitted.flatMap(({ question, recalibration: { recalibration } }) =>
+    recalibration === null ? [] : [[question, recalibration] as const],
+  );
+  const [one, another] = recalibrations;
   if (one === undefined) return { ...rest, kind: "none", parameters: {} };
   const [question, recalibration] = one;
   return another === undefined
     ? { ...rest, ...recalibration, question }
-    : { ...rest, kind: "by-question", parameters: recalibrations };
+    : { ...rest, kind: "by-question", parameters: Object.fromEntries(recalibrations) };
 }
 
 function* idsOf(labelled: readonly JoinedColumn[]): Generator<string> {

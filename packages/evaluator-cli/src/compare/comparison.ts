@@ -1,11 +1,11 @@
 import {
   compareLabelled,
-  filterRows,
   type LabelledComparison,
   LEAST_JUDGED,
   type QuestionKind,
   type QuestionReport,
   reportQuestions,
+  toLabelledRows,
 } from "evaluator-calibration";
 import { truncateCharacters } from "evaluator-kit";
 import { describeState } from "../files/read-journal.ts";
@@ -155,8 +155,8 @@ function onSameRecords(columns: readonly (EngineColumn | null)[]): (EngineColumn
   const isAnsweredByAll = (id: string) =>
     columns.every((other) => other !== null && other.column.rowOf(id) !== undefined);
   return columns.map((one) => {
-    if (one === null || one.rows === null) return one;
-    const rows = filterRows(one.rows, isAnsweredByAll);
+    if (one === null || one.joined === null) return one;
+    const rows = toLabelledRows(one.joined, isAnsweredByAll);
     return { ...one, rows: rows.ids.length === 0 ? null : rows };
   });
 }

@@ -4,13 +4,10 @@ import {
   AnswerTable,
   applyRecalibration,
   basisOf,
-  filterRows,
   fitRecalibration,
   type JoinedColumn,
   type LabelledRows,
   LabelJoin,
-  LEAST_FITTED,
-  LEAST_FITTED_OF_EACH,
   questionHash,
   type Recalibration,
   type RecordAnswer,
@@ -118,8 +115,9 @@ export function recalibrateEngine(
   const table = new AnswerTable();
   // Known, but not among the compared: the half of the fit, and what was not answered.
   for (const id of asked.states.keys()) table.addFailed(id);
-  for (const { column, rows } of columns.values()) {
-    const recalibration = fitTo(column.question, rows, options.seed);
+  for (const engine of columns.values()) {
+    const { column } = engine;
+    const recalibration = fitTo(engine, options.seed);
     for (const [row, id] of column.ids.entries()) {
       if (isFitted(id, options.seed)) continue;
       const printed = column.values.subarray(row * column.width, (row + 1) * column.width);
@@ -137,14 +135,11 @@ export function recalibrateEngine(
   return { columns: joined.columns, notes };
 }
 
-function fitTo(question: string, rows: LabelledRows | null, seed: number): Recalibration {
-  const fitted = rows === null ? null : filterRows(rows, (id) => isFitted(id, seed));
-  const n = fitted?.truth.length ?? 0;
-  const yes = fitted?.truth.filter((one) => one === 1).length ?? 0;
-  const isOneSided = fitted?.kind === "boolean" && Math.min(yes, n - yes) < LEAST_FITTED_OF_EACH;
-  if (fitted !== null && n >= LEAST_FITTED && !isOneSided) return fitRecalibration(fitted);
-  const wanted = `${LEAST_FITTED} labels there, of yes/no questions ${LEAST_FITTED_OF_EACH} of each side`;
-  const what = printable`--calibrated fits on one half of the labels and takes ${wanted}; ${question} has ${String(n)}.`;
+function fitTo({ column, joined }: EngineColumn, seed: number): Recalibration {
+  const fitted = joined && fitRecalibration(toLabelledRows(joined, (id) => isFitted(id, seed)));
+  if (fitted?.recalibration != null) return fitted.recalibration;
+  const reason = fitted?.note ?? "No record there has a label.";
+  const what = printable`--calibrated fits on one half of the labels. ${column.question}: ${reason}`;
   throw new CliError(`${what} Label more, or compare without --calibrated.`, {
     exitCode: exitCodes.notEnoughEvidence,
   });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { AnswerTable, type AnswerTableOptions, readAnswerRecord } from "evaluator-calibration";
+import { AnswerTable, type AnswerTableOptions, type InputRecord } from "evaluator-calibration";
 import { type CliContext, UsageError } from "evaluator-kit";
 import { isDatabase, readJournal, readTexts } from "./read-journal.ts";
 import { type ReadFile, readRecords } from "./read-records.ts";
@@ -37,9 +37,9 @@ export async function readAnswers(
       files.push({ name, sha256: await hashOf(path, context) });
       nouns.add("mails");
     } else {
-      const take = (record: Parameters<typeof readAnswerRecord>[0]) => {
+      const take = (record: InputRecord) => {
         nouns.add(nounOf(record.value));
-        readAnswerRecord(record, { table, file: name });
+        table.addRecord(record, name);
       };
       files.push(await readRecords({ name, path }, context, take));
     }

@@ -6,7 +6,6 @@ import {
   type AnswerTable,
   type AskedQuestions,
   CalibrationInputError,
-  evaluationReader,
   type KeptAnswers,
 } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
@@ -34,7 +33,6 @@ export async function isDatabase(path: string): Promise<boolean> {
 
 /** Reads every answer of a triage journal, one under way included; changes nothing in it. */
 export function readJournal(name: string, path: string, table: AnswerTable): void {
-  const add = evaluationReader(table);
   const asked = new Map<unknown, AskedQuestions>();
   withJournal(name, path, (database) => {
     for (const row of database.prepare(allMails).iterate()) {
@@ -54,7 +52,8 @@ export function readJournal(name: string, path: string, table: AnswerTable): voi
         table.noteDate("date" in state ? state.date : null);
         table.noteCluster(id, state);
       }
-      add({ id, questions, wire: String(row["wire"]), evaluation }, { file: name });
+      const kept = { id, questions, wire: String(row["wire"]), evaluation };
+      table.addEvaluation(kept, { file: name });
     }
   });
 }

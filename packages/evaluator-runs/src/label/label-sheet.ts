@@ -1,9 +1,4 @@
-import {
-  AnswerTable,
-  evaluationReader,
-  type PickedRecord,
-  pickRecords,
-} from "evaluator-calibration";
+import { AnswerTable, type PickedRecord, pickRecords } from "evaluator-calibration";
 import { type CliContext, CliError, printable } from "evaluator-kit";
 import type { Question } from "evaluator-client";
 import type { JournalReader } from "../journal/journal-reader.ts";
@@ -51,12 +46,11 @@ function sheetsOf(
 ): LabelSheet[] {
   // Mails that were asked about again keep one answer, the newest.
   const table = new AnswerTable({ last: true });
-  const add = evaluationReader(table);
   const questions = new Map<string, Question>();
   for (const entry of journal.answered()) {
     signal.throwIfAborted();
     for (const [id, question] of Object.entries(entry.questions)) questions.set(id, question);
-    add(
+    table.addEvaluation(
       {
         id: entry.id,
         questions: entry.questions,

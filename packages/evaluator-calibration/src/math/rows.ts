@@ -1,16 +1,12 @@
 /** Numbers by index: a plain array or a typed one. */
 export type Numbers = ArrayLike<number>;
 
-/** How much each row counts; without them every row counts as one. */
+/** How much each row counts; without weights every row counts as one. */
 export interface Weighted {
   readonly weights?: Numbers | undefined;
 }
 
-/**
- * Checks that every value is a probability.
- *
- * @throws RangeError that names the first index whose value is none.
- */
+/** @throws RangeError that names the first index whose value is not a probability. */
 export function checkProbabilities(values: Numbers, name = "p"): void {
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as number;
@@ -20,15 +16,10 @@ export function checkProbabilities(values: Numbers, name = "p"): void {
   }
 }
 
-/**
- * Checks that every value is a whole number below `end`.
- *
- * @throws RangeError that names the first index whose value is none.
- */
+/** @throws RangeError that names the first index whose value is not a whole number below `end`. */
 export function checkIndexes(values: Numbers, end: number, name = "truth"): void {
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as number;
-    // The whole part of a number that is one is itself.
     if (!(value >>> 0 === value && value < end)) {
       const wanted = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
       throw new RangeError(`${name}[${i}] is ${String(value)}; it must be ${wanted}.`);
@@ -36,11 +27,7 @@ export function checkIndexes(values: Numbers, end: number, name = "truth"): void
   }
 }
 
-/**
- * Checks that lists are equally long, and not empty.
- *
- * @throws RangeError that names the index at which the shorter list ends, or says that both are empty.
- */
+/** @throws RangeError if the lists are empty, or that names the index at which the shorter one ends. */
 export function checkLengths(
   [name, values]: readonly [string, Numbers],
   [otherName, others]: readonly [string, Numbers],
@@ -53,11 +40,7 @@ export function checkLengths(
   );
 }
 
-/**
- * Checks the rows of a yes/no question.
- *
- * @throws RangeError that names the first index at which they are not sound.
- */
+/** @throws RangeError that names the first index at which the rows of a yes/no question are invalid. */
 export function checkRows(p: Numbers, truth: Numbers, { weights }: Weighted = {}): void {
   checkLengths(["p", p], ["truth", truth]);
   checkProbabilities(p);
@@ -65,11 +48,7 @@ export function checkRows(p: Numbers, truth: Numbers, { weights }: Weighted = {}
   if (weights !== undefined) checkWeights(weights, p);
 }
 
-/**
- * Checks that every weight is a positive number.
- *
- * @throws RangeError that names the first index whose weight is none.
- */
+/** @throws RangeError that names the first index whose weight is not a positive number. */
 export function checkWeights(weights: Numbers, rows: Numbers): void {
   checkLengths(["weights", weights], ["p", rows]);
   for (let i = 0; i < weights.length; i += 1) {
@@ -99,7 +78,7 @@ export function weightedMean(
   return sum / total;
 }
 
-/** Returns how many equal rows rows are worth by their weights (Kish). */
+/** Returns the number of equal rows that have the worth of weighted ones (Kish). */
 export function effectiveRows(length: number, weights: Numbers | undefined): number {
   if (weights === undefined) return length;
   let [sum, squares] = [0, 0];

@@ -1,35 +1,13 @@
 import { z } from "zod";
-import { LOWEST } from "../thresholds/learn-then-test.ts";
-import { TEMPERATURE_LIMITS } from "../recalibration/temperature.ts";
+import {
+  type Recalibration,
+  recalibrations,
+  recalibrationSchema,
+  share,
+} from "./recalibration/recalibration.ts";
+import { LOWEST } from "./thresholds/learn-then-test.ts";
 
-const share = z.number().min(0).max(1);
-const [coldest, hottest] = TEMPERATURE_LIMITS;
-
-const logistic = {
-  kind: z.literal("logistic"),
-  parameters: z.object({ intercept: z.number(), slope: z.number() }),
-};
-const temperature = {
-  kind: z.literal("temperature"),
-  parameters: z.object({ temperature: z.number().min(coldest).max(hottest) }),
-};
-const isotonic = {
-  kind: z.literal("isotonic"),
-  parameters: z
-    .object({ x: z.array(share).min(1), y: z.array(share) })
-    .refine(({ x, y }) => x.length === y.length, "x and y must be equally long"),
-};
-
-/** How one question's answers are recalibrated. */
-const recalibrationSchema = z.discriminatedUnion("kind", [
-  z.object(logistic),
-  z.object(temperature),
-  z.object(isotonic),
-]);
-/** See {@link recalibrationSchema}. */
-export type Recalibration = z.infer<typeof recalibrationSchema>;
-
-/** A threshold that a risk was promised at. */
+/** A threshold with a promised risk. */
 const lockedThresholdSchema = z.object({
   question: z.string(),
   /** `yes`, `no`, or `top` for the most probable option or level. */
@@ -59,34 +37,32 @@ const rest = {
     to: z.string().nullable(),
     /** Of the labels file. */
     hash: z.string(),
-    /** The labelled ids (`labelledIdHash`), sorted, at most 10,000; a file of version 1 has none. */
+    /** Hashes of the labelled ids, sorted, at most 10,000; a file of version 1 has none. */
     ids: z.array(z.string()).optional(),
     skipped: z.int().min(0).optional(),
     /** How many people or models labelled. */
     labelers: z.int().min(0).optional(),
   }),
-  /** Mean log loss on rows that the fit did not see; null where nothing was fitted. */
+  /** Mean log loss on rows that the fit did not see; null without a fit. */
   heldOut: z.object({ before: z.number(), after: z.number() }).nullable(),
   // Version 1 could promise a "no" at 0.20, which acts on a yes of 0.80.
   thresholds: z
     .array(lockedThresholdSchema)
-    .transform((all) =>
-      all.filter(({ action, threshold }) => action === "top" || threshold >= LOWEST),
-    ),
+    .transform((all) => all.filter(({ action, threshold }) => threshold >= LOWEST[action])),
 };
 
 const question = z.string().optional();
 
 /**
- * What was learnt from labels: how to recalibrate, and which thresholds hold a promise.
+ * Recalibrations and promised thresholds that were derived from labels.
  *
  * With one kind of parameters, `question` names the question they are for. With several recalibrated
  * questions, `kind` is `by-question`; with none, it is `none`.
  */
 export const calibrationArtifactSchema = z.discriminatedUnion("kind", [
-  z.object({ ...rest, ...logistic, question }),
-  z.object({ ...rest, ...temperature, question }),
-  z.object({ ...rest, ...isotonic, question }),
+  z.object({ ...rest, ...recalibrations.logistic, question }),
+  z.object({ ...rest, ...recalibrations.temperature, question }),
+  z.object({ ...rest, ...recalibrations.isotonic, question }),
   z.object({
     ...rest,
     kind: z.literal("by-question"),
@@ -97,7 +73,7 @@ export const calibrationArtifactSchema = z.discriminatedUnion("kind", [
 /** See {@link calibrationArtifactSchema}. */
 export type CalibrationArtifact = z.infer<typeof calibrationArtifactSchema>;
 
-/** Returns an artifact from the text of its file; throws an Error that names the field and what is wrong. */
+/** Returns an artifact from the text of its file. @throws Error that names the invalid field. */
 export function parseCalibrationArtifact(text: string): CalibrationArtifact {
   let value: unknown;
   try {
@@ -112,16 +88,15 @@ export function parseCalibrationArtifact(text: string): CalibrationArtifact {
   throw new Error(`is not a calibration: ${field}: ${issue?.message ?? "is wrong"}`);
 }
 
-/** Returns how a question is recalibrated, or null where the artifact does not say. */
+/** Returns how a question is recalibrated, or null if it is not. */
 export function recalibrationOf(
   artifact: CalibrationArtifact,
   questionId: string,
 ): Recalibration | null {
   if (artifact.kind === "none") return null;
   if (artifact.kind === "by-question") {
-    return Object.hasOwn(artifact.parameters, questionId)
-      ? (artifact.parameters[questionId] ?? null)
-      : null;
+    const known = Object.hasOwn(artifact.parameters, questionId);
+    return known ? (artifact.parameters[questionId] ?? null) : null;
   }
   const isFor = artifact.question === undefined || artifact.question === questionId;
   return isFor ? artifact : null;

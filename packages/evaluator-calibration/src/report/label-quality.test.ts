@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { agreementsOf, labelersOf } from "../report/labelers.ts";
-import { toLabelledRows } from "../report/labelled-rows.ts";
-import { cohenKappa } from "../scores/cohen-kappa.ts";
 import { answersOf, columnIn } from "../testing/worlds.ts";
-import type { InputRecord } from "./input-record.ts";
-import { LabelJoin } from "./join-labels.ts";
-import { recordSplitter } from "./split-records.ts";
+import type { InputRecord } from "../input/input-record.ts";
+import { LabelJoin } from "../input/join-labels.ts";
+import { recordSplitter } from "../input/split-records.ts";
+import { agreementsOf, cohenKappa, labelersOf } from "./label-quality.ts";
+import { toLabelledRows } from "./labelled-rows.ts";
 
 const table = answersOf(["a", "b", "c", "d"].map((id) => ({ id, p: 0.9, truth: true })));
 

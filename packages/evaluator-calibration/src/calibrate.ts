@@ -1,33 +1,25 @@
-import type { Numbers } from "../check-rows.ts";
-import { applyIsotonic } from "../recalibration/isotonic.ts";
-import { applyLogistic } from "../recalibration/logistic.ts";
-import { applyTemperature } from "../recalibration/temperature.ts";
-import { type CalibrationArtifact, type Recalibration, recalibrationOf } from "./artifact.ts";
-import { type AskedQuestions, questionHash } from "./question-hash.ts";
+import { type CalibrationArtifact, recalibrationOf } from "./artifact.ts";
+import { type AskedQuestions, formOf, questionHash } from "./kinds.ts";
+import {
+  applyRecalibration,
+  type Recalibration,
+  recalibrationsOf,
+} from "./recalibration/recalibration.ts";
 
 /** An answer in the client's form, with its printed probabilities. */
 export type PrintedAnswer =
-  | { readonly type: "boolean"; readonly probability: number }
-  | {
-      readonly type: "choice";
-      readonly choice: string;
-      readonly probabilities: Readonly<Record<string, number>>;
-    }
-  | {
-      readonly type: "score";
-      readonly score: number;
-      readonly probabilities: Readonly<Record<string, number>>;
-    };
+  | { readonly type: string; readonly probability: number }
+  | { readonly type: string; readonly probabilities: Readonly<Record<string, number>> };
 
-/** What is read of an evaluation; one of the client fits. */
+/** The fields of an evaluation that are read; one of the client fits. */
 export interface PrintedEvaluation {
   readonly answers: Readonly<Record<string, PrintedAnswer>>;
-  /** The model that answered, or null when the service did not say. */
+  /** The model that answered, or null if the service did not name it. */
   readonly modelId: string | null;
-  /** Of choice and score questions; the service made it from the printed values. */
+  /** Of choice and score questions; the service computed it from the printed values. */
   readonly confidence?: Readonly<Record<string, number | null>>;
   readonly warnings?: readonly unknown[];
-  /** The hash of what was asked, where it is kept beside the answers. */
+  /** The hash of the questions, if the answers are stored with it. */
   readonly questionHash?: string | null;
 }
 
@@ -36,24 +28,24 @@ export type CalibratedEvaluation<TEvaluation extends PrintedEvaluation> = Omit<
   TEvaluation,
   "warnings"
 > & {
-  /** True: the answers are not what the service printed. */
+  /** True: the answers differ from those of the service. */
   readonly calibrated: true;
-  /** The answers as they were printed. */
+  /** The answers of the service. */
   readonly printed: TEvaluation["answers"];
   readonly warnings: readonly unknown[];
 };
 
 /** How to apply an artifact. */
 export interface CalibrateOptions {
-  /** What to do when it was made for another model or other questions. @default "throw" */
+  /** Whether an artifact for another model or other questions is an error. @default "throw" */
   readonly onMismatch?: "throw" | "warn";
-  /** What was asked, to compare its hash; without it the evaluation's own `questionHash` is compared. */
+  /** The questions, to compare their hash. @default the evaluation's `questionHash` is compared */
   readonly questions?: AskedQuestions;
 }
 
 /** The artifact was made for another model or other questions, so its thresholds may not hold. */
 export class CalibrationMismatchError extends Error {
-  /** What differs. */
+  /** The field that differs. */
   readonly field: "model" | "questionHash" | "answer";
 
   constructor(field: CalibrationMismatchError["field"], message: string) {
@@ -66,7 +58,8 @@ export class CalibrationMismatchError extends Error {
 /**
  * Returns a new evaluation with recalibrated answers, the printed ones under `printed`.
  *
- * @throws CalibrationMismatchError when another model answered, or something else was asked.
+ * @throws CalibrationMismatchError if another model answered, or the questions differ.
+ * @example calibrate(evaluation, parseCalibrationArtifact(text), { questions }).answers.scam.probability
  */
 export function calibrate<TEvaluation extends PrintedEvaluation>(
   evaluation: TEvaluation,
@@ -99,56 +92,45 @@ function findMismatches(
 ): CalibrationMismatchError[] {
   const found: CalibrationMismatchError[] = [];
   const { model, questionHash: fitted } = artifact;
+  const add = (field: CalibrationMismatchError["field"], message: string) =>
+    found.push(new CalibrationMismatchError(field, message));
   if (modelId !== model.id) {
-    const who = modelId === null ? "a model that the service does not name" : modelId;
-    found.push(
-      new CalibrationMismatchError(
-        "model",
-        `The calibration was made for ${model.id}, and ${who} answered. Calibrate again on its answers.`,
-      ),
-    );
+    const who = modelId ?? "a model that the service does not name";
+    const made = `The calibration was made for ${model.id}, and ${who} answered.`;
+    add("model", `${made} Calibrate again on its answers.`);
   }
   const asked = questions === undefined ? kept : questionHash(questions);
-  if (fitted === null || (typeof asked === "string" && asked !== fitted)) {
-    const message =
-      fitted === null
-        ? "The calibration does not name the questions it was made for. Calibrate again with --questions."
-        : "The calibration was made for other questions than were asked. Calibrate again on answers to these.";
-    found.push(new CalibrationMismatchError("questionHash", message));
+  if (fitted === null) {
+    const problem = "The calibration does not name the questions it was made for.";
+    add("questionHash", `${problem} Calibrate again with --questions.`);
+  } else if (typeof asked === "string" && asked !== fitted) {
+    const problem = "The calibration was made for other questions than were asked.";
+    add("questionHash", `${problem} Calibrate again on answers to these.`);
   }
   for (const [id, answer] of Object.entries(answers)) {
     const recalibration = recalibrationOf(artifact, id);
     const isNamed = !("question" in artifact) || artifact.question !== undefined;
     if (recalibration === null || !isNamed || fits(recalibration, answer)) continue;
-    const message = `The calibration of question ${JSON.stringify(id)} is a ${recalibration.kind}, which a ${answer.type} answer does not take.`;
-    found.push(new CalibrationMismatchError("answer", message));
+    const made = `The calibration of question ${JSON.stringify(id)} is a ${recalibration.kind}`;
+    add("answer", `${made}, which a ${answer.type} answer does not take.`);
   }
   return found;
 }
 
 function fits({ kind }: Recalibration, { type }: PrintedAnswer): boolean {
-  return (kind === "temperature") === (type !== "boolean");
+  return recalibrationsOf[formOf(type).form].includes(kind);
 }
 
 function recalibrate(answer: PrintedAnswer, recalibration: Recalibration): PrintedAnswer {
   const { confidence: _, ...kept } = answer as typeof answer & { confidence?: unknown };
-  if (kept.type === "boolean") {
+  if ("probability" in kept) {
     const [probability = kept.probability] = applyRecalibration([kept.probability], recalibration);
     return { ...kept, probability };
   }
-  const shares = applyRecalibration(Object.values(kept.probabilities), recalibration);
   const names = Object.keys(kept.probabilities);
+  const shares = applyRecalibration(Object.values(kept.probabilities), recalibration);
   const probabilities = Object.fromEntries(names.map((name, i) => [name, shares[i] as number]));
-  if (kept.type === "choice") return { ...kept, probabilities };
+  if (!formOf(kept.type).isOrdered) return { ...kept, probabilities };
   const score = names.reduce((sum, level) => sum + Number(level) * (probabilities[level] ?? 0), 0);
-  return { ...kept, probabilities, score };
-}
-
-/** Returns recalibrated probabilities: one for each option or level, or that of yes alone. */
-export function applyRecalibration(printed: Numbers, recalibration: Recalibration): number[] {
-  const { kind, parameters } = recalibration;
-  if (kind === "temperature") return applyTemperature(printed, parameters.temperature);
-  return Array.from(printed, (p) =>
-    kind === "isotonic" ? applyIsotonic(p, parameters) : applyLogistic(p, parameters),
-  );
+  return { ...kept, probabilities, score } as PrintedAnswer;
 }

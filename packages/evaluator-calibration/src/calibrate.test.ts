@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type CalibrationArtifact, parseCalibrationArtifact } from "./artifact.ts";
 import { calibrate, CalibrationMismatchError } from "./calibrate.ts";
-import { questionHash } from "./question-hash.ts";
+import { questionHash } from "./kinds.ts";
 
 const questions = {
   category: { type: "choice", instructions: "What?", criteria: { spam: "bad", other: "rest" } },

@@ -1,0 +1,56 @@
+import { hash } from "node:crypto";
+
+/** The form of a printed value: the probability of yes, or a probability for each option. */
+export type Form = "probability" | "distribution";
+
+/** A form, and whether the options are levels in an order. */
+export interface ValueForm {
+  readonly form: Form;
+  readonly isOrdered: boolean;
+}
+
+// Answer records and questions name a kind. Everything else in this package goes by its form.
+const kinds = {
+  boolean: { form: "probability", isOrdered: false },
+  choice: { form: "distribution", isOrdered: false },
+  score: { form: "distribution", isOrdered: true },
+} as const satisfies Record<string, ValueForm>;
+
+/** A kind of question whose answers have a form that can be scored. */
+export type QuestionKind = keyof typeof kinds;
+
+/** Returns the form of a kind's answers. @throws RangeError for a kind that is not known. */
+export function formOf(kind: string): ValueForm {
+  if (Object.hasOwn(kinds, kind)) return kinds[kind as QuestionKind];
+  const known = Object.keys(kinds).join(", ");
+  throw new RangeError(`The form of a ${JSON.stringify(kind)} answer is not known; use ${known}.`);
+}
+
+/** Returns the kind of an answer by its options (null for a single probability) and the kind it names, if any. */
+export function kindOf(options: readonly string[] | null, type: unknown): QuestionKind {
+  if (options === null) return "boolean";
+  const named = typeof type === "string" && Object.hasOwn(kinds, type) ? formOf(type) : null;
+  const isLevels = options.every((option, index) => option === String(index));
+  return isLevels && (named?.form !== "distribution" || named.isOrdered) ? "score" : "choice";
+}
+
+/** A question as the client sends it: the parts that the answer depends on. */
+export interface AskedQuestion {
+  readonly type: string;
+  readonly instructions: unknown;
+  readonly criteria?: unknown;
+}
+
+/** Questions by id, as they were asked together. */
+export type AskedQuestions = Readonly<Record<string, AskedQuestion>>;
+
+/** Returns a hash of questions as the model reads them; another word or another order changes it. */
+export function questionHash(questions: AskedQuestions): string {
+  const asked = Object.entries(questions).map(([id, { type, instructions, criteria }]) => [
+    id,
+    type,
+    instructions,
+    criteria ?? null,
+  ]);
+  return hash("sha256", JSON.stringify(asked), "base64url");
+}

@@ -1,0 +1,148 @@
+import type { AnswerColumn } from "../input/answer-table.ts";
+import type { JoinedColumn } from "../input/join-labels.ts";
+import { checkIndexes, checkLengths, effectiveRows, type Numbers } from "../math/rows.ts";
+import { chiSquareCut } from "../math/special-functions.ts";
+import { countRisks } from "../thresholds/risk-coverage.ts";
+import { type TestedRows, topAnswers } from "./labelled-rows.ts";
+
+/** One labeler and the number of their labels; without a name, an empty one. */
+export interface Labeler {
+  readonly name: string;
+  readonly n: number;
+}
+
+/** How far two labelers agree on the records that both labelled. */
+export interface LabelerAgreement {
+  readonly labelers: readonly [string, string];
+  readonly n: number;
+  /** The share of records with different labels. */
+  readonly disagree: number;
+  /** Cohen's kappa, of levels with quadratic weights; NaN if both give all records one label. */
+  readonly kappa: number;
+}
+
+/** Returns the labelers of a column, those with most labels first. */
+export function labelersOf(joined: JoinedColumn, names: readonly string[]): Labeler[] {
+  const counts = new Map<number, number>();
+  const add = (labeler: number) => counts.set(labeler, (counts.get(labeler) ?? 0) + 1);
+  for (const [at, labeler] of joined.labelerOf.entries()) if (!joined.votes.has(at)) add(labeler);
+  for (const { labeler } of [...joined.votes.values()].flat()) add(labeler);
+  return [...counts]
+    .map(([labeler, n]) => ({ name: names[labeler] ?? "", n }))
+    .toSorted((one, other) => other.n - one.n || (one.name < other.name ? -1 : 1));
+}
+
+/** Returns how far each two labelers of a column agree. */
+export function agreementsOf(joined: JoinedColumn, names: readonly string[]): LabelerAgreement[] {
+  const pairs = new Map<string, { labelers: [string, string]; a: number[]; b: number[] }>();
+  for (const votes of joined.votes.values()) {
+    const given = votes
+      .filter(({ truth }) => truth >= 0)
+      .map(({ labeler, truth }) => ({ name: names[labeler] ?? "", truth }))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    for (const [at, one] of given.entries()) {
+      for (const other of given.slice(at + 1)) {
+        const key = JSON.stringify([one.name, other.name]);
+        const pair = pairs.get(key) ?? { labelers: [one.name, other.name], a: [], b: [] };
+        pairs.set(key, pair);
+        pair.a.push(one.truth);
+        pair.b.push(other.truth);
+      }
+    }
+  }
+  const weights = joined.column.isOrdered ? "quadratic" : "none";
+  return [...pairs.values()].map(({ labelers, a, b }) => {
+    const differing = a.filter((truth, at) => truth !== b[at]).length;
+    const kappa = cohenKappa(a, b, { weights });
+    return { labelers, n: a.length, disagree: differing / a.length, kappa };
+  });
+}
+
+/**
+ * Returns how far two labelers agree beyond chance (Cohen's kappa); 1 is full agreement, NaN if both
+ * give one and the same label to all. Labels are whole numbers; `quadratic` weighs a disagreement by
+ * the square of their distance, as levels need.
+ *
+ * @example cohenKappa([1, 1, 0, 0], [1, 0, 0, 0]) // 0.5
+ */
+export function cohenKappa(
+  a: Numbers,
+  b: Numbers,
+  { weights = "none" }: { readonly weights?: "none" | "quadratic" } = {},
+): number {
+  checkLengths(["a", a], ["b", b]);
+  checkIndexes(a, Infinity, "a");
+  checkIndexes(b, Infinity, "b");
+  const distance = (one: number, other: number) =>
+    weights === "quadratic" ? (one - other) ** 2 : Number(one !== other);
+  const [countsA, countsB] = [countsOf(a), countsOf(b)];
+  let [observed, byChance] = [0, 0];
+  for (let i = 0; i < a.length; i += 1) observed += distance(a[i] as number, b[i] as number);
+  for (const [one, n] of countsA) {
+    for (const [other, m] of countsB) byChance += distance(one, other) * n * (m / a.length);
+  }
+  return byChance === 0 ? Number.NaN : 1 - observed / byChance;
+}
+
+function countsOf(labels: Numbers): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (let i = 0; i < labels.length; i += 1) {
+    const label = labels[i] as number;
+    counts.set(label, (counts.get(label) ?? 0) + 1);
+  }
+  return counts;
+}
+
+// A fair draw is called unfair in one of a thousand reports.
+const BY_CHANCE = 0.001;
+/** Fewer rows on either side show no difference. */
+const LEAST_ROWS = 30;
+/** Chi-square needs so many expected rows in a bin. */
+const LEAST_EXPECTED = 5;
+
+/**
+ * Returns whether labels look like a random draw of all answers: their weighted shares of printed
+ * values equal those of all answers, up to chance. True if there are too few of either.
+ */
+export function isFairDraw(column: AnswerColumn, { p, weights }: TestedRows): boolean {
+  const { ids } = column;
+  if (p.length < LEAST_ROWS || ids.length - p.length < LEAST_ROWS) return true;
+  const all = sharesOf(topAnswers(column).probability);
+  const labelled = sharesOf(p, weights);
+  const effective = effectiveRows(p.length, weights);
+  const least = Math.max(0.1, LEAST_EXPECTED / effective);
+  let [expected, seen, rest, distance, bins] = [0, 0, 1, 0, 0];
+  for (const [at, share] of all.entries()) {
+    expected += share;
+    seen += labelled[at] as number;
+    rest -= share;
+    // The last bin includes the rest that is too small for another.
+    if (at < 100 && (expected < least || rest < least)) continue;
+    distance += (seen - expected) ** 2 / expected;
+    bins += 1;
+    [expected, seen] = [0, 0];
+  }
+  // The labelled rows are among all rows: the common rows cannot differ.
+  const chance = Math.max(0, 1 / effective - 1 / ids.length);
+  return bins < 2 || distance <= chance * chiSquareCut(BY_CHANCE, bins - 1);
+}
+
+/** The share of rows at each printed value, by hundredths. */
+function sharesOf(p: Float64Array, weights?: Float64Array): Float64Array {
+  const { rows, total } = countRisks(p, new Uint8Array(p.length), { weights });
+  return rows.map((count) => count / total);
+}
+
+/** Returns whether a labeler is a model of the same maker or name as the one that answered. */
+export function isOfFamily(labeler: string, modelId: string | null): boolean {
+  if (labeler === "" || modelId === null) return false;
+  const [one, other] = [familyOf(labeler), familyOf(modelId)];
+  const isSameMaker = one.maker !== null && one.maker === other.maker;
+  return isSameMaker || one.name === other.name;
+}
+
+function familyOf(id: string): { maker: string | null; name: string } {
+  const parts = id.toLowerCase().split("/");
+  const name = (parts.at(-1) ?? "").split(/[-.:@_ ]/, 1)[0] ?? "";
+  return { maker: parts.length > 1 ? (parts.at(-2) ?? null) : null, name };
+}

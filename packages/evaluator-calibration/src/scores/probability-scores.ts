@@ -1,0 +1,136 @@
+import { checkRows, type Numbers, type Weighted, weightedMean } from "../math/rows.ts";
+import { twoSidedP } from "../math/special-functions.ts";
+import { poolRows } from "./pool.ts";
+
+/** Half a unit of the printed precision: a printed 0 is anything below it. */
+export const HALF_A_PRINTED_UNIT = 0.005;
+
+/** A log loss, and how many rows of it were clipped. */
+export interface LogLoss {
+  /** In nats a row. */
+  readonly value: number;
+  /** Rows printed as (nearly) certain, right or wrong. */
+  readonly clipped: number;
+  /** Clipped rows whose true side was printed as (nearly) impossible. */
+  readonly clippedAndWrong: number;
+}
+
+/**
+ * Returns 1 minus the Brier score divided by that of the constant base-rate prediction; NaN if all
+ * rows have one truth.
+ *
+ * @example brierSkill([0.9, 0.8, 0.3], [1, 1, 0]) // 0.79: 0 is the base rate, 1 is perfect
+ */
+export function brierSkill(p: Numbers, truth: Numbers, { weights }: Weighted = {}): number {
+  checkRows(p, truth, { weights });
+  const squareOf = (i: number) => ((p[i] as number) - (truth[i] as number)) ** 2;
+  const brier = weightedMean(p.length, weights, squareOf);
+  const rate = weightedMean(p.length, weights, (i) => truth[i] as number);
+  return rate === 0 || rate === 1 ? Number.NaN : 1 - brier / (rate * (1 - rate));
+}
+
+/**
+ * Returns the mean of −ln of the true side's probability, clipped at half a printed unit.
+ *
+ * A printed 1 is anything from 0.995: on simulated answers this clip costs about 0.1 % against the
+ * unrounded log loss, one at 1e-15 more than ten times as much.
+ */
+export function clippedLogLoss(
+  length: number,
+  trueSide: (index: number) => number,
+  { weights }: Weighted,
+): LogLoss {
+  const clip = HALF_A_PRINTED_UNIT;
+  let [clipped, clippedAndWrong] = [0, 0];
+  const value = weightedMean(length, weights, (i) => {
+    const probability = trueSide(i);
+    if (probability < clip) clippedAndWrong += 1;
+    if (probability < clip || probability > 1 - clip) clipped += 1;
+    return -Math.log(Math.min(Math.max(probability, clip), 1 - clip));
+  });
+  return { value, clipped, clippedAndWrong };
+}
+
+/**
+ * Returns Spiegelhalter's test that the probabilities are calibrated: z above 0 means that they are too
+ * extreme (too far from the base rate), z below 0 that they are not extreme enough.
+ */
+export function spiegelhalter(p: Numbers, truth: Numbers): { z: number; pValue: number } {
+  checkRows(p, truth);
+  let [distance, variance] = [0, 0];
+  for (let i = 0; i < p.length; i += 1) {
+    const probability = p[i] as number;
+    const slope = 1 - 2 * probability;
+    distance += ((truth[i] as number) - probability) * slope;
+    variance += slope ** 2 * probability * (1 - probability);
+  }
+  const z = distance === 0 ? 0 : distance / Math.sqrt(variance);
+  return { z, pValue: twoSidedP(z) };
+}
+
+/** How well values order the rows, with DeLong's 95 % interval. */
+export interface RocAuc {
+  /** The probability that a row of truth 1 has the higher value, ties half. */
+  readonly auc: number;
+  readonly standardError: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * Returns the area under the ROC curve; all NaN if every row has the same truth.
+ *
+ * DeLong's variance is taken over pooled values: of a million printed rows that is 101 of them.
+ */
+export function rocAuc(p: Numbers, truth: Numbers, { weights }: Weighted = {}): RocAuc {
+  checkRows(p, truth, { weights });
+  const pool = poolRows(p, truth, weights === undefined ? undefined : toEffective(weights));
+  const ones = pool.positives;
+  const zeros = pool.weights.map((weight, index) => weight - (ones[index] as number));
+  const [allOnes, allZeros] = [ones.reduce(sumUp, 0), zeros.reduce(sumUp, 0)];
+  if (allOnes === 0 || allZeros === 0) {
+    return { auc: Number.NaN, standardError: Number.NaN, low: Number.NaN, high: Number.NaN };
+  }
+  const overZeros = sharesBelow(zeros).map((below) => below / allZeros);
+  const underOnes = sharesBelow(ones).map((below) => 1 - below / allOnes);
+  const auc = meanOf(overZeros, ones);
+  const variance = spread(overZeros, ones, auc) + spread(underOnes, zeros, auc);
+  const standardError = Math.sqrt(variance);
+  const half = 1.959963984540054 * standardError;
+  return { auc, standardError, low: Math.max(0, auc - half), high: Math.min(1, auc + half) };
+}
+
+/** Weights whose sum is the number of equal rows with the same worth (Kish). */
+function toEffective(weights: Numbers): Float64Array {
+  const list = Float64Array.from(weights);
+  const scale = list.reduce(sumUp, 0) / list.reduce((sum, weight) => sum + weight ** 2, 0);
+  return list.map((weight) => weight * scale);
+}
+
+function sumUp(sum: number, value: number): number {
+  return sum + value;
+}
+
+/** The mass below each value, and half of that at it. */
+function sharesBelow(masses: Float64Array): Float64Array {
+  let below = 0;
+  return masses.map((mass) => {
+    below += mass;
+    return below - mass / 2;
+  });
+}
+
+function meanOf(values: Float64Array, masses: Float64Array): number {
+  let [sum, total] = [0, 0];
+  for (let i = 0; i < values.length; i += 1) {
+    sum += (values[i] as number) * (masses[i] as number);
+    total += masses[i] as number;
+  }
+  return sum / total;
+}
+
+function spread(values: Float64Array, masses: Float64Array, mean: number): number {
+  const squares = values.map((value) => (value - mean) ** 2);
+  const total = masses.reduce(sumUp, 0);
+  return (meanOf(squares, masses) * total) / (total - 1) / total;
+}
