@@ -164,13 +164,3 @@ export class RefusalError extends EvaluatorError {
     this.questionIds = details.questionIds;
   }
 }
-
-/** Records on the last error how many requests were sent, and why there is no further one. */
-export function recordAttempts(error: EvaluatorError, attempts: number, note = ""): void {
-  Object.assign(error, { attempts });
-  const counted = attempts > 1 ? ` This was after ${attempts} attempts` : "";
-  const message = `${error.message}${note}${counted}`;
-  // V8 froze the message into the stack when the error was made.
-  if (error.stack !== undefined) error.stack = error.stack.replace(error.message, () => message);
-  error.message = message;
-}

@@ -1,5 +1,6 @@
 import { type Clock, describeWait } from "../clock.ts";
 import { type EvaluatorError, TimeoutError } from "../errors.ts";
+import type { Pause } from "./pause.ts";
 
 /** How long a call waits before it fails. */
 export interface WaitLimit {
@@ -65,39 +66,37 @@ export interface Waiter extends PacedCall {
   reject(reason: unknown): void;
 }
 
-/** What a queue reports. */
-export interface QueueEvents {
-  /** A call left by its signal or deadline. */
+/** What a queue knows of its pacer. */
+export interface QueueOwner {
+  /** Returns the pause in effect, or null. */
+  pause(): Pause | null;
+  /** Called when a call left by its signal or deadline. */
   onLeave(): void;
-  /** The patience of a call ended. */
-  onImpatient(): void;
 }
 
-/** The calls that wait to be sent, in order; each leaves it by its signal or deadline as well. */
+/** The calls that wait to be sent, in order; each also leaves it by its signal or deadline. */
 export class CallQueue {
   readonly #waiters: Waiter[] = [];
-  /** Those who wait, in order. */
   readonly waiters: readonly Waiter[] = this.#waiters;
   readonly #clock: Clock;
-  readonly #on: QueueEvents;
+  readonly #owner: QueueOwner;
 
-  constructor(clock: Clock, on: QueueEvents) {
+  constructor(clock: Clock, owner: QueueOwner) {
     this.#clock = clock;
-    this.#on = on;
+    this.#owner = owner;
   }
 
-  /** Joins at the end; returns what the waiting ends with, and leaves no listener or timer behind. */
+  /** Adds a call at the end and waits until it leaves; no listener or timer remains. */
   join(call: PacedCall): Promise<Admission> {
     return new Promise((resolve, reject) => {
       const { signal } = call;
       const giveUp = (reason: unknown) => {
         this.leave(waiter).reject(reason);
-        this.#on.onLeave();
+        this.#owner.onLeave();
       };
       const onAbort = () => giveUp(signal?.reason);
-      const pastAllTime = () => giveUp(pastDeadline(call, null));
-      const cancelDeadline = this.#at(call.deadlineAtMs, pastAllTime);
-      const cancelPatience = this.#at(call.patience?.endsAtMs, () => this.#on.onImpatient());
+      const cancelDeadline = this.#at(call.deadlineAtMs, () => giveUp(pastDeadline(call, null)));
+      const cancelPatience = this.#at(call.patience?.endsAtMs, () => this.rejectLate());
       const release = () => {
         cancelDeadline();
         cancelPatience();
@@ -119,33 +118,31 @@ export class CallQueue {
     });
   }
 
-  /** Returns the first among those with the most retries left. */
-  withMostRetriesLeft(): Waiter | undefined {
-    return this.#waiters.reduce<Waiter | undefined>(
-      (best, waiter) => (best === undefined || waiter.retries < best.retries ? waiter : best),
-      undefined,
-    );
+  /** Returns the first of the calls with the most retries left; the queue must not be empty. */
+  withMostRetriesLeft(): Waiter {
+    return this.#waiters.reduce((best, call) => (call.retries < best.retries ? call : best));
   }
 
-  /** Takes a call out of the line. */
+  /** Takes a call out of the queue. */
   leave(waiter: Waiter): Waiter {
     this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
     return waiter;
   }
 
-  /** Rejects those whose deadline passes while nothing is sent. */
-  rejectPastDeadline(closedForMs: number): void {
-    const opensAtMs = this.#clock.now() + closedForMs;
-    for (const waiter of this.#waiters.filter((call) => opensAtMs >= call.deadlineAtMs)) {
+  /** Rejects the calls whose deadline or patience ends before the pause does. */
+  rejectLate(): void {
+    const pause = this.#owner.pause();
+    const nowMs = this.#clock.now();
+    const closedForMs = pause?.leftMs(nowMs) ?? 0;
+    for (const waiter of this.#waiters.filter((call) => nowMs + closedForMs >= call.deadlineAtMs)) {
       this.leave(waiter).reject(pastDeadline(waiter, closedForMs));
     }
-  }
-
-  /** Rejects those whose patience ends before a pause, with the error that began it. */
-  rejectImpatient(endsAtMs: number, cause: EvaluatorError): void {
-    for (const waiter of this.#waiters.filter(({ patience }) => {
-      return patience !== undefined && endsAtMs >= patience.endsAtMs && patience.isMeant(cause);
-    })) {
+    const cause = pause?.cause ?? null;
+    if (pause === null || cause === null) return;
+    const endsAtMs = pause.endsAtMs(nowMs);
+    const isImpatient = ({ patience }: Waiter) =>
+      patience !== undefined && endsAtMs >= patience.endsAtMs && patience.isMeant(cause);
+    for (const waiter of this.#waiters.filter(isImpatient)) {
       this.leave(waiter).reject(new OutOfPatience(cause));
     }
   }

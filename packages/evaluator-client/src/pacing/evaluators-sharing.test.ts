@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { directBody, emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
-import { sleep } from "../retry/attempt.ts";
+import { sleep } from "../clock.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";

@@ -2,6 +2,7 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { TimeoutError } from "../errors.ts";
 import { pacedCalls } from "../testing/paced-calls.ts";
+import { OutOfPatience } from "./call-queue.ts";
 
 test("rejects a waiting call when its deadline passes", async () => {
   const { ask, admitted, rejected, clock } = pacedCalls({ requestsPerMinute: 60 });
@@ -90,4 +91,16 @@ test("listens to a signal only while the call waits", async () => {
   expect(admitted).toEqual(["a", "admitted"]);
   expect(Object.keys(rejected)).toEqual(["rejected"]);
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
+});
+
+test("rejects a call when its patience ends while the probe has no answer", async () => {
+  const { ask, rejected, clock, pause } = pacedCalls({}, 0);
+  await pause(1000);
+  await clock.advance(1000);
+  await ask("probe");
+  await ask("impatient", { patience: { endsAtMs: 3000, isMeant: () => true } });
+  await clock.advance(1999);
+  expect(rejected).toEqual({});
+  await clock.advance(1);
+  expect(rejected["impatient"]).toBeInstanceOf(OutOfPatience);
 });

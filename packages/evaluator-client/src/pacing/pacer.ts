@@ -6,16 +6,16 @@ import { RateEstimate } from "./rate-estimate.ts";
 import { type RateLimits, rateLimitsSchema, TokenBucket } from "./rate-limits.ts";
 
 /**
- * The share of a known limit that is used. Chosen, to spare some for a service that counts otherwise:
- * one that counts as we do throttles nothing at the whole of it either (processes-simulation.test.ts).
+ * The share of a known limit that is used. Chosen as a margin for a service that counts differently;
+ * one that counts as we do throttles nothing at 100 % either (processes-simulation.test.ts).
  */
 export const SHARE_OF_LIMIT = 0.95;
 
-/** Decides when requests may be sent, for everyone who shares a limit. */
+/** Decides when requests may be sent, for all evaluators that share a limit. */
 export interface Pacer {
-  /** Whether the calls' tokens matter; without a limit on them, nobody needs to estimate them. */
+  /** Whether the pacer limits tokens, so that a call must estimate its own. */
   readonly countsTokens: boolean;
-  /** Returns leave to send a request of that many tokens at once, or null when it has to wait. */
+  /** Returns the grant for a request of that many tokens, or null if the request has to wait. */
   admitNow(tokens: number): Admission | null;
   /**
    * Waits until the call may be sent.
@@ -27,38 +27,36 @@ export interface Pacer {
 }
 
 /**
- * Keeps to known limits by token buckets and to unknown ones by {@link RateEstimate}, and holds all
- * calls back by {@link Pause} while the service refuses every one.
+ * Keeps to known limits by token buckets and to unknown ones by {@link RateEstimate}. While the
+ * service refuses every call, a {@link Pause} holds all calls back. Then one call is the probe, and
+ * only its success ends the pause.
  */
 class LocalPacer implements Pacer {
+  readonly countsTokens: boolean;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #requests: TokenBucket | null;
   readonly #tokens: TokenBucket | null;
   readonly #rate = new RateEstimate();
-  readonly #pause = new Pause();
   readonly #queue: CallQueue;
+  #pause: Pause | null = null;
+  #pausedAtMs = 0;
+  #pausedAtBusyMs = 0;
+  #isProbing = false;
   #inFlight = 0;
   #nextAtMs = 0;
   #idleSinceMs: number | null = 0;
   #idledMs = 0;
-  #pausedAtBusyMs = 0;
   #cancelWake: (() => void) | null = null;
 
   constructor(limits: RateLimits, { clock, random }: { clock: Clock; random: () => number }) {
     const { requestsPerMinute, tokensPerSecond } = limits;
     this.#requests = bucketFor(requestsPerMinute && requestsPerMinute / 60);
     this.#tokens = bucketFor(tokensPerSecond);
+    this.countsTokens = this.#tokens !== null;
     this.#clock = clock;
     this.#random = random;
-    this.#queue = new CallQueue(clock, {
-      onLeave: () => this.#wake(),
-      onImpatient: () => this.#rejectLate(),
-    });
-  }
-
-  get countsTokens(): boolean {
-    return this.#tokens !== null;
+    this.#queue = new CallQueue(clock, { pause: () => this.#pause, onLeave: () => this.#wake() });
   }
 
   admit(call: PacedCall): Promise<Admission> {
@@ -70,10 +68,10 @@ class LocalPacer implements Pacer {
     const delayMs = this.#delayMs(call.tokens, nowMs);
     this.#endIdling(nowMs);
     const admission = this.#queue.join(call);
-    const pauseMs = this.#pause.leftMs(nowMs);
+    const pauseMs = this.#pause?.leftMs(nowMs) ?? 0;
     if (pauseMs > 0) call.onWait?.(pauseMs);
     else call.onWait?.(isNext && Number.isFinite(delayMs) ? delayMs : null);
-    this.#rejectLate();
+    this.#queue.rejectLate();
     this.#wake();
     return admission;
   }
@@ -84,11 +82,12 @@ class LocalPacer implements Pacer {
     return mayPass ? this.#pass(tokens, nowMs) : null;
   }
 
-  /** Admits whoever may go now, and comes back when the next one may. */
+  /** Admits the calls that may be sent now, and schedules the next check. */
   #wake(): void {
     this.#cancelWake?.();
     this.#cancelWake = null;
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+    while (this.#queue.waiters.length > 0) {
+      const next = this.#next();
       const nowMs = this.#clock.now();
       const delayMs = this.#delayMs(next.tokens, nowMs);
       if (delayMs === Number.POSITIVE_INFINITY) return;
@@ -98,20 +97,20 @@ class LocalPacer implements Pacer {
       }
       this.#queue.leave(next).admit(this.#pass(next.tokens, nowMs));
     }
-    // Nobody waits: whoever did may have left without a turn.
+    // The last waiter may have left without a turn.
     if (this.#inFlight === 0) this.#idleSinceMs ??= this.#clock.now();
   }
 
-  /** While it is not sure that answers come, those go first who lose the least by a throttled one. */
-  #next(): Waiter | undefined {
-    return this.#rate.isSteady && this.#pause.isOpen
-      ? this.#queue.waiters[0]
-      : this.#queue.withMostRetriesLeft();
+  /** While an answer is uncertain, the call that loses the least by a refusal goes first. */
+  #next(): Waiter {
+    const isCertain = this.#rate.isSteady && this.#pause === null;
+    return isCertain ? (this.#queue.waiters[0] as Waiter) : this.#queue.withMostRetriesLeft();
   }
 
   #delayMs(tokens: number, nowMs: number): number {
+    if (this.#isProbing) return Number.POSITIVE_INFINITY;
     return Math.max(
-      this.#pause.delayMs(nowMs),
+      this.#pause?.leftMs(nowMs) ?? 0,
       this.#nextAtMs - nowMs,
       this.#requests?.delayMs(1, nowMs) ?? 0,
       this.#tokens?.delayMs(tokens, nowMs) ?? 0,
@@ -124,63 +123,67 @@ class LocalPacer implements Pacer {
     this.#requests?.take(1, passedAtMs);
     this.#tokens?.take(tokens, passedAtMs);
     this.#nextAtMs = Math.max(this.#nextAtMs, passedAtMs) + this.#rate.intervalMs;
-    const isProbe = this.#pause.pass();
-    const probes = isProbe ? this.#pause.cause : null;
+    const isProbe = this.#pause !== null;
+    this.#isProbing = isProbe;
+    const probes = this.#pause?.cause ?? null;
     const attempt = this.#rate.sent();
-    const settle = <TNote>(note: (nowMs: number) => TNote): TNote => {
-      this.#inFlight -= 1;
-      const nowMs = this.#clock.now();
-      const noted = note(nowMs);
-      this.#wake();
-      return noted;
-    };
     return {
       probes,
-      succeeded: (tokensUsed) =>
-        settle((nowMs) => {
-          this.#tokens?.take((tokensUsed ?? tokens) - tokens, nowMs);
-          this.#rate.succeeded(attempt, this.#busyMs(nowMs));
-          if (isProbe) this.#reopen(nowMs);
-        }),
-      throttled: (retryAfterMs, error) =>
-        settle((nowMs) => {
-          const refusal = {
-            nowMs,
-            retryAfterMs,
-            random: this.#random(),
-            cause: probes ?? error ?? null,
-          };
-          return this.#refused(attempt, refusal, isProbe);
-        }),
-      ended: () =>
-        settle(() => {
-          if (isProbe) this.#pause.probeAgain();
-        }),
+      succeeded: (tokensUsed) => {
+        const nowMs = this.#clock.now();
+        this.#inFlight -= 1;
+        this.#tokens?.take((tokensUsed ?? tokens) - tokens, nowMs);
+        const busyMs = this.#pause === null ? nowMs - this.#idledMs : this.#pausedAtBusyMs;
+        this.#rate.succeeded(attempt, busyMs);
+        if (isProbe) this.#reopen(nowMs);
+        this.#wake();
+      },
+      throttled: (retryAfterMs, error) => {
+        const cause = probes ?? error ?? null;
+        const refusal = { retryAfterMs, random: this.#random(), cause };
+        this.#inFlight -= 1;
+        const verdict = isProbe ? this.#pauseFor(refusal) : this.#refused(attempt, refusal);
+        this.#wake();
+        return verdict;
+      },
+      ended: () => {
+        this.#inFlight -= 1;
+        if (isProbe) this.#isProbing = false;
+        this.#wake();
+      },
     };
   }
 
-  #refused(attempt: number, refusal: Refusal, isProbe: boolean): "limit" | "stray" {
-    if (!this.#pause.isOpen && !isProbe) this.#pause.extend(refusal);
-    else if (isProbe) this.#pause.begin(refusal);
-    else {
-      const busyMs = this.#busyMs(refusal.nowMs);
-      if (!this.#rate.refused(attempt, busyMs)) return "stray";
-      this.#pausedAtBusyMs = busyMs;
-      this.#pause.begin(refusal);
+  #refused(attempt: number, refusal: Refusal): "limit" | "stray" {
+    const nowMs = this.#clock.now();
+    if (this.#pause !== null) {
+      this.#pause.extendTo(nowMs + (refusal.retryAfterMs ?? 0));
+      this.#queue.rejectLate();
+      return "limit";
     }
-    this.#rejectLate();
+    // Pauses and idle times do not count for a rate.
+    const busyMs = nowMs - this.#idledMs;
+    if (!this.#rate.refused(attempt, busyMs)) return "stray";
+    [this.#pausedAtMs, this.#pausedAtBusyMs] = [nowMs, busyMs];
+    return this.#pauseFor(refusal);
+  }
+
+  /** Begins the pause, or begins it again after a refused probe. */
+  #pauseFor(refusal: Refusal): "limit" {
+    this.#isProbing = false;
+    this.#pause ??= new Pause();
+    this.#pause.extendTo(this.#clock.now() + this.#pause.add(refusal));
+    this.#queue.rejectLate();
     return "limit";
   }
 
   #reopen(nowMs: number): void {
-    const busyMs = this.#busyMs(nowMs);
-    this.#idledMs = nowMs - busyMs;
-    this.#rate.reopened(busyMs, this.#pause.end());
-  }
-
-  /** The time without pauses and without idle times, neither of which counts for a rate. */
-  #busyMs(nowMs: number): number {
-    return this.#pause.isOpen ? nowMs - this.#idledMs : this.#pausedAtBusyMs;
+    // Not until the probe, which may be sent an hour later.
+    const pausedMs = (this.#pause as Pause).opensAtMs - this.#pausedAtMs;
+    this.#idledMs = nowMs - this.#pausedAtBusyMs;
+    this.#rate.reopened(this.#pausedAtBusyMs, pausedMs);
+    this.#pause = null;
+    this.#isProbing = false;
   }
 
   #endIdling(nowMs: number): void {
@@ -188,20 +191,12 @@ class LocalPacer implements Pacer {
     this.#idledMs += nowMs - this.#idleSinceMs;
     this.#idleSinceMs = null;
   }
-
-  /** Rejects the calls whose deadline or patience ends before the pause. */
-  #rejectLate(): void {
-    const nowMs = this.#clock.now();
-    const { cause } = this.#pause;
-    this.#queue.rejectPastDeadline(this.#pause.leftMs(nowMs));
-    if (cause !== null) this.#queue.rejectImpatient(this.#pause.endsAtMs(nowMs), cause);
-  }
 }
 
 /**
  * Makes a pacer that several evaluators can share, for services that count them together.
  *
- * @param limits - Known limits; without any, the rate is found from the service's answers.
+ * @param limits - Known limits; without any, the rate is estimated from the service's answers.
  */
 export function createPacer(limits: RateLimits = {}, runtime: EvaluatorRuntime = {}): Pacer {
   checkOptions(rateLimitsSchema, limits);

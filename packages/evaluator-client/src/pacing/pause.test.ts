@@ -1,33 +1,39 @@
 import { expect, test } from "vitest";
-import { Pause, RefusalRow } from "./pause.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
+import { createPacer } from "./pacer.ts";
+import { Pause } from "./pause.ts";
 
 const refusal = { retryAfterMs: 2000, random: 0, cause: null };
 
-test("lasts as long as it was announced, not until the probe", () => {
-  const pause = new Pause();
-  pause.begin({ ...refusal, nowMs: 100 });
-  expect([pause.leftMs(600), pause.pass()]).toEqual([1500, true]);
-  expect([pause.delayMs(3_600_000), pause.isOpen]).toEqual([Number.POSITIVE_INFINITY, false]);
-  expect([pause.end(), pause.isOpen, pause.leftMs(200)]).toEqual([2000, true, 0]);
+test("lasts as long as it was announced, not until the probe", async () => {
+  const clock = new ManualClock();
+  const pacer = createPacer({}, { clock, random: () => 0 });
+  const admitted = Array.from({ length: 14 }, () => pacer.admitNow(1));
+  await clock.advance(100);
+  for (const admission of admitted.slice(4)) admission?.succeeded(1);
+  const refused = Array.from({ length: 4 }, () => pacer.admitNow(1));
+  const verdicts = refused.map((admission) => admission?.throttled(2000));
+  expect(verdicts).toEqual(["stray", "stray", "stray", "limit"]);
+  for (const admission of admitted.slice(0, 4)) admission?.ended();
+  await clock.advance(1999);
+  expect(pacer.admitNow(1)).toBeNull();
+  await clock.advance(3_600_000);
+  const probe = pacer.admitNow(1);
+  expect(pacer.admitNow(1)).toBeNull();
+  probe?.succeeded(1);
+  // Eleven answers in 100 ms and the pause of 2 s: one in 191 ms.
+  expect(pacer.admitNow(1)).not.toBeNull();
+  await clock.advance(190);
+  expect(pacer.admitNow(1)).toBeNull();
+  await clock.advance(1);
+  expect(pacer.admitNow(1)).not.toBeNull();
 });
 
 test("has no end for an impatient call once its probe was refused", () => {
   const pause = new Pause();
-  pause.begin({ ...refusal, nowMs: 0 });
-  expect(pause.endsAtMs(500)).toBe(2000);
-  expect(pause.endsAtMs(2500)).toBe(2500);
-  pause.pass();
-  pause.begin({ ...refusal, nowMs: 3000 });
+  pause.extendTo(pause.add(refusal));
+  expect([pause.leftMs(500), pause.endsAtMs(500)]).toEqual([1500, 2000]);
+  expect([pause.leftMs(2500), pause.endsAtMs(2500)]).toEqual([0, 2500]);
+  pause.extendTo(3000 + pause.add(refusal));
   expect(pause.endsAtMs(3000)).toBe(Number.POSITIVE_INFINITY);
-});
-
-test("counts refusals in a row by number, whatever their order", () => {
-  const row = new RefusalRow();
-  expect([7, 5, 9, 6].map((attempt) => row.add(attempt))).toEqual([1, 1, 1, 3]);
-  row.succeeded(4);
-  expect(row.add(4)).toBe(4);
-  row.succeeded(8);
-  expect(row.add(10)).toBe(2);
-  row.clear();
-  expect(row.add(11)).toBe(1);
 });

@@ -150,3 +150,17 @@ test("the rate falls no further until an attempt at the lower rate succeeds", ()
   rate.refused(attempts[8] as number, sender.nowMs);
   expect(sender.perSecond).toBeLessThan(perSecond);
 });
+
+test("counts refusals in a row by number, whatever their order", () => {
+  const rate = new RateEstimate();
+  const sent = Array.from({ length: 30 }, () => rate.sent());
+  const refuse = (...attempts: readonly number[]) =>
+    attempts.map((attempt) => rate.refused(sent[attempt] as number, 0));
+  expect(refuse(7, 5, 9, 6)).toEqual([false, false, false, false]);
+  rate.succeeded(4, 0);
+  expect(refuse(4)).toEqual([true]);
+  rate.succeeded(8, 0);
+  expect(refuse(10, 11, 12)).toEqual([false, false, true]);
+  rate.reopened(0, 1000);
+  expect(refuse(13, 14, 15)).toEqual([false, false, false]);
+});

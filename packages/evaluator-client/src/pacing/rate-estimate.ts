@@ -1,5 +1,3 @@
-import { RefusalRow } from "./pause.ts";
-
 // Refusals in a row that pause every call: with three, 10 % of strays pause a service without a limit.
 export const IN_A_ROW = 4;
 // Refusals beyond the tolerated share that start an experiment: with five, strays slow 64 calls down.
@@ -44,12 +42,17 @@ interface Experiment extends Evidence {
  * Times are milliseconds without pauses and without times in which no call is in flight or waiting.
  */
 export class RateEstimate {
+  /** The least time between two attempts, in milliseconds; 0 while no limit is known. */
+  intervalMs = 0;
+  /** Whether a limit was found. */
+  isLimited = false;
   /** Attempts per millisecond; infinite while no limit is known. */
   #perMs = Number.POSITIVE_INFINITY;
   #sent = 0;
   #successes = 0;
   readonly #lastSuccessesAtMs = new Float64Array(ENOUGH);
-  readonly #row = new RefusalRow();
+  /** The refused attempts since the last success, in the order of sending. */
+  readonly #refused = new Set<number>();
   /** Refusals beyond the tolerated share. */
   #score = 0;
   #evidence: Evidence = { from: 0, sinceMs: 0, successes: 0, refused: 0 };
@@ -67,16 +70,6 @@ export class RateEstimate {
   #beforePausePerMs: number | null = null;
   /** When the last pause ended, how long it was, and the successes before. */
   #period = { startedAtMs: 0, pausedMs: 0, successes: 0 };
-
-  /** Milliseconds between two attempts at least; 0 while no limit is known. */
-  get intervalMs(): number {
-    return 1 / this.#perMs;
-  }
-
-  /** Whether a limit was found. */
-  get isLimited(): boolean {
-    return this.#perMs !== Number.POSITIVE_INFINITY;
-  }
 
   /** Whether few of the latest attempts were refused. */
   get isSteady(): boolean {
@@ -96,7 +89,8 @@ export class RateEstimate {
   succeeded(attempt: number, nowMs: number): void {
     this.#lastSuccessesAtMs[this.#successes % ENOUGH] = nowMs;
     this.#successes += 1;
-    this.#row.succeeded(attempt);
+    // A loop over an empty set would still allocate an iterator on each success.
+    if (this.#refused.size > 0) this.#forgetRefusedBefore(attempt);
     if (!this.isLimited || attempt < this.#cutAt) return;
     if (this.#experiment?.isLimit === false) this.#concludeLimit(this.#experiment, nowMs);
     else if (attempt >= this.#held.from) this.#weigh(1, nowMs);
@@ -105,7 +99,7 @@ export class RateEstimate {
   /** An attempt was refused; returns whether every call must pause. */
   refused(attempt: number, nowMs: number): boolean {
     if (attempt < this.#cutAt) return false;
-    if (this.#row.add(attempt) >= IN_A_ROW) {
+    if (this.#refusedInARow(attempt) >= IN_A_ROW) {
       this.#strays = { share: 0, until: 0 };
       const isKnown = this.#successes >= ENOUGH;
       this.#beforePausePerMs = isKnown ? this.#succeededPerMs(this.#evidence, nowMs) : null;
@@ -142,6 +136,19 @@ export class RateEstimate {
     } else if (this.#beforePausePerMs !== null) {
       this.#cutTo((1 - QUARTER) * beforePausePerMs, QUARTER / 2, nowMs);
     } else if (count > 1) this.#cutTo(Math.max(throughPerMs, 1 / HOLD_MS), 1, nowMs);
+  }
+
+  /** Adds a refused attempt; returns how many refusals in a row it is part of. */
+  #refusedInARow(attempt: number): number {
+    this.#refused.add(attempt);
+    let count = 1;
+    for (let next = attempt + 1; this.#refused.has(next); next += 1) count += 1;
+    for (let next = attempt - 1; this.#refused.has(next); next -= 1) count += 1;
+    return count;
+  }
+
+  #forgetRefusedBefore(attempt: number): void {
+    for (const refused of this.#refused) if (refused < attempt) this.#refused.delete(refused);
   }
 
   #from(from: number, sinceMs: number): Evidence {
@@ -199,13 +206,15 @@ export class RateEstimate {
 
   #cutTo(perMs: number, step: number, nowMs: number): void {
     this.#experiment = null;
-    this.#row.clear();
+    this.#refused.clear();
     this.#cutAt = this.#sent;
     this.#stepTo(perMs, step, nowMs);
   }
 
   #stepTo(perMs: number, step: number, nowMs: number): void {
     this.#perMs = perMs;
+    this.intervalMs = 1 / perMs;
+    this.isLimited = perMs !== Number.POSITIVE_INFINITY;
     this.#step = step;
     this.#held = { from: this.#sent, sinceMs: nowMs, successes: this.#successes, balance: 0 };
   }

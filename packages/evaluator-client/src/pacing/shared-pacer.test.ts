@@ -82,6 +82,22 @@ test("four throttled answers in a row pause every pacer of the limit, and slow a
   expect(atMs.map((ms) => ms - 1250)).toEqual([0, 63, 124]);
 });
 
+test("an impatient call waits for its turn once a repeated pause is over", async () => {
+  const { clock, admissions, pacerOf } = sharing();
+  const { pacer, ask } = pacerOf();
+  for (const name of ["a", "b", "c", "d", "e"]) void ask(name);
+  await clock.advance(150);
+  for (const name of ["a", "b", "c", "d"]) admissions.get(name)?.throttled(1000);
+  await clock.advance(1100);
+  expect(admissions.get("e")?.throttled(1000)).toBe("limit");
+  await clock.advance(1100);
+  const patience = { endsAtMs: clock.now() + 5000, isMeant: () => true };
+  const deadline = { deadlineAtMs: Infinity, deadlineMs: Infinity };
+  const admission = pacer.admit({ tokens: 1, retries: 0, ...deadline, patience });
+  await clock.advance(1000);
+  await expect(admission).resolves.toBeDefined();
+});
+
 test("throttled answers among successes pause every pacer if they are more than a seventh", async () => {
   const { clock, admissions, pacerOf } = sharing();
   const { ask } = pacerOf();

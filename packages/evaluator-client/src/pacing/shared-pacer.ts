@@ -1,14 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import * as z from "zod/mini";
 import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
-import { ConfigurationError, type EvaluatorError, RateLimitError } from "../errors.ts";
+import { ConfigurationError, RateLimitError } from "../errors.ts";
 import { checkOptions, hasMethods, optionsObject } from "../options.ts";
 import { type Admission, CallQueue, type PacedCall, type Waiter } from "./call-queue.ts";
 import { LeasedSlots } from "./leased-slots.ts";
 import type { LimitStore } from "./limit-store.ts";
 import { type Pacer, SHARE_OF_LIMIT } from "./pacer.ts";
 import { type RateLimits, rateLimitsSchema, scaleLimits } from "./rate-limits.ts";
-import { retryDelayMs } from "./pause.ts";
+import { Pause } from "./pause.ts";
 import { IN_A_ROW } from "./rate-estimate.ts";
 
 // With one call to a lease, a store that takes 50 ms leaves a fifth of 1,200 a minute unused.
@@ -87,10 +87,8 @@ class SharedPacer implements Pacer, AsyncDisposable {
   readonly #queue: CallQueue;
   /** The refusals beyond {@link STRAYS}. */
   #score = 0;
-  #cause: EvaluatorError = pausedElsewhere();
+  readonly #pause = new Pause();
   #pausedAtMs = Number.NEGATIVE_INFINITY;
-  #pausedUntilMs = Number.NEGATIVE_INFINITY;
-  #throttledInARow = 0;
   #isClosed = false;
   #cancelWake: (() => void) | null = null;
 
@@ -102,9 +100,10 @@ class SharedPacer implements Pacer, AsyncDisposable {
     this.#clock = clock;
     this.#random = random;
     this.#leaseMs = leaseMs;
+    this.#pause.cause = pausedElsewhere();
     this.#queue = new CallQueue(clock, {
+      pause: () => (this.#pausedMs() > 0 ? this.#pause : null),
       onLeave: () => this.#wake(),
-      onImpatient: () => this.#rejectLate(),
     });
     this.#slots = new LeasedSlots({
       ...options,
@@ -113,7 +112,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
       whenStoreIsDown,
       clock,
       onChange: () => this.#wake(),
-      onPause: (ms) => this.#pause(ms),
+      onPause: (ms) => this.#extend(ms),
     });
   }
 
@@ -125,7 +124,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
     const admission = this.#queue.join(call);
     const pausedMs = this.#pausedMs();
     call.onWait?.(pausedMs > 0 ? pausedMs : null);
-    this.#rejectLate();
+    this.#queue.rejectLate();
     this.#wake();
     return admission;
   }
@@ -153,7 +152,8 @@ class SharedPacer implements Pacer, AsyncDisposable {
     this.#cancelWake?.();
     this.#cancelWake = null;
     const nowMs = this.#clock.now();
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+    while (this.#queue.waiters.length > 0) {
+      const next = this.#next();
       if (!this.#slots.take(next.tokens, nowMs)) break;
       this.#queue.leave(next).admit(this.#pass(next.tokens, nowMs));
     }
@@ -166,9 +166,10 @@ class SharedPacer implements Pacer, AsyncDisposable {
     this.#cancelWake = this.#clock.schedule(Math.max(0, nextAtMs - nowMs), () => this.#wake());
   }
 
-  /** Returns the call that goes next: the first in line, and after a throttled answer the one with most retries left. */
-  #next(): Waiter | undefined {
-    return this.#throttledInARow > 0 ? this.#queue.withMostRetriesLeft() : this.#queue.waiters[0];
+  /** Returns the first call of the queue, or after a refusal the one with the most retries left. */
+  #next(): Waiter {
+    const isUncertain = this.#pause.refusals > 0;
+    return isUncertain ? this.#queue.withMostRetriesLeft() : (this.#queue.waiters[0] as Waiter);
   }
 
   /** Asks for those who have no slot yet, up to what is leased at once. */
@@ -187,15 +188,22 @@ class SharedPacer implements Pacer, AsyncDisposable {
     this.#score = Math.max(0, this.#score - STRAYS);
     return {
       succeeded: (tokensUsed) => {
-        this.#throttledInARow = 0;
+        this.#pause.refusals = 0;
         this.#slots.correct((tokensUsed ?? tokens) - tokens);
       },
       throttled: (retryAfterMs, cause) => {
-        // An answer to a call from before the pause is old news.
+        // The answer to a call from before the pause shows nothing new.
         if (passedAtMs < this.#pausedAtMs) return this.#refusedBefore(retryAfterMs);
         this.#score += 1;
-        const isLimit = this.#score >= (1 - STRAYS) * IN_A_ROW || this.#throttledInARow > 0;
-        if (isLimit) this.#startPause(retryAfterMs, cause);
+        const isLimit = this.#score >= (1 - STRAYS) * IN_A_ROW || this.#pause.refusals > 0;
+        if (isLimit) {
+          const refusal = {
+            retryAfterMs,
+            random: this.#random(),
+            cause: cause ?? this.#pause.cause,
+          };
+          this.#pauseAll(this.#pause.add(refusal));
+        }
         return isLimit ? "limit" : "stray";
       },
       ended: () => undefined,
@@ -203,44 +211,29 @@ class SharedPacer implements Pacer, AsyncDisposable {
   }
 
   #refusedBefore(retryAfterMs: number | null): "limit" | "stray" {
-    if (this.#pausedMs() === 0) return "stray";
-    if ((retryAfterMs ?? 0) > this.#pausedMs()) this.#pauseAll(retryAfterMs ?? 0);
+    const leftMs = this.#pausedMs();
+    if (leftMs === 0) return "stray";
+    if ((retryAfterMs ?? 0) > leftMs) this.#pauseAll(retryAfterMs ?? 0);
     return "limit";
   }
 
-  #startPause(retryAfterMs: number | null, cause = this.#cause): void {
-    const [retries, random] = [this.#throttledInARow, this.#random()];
-    this.#throttledInARow += 1;
-    this.#cause = cause;
-    this.#pauseAll(retryDelayMs({ retries, isThrottled: true, retryAfterMs, random }));
-  }
-
   #pauseAll(ms: number): void {
-    this.#pause(ms);
+    this.#extend(ms);
     this.#slots.pause(ms);
   }
 
-  #pause(ms: number): void {
+  #extend(ms: number): void {
     const nowMs = this.#clock.now();
     if (this.#pausedMs() === 0) this.#pausedAtMs = nowMs;
     this.#score = 0;
-    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + ms);
-    this.#slots.dropBefore(this.#pausedUntilMs);
-    this.#rejectLate();
+    this.#pause.extendTo(nowMs + ms);
+    this.#slots.dropBefore(this.#pause.opensAtMs);
+    this.#queue.rejectLate();
     this.#wake();
   }
 
-  /** Rejects the calls whose deadline or patience ends before the pause. */
-  #rejectLate(): void {
-    const pausedMs = this.#pausedMs();
-    this.#queue.rejectPastDeadline(pausedMs);
-    if (pausedMs === 0) return;
-    const endsAtMs = this.#throttledInARow > 1 ? Number.POSITIVE_INFINITY : this.#pausedUntilMs;
-    this.#queue.rejectImpatient(endsAtMs, this.#cause);
-  }
-
   #pausedMs(): number {
-    return Math.max(0, this.#pausedUntilMs - this.#clock.now());
+    return this.#pause.leftMs(this.#clock.now());
   }
 }
 

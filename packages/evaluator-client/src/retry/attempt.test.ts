@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
+import { sleep } from "../clock.ts";
 import {
   ConnectionError,
   InvalidResponseError,
@@ -10,7 +11,7 @@ import {
 import type { Admission } from "../pacing/call-queue.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
-import { Attempt, type AttemptContext, classifyFailure, runAttempt, sleep } from "./attempt.ts";
+import { Attempt, type AttemptContext } from "./attempt.ts";
 
 const timedOut = new Error("It took too long.");
 
@@ -18,7 +19,7 @@ const timedOut = new Error("It took too long.");
 function attemptOn(clock: ManualClock): Attempt {
   const admission: Admission = {
     succeeded: () => undefined,
-    throttled: () => "stray",
+    throttled: () => "limit",
     ended: () => undefined,
   };
   const waitForTurn = () => Promise.reject(new Error("nobody sends several requests here"));
@@ -33,7 +34,7 @@ function run(
   const clock = new ManualClock();
   const { signal } = controller;
   const limits = { signal, timeoutMs: 1000, createTimeoutError: () => timedOut };
-  const outcome = runAttempt(send, attemptOn(clock), limits);
+  const outcome = attemptOn(clock).run(send, limits);
   const expectNothingLeft = () => {
     expect(clock.waiting).toBe(0);
     expect(getEventListeners(signal, "abort")).toEqual([]);
@@ -84,7 +85,7 @@ test("a remainder that no clock can measure does not keep an attempt going", asy
     },
   });
   const limits = { signal: undefined, timeoutMs: 0.6, createTimeoutError: () => timedOut };
-  const outcome = runAttempt(() => new Promise(() => undefined), attemptOn(counting), limits);
+  const outcome = attemptOn(counting).run(() => new Promise(() => undefined), limits);
   const ended = outcome.catch((error: unknown) => error);
   await clock.advance(10);
   expect(await ended).toBe(timedOut);
@@ -115,7 +116,7 @@ test("attempts nothing for a caller that has aborted", async () => {
 test("needs no signal of a caller", async () => {
   const clock = new ManualClock();
   const limits = { signal: undefined, timeoutMs: 1, createTimeoutError: () => timedOut };
-  const never = runAttempt(() => new Promise(() => undefined), attemptOn(clock), limits);
+  const never = attemptOn(clock).run(() => new Promise(() => undefined), limits);
   const thrown = never.catch((error: unknown) => error);
   await clock.advance(1);
   expect(await thrown).toBe(timedOut);
@@ -188,8 +189,8 @@ test("does not begin when the signal has aborted", async () => {
 });
 
 test.each([
-  ["a rate limit", new RateLimitError("", statusDetails(429)), "throttled"],
-  ["an unavailable service", new StatusError("", statusDetails(503)), "throttled"],
+  ["a rate limit", new RateLimitError("", statusDetails(429)), "limit"],
+  ["an unavailable service", new StatusError("", statusDetails(503)), "limit"],
   ["a failing service", new StatusError("", statusDetails(500)), "retryable"],
   [
     "a rate limit not to be retried",
@@ -200,5 +201,5 @@ test.each([
   ["a broken answer", new InvalidResponseError("", { questionId: null, rule: "x" }), "final"],
   ["a refusal", new RefusalError("", { questionIds: [] }), "final"],
 ])("takes %s as %s", (_, error, expected) => {
-  expect(classifyFailure(error)).toBe(expected);
+  expect(attemptOn(new ManualClock()).failed(error)).toBe(expected);
 });

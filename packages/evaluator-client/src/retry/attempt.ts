@@ -3,91 +3,44 @@ import { EvaluatorError, RateLimitError, StatusError, TimeoutError } from "../er
 import type { Abortable } from "../http/http-client.ts";
 import type { Admission } from "../pacing/call-queue.ts";
 
-/** What one attempt may use: its end, and the time. */
+/** The parts of an attempt that a transport uses. */
 export interface AttemptContext extends Abortable {
   /** The clock for dates in response headers. */
   readonly clock: Clock;
   /** Headers that this call adds to those of the transport. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Sends one request of a transport that sends several, as soon as the service's limits let it.
-   * Waiting takes nothing of the attempt's own time.
+   * For a transport that sends several requests: sends one as soon as the service's limits allow it.
+   * The wait does not count as the attempt's own time.
    */
   inTurn?<TValue>(signal: AbortSignal, send: () => Promise<TValue>): Promise<TValue>;
 }
 
 /** How one attempt may end before its answer. */
 export interface AttemptLimits {
-  /** The caller's own signal; its reason is thrown as it is. */
+  /** The caller's own signal; its reason is thrown unchanged. */
   readonly signal: AbortSignal | undefined;
   /** Time for the whole attempt, in milliseconds. */
   readonly timeoutMs: number;
-  /** Makes the error thrown when that time passes. */
+  /** Makes the error for when that time passes. */
   readonly createTimeoutError: () => Error;
 }
 
-/**
- * Runs one attempt under a time limit and the caller's signal. It settles as soon as either ends
- * it, whether or not the attempt listens, and leaves neither timer nor listener behind.
- */
-export function runAttempt<TValue>(
-  send: (context: AttemptContext) => Promise<TValue>,
-  attempt: Attempt,
-  { signal, timeoutMs, createTimeoutError }: AttemptLimits,
-): Promise<TValue> {
-  const { clock } = attempt;
-  if (signal?.aborted) return Promise.reject(signal.reason);
-  return new Promise<TValue>((resolve, reject) => {
-    const release = () => {
-      cancelTimeout();
-      signal?.removeEventListener("abort", onAbort);
-    };
-    const fail = (reason: unknown) => {
-      release();
-      reject(reason);
-    };
-    const end = (reason: unknown) => {
-      fail(reason);
-      attempt.abort(reason);
-    };
-    const onAbort = () => end(signal?.reason);
-    const startedAtMs = clock.now();
-    const onTime = () => {
-      const leftMs = timeoutMs + attempt.waitedMs - (clock.now() - startedAtMs);
-      // A remainder of a picosecond would be scheduled again and again: no clock moves by it.
-      if (leftMs > 0) cancelTimeout = clock.schedule(wholeMicroseconds(leftMs), onTime);
-      else end(createTimeoutError());
-    };
-    let cancelTimeout = clock.schedule(timeoutMs, onTime);
-    signal?.addEventListener("abort", onAbort);
-    send(attempt).then((value) => {
-      release();
-      resolve(value);
-    }, fail);
-  });
-}
-
-/** Lets the requests of an attempt go, one after the other. */
+/** Admits the requests of an attempt after its first one. */
 export interface TurnSource {
-  /** Waits until one more request may go. */
   waitForTurn(signal: AbortSignal): Promise<Admission>;
 }
 
 /** How a call goes on after a failed attempt. */
 export type Failure = "final" | "retryable" | "limit" | "stray";
 
-/**
- * One attempt, as a transport sees it, and the leave of the pacer for each request it sends. Its
- * signal is made when somebody asks for it: an `AbortController` costs a fifth of a call
- * (benchmark: calls).
- */
+/** One attempt, as a transport sees it, with the pacer's grant for each request that it sends. */
 export class Attempt implements AttemptContext {
   readonly clock: Clock;
   readonly headers: AttemptContext["headers"];
-  #listeners: readonly ((reason: unknown) => void)[] = [];
+  readonly #listeners: ((reason: unknown) => void)[] = [];
   #controller: AbortController | null = null;
   #aborted: { readonly reason: unknown } | null = null;
-
   readonly #own: Admission;
   readonly #others: TurnSource;
   #takesTurns = false;
@@ -98,7 +51,7 @@ export class Attempt implements AttemptContext {
 
   /**
    * @param own - The admission of its first request.
-   * @param others - Where those of its other requests come from.
+   * @param others - The source of further admissions.
    */
   constructor(
     { clock, headers }: Pick<AttemptContext, "clock" | "headers">,
@@ -111,6 +64,47 @@ export class Attempt implements AttemptContext {
     this.#others = others;
   }
 
+  /**
+   * Sends under a time limit and the caller's signal. It settles as soon as either ends it, even if
+   * `send` does not listen, and leaves no timer or listener behind.
+   */
+  run<TValue>(
+    send: (context: AttemptContext) => Promise<TValue>,
+    { signal, timeoutMs, createTimeoutError }: AttemptLimits,
+  ): Promise<TValue> {
+    const { clock } = this;
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    return new Promise<TValue>((resolve, reject) => {
+      const release = () => {
+        cancelTimeout();
+        signal?.removeEventListener("abort", onAbort);
+      };
+      const fail = (reason: unknown) => {
+        release();
+        reject(reason);
+      };
+      const end = (reason: unknown) => {
+        fail(reason);
+        this.abort(reason);
+      };
+      const onAbort = () => end(signal?.reason);
+      const startedAtMs = clock.now();
+      const onTime = () => {
+        const leftMs = timeoutMs + this.#totalWaitedMs() - (clock.now() - startedAtMs);
+        // A clock does not move by a picosecond: without rounding, it would be scheduled for ever.
+        if (leftMs > 0) cancelTimeout = clock.schedule(wholeMicroseconds(leftMs), onTime);
+        else end(createTimeoutError());
+      };
+      let cancelTimeout = clock.schedule(timeoutMs, onTime);
+      signal?.addEventListener("abort", onAbort);
+      send(this).then((value) => {
+        release();
+        resolve(value);
+      }, fail);
+    });
+  }
+
+  /** Made on demand: an `AbortController` costs a fifth of a call (benchmark: calls). */
   get signal(): AbortSignal {
     if (this.#controller === null) {
       const controller = new AbortController();
@@ -121,11 +115,11 @@ export class Attempt implements AttemptContext {
   }
 
   onAbort(listener: (reason: unknown) => void): void {
-    if (this.#aborted === null) this.#listeners = [...this.#listeners, listener];
+    if (this.#aborted === null) this.#listeners.push(listener);
     else listener(this.#aborted.reason);
   }
 
-  /** Calls everyone who listens, as the attempt is over. */
+  /** Ends the attempt and calls its listeners. */
   abort(reason: unknown): void {
     this.#aborted = { reason };
     for (const listener of this.#listeners) listener(reason);
@@ -138,13 +132,11 @@ export class Attempt implements AttemptContext {
       admission.succeeded(null);
       return value;
     } catch (error) {
-      const failure = endFailed(admission, error);
-      this.#showsLimit ||= failure === "limit";
+      this.#showsLimit = endFailed(admission, error) === "limit" || this.#showsLimit;
       throw error;
     }
   }
 
-  /** The first request of an attempt has the attempt's own admission. */
   async #nextAdmission(signal: AbortSignal): Promise<Admission> {
     if (!this.#takesTurns) {
       this.#takesTurns = true;
@@ -155,14 +147,13 @@ export class Attempt implements AttemptContext {
     try {
       return await this.#others.waitForTurn(signal);
     } finally {
-      const waitedMs = this.waitedMs;
+      const waitedMs = this.#totalWaitedMs();
       this.#waiting -= 1;
       if (this.#waiting === 0) this.#waitedMs = waitedMs;
     }
   }
 
-  /** How long it has waited for its turns, in milliseconds. */
-  get waitedMs(): number {
+  #totalWaitedMs(): number {
     return this.#waitedMs + (this.#waiting > 0 ? this.clock.now() - this.#waitingSinceMs : 0);
   }
 
@@ -190,39 +181,16 @@ function endFailed(admission: Admission, error: unknown): Failure {
   return failure;
 }
 
-/** Waits `delayMs`, or rejects with the signal's reason as soon as it aborts; leaves no listener. */
-export function sleep(
-  delayMs: number,
-  { clock, signal }: { clock: Clock; signal?: AbortSignal | undefined },
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const cancel = clock.schedule(delayMs, () => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    });
-    function onAbort() {
-      cancel();
-      reject(signal?.reason);
-    }
-    signal?.addEventListener("abort", onAbort, { once: true });
-  });
-}
-
-/** What to do about a failed attempt; `throttled` also slows everyone who shares the limit. */
-export type FailureClass = "final" | "retryable" | "throttled";
-
-/** Sorts the error of a failed attempt. */
-export function classifyFailure(error: unknown): FailureClass {
+function classifyFailure(error: unknown): "final" | "retryable" | "throttled" {
   if (!(error instanceof EvaluatorError) || !error.isRetryable) return "final";
-  // The probe of a pause that is not answered in time carries the refusal that began the pause.
+  // If the probe of a pause times out, its cause is the refusal that began the pause.
   const refusal = error instanceof TimeoutError ? error.cause : error;
   const isThrottled =
     refusal instanceof RateLimitError || (refusal instanceof StatusError && refusal.status === 503);
   return isThrottled ? "throttled" : "retryable";
 }
 
-/** Returns how long the service asks to wait, in milliseconds, or null where it does not say. */
+/** Returns the wait that the service asks for, in milliseconds, or null. */
 export function retryAfterMsOf(error: unknown): number | null {
   return error instanceof StatusError ? error.retryAfterMs : null;
 }

@@ -9,7 +9,7 @@ function attemptsUntilGivenUp(
   others: readonly number[] = [],
 ): number {
   const answered = { count: 0 };
-  const count = new RetryCount({ ...limits, answered });
+  const count = new RetryCount({ ...limits, answered }, 0);
   let attempts = 0;
   for (const failure of failures) {
     answered.count += others[attempts] ?? 0;

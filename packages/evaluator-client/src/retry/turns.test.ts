@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { sleep } from "../clock.ts";
 import { RateLimitError, StatusError } from "../errors.ts";
 import type { Admission } from "../pacing/call-queue.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
-import { Attempt, runAttempt, sleep } from "./attempt.ts";
+import { Attempt } from "./attempt.ts";
 
 const timedOut = new Error("It took too long.");
 
@@ -47,11 +48,11 @@ async function endOf(
   });
   await attempt.inTurn(signal, async () => undefined);
   const limits = { signal: undefined, timeoutMs: 1000, createTimeoutError: () => timedOut };
-  const ended = runAttempt(
-    (context) => send(async (sendOne) => context.inTurn?.(context.signal, sendOne), clock),
-    attempt,
-    limits,
-  )
+  const ended = attempt
+    .run(
+      (context) => send(async (sendOne) => context.inTurn?.(context.signal, sendOne), clock),
+      limits,
+    )
     .catch((error: unknown) => error)
     .then((outcome) => ({ outcome, atMs: clock.now() }));
   for (let step = 0; step < 80; step += 1) await clock.advance(50);

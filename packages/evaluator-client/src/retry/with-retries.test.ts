@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { ConnectionError, RateLimitError, TimeoutError } from "../errors.ts";
+import { ConnectionError, RateLimitError, StatusError, TimeoutError } from "../errors.ts";
+import type { Admission, PacedCall } from "../pacing/call-queue.ts";
 import { createPacer, type Pacer } from "../pacing/pacer.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
@@ -199,4 +200,49 @@ test("goes through waits and attempts that no hook asks about", async () => {
   const { clock, outcome } = run([reset(), rateLimited(null)], { hooks: {} });
   await clock.advance(60_000);
   expect(await outcome).toMatchObject({ attempts: 3 });
+});
+
+/** A pacer that refuses every call as over the limit, and the retries that each call reported. */
+function limitingPacer(probes: RateLimitError | null = null) {
+  const retries: number[] = [];
+  const admission: Admission = {
+    probes,
+    succeeded: () => undefined,
+    throttled: () => "limit",
+    ended: () => undefined,
+  };
+  const admit = async (call: PacedCall) => (retries.push(call.retries), admission);
+  return { retries, pacer: { countsTokens: false, admitNow: () => null, admit } };
+}
+
+test("tells the pacer how many retries it has used, and counts no answer from before it", async () => {
+  const { retries, pacer } = limitingPacer();
+  const limits = { maxRetries: 1, freeRetries: 5, answered: { count: 3 } };
+  const { startedAtMs, outcome } = run([rateLimited(0), rateLimited(0)], { pacer, ...limits });
+  expect(await outcome).toMatchObject({ attempts: 2 });
+  expect([startedAtMs.length, retries]).toEqual([2, [0, 1]]);
+});
+
+test.each([
+  ["the attempt's own limit if that is shorter", 10_000, { limit: "attempt", timeoutMs: 500 }],
+  ["the end of its patience if that is sooner", 200, { limit: "attempt", timeoutMs: 200 }],
+  ["a millisecond if its patience is over", -5, { limit: "attempt", timeoutMs: 1 }],
+])("a probe waits until %s", async (_, maxWaitMs, expected) => {
+  const { pacer } = limitingPacer(rateLimited(null));
+  const clock = new ManualClock();
+  const waitLimit = { maxWaitMs, isMeant: () => true };
+  const policy = { pacer, maxRetries: 0, attemptTimeoutMs: 500, waitLimit };
+  const outcome = withRetries(never, policyWith(clock, policy), 1).catch((error: unknown) => error);
+  await clock.advance(500);
+  expect(await outcome).toMatchObject(expected);
+});
+
+test("a message with a dollar sign is the same in the stack", async () => {
+  const { outcome } = run([
+    new StatusError("It costs $& more.", statusDetails(400, { isRetryable: false })),
+  ]);
+  expect(await outcome).toMatchObject({
+    message: "It costs $& more.",
+    stack: expect.stringContaining("StatusError: It costs $& more.\n") as string,
+  });
 });

@@ -1,4 +1,6 @@
-import { EvaluatorError, recordAttempts, StatusError, TimeoutError } from "../errors.ts";
+import { type Clock, describeWait, sleep } from "../clock.ts";
+import { EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
+import type { Hooks } from "../hooks.ts";
 import {
   type Admission,
   OutOfPatience,
@@ -6,21 +8,17 @@ import {
   type WaitLimit,
 } from "../pacing/call-queue.ts";
 import type { Pacer } from "../pacing/pacer.ts";
+import { retryDelayMs } from "../pacing/pause.ts";
 import {
   Attempt,
   type AttemptContext,
   type AttemptLimits,
   retryAfterMsOf,
-  runAttempt,
-  sleep,
   type TurnSource,
 } from "./attempt.ts";
-import type { Hooks } from "../hooks.ts";
-import { type Clock, describeWait } from "../clock.ts";
-import { retryDelayMs } from "../pacing/pause.ts";
 import { RetryCount, type RetryLimits } from "./retry-count.ts";
 
-/** How often, how long and at whose pace to try. */
+/** How often, how long and at which pace to try. */
 export interface RetryPolicy extends RetryLimits {
   /** Makes a call fail early instead of waiting. */
   readonly waitLimit?: WaitLimit;
@@ -37,27 +35,26 @@ export interface RetryPolicy extends RetryLimits {
   readonly pacer: Pacer;
   readonly hooks: Hooks | null;
   readonly clock: Clock;
-  /** A number from 0 to 1 at each call. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
 }
 
-/** What one attempt gave. */
-export interface AttemptResult<TValue> {
+type Send<TValue> = (context: AttemptContext) => Promise<{
   readonly value: TValue;
-  /** The HTTP status, or null when there was none. */
+  /** The HTTP status, or null if there was none. */
   readonly status: number | null;
-  /** Input tokens the service counted. */
+  /** Input tokens that the service counted. */
   readonly tokensUsed: number;
-}
+}>;
 
 /**
  * Makes attempts until one succeeds, fails for good, or time or retries run out; throws the last
- * error. After a refusal that shows a limit the call waits with all others, else by itself.
+ * error. After a refusal that shows a limit the call waits with all others, else alone.
  *
  * @param tokens - Estimated input tokens of one attempt.
  */
 export function withRetries<TValue>(
-  send: (context: AttemptContext) => Promise<AttemptResult<TValue>>,
+  send: Send<TValue>,
   policy: RetryPolicy,
   tokens: number,
 ): Promise<{ value: TValue; attempts: number }> {
@@ -69,22 +66,22 @@ class RetriedCall implements TurnSource {
   readonly #policy: RetryPolicy;
   readonly #tokens: number;
   readonly #deadlineAtMs: number;
-  /** The number of the attempt that is made or waited for, from 1. */
+  readonly #answeredBefore: number;
+  /** The number of the current or next attempt, from 1. */
   #attempts = 1;
-  readonly #retries: RetryCount;
-  /** Until when the call waits for a pause or a retry, from its first wait on. */
+  /** Made on the first failure. */
+  #retries: RetryCount | null = null;
+  /** The end of all waits for a pause or a retry, from the first wait on. */
   #patienceEndsAtMs: number | null = null;
 
   constructor(policy: RetryPolicy, tokens: number) {
     this.#policy = policy;
     this.#tokens = tokens;
     this.#deadlineAtMs = policy.clock.now() + policy.deadlineMs;
-    this.#retries = new RetryCount(policy);
+    this.#answeredBefore = policy.answered?.count ?? 0;
   }
 
-  async run<TValue>(
-    send: (context: AttemptContext) => Promise<AttemptResult<TValue>>,
-  ): Promise<{ value: TValue; attempts: number }> {
+  async run<TValue>(send: Send<TValue>): Promise<{ value: TValue; attempts: number }> {
     const policy = this.#policy;
     const { clock, signal, pacer, answered } = policy;
     for (let lastError: EvaluatorError | null = null; ; this.#attempts += 1) {
@@ -94,35 +91,28 @@ class RetriedCall implements TurnSource {
       const attempt = new Attempt(policy, admission, this);
       try {
         const limits = this.#attemptLimits(startedAtMs, admission.probes ?? null);
-        const { value, status, tokensUsed } = await runAttempt(send, attempt, limits);
+        const { value, status, tokensUsed } = await attempt.run(send, limits);
         attempt.succeeded(tokensUsed);
         if (answered !== undefined) answered.count += 1;
-        if (policy.hooks !== null) this.#report({ startedAtMs, status, error: null });
+        if (policy.hooks !== null) this.#report(startedAtMs, status, null);
         return { value, attempts: this.#attempts };
       } catch (error) {
         const failure = attempt.failed(error);
         signal?.throwIfAborted();
         if (!(error instanceof EvaluatorError)) throw error;
-        const status = error instanceof StatusError ? error.status : null;
-        this.#report({ startedAtMs, status, error });
-        if (!this.#retries.allows(failure)) return giveUp(error, { attempts: this.#attempts });
+        this.#report(startedAtMs, error instanceof StatusError ? error.status : null, error);
+        this.#retries ??= new RetryCount(policy, this.#answeredBefore);
+        if (!this.#retries.allows(failure)) giveUp(error, this.#attempts);
         lastError = error;
         if (failure !== "limit") await this.#backOff(error, failure === "stray");
       }
     }
   }
 
-  /** Calls the hook for an attempt that ended, where there is one. */
-  #report(ended: {
-    startedAtMs: number;
-    status: number | null;
-    error: EvaluatorError | null;
-  }): void {
+  #report(startedAtMs: number, status: number | null, error: EvaluatorError | null): void {
     const { hooks, clock } = this.#policy;
-    if (!hooks?.onAttempt) return;
-    const { startedAtMs, ...event } = ended;
     const durationMs = clock.now() - startedAtMs;
-    hooks.onAttempt({ attempt: this.#attempts, ...event, durationMs });
+    hooks?.onAttempt?.({ attempt: this.#attempts, status, error, durationMs });
   }
 
   async waitForTurn(signal: AbortSignal | undefined): Promise<Admission> {
@@ -132,7 +122,7 @@ class RetriedCall implements TurnSource {
     try {
       return await pacer.admit({
         tokens: this.#tokens,
-        retries: this.#retries.used,
+        retries: this.#retries?.used ?? 0,
         signal,
         deadlineAtMs: this.#deadlineAtMs,
         deadlineMs,
@@ -144,7 +134,6 @@ class RetriedCall implements TurnSource {
     }
   }
 
-  /** Until when the call waits, if a middleware limits that. */
   #patience(): Patience | undefined {
     const { waitLimit, clock } = this.#policy;
     if (waitLimit === undefined) return undefined;
@@ -161,61 +150,60 @@ class RetriedCall implements TurnSource {
     } catch (error) {
       if (lastError === null || !(error instanceof EvaluatorError)) throw error;
       const attempts = this.#attempts - 1;
-      if (!(error instanceof TimeoutError)) return giveUp(error, { attempts });
-      const note = deadlineNote(lastError, this.#policy);
-      return giveUp(lastError, { attempts, note });
+      if (!(error instanceof TimeoutError)) giveUp(error, attempts);
+      return giveUp(lastError, attempts, this.#deadlineNote(lastError));
     }
   }
 
   #attemptLimits(startedAtMs: number, probes: EvaluatorError | null): AttemptLimits {
-    const policy = this.#policy;
-    const { signal, attemptTimeoutMs } = policy;
+    const { signal, attemptTimeoutMs } = this.#policy;
     const leftMs = this.#deadlineAtMs - startedAtMs;
+    const timeoutMs = Math.min(leftMs, attemptTimeoutMs);
     const patience = probes === null ? undefined : this.#patience();
-    const patienceMs = (patience?.endsAtMs ?? Number.POSITIVE_INFINITY) - startedAtMs;
-    if (
-      probes !== null &&
-      patience?.isMeant(probes) &&
-      patienceMs < Math.min(leftMs, attemptTimeoutMs)
-    ) {
-      const timeoutMs = Math.max(1, patienceMs);
-      return { signal, timeoutMs, createTimeoutError: () => probeTimeoutError(timeoutMs, probes) };
+    if (probes !== null && patience?.isMeant(probes)) {
+      const patienceMs = Math.max(1, patience.endsAtMs - startedAtMs);
+      if (patience.endsAtMs - startedAtMs < timeoutMs) {
+        const createTimeoutError = () => probeTimeoutError(patienceMs, probes);
+        return { signal, timeoutMs: patienceMs, createTimeoutError };
+      }
     }
-    const limit = leftMs < attemptTimeoutMs ? "deadline" : "attempt";
-    const createTimeoutError = () => timeoutError(limit, policy);
-    return { signal, timeoutMs: Math.min(leftMs, attemptTimeoutMs), createTimeoutError };
+    const option = leftMs < attemptTimeoutMs ? "deadlineMs" : "attemptTimeoutMs";
+    return { signal, timeoutMs, createTimeoutError: () => timeoutError(option, this.#policy) };
   }
 
   async #backOff(error: EvaluatorError, isThrottled: boolean): Promise<void> {
     const { clock, signal, hooks, random } = this.#policy;
-    const delayMs = retryDelayMs({
-      retries: Math.max(0, this.#retries.used - 1),
-      isThrottled,
-      retryAfterMs: retryAfterMsOf(error),
-      random: random(),
-    });
+    const retries = Math.max(0, (this.#retries?.used ?? 0) - 1);
+    const retryAfterMs = retryAfterMsOf(error);
+    const delayMs = retryDelayMs({ retries, isThrottled, retryAfterMs, random: random() });
     const attempts = this.#attempts;
+    const endsAtMs = clock.now() + delayMs;
     const patience = this.#patience();
-    if (patience && clock.now() + delayMs > patience.endsAtMs && patience.isMeant(error)) {
-      giveUp(error, { attempts });
-    }
-    if (clock.now() + delayMs >= this.#deadlineAtMs) {
-      giveUp(error, { attempts, note: deadlineNote(error, this.#policy) });
-    }
+    if (patience && endsAtMs > patience.endsAtMs && patience.isMeant(error))
+      giveUp(error, attempts);
+    if (endsAtMs >= this.#deadlineAtMs) giveUp(error, attempts, this.#deadlineNote(error));
     hooks?.onWait?.({ attempt: attempts + 1, reason: "backoff", delayMs });
     await sleep(delayMs, { clock, signal });
   }
+
+  #deadlineNote(error: EvaluatorError): string {
+    const retryAfterMs = retryAfterMsOf(error);
+    const asked =
+      retryAfterMs === null ? "" : ` The service asks to wait ${describeWait(retryAfterMs)}.`;
+    return `${asked} The next attempt would start past the deadline of ${this.#policy.deadlineMs} ms (deadlineMs).`;
+  }
 }
 
-function timeoutError(limit: "attempt" | "deadline", policy: RetryPolicy): TimeoutError {
-  const { maybeBilled = true } = policy;
-  const option = limit === "attempt" ? "attemptTimeoutMs" : "deadlineMs";
-  const timeoutMs = policy[option];
+function timeoutError(
+  option: "attemptTimeoutMs" | "deadlineMs",
+  { [option]: timeoutMs, maybeBilled = true }: RetryPolicy,
+): TimeoutError {
+  const limit = option === "deadlineMs" ? "deadline" : "attempt";
   const message = `No whole response arrived within ${timeoutMs} ms (${option}); raise that option or try again later.`;
   return new TimeoutError(message, { timeoutMs, limit, maybeBilled });
 }
 
-/** The error of a probe whose call does not wait for it any longer; `cause` began the pause. */
+/** The error of a probe if its call cannot wait any longer; `cause` began the pause. */
 function probeTimeoutError(timeoutMs: number, cause: EvaluatorError): TimeoutError {
   const message = `The first request after a pause had no whole response within ${Math.ceil(timeoutMs)} ms (maxWaitMs).`;
   return new TimeoutError(message, { timeoutMs, limit: "attempt", maybeBilled: true, cause });
@@ -228,14 +216,13 @@ function notSent(cause: EvaluatorError): EvaluatorError {
   return new (cause.constructor as typeof StatusError)(message, cause);
 }
 
-function giveUp(error: EvaluatorError, details: { attempts: number; note?: string }): never {
-  recordAttempts(error, details.attempts, details.note);
+/** Throws the last error of a call, with its attempts and the reason why no further one is made. */
+function giveUp(error: EvaluatorError, attempts: number, note = ""): never {
+  Object.assign(error, { attempts });
+  const counted = attempts > 1 ? ` This was after ${attempts} attempts` : "";
+  const message = `${error.message}${note}${counted}`;
+  // V8 froze the message into the stack when the error was made.
+  if (error.stack !== undefined) error.stack = error.stack.replace(error.message, () => message);
+  error.message = message;
   throw error;
-}
-
-function deadlineNote(error: EvaluatorError, { deadlineMs }: RetryPolicy): string {
-  const retryAfterMs = retryAfterMsOf(error);
-  const asked =
-    retryAfterMs === null ? "" : ` The service asks to wait ${describeWait(retryAfterMs)}.`;
-  return `${asked} The next attempt would start past the deadline of ${deadlineMs} ms (deadlineMs).`;
 }

@@ -1,4 +1,4 @@
-import { sleep } from "../retry/attempt.ts";
+import { sleep } from "../clock.ts";
 import type { ManualClock } from "./manual-clock.ts";
 
 /**

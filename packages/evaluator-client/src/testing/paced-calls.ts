@@ -1,7 +1,9 @@
+import { RateLimitError } from "../errors.ts";
 import type { Admission, PacedCall } from "../pacing/call-queue.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { statusDetails } from "./status-details.ts";
 
 /**
  * Returns a pacer on a clock that stands still, and what becomes of the calls that ask it, by name.
@@ -38,7 +40,8 @@ export function pacedCalls(limits: RateLimits = {}, random = 1) {
   const pause = async (retryAfterMs: number | null) => {
     const names = ["w", "x", "y", "z"];
     for (const name of names) await ask(name);
-    for (const name of names) await end(name, (admission) => admission.throttled(retryAfterMs));
+    const cause = new RateLimitError("Slow down.", statusDetails(429, { retryAfterMs }));
+    for (const name of names) await end(name, (call) => call.throttled(retryAfterMs, cause));
     admitted.length = 0;
   };
   return { clock, admitted, rejected, waits, ask, end, pause };

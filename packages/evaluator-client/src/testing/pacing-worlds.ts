@@ -1,5 +1,5 @@
 import type { BatchLimits } from "../batch/run-batch.ts";
-import { sleep } from "../retry/attempt.ts";
+import { sleep } from "../clock.ts";
 import { LimitedService, seededRandom, type ServiceLimit } from "./limited-service.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { simulateBatch, simulateCalls } from "./simulation.ts";

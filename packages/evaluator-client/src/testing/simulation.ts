@@ -4,7 +4,7 @@ import { RateLimitError } from "../errors.ts";
 import { type LimitStore, memoryLimits } from "../pacing/limit-store.ts";
 import type { RateLimits } from "../pacing/rate-limits.ts";
 import { sharedPacer } from "../pacing/shared-pacer.ts";
-import { sleep } from "../retry/attempt.ts";
+import { sleep } from "../clock.ts";
 import type { Transport } from "../transports/transport.ts";
 import { countingTransport, scamRequest } from "./counting-transport.ts";
 import {
