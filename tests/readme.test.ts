@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,25 +5,20 @@ import { readCodeBlocks } from "./read-readme.ts";
 import { runCommand, startUntil } from "./run-command.ts";
 
 const root = dirname(import.meta.dirname);
-const { scripts } = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as {
-  scripts: Readonly<Record<string, string>>;
-};
 const commands = readCodeBlocks("README.md", "sh").flatMap((block) => block.trim().split("\n"));
 
-// The first two run in every fresh clone, npm start in npm-start.test.ts too. What triage does is in
-// calibration.test.ts, whose page begins with the same command, and what is packed and installed in
-// packages/install.test.ts; each other command has a test below.
+// `npm start` is tested in npm-start.test.ts, the triage in calibration.test.ts, packing and installing
+// in packages/install.test.ts.
 test("shows these commands", () => {
   expect(commands).toEqual([
-    "npm ci && npm start",
-    "npm ci && npm test",
+    "npm install evaluator-client",
     "npm run build && npm pack ./packages/evaluator-*/dist",
     "cd ../your-project && npm install ../evaluator/evaluator-client-*.tgz",
+    "npm ci && npm start",
     "npm run triage -- fixtures/mail/inbox.json --offline",
     "npm run emulator -- --port 8787",
     "npm run self-check",
     'npm run evaluator -- ask --state README.md --boolean "Is it about mail?" --engine gateway=http://127.0.0.1:8787/v4/ai',
-    "npm run evaluator -- compare --help",
   ]);
 });
 
@@ -44,16 +38,28 @@ test("npm run self-check passes on recordings", async () => {
   expect(exitCode).toBe(0);
 });
 
-test("npm run evaluator asks the emulator, and tells how engines are compared", async () => {
-  const emulator = createEmulator();
-  onTestFinished(() => emulator.close());
-  const { gatewayBaseUrl } = await emulator.listen();
+test("npm run evaluator asks the emulator", async () => {
+  const emulator = await startEmulator();
   const ask = commands.find((command) => command.includes("evaluator -- ask")) ?? "";
-  const elsewhere = ask.replace("http://127.0.0.1:8787/v4/ai", gatewayBaseUrl);
+  const elsewhere = ask.replace("http://127.0.0.1:8787/v4/ai", emulator);
   const asked = await runCommand(elsewhere, { cwd: root });
   expect(asked).toMatchObject({ exitCode: 0 });
   expect(asked.stdout).toMatch(/^boolean {2}yes 0\.\d\d$/m);
-  // The script itself: that npm starts it was seen above.
-  const help = await runCommand(`${scripts["evaluator"]} compare --help`, { cwd: root });
-  expect(help.stdout).toContain("Usage: evaluator compare");
 });
+
+test("the first example prints the result that is shown", async () => {
+  const [example = ""] = readCodeBlocks("README.md", "ts");
+  const [printed] = readCodeBlocks("README.md", "text");
+  const EVALUATOR_BASE_URL = await startEmulator();
+  const env = { EXAMPLE: example, AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL };
+  const run = 'node --input-type=module-typescript --eval "$EXAMPLE"';
+  const { stdout } = await runCommand(run, { cwd: root, env });
+  expect(stdout).toBe(printed);
+});
+
+async function startEmulator(): Promise<string> {
+  const emulator = createEmulator();
+  onTestFinished(() => emulator.close());
+  const { gatewayBaseUrl } = await emulator.listen();
+  return gatewayBaseUrl;
+}
