@@ -5,7 +5,7 @@ import {
   type QuestionReport,
   reportQuestions,
 } from "evaluator-calibration";
-import type { CalibrateOptions } from "../commands/report-commands.ts";
+import type { Action, CalibrateOptions } from "../commands/report-commands.ts";
 import { hashesOf } from "../files/labelled-ids.ts";
 import type { ReadAnswers } from "../files/read-answers.ts";
 import type { ReadFile } from "../files/read-records.ts";
@@ -27,11 +27,12 @@ export type ReportOptions = ReturnType<typeof toReportOptions>;
 
 /** Returns the options of a report from the typed ones. */
 export function toReportOptions(typed: CalibrateOptions) {
+  const actions: readonly Action[] | undefined = typed.action;
   return {
     ...typed,
     maxRisk: typed.require ?? 0.05,
-    questions: typed.question ?? typed.action?.map(({ question }) => question),
-    actions: typed.action,
+    questions: typed.question ?? actions?.map(({ question }) => question),
+    actions,
     costs: typed.cost ?? null,
     onAverage: typed.onAverage === true,
   };

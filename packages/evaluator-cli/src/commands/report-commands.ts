@@ -91,7 +91,8 @@ export const calibrateCommand = (program: Command) =>
       ),
     );
 
-interface Action {
+/** An action that depends on an answer, as in `--action refund=yes`. */
+export interface Action {
   readonly question: string;
   readonly action: "yes" | "no" | "top";
 }

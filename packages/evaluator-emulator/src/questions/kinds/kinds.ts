@@ -50,7 +50,9 @@ export const answerSchema: z.ZodType<JudgedAnswer> = z.union(
 );
 
 /** Returns the question of a chat prompt, or null if it lists no labels. */
-export function questionOfPrompt(prompt: LabelledPrompt) {
+export function questionOfPrompt(
+  prompt: LabelledPrompt,
+): ReturnType<(typeof all)[number]["fromPrompt"]> {
   for (const kind of all) {
     const question = kind.fromPrompt(prompt);
     if (question !== null) return question;
