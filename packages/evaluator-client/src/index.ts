@@ -43,10 +43,10 @@ export type { GatewayWire } from "./transports/gateway/gateway-wire.ts";
 export {
   logprobsTransport,
   type LogprobsTransportOptions,
+  type TokenPrice,
 } from "./transports/logprobs/logprobs-transport.ts";
-export type { LabelServerName } from "./transports/logprobs/detect-server.ts";
+export type { LabelServerName } from "./transports/logprobs/label-servers.ts";
 export type { Debias } from "./transports/logprobs/question-plan.ts";
-export type { TokenPrice } from "./transports/logprobs/logprobs-mapping.ts";
 export type { AttemptContext } from "./retry/attempt.ts";
 export type {
   CallEstimate,

@@ -2,22 +2,22 @@ import { InvalidResponseError } from "../../errors.ts";
 import { quoteName } from "../../questions/json.ts";
 import { combineReadings, type LabelReading, readLabels } from "./read-labels.ts";
 import type { Block, QuestionPlan, Reading, ReadingSet } from "./question-plan.ts";
-import type { FirstToken, LabelToken } from "./servers/server.ts";
+import type { FirstToken, LabelToken } from "./label-servers.ts";
 
-/** The model behind a server, as one question sees it. */
+/** Asks the model of one attempt. */
 export interface LabelModel {
-  /** How deep tokens can be listed, shallow first. */
+  /** How many tokens the server can list, fewest first. */
   readonly depths: readonly number[];
   /** Asks one prompt. */
   ask(
     reading: Reading,
     how: { depth: number; tokenIds: readonly LabelToken[] | null },
   ): Promise<FirstToken>;
-  /** Returns the tokens that stand for labels, or null where they cannot be named. */
+  /** Returns the tokens of the labels, or null if a request cannot name tokens. */
   tokensOf(reading: Reading): Promise<readonly LabelToken[] | null>;
-  /** Returns whether each label is proven to be one token of its own. */
+  /** Returns whether each label is known to be a single, different token. */
   areSingleTokens(labels: readonly string[]): Promise<boolean>;
-  /** Returns a token in quotes for a message, or null when it may repeat something private. */
+  /** Returns a token in quotes for a message, or null if it may be private. */
   quoteToken(token: string): string | null;
 }
 
@@ -26,42 +26,41 @@ export interface PlannedQuestion {
   readonly id: string;
   readonly plan: QuestionPlan;
   readonly model: LabelModel;
-  /** The least probability that the labels must hold together. */
+  /** The least total probability of the labels. */
   readonly minLabelMass: number;
 }
 
-/** How one answer was read, as `providerMetadata` shows it. */
+/** The reading of one answer, as `providerMetadata` contains it. */
 interface AnswerDetails {
-  /** Probability of all labels together, the lowest of all readings. */
+  /** Total probability of the labels, the lowest of all readings. */
   readonly labelMass: number;
-  /** Whether a label was in no list, so that its upper bound stands for it. */
+  /** Whether a label was not listed, so that its upper bound is used. */
   readonly truncated: boolean;
-  /** What the readings cancel. */
   readonly debias: ReadingSet["debias"];
   /** Whether readings disagreed about the likeliest option. */
   readonly flips: boolean;
-  /** Probability of the blocks that were not opened; it is spread evenly over their options. */
+  /** Probability of the blocks that were not opened, spread evenly over their options. */
   readonly unresolvedMass: number;
-  /** How often the model was asked. */
+  /** Calls of the model. */
   readonly calls: number;
 }
 
-/** One question's distribution, and how it was read. */
+/** One question's distribution. */
 export interface ReadAnswer {
   /** Probability of each option or level by its position; for a boolean, of no and of yes. */
   readonly probabilities: readonly number[];
   readonly details: AnswerDetails;
 }
 
-/** What the unseen labels may hold beside the seen ones. Chosen: two units of a printed probability. */
+/** The most that unlisted labels may have, as a share. Chosen: two units of a printed probability. */
 const MOST_UNSEEN = 0.02;
-/** How much of the probability the opened blocks cover: all but as much. */
+/** The probability that the opened blocks must cover. */
 const ENOUGH_COVERED = 0.98;
 
 /**
  * Asks one question as planned.
  *
- * @throws InvalidResponseError when the labels hold too little, or too little of them can be seen.
+ * @throws InvalidResponseError if the labels have too little probability, or too few are listed.
  */
 export async function askQuestion(question: PlannedQuestion): Promise<ReadAnswer> {
   const { whole, numbered, blocks } = question.plan;
@@ -70,7 +69,7 @@ export async function askQuestion(question: PlannedQuestion): Promise<ReadAnswer
   return atOnce ?? askBlocks(blocks as NonNullable<typeof blocks>, question);
 }
 
-/** Asks for all options at once, where a server lists as many single tokens as there are options. */
+/** Asks for all options at once; null if the server cannot list a single token for each. */
 async function askNumbered(
   numbered: ReadingSet,
   question: PlannedQuestion,
@@ -84,7 +83,7 @@ async function askNumbered(
   });
 }
 
-/** Asks which block, then within the likeliest blocks: p = p(block) × p(option | block). */
+/** Asks for the block, then within the likeliest blocks: p = p(block) × p(option | block). */
 async function askBlocks(
   { groups, members }: { groups: ReadingSet; members: readonly Block[] },
   question: PlannedQuestion,
@@ -112,7 +111,7 @@ async function askBlocks(
   return { probabilities, details: { ...joinDetails(details), unresolvedMass } };
 }
 
-/** The fewest blocks that cover enough, likeliest first. */
+/** Returns the fewest blocks that cover enough, likeliest first. */
 function likeliest(probabilities: readonly number[]): readonly number[] {
   const ranked = [...probabilities.keys()].toSorted(
     (a, b) => (probabilities[b] as number) - (probabilities[a] as number),
@@ -125,7 +124,7 @@ function likeliest(probabilities: readonly number[]): readonly number[] {
   });
 }
 
-/** Makes all readings of one set of options, and averages them. */
+/** Makes and averages all readings of one set of options. */
 async function askSet(set: ReadingSet, question: PlannedQuestion): Promise<ReadAnswer> {
   const made = await Promise.all(
     set.readings.map(async (reading) => ({ reading, ...(await readOnce(reading, question)) })),
@@ -142,7 +141,7 @@ async function askSet(set: ReadingSet, question: PlannedQuestion): Promise<ReadA
   return { probabilities, details };
 }
 
-/** Makes one reading, as deep as its labels need and the server goes. */
+/** Makes one reading, with longer lists until the labels are listed. */
 async function readOnce(
   reading: Reading,
   question: PlannedQuestion,
@@ -165,7 +164,7 @@ function checkReading(
   { reading, question }: { reading: Reading; question: PlannedQuestion },
 ): void {
   const { minLabelMass } = question;
-  // A list too short may hide what the labels hold, unless even that would be too little.
+  // Unlisted labels may explain a low mass, unless the mass would be too low even with them.
   const isHidden = unseenShare > MOST_UNSEEN && mostMass >= minLabelMass;
   if (labelMass < minLabelMass && !isHidden) {
     const mass = `hold ${labelMass.toFixed(2)} of the probability, less than ${minLabelMass} (minLabelMass)`;
@@ -186,10 +185,10 @@ function reject(
   throw new InvalidResponseError(message, { questionId: question.id, rule });
 }
 
-/** What the model would say instead, and what that means. */
+/** Explains why the model would not answer with a label. */
 function whyElsewhere(topToken: string, { labels }: Reading, { model }: PlannedQuestion): string {
   const quoted = model.quoteToken(topToken);
-  const said =
+  const shown =
     quoted === null
       ? "Its likeliest first token repeats the state or a secret, so it is not shown."
       : `Its likeliest first token is ${quoted}.`;
@@ -201,7 +200,7 @@ function whyElsewhere(topToken: string, { labels }: Reading, { model }: PlannedQ
     : /think|^<$/.test(start)
       ? "It thinks first; switch thinking off at the server."
       : "Use a model that follows instructions, with its chat template.";
-  return `${said} ${next}`;
+  return `${shown} ${next}`;
 }
 
 function joinDetails(all: readonly AnswerDetails[]): Omit<AnswerDetails, "unresolvedMass"> {

@@ -12,7 +12,7 @@ import {
 } from "../status-failure.ts";
 import { httpClientFor, type TransportOptions } from "../transport-options.ts";
 
-/** Where the server is, and what goes with every request to it. */
+/** The address of a server, and the common parts of its requests. */
 export interface ServerAddress {
   /** Address in front of `/v1`. */
   readonly baseUrl: string;
@@ -23,13 +23,13 @@ export interface ServerAddress {
   readonly concurrency: number;
 }
 
-/** Whose request it is. */
+/** The context of one request. */
 export interface LabelCall extends AttemptContext {
   /** The state, which no error may repeat. */
   readonly state: unknown;
 }
 
-/** One server, as all evaluations share it: a few requests at once, and what was learned of its tokens. */
+/** A server that all evaluations share: it limits requests in flight and remembers token ids. */
 export class LabelConnection {
   readonly model: string;
   readonly #address: ServerAddress;
@@ -47,7 +47,7 @@ export class LabelConnection {
     this.#slots = new Semaphore(address.concurrency);
   }
 
-  /** Sends one request, as soon as fewer than `concurrency` are in flight, and reads its JSON. */
+  /** Sends one request if fewer than `concurrency` are in flight, else waits, and reads its JSON. */
   async send(
     { method, path, body }: { method: "GET" | "POST"; path: string; body: object | null },
     call: LabelCall,
@@ -57,14 +57,14 @@ export class LabelConnection {
     return this.#inSlot(call, () => send(text, call, call.state));
   }
 
-  /** Sends one request to the model, when it may be sent under the service's limits as well. */
+  /** Sends one request to the model, within the service's rate limits too. */
   async post(path: string, body: object, call: LabelCall): Promise<JsonResponse> {
     const send = () => this.send({ method: "POST", path, body }, call);
-    // Its turn comes before its slot: whoever holds one of those is under way.
+    // First the rate limit, then the slot: a slot is only for requests in flight.
     return call.inTurn ? call.inTurn(call.signal, send) : send();
   }
 
-  /** Returns the ids of a text's tokens, asked once; null where the server has no such route. */
+  /** Returns the ids of a text's tokens, from a cache if known; null if the server has no such route. */
   async tokenize(text: string, call: LabelCall): Promise<readonly number[] | null> {
     const known = this.#tokens.get(text);
     if (known !== undefined) return known;
@@ -73,12 +73,12 @@ export class LabelConnection {
     return ids;
   }
 
-  /** What no error may repeat. */
+  /** Returns the text that no error may repeat. */
   secretsOf(state: unknown): PrivateText {
     return { apiKey: this.#service.apiKey, headers: this.#service.addedHeaders, state };
   }
 
-  /** Closes the connections, once their requests are over. */
+  /** Closes the connections after their requests end. */
   close(): Promise<void> {
     return this.#service.http.close();
   }

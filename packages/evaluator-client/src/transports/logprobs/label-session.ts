@@ -6,15 +6,14 @@ import type { LabelModel } from "./ask-question.ts";
 import type { LabelConnection } from "./label-connection.ts";
 import { statePrompt } from "./prompt.ts";
 import type { Reading } from "./question-plan.ts";
-import type { FirstToken, LabelServer, LabelToken } from "./servers/server.ts";
-import { singleTokens, tokensFor } from "./label-tokens.ts";
+import type { FirstToken, LabelServer, LabelToken } from "./label-servers.ts";
 
-/** What was answered so far of each request, so that another attempt does not pay for it again. */
+/** The answered prompts of each request, so that another attempt does not pay for them again. */
 const answered = new WeakMap<EvaluationRequest, Map<string, FirstToken>>();
 
 /**
- * One attempt at one state: its first prompt goes alone and warms the server's cache of the state,
- * the others follow as connections are free, and all of them end when it does.
+ * One attempt at one state. The first prompt is sent alone, because it warms the server's cache of
+ * the state; the others follow as connections are free, and are aborted if the attempt fails.
  */
 export class LabelSession implements LabelModel {
   readonly depths: readonly number[];
@@ -45,12 +44,12 @@ export class LabelSession implements LabelModel {
     answered.set(request, this.#kept);
   }
 
-  /** Everything that was answered, in the order of the answers. */
+  /** All answers, in the order of their arrival. */
   get replies(): readonly FirstToken[] {
     return [...this.#kept.values()];
   }
 
-  /** Runs the whole attempt; what is still under way when it fails is aborted. */
+  /** Runs the attempt, and aborts its open requests if it fails. */
   async run<TValue>(ask: () => Promise<TValue>): Promise<TValue> {
     const stop = whenAborted(this.#context, (reason) => this.#controller.abort(reason));
     try {
@@ -112,4 +111,44 @@ export class LabelSession implements LabelModel {
     this.#first = first;
     return first;
   }
+}
+
+/** Returns the ids of a text's tokens, or null if the server has no tokenizer route. */
+type Tokenize = (text: string) => Promise<readonly number[] | null>;
+
+/** Returns the tokens that are a spelling of a label; null if a label has none. */
+async function tokensFor(
+  { labels, foldsCase }: Reading,
+  tokenize: Tokenize,
+): Promise<readonly LabelToken[] | null> {
+  const found = await Promise.all(
+    labels.map((label) => tokensOfTexts(spellings(label, foldsCase), tokenize)),
+  );
+  if (found.some((tokens) => tokens.length === 0)) return null;
+  return [...new Map(found.flat().map((token) => [token.id, token])).values()];
+}
+
+/** Returns whether each label is one token, and no two labels the same one. */
+async function singleTokens(labels: readonly string[], tokenize: Tokenize): Promise<boolean> {
+  // The last label is the longest number, so it is most likely to be split.
+  const [last] = await tokensOfTexts(labels.slice(-1), tokenize);
+  if (last === undefined) return false;
+  const found = await tokensOfTexts(labels, tokenize);
+  return found.length === labels.length && new Set(found.map(({ id }) => id)).size === found.length;
+}
+
+async function tokensOfTexts(texts: readonly string[], tokenize: Tokenize): Promise<LabelToken[]> {
+  const tokens = await Promise.all(
+    texts.map(async (text) => {
+      const [id, ...others] = (await tokenize(text)) ?? [];
+      return id === undefined || others.length > 0 ? [] : [{ id, text }];
+    }),
+  );
+  return tokens.flat();
+}
+
+function spellings(label: string, foldsCase: boolean): readonly string[] {
+  const capital = label.charAt(0).toUpperCase() + label.slice(1);
+  const cases = foldsCase ? [label, capital, label.toUpperCase()] : [label];
+  return cases.flatMap((spelling) => [spelling, ` ${spelling}`]);
 }

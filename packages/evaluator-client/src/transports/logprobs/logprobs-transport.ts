@@ -2,8 +2,9 @@ import { ConfigurationError, InvalidRequestError } from "../../errors.ts";
 import { apiKeyVariables, environmentNames, type TransportName } from "../../environment.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { type Question, questionKinds } from "../../questions/kinds.ts";
-import { quoteName } from "../../questions/json.ts";
-import type { Transport } from "../transport.ts";
+import { quoteName, textAt } from "../../questions/json.ts";
+import { headerOf } from "../../http/http-client.ts";
+import type { Transport, TransportReply } from "../transport.ts";
 import {
   checkTransportOptions,
   jsonHeaders,
@@ -14,13 +15,21 @@ import {
   type TransportOptions,
   withoutVersion,
 } from "../transport-options.ts";
-import { askQuestion } from "./ask-question.ts";
-import { type LabelServerName, labelServers, ServerFinder } from "./detect-server.ts";
+import { askQuestion, type ReadAnswer } from "./ask-question.ts";
+import { ServerFinder } from "./detect-server.ts";
 import { LabelConnection } from "./label-connection.ts";
+import { type FirstToken, type LabelServerName, labelServers } from "./label-servers.ts";
 import { LabelSession } from "./label-session.ts";
-import { fromReadAnswers, type TokenPrice } from "./logprobs-mapping.ts";
 import { promptFormat, statePrompt } from "./prompt.ts";
-import { type Debias, planQuestion, type QuestionPlan } from "./question-plan.ts";
+import { type Debias, planQuestion, type QuestionPlan, toAnswer } from "./question-plan.ts";
+
+/** The price of a model's tokens, in US dollars; `listModels` of a catalog gives it in this form. */
+export interface TokenPrice {
+  /** US dollars per million input tokens. */
+  readonly inputUsdPerMillionTokens: number | null;
+  /** US dollars per million output tokens. @default the price of input */
+  readonly outputUsdPerMillionTokens?: number | null;
+}
 
 /** How to reach a chat model that gives log-probabilities. */
 export interface LogprobsTransportOptions extends TransportOptions {
@@ -30,11 +39,11 @@ export interface LogprobsTransportOptions extends TransportOptions {
   model?: string;
   /** The server's key; null sends none. @default EVALUATOR_LOGPROBS_API_KEY, else none */
   apiKey?: string | null;
-  /** The kind of server. @default "auto": asked once of the server itself */
+  /** The kind of server. @default "auto": detected once */
   server?: LabelServerName | "auto";
-  /** Whether a model's liking for a label is cancelled by several readings. @default "balanced" */
+  /** Whether several readings cancel the model's bias for a label. @default "balanced" */
   debias?: Debias;
-  /** The least probability that a question's labels hold together, 0..1. @default 0.5 */
+  /** The least total probability of a question's labels, 0..1. @default 0.5 */
   minLabelMass?: number;
   /** Requests in flight at once, over all evaluations. @default 4 */
   concurrency?: number;
@@ -84,6 +93,59 @@ export function logprobsTransport(options: LogprobsTransportOptions = {}): Trans
   };
 }
 
+/** Maps read answers to the gateway's form, without rounding. */
+function fromReadAnswers(
+  answers: readonly (readonly [id: string, answer: ReadAnswer])[],
+  {
+    questions,
+    replies,
+    price,
+  }: {
+    questions: EvaluationRequest["questions"];
+    replies: readonly FirstToken[];
+    price: TokenPrice | undefined;
+  },
+): TransportReply {
+  const mapped = answers.map(([id, { probabilities }]) => {
+    return [id, toAnswer(questions[id] as Question, probabilities)];
+  });
+  const metadata = answers.map(([id, { details }]) => [id, { ...details, promptFormat }]);
+  const usage = sumUsage(replies);
+  const last = replies.at(-1)?.response;
+  return {
+    response: {
+      answers: Object.fromEntries(mapped),
+      rounding: { probabilityDecimals: 15, scoreDecimals: 15 },
+      usage,
+      warnings: [],
+      providerMetadata: { logprobs: Object.fromEntries(metadata) },
+    },
+    ...(last && { status: last.status, headers: last.headers }),
+    modelId: textAt(last?.json, "model"),
+    requestId: (last && headerOf(last, "x-request-id")) ?? textAt(last?.json, "id"),
+    raw: replies.map(({ response }) => response.json),
+    definesConfidence: false,
+    costUsd: costOf(usage, price),
+  };
+}
+
+function sumUsage(replies: readonly FirstToken[]) {
+  return {
+    inputTokens: replies.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
+    outputTokens: replies.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
+  };
+}
+
+function costOf(
+  { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number },
+  price: TokenPrice | undefined,
+): number | null {
+  const input = price?.inputUsdPerMillionTokens ?? null;
+  if (input === null) return null;
+  const output = price?.outputUsdPerMillionTokens ?? input;
+  return (inputTokens * input + outputTokens * output) / 1_000_000;
+}
+
 interface PlannedId {
   readonly id: string;
   readonly plan: QuestionPlan;
@@ -105,7 +167,7 @@ function checkSize(questionId: string, question: Question): void {
   throw new InvalidRequestError(message, { questionId });
 }
 
-/** What a request will take at most: every block opened, and no list too short. */
+/** Estimates a request at most: each block is opened, and each list is long enough. */
 function estimate({ state }: EvaluationRequest, plans: readonly PlannedId[]) {
   const prompts = plans.flatMap(({ plan: { whole, blocks } }) => {
     const sets =

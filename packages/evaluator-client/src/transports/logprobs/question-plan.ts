@@ -10,28 +10,28 @@ import {
   scorePrompt,
 } from "./prompt.ts";
 
-/** How a model's liking for some labels is cancelled: not at all, or by several readings. */
+/** Whether several readings cancel the model's bias for some labels. */
 export type Debias = "raw" | "balanced";
 
-/** One prompt whose first answered token is read, and what its labels stand for. */
+/** One prompt whose first answered token is read. */
 export interface Reading {
-  /** What follows the state. */
+  /** The text after the state. */
   readonly prompt: string;
   readonly labels: readonly string[];
   /** Whether `Yes` counts as `yes`. */
   readonly foldsCase: boolean;
-  /** The option, level or group that each label stands for, by its position. */
+  /** The position of each label's option, level or group. */
   readonly optionOf: readonly number[];
 }
 
 /** Readings of the same options, to be averaged. */
 export interface ReadingSet {
   readonly readings: readonly Reading[];
-  /** What the readings cancel: `reduced` where fewer are made than there are options. */
+  /** `reduced` if there are fewer readings than options. */
   readonly debias: Debias | "reduced";
 }
 
-/** A part of many options that is read by itself. */
+/** A part of many options, with its own readings. */
 export interface Block {
   /** The positions of its options in the question. */
   readonly options: readonly number[];
@@ -40,17 +40,17 @@ export interface Block {
 
 /** How one question is asked. */
 export interface QuestionPlan {
-  /** Readings of all options at once; null when there are more than letters. */
+  /** Readings of all options at once; null for more options than letters. */
   readonly whole: ReadingSet | null;
-  /** Numbered labels for all options, for servers that prove each to be one token; else null. */
+  /** Numbered labels for all options, for servers with one token for each; else null. */
   readonly numbered: ReadingSet | null;
-  /** Which block, and then which option of it. */
+  /** Readings of the blocks, and of the options within each. */
   readonly blocks: { readonly groups: ReadingSet; readonly members: readonly Block[] } | null;
 }
 
-/** The most options that letters label in one reading. Chosen, as chats list 20 tokens at most. */
+/** The most options with letters in one reading. Chosen: chats list at most 20 tokens. */
 const MOST_LETTERS = 16;
-/** The most options that each get a shift, chosen: every shift is one more call. */
+/** The most options with a reading for each shift. Chosen: each shift is one more call. */
 const MOST_SHIFTS = 8;
 const letters = "ABCDEFGHIJKLMNOP".split("");
 
@@ -86,7 +86,7 @@ const labelKinds: Readonly<Record<KindName, LabelKind>> = {
   },
 };
 
-/** Returns how a question is asked; its prompts are worked out once for all states. */
+/** Plans a question for all states. */
 export function planQuestion(question: Question, debias: Debias): QuestionPlan {
   return labelKinds[question.type].plan(question, debias);
 }
@@ -140,7 +140,7 @@ function planBlocks(texts: readonly string[], question: ChoiceQuestion, debias: 
   return { groups, members };
 }
 
-/** Blocks of nearly equal size, as few as letters allow. */
+/** Splits options into the fewest blocks of nearly equal size. */
 function splitEvenly(count: number): readonly (readonly number[])[] {
   const blocks = Math.ceil(count / MOST_LETTERS);
   const starts = Array.from({ length: blocks + 1 }, (_, block) =>
@@ -190,7 +190,7 @@ function scoreReadings({ instructions, criteria }: ScoreQuestion, debias: Debias
   return { readings, debias: named(debias, orders.length, criteria.length) };
 }
 
-/** Positions: 0 is no, 1 is yes. */
+/** Position 0 is no, 1 is yes. */
 function booleanReadings(
   { instructions, criteria = {} }: BooleanQuestion,
   debias: Debias,
@@ -211,7 +211,7 @@ function booleanReadings(
   return { readings, debias };
 }
 
-/** The orders in which options are shown: their cyclic shifts, or forward and reversed. */
+/** Returns the orders of the options: their cyclic shifts, or forward and reversed. */
 function arrange(count: number, debias: Debias): readonly (readonly number[])[] {
   const forward = Array.from({ length: count }, (_, index) => index);
   if (debias === "raw" || count < 2) return [forward];

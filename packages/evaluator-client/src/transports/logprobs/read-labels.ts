@@ -2,38 +2,38 @@ import { InvalidResponseError } from "../../errors.ts";
 import { quoteName } from "../../questions/json.ts";
 import { indexOfHighest, type Reading } from "./question-plan.ts";
 
-/** One token the model might have begun its answer with. */
+/** One token that might have begun the answer. */
 export interface TokenLogprob {
-  /** Its text as the server prints it, leading space included. */
+  /** Its text with any leading space. */
   readonly text: string;
   /** The natural logarithm of its probability. */
   readonly logprob: number;
 }
 
-/** What the first position of an answer says about the labels. */
+/** The labels at the first position of an answer. */
 export interface LabelReading {
-  /** Natural logarithm of each label's probability, unnormalised; of its upper bound where unseen. */
+  /** Natural logarithm of each label's probability, or of its upper bound if it is not listed. */
   readonly logWeights: readonly number[];
-  /** Probability of all seen labels together. */
+  /** Total probability of the listed labels. */
   readonly labelMass: number;
-  /** Probability that all labels, unseen ones included, hold at most. */
+  /** The highest total probability of all labels. */
   readonly mostMass: number;
-  /** What the unseen labels may hold at most, as a share of the label mass. */
+  /** The most that unlisted labels may have, as a share of the label mass. */
   readonly unseenShare: number;
   /** The likeliest token's text. */
   readonly topToken: string;
 }
 
-/** What vLLM prints where there is no value, and what llama.cpp prints for none at all. */
+/** The value that vLLM and llama.cpp print for no value. */
 const FILLER = -9999;
 /** Probabilities in half precision add up to a little over 1. */
 const SUM_TOLERANCE = 0.01;
 
 /**
- * Reads the labels from the tokens of one position. A label that is not among them has the smallest
- * listed probability as its upper bound.
+ * Reads the labels from the tokens of one position. The upper bound of an unlisted label is the
+ * smallest listed probability.
  *
- * @throws InvalidResponseError when the values are no log-probabilities.
+ * @throws InvalidResponseError if the values are not log-probabilities.
  */
 export function readLabels(
   tokens: readonly TokenLogprob[],
@@ -69,9 +69,9 @@ function weigh(masses: readonly number[], listed: readonly TokenLogprob[]): Labe
   };
 }
 
-/** Returns what a token may be the label of: without its leading space, and for words without case. */
+/** Returns a token as a label: without its leading space, and in lower case for words. */
 function foldToken(text: string, foldsCase: boolean): string {
-  // Some servers print the tokenizer's own sign for a space.
+  // Some servers print the tokenizer's mark for a space.
   return foldsCase ? text.replace(/^[▁Ġ]/, "").trim().toLowerCase() : text.replace(/^[ ▁Ġ]/, "");
 }
 
@@ -94,17 +94,17 @@ function reject(questionId: string, { rule, what }: { rule: string; what: string
   throw new InvalidResponseError(message, { questionId, rule });
 }
 
-/** What several readings of the same options say together. */
+/** The distribution from several readings of the same options. */
 export interface Distribution {
-  /** Probability of each option, by its position; their sum is 1. */
+  /** Probability of each option by its position; the sum is 1. */
   readonly probabilities: readonly number[];
   /** Whether the readings disagreed about the likeliest option. */
   readonly flips: boolean;
 }
 
 /**
- * Returns the normalised geometric mean of readings: what a label multiplies to its option's
- * probability in one reading, it multiplies to another option's in the next, and so it cancels.
+ * Returns the normalised geometric mean of readings. A label's bias multiplies another option in each
+ * reading, so it cancels.
  */
 export function combineReadings(
   read: readonly { readonly reading: Reading; readonly labels: LabelReading }[],

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { JsonResponse } from "../../../http/http-client.ts";
-import { type LabelServerName, labelServers } from "../detect-server.ts";
-import type { FirstTokenRequest } from "./server.ts";
+import type { JsonResponse } from "../../http/http-client.ts";
+import { type FirstTokenRequest, type LabelServerName, labelServers } from "./label-servers.ts";
 
 const request: FirstTokenRequest = {
   model: "a-model",
