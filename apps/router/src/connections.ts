@@ -1,28 +1,24 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
-/** What a client may take of the server; times in milliseconds. */
+/** The limits of a client; times in milliseconds. */
 export interface ServerLimits {
-  /** Time for a request's headers, from the first moment of a connection. */
+  /** Time for a request's headers, from the start of the connection. */
   readonly headersTimeout: number;
-  /** Time for a whole request, its body included. */
+  /** Time for a whole request with its body. */
   readonly requestTimeout: number;
-  /** How often those times are looked at. */
   readonly connectionsCheckingInterval: number;
-  /** Time an idle connection stays open for a next request. */
+  /** Time an idle connection stays open. */
   readonly keepAliveTimeout: number;
   /** All headers together, in bytes. */
   readonly maxHeaderSize: number;
-  /** Connections at once; one more is answered with a 503. */
+  /** One connection more is answered with a 503. */
   readonly maxConnections: number;
-  /** Time that answers in flight have when the router stops. */
+  /** Time for answers in flight when the router stops. */
   readonly graceMs: number;
 }
 
-/**
- * Generous for people and programs, tight for those who only hold connections open. Chosen, not
- * measured.
- */
+/** Generous for people and programs, tight for idle connections. Chosen, not measured. */
 export const defaultServerLimits: ServerLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -34,35 +30,33 @@ export const defaultServerLimits: ServerLimits = {
 };
 
 /**
- * Returns the connections of a server, and ends one whose client leaves its answer unread for `stallMs`.
- * Node's own `closeIdleConnections` leaves those open that never
- * sent a whole request, and `close` stops the timers that would end them.
+ * Tracks the connections of a server, and ends one whose client does not read for `stallMs`.
+ * Node's `closeIdleConnections` keeps connections that never sent a whole request, and `close`
+ * stops the timers that would end them.
  */
 export function followConnections(server: Server, stallMs: number) {
   const inFlight = new Map<Socket, number>();
   let isDraining = false;
-  const settle = (socket: Socket) => {
-    if (isDraining && inFlight.get(socket) === 0) socket.destroySoon();
-  };
   server.on("connection", (socket) => {
     inFlight.set(socket, 0);
     socket.once("close", () => inFlight.delete(socket));
   });
   server.on("request", ({ socket }, response) => {
-    // Node says that a connection is idle, and once more after as long where a write was under way
-    // before. While a model thinks there is silence too, but nothing that waits to be read.
+    // Node reports an idle connection; after a pending write, only the second time. While a model
+    // thinks the connection is silent too, but then no bytes wait for the client.
     response.setTimeout(stallMs, () => socket.writableLength > 0 && socket.destroy());
     inFlight.set(socket, (inFlight.get(socket) ?? 0) + 1);
     response.once("close", () => {
-      if (inFlight.has(socket)) inFlight.set(socket, (inFlight.get(socket) ?? 1) - 1);
-      settle(socket);
+      const left = (inFlight.get(socket) ?? 1) - 1;
+      if (inFlight.has(socket)) inFlight.set(socket, left);
+      if (isDraining && left === 0) socket.destroySoon();
     });
   });
   return {
-    /** Ends every connection without a request in flight, now, and each other one after its answer. */
+    /** Ends idle connections now, and every other one after its answer. */
     drain() {
       isDraining = true;
-      for (const socket of inFlight.keys()) settle(socket);
+      for (const [socket, requests] of inFlight) if (requests === 0) socket.destroySoon();
     },
     /** Ends every connection. */
     cut() {
@@ -71,16 +65,10 @@ export function followConnections(server: Server, stallMs: number) {
   };
 }
 
-/**
- * Connections over the limit that are answered with a 503 at once, at most; Node closes one more
- * without an answer. Chosen, not measured: far more than one client opens, and few enough to hold.
- */
+/** Connections over the limit that get a 503; Node closes any more. Chosen: more than a client opens. */
 const MOST_REJECTED = 256;
 
-/**
- * Time that a rejected client has to send its request and to read its answer, in milliseconds.
- * Chosen, not measured: many times what both take on a slow line.
- */
+/** Time for a rejected client to send its request and read the answer, in ms. Chosen. */
 const REJECTION_MS = 1000;
 
 const body = JSON.stringify({
@@ -96,10 +84,7 @@ const tooManyConnections = [
   body,
 ].join("\r\n");
 
-/**
- * Lets at most `max` connections through to a server; one more is answered with a 503, without its
- * request being read. Node's own `maxConnections` would close it without a word.
- */
+/** Answers connections over `max` with a 503; Node's own `maxConnections` closes them silently. */
 export function limitConnections(server: Server, max: number): void {
   server.maxConnections = max + MOST_REJECTED;
   const open = new Set<Socket>();
@@ -115,7 +100,7 @@ export function limitConnections(server: Server, max: number): void {
 function reject(socket: Socket): void {
   const limit = setTimeout(() => socket.destroy(), REJECTION_MS);
   socket.once("close", () => clearTimeout(limit));
-  socket.on("error", () => undefined); // it did not wait for its answer
+  socket.on("error", () => undefined); // the client left early
   socket.once("data", () => socket.end(tooManyConnections));
-  socket.resume(); // what was left unread would turn the answer's end into a reset
+  socket.resume(); // unread bytes would turn the end into a reset
 }

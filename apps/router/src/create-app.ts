@@ -3,118 +3,88 @@ import { Hono } from "hono";
 import { except } from "hono/combine";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
-import type { Routing } from "./decision/decide.ts";
-import { isEmulated } from "./decision/decider.ts";
-import type { ContextMode, Decider } from "./decision/decision.ts";
+import { deciderOf, type Routing } from "./decision/decide.ts";
+import type { ContextMode } from "./decision/decision.ts";
 import { MessageRouter } from "./message-router.ts";
 import { createMetrics } from "./metrics.ts";
-import { chatCompletionsRoute } from "./openai/chat-completions-route.ts";
-import { createConversationReader } from "./openai/conversation.ts";
-import { modelRoute, modelsRoute } from "./openai/models.ts";
+import { addOpenAiRoutes } from "./openai/chat-completions-route.ts";
 import type { Page } from "./page/load-page.ts";
 import type { FeedbackRecord, Observe } from "./records/message-record.ts";
-import { chatRoute, decideRoute } from "./routes/chat-route.ts";
-import { feedbackRoute } from "./routes/feedback-route.ts";
-import { failureRoute, notFoundRoute, throwMethodError } from "./routes/failures.ts";
+import { addChatRoutes } from "./routes/chat-route.ts";
 import { accessLog, type ClientEnv, traced } from "./routes/client-request.ts";
+import { failureRoute, notFoundRoute, throwMethodError } from "./routes/failures.ts";
 import {
-  askingGuards,
-  createCallSlots,
+  type AnsweredHosts,
+  createGuards,
   keepClientSignal,
-  MAX_CONVERSATION_BYTES,
+  pageHeaders,
+  reportHeaders,
   requireToken,
   sameOriginOnly,
-  shortBody,
 } from "./routes/guards.ts";
-import {
-  decisionsRoute,
-  healthRoute,
-  metricsRoute,
-  pageRoute,
-  readyRoute,
-  tiersRoute,
-} from "./routes/status-routes.ts";
-import type { AnsweredHosts } from "./security/own-addresses.ts";
-import { pageHeaders, reportHeaders } from "./security/security-headers.ts";
+import { addStatusRoutes, reportPath } from "./routes/status-routes.ts";
 
-/** What the application is made of. */
+/** The parts of the application. */
 export interface AppParts extends AnsweredHosts {
   readonly page: Page;
   readonly routing: Routing;
-  /** Called with an error nobody expected. */
+  /** Called with an unexpected error. */
   readonly reportDefect: (error: Error) => void;
-  /** What the records call this process. @default "router" */
+  /** The router's name in its records. @default "router" */
   readonly instance?: string;
-  /** Further names of models at the OpenAI endpoint. @default none */
+  /** Further names of models at the OpenAI endpoint. */
   readonly aliases?: ReadonlyMap<string, string>;
-  /** What of a conversation is decided by. @default "last" */
+  /** The part of a conversation that decides. @default "last" */
   readonly context?: ContextMode;
-  /** What a client must show, or null. @default null */
+  /** The token that clients must send. @default null */
   readonly accessToken?: string | null;
-  /** Calls that ask a model at once, at most. @default 64 */
+  /** The most calls that ask a model at once. @default 64 */
   readonly maxCallsInFlight?: number;
-  /** Called with what happened to each message. */
+  /** Called with the record of each message. */
   readonly observe?: Observe;
-  /** Draws the decision log as a page. @default there is none */
+  /** Draws the decision log as a page. */
   readonly drawDecisions?: () => Promise<string>;
-  /** Keeps what somebody said of a message's tier. @default nobody does */
+  /** Keeps feedback in the decision log. */
   readonly keepFeedback?: (record: FeedbackRecord) => void;
-  /** Returns how many records the decision log dropped. @default there is no log */
+  /** Returns how many records the decision log dropped. */
   readonly logDropped?: () => number;
-  /** Called with one line for each response. @default there is no access log */
+  /** Gets one line for each response. */
   readonly accessLog?: TextSink;
-  /** Messages wait for it. @default nothing */
+  /** Messages wait until this resolves. */
   readonly pricesTried?: Promise<void>;
-  /** Returns whether the router takes no new messages. @default never */
+  /** Whether the router takes no new messages. */
   readonly isStopping?: () => boolean;
 }
 
-const reportPath = "/decisions";
-
-/** Returns the router as a web application: every endpoint, and what every request passes first. */
+/** Returns the router as a web application, with every endpoint and every guard. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
-  const { page, routing, reportDefect, accessToken = null, logDropped = null } = parts;
-  const { instance = "router", aliases = new Map<string, string>() } = parts;
-  const { observe, isStopping = () => false, pricesTried = Promise.resolve() } = parts;
-  const slots = createCallSlots(parts.maxCallsInFlight ?? 64);
-  const metrics = createMetrics({ callsInFlight: slots.inUse, logDropped });
+  const { page, routing, reportDefect, accessToken = null, observe, instance = "router" } = parts;
+  const { services } = routing;
+  const guards = createGuards(parts.maxCallsInFlight ?? 64, parts.pricesTried);
+  const metrics = createMetrics({
+    callsInFlight: guards.callsInFlight,
+    logDropped: parts.logDropped ?? null,
+  });
   const observers = [metrics.observe, ...(observe === undefined ? [] : [observe])];
-  const isOwn = isEmulated(null, routing.services.engineAddress);
-  let decider: Decider = { modelId: null, isEmulated: isOwn || null }; // until the first answer
-  const onAnswer = (latest: Decider) => void (decider = latest);
-  const router = new MessageRouter({ ...routing, onAnswer, instance, observers });
+  // The emulator in this process is known before its first answer.
+  const isEmulator = deciderOf(null, services.engineAddress).isEmulated === true;
+  const wire = isEmulator ? services.engineAddress : null;
+  const observed = { ...routing, latest: { answer: { evaluatorModelId: null, wire } } };
+  const router = new MessageRouter({ ...observed, instance, observers });
   const app = new Hono<ClientEnv>();
-  app.use(requestId(), accessLog({ metrics, output: parts.accessLog ?? null }));
+  app.use(requestId(), accessLog(metrics, parts.accessLog ?? null));
   app.use(keepClientSignal, except(reportPath, pageHeaders(page)));
   app.use(reportPath, reportHeaders());
   app.use(sameOriginOnly(parts));
   if (accessToken !== null) app.use(requireToken(accessToken));
   app.use(methodNotAllowed({ app, onMethodNotAllowed: throwMethodError }));
-  const guards = askingGuards(slots, pricesTried);
-  const feedback = { instance, keep: parts.keepFeedback ?? null, count: metrics.countFeedback };
-  const longGuards = askingGuards(slots, pricesTried, MAX_CONVERSATION_BYTES);
-  const { tierModels, prices, services } = routing;
-  const names = { aliases, tierModels, prices, takesOpenAi: services.takesOpenAi };
-  const readConversation = createConversationReader(parts.context ?? "last");
-  const { shadowModel } = routing.policy;
-  const completions = { router, names, readConversation, shadowModel, report: reportDefect };
-  const { tracing = null } = routing.services;
-  if (tracing !== null) {
-    for (const path of ["/chat", "/decide", "/v1/chat/completions"]) app.use(path, traced(tracing));
+  for (const path of ["/chat", "/decide", "/v1/chat/completions"]) {
+    if (services.tracing != null) app.use(path, traced(services.tracing));
   }
-  app.get("/", pageRoute(page));
-  app.get(reportPath, decisionsRoute(parts.drawDecisions ?? null));
-  app.get("/tiers", tiersRoute(routing, pricesTried));
-  app.post("/chat", ...guards, chatRoute(router, reportDefect));
-  app.post("/decide", ...guards, decideRoute(router));
-  app.get("/v1/models", modelsRoute(names));
-  app.get("/v1/models/*", modelRoute(names));
-  app.post("/v1/chat/completions", ...longGuards, chatCompletionsRoute(completions));
-  app.post("/feedback", ...shortBody, feedbackRoute(feedback));
-  app.get("/healthz", healthRoute);
-  app.get("/readyz", readyRoute({ isStopping, logDropped, decider: () => decider }));
-  app.get("/metrics", metricsRoute(metrics));
+  addChatRoutes(app, { router, guards, reportDefect });
+  addOpenAiRoutes(app, { ...parts, router, guards });
+  addStatusRoutes(app, { ...parts, routing: observed, instance, guards, metrics });
   app.notFound(notFoundRoute);
-  app.onError(failureRoute({ redact: routing.services.redact, reportDefect }));
+  app.onError(failureRoute({ redact: services.redact, reportDefect }));
   return app;
 }

@@ -1,4 +1,4 @@
 import { runProgram } from "evaluator-kit";
-import { routerProgram, routerProgramOptions } from "./router-program.ts";
+import { routerProgram } from "./programs.ts";
 
-await runProgram(routerProgram, routerProgramOptions);
+await runProgram(...routerProgram);

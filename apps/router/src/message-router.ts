@@ -1,55 +1,50 @@
-import {
-  decide,
-  decideFallback,
-  decideModel,
-  decideTier,
-  type Routing,
-} from "./decision/decide.ts";
+import { decide, decideModel, decideTier, type Routing } from "./decision/decide.ts";
 import type { Decision, TierState } from "./decision/decision.ts";
+import type { Tier } from "./decision/tier-question.ts";
 import {
   type CallOrigin,
   type MessageEnd,
-  type MessageRecord,
   type Observe,
-  recordOf,
-  recordOfFailure,
+  toMessageRecord,
 } from "./records/message-record.ts";
-import { createTokenMeter } from "./prices/tokens.ts";
-import { generateReply, type OpenModel, type ReplyOptions } from "./reply/generate-reply.ts";
+import { generateReply, type ReplyOptions } from "./reply/generate-reply.ts";
 import type { GeneratedReply, ReplyPrompt } from "./reply/reply.ts";
+import { billedTokens, type TokenMeter } from "./reply/tokens.ts";
 import type { TraceHeaders, Tracing } from "./services/services.ts";
-import type { Tier } from "./tier-question.ts";
 
-/** Who asked, and what ends the asking. */
+/** A client's call of an endpoint. */
 export interface Call extends Omit<CallOrigin, "instance"> {
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** The caller's own trace. @default none */
+  /** The caller's own trace. */
   readonly trace?: TraceHeaders;
 }
 
-/** What a reply is to be like, and what is called while it comes. */
+/** Settings of a reply, and its listeners. */
 export interface RouterReplyOptions extends Pick<
   ReplyOptions,
   "onDelta" | "onToolCalls" | "settings" | "form"
 > {
-  /** The client's own request, for a server that takes it as it came. */
+  /** The client's own request, for a server that takes it unchanged. */
   readonly body?: Record<string, unknown>;
-  /** What the evaluation model chooses beside it, where another model replies. */
+  /** The evaluation model's decision if another model replies. */
   readonly autoDecision?: Promise<Decision> | null;
   /** Called with the new decision when another model of the chain is asked. */
   readonly onFallback?: (decision: Decision) => void;
 }
 
-/** A reply, and the decision that holds in the end. */
+/** A reply with its final decision. */
 export interface Answer {
   readonly decision: Decision;
   readonly reply: GeneratedReply;
 }
 
-type ObservedRouting = Routing & { instance: string; observers: readonly Observe[] };
+interface ObservedRouting extends Routing {
+  readonly instance: string;
+  readonly observers: readonly Observe[];
+}
 
-/** Decides and replies for all endpoints, and reports each message's end exactly once. */
+/** Decides and replies for all endpoints, and reports the end of each message exactly once. */
 export class MessageRouter {
   readonly #routing: ObservedRouting;
 
@@ -57,40 +52,39 @@ export class MessageRouter {
     this.#routing = routing;
   }
 
-  /** Lets the evaluation model choose, for a reply that follows; no tier below `atLeast` is taken. */
-  async decide(state: TierState, call: Call, atLeast: Tier | null = null): Promise<Decision> {
+  /** Lets the evaluation model choose a tier, `atLeast` or higher. A shadow's failure is not recorded. */
+  async decide(
+    state: TierState,
+    call: Call,
+    { atLeast = null, isShadow = false }: { atLeast?: Tier | null; isShadow?: boolean } = {},
+  ): Promise<Decision> {
+    const { policy } = this.#routing;
+    // The contract's endpoints never change a tie.
+    const own = call.endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
+    const options = { signal: call.signal, headers: this.#headersOf(call), atLeast };
     try {
-      return await this.decideUnrecorded(state, call, atLeast);
+      return await decide(state, { ...this.#routing, policy: own }, options);
     } catch (thrown) {
       const outcome = call.signal.aborted ? "stopped" : "no-decision";
-      const error = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
-      this.#observe(recordOfFailure(this.#originOf(call), outcome, error));
+      const failure = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
+      if (!isShadow) this.#record(call, { outcome, failure });
       throw thrown;
     }
   }
 
-  /** Lets the evaluation model choose for a message that another one answers. */
-  decideUnrecorded(state: TierState, call: Call, atLeast: Tier | null = null): Promise<Decision> {
-    const { policy } = this.#routing;
-    // The contract's endpoints take the choice as it is.
-    const own = call.endpoint === "openai" ? policy : { ...policy, ties: "choice" as const };
-    const asked = { signal: call.signal, headers: this.#headersOf(call) };
-    return decide(state, { ...this.#routing, policy: own, atLeast }, asked);
-  }
-
-  /** Lets the evaluation model choose, and nothing more. */
+  /** Lets the evaluation model choose a tier, without a reply. */
   async decideOnly(state: TierState, call: Call): Promise<Decision> {
     const decision = await this.decide(state, call);
-    this.#observe(recordOf(this.#originOf(call), decision, { outcome: "decided" }));
+    this.#record(call, { outcome: "decided", decision });
     return decision;
   }
 
-  /** Takes the tier the client asks for. */
+  /** Returns the decision for a tier that the client names. */
   decideTier(tier: Tier): Decision {
     return decideTier(tier, "requested", this.#routing);
   }
 
-  /** Takes the model the client asks for. */
+  /** Returns the decision for a model that the client or a shadow names. */
   decideModel(model: string, cause?: "requested" | "shadow"): Decision {
     return decideModel(model, this.#routing, cause);
   }
@@ -102,80 +96,64 @@ export class MessageRouter {
     given: RouterReplyOptions & Call,
   ): Promise<Answer> {
     const { autoDecision = null, onFallback, body, ...options } = given;
-    const { services, policy } = this.#routing;
-    let decision = first;
-    const open = (model: string): OpenModel => {
-      return (listener) => services.languageModel(model, { listener, body });
-    };
-    // Who names a model wants that one.
+    const { services, policy, prices } = this.#routing;
+    const { redact, tracing = null } = services;
+    // A client that names a model wants only that one.
     const chain = first.tierUsed === null ? [] : policy.fallbackModels;
-    const models = chain.filter((model) => model !== first.model);
-    const meter = createTokenMeter(prompt);
+    const meter: TokenMeter = { characters: 0, reported: null };
+    let decision = first;
     const ask = () =>
       generateReply(prompt, {
         ...options,
-        headers: this.#headersOf(options),
+        redact,
         meter,
-        model: open(decision.model),
-        redact: services.redact,
-        chain: models.map(open),
-        onNext: (index, cause) => {
-          const next = { model: models[index] ?? "", cause };
-          decision = decideFallback(decision, next, this.#routing);
+        headers: this.#headersOf(options),
+        models: [first.model, ...chain.filter((model) => model !== first.model)],
+        openModel: (model, listener) => services.languageModel(model, { listener, body }),
+        onNext(model, cause) {
+          const asked = { ...decision.prices, model: prices.get(model) ?? null };
+          decision = { ...decision, model, cause, prices: asked };
           onFallback?.(decision);
         },
       });
-    const report = (end: MessageEnd) =>
-      this.#reportEnd(end, { decision, call: options, autoDecision });
     try {
-      const reply = await traced(services.tracing ?? null, ask, () => decision.model);
+      const reply = await (tracing === null ? ask() : traced(tracing, ask, () => decision.model));
       const outcome = reply.replyError === null ? "replied" : "reply-failed";
-      report({ outcome, reply, billed: reply.billed });
+      const end = { outcome, decision, reply, billed: reply.billed } as const;
+      this.#record(options, end, autoDecision);
       return { decision, reply };
     } catch (error) {
-      report({ outcome: "stopped", billed: meter.billed() });
+      const billed = billedTokens(meter, prompt);
+      this.#record(options, { outcome: "stopped", decision, billed }, autoDecision);
       throw error;
     }
   }
 
-  #reportEnd(end: MessageEnd, { decision, call, autoDecision }: EndedMessage): void {
-    const origin = this.#originOf(call);
-    if (autoDecision === null) return this.#observe(recordOf(origin, decision, end));
-    // The reply does not wait for it; a decision that failed is recorded as none.
-    void autoDecision
-      .catch(() => null)
-      .then((auto) => this.#observe(recordOf(origin, decision, { ...end, auto })));
+  #record(call: Call, end: MessageEnd, autoDecision: Promise<Decision> | null = null): void {
+    if (autoDecision !== null) {
+      // The reply does not wait; a failed decision is recorded as none.
+      void autoDecision.catch(() => null).then((auto) => this.#record(call, { ...end, auto }));
+      return;
+    }
+    const { instance, observers } = this.#routing;
+    const { requestId, endpoint } = call;
+    const record = toMessageRecord({ instance, requestId, endpoint }, end);
+    for (const observe of observers) observe(record);
   }
 
-  #observe(record: MessageRecord): void {
-    for (const observe of this.#routing.observers) observe(record);
-  }
-
-  #originOf({ requestId, endpoint }: Call): CallOrigin {
-    return { instance: this.#routing.instance, requestId, endpoint };
-  }
-
-  /** What follows a message to the services that decide and reply. */
+  /** Ids of a message for the services that decide and reply. */
   #headersOf({ requestId, trace }: Call): Record<string, string> {
     const { tracing = null } = this.#routing.services;
-    return { "x-request-id": requestId, ...(tracing?.headers() ?? trace) };
+    return { "x-request-id": requestId, ...(tracing === null ? trace : tracing.headers()) };
   }
 }
 
-interface EndedMessage {
-  readonly decision: Decision;
-  readonly call: Call;
-  /** What the evaluation model chooses beside it; null where it was not asked. */
-  readonly autoDecision: Promise<Decision> | null;
-}
-
-/** Runs a reply as a span, where there is tracing; its model is known at the end only. */
+/** Runs a reply as a span; its model is known at the end only. */
 function traced(
-  tracing: Tracing | null,
+  tracing: Tracing,
   ask: () => Promise<GeneratedReply>,
   modelNow: () => string,
 ): Promise<GeneratedReply> {
-  if (tracing === null) return ask();
   return tracing.reply(modelNow(), async (endSpan) => {
     const reply = await ask();
     const { inputTokens = null, outputTokens = null } = reply.usage ?? {};

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defaultTierModels } from "./options/environment-schema.ts";
+import { defaultTierModels } from "./environment-variables.ts";
 import { testRouter } from "./testing/test-router.ts";
 
 test("the router is ready until it stops, and alive either way", async () => {

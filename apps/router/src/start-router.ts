@@ -1,46 +1,26 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import type { CalibrationArtifact } from "evaluator-calibration";
-import { listen, type TextSink } from "evaluator-kit";
-import { createApp } from "./create-app.ts";
+import { listen } from "evaluator-kit";
 import {
   defaultServerLimits,
   followConnections,
   limitConnections,
   type ServerLimits,
 } from "./connections.ts";
-import type { RouterOptions } from "./options/router-options.ts";
+import { type AppParts, createApp } from "./create-app.ts";
+import type { Routing } from "./decision/decide.ts";
 import { loadPage } from "./page/load-page.ts";
-import type { PriceList } from "./prices/tokens.ts";
-import type { FeedbackRecord, Observe } from "./records/message-record.ts";
-import { allowedHosts, ownAddresses } from "./security/own-addresses.ts";
-import type { Services } from "./services/services.ts";
+import type { RouterOptions } from "./router-options.ts";
+import { allowedHosts } from "./routes/guards.ts";
 
-/** What a router runs with. */
-export interface RouterParts {
+/** The parts of a router; the parts that its options name are left out. */
+export interface RouterParts
+  extends
+    Omit<AppParts, "page" | "routing" | "hosts" | "proxiedHosts" | "isStopping">,
+    Pick<Routing, "services">,
+    Partial<Pick<Routing, "prices" | "calibration">> {
   readonly options: RouterOptions;
-  readonly services: Services;
-  /** Called with an error nobody expected. */
-  readonly reportDefect: (error: Error) => void;
-  /** What the records call this process. @default "router" */
-  readonly instance?: string;
-  /** Corrects the evaluation model's probabilities. @default null */
-  readonly calibration?: CalibrationArtifact | null;
-  /** Prices by model id; may be filled later. @default none */
-  readonly prices?: PriceList;
-  /** Messages wait for it. @default nothing */
-  readonly pricesTried?: Promise<void>;
-  /** Called with what happened to each message. */
-  readonly observe?: Observe;
-  /** Draws the decision log as a page. @default there is none */
-  readonly drawDecisions?: () => Promise<string>;
-  /** Keeps what somebody said of a message's tier. */
-  readonly keepFeedback?: (record: FeedbackRecord) => void;
-  /** Records that the decision log dropped. @default there is no log */
-  readonly logDropped?: () => number;
-  /** Called with one line for each response. @default there is no access log */
-  readonly accessLog?: TextSink;
   /** @default defaultServerLimits */
   readonly limits?: Partial<ServerLimits>;
 }
@@ -48,11 +28,11 @@ export interface RouterParts {
 /**
  * Starts the router.
  *
- * @throws CliError when its address cannot be listened on.
+ * @throws CliError if its address is not free.
  */
 export async function startRouter(parts: RouterParts) {
   const { options, services, prices = new Map(), calibration = null, ...rest } = parts;
-  const { host, tierModels, policy } = options;
+  const { host, tierModels, policy, allowedNames } = options;
   const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...parts.limits };
   const page = await loadPage({ ...services, hasLog: parts.keepFeedback !== undefined });
   const server = createServer(limits);
@@ -66,22 +46,20 @@ export async function startRouter(parts: RouterParts) {
   });
   let isStopping = false;
   const app = createApp({
+    ...options,
     ...rest,
+    instance: parts.instance ?? "router",
     page,
-    hosts: allowedHosts({ host, port, names: options.allowedNames, addresses: ownAddresses() }), // known only now: port 0 takes any free one
-    proxiedHosts: options.allowedNames,
+    hosts: allowedHosts({ host, port, names: allowedNames }), // the port is known only now
+    proxiedHosts: allowedNames,
     routing: { services, tierModels, policy, prices, calibration },
-    aliases: options.aliases,
-    context: options.context,
-    accessToken: options.accessToken,
-    maxCallsInFlight: options.maxCallsInFlight,
     isStopping: () => isStopping,
   });
   server.on("request", getRequestListener(app.fetch));
   return {
-    /** Where the page is, such as `http://127.0.0.1:3000`. */
+    /** The page's address, such as `http://127.0.0.1:3000`. */
     origin,
-    /** Stops listening, lets answers in flight finish, and lets go of the services. */
+    /** Stops listening, lets answers in flight finish, and closes the services. */
     close: async () => {
       isStopping = true;
       server.close();

@@ -10,7 +10,7 @@ export interface ProgramOptions {
   /** Such as "The router"; begins the line about an unexpected error. */
   readonly name: string;
   /** What `--help` prints; a `UsageError` says how to ask for it. @default nothing */
-  readonly help?: { readonly command: string; readonly usage: string };
+  readonly help?: { readonly command: string; readonly usage?: string };
   /**
    * Returns whether an error that is no `CliError` has a message for a person. @default none has
    */
@@ -42,7 +42,7 @@ export async function runToExitCode(
   words: readonly string[],
   { context, ...options }: ProgramOptions & { context: CliContext },
 ): Promise<number> {
-  if (options.help !== undefined && asksForHelp(words)) {
+  if (options.help?.usage !== undefined && asksForHelp(words)) {
     context.stdout.write(`${options.help.usage.trim()}\n`);
     return exitCodes.done;
   }

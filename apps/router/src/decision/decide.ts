@@ -1,13 +1,12 @@
 import {
+  basisOf,
   calibrate,
   type CalibrationArtifact,
   CalibrationMismatchError,
 } from "evaluator-calibration";
 import { type Evaluation, EvaluatorError, TimeoutError } from "evaluator-client";
-import type { PriceList } from "../prices/tokens.ts";
+import type { PriceList } from "../reply/tokens.ts";
 import type { Services } from "../services/services.ts";
-import { type Tier, tierNames, tierQuestionHash, tierQuestions } from "../tier-question.ts";
-import { deciderOf, wireOf } from "./decider.ts";
 import type {
   AskedEvaluation,
   Cause,
@@ -18,22 +17,26 @@ import type {
   Shares,
   TierState,
 } from "./decision.ts";
+import { type Tier, tierNames, tierQuestionHash, tierQuestions } from "./tier-question.ts";
 
-/** What a message is routed with. */
+/** The parts that route a message. */
 export interface Routing {
   readonly services: Services;
   /** The text model id of each tier. */
   readonly tierModels: Readonly<Record<Tier, string>>;
   readonly policy: RoutingPolicy;
   readonly prices: PriceList;
-  /** Corrects the evaluation model's probabilities. @default null: they stay as they are printed */
+  /** Corrects the evaluation model's probabilities. @default null */
   readonly calibration?: CalibrationArtifact | null;
-  /** The least tier that is taken. @default null: any */
-  readonly atLeast?: Tier | null;
-  /** Called with who decided, after each answer. @default nobody wants to know */
-  readonly onAnswer?: (decider: Decider) => void;
-  /** Monotonic time in milliseconds. @default performance.now */
-  readonly now?: () => number;
+  /** Holds the model and the wire of the latest answer. */
+  readonly latest?: { answer: Pick<AskedEvaluation, "evaluatorModelId" | "wire"> };
+}
+
+/** What ends a decision, and the lowest tier that it may take. */
+export interface DecideOptions {
+  readonly signal: AbortSignal;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly atLeast: Tier | null;
 }
 
 const noEvaluation: AskedEvaluation = {
@@ -52,7 +55,7 @@ const noChoice = {
   confidence: null,
 };
 
-/** The evaluation came and was paid for, but the calibration was made for another model. */
+/** The paid evaluation does not fit the calibration, which was made for another model. */
 export class UnfitCalibrationError extends Error {
   override readonly name = "UnfitCalibrationError";
   readonly evaluation: AskedEvaluation;
@@ -64,36 +67,36 @@ export class UnfitCalibrationError extends Error {
 }
 
 /**
- * Lets the evaluation model choose a tier for a message, and applies the policy to its choice.
+ * Lets the evaluation model choose a tier for a message, and applies the policy to the choice.
  *
- * @throws EvaluatorError or UnfitCalibrationError when there is no choice and no tier for that, or
- * the signal's reason.
+ * @throws EvaluatorError or UnfitCalibrationError without a choice and a failure tier; or the
+ * signal's reason.
  */
 export async function decide(
   state: TierState,
   routing: Routing,
-  { signal, headers }: { signal: AbortSignal; headers: Readonly<Record<string, string>> },
+  { signal, headers, atLeast }: DecideOptions,
 ): Promise<Decision> {
-  const { services, policy, now = () => performance.now() } = routing;
+  const { services, policy } = routing;
+  const { decisionTimeoutMs: deadlineMs, failureTier } = policy;
   const request = { state: { ...state }, questions: tierQuestions };
-  const limit = policy.decisionTimeoutMs === null ? {} : { deadlineMs: policy.decisionTimeoutMs };
-  const options = { signal, headers, ...limit };
-  const startedAt = now();
+  const options = { signal, headers, ...(deadlineMs !== null && { deadlineMs }) };
+  const startedAt = performance.now();
   try {
-    return fromChoice(await services.evaluator.evaluate(request, options), routing);
+    return toDecision(await services.evaluator.evaluate(request, options), routing, atLeast);
   } catch (error) {
     signal.throwIfAborted();
     const cause = causeOf(error);
-    if (policy.failureTier === null || cause === null) throw error;
+    if (failureTier === null || cause === null) throw error;
     const asked =
       error instanceof UnfitCalibrationError
         ? error.evaluation
-        : { decisionMs: Math.round(now() - startedAt) };
-    return { ...decideTier(policy.failureTier, cause, routing), ...asked };
+        : { decisionMs: Math.round(performance.now() - startedAt) };
+    return { ...decideTier(failureTier, cause, routing), ...asked };
   }
 }
 
-/** Why there is no choice; null for an error that nobody expected. */
+/** Null for an unexpected error. */
 function causeOf(error: unknown): Cause | null {
   if (error instanceof UnfitCalibrationError) return "calibration-mismatch";
   if (error instanceof TimeoutError) return "decision-timeout";
@@ -102,97 +105,74 @@ function causeOf(error: unknown): Cause | null {
 
 /** Returns the decision for a tier that no evaluation chose. */
 export function decideTier(tierUsed: Tier, cause: Cause, routing: Routing): Decision {
-  return { ...noChoice, ...noEvaluation, ...askTier(tierUsed, routing), cause };
+  return { ...noChoice, ...noEvaluation, ...toTierModel(tierUsed, routing), cause };
 }
 
-/** Returns the decision for a model that the client names itself: nothing is left to choose. */
+/** Returns the decision for a model that the client or a shadow names. */
 export function decideModel(
   model: string,
   { prices, tierModels }: Routing,
   cause: Cause = "requested",
 ): Decision {
   const frontier = prices.get(tierModels.frontier) ?? null;
-  const asked = { tierUsed: null, model, prices: { model: prices.get(model) ?? null, frontier } };
-  return { ...noChoice, ...noEvaluation, ...asked, cause };
-}
-
-/** Returns the same decision with another model, as the one before was rejected or failed. */
-export function decideFallback(
-  decision: Decision,
-  { model, cause }: { model: string; cause: "model-refused" | "model-failed" },
-  { prices }: Routing,
-): Decision {
-  const price = prices.get(model) ?? null;
-  return { ...decision, model, cause, prices: { ...decision.prices, model: price } };
-}
-
-function fromChoice(evaluation: TierEvaluation, routing: Routing): Decision {
-  const asked = askedEvaluation(evaluation, routing);
-  routing.onAnswer?.(deciderOf(asked.evaluatorModelId, asked.wire));
-  const { choice } = evaluation.answers.tier;
-  const shares = sharesOf(evaluation, { asked, calibration: routing.calibration ?? null });
-  const { probabilities, printedProbabilities, confidence } = shares;
-  const ruled = applyPolicy(choice, { probabilities, confidence }, routing.policy);
-  const { tierUsed, cause } = raised(ruled, routing.atLeast ?? null);
-  return {
-    tierChosen: choice,
-    ...askTier(tierUsed, routing),
-    cause,
-    probabilities,
-    printedProbabilities,
-    confidence,
-    ...asked,
-  };
+  const named = { tierUsed: null, model, prices: { model: prices.get(model) ?? null, frontier } };
+  return { ...noChoice, ...noEvaluation, ...named, cause };
 }
 
 type TierEvaluation = Evaluation<typeof tierQuestions>;
 
-function askedEvaluation(evaluation: TierEvaluation, { services }: Routing): AskedEvaluation {
-  const { timing, costUsd, requestId, modelId } = evaluation;
+function toDecision(evaluation: TierEvaluation, routing: Routing, atLeast: Tier | null): Decision {
+  const { services, policy, calibration = null, latest } = routing;
+  const { timing, costUsd, requestId, modelId, answers, confidence } = evaluation;
   const { redact, engineAddress } = services;
-  const clear = (words: string | null) => (words === null ? null : redact.strictly(words)); // the service's own
-  return {
+  const asked: AskedEvaluation = {
     decisionMs: Math.round(timing.totalMs),
     costUsd,
-    evaluationId: clear(requestId),
-    evaluatorModelId: clear(modelId),
+    evaluationId: requestId && redact.strictly(requestId), // a service's words may hold a key
+    evaluatorModelId: modelId && redact.strictly(modelId),
     questionHash: tierQuestionHash,
     wire: wireOf(evaluation, engineAddress),
   };
+  if (latest !== undefined) latest.answer = asked;
+  const { choice, probabilities: printed } = answers.tier;
+  const shares =
+    calibration === null
+      ? { probabilities: printed, printedProbabilities: null, confidence: confidence.tier }
+      : calibrated(evaluation, asked, calibration);
+  const ruled = applyPolicy(choice, shares, policy);
+  const isTooLow =
+    atLeast !== null && tierNames.indexOf(ruled.tierUsed) < tierNames.indexOf(atLeast);
+  const { tierUsed, cause } = isTooLow
+    ? { tierUsed: atLeast, cause: "conversation" as const }
+    : ruled;
+  return { tierChosen: choice, ...toTierModel(tierUsed, routing), cause, ...shares, ...asked };
 }
 
-interface SharesOptions {
-  readonly asked: AskedEvaluation;
-  readonly calibration: CalibrationArtifact | null;
-}
-
-/** Returns the probabilities to decide by, and the printed ones where they were replaced. */
-function sharesOf(evaluation: TierEvaluation, { asked, calibration }: SharesOptions) {
-  const { answers, confidence } = evaluation;
-  const printed = answers.tier.probabilities;
-  if (calibration === null) {
-    return { probabilities: printed, printedProbabilities: null, confidence: confidence.tier };
-  }
+function calibrated(
+  evaluation: TierEvaluation,
+  asked: AskedEvaluation,
+  calibration: CalibrationArtifact,
+) {
   try {
-    const printedEvaluation = { ...evaluation, questionHash: tierQuestionHash };
-    const { tier } = calibrate(printedEvaluation, calibration).answers;
-    return { probabilities: tier.probabilities, printedProbabilities: printed, confidence: null };
+    const { tier } = calibrate(
+      { ...evaluation, questionHash: tierQuestionHash },
+      calibration,
+    ).answers;
+    const printedProbabilities = evaluation.answers.tier.probabilities;
+    return { probabilities: tier.probabilities, printedProbabilities, confidence: null };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
     throw new UnfitCalibrationError(asked, error);
   }
 }
 
-/** A confidence up to which a distribution is as good as flat. Chosen, not measured: flat is 0. */
+/** A confidence up to this counts as flat. Chosen, not measured: flat is 0. */
 const NO_CONFIDENCE = 0.05;
 
-/** Two shares that are printed alike, with two decimals, are equal. */
+/** Shares with a smaller difference are equal: both are printed with two decimals. */
 const EQUAL_SHARES = 0.005;
 
-/**
- * Returns the tier to use for a choice: the chosen one, or the next one up where confidence is too
- * low, or where the shares are tied.
- */
+/** Returns the chosen tier; or the next one up if the confidence is too low or the shares are tied. */
 export function applyPolicy(
   chosen: Tier,
   { probabilities, confidence }: { probabilities: Shares; confidence: number | null },
@@ -200,36 +180,26 @@ export function applyPolicy(
 ): { readonly tierUsed: Tier; readonly cause: Cause } {
   const next = tierNames[tierNames.indexOf(chosen) + 1];
   if (next === undefined) return { tierUsed: chosen, cause: "choice" };
-  const sureness = confidence ?? probabilities[chosen];
-  if (minConfidence !== null && sureness < minConfidence) {
+  if (minConfidence !== null && (confidence ?? probabilities[chosen]) < minConfidence) {
     return { tierUsed: next, cause: "low-confidence" };
   }
-  const isTied = ties === "up" && (isFlat(confidence) || hasEqual(probabilities, chosen));
+  const isTied = ties === "up" && areTied(chosen, probabilities, confidence);
   return isTied ? { tierUsed: next, cause: "tie" } : { tierUsed: chosen, cause: "choice" };
 }
 
-function raised(ruled: ReturnType<typeof applyPolicy>, atLeast: Tier | null) {
-  const isHighEnough =
-    atLeast === null || tierNames.indexOf(ruled.tierUsed) >= tierNames.indexOf(atLeast);
-  return isHighEnough ? ruled : { tierUsed: atLeast, cause: "conversation" as const };
-}
-
-function isFlat(confidence: number | null): boolean {
-  return confidence !== null && confidence <= NO_CONFIDENCE;
-}
-
-function hasEqual(probabilities: Shares, chosen: Tier): boolean {
+function areTied(chosen: Tier, probabilities: Shares, confidence: number | null): boolean {
+  if (confidence !== null && confidence <= NO_CONFIDENCE) return true;
   const least = probabilities[chosen] - EQUAL_SHARES;
   return tierNames.some((tier) => tier !== chosen && probabilities[tier] > least);
 }
 
-function askTier(tierUsed: Tier, { tierModels, prices }: Routing) {
+function toTierModel(tierUsed: Tier, { tierModels, prices }: Routing) {
   const model = tierModels[tierUsed];
   const frontier = prices.get(tierModels.frontier) ?? null;
   return { tierUsed, model, prices: { model: prices.get(model) ?? null, frontier } };
 }
 
-/** Returns a decision as the `x-router-*` headers of every answer. */
+/** Returns a decision as the `x-router-*` headers of an answer. */
 export function decisionHeaders(decision: Decision): Record<string, string> {
   return {
     "x-router-tier": decision.tierUsed ?? "none",
@@ -238,4 +208,18 @@ export function decisionHeaders(decision: Decision): Record<string, string> {
     "x-router-cause": decision.cause,
     "x-router-decision-ms": String(decision.decisionMs),
   };
+}
+
+/** Returns the engine's address, marked if only the answer itself shows that an emulator gave it. */
+export function wireOf({ headers }: Pick<Evaluation, "headers">, engineAddress: string): string {
+  const isMarked = basisOf(null, engineAddress) !== "model";
+  return "x-evaluator-emulator" in headers && !isMarked
+    ? `emulator ${engineAddress}`
+    : engineAddress;
+}
+
+/** Returns who made a decision, from its model and its wire; null if unknown. */
+export function deciderOf(modelId: string | null, wire: string | null): Decider {
+  const isEmulated = basisOf(modelId, wire) !== "model";
+  return { modelId, isEmulated: isEmulated || (wire === null ? null : false) };
 }

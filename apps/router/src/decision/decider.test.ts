@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseRouterOptions } from "../options/router-options.ts";
+import { parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import { servicesOfEmulator, testRouter } from "../testing/test-router.ts";
 

@@ -1,14 +1,14 @@
 import { questionHash } from "evaluator-calibration";
 import { expect, test } from "vitest";
+import { nineFields } from "../testing/read-answers.ts";
+import { defaultPolicy, testRouter } from "../testing/test-router.ts";
 import {
-  hangingUpstream,
   type Answer as UpstreamAnswer,
   type Differences,
+  hangingUpstream,
 } from "../testing/upstreams.ts";
-import { nineFields } from "../testing/read-answers.ts";
-import { testRouter } from "../testing/test-router.ts";
-import { tierQuestions } from "../tier-question.ts";
-import { defaultPolicy, type RoutingPolicy } from "./decision.ts";
+import { type RoutingPolicy } from "./decision.ts";
+import { tierQuestions } from "./tier-question.ts";
 
 const fails: UpstreamAnswer = () =>
   Response.json({ error: { message: "broken", type: "internal_server_error" } }, { status: 500 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tierNames } from "../tier-question.ts";
+import { tierNames } from "../decision/tier-question.ts";
 import { adviseOn } from "./advice.ts";
 import type { JudgedPrompt } from "./policies.ts";
 

@@ -1,42 +1,50 @@
 import type { Estimate } from "evaluator-calibration";
 import type { ChoicePolicy } from "../decision/decision.ts";
-import { tierNames } from "../tier-question.ts";
+import { tierNames } from "../decision/tier-question.ts";
+import { figure, percent, points } from "./describe-figures.ts";
 import { createDraws, estimate, shuffles } from "./draws.ts";
-import { figure, percent, points } from "./format-figures.ts";
-import { type Counts, gainOf, orderBy } from "./gain-curve.ts";
+import {
+  cheapestOf,
+  type Counts,
+  gainOf,
+  orderBy,
+  pointOf,
+  rivalOf,
+  ROUNDING,
+  tierPoints,
+} from "./gain-curve.ts";
 import { hardness, type JudgedPrompt, tierOf } from "./policies.ts";
-import { cheapestOf, pointOf, rivalOf, ROUNDING, tierPoints } from "./random-mix.ts";
 
-/** How the figures are drawn. */
+/** The policy to evaluate, and the draws for the intervals. */
 export interface FigureOptions {
   readonly policy: ChoicePolicy;
   readonly seed: number;
-  /** Draws with replacement for each interval. */
+  /** Number of draws with replacement. */
   readonly draws: number;
 }
 
-/** Whether to route, as far as the labels can say; the figures are null unless the verdict is `route`. */
+/** The advice that the labels allow; the figures are null unless the verdict is `route`. */
 export interface Advice {
   readonly verdict: "cheapest-is-best" | "cannot-tell" | "route";
   readonly sentence: string;
   /** The ROUTER_MIN_CONFIDENCE that was evaluated; null if it is off. */
   readonly threshold: number | null;
-  /** The share that is saved of the cost of always frontier. */
+  /** The saved share of the cost of always frontier. */
   readonly saving: Estimate | null;
   /** The mean quality less that of always frontier. */
   readonly quality: Estimate | null;
 }
 
-/** Fewer different prompts than this get no advice. */
+/** The fewest different prompts for an advice. */
 const LEAST_LABELS = 40;
 
-/** How often the decisions are shuffled. */
+/** Number of shuffles of the decisions. */
 const TRIALS = 1000;
 
-/** The APGR of decisions that know nothing. */
+/** The APGR of random decisions. */
 const CHANCE = 0.5;
 
-/** Returns whether to route. Equal prompts count once, because a copy of a label proves nothing. */
+/** Returns whether to route. Equal prompts count once, because a copied label is no further evidence. */
 export function adviseOn(all: readonly JudgedPrompt[], options: FigureOptions): Advice {
   const nothing = { threshold: null, saving: null, quality: null };
   const prompts = all.filter(({ isRepeat }) => !isRepeat);
@@ -60,7 +68,7 @@ export function adviseOn(all: readonly JudgedPrompt[], options: FigureOptions): 
   return { verdict: "route", sentence: describeGain(evidence), threshold, saving, quality };
 }
 
-/** Whether no tier has a higher mean than the cheapest. Tiers that complement each other may yet gain. */
+/** Whether no tier has a higher mean than the cheapest. Tiers that complement each other may still gain. */
 function isCheapestBest(prompts: readonly JudgedPrompt[]): boolean {
   const tiers = tierPoints(prompts);
   const best = Math.max(...tiers.map(({ quality }) => quality));
@@ -70,7 +78,7 @@ function isCheapestBest(prompts: readonly JudgedPrompt[]): boolean {
 type Evidence = ReturnType<typeof weigh>;
 
 /**
- * Compares the routing with the best that needs no decision and costs no more, and with always frontier.
+ * Compares the routing with always frontier, and with the best mix without decisions at the same cost.
  *
  * The intervals are percentiles of draws with replacement, which assume nothing about scores and
  * costs. If few prompts tell the tiers apart, they are too narrow: in simulated sets with random
@@ -103,7 +111,7 @@ function weigh(prompts: readonly JudgedPrompt[], { policy, seed, draws }: Figure
     );
   const apgrs = drawn.flatMap(({ apgr }) => apgr ?? []); // a draw without a gap has none
   const tiers = tierPoints(prompts);
-  let asMuch = 1; // the decisions as they are
+  let asMuch = 1; // the unshuffled decisions
   for (const shuffled of shuffles(used, { seed, orders: TRIALS - 1 })) {
     const { quality, cost } = pointOf(prompts, (at) => shuffled[at] ?? 0);
     if (quality - rivalOf(tiers, cost).quality >= whole.gain - ROUNDING) asMuch += 1;
@@ -131,7 +139,7 @@ function describeGain({ gain, saving, quality, rival }: Evidence): string {
   return `Routing gains ${points(gain)} of quality over ${rival}. Beside always frontier ${frontier}, for prompts like these.`;
 }
 
-/** A gain in quality that is worth a search. Chosen. */
+/** The smallest gain in quality that is worth more labels. Chosen. */
 const LEAST_GAIN = 0.02;
 
 function describeDoubt({ gain, apgr, luck, rival }: Evidence, n: number): string {

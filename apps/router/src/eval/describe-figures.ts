@@ -1,9 +1,9 @@
+import type { Estimate, Interval } from "evaluator-calibration";
 import { type Decider, describeDecider } from "../decision/decision.ts";
-import { tierNames } from "../tier-question.ts";
+import { tierNames } from "../decision/tier-question.ts";
 import type { RoutingFigures } from "./evaluate-routing.ts";
-import { figure, percent } from "./format-figures.ts";
 
-/** What was run, for the reader of the figures. */
+/** The source of the figures. */
 export interface EvalSource {
   readonly name: string;
   readonly decider: Decider;
@@ -12,9 +12,9 @@ export interface EvalSource {
   readonly asked: { readonly paid: number; readonly costUsd: number; readonly kept: number };
 }
 
-/** Returns in a sentence what the decisions come from, and what they cost now. */
+/** Describes the decisions and their costs in a sentence. */
 export function describeSource({ decider, context, asked }: EvalSource): string {
-  const stand = decider.isEmulated === true ? ": these figures say nothing about any model" : "";
+  const stand = decider.isEmulated === true ? ": these figures describe no model" : "";
   const cost = `$${asked.costUsd.toFixed(6)}`;
   return `Decided by ${describeDecider(decider)}${stand}. Context: ${context}. Asked now: ${asked.paid} (${cost}); kept from before: ${asked.kept}.`;
 }
@@ -52,4 +52,29 @@ export function describeFigures(figures: RoutingFigures, source: EvalSource): st
 
 function row(cells: readonly (string | number)[]): string {
   return `  ${cells.map((cell) => String(cell).padEnd(12)).join("")}`.trimEnd();
+}
+
+/** Returns a share in percent, with its interval. */
+export function percent({ share, low, high }: Interval & { readonly share: number }): string {
+  return `${whole(share)} (${whole(low)} to ${whole(high)})`;
+}
+
+/** Returns a difference of two qualities in hundredths, with its interval. */
+export function points({ value, low, high }: Estimate): string {
+  const [at, from, to] = [value, low, high].map((quality) => Math.round(1000 * quality) / 10 + 0); // no -0
+  return `${at} points (${from} to ${to})`;
+}
+
+function whole(share: number): string {
+  return `${(100 * share).toFixed(1)}%`;
+}
+
+/** Returns a figure of three digits with its interval; a dash for null. */
+export function figure(estimate: Estimate | null): string {
+  if (estimate === null) return "–";
+  return `${three(estimate.value)} (${three(estimate.low)} to ${three(estimate.high)})`;
+}
+
+function three(value: number): string {
+  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
 }

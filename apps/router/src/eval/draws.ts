@@ -1,14 +1,14 @@
 import type { Estimate } from "evaluator-calibration";
 
-/** Draws of prompts with replacement, the same for every figure. */
+/** Draws of prompts with replacement, shared by all figures. */
 export interface Draws {
-  /** Calls back with how often each prompt was drawn, once a draw. */
+  /** Calls back once per draw, with the count of each prompt. */
   readonly each: <TResult>(of: (counts: readonly number[]) => TResult) => TResult[];
-  /** Returns the mean of values, one for each prompt. */
+  /** Returns the mean of one value per prompt. */
   readonly mean: (values: readonly number[]) => Estimate;
 }
 
-/** Returns draws of `n` prompts that are the same for the same seed. */
+/** Draws `n` prompts; the same seed gives the same draws. */
 export function createDraws(n: number, { seed, draws }: { seed: number; draws: number }): Draws {
   const random = seeded(seed);
   const all = Array.from({ length: draws }, () => {
@@ -31,7 +31,7 @@ export function createDraws(n: number, { seed, draws }: { seed: number; draws: n
   };
 }
 
-/** Returns a figure with the middle 95 % of what the draws gave. */
+/** Returns a figure with the middle 95 % of its draws. */
 export function estimate(value: number, drawn: readonly number[]): Estimate {
   const sorted = drawn.toSorted((one, other) => one - other);
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? value;
@@ -54,7 +54,7 @@ export function* shuffles(
   }
 }
 
-/** A generator (mulberry32) that gives the same numbers for the same seed. */
+/** The generator mulberry32. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,16 +1,15 @@
 import { curve, html, type Html, name, page, plot, table } from "evaluator-kit/page";
+import { tierNames } from "../decision/tier-question.ts";
 import { pageStyle } from "../report/decisions-page.ts";
-import { tierNames } from "../tier-question.ts";
-import { describeSource, type EvalSource } from "./describe-figures.ts";
+import { describeSource, type EvalSource, figure, percent } from "./describe-figures.ts";
 import type { RoutingFigures } from "./evaluate-routing.ts";
-import { figure, percent } from "./format-figures.ts";
 
 const style = `${pageStyle}
 .pair { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }
 .warning { margin-top: 0.75rem; padding: 0.5rem 0.75rem; background: var(--warn-back); color: var(--warn); border-radius: 8px; }
 `;
 
-/** Returns the figures as one page that fetches and runs nothing. */
+/** Returns the figures as a page without scripts. */
 export function evalPage(figures: RoutingFigures, source: EvalSource): string {
   const title = "Is the routing any good?";
   const body = html`<h1>${title}</h1>
@@ -34,7 +33,7 @@ function curveCards(figures: RoutingFigures, { costBasis }: EvalSource): Html {
       ${gainPlot(figures)}
       <p class="notice">
         Across: the share of prompts that frontier answers, the others go to the cheapest tier. Up:
-        how much of the quality between the two is had.
+        the recovered part of the quality between the two.
       </p>
     </section>
     <section class="card">
@@ -74,7 +73,7 @@ function waysCard({ ways }: RoutingFigures): Html {
 
 function ordersCard(figures: RoutingFigures): Html {
   return html`<section class="card">
-    <h2>What the order is worth</h2>
+    <h2>Value of the order</h2>
     ${table(
       ["order by", "APGR", "CPT(50%)", "CPT(80%)"],
       figures.orders.map(({ name, apgr, cpt50, cpt80 }) => [
@@ -92,7 +91,7 @@ function ordersCard(figures: RoutingFigures): Html {
   </section>`;
 }
 
-// The model's name stands under its curve, the other's over its own, so that they stay apart.
+// One name is below its curve and the other above it, so that they do not overlap.
 const looks = [
   { curve: "curve", at: 0.58, beside: { dy: 16 } },
   { curve: "guide", at: null, beside: {} },

@@ -1,15 +1,14 @@
 import { wilson } from "evaluator-calibration";
-import { tierNames } from "../tier-question.ts";
+import { tierNames } from "../decision/tier-question.ts";
 import { adviseOn, type FigureOptions } from "./advice.ts";
-import { gainOf, orderBy } from "./gain-curve.ts";
-import { hardness, type JudgedPrompt, tierOf, tiersByLength } from "./policies.ts";
 import { createDraws, type Draws, estimate } from "./draws.ts";
-import { cheapestOf, mixAt, pointOf, tierPoints } from "./random-mix.ts";
+import { cheapestOf, gainOf, mixAt, orderBy, pointOf, tierPoints } from "./gain-curve.ts";
+import { hardness, type JudgedPrompt, tierOf } from "./policies.ts";
 
-/** Everything that is said of the routing of some prompts. */
+/** The figures of a routing. */
 export type RoutingFigures = ReturnType<typeof evaluateRouting>;
 
-/** Returns the figures of routed prompts; there is at least one. */
+/** Returns the figures of at least one routed prompt. */
 export function evaluateRouting(prompts: readonly JudgedPrompt[], options: FigureOptions) {
   const { policy, seed, draws } = options;
   const used = prompts.map(({ decision }) => tierOf(decision, policy));
@@ -34,7 +33,7 @@ export function evaluateRouting(prompts: readonly JudgedPrompt[], options: Figur
     right: shareOf((at) => used[at] === right[at]),
     over: shareOf((at) => (used[at] ?? 0) > (right[at] ?? 0)),
     under: shareOf((at) => (used[at] ?? 0) < (right[at] ?? 0)),
-    /** What each way to choose tiers costs and gives, for each prompt in the mean. */
+    /** Mean quality and cost of each way to choose tiers. */
     ways: waysOf(prompts, used).map(([name, value]) => ({
       name,
       quality: samples.mean(prompts.map((_, at) => value(at, "quality"))),
@@ -45,7 +44,7 @@ export function evaluateRouting(prompts: readonly JudgedPrompt[], options: Figur
   };
 }
 
-/** Returns the routing as it was, and simpler ways beside it. */
+/** The routing, and simpler ways for comparison. */
 function waysOf(
   prompts: readonly JudgedPrompt[],
   used: readonly number[],
@@ -78,21 +77,19 @@ function hasLengths(prompts: readonly JudgedPrompt[]): boolean {
   return prompts.every(({ length }) => length !== null);
 }
 
-/** Returns a prompt's quality or cost, by its number. */
 type WayValue = (at: number, of: "quality" | "cost") => number;
 
-/** Each prompt with one tier. */
 function byTier(prompts: readonly JudgedPrompt[], tierAt: (at: number) => number): WayValue {
   return (at, of) => prompts[at]?.[of][tierAt(at)] ?? 0;
 }
 
-/** A prompt's mean over the tiers, each with its share. */
+/** A prompt's mean over the tiers, weighted by their shares. */
 function randomly(prompts: readonly JudgedPrompt[], shares: readonly number[]): WayValue {
   return (at, of) =>
     shares.reduce((sum, share, tier) => sum + share * (prompts[at]?.[of][tier] ?? 0), 0);
 }
 
-/** What prompts are ordered by, the highest value first. */
+/** Prompts are ordered by these values, the highest first. */
 type NamedOrder = [name: string, values: readonly number[]];
 
 function orderFigures(
@@ -118,4 +115,15 @@ function orderFigures(
     cpt50: withInterval("cpt50"),
     cpt80: withInterval("cpt80"),
   };
+}
+
+/** As many prompts of each tier as routed, the longest prompts with the highest tiers. */
+function tiersByLength(prompts: readonly JudgedPrompt[], used: readonly number[]): number[] {
+  const order = [...prompts.keys()].toSorted(
+    (one, other) => (prompts[one]?.length ?? 0) - (prompts[other]?.length ?? 0),
+  );
+  const sorted = [...used].toSorted((one, other) => one - other);
+  const tiers = prompts.map(() => 0);
+  for (const [rank, index] of order.entries()) tiers[index] = sorted[rank] ?? 0;
+  return tiers;
 }

@@ -1,13 +1,14 @@
+import { tierNames } from "../decision/tier-question.ts";
 import type { JudgedPrompt } from "./policies.ts";
 
-/** A point of a curve: the share of prompts that the dearest tier answers, and the gap recovered. */
+/** A point of a curve: the share of prompts for the frontier tier, and the recovered gap. */
 interface GainPoint {
   readonly share: number;
-  /** Of the quality between always the cheapest and always the dearest, 0..1 (PGR). */
+  /** Part of the quality between always the cheapest and always frontier, 0..1 (PGR). */
   readonly recovered: number;
 }
 
-/** Prompts from the hardest to the easiest, those of equal hardness together. */
+/** Prompts from the hardest to the easiest, grouped by hardness. */
 export type Order = readonly (readonly number[])[];
 
 /** Returns the order of prompts by a value, the highest first. */
@@ -26,13 +27,13 @@ export function orderBy(values: readonly number[]): Order {
   return groups;
 }
 
-/** Prompts of which a draw with replacement holds each so often. */
+/** The count of each prompt in a draw with replacement. */
 export type Counts = readonly number[];
 
 /**
- * Returns the gain of sending the hardest prompts to the dearest tier and all others to the cheapest.
- * Inside a group of equals the order is any, so the curve is straight there. With it the mean recovered
- * gap over all shares (APGR), and the least share that recovers half, and four fifths, of the gap (CPT).
+ * Returns the gain if the hardest prompts go to the frontier tier and all others to the cheapest; in a
+ * group of equals, the curve is straight. APGR is the mean recovered gap over all shares; CPT is the
+ * smallest share that recovers half, or four fifths, of the gap.
  */
 export function gainOf(prompts: readonly JudgedPrompt[], order: Order, counts?: Counts) {
   const weight = (index: number) => counts?.[index] ?? 1;
@@ -73,4 +74,71 @@ function shareFor(points: readonly GainPoint[], wanted: number): number | null {
 
 function sum<TItem>(items: readonly TItem[], value: (item: TItem) => number): number {
   return items.reduce((total, item) => total + value(item), 0);
+}
+
+interface Point {
+  readonly quality: number;
+  readonly cost: number;
+}
+
+/** Returns the mean quality and cost of prompts, each answered by its tier. */
+export function pointOf(
+  prompts: readonly JudgedPrompt[],
+  tierAt: (at: number) => number,
+  counts?: Counts,
+): Point {
+  let [n, quality, cost] = [0, 0, 0];
+  for (const [at, prompt] of prompts.entries()) {
+    const weight = counts?.[at] ?? 1;
+    n += weight;
+    quality += weight * (prompt.quality[tierAt(at)] ?? 0);
+    cost += weight * (prompt.cost[tierAt(at)] ?? 0);
+  }
+  return { quality: quality / n, cost: cost / n };
+}
+
+/** Returns the point of each tier if it answers all prompts. */
+export function tierPoints(prompts: readonly JudgedPrompt[], counts?: Counts): Point[] {
+  return tierNames.map((_, tier) => pointOf(prompts, () => tier, counts));
+}
+
+/** Returns the tier with the lowest cost, the first of equals. */
+export function cheapestOf(tiers: readonly Point[]): number {
+  const costs = tiers.map(({ cost }) => cost);
+  return costs.indexOf(Math.min(...costs));
+}
+
+/** Sums of the same terms in different orders differ by less. */
+export const ROUNDING = 1e-9;
+
+/** A random mix of tiers, and their shares. */
+interface Mix {
+  readonly quality: number;
+  readonly shares: readonly number[];
+}
+
+/** Returns the best mix of two tiers at a cost, or at the nearest possible cost. */
+export function mixAt(tiers: readonly Point[], cost: number): Mix {
+  const costs = tiers.map((tier) => tier.cost);
+  const spent = Math.min(Math.max(cost, Math.min(...costs)), Math.max(...costs));
+  const mixes = tiers.flatMap((less, low) =>
+    tiers.flatMap((more, high) => {
+      if (less.cost > spent || more.cost < spent) return [];
+      const share = (spent - less.cost) / (more.cost - less.cost) || 0; // equal costs: 0 of 0
+      const shares = tiers.map((_, at) => Number(at === low) * (1 - share));
+      shares[high] = (shares[high] ?? 0) + share;
+      return { quality: less.quality + share * (more.quality - less.quality), shares };
+    }),
+  );
+  return bestOf(mixes);
+}
+
+/** Returns the best mix, or single tier, that costs no more. */
+export function rivalOf(tiers: readonly Point[], cost: number): Mix {
+  const affordable = tiers.filter((tier) => tier.cost <= cost * (1 + ROUNDING));
+  return bestOf([...affordable.map((tier) => mixAt(tiers, tier.cost)), mixAt(tiers, cost)]);
+}
+
+function bestOf(mixes: readonly Mix[]): Mix {
+  return mixes.reduce((best, mix) => (mix.quality > best.quality ? mix : best));
 }

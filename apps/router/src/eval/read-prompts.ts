@@ -1,30 +1,30 @@
 import { CliError } from "evaluator-kit";
 import { z } from "zod";
+import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { feedbackSchema, readLines } from "../report/read-records.ts";
-import { type Tier, tierNames } from "../tier-question.ts";
 
-/** What a tier was decided to be, as the decision log or an evaluation has it. */
+/** A decision from the log or from an evaluation. */
 export interface KnownDecision {
   readonly choice: Tier;
   readonly probabilities: Readonly<Record<Tier, number>>;
   readonly confidence: number | null;
-  /** The model that answered, or null if it is not known. */
+  /** The model that answered, or null if unknown. */
   readonly modelId: string | null;
-  /** How it was reached, or null if it is not known. */
+  /** Its transport and address, or null if unknown. */
   readonly wire: string | null;
 }
 
-/** One prompt whose right tier, or whose models' scores, are known. */
+/** A prompt with its right tier or its models' scores. */
 export interface EvalPrompt {
-  /** The conversation; its last message is the user's. Empty for a line of the decision log. */
+  /** The conversation up to a user's message; empty for a line of the decision log. */
   readonly messages: readonly { readonly role: string; readonly content: string }[];
-  /** The right tier, or null where scores say it. */
+  /** The right tier; null if it follows from the scores. */
   readonly tier: Tier | null;
-  /** How well each model answers it, 0..1, or null. */
+  /** Quality of each model's answer, 0..1, or null. */
   readonly scores: Readonly<Record<string, number>> | null;
-  /** What each model's answer costs, or null. */
+  /** Cost of each model's answer, or null. */
   readonly costs: Readonly<Record<string, number>> | null;
-  /** The decision that was made already; null where it is still to be made. */
+  /** The decision if it is known already. */
   readonly decision: KnownDecision | null;
 }
 
@@ -53,7 +53,6 @@ function isSubset(scores: object | undefined, costs: object): boolean {
   return scores !== undefined && Object.keys(scores).every((model) => Object.hasOwn(costs, model));
 }
 
-/** A decision in the router's log, and what somebody said of it. */
 const decidedSchema = z.object({
   requestId: z.string(),
   tierChosen: tier,
@@ -64,10 +63,9 @@ const decidedSchema = z.object({
 });
 
 /**
- * Reads labelled prompts, one line of JSON each, or the router's decision log, in which feedback is
- * the label.
+ * Reads labelled prompts, one line of JSON each; or the decision log, with feedback as labels.
  *
- * @throws CliError that names the line at fault, never its text.
+ * @throws CliError that names the wrong line, but not its text.
  */
 export async function readPrompts(path: string): Promise<EvalPrompt[]> {
   const prompts: EvalPrompt[] = [];
@@ -98,7 +96,7 @@ export async function readPrompts(path: string): Promise<EvalPrompt[]> {
   return all;
 }
 
-/** Costs of the file and list prices have different units, so their sum means nothing. */
+/** Costs of the file and list prices may have different units. */
 function checkCosts(prompts: readonly EvalPrompt[], path: string): void {
   const { length } = prompts.filter(({ costs }) => costs !== null);
   if (length === 0 || length === prompts.length) return;

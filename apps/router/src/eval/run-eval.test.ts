@@ -4,7 +4,7 @@ import { type Environment, runToExitCode } from "evaluator-kit";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
-import { evalUsage, runEval } from "./run-eval.ts";
+import { evalProgram } from "../programs.ts";
 
 const fixtures = join(import.meta.dirname, "../../../../fixtures/routing");
 
@@ -21,11 +21,8 @@ async function evaluate(
   const run = async () => {
     const context = createTestContext({ env, cwd: folder });
     const all = ["prompts.ndjson", "--draws", "20", ...words];
-    const exitCode = await runToExitCode(runEval, all, {
-      name: "The evaluation",
-      help: { command: "npm run router:eval --", usage: evalUsage },
-      context,
-    });
+    const [program, options] = evalProgram;
+    const exitCode = await runToExitCode(program, all, { ...options, context });
     return { exitCode, ...context.printed };
   };
   return { folder, run, first: await run() };
@@ -43,7 +40,7 @@ test("the sample that ships is read, decided and drawn, and a second run asks no
   const { folder, run, first } = await evaluate(await readLines("prompts.ndjson"));
   expect(first).toMatchObject({ exitCode: 0, stderr: "" });
   expect(first.stdout).toContain(
-    "80 prompts of prompts.ndjson. Decided by the emulator (as local/lexical-1 and typesafe-ai/jev), not by a model: these figures say nothing about any model.",
+    "80 prompts of prompts.ndjson. Decided by the emulator (as local/lexical-1 and typesafe-ai/jev), not by a model: these figures describe no model.",
   );
   expect(first.stdout).toContain("Asked now: 80");
   const again = await run();
@@ -89,7 +86,7 @@ test("scores of models say what is right, and costs what it costs", async () => 
   const { first } = await evaluate(lines, { words: ["--json"] });
   expect(JSON.parse(first.stdout)).toMatchObject({
     n: 2,
-    costBasis: "as the file says",
+    costBasis: "from the file",
     right: { share: 1 },
     ways: [
       { name: "as routed", quality: { value: 1 }, cost: { value: 5.5 } },
@@ -157,11 +154,11 @@ test("an emulator that runs as its own process is named", async () => {
 });
 
 test.each([
-  [{}, "Decided by a model that is not named."],
+  [{}, "Decided by a model without a name."],
   [{ evaluatorModelId: "acme/judge", wire: "gateway https://a" }, "Decided by acme/judge."],
   [
     { evaluatorModelId: "acme/judge", wire: "emulator gateway https://a" },
-    "Decided by the emulator (as acme/judge), not by a model: these figures say nothing",
+    "Decided by the emulator (as acme/judge), not by a model: these figures describe no model",
   ],
 ])("the decision log says who decided: %j", async (fields, words) => {
   const probabilities = { nano: 0.9, fast: 0.1, balanced: 0, frontier: 0 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { HttpError } from "../http-error.ts";
+import { HttpError } from "../routes/failures.ts";
 import { parseChatCompletionRequest } from "./chat-completion-request.ts";
 
 const user = { role: "user", content: "hi" };
@@ -22,7 +22,7 @@ const impossible: [param: string, instead: string, fields: object][] = [
   ["response_format.type", "use text, json_object", { response_format: { type: "grammar" } }],
   ["modalities.1", "replies are text", { modalities: ["text", "audio"] }],
   ["audio", "replies are text", { audio: { voice: "v" } }],
-  ["web_search_options", "a tool of your own", { web_search_options: {} }],
+  ["web_search_options", "your own tool", { web_search_options: {} }],
   ["logit_bias", "say in a message", { logit_bias: { 1: 100 } }],
   ["logprobs", "leave it out", { logprobs: true }],
   ["top_logprobs", "leave it out", { top_logprobs: 3 }],

@@ -1,19 +1,19 @@
 import type { z } from "zod";
-import { HttpError } from "../http-error.ts";
+import { HttpError } from "../routes/failures.ts";
 import {
   type ChatCompletionMessage,
   chatCompletionRequestSchema,
-  saysNothing,
+  asksForNothing,
 } from "./chat-completion-schema.ts";
 
-/** A request, and what of it nothing is done with. */
+/** A request, its whole body, and the fields that were not read. */
 export type ReadRequest = ReturnType<typeof parseChatCompletionRequest>;
 
 /**
- * Reads a request in OpenAI's form. What would change the reply and cannot be done is rejected; what
- * would not, such as `store`, is named.
+ * Reads a request in OpenAI's form. Unsupported fields that would change the reply are rejected;
+ * others, such as `store`, are listed.
  *
- * @throws HttpError with status 400 that names the field, and what to use instead.
+ * @throws HttpError with status 400 that names the field and an alternative.
  */
 export function parseChatCompletionRequest(body: unknown) {
   const { data, error } = chatCompletionRequestSchema.safeParse(body);
@@ -21,9 +21,9 @@ export function parseChatCompletionRequest(body: unknown) {
   checkToolMessages(data.messages);
   return {
     request: data,
-    /** The whole of it as it came, for a server that takes it so. */
+    /** The unchanged request. */
     body: body as Record<string, unknown>,
-    /** Names of the fields that are not known here, without the places of list items. */
+    /** Names of unread fields, without the positions of list items. */
     unknown: unreadFields(body, data),
   };
 }
@@ -33,7 +33,7 @@ interface Issue {
   readonly message: string;
 }
 
-/** The issue inside a union's branch that came closest, else the union's own. */
+/** The issue with the longest path in a union's branches, else the union's own. */
 function deepest(issue: z.core.$ZodIssue | undefined): Issue {
   if (issue === undefined) return { path: [], message: "is not valid" };
   if (issue.code !== "invalid_union") return issue;
@@ -48,7 +48,7 @@ function invalidField({ path, message }: Issue): HttpError {
   return new HttpError(400, `This router cannot do this: ${field}: ${message}.`, { param: field });
 }
 
-/** A model is asked only where every tool call has its result, right after it. */
+/** Every tool call needs its result right after it. */
 function checkToolMessages(messages: readonly ChatCompletionMessage[]): void {
   let open = new Map<string, number>();
   for (const [index, message] of messages.entries()) {
@@ -71,15 +71,11 @@ function checkAnswered(open: ReadonlyMap<string, number>): void {
   throw invalidField({ path: ["messages", index, "tool_calls"], message });
 }
 
-// Fields of other servers that would change the reply, and that the gateway does not know.
+// Fields of other servers that would change the reply and that the gateway does not support.
 const samplingFields =
   /^(?:min_p|top_a|tfs|typical_p|(?:repetition|length)_penalty|min_tokens|best_of|bad_words|ignore_eos|mirostat\w*|grammar|guided_\w+|thinking|reasoning|chat_template_kwargs)$/;
 
-/**
- * Throws for the first field that would change the reply and that the gateway does not know.
- *
- * @throws HttpError with status 400 that names the field.
- */
+/** Throws an HttpError (400) for the first such field. */
 export function rejectSampling({ unknown }: ReadRequest): void {
   const field = unknown.find((name) => samplingFields.test(name.split(".")[0] ?? ""));
   if (field === undefined) return;
@@ -88,14 +84,15 @@ export function rejectSampling({ unknown }: ReadRequest): void {
   throw invalidField({ path: [field], message: instead });
 }
 
-/** Names listed in one header, at most. */
+/** The most names in one header. */
 const MOST_NAMES = 20;
 
 /** Returns the names of fields that were sent and not read, such as `messages.name`. */
 function unreadFields(sent: unknown, read: unknown): string[] {
   const names = new Set<string>();
   collectUnread({ sent, read, path: "" }, names);
-  const [first, rest] = [[...names].slice(0, MOST_NAMES), names.size - MOST_NAMES];
+  const first = [...names].slice(0, MOST_NAMES);
+  const rest = names.size - MOST_NAMES;
   return rest > 0 ? [...first, `and-${rest}-more`] : first;
 }
 
@@ -112,7 +109,7 @@ function collectUnread({ sent, read, path }: Compared, names: Set<string>): void
     const own = /^[\w.-]{1,64}$/.test(key) ? key : "unprintable";
     const inside = Array.isArray(sent) ? path : path === "" ? own : `${path}.${own}`;
     if (!Object.hasOwn(read, key)) {
-      if (!saysNothing(value)) names.add(inside);
+      if (!asksForNothing(value)) names.add(inside);
     } else {
       collectUnread(
         { sent: value, read: (read as Record<string, unknown>)[key], path: inside },

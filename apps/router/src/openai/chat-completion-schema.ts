@@ -116,7 +116,7 @@ const responseFormatSchema = z.discriminatedUnion(
 
 const noLogprobs = "not supported, as replies carry no log-probabilities; leave it out";
 
-/** What is read of a request; what would change the reply and cannot be done says what to use instead. */
+/** The fields that are read. An unsupported field that would change the reply names an alternative. */
 export const chatCompletionRequestSchema = z.object({
   model: z.string().min(1),
   messages: z.array(messageSchema).min(1),
@@ -140,37 +140,37 @@ export const chatCompletionRequestSchema = z.object({
   n: only([1], "only 1 is supported; send the request as often as you want replies"),
   logprobs: only([false], noLogprobs),
   top_logprobs: only([0], noLogprobs),
-  verbosity: only(["medium"], "not supported; say in a message how long the reply is to be"),
+  verbosity: only(["medium"], "not supported; ask in a message for a short or long reply"),
   modalities: z.array(z.literal("text", "not supported; replies are text")).nullish(),
   audio: nothing("not supported; replies are text"),
   functions: nothing("not supported; use tools"),
   function_call: only(["none", "auto"], "not supported; use tool_choice"),
-  logit_bias: nothing("not supported; say in a message what to avoid"),
-  web_search_options: z.null("not supported; define a tool of your own in tools").optional(), // an empty one asks for a search
+  logit_bias: nothing("not supported; ask in a message to avoid words"),
+  web_search_options: z.null("not supported; define your own tool in tools").optional(), // an empty one asks for a search
 });
 
 /** One message of an OpenAI conversation. */
 export type ChatCompletionMessage = z.infer<typeof messageSchema>;
 
-/** What `POST /v1/chat/completions` is sent, as far as the router can do it. */
+/** The supported fields of `POST /v1/chat/completions`. */
 export type ChatCompletionRequest = z.infer<typeof chatCompletionRequestSchema>;
 
-/** A field whose other values would change the reply. */
+/** Accepts only values that do not change the reply. */
 function only(values: readonly (string | number | boolean)[], instead: string) {
   return z.literal([...values], instead).nullish();
 }
 
-/** A field that says nothing, or says it at length. */
+/** Accepts null and empty values. */
 function nothing(instead: string) {
   return z.custom<object | null>(isEmpty, instead).optional();
 }
 
 function isEmpty(value: unknown): boolean {
-  return typeof value === "object" && saysNothing(value);
+  return typeof value === "object" && asksForNothing(value);
 }
 
-/** Returns whether a value asks for nothing: null, false, or empty. */
-export function saysNothing(value: unknown): boolean {
+/** Whether a value is null, false or empty. */
+export function asksForNothing(value: unknown): boolean {
   if (value === null || value === false) return true;
   return typeof value === "object" && Object.keys(value).length === 0;
 }

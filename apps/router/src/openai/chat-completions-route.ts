@@ -1,104 +1,124 @@
-import type { Context, Handler } from "hono";
-import { decisionHeaders } from "../decision/decide.ts";
-import type { Decision } from "../decision/decision.ts";
-import type { Answer, Call, MessageRouter, RouterReplyOptions } from "../message-router.ts";
-import type { ReplyPrompt, ReplyHttpError } from "../reply/reply.ts";
-import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
+import type { FinishReason } from "ai";
+import type { Context, Handler, Hono } from "hono";
+import { decisionHeaders, type Routing } from "../decision/decide.ts";
+import type { ContextMode, Decision } from "../decision/decision.ts";
+import type { Answer, MessageRouter, RouterReplyOptions } from "../message-router.ts";
+import type { GeneratedReply, ToolCallDelta } from "../reply/reply.ts";
 import { callOf, type ClientEnv, readJson } from "../routes/client-request.ts";
+import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
+import type { Guards } from "../routes/guards.ts";
 import { type SendEvent, sendEvents } from "../routes/send-events.ts";
 import { parseChatCompletionRequest, rejectSampling } from "./chat-completion-request.ts";
 import type { ChatCompletionRequest } from "./chat-completion-schema.ts";
-import {
-  chunkOf,
-  type CompletionHead,
-  finishOf,
-  toolCallsDelta,
-  usageChunk,
-  wholeCompletion,
-} from "./completion-forms.ts";
-import type { ReadConversation } from "./conversation.ts";
-import { chooseModel, type ModelNames } from "./models.ts";
+import { createConversationReader } from "./conversation.ts";
+import { addModelRoutes, chooseModel, type ModelNames } from "./models.ts";
 import { toModelMessages, toReplyOptions } from "./to-reply-request.ts";
 
-/** What completions are made with. */
-export interface CompletionParts {
+interface OpenAiParts {
   readonly router: MessageRouter;
-  readonly names: ModelNames;
-  readonly readConversation: ReadConversation;
-  /** The model that replies to `auto`, or null for the one that is chosen. */
-  readonly shadowModel: string | null;
-  /** Called with an error nobody expected. */
-  readonly report: (error: Error) => void;
+  readonly routing: Routing;
+  readonly guards: Guards;
+  /** Called with an unexpected error. */
+  readonly reportDefect: (error: Error) => void;
+  readonly aliases?: ReadonlyMap<string, string>;
+  readonly context?: ContextMode;
 }
 
-/**
- * Returns the route `POST /v1/chat/completions`: the conversation goes to the chosen model as it
- * was sent.
- */
-export function chatCompletionsRoute(parts: CompletionParts): Handler<ClientEnv> {
-  const { router, report } = parts;
+/** Adds OpenAI's chat API: `/v1/chat/completions` and `/v1/models`. */
+export function addOpenAiRoutes(app: Hono<ClientEnv>, parts: OpenAiParts): void {
+  const { tierModels, prices, services } = parts.routing;
+  const { aliases = new Map<string, string>() } = parts;
+  const names = { aliases, tierModels, prices, takesOpenAi: services.takesOpenAi };
+  addModelRoutes(app, names);
+  app.post("/v1/chat/completions", ...parts.guards.conversation, completionsRoute(parts, names));
+}
+
+/** The conversation goes to the chosen model unchanged. */
+function completionsRoute(parts: OpenAiParts, names: ModelNames): Handler<ClientEnv> {
+  const { router, routing, reportDefect, context = "last" } = parts;
+  const readConversation = createConversationReader(context);
+  const { shadowModel } = routing.policy;
   return async (c) => {
     const read = parseChatCompletionRequest(await readJson(c.req));
     const { request } = read;
-    const { takesOpenAi } = parts.names;
-    if (!takesOpenAi) rejectSampling(read);
+    if (!names.takesOpenAi) rejectSampling(read);
     const call = callOf(c, "openai");
-    const { decision, autoDecision } = await chooseModel(request, { ...parts, call });
-    const ignored = takesOpenAi ? [] : [...read.unknown, ...ignoredBy(decision, request)];
-    if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
-    const asked = {
-      prompt: toModelMessages(request.messages),
-      options: { ...toReplyOptions(read), autoDecision },
+    const chosen = await chooseModel(request, {
+      router,
       call,
-    };
-    if (request.stream === true) {
-      return sendStream(c, openReply(router, decision, asked), { request, report });
-    }
-    const { prompt, options } = asked;
-    return sendWhole(c, await router.reply(decision, prompt, { ...call, ...options }));
+      names,
+      readConversation,
+      shadowModel,
+    });
+    const { decision, autoDecision } = chosen;
+    const ignored = names.takesOpenAi ? [] : [...read.unknown, ...ignoredBy(decision, request)];
+    if (ignored.length > 0) c.header("x-router-ignored", ignored.join(", "));
+    const prompt = toModelMessages(request.messages);
+    const options = { ...call, ...toReplyOptions(read), autoDecision };
+    if (request.stream !== true) return sendWhole(c, await router.reply(decision, prompt, options));
+    const ask = (listeners: RouterReplyOptions) =>
+      router.reply(decision, prompt, { ...options, ...listeners });
+    return sendStream(c, openReply(decision, ask), { request, reportDefect });
   };
 }
 
-/** Names what the chosen model is not sent: only two makers take leave to call one tool at a time. */
+/** Only models of OpenAI and Anthropic support `parallel_tool_calls: false`. */
 function ignoredBy({ model }: Decision, request: ChatCompletionRequest): string[] {
   const isPassedOn = request.parallel_tool_calls !== false || /^(?:openai|anthropic)\//.test(model);
   return isPassedOn ? [] : ["parallel_tool_calls"];
 }
 
-function sendWhole(c: Context<ClientEnv>, { decision, reply }: Answer): Response {
+function sendWhole(c: Context<ClientEnv>, answer: Answer): Response {
+  const { decision, reply } = answer;
   setHeaders(c, decisionHeaders(decision));
   c.header("x-router-reply-ms", String(reply.replyMs));
-  if (reply.replyError !== null) return sendFailure(c, { decision, reply });
-  return c.json(wholeCompletion(headOf(c, decision.model), reply));
+  if (reply.replyError !== null) return sendFailure(c, answer);
+  const tool_calls = reply.toolCalls.map(({ id, name, arguments: text }) => ({
+    id,
+    type: "function",
+    function: { name, arguments: text },
+  }));
+  const hasCalls = tool_calls.length > 0;
+  const content = reply.reply === "" && hasCalls ? null : reply.reply;
+  const message = { role: "assistant", content, refusal: null, ...(hasCalls && { tool_calls }) };
+  const choice = { index: 0, message, logprobs: null, finish_reason: finishOf(reply) };
+  const head = headOf(c, decision.model);
+  return c.json({ ...head, object: "chat.completion", choices: [choice], usage: usageOf(reply) });
+}
+
+function sendFailure(c: Context, { decision, reply }: Answer): Response {
+  const { httpError, replyError } = reply;
+  const status = statusFor(httpError?.status ?? null, decision);
+  const headers = retryHeaders(status === 429 ? (httpError?.retryAfter ?? null) : null);
+  const code = status === 404 ? "model_not_found" : (httpError?.code ?? null);
+  const details = { ...(status === 404 && { param: "model" }), ...(code !== null && { code }) };
+  return c.json(openAiError(replyError ?? "", status, details), status, headers);
+}
+
+/** Errors of the request keep their status; all others are between the router and its models. */
+function statusFor(status: number | null, { tierUsed }: Decision): 400 | 404 | 429 | 502 {
+  if (status === 429) return 429;
+  if (status === 404 && tierUsed === null) return 404;
+  return status !== null && [400, 413, 422].includes(status) ? 400 : 502;
 }
 
 type PassDelta = (delta: object) => Promise<void> | void;
 
-/** A streamed reply on its way. */
+/** A streamed reply before its first event. */
 interface OpenedReply {
-  /** Resolves with the reply's first piece, or with its end where none comes. */
+  /** Resolves with the reply's first piece, or with its end. */
   readonly begun: Promise<Answer | void>;
-  /** The decision that holds by now, the fallback's included. */
+  /** Returns the current decision, after a fallback too. */
   readonly decision: () => Decision;
-  /** Passes the pieces to the client from now on; until then no more of them is read. */
+  /** Passes the pieces on from now; until then, no more of them is read. */
   readonly passTo: (pass: PassDelta) => void;
   readonly answer: Promise<Answer>;
 }
 
-interface AskedReply {
-  readonly prompt: ReplyPrompt;
-  readonly options: RouterReplyOptions;
-  readonly call: Call;
-}
-
-/**
- * Asks for a reply whose first piece can be waited for: until it is there the status and the headers
- * are open, and a failure can still be a failed response.
- */
+/** Asks for a reply; a failure before its first piece can still change the response's status. */
 function openReply(
-  router: MessageRouter,
   decision: Decision,
-  { prompt, options, call }: AskedReply,
+  ask: (listeners: RouterReplyOptions) => Promise<Answer>,
 ): OpenedReply {
   const first = Promise.withResolvers<void>();
   const reader = Promise.withResolvers<PassDelta>();
@@ -108,9 +128,7 @@ function openReply(
     const passOn = await reader.promise;
     await passOn(delta);
   };
-  const answer = router.reply(decision, prompt, {
-    ...call,
-    ...options,
+  const answer = ask({
     onFallback: (changed) => (current = changed),
     onDelta: (content) => pass({ content }),
     onToolCalls: (deltas) => pass(toolCallsDelta(deltas)),
@@ -119,15 +137,14 @@ function openReply(
   return { begun, decision: () => current, passTo: reader.resolve, answer };
 }
 
-interface StreamOptions {
+interface StreamOptions extends Pick<OpenAiParts, "reportDefect"> {
   readonly request: ChatCompletionRequest;
-  readonly report: (error: Error) => void;
 }
 
 async function sendStream(
   c: Context<ClientEnv>,
   { begun, decision, passTo, answer }: OpenedReply,
-  { request, report }: StreamOptions,
+  { request, reportDefect }: StreamOptions,
 ): Promise<Response> {
   const ended = await begun;
   if (ended && ended.reply.replyError !== null) return sendWhole(c, ended);
@@ -138,11 +155,12 @@ async function sendStream(
     async (send) => {
       await send(chunkOf(head, { role: "assistant", content: "" }));
       passTo((delta) => send(chunkOf(head, delta)));
-      await sendEnd(send, head, { answer: await answer, request });
+      const { reply } = await answer;
+      await sendEnd(send, head, { reply, request });
     },
     (error, send) => {
-      report(error instanceof Error ? error : new Error("Not an error was thrown."));
-      return send(openAiError(defectMessage, { status: 500 }));
+      reportDefect(error instanceof Error ? error : new Error("Not an error was thrown."));
+      return send(openAiError(defectMessage, 500));
     },
   );
 }
@@ -150,38 +168,53 @@ async function sendStream(
 async function sendEnd(
   send: SendEvent,
   head: CompletionHead,
-  { answer: { reply }, request }: { answer: Answer; request: ChatCompletionRequest },
+  { reply, request }: { reply: GeneratedReply; request: ChatCompletionRequest },
 ): Promise<void> {
-  if (reply.replyError !== null) return send(openAiError(reply.replyError, { status: 502 }));
+  if (reply.replyError !== null) return send(openAiError(reply.replyError, 502));
   await send(chunkOf(head, {}, finishOf(reply)));
-  if (request.stream_options?.include_usage === true) await send(usageChunk(head, reply));
+  if (request.stream_options?.include_usage === true) {
+    const usage = usageOf(reply);
+    await send({ ...head, object: "chat.completion.chunk", choices: [], usage });
+  }
   await send("[DONE]");
 }
 
-function sendFailure(c: Context, { decision, reply }: Answer): Response {
-  const { httpError, replyError } = reply;
-  const status = statusFor(httpError, decision);
-  const headers = retryHeaders(status === 429 ? (httpError?.retryAfter ?? null) : null);
-  const code = status === 404 ? "model_not_found" : (httpError?.code ?? null);
-  const details = {
-    ...(status === 404 && { param: "model" }),
-    ...(code !== null && { code }),
-  };
-  return c.json(openAiError(replyError ?? "", { status, details }), status, headers);
-}
+/** The common fields of a completion's bodies. */
+type CompletionHead = ReturnType<typeof headOf>;
 
-/** What is wrong with the request is reported as that; the rest is between the router and its models. */
-function statusFor(
-  httpError: ReplyHttpError | null,
-  { tierUsed }: Decision,
-): 400 | 404 | 429 | 502 {
-  if (httpError?.status === 429) return 429;
-  if (httpError?.status === 404 && tierUsed === null) return 404;
-  return httpError !== null && [400, 413, 422].includes(httpError.status) ? 400 : 502;
-}
-
-function headOf({ var: { requestId } }: Context<ClientEnv>, model: string): CompletionHead {
+function headOf({ var: { requestId } }: Context<ClientEnv>, model: string) {
   return { id: `chatcmpl-${requestId}`, created: Math.floor(Date.now() / 1000), model };
+}
+
+function chunkOf(head: CompletionHead, delta: object, finishReason: string | null = null) {
+  const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
+  return { ...head, object: "chat.completion.chunk", choices: [choice] };
+}
+
+function toolCallsDelta(deltas: readonly ToolCallDelta[]) {
+  const tool_calls = deltas.map(({ index, id, name, arguments: text }) => ({
+    index,
+    ...(id !== undefined && { id, type: "function" }),
+    function: { ...(name !== undefined && { name }), arguments: text },
+  }));
+  return { tool_calls };
+}
+
+const finishReasons: Partial<Record<FinishReason, string>> = {
+  length: "length",
+  "content-filter": "content_filter",
+  "tool-calls": "tool_calls",
+};
+
+function finishOf({ finishReason }: GeneratedReply): string {
+  return finishReasons[finishReason ?? "stop"] ?? "stop";
+}
+
+function usageOf({ usage }: GeneratedReply) {
+  const prompt_tokens = usage?.inputTokens ?? 0;
+  const completion_tokens = usage?.outputTokens ?? 0;
+  const total_tokens = usage?.totalTokens ?? prompt_tokens + completion_tokens;
+  return { prompt_tokens, completion_tokens, total_tokens };
 }
 
 function setHeaders(c: Context, headers: Record<string, string>): void {

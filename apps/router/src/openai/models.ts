@@ -1,47 +1,42 @@
-import type { Handler } from "hono";
+import type { Hono } from "hono";
 import type { Decision } from "../decision/decision.ts";
-import { HttpError } from "../http-error.ts";
+import { tierNames } from "../decision/tier-question.ts";
 import type { Call, MessageRouter } from "../message-router.ts";
-import type { PriceList } from "../prices/tokens.ts";
-import { tierNames } from "../tier-question.ts";
+import type { PriceList } from "../reply/tokens.ts";
+import type { ClientEnv } from "../routes/client-request.ts";
+import { HttpError } from "../routes/failures.ts";
 import type { ChatCompletionRequest } from "./chat-completion-schema.ts";
 import type { ReadConversation } from "./conversation.ts";
 
-/** What the API calls the choice of the evaluation model. */
+/** The API's name for the evaluation model's choice. */
 const autoModel = "auto";
 
-/** What the models of a request are looked up in. */
+/** The known model names. */
 export interface ModelNames {
   readonly aliases: ReadonlyMap<string, string>;
   readonly tierModels: Readonly<Record<string, string>>;
   readonly prices: PriceList;
-  /** Whether any name may be a model's, or only `provider/model`. */
+  /** Whether any name may be a model, or only `provider/model`. */
   readonly takesOpenAi: boolean;
-}
-
-function toModel(id: string) {
-  return { id, object: "model", created: 0, owned_by: "router" };
 }
 
 function ownNames({ aliases }: ModelNames): string[] {
   return [...new Set([autoModel, ...tierNames, ...aliases.keys()])];
 }
 
-/** Returns the route `GET /v1/models`: `auto`, each tier under its own name, and the aliases. */
-export function modelsRoute(names: ModelNames): Handler {
-  return (c) => c.json({ object: "list", data: ownNames(names).map(toModel) });
+/** Adds `GET /v1/models` (`auto`, the tiers and the aliases) and `GET /v1/models/{id}`. */
+export function addModelRoutes(app: Hono<ClientEnv>, names: ModelNames): void {
+  app.get("/v1/models", (c) => c.json({ object: "list", data: ownNames(names).map(toModel) }));
+  app.get("/v1/models/*", (c) => {
+    const id = decoded(c.req.path.slice("/v1/models/".length));
+    const known = [...ownNames(names), ...Object.values(names.tierModels)];
+    if (known.includes(id) || names.prices.has(id)) return c.json(toModel(id));
+    throw missing(names);
+  });
 }
 
-/** Returns the route `GET /v1/models/{id}`: whether a request may name that model. */
-export function modelRoute(names: ModelNames): Handler {
-  const { tierModels, prices } = names;
-  return (c) => {
-    const path = c.req.path.slice("/v1/models/".length);
-    const id = decoded(path);
-    const isOwn = ownNames(names).includes(id) || Object.values(tierModels).includes(id);
-    if (isOwn || prices.has(id)) return c.json(toModel(id));
-    throw missing(names);
-  };
+function toModel(id: string) {
+  return { id, object: "model", created: 0, owned_by: "router" };
 }
 
 function decoded(path: string): string {
@@ -61,28 +56,25 @@ function missing(names: ModelNames): HttpError {
   return new HttpError(404, message, { param: "model", code: "model_not_found" });
 }
 
-/** The decision for a request, and what the evaluation model chooses beside it. */
-export interface ChosenModel {
+interface ChosenModel {
   readonly decision: Decision;
-  /** Null where the decision is its choice, or nothing was asked. */
+  /** The evaluation model's decision if the shadow model replies. */
   readonly autoDecision: Promise<Decision> | null;
 }
 
-/** What a request is decided by. */
-export interface DecisionParts {
+interface DecisionParts {
   readonly router: MessageRouter;
   readonly call: Call;
   readonly names: ModelNames;
   readonly readConversation: ReadConversation;
-  /** The model that replies in place of those that are chosen, or null. */
   readonly shadowModel: string | null;
 }
 
 /**
- * Returns the decision for an OpenAI request: by its conversation for `auto`, else the tier or the
- * model that it names.
+ * Returns the decision for an OpenAI request: the tier or model that it names, or the choice for its
+ * conversation.
  *
- * @throws HttpError when there is no such model (404), or nothing to decide by (400).
+ * @throws HttpError for an unknown model (404), or without a user message (400).
  */
 export async function chooseModel(
   { model: asked, messages }: ChatCompletionRequest,
@@ -90,28 +82,23 @@ export async function chooseModel(
 ): Promise<ChosenModel> {
   const model = names.aliases.get(asked) ?? asked;
   const tier = tierNames.find((name) => name === model);
-  if (tier !== undefined) return alone(router.decideTier(tier));
+  if (tier !== undefined) return { decision: router.decideTier(tier), autoDecision: null };
   if (model !== autoModel) {
-    if (names.takesOpenAi || model.includes("/")) return alone(router.decideModel(model));
-    throw missing(names);
+    if (!names.takesOpenAi && !model.includes("/")) throw missing(names);
+    return { decision: router.decideModel(model), autoDecision: null };
   }
-  const conversation = readConversation(messages);
-  if (conversation.state.user_message.trim() === "") {
+  const { state, atLeast, keep } = readConversation(messages);
+  if (state.user_message.trim() === "") {
     throw new HttpError(400, "auto decides by the last user message; send one.", {
       param: "messages",
     });
   }
-  const keep = (decision: Decision) => {
-    if (decision.tierUsed !== null) conversation.keep(decision.tierUsed);
+  const isShadow = shadowModel !== null;
+  const autoDecision = router.decide(state, call, { atLeast, isShadow }).then((decision) => {
+    if (decision.tierUsed !== null) keep(decision.tierUsed);
     return decision;
-  };
-  const { state, atLeast } = conversation;
-  if (shadowModel === null) return alone(keep(await router.decide(state, call, atLeast)));
-  const autoDecision = router.decideUnrecorded(state, call, atLeast).then(keep);
-  autoDecision.catch(() => undefined); // the log says that there was none
+  });
+  if (!isShadow) return { decision: await autoDecision, autoDecision: null };
+  autoDecision.catch(() => undefined); // the log records that it failed
   return { decision: router.decideModel(shadowModel, "shadow"), autoDecision };
-}
-
-function alone(decision: Decision): ChosenModel {
-  return { decision, autoDecision: null };
 }

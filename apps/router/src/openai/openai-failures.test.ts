@@ -1,8 +1,8 @@
 import { APIError } from "openai";
 import { expect, test } from "vitest";
 import { collect } from "../testing/read-answers.ts";
-import { openAiClient } from "../testing/test-router.ts";
 import { replyStream } from "../testing/reply-stream.ts";
+import { openAiClient } from "../testing/test-router.ts";
 
 const greeting = [{ role: "user" as const, content: "hi" }];
 

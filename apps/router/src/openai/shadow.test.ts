@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { MessageRecord } from "../records/message-record.ts";
-import { testRouter } from "../testing/test-router.ts";
-import { defaultPolicy } from "../decision/decision.ts";
-import { defaultTierModels } from "../options/environment-schema.ts";
+import { defaultTierModels } from "../environment-variables.ts";
+import { defaultPolicy, testRouter } from "../testing/test-router.ts";
 import { type Differences, hangingUpstream } from "../testing/upstreams.ts";
 
 const price = (usd: number) => ({ inputUsdPerMillionTokens: usd, outputUsdPerMillionTokens: usd });

@@ -7,7 +7,7 @@ import type { ChatCompletionMessage, ChatCompletionRequest } from "./chat-comple
 type MessageOf<TRole> = Extract<ChatCompletionMessage, { role: TRole }>;
 type UserPart = Exclude<MessageOf<"user">["content"], string>[number];
 
-/** Returns a conversation in OpenAI's form as the `ai` package takes it: the same messages, in order. */
+/** Converts OpenAI's messages to those of the `ai` package, in the same order. */
 export function toModelMessages(messages: readonly ChatCompletionMessage[]): ReplyPrompt {
   const toolNames = new Map<string, string>();
   return messages.map((message): ModelMessage => {
@@ -16,7 +16,11 @@ export function toModelMessages(messages: readonly ChatCompletionMessage[]): Rep
       case "developer":
         return { role: "system", content: textOf(message.content) };
       case "user":
-        return { role: "user", content: userContent(message.content) };
+        return {
+          role: "user",
+          content:
+            typeof message.content === "string" ? message.content : message.content.map(toPart),
+        };
       case "assistant":
         for (const call of message.tool_calls ?? []) toolNames.set(call.id, call.function.name);
         return assistantMessage(message);
@@ -29,10 +33,6 @@ export function toModelMessages(messages: readonly ChatCompletionMessage[]): Rep
       }
     }
   });
-}
-
-function userContent(content: MessageOf<"user">["content"]) {
-  return typeof content === "string" ? content : content.map(toPart);
 }
 
 const audioTypes = { wav: "audio/wav", mp3: "audio/mpeg" };
@@ -67,15 +67,15 @@ function assistantMessage({ content, refusal, tool_calls }: MessageOf<"assistant
     type: "tool-call" as const,
     toolCallId: id,
     toolName: called.name,
-    input: parsedOrAsItIs(called.arguments),
+    input: parsedOrText(called.arguments),
   }));
   if (calls.length === 0) return { role: "assistant", content: text };
   const said = text === "" ? [] : [{ type: "text" as const, text }];
   return { role: "assistant", content: [...said, ...calls] };
 }
 
-/** Arguments that are not JSON are passed on as they are: the model wrote them. */
-function parsedOrAsItIs(text: string): unknown {
+/** Arguments that are not JSON are passed on unchanged. */
+function parsedOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -83,7 +83,7 @@ function parsedOrAsItIs(text: string): unknown {
   }
 }
 
-/** Returns the text of a message; what is not text stands there by its kind, such as `[image]`. */
+/** Returns the text of a message; other parts are named by their kind, such as `[image]`. */
 export function textOf(content: ChatCompletionMessage["content"]): string {
   if (typeof content === "string") return content;
   return (content ?? []).map(textOfPart).join("\n");
@@ -105,16 +105,10 @@ function textOfPart(part: UserPart | { type: "refusal"; refusal: string }): stri
   }
 }
 
-/** Returns what a reply to a request is to be like, in the words of the `ai` package. */
+/** Converts a request's settings and form to those of the `ai` package. */
 export function toReplyOptions({ request, body }: ReadRequest): RouterReplyOptions {
-  const form = toForm(request);
-  return { settings: toSettings(request), body, ...(form !== null && { form }) };
-}
-
-/** Returns the settings of a request; unset ones are left out. */
-function toSettings(request: ChatCompletionRequest): ReplySettings {
   const { stop } = request;
-  return givenOf({
+  const settings: ReplySettings = givenOf({
     temperature: request.temperature,
     topP: request.top_p,
     topK: request.top_k,
@@ -125,28 +119,23 @@ function toSettings(request: ChatCompletionRequest): ReplySettings {
     maxOutputTokens: request.max_completion_tokens ?? request.max_tokens,
     stopSequences: typeof stop === "string" ? [stop] : stop,
   });
-}
-
-function toForm(request: ChatCompletionRequest): ReplyForm | null {
   const tools = request.tools ?? [];
   const form: ReplyForm = givenOf({
     tools: tools.length === 0 ? null : tools.map(toTool),
     toolChoice: tools.length === 0 ? null : toToolChoice(request.tool_choice),
     responseFormat: toResponseFormat(request.response_format),
-    providerOptions: toProviderOptions(request),
+    providerOptions: orNull(toProviderOptions(request)),
   });
-  return orNull(form);
+  return { settings, body, ...(orNull(form) && { form }) };
 }
 
 type Tool = NonNullable<ChatCompletionRequest["tools"]>[number];
-
-const noParameters = { type: "object" as const, properties: {} };
 
 function toTool({ function: { name, description, parameters, strict } }: Tool) {
   return {
     type: "function" as const,
     name,
-    inputSchema: parameters ?? noParameters,
+    inputSchema: parameters ?? { type: "object" as const, properties: {} },
     ...givenOf({ description, strict }),
   };
 }
@@ -164,26 +153,24 @@ function toResponseFormat(format: ChatCompletionRequest["response_format"]) {
   return { type: "json" as const, name, ...givenOf({ description, schema }) };
 }
 
-/** What the gateway passes on to one maker's models, where it has no field for all of them. */
+/** Options that the gateway has for some providers only. */
 function toProviderOptions({ user, response_format, ...request }: ChatCompletionRequest) {
   const isSerial = request.parallel_tool_calls === false;
   const strict =
     response_format?.type === "json_schema" ? response_format.json_schema.strict : undefined;
-  const options = givenOf({
+  const openai = givenOf({ parallelToolCalls: isSerial ? false : null, strictJsonSchema: strict });
+  return givenOf({
     gateway: orNull(givenOf({ user })),
-    openai: orNull(
-      givenOf({ parallelToolCalls: isSerial ? false : null, strictJsonSchema: strict }),
-    ),
+    openai: orNull(openai),
     anthropic: isSerial ? { disableParallelToolUse: true } : null,
   });
-  return orNull(options);
 }
 
 function orNull<TValue extends object>(value: TValue): TValue | null {
   return Object.keys(value).length === 0 ? null : value;
 }
 
-/** Leaves out what is not set. */
+/** Omits null and undefined values. */
 function givenOf<TValues extends object>(
   values: TValues,
 ): { [TKey in keyof TValues]?: NonNullable<TValues[TKey]> } {

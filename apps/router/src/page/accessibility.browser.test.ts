@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { hangingUpstream } from "../testing/upstreams.ts";
+import { openPage, send, violationsInEveryLook } from "../testing/open-page.ts";
 import { replyStream } from "../testing/reply-stream.ts";
-import { send, openPage, violationsInEveryLook } from "../testing/open-page.ts";
+import { hangingUpstream } from "../testing/upstreams.ts";
 
 test("the keyboard is enough: an example sends itself", async () => {
   const { page, router } = await openPage();

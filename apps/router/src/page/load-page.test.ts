@@ -1,36 +1,40 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { createPage, loadPage } from "./load-page.ts";
+import { loadPage } from "./load-page.ts";
 
-const document = '<style>a\nb</style><!-- engine --><script type="module">c</script>';
+const source = '<style>a\nb</style><!-- engine --><script type="module">c</script>';
 
 const quiet = { notice: "Answers come from a test.", isEmulated: false };
+
+function pageOf(document: string) {
+  return loadPage(quiet, Promise.resolve(document));
+}
 
 function sha256(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
 test("hashes the one style and the one script", async () => {
-  const page = await createPage(document, quiet);
+  const page = await pageOf(source);
   expect(page).toMatchObject({ styleHash: sha256("a\nb"), scriptHash: sha256("c") });
 });
 
 test("hashes line ends as a browser does", async () => {
-  const page = await createPage(document.replace("\n", "\r\n"), quiet);
+  const page = await pageOf(source.replace("\n", "\r\n"));
   expect(page.styleHash).toBe(sha256("a\nb"));
 });
 
 test("the notice is text, whatever it holds", async () => {
   const notice = `<script>"$&"</script>`;
-  const { html } = await createPage(document, { notice, isEmulated: true });
+  const { html } = await loadPage({ notice, isEmulated: true }, Promise.resolve(source));
   expect(html).toContain(
     '<aside class="banner">&lt;script&gt;&quot;$&amp;&quot;&lt;/script&gt;</aside>',
   );
 });
 
 test("a page with a second script has no policy, and does not start", async () => {
-  const twice = `${document}<script type="module">d</script>`;
-  await expect(createPage(twice, quiet)).rejects.toThrow("not exactly one");
+  const twice = `${source}<script type="module">d</script>`;
+  await expect(pageOf(twice)).rejects.toThrow("not exactly one");
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { openPage, send } from "../testing/open-page.ts";
 import { heldReply, replyStream } from "../testing/reply-stream.ts";
-import { send, openPage } from "../testing/open-page.ts";
 
 const hostile = [
   `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`,

@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
 import { decisionsPage } from "../report/decisions-page.ts";
 import { readFeedback } from "../report/read-records.ts";
+import { openPage, send, violationsInEveryLook } from "../testing/open-page.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
-import { send, openPage, violationsInEveryLook } from "../testing/open-page.ts";
 
 /** A page whose router keeps its decisions. */
 async function openLogged() {
   const { path, log } = await openTestLog();
-  const { observe, keepFeedback } = log;
-  const parts = { observe, keepFeedback, drawDecisions: () => decisionsPage(path) };
+  const parts = {
+    observe: log.add,
+    keepFeedback: log.add,
+    drawDecisions: () => decisionsPage(path),
+  };
   return { path, log, ...(await openPage({}, { parts })) };
 }
 

@@ -41,7 +41,7 @@ const brokenStreams: [what: string, rest: ReplyScript, says: RegExp][] = [
   [
     "an error without words",
     (response) => response.end(deltaOf("half a ") + eventOf({ type: "error", error: {} })),
-    /^The reply broke off: its service did not say why\.$/,
+    /^The reply broke off: its service gave no reason\.$/,
   ],
 ];
 
@@ -87,7 +87,7 @@ test("a whole reply whose connection is cut says so in the router's words", asyn
   });
 });
 
-const tooLarge = "The reply was ended: it is over 16 MiB, the most that the router passes on.";
+const tooLarge = "The reply was ended: it is over 16 MiB, the router's limit.";
 const mebibyte = "a".repeat(1024 * 1024);
 
 test.each([

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { hangingUpstream } from "../testing/upstreams.ts";
 import { rawClient, rawRequest, sendRaw } from "../testing/raw-client.ts";
 import { startTestRouter } from "../testing/test-router.ts";
+import { hangingUpstream } from "../testing/upstreams.ts";
 
 const json = "Content-Type: application/json";
 const body = '{"message":"hi"}';

@@ -1,8 +1,7 @@
 import { applyRecalibration } from "evaluator-calibration";
 import { expect, test } from "vitest";
-import { defaultPolicy } from "../decision/decision.ts";
 import { calibrationOf } from "../testing/calibration-of.ts";
-import { testRouter } from "../testing/test-router.ts";
+import { defaultPolicy, testRouter } from "../testing/test-router.ts";
 import type { MessageRecord } from "./message-record.ts";
 
 const printed = { nano: 0.97, fast: 0.02, balanced: 0, frontier: 0 };

@@ -7,13 +7,12 @@ import { smallDisk } from "../testing/small-disk.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { openDecisionLog } from "./decision-log.ts";
 import type { Open } from "./line-file.ts";
-import { recordOfFailure } from "./message-record.ts";
+import { toMessageRecord } from "./message-record.ts";
 
 function recordWith(requestId: string) {
-  return recordOfFailure(
+  return toMessageRecord(
     { instance: "one", requestId, endpoint: "chat" },
-    "no-decision",
-    new Error("no"),
+    { outcome: "no-decision", failure: new Error("no") },
   );
 }
 
@@ -38,13 +37,13 @@ test("a full disk loses the records of that time, counts them, and no others", a
   const length = Buffer.byteLength(JSON.stringify(recordWith("1"))) + 1;
   const { disk, open } = smallDisk(Math.floor(length * 1.5));
   const log = await openDecisionLog(path, { warn: (line) => warnings.push(line), open });
-  for (const id of ["1", "2"]) log.observe(recordWith(id)); // one write, cut short in the second line
+  for (const id of ["1", "2"]) log.add(recordWith(id)); // one write, cut short in the second line
   await log.reopen();
-  log.observe(recordWith("3"));
+  log.add(recordWith("3"));
   await log.reopen();
   expect(log.dropped()).toBe(2);
   disk.free = 100_000;
-  for (const id of ["4", "5"]) log.observe(recordWith(id));
+  for (const id of ["4", "5"]) log.add(recordWith(id));
   await log.close();
   expect(log.dropped()).toBe(2);
   expect(await readLog(path)).toEqual({ ids: ["1", "4", "5"], torn: 1 });
@@ -60,10 +59,10 @@ test("each time of a full disk tells its own losses", async () => {
   const { disk, open } = smallDisk(0);
   const log = await openDecisionLog(path, { warn: (line) => warnings.push(line), open });
   for (const lost of [1, 2]) {
-    for (let record = 0; record < lost; record += 1) log.observe(recordWith("lost"));
+    for (let record = 0; record < lost; record += 1) log.add(recordWith("lost"));
     await log.reopen();
     disk.free = 100_000;
-    log.observe(recordWith("kept"));
+    log.add(recordWith("kept"));
     await log.reopen();
     disk.free = 0;
   }
@@ -79,7 +78,7 @@ test("a line torn before the start takes no neighbour with it", async () => {
   const path = join(await temporaryFolder(), "decisions.jsonl");
   await appendFile(path, `${JSON.stringify(recordWith("before"))}\n{"time":"2026-`);
   const log = await openDecisionLog(path, { warn: (line) => expect.fail(line) });
-  log.observe(recordWith("after"));
+  log.add(recordWith("after"));
   await log.close();
   expect(await readLog(path)).toEqual({ ids: ["before", "after"], torn: 1 });
 });
@@ -87,11 +86,11 @@ test("a line torn before the start takes no neighbour with it", async () => {
 test("a rotation takes no record away: each is in one file or the other, in order", async () => {
   const path = join(await temporaryFolder(), "decisions.jsonl");
   const log = await openDecisionLog(path, { warn: (line) => expect.fail(line) });
-  log.observe(recordWith("1"));
+  log.add(recordWith("1"));
   await rename(path, `${path}.1`);
-  log.observe(recordWith("2"));
+  log.add(recordWith("2"));
   await log.reopen();
-  log.observe(recordWith("3"));
+  log.add(recordWith("3"));
   await log.close();
   expect(await readLog(`${path}.1`)).toEqual({ ids: ["1", "2"], torn: 0 });
   expect(await readLog(path)).toEqual({ ids: ["3"], torn: 0 });
@@ -107,7 +106,7 @@ test("a rotation to where nothing can be opened leaves the log in its old file",
   };
   const log = await openDecisionLog(path, { warn: (line) => warnings.push(line), open });
   await log.reopen();
-  log.observe(recordWith("1"));
+  log.add(recordWith("1"));
   await log.close();
   expect(warnings).toEqual([
     "The decision log stays in its old file: the new one fails (EACCES).\n",
@@ -129,7 +128,7 @@ test("a disk that hangs fills no memory: beyond 10,000 waiting records they are 
   };
   const warnings: string[] = [];
   const log = await openDecisionLog(path, { warn: (line) => warnings.push(line), open });
-  for (let id = 0; id < 10_002; id += 1) log.observe(recordWith(String(id)));
+  for (let id = 0; id < 10_002; id += 1) log.add(recordWith(String(id)));
   expect(log.dropped()).toBe(2);
   expect(warnings).toEqual([expect.stringContaining("(the disk is too slow)")]);
   goesOn.resolve();
@@ -178,12 +177,12 @@ test("on a real disk that is full, and then is not, the log goes on", async () =
   const log = await openDecisionLog(path, { warn: (line) => warnings.push(line) });
   const ids = Array.from({ length: 30 }, (_, index) => String(index));
   for (const id of ids) {
-    log.observe(recordWith(id));
+    log.add(recordWith(id));
     await log.reopen(); // once this one is written, or dropped
   }
   const dropped = log.dropped();
   await rm(join(folder, "other"));
-  log.observe(recordWith("after"));
+  log.add(recordWith("after"));
   await log.close();
   const read = await readLog(path);
   expect(read.ids).toEqual([...ids.slice(0, ids.length - dropped), "after"]);

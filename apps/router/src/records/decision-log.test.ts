@@ -2,8 +2,9 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { defaultTierModels } from "../options/environment-schema.ts";
-import { loggedRecordSchema } from "../report/read-records.ts";
+import { readRecords } from "../report/read-records.ts";
+import { defaultTierModels } from "../environment-variables.ts";
+import { collect } from "../testing/read-answers.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { openDecisionLog } from "./decision-log.ts";
@@ -14,7 +15,7 @@ const prices = new Map(Object.values(defaultTierModels).map((model) => [model, p
 
 test("each message is one line with ids, shares, times and costs, and no text", async () => {
   const { path, log } = await openTestLog();
-  const { request, chat } = await testRouter({}, { observe: log.observe, prices });
+  const { request, chat } = await testRouter({}, { observe: log.add, prices });
   await chat({ message: "hi" });
   const headers = { "content-type": "application/json", "x-request-id": "my-own-id" };
   const body = '{"message":"a secret plan for the moon"}';
@@ -40,7 +41,8 @@ test("each message is one line with ids, shares, times and costs, and no text", 
     { requestId: "my-own-id", endpoint: "decide", outcome: "decided", replyMs: null },
   ]);
   expect(text).not.toMatch(/secret|moon|local emulator|"hi"/);
-  for (const record of records) loggedRecordSchema.parse(record);
+  const read = await collect(readRecords(path));
+  expect(read.map((record) => record?.outcome)).toEqual(records.map(({ outcome }) => outcome));
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 

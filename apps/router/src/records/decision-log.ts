@@ -2,21 +2,20 @@ import { CliError, systemErrorCode } from "evaluator-kit";
 import { CutShortError, type Open, openLineFile } from "./line-file.ts";
 import type { FeedbackRecord, MessageRecord } from "./message-record.ts";
 
-/** What is called with the log's failures, and where its file is opened. */
-export interface DecisionLogOptions {
-  /** Prints a line that a person should look at: when writing begins to fail, and when it works again. */
+interface DecisionLogOptions {
+  /** Prints a line when writes begin to fail, and when they work again. */
   readonly warn: (line: string) => void;
   /** Opens the file. @default node:fs/promises */
   readonly open?: Open;
 }
 
-/** Lines that wait for a slow disk, at most: some five megabytes. */
+/** The most lines that wait for a slow disk: about five megabytes. */
 const MAX_WAITING = 10_000;
 
 /**
- * Opens the decision log. A disk that is full loses the records of that time, and no others.
+ * Opens the decision log. While the disk is full, records are dropped.
  *
- * @throws CliError when the file cannot be written.
+ * @throws CliError if the file cannot be written.
  */
 export async function openDecisionLog(path: string, { warn, open }: DecisionLogOptions) {
   let file = await openLineFile(path, open).catch((error: unknown) => {
@@ -47,23 +46,21 @@ export async function openDecisionLog(path: string, { warn, open }: DecisionLogO
   }
 
   return {
-    observe: add,
-    /** Adds what somebody said of a message's tier. */
-    keepFeedback: add,
-    /** Returns how many records could not be written since the start. */
+    add,
+    /** Returns how many records were dropped since the start. */
     dropped: losses.count,
-    /** Goes on in a new file of the same path, once a rotation has moved the old one away. */
+    /** Opens a new file of the same path, after a rotation moved the old one. */
     reopen: () =>
       inTurn(async () => {
         try {
           const next = await openLineFile(path, open);
-          await file.close().catch(() => undefined); // nothing more is written there
+          await file.close().catch(() => undefined); // it is not used any more
           file = next;
         } catch (error) {
           warn(`The decision log stays in its old file: the new one fails (${codeOf(error)}).\n`);
         }
       }),
-    /** Waits until every line is written or dropped. */
+    /** Resolves after every line is written or dropped. */
     async close() {
       await inTurn(writeWaiting);
       await file.close();
@@ -71,7 +68,7 @@ export async function openDecisionLog(path: string, { warn, open }: DecisionLogO
   };
 }
 
-/** Counts dropped records, and warns once for each time of them. */
+/** Counts dropped records, and warns once per series of failures. */
 function countLosses(warn: (line: string) => void) {
   let dropped = 0;
   let before: number | null = null; // null while writing works

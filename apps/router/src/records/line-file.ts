@@ -1,10 +1,9 @@
 import { constants } from "node:fs";
 import { type FileHandle, open as openFile } from "node:fs/promises";
 
-/** What is needed of an open file. */
 type OpenFile = Pick<FileHandle, "write" | "read" | "stat" | "close">;
 
-/** Opens a file for reading its end and adding to it. */
+/** Opens a file to read its end and to append. */
 export type Open = (path: string, flags: number, mode: number) => Promise<OpenFile>;
 
 /** A write that ended before its last line. */
@@ -22,18 +21,14 @@ const NEWLINE = 10;
 const { O_APPEND, O_CREAT, O_RDWR } = constants;
 
 /**
- * Opens a file for its owner alone, and makes it where there is none. A line that was cut short, now
- * or before the file was opened, is ended first, so that it takes no other with it.
+ * Opens a file for its owner only, and creates it if necessary. A line that was cut short, now or
+ * before, is ended first: otherwise the next line is lost with it.
  */
 export async function openLineFile(path: string, open: Open = openFile) {
   const file = await open(path, O_RDWR | O_APPEND | O_CREAT, 0o600);
   let isTorn = await endsTorn(file);
   return {
-    /**
-     * Adds lines, each with its line break.
-     *
-     * @throws CutShortError that says how many of them are in the file.
-     */
+    /** Appends lines with their line breaks. @throws CutShortError with the number of written lines. */
     async add(lines: readonly string[]) {
       const start = isTorn ? 1 : 0;
       const bytes = Buffer.from("\n".repeat(start) + lines.join(""));
@@ -51,7 +46,7 @@ export async function openLineFile(path: string, open: Open = openFile) {
   };
 }
 
-/** A named pipe or a device has no end to look at. */
+/** A named pipe or a device has no end to read. */
 async function endsTorn(file: OpenFile): Promise<boolean> {
   const { size } = await file.stat();
   if (size === 0) return false;

@@ -1,69 +1,51 @@
-import type { Reply } from "../reply/reply.ts";
 import { UnfitCalibrationError } from "../decision/decide.ts";
 import type { AskedEvaluation, Cause, Decision } from "../decision/decision.ts";
-import { type BilledTokens, costOf } from "../prices/tokens.ts";
-import type { Tier } from "../tier-question.ts";
+import type { Tier } from "../decision/tier-question.ts";
+import type { Reply } from "../reply/reply.ts";
+import { type BilledTokens, costOf } from "../reply/tokens.ts";
 
-/** Which endpoint a message came to. */
-export type Endpoint = "chat" | "decide" | "openai";
-
-/** How a message ended. */
-export type Outcome = "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
-
-/** Who asked, and where. */
+/** The origin of a message. */
 export interface CallOrigin {
-  /** Which router answered, where several share a limit. */
+  /** The router that answered, if several share a limit. */
   readonly instance: string;
   readonly requestId: string;
-  readonly endpoint: Endpoint;
+  readonly endpoint: "chat" | "decide" | "openai";
 }
 
-/** What happened to one message: ids, shares, times and costs, never its text. */
-export interface MessageRecord extends CallOrigin {
+/** One message in the decision log: ids, shares, times and costs, never its text. */
+export interface MessageRecord
+  extends
+    CallOrigin,
+    Omit<AskedEvaluation, "decisionMs" | "costUsd">,
+    Pick<Decision, "tierChosen" | "tierUsed" | "probabilities" | "printedProbabilities"> {
   /** When it ended, in ISO 8601. */
   readonly time: string;
-  readonly outcome: Outcome;
-  /** The kind of error that left no decision, such as `TimeoutError`, or null. */
+  readonly outcome: "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
+  /** The error's name if there is no decision, such as `TimeoutError`. */
   readonly failure: string | null;
-  readonly evaluationId: string | null;
-  readonly evaluatorModelId: string | null;
-  readonly questionHash: string | null;
-  readonly wire: string | null;
-  readonly tierChosen: Tier | null;
-  readonly tierUsed: Tier | null;
   readonly cause: Cause | null;
   readonly model: string | null;
-  readonly probabilities: Decision["probabilities"];
-  readonly printedProbabilities: Decision["printedProbabilities"];
   readonly confidence: number | null;
   readonly decisionMs: number | null;
   readonly replyMs: number | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
-  /** Whether the tokens, and so the costs, are an estimate: the gateway named none. */
+  /** Whether the tokens and costs are an estimate, as the service reported none. */
   readonly isEstimate: boolean;
-  /** Price of the evaluation in US dollars, or null when not known. */
+  /** Prices in US dollars, or null if unknown. */
   readonly decisionCostUsd: number | null;
-  /** Price of the reply in US dollars, or null when not known. */
   readonly replyCostUsd: number | null;
-  /** What the frontier tier's model would have asked for the same tokens, or null. */
+  /** The frontier tier's price of the same tokens. */
   readonly frontierCostUsd: number | null;
-  /** What `auto` would have done, where ROUTER_SHADOW's model replied; else null. */
-  readonly shadow: ShadowedDecision | null;
+  /** The decision of `auto` if ROUTER_SHADOW's model replied, with its price of the same tokens. */
+  readonly shadow:
+    | (Pick<Decision, "tierUsed" | "model" | "cause"> & Pick<MessageRecord, "replyCostUsd">)
+    | null;
 }
 
-/** What the evaluation model would have done, where another model replied in its place. */
-interface ShadowedDecision {
-  readonly tierUsed: Tier | null;
-  readonly model: string;
-  readonly cause: Cause;
-  /** Price that its model would have asked for the same tokens, in US dollars, or null. */
-  readonly replyCostUsd: number | null;
-}
-
-/** What somebody said of one message's tier. */
+/** Feedback on the tier of one message. */
 export interface FeedbackRecord {
-  /** When it was said, in ISO 8601. */
+  /** ISO 8601. */
   readonly time: string;
   readonly instance: string;
   readonly requestId: string;
@@ -71,90 +53,58 @@ export interface FeedbackRecord {
   readonly feedback: Tier;
 }
 
-/** Called with what happened to each message. */
+/** Called with the record of each message. */
 export type Observe = (record: MessageRecord) => void;
 
-/** Returns the end of a message that no tier was chosen for. */
-export function recordOfFailure(origin: CallOrigin, outcome: Outcome, error: Error): MessageRecord {
+/** The end of a message. */
+export interface MessageEnd {
+  readonly outcome: MessageRecord["outcome"];
+  /** The error that left no decision. */
+  readonly failure?: Error;
+  readonly decision?: Decision;
+  readonly reply?: Reply;
+  /** The tokens to pay for, whole reply or not. */
+  readonly billed?: BilledTokens | null;
+  /** The decision of `auto` if another model replied. */
+  readonly auto?: Decision | null;
+}
+
+/** Returns the record of a message's end. */
+export function toMessageRecord(origin: CallOrigin, end: MessageEnd): MessageRecord {
+  const { outcome, failure, decision, reply, billed, auto } = end;
+  const chosen = auto ?? decision; // tier, model and cause are those of the reply
+  const asked = failure instanceof UnfitCalibrationError ? failure.evaluation : chosen;
+  const usage = billed?.usage ?? null;
+  const shadow = auto && {
+    tierUsed: auto.tierUsed,
+    model: auto.model,
+    cause: auto.cause,
+    replyCostUsd: costOf(usage, auto.prices.model),
+  };
   return {
     time: new Date().toISOString(),
     ...origin,
     outcome,
-    failure: error.name,
-    ...decisionPart(null),
-    ...evaluationPart(error instanceof UnfitCalibrationError ? error.evaluation : null),
-    ...replyPart(null, {}),
-    shadow: null,
-  };
-}
-
-/** How a message that was decided ended. */
-export interface MessageEnd {
-  readonly outcome: Outcome;
-  /** The reply, or how it failed; none when it was not asked for, or stopped. */
-  readonly reply?: Reply;
-  /** What the reply has to be paid for, whole or not. @default nothing */
-  readonly billed?: BilledTokens | null;
-  /** What `auto` would have done. @default nothing: it did */
-  readonly auto?: Decision | null;
-}
-
-/** Returns the end of a message that was decided, and perhaps replied to. */
-export function recordOf(origin: CallOrigin, decision: Decision, end: MessageEnd): MessageRecord {
-  return {
-    time: new Date().toISOString(),
-    ...origin,
-    outcome: end.outcome,
-    failure: null,
-    ...decisionPart(end.auto == null ? decision : withReplier(end.auto, decision)),
-    ...replyPart(decision, end),
-    shadow: shadowOf(end),
-  };
-}
-
-/** The evaluation was `auto`'s; tier, model and cause are those of who replied. */
-function withReplier(auto: Decision, { tierUsed, model, cause }: Decision): Decision {
-  return { ...auto, tierUsed, model, cause };
-}
-
-function shadowOf({ auto, billed }: MessageEnd): ShadowedDecision | null {
-  if (auto === null || auto === undefined) return null;
-  const { tierUsed, model, cause, prices } = auto;
-  return { tierUsed, model, cause, replyCostUsd: costOf(billed?.usage ?? null, prices.model) };
-}
-
-function decisionPart(decision: Decision | null) {
-  return {
-    ...evaluationPart(decision),
-    tierChosen: decision?.tierChosen ?? null,
-    tierUsed: decision?.tierUsed ?? null,
-    cause: decision?.cause ?? null,
-    model: decision?.model ?? null,
-    probabilities: decision?.probabilities ?? null,
-    printedProbabilities: decision?.printedProbabilities ?? null,
-    confidence: decision?.confidence ?? null,
-  };
-}
-
-function evaluationPart(asked: AskedEvaluation | null) {
-  return {
+    failure: failure?.name ?? null,
     evaluationId: asked?.evaluationId ?? null,
     evaluatorModelId: asked?.evaluatorModelId ?? null,
     questionHash: asked?.questionHash ?? null,
     wire: asked?.wire ?? null,
     decisionMs: asked?.decisionMs ?? null,
     decisionCostUsd: asked?.costUsd ?? null,
-  };
-}
-
-function replyPart(decision: Decision | null, { reply, billed }: Partial<MessageEnd>) {
-  const usage = billed?.usage ?? null;
-  return {
+    tierChosen: chosen?.tierChosen ?? null,
+    tierUsed: decision?.tierUsed ?? null,
+    cause: decision?.cause ?? null,
+    model: decision?.model ?? null,
+    probabilities: chosen?.probabilities ?? null,
+    printedProbabilities: chosen?.printedProbabilities ?? null,
+    confidence: chosen?.confidence ?? null,
     replyMs: reply?.replyMs ?? null,
     inputTokens: usage?.inputTokens ?? null,
     outputTokens: usage?.outputTokens ?? null,
     isEstimate: billed?.isEstimate ?? false,
     replyCostUsd: costOf(usage, decision?.prices.model ?? null),
     frontierCostUsd: costOf(usage, decision?.prices.frontier ?? null),
+    shadow: shadow ?? null,
   };
 }

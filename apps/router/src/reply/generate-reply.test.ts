@@ -1,10 +1,9 @@
 import { APICallError, createGateway } from "ai";
 import { expect, test } from "vitest";
-import { redactor } from "../security/redactor.ts";
 import { plantedKey } from "../testing/keep-output.ts";
+import { generateReply, type ReplyOptions } from "./generate-reply.ts";
+import { redactor } from "./redactor.ts";
 import { replyFetch } from "./reply-fetch.ts";
-import { createTokenMeter } from "../prices/tokens.ts";
-import { generateReply, type OpenModel, type ReplyOptions } from "./generate-reply.ts";
 
 const atOnce = { "retry-after-ms": "0" };
 
@@ -12,9 +11,10 @@ function replyFrom(fetch: typeof globalThis.fetch, options: Partial<ReplyOptions
   const gateway = { apiKey: plantedKey, baseURL: "http://gateway.invalid" };
   const { signal } = new AbortController();
   return generateReply("hello", {
-    model: (listener) =>
-      createGateway({ ...gateway, fetch: replyFetch(fetch, { listener }) })("a/b"),
-    meter: createTokenMeter("hello"),
+    models: ["a/b"],
+    openModel: (model, listener) =>
+      createGateway({ ...gateway, fetch: replyFetch(fetch, { listener }) })(model),
+    meter: { characters: 0, reported: null },
     signal,
     redact: redactor([plantedKey]),
     now: () => 0,
@@ -78,7 +78,7 @@ test.each(failures)("says why after %s", async (_situation, fetch, replyError) =
 });
 
 test("what a failure tells programs holds no part of the key", async () => {
-  const failing = (part: string): OpenModel => {
+  const failing = (part: string) => {
     const told = { message: "no", url: "http://model.invalid", requestBodyValues: {} };
     const responseHeaders = { "retry-after": `7${part}` };
     const data = { error: { code: `limit${part.replaceAll(/\W/g, "_")}` } };
@@ -88,7 +88,7 @@ test("what a failure tells programs holds no part of the key", async () => {
   };
   const redact = redactor(["key_of_letters_alone"]);
   const given = (part: string) =>
-    replyFrom(async () => Response.json({}), { model: failing(part), redact });
+    replyFrom(async () => Response.json({}), { openModel: failing(part), redact });
   expect((await given("")).httpError).toEqual({ status: 429, code: "limit", retryAfter: "7" });
   expect((await given("_of_letters")).httpError).toEqual({
     status: 429,
@@ -141,17 +141,15 @@ test.each([
   ["after its first word is not", true, ["first"]],
 ] as const)("a model that fails %s", async (_what, hasBegun, expected) => {
   const asked: string[] = [];
-  const failing = (name: string): OpenModel => {
-    return (listener) => {
-      asked.push(name);
-      if (hasBegun) void listener?.onText("half");
-      const failure = { message: "Overloaded", url: "http://model.invalid", requestBodyValues: {} };
-      throw new APICallError({ ...failure, statusCode: 500 });
-    };
+  const openModel: ReplyOptions["openModel"] = (model, listener) => {
+    asked.push(model);
+    if (hasBegun) void listener?.onText("half");
+    const failure = { message: "Overloaded", url: "http://model.invalid", requestBodyValues: {} };
+    throw new APICallError({ ...failure, statusCode: 500 });
   };
   const { replyError } = await replyFrom(async () => Response.json({}), {
-    model: failing("first"),
-    chain: [failing("second")],
+    models: ["first", "second"],
+    openModel,
     onDelta: () => undefined,
   });
   expect(asked).toEqual(expected);

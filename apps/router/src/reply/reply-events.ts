@@ -1,85 +1,80 @@
-import { openAiUsage, type TokenUsage, wireUsage } from "../prices/tokens.ts";
+import { type TokenUsage, toTokenUsage } from "./tokens.ts";
 
 /** A reply that broke off or grew too large; the message is the router's own. */
 export class BrokenReplyError extends Error {
   override readonly name = "BrokenReplyError";
 }
 
-/** A piece of a tool call, as a service's event brings it. */
+/** A piece of a tool call in a service's event. */
 export interface ToolPiece {
-  /** Which of the reply's tool calls: the service's own id or number. */
+  /** The service's own id or number of the tool call. */
   readonly key: string | number;
   readonly id?: string;
   readonly name?: string;
-  /** What is added to the arguments. */
+  /** The next part of the arguments. */
   readonly text: string;
   /** Whether the text is all of the arguments, which may have come in pieces before. */
   readonly isWhole?: boolean;
 }
 
-const notJson = "The reply broke off: the model's service sent an event that is not JSON.";
-
-/** What the router takes itself from one streamed event; the `ai` package is given what is left. */
+/** The parts of one event for the router, and the rest for the `ai` package. */
 interface ReadPart {
-  /** A piece of the reply; empty where it holds none. */
   readonly text: string;
-  /** The data of the event for the `ai` package, or null when nothing is left for it. */
+  /** The event's data for the `ai` package, or null. */
   readonly rest: string | null;
   readonly tools?: readonly ToolPiece[];
   readonly usage?: TokenUsage;
-  /** Whether it is the reply's own end. */
+  /** Whether the reply ends with it. */
   readonly isEnd?: boolean;
 }
 
-/** Reads the data of one event. Throws a BrokenReplyError for one that is an error, or no JSON. */
+/** Reads the data of one event. Throws a BrokenReplyError for an error event or invalid JSON. */
 export type ReadEvent = (data: string) => ReadPart;
 
 const nothing: ReadPart = { text: "", rest: null };
 
-/** Reads an event of the gateway's own stream. */
+/** Reads an event of the gateway's stream (language model specification v4). */
 export const gatewayEvents: ReadEvent = (data) => {
-  if (data === "[DONE]") return { text: "", rest: data }; // the mark that some end theirs with
+  if (data === "[DONE]") return { text: "", rest: data }; // some gateways end with this mark
   const part = parsePart(data);
-  if (part.type === "reasoning-delta") return nothing; // nobody is shown it
-  if (part.type === "text-delta" && typeof part.delta === "string") {
-    return { text: part.delta, rest: null };
-  }
-  if (part.type === "error") throw new BrokenReplyError(wordsOf(part.error));
-  const tool = toolPieceOf(part);
-  if (tool !== null) return { text: "", rest: null, tools: [tool] };
-  if (part.type !== "finish") return { text: "", rest: data };
-  return { text: "", rest: data, usage: wireUsage(part.usage), isEnd: true };
-};
-
-/** What the gateway's stream says of a tool call (language model specification v4). */
-interface ToolPart {
-  readonly type?: unknown;
-  readonly id?: unknown;
-  readonly delta?: unknown;
-  readonly toolName?: unknown;
-  readonly toolCallId?: unknown;
-  readonly input?: unknown;
-}
-
-function toolPieceOf({ type, id, delta, toolName, toolCallId, input }: ToolPart): ToolPiece | null {
+  const { type, id, delta, toolName, toolCallId, input } = part;
   switch (type) {
+    case "text-delta":
+      return typeof delta === "string" ? { text: delta, rest: null } : { text: "", rest: data };
+    case "reasoning-delta":
+      return nothing; // clients are not shown it
+    case "error":
+      throw new BrokenReplyError(wordsOf(part.error));
     case "tool-input-start":
-      return { key: String(id), id: String(id), name: String(toolName), text: "" };
+      return toolPart({ key: String(id), id: String(id), name: String(toolName), text: "" });
     case "tool-input-delta":
-      return { key: String(id), text: String(delta) };
+      return toolPart({ key: String(id), text: String(delta) });
     case "tool-input-end":
-      return { key: String(id), text: "" };
+      return toolPart({ key: String(id), text: "" });
     case "tool-call": {
       const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
       const key = String(toolCallId);
-      return { key, id: key, name: String(toolName), text, isWhole: true };
+      return toolPart({ key, id: key, name: String(toolName), text, isWhole: true });
+    }
+    case "finish": {
+      const { inputTokens, outputTokens } = (part.usage ?? {}) as Record<string, Total | null>;
+      const usage = toTokenUsage(inputTokens?.total, outputTokens?.total);
+      return { text: "", rest: data, usage, isEnd: true };
     }
     default:
-      return null;
+      return { text: "", rest: data };
   }
+};
+
+interface Total {
+  readonly total?: unknown;
 }
 
-/** Reads an event of OpenAI's chat API, as many servers speak it. */
+function toolPart(piece: ToolPiece): ReadPart {
+  return { text: "", rest: null, tools: [piece] };
+}
+
+/** Reads an event of OpenAI's chat API, as many servers send it. */
 export const openAiEvents: ReadEvent = (data) => {
   if (data === "[DONE]") return { text: "", rest: data, isEnd: true };
   const part = parsePart(data);
@@ -92,11 +87,15 @@ export const openAiEvents: ReadEvent = (data) => {
   const called = choice?.delta?.tool_calls;
   const tools = Array.isArray(called) ? { tools: called.map(toToolPiece) } : null;
   const isEnd = typeof choice?.finish_reason === "string";
-  const hasUsage = part.usage !== undefined && part.usage !== null;
-  if (!isEnd && !hasUsage) return text === "" && !tools ? nothing : { text, rest: null, ...tools };
+  const counts = part.usage as Record<string, unknown> | null | undefined;
+  if (!isEnd && counts == null)
+    return text === "" && !tools ? nothing : { text, rest: null, ...tools };
   const choices = choice ? [{ ...choice, delta: {} }] : [];
   const rest = JSON.stringify({ ...part, choices });
-  return { text, rest, isEnd, ...tools, ...(hasUsage && { usage: openAiUsage(part.usage) }) };
+  const usage = counts && {
+    usage: toTokenUsage(counts["prompt_tokens"], counts["completion_tokens"]),
+  };
+  return { text, rest, isEnd, ...tools, ...usage };
 };
 
 interface OpenAiChoice {
@@ -123,27 +122,29 @@ function toToolPiece(call: OpenAiToolCall | null, position: number): ToolPiece {
   };
 }
 
-/** What is looked at in an event, whoever sent it. */
-interface StreamPart {
-  readonly type?: unknown;
-  readonly delta?: unknown;
-  readonly choices?: unknown;
-  readonly usage?: unknown;
-  readonly error?: unknown;
-}
+/** The fields of an event that are read, of any service. */
+type StreamPart = Readonly<
+  Partial<
+    Record<
+      "type" | "id" | "delta" | "toolName" | "toolCallId" | "input" | "choices" | "usage" | "error",
+      unknown
+    >
+  >
+>;
 
 function parsePart(data: string): StreamPart {
   try {
     return (JSON.parse(data) ?? {}) as StreamPart;
   } catch (error) {
-    throw new BrokenReplyError(notJson, { cause: error });
+    const message = "The reply broke off: the model's service sent an event that is not JSON.";
+    throw new BrokenReplyError(message, { cause: error });
   }
 }
 
-/** What is sent for an error is a text, or an object with a message. */
+/** An error is a text, or an object with a message. */
 function wordsOf(error: unknown): string {
   const isObject = typeof error === "object" && error !== null && "message" in error;
   const given: unknown = isObject ? error.message : error;
-  const words = typeof given === "string" && given !== "" ? given : "its service did not say why.";
+  const words = typeof given === "string" && given !== "" ? given : "its service gave no reason.";
   return `The reply broke off: ${words}`;
 }

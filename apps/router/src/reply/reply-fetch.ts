@@ -1,43 +1,35 @@
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
-import type { TokenUsage } from "../prices/tokens.ts";
 import { BrokenReplyError, gatewayEvents, type ReadEvent, type ToolPiece } from "./reply-events.ts";
+import type { TokenMeter } from "./tokens.ts";
 
-/** What is called while a streamed reply comes. */
+/** Receives a streamed reply; no more of it is read until a call is done. */
 export interface ReplyListener {
-  /** Called with the text, joined as far as it has come; nothing more is read until it is done. */
+  /** Called with the joined text of a chunk. */
   readonly onText: (text: string) => void | Promise<void>;
-  /** Called with pieces of tool calls; nothing more is read until it is done. */
   readonly onToolCalls: (pieces: readonly ToolPiece[]) => void | Promise<void>;
-  /** Called with the tokens that the service names. */
-  readonly onUsage: (usage: TokenUsage) => void;
+  /** Gets the tokens that the service reports. */
+  readonly meter: Pick<TokenMeter, "reported">;
 }
 
-/**
- * The largest reply, in bytes of its text, or of its whole body where it is not streamed: 16 MiB.
- * Chosen, not measured: no model writes as much.
- */
+/** The largest reply: bytes of text, or of a whole body. Chosen: no model writes as much. */
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
-/**
- * A chunk from which on it waits for its turn; a few small deltas take no time worth a turn. Chosen,
- * not measured.
- */
+/** Chunks of this size wait for their turn. Chosen: a few small deltas need no turn. */
 const LARGE_CHUNK_BYTES = 4096;
 
-/** What is called while a streamed reply comes, and how its events are read. */
-export interface ReplyFetchOptions {
-  /** Without one, a reply comes whole. */
+interface ReplyFetchOptions {
+  /** Without a listener, a reply comes whole. */
   readonly listener?: ReplyListener | undefined;
   /** @default gatewayEvents */
   readonly readEvent?: ReadEvent;
 }
 
 /**
- * Returns a `fetch` for language models that ends a reply over {@link MAX_REPLY_BYTES}.
- * Of a streamed one it gives the text to the listener, and only the rest to the `ai` package, whose
- * chain of web streams costs twice as much for each delta as all else (benchmark `stream`).
+ * Returns a `fetch` for language models that limits a reply to 16 MiB. The text of a streamed reply
+ * goes to the listener and only the rest to the `ai` package: its chain of web streams costs twice as
+ * much for each delta as everything else (benchmark `stream`).
  */
 export function replyFetch(
   fetch: typeof globalThis.fetch,
@@ -45,75 +37,40 @@ export function replyFetch(
 ): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
-    const { body, status, statusText, headers } = response;
+    const { body, status, statusText } = response;
     if (body === null) return response;
+    const headers = new Headers(response.headers); // the body is decoded already
+    for (const name of ["content-encoding", "content-length"]) headers.delete(name);
     const isStream = response.ok && listener !== undefined;
-    const read = isStream ? readEvents(body, { listener, readEvent }) : readWhole(body);
-    return new Response(ReadableStream.from(read), { status, statusText, headers: plain(headers) });
+    const read = isStream ? readEvents(body, listener, readEvent) : readWhole(body);
+    return new Response(ReadableStream.from(read), { status, statusText, headers });
   };
-}
-
-/** The headers that still hold for a body that is decoded already. */
-function plain(headers: Headers): Headers {
-  const left = new Headers(headers);
-  for (const name of ["content-encoding", "content-length"]) left.delete(name);
-  return left;
 }
 
 type Body = ReadableStream<Uint8Array<ArrayBuffer>>;
 
 async function* readWhole(body: Body): AsyncGenerator<Uint8Array> {
-  const size = createSizeLimit();
+  let bytes = 0;
   const reader = body.getReader();
   try {
     for (let chunk = await read(reader); chunk !== null; chunk = await read(reader)) {
-      size.add(chunk.length);
+      bytes += chunk.length;
+      if (bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
       yield chunk;
     }
   } finally {
-    void reader.cancel().catch(() => undefined); // ends a call that nobody reads on
+    void reader.cancel().catch(() => undefined); // ends a call without a reader
   }
 }
 
-interface EventReader {
-  readonly listener: ReplyListener;
-  readonly readEvent: ReadEvent;
-}
-
-async function* readEvents(body: Body, options: EventReader): AsyncGenerator<Uint8Array> {
-  const { listener } = options;
-  const decoder = new StringDecoder("utf8"); // a third of a streaming TextDecoder's time
-  const events = createEventSorter(options);
-  const reader = body.getReader();
-  try {
-    for (let chunk = await read(reader); chunk !== null; chunk = await read(reader)) {
-      if (chunk.length >= LARGE_CHUNK_BYTES) await turn();
-      const { text, tools, rest, failure } = events.add(
-        decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)),
-      );
-      const waiting = text === "" ? undefined : listener.onText(text);
-      if (waiting !== undefined) await waiting;
-      if (tools.length > 0) await listener.onToolCalls(tools);
-      if (failure !== null) throw failure;
-      if (rest !== "") yield Buffer.from(rest);
-    }
-    if (!events.isFinished()) throw new BrokenReplyError(brokenOff);
-  } finally {
-    void reader.cancel().catch(() => undefined); // ends a call that nobody reads on
-  }
-}
-
-const brokenOff =
-  "The reply broke off: the connection to the model's service ended before the reply did. Send the message again for a whole one.";
-const tooLarge = `The reply was ended: it is over ${MAX_REPLY_BYTES / 1024 / 1024} MiB, the most that the router passes on.`;
-
-/** Collects the text of events apart from all that is left of them. */
-function createEventSorter({ listener, readEvent }: EventReader) {
-  const size = createSizeLimit();
-  let text = "";
-  let rest = "";
+/** Passes text and tool calls to the listener, and yields the other events. */
+async function* readEvents(
+  body: Body,
+  listener: ReplyListener,
+  readEvent: ReadEvent,
+): AsyncGenerator<Uint8Array> {
+  let [text, rest, bytes, isFinished] = ["", "", 0, false];
   let tools: ToolPiece[] = [];
-  let isFinished = false;
   const parser = createParser({
     maxBufferSize: MAX_REPLY_BYTES,
     onError: ({ type }) => {
@@ -121,48 +78,46 @@ function createEventSorter({ listener, readEvent }: EventReader) {
     },
     onEvent({ data }) {
       const part = readEvent(data);
-      if (part.text !== "") {
-        size.add(Buffer.byteLength(part.text));
-        text += part.text;
-      }
-      for (const piece of part.tools ?? []) {
-        size.add(Buffer.byteLength(piece.text));
-        tools.push(piece);
-      }
-      if (part.usage !== undefined) listener.onUsage(part.usage);
+      if (part.text !== "") bytes += Buffer.byteLength(part.text);
+      for (const piece of part.tools ?? []) bytes += Buffer.byteLength(piece.text);
+      if (bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+      text += part.text;
+      if (part.tools !== undefined) tools.push(...part.tools);
+      if (part.usage !== undefined) listener.meter.reported = part.usage;
       isFinished ||= part.isEnd === true;
       if (part.rest !== null) rest += `data: ${part.rest.replaceAll("\n", "\ndata: ")}\n\n`;
     },
   });
-  return {
-    /** Returns what a chunk brought, up to what broke the reply off. */
-    add(chunk: string) {
+  const decoder = new StringDecoder("utf8"); // a third of a streaming TextDecoder's time
+  const reader = body.getReader();
+  try {
+    for (let chunk = await read(reader); chunk !== null; chunk = await read(reader)) {
+      if (chunk.length >= LARGE_CHUNK_BYTES) await turn();
       let failure: unknown = null;
       text = rest = "";
       if (tools.length > 0) tools = [];
       try {
-        parser.feed(chunk);
+        parser.feed(decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)));
       } catch (error) {
-        failure = error;
+        failure = error; // the text before it is passed on first
       }
-      return { text, tools, rest, failure };
-    },
-    /** Whether the reply has come to its own end; the end of the connection is none. */
-    isFinished: () => isFinished,
-  };
+      const waiting = text === "" ? undefined : listener.onText(text);
+      if (waiting !== undefined) await waiting;
+      if (tools.length > 0) await listener.onToolCalls(tools);
+      if (failure !== null) throw failure;
+      if (rest !== "") yield Buffer.from(rest);
+    }
+    if (!isFinished) throw new BrokenReplyError(brokenOff);
+  } finally {
+    void reader.cancel().catch(() => undefined); // ends a call without a reader
+  }
 }
 
-function createSizeLimit() {
-  let bytes = 0;
-  return {
-    add(more: number): void {
-      bytes += more;
-      if (bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
-    },
-  };
-}
+const brokenOff =
+  "The reply broke off: the connection to the model's service ended before the reply did. Send the message again for a whole one.";
+const tooLarge = `The reply was ended: it is over ${MAX_REPLY_BYTES / 1024 / 1024} MiB, the router's limit.`;
 
-/** Reads the next chunk, or null; an end that nobody here asked for is an error in own words. */
+/** Reads the next chunk, or null; an unexpected end is a BrokenReplyError. */
 async function read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> {
   try {
     return (await reader.read()).value ?? null;
@@ -174,10 +129,7 @@ async function read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Ui
 
 let lastTurn: Promise<unknown> = Promise.resolve();
 
-/**
- * Waits until no other large chunk is before this one. One chunk for each round of the event loop
- * lets everything else in between, where 64 at once would hold it up for a tenth of a second.
- */
+/** Lets one large chunk per round of the event loop pass: 64 at once would block it for 0.1 s. */
 function turn(): Promise<unknown> {
   lastTurn = lastTurn.then(() => setImmediate());
   return lastTurn;

@@ -4,18 +4,18 @@ import type {
   LanguageModelMiddleware,
   ModelMessage,
 } from "ai";
-import type { BilledTokens, TokenUsage } from "../prices/tokens.ts";
+import type { BilledTokens, TokenUsage } from "./tokens.ts";
 
-/** What a model is asked: one message alone, or a conversation as it was sent. */
+/** One message, or a conversation. */
 export type ReplyPrompt = string | readonly ModelMessage[];
 
-/** Temperature, stop words and the like; none means the model's own. */
+/** Temperature, stop words and other settings; the model's own by default. */
 export type ReplySettings = Partial<LanguageModelCallOptions>;
 
 type TransformParams = NonNullable<LanguageModelMiddleware["transformParams"]>;
 type CallOptions = Parameters<TransformParams>[0]["params"];
 
-/** What a reply may be besides text, in the words of the language model specification. */
+/** Tools and response format, as the language model specification names them. */
 export type ReplyForm = Pick<
   CallOptions,
   "tools" | "toolChoice" | "responseFormat" | "providerOptions"
@@ -25,52 +25,48 @@ export type ReplyForm = Pick<
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** The arguments as the model wrote them, JSON or not. */
+  /** The model's text, JSON or not. */
   readonly arguments: string;
 }
 
-/** A piece of a tool call while it comes. */
+/** A piece of a tool call; id and name are in the first piece only. */
 export interface ToolCallDelta {
-  /** Which of the reply's tool calls, from 0. */
+  /** The number of the tool call in the reply, from 0. */
   readonly index: number;
-  /** With the first piece only. */
   readonly id?: string;
-  /** With the first piece only. */
   readonly name?: string;
-  /** What is added to the arguments. */
+  /** The next part of the arguments. */
   readonly arguments: string;
 }
 
-/** What the reply model gave, or how it failed. */
+/** A reply, or its failure. */
 export interface Reply {
   /** Time of the reply call, in whole milliseconds. */
   readonly replyMs: number;
-  /** The reply's text; empty when the call failed, and when the text was streamed. */
+  /** Empty if the call failed or the text was streamed. */
   readonly reply: string;
   /** Why the call failed, or null. */
   readonly replyError: string | null;
-  /** Tokens of the reply call; null when it failed. */
+  /** Null if the call failed. */
   readonly usage: TokenUsage | null;
 }
 
-/** The HTTP error that the reply model's service answered a call with. */
+/** An HTTP error of the reply model's service. */
 export interface ReplyHttpError {
-  /** The HTTP status that it answered. */
   readonly status: number;
-  /** Its own word for programs, such as `context_length_exceeded`, or null. */
+  /** Such as `context_length_exceeded`, or null. */
   readonly code: string | null;
-  /** Its `Retry-After`, or null where it says none. */
+  /** The value of `Retry-After`, or null. */
   readonly retryAfter: string | null;
 }
 
-/** A reply, why it ended, and what it has to be paid for. */
+/** A reply with its end and its cost. */
 export interface GeneratedReply extends Reply {
-  /** Null when the call failed. */
+  /** Null if the call failed. */
   readonly finishReason: FinishReason | null;
-  /** Null when nothing was billed: the model rejected the call. */
+  /** Null if the model rejected the call, which costs nothing. */
   readonly billed: BilledTokens | null;
-  /** The HTTP error of a failed call, or null. */
   readonly httpError: ReplyHttpError | null;
-  /** Calls of the client's tools; none where they were streamed. */
+  /** Empty if they were streamed. */
   readonly toolCalls: readonly ToolCall[];
 }

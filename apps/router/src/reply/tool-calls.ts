@@ -1,5 +1,5 @@
 import { type LanguageModel, type LanguageModelMiddleware, wrapLanguageModel } from "ai";
-import type { Redact } from "../security/redactor.ts";
+import type { Redact } from "./redactor.ts";
 import type { ReplyForm, ToolCall, ToolCallDelta } from "./reply.ts";
 import type { ToolPiece } from "./reply-events.ts";
 
@@ -7,8 +7,8 @@ type WrapGenerate = NonNullable<LanguageModelMiddleware["wrapGenerate"]>;
 type Content = Awaited<ReturnType<WrapGenerate>>["content"];
 
 /**
- * Returns a model that is asked for the given form, and keeps its tool calls from the `ai` package:
- * that would parse the arguments and write them anew, where the client is to get them as they came.
+ * Returns a model that is asked for the given form. Its tool calls go to the callback and not to the
+ * `ai` package, which would parse the arguments and write them anew.
  */
 export function inForm(
   model: LanguageModel,
@@ -32,39 +32,32 @@ export function inForm(
 function withoutToolCalls(content: Content, onToolCall: (call: ToolCall) => void): Content {
   return content.filter((part) => {
     if (part.type !== "tool-call") return true;
-    const { toolCallId: id, toolName: name, input } = part;
-    onToolCall({ id, name, arguments: textOf(input) });
+    const { toolCallId: id, toolName: name } = part;
+    const input: unknown = part.input; // the `ai` package does not check the gateway's answers
+    onToolCall({
+      id,
+      name,
+      arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+    });
     return false;
   });
 }
 
-/** The gateway's answers come through the `ai` package unchecked. */
-function textOf(input: unknown): string {
-  return typeof input === "string" ? input : JSON.stringify(input ?? {});
-}
-
-/** One tool call that comes. */
-interface BegunCall {
-  readonly index: number;
-  readonly redactor: ReturnType<Redact["inPieces"]>;
-  hasBegun: boolean;
-  hasText: boolean;
-}
-
-/** Returns a stream that numbers the pieces of tool calls, and takes secrets out of them. */
+/** Creates a stream that numbers the pieces of tool calls and redacts them. */
 export function createToolCallStream(redact: Redact) {
-  const calls = new Map<string | number, BegunCall>();
-  const begin = (key: string | number): BegunCall => {
-    const redactor = redact.inPieces();
-    const call = { index: calls.size, redactor, hasBegun: false, hasText: false };
-    calls.set(key, call);
-    return call;
-  };
+  const begin = (index: number) => ({
+    index,
+    redactor: redact.inPieces(),
+    hasBegun: false,
+    hasText: false,
+  });
+  const calls = new Map<string | number, ReturnType<typeof begin>>();
   return {
-    /** Returns what can be shown once these pieces have come. */
+    /** Returns the deltas that are clear after these pieces. */
     add(pieces: readonly ToolPiece[]): ToolCallDelta[] {
       return pieces.flatMap(({ key, id, name, text, isWhole = false }) => {
-        const call = calls.get(key) ?? begin(key);
+        const call = calls.get(key) ?? begin(calls.size);
+        calls.set(key, call);
         const added = isWhole && call.hasText ? "" : text; // it came in pieces before
         call.hasText ||= added !== "";
         const clear = call.redactor.add(added);
@@ -74,13 +67,12 @@ export function createToolCallStream(redact: Redact) {
         return [{ index: call.index, ...head, arguments: clear }];
       });
     },
-    /** Returns what was still held back. */
+    /** Returns the rest. */
     end(): ToolCallDelta[] {
-      const left = [...calls.values()].map(({ index, redactor }) => ({
-        index,
-        arguments: redactor.end(),
-      }));
-      return left.filter((delta) => delta.arguments !== "");
+      return [...calls.values()].flatMap(({ index, redactor }) => {
+        const left = redactor.end();
+        return left === "" ? [] : [{ index, arguments: left }];
+      });
     },
   };
 }

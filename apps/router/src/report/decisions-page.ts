@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import { barList, html, page, table } from "evaluator-kit/page";
-import { type Tier, tierNames } from "../tier-question.ts";
+import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { type LoggedRecord, readRecords } from "./read-records.ts";
-import { describeSummary, dollars, noTiers, savingOf, type Summary, summarize } from "./summary.ts";
+import { describeSummary, dollars, noTiers, savingOf, summarize, type Summary } from "./summary.ts";
 
-/** The look of the decisions' page and the evaluation's, beside that of every report. */
+/** The further style of the decisions page and the evaluation page. */
 export const pageStyle = `
 main { display: grid; gap: 1.25rem; margin-top: 1.25rem; }
 main > * { min-width: 0; }
@@ -13,13 +13,12 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.05rem; margin-bottom: 0.5rem; }
 .notice { margin-top: 0.35rem; color: var(--quiet); }
 `;
 
-/** The bytes that are read of a log's end: some hundred thousand messages. */
+/** The size of the read part at the log's end: about a hundred thousand messages. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Days that are shown, the latest. */
+/** The most days in the table. */
 const MOST_DAYS = 31;
 
-/** One day's messages. */
 interface Day {
   readonly day: string;
   messages: number;
@@ -31,9 +30,9 @@ interface Day {
 }
 
 /**
- * Reads the end of a decision log, and draws it as one page that runs nothing.
+ * Draws the end of a decision log as a page without scripts.
  *
- * @throws CliError when the log cannot be read.
+ * @throws CliError if the log cannot be read.
  */
 export async function decisionsPage(path: string): Promise<string> {
   const { isCut, summary, days, decisionMs, replyMs } = await readLog(path);

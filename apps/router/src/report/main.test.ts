@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { runHere, startProgram } from "../testing/start-program.ts";
-import { reportProgram, reportProgramOptions } from "./report-program.ts";
-
-const report = [reportProgram, reportProgramOptions] as const;
+import { reportProgram } from "../programs.ts";
 
 const record = {
   time: "2026-11-20T08:00:00.000Z",
@@ -40,7 +38,7 @@ test("prints tiers, causes, failures, and what was saved net of the decisions", 
   const last = { ...record, time: "2026-11-21T08:00:00.000Z" };
   const lines = [record, raised, failed, undecided, last].map((line) => JSON.stringify(line));
   const path = await logOf([...lines, '{"time":"2026']);
-  const { code, stdout, stderr } = await startProgram("report/main.ts", {
+  const { code, stdout, stderr } = await startProgram("report.ts", {
     ROUTER_DECISION_LOG: path,
   }).ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -72,22 +70,22 @@ test("prints tiers, causes, failures, and what was saved net of the decisions", 
 
 test("without a price there is no saving to tell", async () => {
   const path = await logOf([JSON.stringify({ ...record, replyCostUsd: null })]);
-  const { stdout } = await runHere(report, {}, [path]);
-  expect(stdout).toContain("What was saved is not known: no reply has a known price.\n");
+  const { stdout } = await runHere(reportProgram, {}, [path]);
+  expect(stdout).toContain("The savings are unknown: no reply has a known price.\n");
   expect(stdout).not.toMatch(/Saved|Lost/);
 });
 
 test("an empty log is no error", async () => {
   const path = await logOf([]);
-  const { code, stdout } = await runHere(report, {}, [path]);
+  const { code, stdout } = await runHere(reportProgram, {}, [path]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "The decision log has no messages.\n" });
 });
 
 test.each([
   [[], "No decision log is named"],
-  [["a", "b"], "One decision log at a time"],
+  [["a", "b"], "Expected 1 argument but got 2"],
 ])("%j says how to ask for the usage, and ends it with 1", async (args, message) => {
-  const { code, stdout, stderr } = await runHere(report, {}, args);
+  const { code, stdout, stderr } = await runHere(reportProgram, {}, args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(message);
   expect(stderr).toContain("\nFor its options: npm run router:report -- --help\n");
@@ -95,7 +93,7 @@ test.each([
 
 test("a log that cannot be read is one line and a 1", async () => {
   const path = "/nowhere/decisions.jsonl";
-  const { code, stdout, stderr } = await runHere(report, {}, [path]);
+  const { code, stdout, stderr } = await runHere(reportProgram, {}, [path]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain('The decision log "/nowhere/decisions.jsonl" cannot be read');
   expect(stderr).toMatch(/^[^\n]+\n$/);

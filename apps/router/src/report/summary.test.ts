@@ -1,9 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { CliError, UsageError } from "evaluator-kit";
+import { CliError } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { readRecords, reportPath } from "./read-records.ts";
+import { reportProgram } from "../programs.ts";
+import { runHere } from "../testing/start-program.ts";
+import { readRecords } from "./read-records.ts";
 import { describeSummary, summarize } from "./summary.ts";
 
 const record = {
@@ -153,7 +155,7 @@ test("without a known price nothing is saved or lost", async () => {
       balanced                    0  0%
       frontier                    0  0%
 
-    What was saved is not known: no reply has a known price.
+    The savings are unknown: no reply has a known price.
       all decisions               $0.001
     "
   `);
@@ -180,12 +182,17 @@ test("a log that cannot be read is one line that names it", async () => {
   );
 });
 
-test("the log is the one named, else the router's own", () => {
-  expect(reportPath(["a.jsonl"], { ROUTER_DECISION_LOG: "b.jsonl" })).toBe("a.jsonl");
-  expect(reportPath([], { ROUTER_DECISION_LOG: "b.jsonl" })).toBe("b.jsonl");
-  expect(() => reportPath([], {})).toThrow("ROUTER_DECISION_LOG is not set");
-  expect(() => reportPath(["a", "b"], {})).toThrow("One decision log at a time");
-  for (const words of [[], ["a", "b"], ["--help"]]) {
-    expect(() => reportPath(words, {})).toThrow(UsageError);
-  }
+test("the log is the one named, else the router's own", async () => {
+  const env = { ROUTER_DECISION_LOG: "/nowhere/b.jsonl" };
+  const named = await runHere(reportProgram, env, ["/nowhere/a.jsonl"]);
+  expect(named.stderr).toContain('"/nowhere/a.jsonl" cannot be read');
+  const own = await runHere(reportProgram, env);
+  expect(own.stderr).toContain('"/nowhere/b.jsonl" cannot be read');
+  expect((await runHere(reportProgram, {})).stderr).toContain("ROUTER_DECISION_LOG is not set");
+});
+
+test("--help prints the help of the report", async () => {
+  const { code, stdout } = await runHere(reportProgram, {}, ["--help"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Usage: npm run router:report -- \[options\] \[log\]\n/);
 });

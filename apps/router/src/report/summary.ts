@@ -1,4 +1,4 @@
-import { type Tier, tierNames } from "../tier-question.ts";
+import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { LoggedRecord } from "./read-records.ts";
 
 /** No message of any tier. */
@@ -9,41 +9,41 @@ export const noTiers: Readonly<Record<Tier, number>> = {
   frontier: 0,
 };
 
-/** What a decision log adds up to. */
+/** The sums of a decision log. */
 export type Summary = ReturnType<typeof emptySummary>;
 
 function emptySummary() {
   return {
     messages: 0,
-    /** Lines that are no records. */
+    /** Invalid lines. */
     unreadable: 0,
-    /** Times of the first and the last message, in ISO 8601, or null for an empty log. */
+    /** Times of the first and the last message, in ISO 8601. */
     first: null as string | null,
     last: null as string | null,
-    /** Messages by the tier that was used. */
+    /** Messages by the tier used. */
     tiers: { ...noTiers } as Record<Tier, number>,
-    /** Messages by cause, the model's own choice excepted. */
+    /** Messages by cause, except the model's own choice. */
     causes: new Map<string, number>(),
-    /** Messages that got no reply, by the way they failed. */
+    /** Messages without a reply, by the kind of failure. */
     failures: new Map<string, number>(),
-    /** Replies whose costs are all known, and their sums in US dollars. */
+    /** Replies with known costs, and the sums of these in US dollars. */
     compared: 0,
-    /** Those of them that were stopped or broke off, whose tokens are an estimate. */
+    /** Replies that were stopped or broke off, whose tokens are an estimate. */
     estimated: 0,
     replyUsd: 0,
     frontierUsd: 0,
-    /** Price of every decision, those without a reply included, in US dollars. */
+    /** Price of all decisions, also without a reply, in US dollars. */
     decisionUsd: 0,
-    /** Replies of ROUTER_SHADOW's model whose costs are known, and those of `auto`'s choice, in US dollars. */
+    /** Replies of ROUTER_SHADOW's model with known costs, and the costs of `auto`'s choice. */
     shadowed: 0,
     shadowUsd: 0,
     autoUsd: 0,
-    /** Decisions whose price is not known. */
+    /** Decisions without a known price. */
     unpriced: 0,
   };
 }
 
-/** Adds records up. */
+/** Sums up records. */
 export async function summarize(records: AsyncIterable<LoggedRecord | null>): Promise<Summary> {
   const summary = emptySummary();
   for await (const record of records) {
@@ -83,14 +83,14 @@ function addCosts(summary: Summary, record: LoggedRecord): void {
   summary.frontierUsd += frontierCostUsd;
 }
 
-/** Returns what was saved against frontier only, net of the decisions, in US dollars, and its share. */
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** Returns the savings against the frontier tier, net of the decisions, in US dollars and as a share. */
 export function savingOf({ frontierUsd, replyUsd, decisionUsd }: Summary) {
   const savedUsd = frontierUsd - replyUsd - decisionUsd;
   return { savedUsd, share: frontierUsd > 0 ? savedUsd / frontierUsd : null };
-}
-
-function count(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 /** US dollars with three digits. */
@@ -102,19 +102,21 @@ export const dollars = new Intl.NumberFormat("en", {
 
 /** Returns the report as lines for a terminal. */
 export function describeSummary(summary: Summary): string {
-  if (summary.messages === 0)
-    return `The decision log has no messages.\n${unreadableLine(summary)}`;
-  const share = (count: number) => `${Math.round((100 * count) / summary.messages)}%`;
-  const row = (name: string, count: number) => `  ${name.padEnd(28)}${count}  ${share(count)}`;
+  const { messages, unreadable, tiers } = summary;
+  const invalid =
+    unreadable === 0 ? "" : `Lines passed over because they are no records: ${unreadable}\n`;
+  if (messages === 0) return `The decision log has no messages.\n${invalid}`;
+  const row = (name: string, count: number) =>
+    `  ${name.padEnd(28)}${count}  ${Math.round((100 * count) / messages)}%`;
   const section = (title: string, counts: Iterable<[string, number]>) => {
     const rows = [...counts].map(([name, count]) => row(name, count));
     return rows.length === 0 ? [] : ["", title, ...rows];
   };
   const lines = [
-    `${summary.messages} messages from ${summary.first} to ${summary.last}`,
+    `${messages} messages from ${summary.first} to ${summary.last}`,
     ...section(
       "Tiers used",
-      tierNames.map((tier) => [tier, summary.tiers[tier]]),
+      tierNames.map((tier) => [tier, tiers[tier]]),
     ),
     ...section("Not simply the model's choice", summary.causes),
     ...section("Failures", summary.failures),
@@ -122,34 +124,29 @@ export function describeSummary(summary: Summary): string {
     ...costLines(summary),
     ...shadowLines(summary),
   ];
-  return `${lines.join("\n")}\n${unreadableLine(summary)}`;
+  return `${lines.join("\n")}\n${invalid}`;
 }
 
 function costLines(summary: Summary): string[] {
-  if (summary.compared === 0) {
-    return [
-      "What was saved is not known: no reply has a known price.",
-      `  all decisions               ${dollars.format(summary.decisionUsd)}`,
-    ];
-  }
   const { compared, estimated, replyUsd, frontierUsd, decisionUsd, unpriced } = summary;
+  const decisions = `  all decisions               ${dollars.format(decisionUsd)}`;
+  if (compared === 0) {
+    return ["The savings are unknown: no reply has a known price.", decisions];
+  }
   const { savedUsd, share } = savingOf(summary);
   const part = share === null ? "" : `, ${Math.round(100 * share)}%`;
-  const verdict = savedUsd >= 0 ? "Saved" : "Lost";
-  const notes = [
-    ...(estimated === 0
-      ? []
-      : [`  (${estimated} stopped or broke off: their tokens are an estimate)`]),
-    ...(unpriced === 0 ? [] : [`  (${unpriced} decisions have no known price)`]),
-  ];
-  return [
+  const lines = [
     `Costs of the ${compared} replies whose prices are known`,
     `  frontier tier only          ${dollars.format(frontierUsd)}`,
     `  replies as routed           ${dollars.format(replyUsd)}`,
-    `  all decisions               ${dollars.format(decisionUsd)}`,
-    ...notes,
-    `${verdict} against frontier only, net of the decisions: ${dollars.format(Math.abs(savedUsd))}${part}`,
+    decisions,
   ];
+  if (estimated > 0)
+    lines.push(`  (${estimated} stopped or broke off: their tokens are an estimate)`);
+  if (unpriced > 0) lines.push(`  (${unpriced} decisions have no known price)`);
+  const verdict = savedUsd >= 0 ? "Saved" : "Lost";
+  const saving = `${dollars.format(Math.abs(savedUsd))}${part}`;
+  return [...lines, `${verdict} against frontier only, net of the decisions: ${saving}`];
 }
 
 function shadowLines({ shadowed, shadowUsd, autoUsd }: Summary): string[] {
@@ -160,8 +157,4 @@ function shadowLines({ shadowed, shadowUsd, autoUsd }: Summary): string[] {
     `  as answered                 ${dollars.format(shadowUsd)}`,
     `  auto would have cost        ${dollars.format(autoUsd)}`,
   ];
-}
-
-function unreadableLine({ unreadable }: Summary): string {
-  return unreadable === 0 ? "" : `Lines passed over because they are no records: ${unreadable}\n`;
 }

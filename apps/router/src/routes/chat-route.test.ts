@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ChatResponse } from "./chat-response.ts";
-import { tierQuestions } from "../tier-question.ts";
+import { tierQuestions } from "../decision/tier-question.ts";
+import type { ChatResponse } from "../decision/decision.ts";
 import { nineFields } from "../testing/read-answers.ts";
 import { testRouter } from "../testing/test-router.ts";
 

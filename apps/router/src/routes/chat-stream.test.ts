@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { defaultPolicy } from "../decision/decision.ts";
 import { outcomeFields, readEvents } from "../testing/read-answers.ts";
 import { heldReply, replyStream } from "../testing/reply-stream.ts";
-import { testRouter } from "../testing/test-router.ts";
+import { defaultPolicy, testRouter } from "../testing/test-router.ts";
 
 const headers = { "content-type": "application/json", accept: "text/event-stream" };
 

@@ -1,11 +1,11 @@
 import { ConnectionError, EvaluatorError, TimeoutError } from "evaluator-client";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { redactor } from "../security/redactor.ts";
+import { redactor } from "../reply/redactor.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { testRouter } from "../testing/test-router.ts";
-import { failureRoute, toHttpError } from "./failures.ts";
 import type { ClientEnv } from "./client-request.ts";
+import { failureRoute } from "./failures.ts";
 import { keepClientSignal } from "./guards.ts";
 
 const secretText = "my secret plan for the moon";
@@ -70,11 +70,11 @@ function appThatThrows(error: Error) {
   return { app, defects };
 }
 
-test("an error nobody expected is reported, and answered without its message", async () => {
+test("an unexpected error is reported, and answered without its message", async () => {
   const { app, defects } = appThatThrows(new RangeError(secretText));
   const response = await app.request("/");
   expect(response.status).toBe(500);
-  expect(await response.json()).toEqual({ error: "The router failed; its console says where." });
+  expect(await response.json()).toEqual({ error: "The router failed; its console shows where." });
   expect(defects).toEqual([new RangeError(secretText)]);
 });
 
@@ -93,16 +93,19 @@ test("a key in an evaluation's error is taken out", async () => {
   expect(await (await app.request("/")).json()).toEqual({ error: "Bearer [secret]" });
 });
 
-const asIs = redactor([]);
+async function answerTo(error: Error) {
+  const response = await appThatThrows(error).app.request("/");
+  const { error: message } = (await response.json()) as { error: string };
+  return { message, status: response.status, retry: response.headers.get("x-should-retry") };
+}
 
-test("a passed time limit is a 504", () => {
+test("a passed time limit is a 504", async () => {
   const limit = { timeoutMs: 5, limit: "deadline", maybeBilled: true } as const;
-  const error = toHttpError(new TimeoutError("No whole response arrived.", limit), asIs);
-  expect(error).toMatchObject({ status: 504, message: "No whole response arrived." });
-  expect(error.details.headers).toEqual({ "x-should-retry": "false" });
+  const answer = await answerTo(new TimeoutError("No whole response arrived.", limit));
+  expect(answer).toEqual({ status: 504, message: "No whole response arrived.", retry: "false" });
 });
 
-test("any other lost connection is a 502", () => {
+test("any other lost connection is a 502", async () => {
   const error = new ConnectionError("Could not connect.", { maybeBilled: false });
-  expect(toHttpError(error, asIs)).toMatchObject({ status: 502, message: "Could not connect." });
+  expect(await answerTo(error)).toMatchObject({ status: 502, message: "Could not connect." });
 });

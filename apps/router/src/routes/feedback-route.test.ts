@@ -7,8 +7,8 @@ import { testRouter } from "../testing/test-router.ts";
 
 async function startLogged() {
   const { path, log } = await openTestLog();
-  const { observe, keepFeedback } = log;
-  return { path, log, ...(await testRouter({}, { observe, keepFeedback })) };
+  const parts = { observe: log.add, keepFeedback: log.add };
+  return { path, log, ...(await testRouter({}, parts)) };
 }
 
 const post = (body: object) => ({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { defaultTierModels } from "../options/environment-schema.ts";
-import type { ModelPrice } from "../prices/tokens.ts";
+import type { ModelPrice } from "../reply/tokens.ts";
+import { defaultTierModels } from "../environment-variables.ts";
 import { testRouter } from "../testing/test-router.ts";
 
 const message = {

@@ -1,13 +1,15 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { networkInterfaces } from "node:os";
+import { isLoopbackHost, toHostname } from "evaluator-kit";
 import type { HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { HttpError } from "../http-error.ts";
-import { type AnsweredHosts, ownOrigins } from "../security/own-addresses.ts";
-import type { ClientEnv, Slot } from "./client-request.ts";
+import { secureHeaders } from "hono/secure-headers";
+import type { ClientEnv } from "./client-request.ts";
+import { HttpError } from "./failures.ts";
 
 /**
- * Keeps the client's own signal, and answers nobody when the client is gone. The body limit puts a
- * copy instead of the request, and a copy's signal may be collected as garbage before it aborts.
+ * Keeps the client's own signal, and answers a client that is gone. The body limit replaces the
+ * request with a copy, whose signal may be collected as garbage before it aborts.
  */
 export const keepClientSignal: MiddlewareHandler<ClientEnv> = async (c, next) => {
   const { signal } = c.req.raw;
@@ -15,42 +17,57 @@ export const keepClientSignal: MiddlewareHandler<ClientEnv> = async (c, next) =>
   try {
     return await next();
   } catch (reason) {
-    if (signal.aborted) return new Response(null, { status: 499 }); // an abort's reason need not be an error
+    if (signal.aborted) return new Response(null, { status: 499 }); // the reason may be no error
     throw reason;
   }
 };
 
-/**
- * Throws for a request that names a foreign host, or that another page makes; only its link may
- * open the page, which changes nothing and which no frame can hold.
- */
-export function sameOriginOnly(answered: AnsweredHosts): MiddlewareHandler {
-  const { hosts } = answered;
-  const origins = ownOrigins(answered);
-  return async (c, next) => {
-    const problem = originProblem(c.req, hosts, origins);
-    if (problem !== null) throw new HttpError(403, problem);
-    return next();
-  };
+/** The addresses of a router. */
+export interface AnsweredHosts {
+  /** The `Host` values. */
+  readonly hosts: ReadonlySet<string>;
+  /** Names that a proxy may serve over https. */
+  readonly proxiedHosts?: readonly string[];
 }
 
-function originProblem(
-  request: HonoRequest,
-  hosts: ReadonlySet<string>,
-  origins: ReadonlySet<string>,
-): string | null {
-  const host = request.header("host")?.toLowerCase() ?? "";
-  const origin = request.header("origin");
-  const site = request.header("sec-fetch-site") ?? "none";
-  // A request line may hold a whole address, which then differs from the header.
-  if (!hosts.has(host) || !hosts.has(new URL(request.url).host)) {
-    return "This router answers to its own address only.";
-  }
-  if (origin !== undefined && !origins.has(origin)) {
-    return "This router answers to its own page only.";
-  }
-  if (site === "same-origin" || site === "none" || isLinkToPage(request)) return null;
-  return "Open this router's address directly; other sites may not.";
+interface ListeningAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Further names, with or without a port. */
+  readonly names?: readonly string[];
+}
+
+/**
+ * Returns the allowed `Host` values. Any other value may be a foreign page's name that points to this
+ * machine (DNS rebinding).
+ */
+export function allowedHosts({ host, port, names = [] }: ListeningAddress): ReadonlySet<string> {
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const reachable = isLoopbackHost(host) ? [] : interfaces.map(({ address }) => address);
+  const own = ["localhost", "127.0.0.1", "[::1]", ...[host, ...reachable].map(toHostname)];
+  const withPort = [...own, ...names].map((name) => `${name}:${port}`);
+  return new Set(port === 80 ? [...own, ...withPort, ...names] : [...withPort, ...names]); // browsers omit :80
+}
+
+/** Rejects foreign hosts and other pages' requests; other pages may only link to the page at `/`. */
+export function sameOriginOnly({ hosts, proxiedHosts = [] }: AnsweredHosts): MiddlewareHandler {
+  const origins = new Set([...hosts].map((host) => `http://${host}`));
+  for (const host of proxiedHosts) origins.add(`https://${host}`);
+  return async ({ req }, next) => {
+    const origin = req.header("origin");
+    const site = req.header("sec-fetch-site") ?? "none";
+    // The request line may hold a whole address that differs from the header.
+    if (!hosts.has(req.header("host")?.toLowerCase() ?? "") || !hosts.has(new URL(req.url).host)) {
+      throw new HttpError(403, "This router answers to its own address only.");
+    }
+    if (origin !== undefined && !origins.has(origin)) {
+      throw new HttpError(403, "This router answers to its own page only.");
+    }
+    if (site !== "same-origin" && site !== "none" && !isLinkToPage(req)) {
+      throw new HttpError(403, "Open this router's address directly; other sites may not.");
+    }
+    return next();
+  };
 }
 
 function isLinkToPage(request: HonoRequest): boolean {
@@ -60,17 +77,12 @@ function isLinkToPage(request: HonoRequest): boolean {
   return opensTab && request.method === "GET" && request.path === "/";
 }
 
-const openPaths = new Set(["/healthz", "/readyz"]);
-
-/**
- * Asks for the access token, as a bearer token or as the password of any user name, which is how
- * a browser asks a person for it. Health checks need none.
- */
+/** Requires the access token as a bearer token or as a password, except for health checks. */
 export function requireToken(token: string): MiddlewareHandler {
   const expected = digestOf(token);
-  return async (c, next) => {
-    if (openPaths.has(c.req.path)) return next();
-    const given = tokenOf(c.req.header("authorization") ?? "");
+  return async ({ req }, next) => {
+    if (req.path === "/healthz" || req.path === "/readyz") return next();
+    const given = tokenOf(req.header("authorization") ?? "");
     if (timingSafeEqual(digestOf(given), expected)) return next();
     const error = "This router asks for its access token: Authorization: Bearer <token>.";
     const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };
@@ -87,50 +99,59 @@ function tokenOf(authorization: string): string {
     .replace(/^[^:]*:/, "");
 }
 
-/** Digests are of one length, which is what a comparison in constant time needs. */
+/** Digests have one length, which a comparison in constant time needs. */
 function digestOf(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** What every request that asks a model passes, in this order. */
-export type AskingGuards = readonly [
-  MiddlewareHandler,
-  MiddlewareHandler,
-  MiddlewareHandler<ClientEnv>,
-  MiddlewareHandler,
-];
-
-/** Returns the middleware that every request for a model passes. */
-export function askingGuards(
-  slots: CallSlots,
-  pricesTried: Promise<void>,
-  maxBodyBytes = MAX_BODY_BYTES,
-): AskingGuards {
-  return [jsonOnly, limitedBody(maxBodyBytes), limitedCalls(slots), afterPrices(pricesTried)];
-}
-
-/** Throws for a body that does not say it is JSON; a form of a foreign page cannot say so. */
-const jsonOnly: MiddlewareHandler = async (c, next) => {
-  const [mediaType = ""] = (c.req.header("content-type") ?? "").split(";", 1);
-  if (mediaType.trim().toLowerCase() === "application/json") return next();
-  throw new HttpError(415, "Send JSON with the header Content-Type: application/json.");
-};
-
-/** The largest request body, in bytes: 1 MiB. */
+/** The largest request body, in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** The largest conversation, which may hold images, audio and files, in bytes: 16 MiB. */
-export const MAX_CONVERSATION_BYTES = 16 * 1024 * 1024;
+/** The largest conversation, which may hold images, audio and files, in bytes. */
+const MAX_CONVERSATION_BYTES = 16 * 1024 * 1024;
 
-/**
- * Throws for a larger body. One that does not say its length is collected before it has a slot among
- * the calls, so it may not be as large.
- */
-function limitedBody(maxSize: number): MiddlewareHandler {
+/** The guards of the routes with a JSON body. */
+export type Guards = ReturnType<typeof createGuards>;
+
+/** Creates the guards; at most `maxCalls` ask a model at once. */
+export function createGuards(maxCalls: number, pricesTried: Promise<void> | undefined) {
+  const slots = new Set<ClientEnv["Variables"]["slot"]>();
+  const limitedCalls: MiddlewareHandler<ClientEnv> = async (c, next) => {
+    if (slots.size >= maxCalls) {
+      const error = "The router is busy with other messages; try again in a moment.";
+      throw new HttpError(503, error, { headers: { "Retry-After": "1" } });
+    }
+    const slot = { isHeld: false, release: () => void slots.delete(slot) };
+    slots.add(slot);
+    c.set("slot", slot);
+    try {
+      await pricesTried; // so that the costs of the message are known
+      return await next();
+    } finally {
+      if (!slot.isHeld) slot.release(); // an abort's reason may be thrown past every handler
+    }
+  };
+  const shortBody = jsonBody(MAX_BODY_BYTES);
+  return {
+    /** For a little JSON, without a call of a model. */
+    body: [shortBody],
+    message: [shortBody, limitedCalls],
+    conversation: [jsonBody(MAX_CONVERSATION_BYTES), limitedCalls],
+    callsInFlight: () => slots.size,
+  } as const;
+}
+
+/** Requires JSON, which a form of a foreign page cannot send, up to a size. */
+function jsonBody(maxSize: number): MiddlewareHandler {
   const known = sizeLimit(maxSize);
-  const unknown = sizeLimit(MAX_BODY_BYTES);
-  return (c, next) =>
-    c.req.header("content-length") === undefined ? unknown(c, next) : known(c, next);
+  const unknown = sizeLimit(MAX_BODY_BYTES); // it is buffered before it has a slot
+  return async (c, next) => {
+    const [mediaType = ""] = (c.req.header("content-type") ?? "").split(";", 1);
+    if (mediaType.trim().toLowerCase() !== "application/json") {
+      throw new HttpError(415, "Send JSON with the header Content-Type: application/json.");
+    }
+    return c.req.header("content-length") === undefined ? unknown(c, next) : known(c, next);
+  };
 }
 
 function sizeLimit(maxSize: number): MiddlewareHandler {
@@ -142,53 +163,39 @@ function sizeLimit(maxSize: number): MiddlewareHandler {
   });
 }
 
-/** What a request passes that sends a little JSON and asks no model. */
-export const shortBody = [jsonOnly, limitedBody(MAX_BODY_BYTES)] as const;
-
-/** Throws a 503 when too many calls are in flight, which says when to come back. */
-function limitedCalls(slots: CallSlots): MiddlewareHandler<ClientEnv> {
-  return async (c, next) => {
-    const slot = slots.take();
-    if (slot === null) {
-      const error = "The router is busy with other messages; try again in a moment.";
-      throw new HttpError(503, error, { headers: { "Retry-After": "1" } });
-    }
-    c.set("slot", slot);
-    try {
-      return await next();
-    } finally {
-      if (!slot.isHeld()) slot.release(); // an abort's reason may be thrown past every handler
-    }
-  };
+interface PageHashes {
+  /** A source expression such as `sha256-…`. */
+  readonly styleHash: string;
+  readonly scriptHash: string;
 }
 
-/** Lets a message wait until the price list was tried, so that its costs are known if they can be. */
-function afterPrices(pricesTried: Promise<void>): MiddlewareHandler {
-  return async (_c, next) => {
-    await pricesTried;
-    return next();
-  };
+/** Allows the page its own style, script and origin only. */
+export function pageHeaders({ styleHash, scriptHash }: PageHashes): MiddlewareHandler {
+  return headersWith({
+    styleSrc: [`'${styleHash}'`],
+    scriptSrc: [`'${scriptHash}'`],
+    connectSrc: ["'self'"],
+    imgSrc: ["data:"],
+  });
 }
 
-/** A semaphore for calls that ask a model. */
-type CallSlots = ReturnType<typeof createCallSlots>;
+/** Allows a report styles on its bars, and no script. */
+export function reportHeaders(): MiddlewareHandler {
+  return headersWith({ styleSrc: ["'unsafe-inline'"] });
+}
 
-/** Returns a semaphore for at most `max` calls at once. */
-export function createCallSlots(max: number) {
-  const taken = new Set<Slot>();
-  return {
-    inUse: () => taken.size,
-    /** Returns a slot, or null when all are taken. */
-    take() {
-      if (taken.size >= max) return null;
-      let isHeld = false;
-      const slot: Slot = {
-        hold: () => (isHeld = true),
-        isHeld: () => isHeld,
-        release: () => taken.delete(slot),
-      };
-      taken.add(slot);
-      return slot;
+function headersWith(sources: Record<string, string[]>): MiddlewareHandler {
+  return secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: ["'none'"],
+      ...sources,
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+      requireTrustedTypesFor: ["'script'"],
+      trustedTypes: ["'none'"],
     },
-  };
+    xFrameOptions: "DENY",
+    strictTransportSecurity: false, // loopback has no https
+  });
 }

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { Differences } from "../testing/upstreams.ts";
 import { testRouter } from "../testing/test-router.ts";
-import { type ChatAnswer, checkPrompts } from "./check-prompts.ts";
+import type { Differences } from "../testing/upstreams.ts";
+import { type ChatAnswer, checkPrompts, selfCheckPrompts } from "./check-prompts.ts";
 
 async function check(differences: Differences) {
   const { chat } = await testRouter(differences);
   let printed = "";
-  const passed = await checkPrompts({
+  const passed = await checkPrompts(selfCheckPrompts, {
     ask: async (message) => (await (await chat({ message })).json()) as ChatAnswer,
     write: (text) => (printed += text),
   });

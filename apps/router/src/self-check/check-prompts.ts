@@ -1,36 +1,63 @@
-import type { ChatResponse } from "../routes/chat-response.ts";
-import type { Tier } from "../tier-question.ts";
-import { type Expectation, type SelfCheckPrompt, selfCheckPrompts } from "./prompts.ts";
+import type { ChatResponse } from "../decision/decision.ts";
+import type { Tier } from "../decision/tier-question.ts";
 
-/** What the prompts are checked with. */
-export interface PromptCheck {
-  /** Asks the router, as `POST /chat` does. */
+/** The expected decision. */
+interface Expectation {
+  readonly tier?: Tier;
+  /** A tier with a share, but a smaller one than the chosen tier's. */
+  readonly minority?: Tier;
+  /** The tiers with the two largest shares, in any order. */
+  readonly topTwo?: readonly [Tier, Tier];
+}
+
+interface SelfCheckPrompt {
+  readonly kind: string;
+  readonly message: string;
+  readonly expected: Expectation;
+}
+
+/** The three prompts with their expected decisions (contract section 4.6, rule 7). */
+export const selfCheckPrompts: readonly SelfCheckPrompt[] = [
+  { kind: "a bare greeting", message: "hi", expected: { tier: "nano" } },
+  {
+    kind: "a request to write code",
+    message:
+      "Write a TypeScript function that merges overlapping date ranges, and explain how it works.",
+    expected: { tier: "balanced", minority: "frontier" },
+  },
+  {
+    kind: "a request for perfect complete code",
+    message:
+      "Write the perfect, complete code of a booking system for a small hotel, with payments and tests. It must have no bugs.",
+    expected: { topTwo: ["balanced", "frontier"] },
+  },
+];
+
+/** The answer of `POST /chat`: the contract's fields, or the error without a decision. */
+export type ChatAnswer = ChatResponse | { readonly error: string };
+
+interface PromptCheck {
+  /** Calls `POST /chat`. */
   readonly ask: (message: string) => Promise<ChatAnswer>;
-  /** Prints a text. */
   readonly write: (text: string) => void;
 }
 
-/** Asks the three prompts one after the other, prints each outcome, and returns whether all passed. */
-export async function checkPrompts({ ask, write }: PromptCheck): Promise<boolean> {
+/** Asks the prompts in turn, prints each outcome, and returns whether all passed. */
+export async function checkPrompts(
+  prompts: readonly SelfCheckPrompt[],
+  { ask, write }: PromptCheck,
+): Promise<boolean> {
   let failed = 0;
-  for (const prompt of selfCheckPrompts) {
-    const answer = await ask(prompt.message);
-    const failures = findFailures(answer, prompt.expected);
-    write(describeOutcome(prompt, answer, failures));
+  for (const { kind, message, expected } of prompts) {
+    const answer = await ask(message);
+    const failures = findFailures(answer, expected);
+    const verdict = failures.length === 0 ? "ok     " : "failure";
+    const lines = [`${verdict}  ${kind}: ${describeDecision(answer)}`, ...failures];
+    write(`${lines.join("\n         ")}\n`);
     if (failures.length > 0) failed += 1;
   }
-  write(`${selfCheckPrompts.length - failed} of ${selfCheckPrompts.length} prompts passed\n`);
+  write(`${prompts.length - failed} of ${prompts.length} prompts passed\n`);
   return failed === 0;
-}
-
-function describeOutcome(
-  { kind }: SelfCheckPrompt,
-  answer: ChatAnswer,
-  failures: readonly string[],
-): string {
-  const verdict = failures.length === 0 ? "ok     " : "failure";
-  const lines = [`${verdict}  ${kind}: ${describeDecision(answer)}`, ...failures];
-  return `${lines.join("\n         ")}\n`;
 }
 
 function describeDecision(answer: ChatAnswer): string {
@@ -39,40 +66,30 @@ function describeDecision(answer: ChatAnswer): string {
   return `${answer.tier} (${shares.join(", ")})`;
 }
 
-/** What `POST /chat` answers: the contract's fields, or why there is no decision. */
-export type ChatAnswer = ChatResponse | { readonly error: string };
-
-/** Returns what is wrong with an answer, with the error text that emptied a field where one did. */
-export function findFailures(answer: ChatAnswer, expected: Expectation): string[] {
-  if ("error" in answer) return [`no tier was chosen: ${answer.error}`];
-  return [...decisionFailures(answer, expected), ...replyFailures(answer)];
-}
-
-/** Returns the tiers and their shares, the largest first. */
+/** The tiers and their shares, the largest first. */
 function rankShares(probabilities: ChatResponse["probabilities"]): [Tier, number][] {
   const shares = Object.entries(probabilities) as [Tier, number][];
   return shares.toSorted(([, a], [, b]) => b - a);
 }
 
-function* decisionFailures({ tier, probabilities }: ChatResponse, expected: Expectation) {
-  if (expected.tier !== undefined && tier !== expected.tier) {
-    yield `the tier is ${tier}; expected ${expected.tier}`;
+function findFailures(answer: ChatAnswer, { tier, minority, topTwo }: Expectation): string[] {
+  if ("error" in answer) return [`no tier was chosen: ${answer.error}`];
+  const { probabilities, model, reply, replyError } = answer;
+  const failures: string[] = [];
+  if (tier !== undefined && answer.tier !== tier) {
+    failures.push(`the tier is ${answer.tier}; expected ${tier}`);
   }
-  const { minority, topTwo } = expected;
-  if (minority !== undefined && !isBetween(probabilities[minority], 0, probabilities[tier])) {
-    yield `${minority} has a share of ${probabilities[minority]}; expected a minority`;
+  const share = minority === undefined ? null : probabilities[minority];
+  if (share !== null && !(share > 0 && share < probabilities[answer.tier])) {
+    failures.push(`${minority} has a share of ${share}; expected a minority`);
   }
   const leaders = rankShares(probabilities).slice(0, 2);
   if (topTwo !== undefined && leaders.some(([leader]) => !topTwo.includes(leader))) {
-    yield `the top two shares are not those of ${topTwo.join(" and ")}`;
+    failures.push(`the top two shares are not those of ${topTwo.join(" and ")}`);
   }
-}
-
-function* replyFailures({ model, reply, replyError }: ChatResponse) {
-  if (reply !== "") return;
-  yield `the reply model ${model} failed, not the router: ${replyError ?? "it gave no text"}`;
-}
-
-function isBetween(share: number, low: number, high: number): boolean {
-  return share > low && share < high;
+  if (reply === "") {
+    const reason = replyError ?? "it gave no text";
+    failures.push(`the reply model ${model} failed, not the router: ${reason}`);
+  }
+  return failures;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ChatResponse } from "../routes/chat-response.ts";
-import { findFailures } from "./check-prompts.ts";
+import type { ChatResponse } from "../decision/decision.ts";
+import { type ChatAnswer, checkPrompts } from "./check-prompts.ts";
 
 const answer: ChatResponse = {
   tier: "balanced",
@@ -14,38 +14,54 @@ const answer: ChatResponse = {
   usage: null,
 };
 
-test("an answer as expected has no failures", () => {
-  expect(findFailures(answer, { tier: "balanced", minority: "frontier" })).toEqual([]);
-  expect(findFailures(answer, { topTwo: ["fast", "balanced"] })).toEqual([]);
+type Expectation = Parameters<typeof checkPrompts>[0][number]["expected"];
+
+/** Checks one answer, and returns the printed failures. */
+async function findFailures(given: ChatAnswer, expected: Expectation): Promise<string[]> {
+  let printed = "";
+  const prompt = { kind: "a prompt", message: "a message", expected };
+  const write = (text: string) => void (printed += text);
+  await checkPrompts([prompt], { ask: async () => given, write });
+  return printed
+    .split("\n")
+    .slice(1, -2)
+    .map((line) => line.trim());
+}
+
+test("an expected answer has no failures", async () => {
+  expect(await findFailures(answer, { tier: "balanced", minority: "frontier" })).toEqual([]);
+  expect(await findFailures(answer, { topTwo: ["fast", "balanced"] })).toEqual([]);
 });
 
-test("another tier, share or order is named", () => {
-  expect(findFailures(answer, { tier: "nano" })).toEqual(["the tier is balanced; expected nano"]);
-  expect(findFailures(answer, { minority: "nano" })).toEqual([
+test("another tier, share or order is named", async () => {
+  expect(await findFailures(answer, { tier: "nano" })).toEqual([
+    "the tier is balanced; expected nano",
+  ]);
+  expect(await findFailures(answer, { minority: "nano" })).toEqual([
     "nano has a share of 0; expected a minority",
   ]);
-  expect(findFailures(answer, { minority: "balanced" })).toEqual([
+  expect(await findFailures(answer, { minority: "balanced" })).toEqual([
     "balanced has a share of 0.78; expected a minority",
   ]);
-  expect(findFailures(answer, { topTwo: ["balanced", "frontier"] })).toEqual([
+  expect(await findFailures(answer, { topTwo: ["balanced", "frontier"] })).toEqual([
     "the top two shares are not those of balanced and frontier",
   ]);
 });
 
-test("a failed evaluation is printed with the error that emptied the decision", () => {
-  const failures = findFailures({ error: "The gateway answered 401." }, { tier: "nano" });
+test("a failed evaluation is printed with its error", async () => {
+  const failures = await findFailures({ error: "The gateway answered 401." }, { tier: "nano" });
   expect(failures).toEqual(["no tier was chosen: The gateway answered 401."]);
 });
 
-test("a refused reply model is named, and is not the router's failure", () => {
+test("a refused reply model is named, and is not the router's failure", async () => {
   const refused = { ...answer, reply: "", replyError: "Free tier users do not have access." };
-  expect(findFailures(refused, { tier: "balanced" })).toEqual([
+  expect(await findFailures(refused, { tier: "balanced" })).toEqual([
     "the reply model a/balanced failed, not the router: Free tier users do not have access.",
   ]);
 });
 
-test("a reply without text is a failure too", () => {
-  expect(findFailures({ ...answer, reply: "" }, {})).toEqual([
+test("a reply without text is a failure too", async () => {
+  expect(await findFailures({ ...answer, reply: "" }, {})).toEqual([
     "the reply model a/balanced failed, not the router: it gave no text",
   ]);
 });

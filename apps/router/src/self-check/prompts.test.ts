@@ -1,8 +1,8 @@
 import { createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
-import { tierQuestions } from "../tier-question.ts";
-import { selfCheckPrompts } from "./prompts.ts";
+import { tierQuestions } from "../decision/tier-question.ts";
+import { selfCheckPrompts } from "./check-prompts.ts";
 
 test.each(selfCheckPrompts)("$kind is answered by a recording", async ({ message }) => {
   const emulator = createEmulator();

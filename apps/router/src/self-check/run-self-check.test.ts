@@ -1,9 +1,9 @@
-import { UsageError } from "evaluator-kit";
-import { expect, test } from "vitest";
-import { defaultTierModels } from "../options/environment-schema.ts";
-import { selfCheckOptions } from "./run-self-check.ts";
+import { createEmulator } from "evaluator-emulator";
+import { expect, onTestFinished, test } from "vitest";
+import { selfCheckProgram } from "../programs.ts";
+import { plantedKey } from "../testing/keep-output.ts";
+import { runHere } from "../testing/start-program.ts";
 
-const env = { AI_GATEWAY_API_KEY: "key" };
 const decider = { EVALUATOR_TRANSPORT: "logprobs", EVALUATOR_MODEL_ID: "qwen3:4b" };
 const tierModels = {
   ROUTER_MODEL_NANO: "a",
@@ -11,33 +11,48 @@ const tierModels = {
   ROUTER_MODEL_BALANCED: "a",
   ROUTER_MODEL_FRONTIER: "a",
 };
+const nowhere = "http://127.0.0.1:9";
 
-test("the emulator answers unless --live is given, key or no key", () => {
-  expect(selfCheckOptions([], env).engines).toMatchObject({ evaluator: null, reply: null });
-  expect(selfCheckOptions(["--live"], env).engines).toMatchObject({
-    evaluator: env,
-    reply: { apiKey: "key" },
-  });
+test("the emulator answers unless --live is given, key or no key", async () => {
+  const emulator = createEmulator();
+  onTestFinished(() => emulator.close());
+  const { gatewayBaseUrl } = await emulator.listen();
+  const env = { AI_GATEWAY_API_KEY: plantedKey, EVALUATOR_BASE_URL: gatewayBaseUrl };
+  const recorded = await runHere(selfCheckProgram, { ...env, EVALUATOR_BASE_URL: nowhere });
+  expect(recorded).toMatchObject({ code: 0, stderr: "" });
+  expect(recorded.stdout).toMatch(/^Answers are recordings, played by the local emulator;/);
+  const live = await runHere(selfCheckProgram, env, ["--live"]);
+  expect(live).toMatchObject({ code: 0, stderr: "" });
+  expect(live.stdout).toContain(`Replies come from the gateway at ${gatewayBaseUrl}.`);
 });
 
-test.each([{}, { ROUTER_REPLY_BASE_URL: "http://127.0.0.1:1", ...tierModels }, decider])(
-  "--live with %j alone says what to set",
-  (some) => {
-    expect(() => selfCheckOptions(["--live"], some)).toThrow(
+test.each([{}, { ROUTER_REPLY_BASE_URL: nowhere, ...tierModels }, decider])(
+  "--live with %j alone names the missing variables",
+  async (some) => {
+    const { code, stderr } = await runHere(selfCheckProgram, some, ["--live"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
       "set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out",
     );
   },
 );
 
-test("--live asks a server of one's own, and without it the emulator's own models are asked", () => {
-  const own = { ...decider, ROUTER_REPLY_BASE_URL: "http://127.0.0.1:1" };
-  expect(selfCheckOptions(["--live"], own)).toMatchObject({
-    engines: { evaluator: own, reply: { baseUrl: "http://127.0.0.1:1/v1" } },
-    tierModels: { nano: "qwen3:4b" },
-  });
-  expect(selfCheckOptions([], own).tierModels).toEqual(defaultTierModels);
+test("--live asks the user's own server, and without it the emulator's own models are asked", async () => {
+  const own = {
+    ...decider,
+    EVALUATOR_LOGPROBS_BASE_URL: nowhere,
+    ROUTER_REPLY_BASE_URL: nowhere,
+  };
+  const live = await runHere(selfCheckProgram, own, ["--live"]);
+  expect(live.code).toBe(1);
+  expect(live.stdout).toContain(`Decisions are asked of qwen3:4b at ${nowhere}`);
+  expect(live.stdout).toContain(`Replies come from the models at ${nowhere}/v1.`);
+  const recorded = await runHere(selfCheckProgram, own);
+  expect(recorded.stdout).toContain("3 of 3 prompts passed");
 });
 
-test.each([["--life"], ["now"], ["--live=yes"]])("%s shows the usage", (word) => {
-  expect(() => selfCheckOptions([word], {})).toThrow(UsageError);
+test.each([["--life"], ["now"], ["--live=yes"]])("%s shows how to get the help", async (word) => {
+  const { code, stderr } = await runHere(selfCheckProgram, {}, [word]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^[^\n]+\nFor its options: npm run self-check -- --help\n$/);
 });

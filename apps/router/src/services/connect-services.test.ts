@@ -1,13 +1,13 @@
-import type { Environment } from "evaluator-kit";
 import { createEmulator } from "evaluator-emulator";
+import type { Environment } from "evaluator-kit";
 import { expect, onTestFinished, test } from "vitest";
 import { MessageRouter } from "../message-router.ts";
-import { defaultPolicy } from "../decision/decision.ts";
-import { defaultTierModels } from "../options/environment-schema.ts";
-import { parseRouterOptions } from "../options/router-options.ts";
+import { defaultTierModels } from "../environment-variables.ts";
+import { parseRouterOptions } from "../router-options.ts";
 import { keepOutput, plantedKey } from "../testing/keep-output.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import { connectServices } from "./connect-services.ts";
+import { defaultPolicy } from "../testing/test-router.ts";
 
 const { signal } = new AbortController();
 

@@ -1,57 +1,185 @@
-import { redactor } from "../security/redactor.ts";
-import { emulatedEngines } from "./emulator-services.ts";
-import { connectEvaluation } from "./evaluation-engine.ts";
-import { connectReplies } from "./reply-engine.ts";
-import type { EngineOptions, Services, Tracing } from "./services.ts";
-import type { SharedLimit } from "./shared-limit.ts";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { createGateway } from "ai";
+import {
+  createCatalog,
+  createEvaluator,
+  gatewayTransport,
+  type Transport,
+  transportFromEnvironment,
+} from "evaluator-client";
+import type { Emulator } from "evaluator-emulator";
+import type { Environment } from "evaluator-kit";
+import { redactor } from "../reply/redactor.ts";
+import { openAiEvents } from "../reply/reply-events.ts";
+import { replyFetch } from "../reply/reply-fetch.ts";
+import {
+  type EngineOptions,
+  type EvaluationEngine,
+  type ReplyEngine,
+  type ReplyServer,
+  type Services,
+  type Tracing,
+  transportUse,
+} from "./services.ts";
+import { type SharedLimit, sharedLimitPacer } from "./shared-limit.ts";
+
+interface ConnectOptions {
+  readonly sharedLimit?: SharedLimit | null;
+  readonly tracing?: Tracing | null;
+}
 
 /**
- * Returns who decides and who replies; the emulator in this process, with no key and no network,
- * stands in for whom the settings do not name.
+ * Connects the services; the emulator in this process, without key or network, replaces the missing
+ * ones.
  *
- * @throws ConfigurationError when the environment does not say how to reach the evaluation model.
+ * @throws ConfigurationError if the environment lacks an option of the evaluation model's transport.
  */
 export function connectServices(
   { evaluator: env, reply, secrets }: EngineOptions,
-  {
-    sharedLimit = null,
-    tracing = null,
-  }: { sharedLimit?: SharedLimit | null; tracing?: Tracing | null } = {},
+  options: ConnectOptions = {},
 ): Services {
   globalThis.AI_SDK_LOG_WARNINGS = false; // the `ai` package would print them on the console
-  const emulator = emulatedEngines(tracing);
-  const evaluation =
-    env === null ? emulator.evaluation : connectEvaluation(env, { sharedLimit, tracing });
+  const emulator = emulatedEngines(options);
+  const evaluation = env === null ? emulator.evaluation : connectEvaluation(env, options);
   const replies = reply === null ? emulator.replies : connectReplies(reply);
-  const { decider } = evaluation;
-  const { replier } = replies;
-  const missing = [env === null ? "Decisions" : "", reply === null ? "Replies" : ""];
-  const emulated = missing.filter((part) => part !== "");
+  const missing = { decisions: env === null, replies: reply === null };
   return {
     ...evaluation,
     ...replies,
     redact: redactor(secrets),
-    tracing,
-    notice: describeEngines({ decider, replier, emulated }),
-    isEmulated: emulated.length > 0,
+    tracing: options.tracing ?? null,
+    notice: describeServices(evaluation.decider, replies.replier, missing),
+    isEmulated: missing.decisions || missing.replies,
   };
 }
 
-interface Engines {
-  readonly decider: string;
-  readonly replier: string;
-  /** What the emulator does. */
-  readonly emulated: readonly string[];
+function describeServices(
+  decider: string,
+  replier: string,
+  missing: { readonly decisions: boolean; readonly replies: boolean },
+): string {
+  if (missing.decisions && missing.replies) {
+    return "Answers come from the local emulator, not from a model: set AI_GATEWAY_API_KEY to use the real service, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL to use your own server.";
+  }
+  const services = `Decisions are asked of ${decider}. Replies come from ${replier}.`;
+  if (!missing.decisions && !missing.replies) return services;
+  const [part, variable] = missing.replies
+    ? ["Replies", "ROUTER_REPLY_BASE_URL"]
+    : ["Decisions", "EVALUATOR_TRANSPORT"];
+  return `${services} ${part} of the emulator are no model's: set AI_GATEWAY_API_KEY or ${variable}.`;
 }
 
-const ownServer = "EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL";
+function connectEvaluation(
+  env: Environment,
+  { sharedLimit = null, tracing = null }: ConnectOptions,
+): EvaluationEngine {
+  const transport = transportFromEnvironment(env);
+  const pacer = sharedLimit === null ? null : sharedLimitPacer(sharedLimit, { transport, env });
+  const evaluator = createEvaluator({
+    transport,
+    env,
+    ...(pacer !== null && { pacer }),
+    ...(tracing !== null && { tracing: tracing.evaluation }),
+  });
+  const address = addressOf(transport);
+  const asksChatModel = transportUse(transport.name)?.asksChatModel === true;
+  const how = asksChatModel ? ", read from its log-probabilities" : "";
+  return {
+    evaluator,
+    async close() {
+      await evaluator.close();
+      await pacer?.[Symbol.asyncDispose]();
+    },
+    engineAddress: `${transport.name} ${address}`,
+    decider: `${transport.target?.modelId ?? "a model"} at ${address}${how}`,
+  };
+}
 
-function describeEngines({ decider, replier, emulated: [part, ...rest] }: Engines): string {
-  if (rest.length > 0) {
-    return `Answers come from the local emulator, not from a model: set AI_GATEWAY_API_KEY to use the real service, or ${ownServer} to use a server of your own.`;
+function addressOf({ target }: Transport): string {
+  if (target === undefined) return "its own address";
+  const { protocol, host, pathname } = new URL(target.url);
+  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+}
+
+function connectReplies(server: ReplyServer): ReplyEngine {
+  const { apiKey, baseUrl } = server;
+  if (server.kind === "gateway") {
+    const replier = `the gateway${baseUrl === undefined ? "" : ` at ${baseUrl}`}`;
+    const catalog = createCatalog({ env: server.env, maxRetries: 0, deadlineMs: 5000 });
+    const address = baseUrl === undefined ? {} : { baseURL: baseUrl };
+    return gatewayReplies({ apiKey: server.apiKey, ...address }, fetchWithoutRedirects, {
+      catalog,
+      replier,
+    });
   }
-  const who = `Decisions are asked of ${decider}. Replies come from ${replier}`;
-  if (part === undefined) return `${who}.`;
-  const variable = part === "Replies" ? "ROUTER_REPLY_BASE_URL" : "EVALUATOR_TRANSPORT";
-  return `${who}. ${part} of the emulator are no model's: set AI_GATEWAY_API_KEY or ${variable}.`;
+  return {
+    takesOpenAi: true,
+    languageModel(modelId, { listener, body } = {}) {
+      const fetch = replyFetch(fetchWithoutRedirects, { listener, readEvent: openAiEvents });
+      return createOpenAICompatible({
+        name: "reply-server",
+        baseURL: server.baseUrl,
+        ...(apiKey !== null && { apiKey }),
+        includeUsage: true,
+        fetch,
+        // The model's server gets addresses unchanged: the router fetches nothing for a client.
+        supportedUrls: () => ({ "*/*": [/.*/] }),
+        ...(body !== undefined && { transformRequestBody: (own) => withModel(body, own) }),
+      })(modelId);
+    },
+    catalog: null,
+    replier: `the models at ${server.baseUrl}`,
+  };
+}
+
+function gatewayReplies(
+  options: { readonly apiKey: string; readonly baseURL?: string },
+  fetch: typeof globalThis.fetch,
+  described: Pick<ReplyEngine, "catalog" | "replier">,
+): ReplyEngine {
+  return {
+    ...described,
+    takesOpenAi: false,
+    languageModel: (modelId, { listener } = {}) =>
+      createGateway({ ...options, fetch: replyFetch(fetch, { listener }) })(modelId),
+  };
+}
+
+/** Returns the client's request with the router's model and stream options. */
+function withModel(body: Record<string, unknown>, own: Record<string, unknown>) {
+  const { stream: _, stream_options: __, ...rest } = body;
+  const { model, stream, stream_options } = own;
+  return { ...rest, model, ...(stream === true && { stream, stream_options }) };
+}
+
+/** A redirect is a failure, so that no other origin gets the message. */
+const fetchWithoutRedirects: typeof fetch = (input, init) =>
+  fetch(input, { ...init, redirect: "manual" });
+
+function emulatedEngines({ tracing = null }: ConnectOptions) {
+  const apiKey = "local";
+  const baseUrl = "http://emulator.invalid/v4/ai"; // never resolves
+  const name = "the local emulator";
+  let emulator: Promise<Emulator> | null = null; // loaded at the first call, with all its recordings
+  const fetch: typeof globalThis.fetch = async (input, init) =>
+    (await (emulator ??= loadEmulator())).fetch(input, init);
+  const evaluator = createEvaluator({
+    transport: gatewayTransport({ apiKey, baseUrl, fetch, env: {} }),
+    env: {},
+    ...(tracing !== null && { tracing: tracing.evaluation }),
+  });
+  const evaluation: EvaluationEngine = {
+    evaluator,
+    close: () => evaluator.close(),
+    engineAddress: "emulator local:emulator",
+    decider: name,
+  };
+  const catalog = createCatalog({ baseUrl, fetch, env: {} });
+  const replies = gatewayReplies({ apiKey, baseURL: baseUrl }, fetch, { catalog, replier: name });
+  return { evaluation, replies };
+}
+
+async function loadEmulator(): Promise<Emulator> {
+  const { createEmulator } = await import("evaluator-emulator");
+  return createEmulator();
 }

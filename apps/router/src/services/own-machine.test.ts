@@ -1,14 +1,14 @@
+import OpenAI, { type APIError, RateLimitError } from "openai";
 import { APICallError } from "ai";
 import { createEmulator, type EmulatorOptions } from "evaluator-emulator";
-import OpenAI, { type APIError, RateLimitError } from "openai";
 import { expect, onTestFinished, test } from "vitest";
-import { parseRouterOptions } from "../options/router-options.ts";
 import type { MessageRecord } from "../records/message-record.ts";
 import { describeReplyFailure } from "../reply/reply-failure.ts";
+import { parseRouterOptions } from "../router-options.ts";
+import { selfCheckProgram } from "../programs.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { nineFields, readEvents } from "../testing/read-answers.ts";
 import { runHere, startRouterHere } from "../testing/start-program.ts";
-import { selfCheckProgram, selfCheckProgramOptions } from "../self-check/run-self-check.ts";
 import { startTestRouter } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import { connectServices } from "./connect-services.ts";
@@ -216,16 +216,14 @@ test("the program says who decides and who replies, and that there are no prices
   const who = `Decisions are asked of qwen3:4b at ${server}, read from its log-probabilities. Replies come from the models at ${server}/v1.`;
   expect(stdout.split("\n").slice(1, 3)).toEqual([
     who,
-    "Replies have no price list, so what they cost and what is saved is not known.",
+    "Replies have no price list, so their costs and the savings are unknown.",
   ]);
   expect(page).toContain(`<aside class="engine">${who}</aside>`);
 });
 
-const selfCheck = [selfCheckProgram, selfCheckProgramOptions] as const;
-
 test("the self-check asks one's own server", async () => {
   const server = await startServer();
-  const { stdout } = await runHere(selfCheck, fourLines(server), ["--live"]);
+  const { stdout } = await runHere(selfCheckProgram, fourLines(server), ["--live"]);
   expect(stdout).toMatch(
     /^Decisions are asked of qwen3:4b at http:\S+, read from its log-probabilities\. Replies come/,
   );

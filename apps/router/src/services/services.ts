@@ -1,53 +1,49 @@
 import type { LanguageModel } from "ai";
-import type { Environment } from "evaluator-kit";
 import type {
   Catalog,
   Evaluator,
   Tracing as EvaluatorTracing,
   TransportName,
 } from "evaluator-client";
+import type { Environment } from "evaluator-kit";
+import type { Redact } from "../reply/redactor.ts";
 import type { ReplyListener } from "../reply/reply-fetch.ts";
-import type { Redact } from "../security/redactor.ts";
 
-/** Who decides. */
+/** The service that decides. */
 export interface EvaluationEngine {
-  /** Chooses the tier. */
   readonly evaluator: Evaluator;
-  /** The transport and the address behind it, without user name or password. */
+  /** The transport and its address, without user name or password. */
   readonly engineAddress: string;
-  /** Who is asked, in words for a person. */
+  /** A description for a person. */
   readonly decider: string;
-  /** Lets go of everything held open. */
   readonly close: () => Promise<void>;
 }
 
-/** What a text model is asked with, beside what the `ai` package gives it. */
 interface ModelCall {
-  /** Who is given the streamed reply. */
+  /** Gets a streamed reply. */
   readonly listener?: ReplyListener | undefined;
   /** The client's own request in OpenAI's form. */
   readonly body?: Record<string, unknown> | undefined;
 }
 
-/** Who replies. */
+/** The service that replies. */
 export interface ReplyEngine {
-  /** Returns the text model with this id. */
   readonly languageModel: (modelId: string, call?: ModelCall) => LanguageModel;
-  /** Whether it takes a request in OpenAI's form as it came, and models of any name. */
+  /** Whether it takes an unchanged request in OpenAI's form, and models of any name. */
   readonly takesOpenAi: boolean;
-  /** Lists models and prices; null where nobody does. */
+  /** Lists models and prices; null without a price list. */
   readonly catalog: Catalog | null;
-  /** In words for a person. */
+  /** A description for a person. */
   readonly replier: string;
 }
 
-/** The caller's own trace, as W3C's headers name it. */
+/** The caller's own trace, in W3C's headers. */
 export interface TraceHeaders {
   readonly traceparent?: string;
   readonly tracestate?: string;
 }
 
-/** What a reply's span gets at its end. */
+/** The last attributes of a reply's span. */
 interface TracedReply {
   readonly model: string;
   readonly inputTokens: number | null;
@@ -55,11 +51,10 @@ interface TracedReply {
   readonly hasFailed: boolean;
 }
 
-/** Where what happens is traced. */
+/** Traces requests, evaluations and replies. */
 export interface Tracing {
-  /** Traces every evaluation. */
   readonly evaluation: EvaluatorTracing;
-  /** Runs a request, which gives its status, as a span. */
+  /** Runs a request, which returns its status, as a span. */
   request(
     request: { method: string; path: string; requestId: string; trace: TraceHeaders },
     work: () => Promise<number>,
@@ -69,83 +64,67 @@ export interface Tracing {
     model: string,
     work: (endSpan: (reply: TracedReply) => void) => Promise<TResult>,
   ): Promise<TResult>;
-  /** Returns the headers that carry the trace on. */
+  /** Returns the headers that continue the trace. */
   headers(): Record<string, string>;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   close(): Promise<void>;
 }
 
-/** Everything outside the router: who decides, who replies, and what must not be printed. */
+/** All services of a router. */
 export interface Services extends EvaluationEngine, ReplyEngine {
-  /** Takes the keys in use out of a text. */
+  /** Removes the keys in use from a text. */
   readonly redact: Redact;
-  /** Null where nothing is traced. @default null */
   readonly tracing?: Tracing | null;
-  /** Who decides and who replies, in words for a person. */
+  /** Describes the services for a person. */
   readonly notice: string;
-  /** Whether the emulator on this machine decides or replies. */
+  /** Whether the emulator in this process decides or replies. */
   readonly isEmulated: boolean;
 }
 
-/** The gateway, as replies come from it. */
-interface GatewayServer {
-  readonly kind: "gateway";
-  readonly apiKey: string;
-  /** Address in front of `/language-model`; the gateway's own when undefined. */
-  readonly baseUrl: string | undefined;
-  /** What the price list's own options are read from. */
-  readonly env: Environment;
-}
+/** The server that replies. */
+export type ReplyServer =
+  | {
+      readonly kind: "gateway";
+      readonly apiKey: string;
+      /** Address in front of `/language-model`; undefined for the gateway's own. */
+      readonly baseUrl: string | undefined;
+      /** For the price list's own options. */
+      readonly env: Environment;
+    }
+  | {
+      readonly kind: "openai-compatible";
+      /** Null if it needs none. */
+      readonly apiKey: string | null;
+      /** Address in front of `/chat/completions`. */
+      readonly baseUrl: string;
+    };
 
-/** A server that speaks OpenAI's chat API, such as one on this machine. */
-export interface OpenAiCompatibleServer {
-  readonly kind: "openai-compatible";
-  /** Null where it wants none. */
-  readonly apiKey: string | null;
-  /** Address in front of `/chat/completions`. */
-  readonly baseUrl: string;
-}
-
-/** Where replies come from. */
-export type ReplyServer = GatewayServer | OpenAiCompatibleServer;
-
-/** How to reach who decides and who replies; the emulator takes the part of whoever is null. */
+/** The services to connect; the emulator replaces each one that is null. */
 export interface EngineOptions {
-  /** What the evaluator's transport reads its own options from. */
+  /** For the options of the evaluator's transport. */
   readonly evaluator: Environment | null;
   readonly reply: ReplyServer | null;
-  /** Every key in the settings, none of which is ever printed. */
+  /** Every key in the settings. */
   readonly secrets: readonly string[];
 }
 
-/** What the router makes of a transport to the evaluation model. */
-interface TransportUse {
-  /** Whether the emulator decides where it has no key. */
-  readonly isEmulatedWithoutKey: boolean;
-  /** Whether it asks a chat model, which can also reply. */
-  readonly asksChatModel: boolean;
-}
-
-/** What the router makes of each transport. */
 const transportUses = {
   gateway: { isEmulatedWithoutKey: true, asksChatModel: false },
   direct: { isEmulatedWithoutKey: false, asksChatModel: false },
   logprobs: { isEmulatedWithoutKey: false, asksChatModel: true },
-} satisfies Record<TransportName, TransportUse>;
+} satisfies Record<TransportName, object>;
 
-/** Returns what the router makes of a transport; null where it has no name that is known. */
-export function transportUse(
-  name: string,
-): (TransportUse & { readonly name: TransportName }) | null {
+/** Returns how the router uses a transport; null for an unknown name. */
+export function transportUse(name: string) {
   if (!Object.hasOwn(transportUses, name)) return null;
   const known = name as TransportName;
   return { ...transportUses[known], name: known };
 }
 
-/** Which limit several routers share, and where they agree on it. */
+/** The limit that several routers share. */
 export interface SharedLimitOptions {
   /** Address of the database; never printed. */
   readonly url: string;
-  /** Requests a minute of all of them together; null for the engine's own limit, else 1,200. */
+  /** Of all routers together; null for the engine's own limit, else 1,200. */
   readonly requestsPerMinute: number | null;
 }

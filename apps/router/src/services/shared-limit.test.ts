@@ -1,9 +1,9 @@
-import { createEmulator } from "evaluator-emulator";
 import { type LimitStore, memoryLimits } from "evaluator-client";
+import { createEmulator } from "evaluator-emulator";
 import { DatabaseError } from "evaluator-runs/postgres";
 import { expect, onTestFinished, test } from "vitest";
-import { parseRouterOptions } from "../options/router-options.ts";
 import type { MessageRecord } from "../records/message-record.ts";
+import { parseRouterOptions } from "../router-options.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { startTestRouter } from "../testing/test-router.ts";
 import { connectServices } from "./connect-services.ts";

@@ -11,39 +11,35 @@ import {
 import type { DatabaseFailure } from "evaluator-runs/postgres";
 import type { SharedLimitOptions } from "./services.ts";
 
-/** A limit whose store is open, or is opened as soon as it can be. */
+/** A limit with its store, which may still have to be opened. */
 export interface SharedLimit extends Pick<SharedLimitOptions, "requestsPerMinute"> {
   readonly store: LimitStore;
 }
 
-/** A shared limit, and what lets go of its store. */
-export interface OpenedLimit extends SharedLimit, AsyncDisposable {}
-
-/** What is called with the store's failures, and how it is opened. */
-export interface SharedLimitContext {
-  /** Prints a line that a person should look at. */
+interface SharedLimitContext {
+  /** Prints a problem. */
   readonly warn: (line: string) => void;
-  /** @default `postgresLimits`, whose package is loaded only now */
+  /** @default `postgresLimits` */
   readonly open?: (url: string) => Promise<OpenStore>;
 }
 
 type OpenStore = LimitStore & AsyncDisposable;
 
-/** The vendor's own limit (contract section 8), where neither the settings nor the engine name one. */
+/** The vendor's own limit (contract section 8). */
 const REQUESTS_PER_MINUTE = 1200;
 
 const lost = "goes on with its own share of the limit until it can";
 
 /**
- * Opens the limit that several routers share. A database that is out of reach stops nothing: the
- * router goes on with its own share, and opens it as soon as it can.
+ * Opens the limit that several routers share. While the database is unreachable, the router uses its
+ * own share.
  *
- * @throws CliError when the settings are wrong: no waiting would help.
+ * @throws CliError for wrong settings, which waiting does not help.
  */
 export async function openSharedLimit(
   { url, requestsPerMinute }: SharedLimitOptions,
   { warn, open = openPostgres }: SharedLimitContext,
-): Promise<OpenedLimit> {
+): Promise<SharedLimit & AsyncDisposable> {
   let isLost = false;
   const onFailure = (error: unknown) => {
     if (!isLost) warn(`ROUTER_LIMITS: ${describe(error)} This router ${lost}.\n`);
@@ -80,7 +76,7 @@ function failureOf(error: unknown): DatabaseFailure | null {
   return isKnown ? (error.failure as DatabaseFailure) : null;
 }
 
-/** A database's error never holds its address; of any other only the kind is printed. */
+/** A database's error never holds its address; of other errors, only the name is printed. */
 function describe(error: unknown): string {
   if (failureOf(error) !== null) return (error as Error).message;
   return `The package evaluator-runs failed (${error instanceof Error ? error.name : "unknown error"}).`;
@@ -96,14 +92,14 @@ interface StoreObserver {
   readonly onSuccess: () => void;
 }
 
-/** A listener of pauses, which outlives a store that is not open yet. */
+/** A listener of pauses for stores that are opened later. */
 interface PauseListener {
   readonly key: string;
   readonly listener: (ms: number) => void;
   end: () => void;
 }
 
-/** Returns a store that opens another one with whatever is asked of it, until that is open. */
+/** Creates a store that opens another one at the first call, and again after a failure. */
 function createReopeningStore(open: () => Promise<OpenStore>, observer: StoreObserver) {
   let opened: OpenStore | null = null;
   let opening: Promise<OpenStore> | null = null;
@@ -147,20 +143,17 @@ function createReopeningStore(open: () => Promise<OpenStore>, observer: StoreObs
   } satisfies LimitStore & { reach: () => Promise<OpenStore>; close: () => Promise<void> };
 }
 
-interface Evaluated {
-  readonly transport: Transport;
-  readonly env: Environment;
-}
-
-/** Returns the pacer of every router that asks the same service with the same key. */
+/** Creates the pacer of all routers that ask the same service with the same key. */
 export function sharedLimitPacer(
   { store, requestsPerMinute }: SharedLimit,
-  { transport, env }: Evaluated,
+  { transport, env }: { readonly transport: Transport; readonly env: Environment },
 ): Pacer & AsyncDisposable {
   const own = transport.limits ?? {};
-  const most = requestsPerMinute ?? own.requestsPerMinute ?? REQUESTS_PER_MINUTE;
   const secret = keyFromEnvironment(env) ?? "";
   const key = createHash("sha256").update(`${transport.target?.url ?? ""}\n${secret}`);
-  const limits = { ...own, requestsPerMinute: most };
+  const limits = {
+    ...own,
+    requestsPerMinute: requestsPerMinute ?? own.requestsPerMinute ?? REQUESTS_PER_MINUTE,
+  };
   return sharedPacer({ store, key: key.digest("hex"), limits });
 }

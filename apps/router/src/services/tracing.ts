@@ -16,8 +16,8 @@ import { openTelemetryTracing } from "evaluator-client/opentelemetry";
 import type { TraceHeaders, Tracing } from "./services.ts";
 
 /**
- * Starts sending traces to where the usual variables say (`OTEL_EXPORTER_OTLP_ENDPOINT` and its
- * kin, which the OpenTelemetry packages read themselves). No text of a message is in them.
+ * Starts to send traces. The OpenTelemetry packages read `OTEL_EXPORTER_OTLP_ENDPOINT` and related
+ * variables themselves. No span holds a message's text.
  */
 export function startTracing(): Tracing {
   const named = resourceFromAttributes({ "service.name": "evaluator-router" });
@@ -38,7 +38,7 @@ export function startTracing(): Tracing {
       return carrier;
     },
     async close() {
-      await provider.shutdown().catch(() => undefined); // a collector that is gone ends nothing
+      await provider.shutdown().catch(() => undefined); // the collector may be gone
       context.disable();
       propagation.disable();
     },
@@ -47,7 +47,7 @@ export function startTracing(): Tracing {
 
 type TracedRequest = Parameters<Tracing["request"]>[0];
 
-/** The span of a request, a child of the caller's where it names one. */
+/** Runs a request as a span, a child of the caller's span if it sent one. */
 function traceRequest(
   tracer: Tracer,
   { method, path, requestId, trace }: TracedRequest,
@@ -71,7 +71,7 @@ function traceRequest(
 
 type Reply = Parameters<Parameters<Tracing["reply"]>[1]>[0];
 
-/** The span of a reply, after the conventions for generative AI. */
+/** Runs a reply as a span with the attributes of the conventions for generative AI. */
 function traceReply<TResult>(
   tracer: Tracer,
   model: string,
@@ -91,7 +91,7 @@ function traceReply<TResult>(
   );
 }
 
-/** An error's message may hold anything, so only its name is recorded. */
+/** Records only an error's name, since its message may hold a text. */
 async function ended<TResult>(span: Span, work: () => Promise<TResult>): Promise<TResult> {
   try {
     return await work();

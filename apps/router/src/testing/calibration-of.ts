@@ -1,5 +1,5 @@
 import type { CalibrationArtifact } from "evaluator-calibration";
-import { tierQuestionHash } from "../tier-question.ts";
+import { tierQuestionHash } from "../decision/tier-question.ts";
 
 /**
  * Returns what `evaluator calibrate` writes for the question that picks a tier; a temperature of 2

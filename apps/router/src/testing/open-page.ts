@@ -1,7 +1,7 @@
 import { openSharedPage, violationsOn } from "evaluator-kit/browser";
 import type { Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { defaultTierModels } from "../options/environment-schema.ts";
+import { defaultTierModels } from "../environment-variables.ts";
 import { startTestRouter } from "./test-router.ts";
 import type { Differences } from "./upstreams.ts";
 

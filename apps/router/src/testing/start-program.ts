@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { InterruptedError, type Program, type ProgramOptions, runToExitCode } from "evaluator-kit";
+import { InterruptedError, runToExitCode } from "evaluator-kit";
 import { compileCache, createTestContext } from "evaluator-kit/testing";
 import { onTestFinished } from "vitest";
-import { routerProgram, routerProgramOptions } from "../router-program.ts";
+import { type RouterProgram, routerProgram } from "../programs.ts";
 import { keepOutput, plantedKey } from "./keep-output.ts";
 
 /** What a program printed, and how it ended. */
@@ -35,14 +35,12 @@ export function startProgram(path: string, env: Record<string, string>, args: st
   return { child, ended, firstOutput: once(child.stdout, "data"), keep };
 }
 
-type ProgramHere = readonly [Program, ProgramOptions];
-
 /**
  * Starts a program in this process, as its `main.ts` does in its own, without loading every module
  * anew; the end of the test ends it, as SIGTERM does.
  */
 function startHere(
-  [program, options]: ProgramHere,
+  [program, options]: RouterProgram,
   env: Record<string, string>,
   words: string[] = [],
 ) {
@@ -73,7 +71,7 @@ function startHere(
 
 /** Starts the router so; `origin` is the address it prints first, "" when it prints none. */
 export function startRouterHere(env: Record<string, string>, words: string[] = []) {
-  const started = startHere([routerProgram, routerProgramOptions], env, words);
+  const started = startHere(routerProgram, env, words);
   const origin = started.firstOutput.then((text) => /http:\S+/.exec(text)?.[0] ?? "");
   return { ...started, origin };
 }
@@ -93,7 +91,7 @@ function keepPrinted() {
 
 /** Runs a program in this process, as its `main.ts` does in its own, to its end. */
 export async function runHere(
-  program: ProgramHere,
+  program: RouterProgram,
   env: Record<string, string>,
   words: string[] = [],
 ): Promise<ProgramEnd> {

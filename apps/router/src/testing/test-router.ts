@@ -1,22 +1,21 @@
+import OpenAI from "openai";
 import type { ServerResponse } from "node:http";
 import { createGateway } from "ai";
 import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
-import OpenAI from "openai";
 import { onTestFinished } from "vitest";
 import { type AppParts, createApp } from "../create-app.ts";
 import type { Routing } from "../decision/decide.ts";
-import { defaultPolicy } from "../decision/decision.ts";
-import { defaultTierModels } from "../options/environment-schema.ts";
-import { parseRouterOptions } from "../options/router-options.ts";
 import { loadPage } from "../page/load-page.ts";
 import type { MessageRecord } from "../records/message-record.ts";
+import { redactor } from "../reply/redactor.ts";
 import { replyFetch } from "../reply/reply-fetch.ts";
-import { redactor } from "../security/redactor.ts";
+import { defaultTierModels } from "../environment-variables.ts";
+import { parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
 import type { Services } from "../services/services.ts";
 import { type RouterParts, startRouter } from "../start-router.ts";
-import { keepLogs, keepResponse, keepOutput, keepWire, plantedKey } from "./keep-output.ts";
+import { keepLogs, keepOutput, keepResponse, keepWire, plantedKey } from "./keep-output.ts";
 import { type Differences, startUpstream, testGateway } from "./upstreams.ts";
 
 /** Services that send everything, once for an evaluation, through the given `fetch`. */
@@ -41,6 +40,9 @@ function servicesOver(fetch: typeof globalThis.fetch): Services {
 }
 
 const page = loadPage({ notice: "Answers come from a test.", isEmulated: false });
+
+/** The policy of a router without settings. */
+export const { policy: defaultPolicy } = parseRouterOptions({});
 
 /** The origin a {@link testRouter} answers to. */
 const testOrigin = "http://localhost:3000";

@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import type { ChatOutcome } from "../../routes/chat-response.ts";
 import type { Decision } from "../../decision/decision.ts";
+import type { ChatOutcome } from "../../decision/decision.ts";
 
 /** What comes back for one message, in this order; a failure ends it. */
 export type ChatEvent =

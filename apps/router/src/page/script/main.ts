@@ -1,9 +1,7 @@
-import { showDecider } from "./decider.ts";
 import { byId, copyOnClick, partOf } from "./elements.ts";
 import { showAnswer, showPast } from "./message-card.ts";
-import { forgetHistory, readHistory } from "./history.ts";
-import { showTiers } from "./tiers.ts";
-import { createTotals } from "./totals.ts";
+import { createTotals, forgetHistory, readHistory } from "./session.ts";
+import { showDecider, showTiers } from "./tiers.ts";
 
 const composer = byId("composer") as HTMLFormElement;
 const message = byId("message") as HTMLTextAreaElement;

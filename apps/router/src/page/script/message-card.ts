@@ -1,12 +1,21 @@
-import type { Decision } from "../../decision/decision.ts";
+import type { Cause, Decision } from "../../decision/decision.ts";
+import type { Tier } from "../../decision/tier-question.ts";
+import type { ChatOutcome } from "../../decision/decision.ts";
 import { ask } from "./ask.ts";
-import { showDecision, showOutcome } from "./decision-view.ts";
-import { showDecider } from "./decider.ts";
-import { announce, byId, copyOf, partOf, reveal } from "./elements.ts";
-import { keepMessage, type PastMessage } from "./history.ts";
-import { showActions } from "./reply-actions.ts";
-import { createReplyView } from "./reply-view.ts";
-import { costsOf, type Totals } from "./totals.ts";
+import {
+  announce,
+  byId,
+  copyOf,
+  duration,
+  partOf,
+  percent,
+  reveal,
+  tokens,
+  usd,
+} from "./elements.ts";
+import { createReplyView, showActions } from "./reply-view.ts";
+import { type Costs, costsOf, keepMessage, type PastMessage, type Totals } from "./session.ts";
+import { showDecider, tiers } from "./tiers.ts";
 
 /** What ends the wait for an answer, and what counts it. */
 export interface CardOptions {
@@ -85,4 +94,97 @@ function showEnd(card: HTMLElement, past: PastMessage, totals: Totals): void {
 function showStopped(card: HTMLElement): void {
   reveal(card, ".stopped");
   announce("Stopped");
+}
+
+/** Shows a decision in a card: the badge, why, the bars and the first facts. */
+export function showDecision(card: HTMLElement, decision: Decision): void {
+  const view = reveal(card, ".decision");
+  view.dataset["tier"] = decision.tierUsed ?? "none";
+  partOf(view, ".badge").textContent = decision.tierUsed;
+  partOf(view, ".model").textContent = decision.model;
+  const doubt = doubtOf(decision);
+  view.classList.toggle("doubtful", doubt !== null);
+  const reason = reasons[decision.cause]?.(decision) ?? doubt;
+  if (reason !== null) reveal(view, ".cause").textContent = reason;
+  const { probabilities } = decision;
+  const shares = probabilities === null ? [] : tiers.map((tier) => shareOf(tier, decision));
+  partOf(view, ".shares").replaceChildren(...shares);
+  partOf(view, ".facts").replaceChildren(...decisionFacts(decision).map(toFact));
+}
+
+/** Adds what is only known at the end. */
+export function showOutcome(card: HTMLElement, response: ChatOutcome, costs: Costs): void {
+  const facts: Fact[] = [["replied in", duration(response.replyMs)]];
+  const { usage } = response;
+  if (usage !== null) {
+    facts.push(["tokens", `${tokens(usage.inputTokens)} in, ${tokens(usage.outputTokens)} out`]);
+    facts.push(["cost", usd(costs.paid)], ["frontier would cost", usd(costs.frontier)]);
+  }
+  partOf(card, ".facts").append(...facts.map(toFact));
+}
+
+type Fact = [name: string, value: string];
+
+/** Null for what needs no reason here: the choice itself, and what only a client of `/v1` can cause. */
+const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
+  choice: null,
+  tie: null,
+  conversation: null,
+  requested: null,
+  shadow: null,
+  "low-confidence": ({ tierChosen, tierUsed }) =>
+    `The choice was ${tierChosen}, with too little confidence; the next tier up, ${tierUsed}, replies.`,
+  "evaluation-failed": ({ tierUsed }) =>
+    `The evaluation failed; ${tierUsed} replies, as the router is set up to do.`,
+  "decision-timeout": ({ tierUsed }) =>
+    `The decision took too long; ${tierUsed} replies, as the router is set up to do.`,
+  "calibration-mismatch": ({ tierUsed }) =>
+    `The calibration was made for another model; ${tierUsed} replies, as the router is set up to do.`,
+  "model-refused": ({ tierUsed }) =>
+    `The model of ${tierUsed} was refused; the fallback model replies.`,
+  "model-failed": ({ tierUsed }) => `The model of ${tierUsed} failed; the fallback model replies.`,
+};
+
+/** Shares closer than this, or a confidence below a half, are worth a second look. Chosen. */
+const CLOSE_SHARES = 0.1;
+const LOW_CONFIDENCE = 0.5;
+
+/** Returns in a sentence that a choice is in doubt; null for a clear one. */
+function doubtOf({ probabilities, confidence, tierChosen }: Decision): string | null {
+  if (probabilities === null || tierChosen === null) return null;
+  const [first, second] = tiers.toSorted((one, other) => probabilities[other] - probabilities[one]);
+  if (first === undefined || second === undefined) return null;
+  const isClose = probabilities[first] - probabilities[second] < CLOSE_SHARES;
+  if (!isClose && (confidence ?? 1) >= LOW_CONFIDENCE) return null;
+  const shares = [first, second].map((tier) => `${tier} ${percent(probabilities[tier])}`);
+  return `A choice in doubt: ${shares.join(", ")}.`;
+}
+
+function shareOf(tier: Tier, { probabilities, tierChosen }: Decision): HTMLElement {
+  const probability = probabilities?.[tier] ?? 0;
+  const share = copyOf("share");
+  share.dataset["tier"] = tier;
+  share.classList.toggle("chosen", tier === tierChosen);
+  partOf(share, "dt").textContent = tier;
+  partOf(share, ".bar").style.setProperty("--share", String(probability));
+  partOf(share, ".percent").textContent = percent(probability);
+  return share;
+}
+
+function decisionFacts({ tierChosen, printedProbabilities, ...decision }: Decision): Fact[] {
+  const { confidence, decisionMs } = decision;
+  const printed = tierChosen === null ? undefined : printedProbabilities?.[tierChosen];
+  return [
+    printed === undefined
+      ? ["confidence", confidence === null ? "not given" : confidence.toFixed(2)]
+      : ["calibrated from", percent(printed)],
+    ["decided in", duration(decisionMs)],
+  ];
+}
+
+function toFact([name, value]: Fact): HTMLElement {
+  const fact = copyOf("fact");
+  partOf(fact, "dt").textContent = name;
+  partOf(fact, "dd").textContent = value;
+  return fact;
 }

@@ -1,5 +1,5 @@
-import type { TierEntry } from "../../decision/decision.ts";
-import type { Tier } from "../../tier-question.ts";
+import { type Decider, describeDecider, type TierEntry } from "../../decision/decision.ts";
+import type { Tier } from "../../decision/tier-question.ts";
 import { byId, copyOf, partOf } from "./elements.ts";
 
 /** The tiers, from the cheapest to the dearest. */
@@ -28,4 +28,19 @@ function toEntry({ tier, model, price }: TierEntry): HTMLElement {
       ? "price unknown"
       : `$${price.inputUsdPerMillionTokens} in, $${price.outputUsdPerMillionTokens} out`;
   return entry;
+}
+
+/** Shows who made the router's latest decision; a router that is gone is shown at the next message. */
+export async function showDecider(): Promise<void> {
+  const response = await fetch("/readyz").catch(() => null);
+  const body = (await response?.json().catch(() => null)) as { decider?: Decider } | null;
+  if (body?.decider === undefined) return;
+  const { modelId, isEmulated } = body.decider;
+  const line = byId("decider");
+  line.hidden = isEmulated === true && modelId === null; // the notice says it
+  line.className = isEmulated === true ? "banner" : "engine";
+  line.textContent =
+    isEmulated === null
+      ? "Nothing has answered yet, so who decides is not known."
+      : `The latest decision was made by ${describeDecider(body.decider)}.`;
 }

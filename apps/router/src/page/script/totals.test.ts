@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTotals } from "./totals.ts";
+import { createTotals } from "./session.ts";
 
 const response = {
   tier: "nano",

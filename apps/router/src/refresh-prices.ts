@@ -1,42 +1,38 @@
 import { setTimeout } from "node:timers/promises";
 import { type Catalog, type CatalogModel, EvaluatorError } from "evaluator-client";
-import type { Redact } from "../security/redactor.ts";
-import { type Tier, tierNames } from "../tier-question.ts";
-import type { ModelPrice } from "./tokens.ts";
+import { type Tier, tierNames } from "./decision/tier-question.ts";
+import type { Redact } from "./reply/redactor.ts";
+import type { ModelPrice } from "./reply/tokens.ts";
 
-/** The models a router is set up with. */
-export interface ConfiguredModels {
+interface ConfiguredModels {
   readonly tierModels: Readonly<Record<Tier, string>>;
   readonly fallbackModels: readonly string[];
 }
 
-/** Where prices come from and go to. */
-export interface PriceRefresh {
+interface PriceRefresh {
   readonly catalog: Catalog;
   readonly redact: Redact;
   readonly models: ConfiguredModels;
-  /** Is filled with what is found. */
+  /** Gets the prices. */
   readonly prices: Map<string, ModelPrice>;
   /** Called after each try. */
   readonly onTried: () => void;
 }
 
-/** Where the prices' state is printed, and what ends the trying. */
-export interface RefreshContext {
+interface RefreshContext {
   readonly signal: AbortSignal;
-  /** Prints what is as it should be. */
   readonly write: (text: string) => void;
-  /** Prints what a person should look at. */
+  /** Prints problems. */
   readonly warn: (text: string) => void;
-  /** Waits that many milliseconds, or until the signal. @default a timer */
+  /** Waits some milliseconds, or until the signal aborts. @default a timer */
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Reads the price list, and prints what it says of the configured models. The router works without
- * prices, so a list that cannot be read is a warning, and is tried again each minute until it can.
+ * Reads the price list, and prints problems of the configured models. The router works without
+ * prices, so an unreadable list is a warning, and is read again each minute.
  *
- * @throws whatever is no failure of the service.
+ * @throws errors that are no failure of the service.
  */
 export async function refreshPrices(refresh: PriceRefresh, context: RefreshContext) {
   const { catalog, redact, models, prices, onTried } = refresh;
@@ -45,9 +41,8 @@ export async function refreshPrices(refresh: PriceRefresh, context: RefreshConte
     try {
       const list = await readPriceList(catalog, signal);
       for (const [id, price] of list) if (price !== null) prices.set(id, price);
-      const { missing, ratio } = checkModels(models, list);
-      for (const line of missing) warn(`${line}\n`);
-      return write(`${ratio}\n`);
+      for (const line of missingModels(models, list)) warn(`${line}\n`);
+      return write(`${describeRatio(models.tierModels, list)}\n`);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof EvaluatorError)) throw error;
@@ -66,13 +61,13 @@ async function untilAborted(milliseconds: number, signal: AbortSignal): Promise<
   await setTimeout(milliseconds, undefined, { signal }).catch(() => undefined);
 }
 
-/** Every model of a price list; one without both prices is listed with none. */
+/** Every model of a price list; a model without both prices has none. */
 type ListedPrices = ReadonlyMap<string, ModelPrice | null>;
 
 /**
  * Reads the gateway's price list.
  *
- * @throws EvaluatorError when the list cannot be read, or the signal's reason.
+ * @throws EvaluatorError if the list cannot be read, or the signal's reason.
  */
 export async function readPriceList(catalog: Catalog, signal: AbortSignal): Promise<ListedPrices> {
   const models = await catalog.listModels({ signal });
@@ -85,28 +80,25 @@ function toPrice(model: CatalogModel): ModelPrice | null {
   return { inputUsdPerMillionTokens, outputUsdPerMillionTokens };
 }
 
-/** Compares the configured models with the price list. */
-export function checkModels({ tierModels, fallbackModels }: ConfiguredModels, list: ListedPrices) {
-  const configured: [variable: string, model: string][] = tierNames.map((tier) => [
-    `ROUTER_MODEL_${tier.toUpperCase()}`,
-    tierModels[tier],
-  ]);
-  for (const model of fallbackModels) configured.push(["ROUTER_FALLBACK_MODELS", model]);
-  const missing = configured
-    .filter(([, model]) => !list.has(model))
-    .map(([name, model]) => `${name}: the gateway's price list has no model ${model}.`);
-  return { missing, ratio: describeRatio(tierModels, list) };
+function missingModels({ tierModels, fallbackModels }: ConfiguredModels, list: ListedPrices) {
+  const configured = [
+    ...tierNames.map((tier) => [`ROUTER_MODEL_${tier.toUpperCase()}`, tierModels[tier]] as const),
+    ...fallbackModels.map((model) => ["ROUTER_FALLBACK_MODELS", model] as const),
+  ];
+  return configured.flatMap(([name, model]) =>
+    list.has(model) ? [] : [`${name}: the gateway's price list has no model ${model}.`],
+  );
 }
 
 function describeRatio(tierModels: ConfiguredModels["tierModels"], list: ListedPrices): string {
   const prices = tierNames.map((tier) => list.get(tierModels[tier])?.inputUsdPerMillionTokens);
   const known = prices.filter((price) => price !== undefined);
-  const [cheapest, dearest] = [Math.min(...known), Math.max(...known)];
+  const [cheapest, highest] = [Math.min(...known), Math.max(...known)];
   if (known.length < prices.length || cheapest <= 0) {
     return "Not every tier has a price, so there is no price ratio.";
   }
   const ratio = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 }).format(
-    dearest / cheapest,
+    highest / cheapest,
   );
-  return `Input costs from $${cheapest} to $${dearest} per million tokens: the dearest tier is ${ratio} times the cheapest.`;
+  return `Input costs from $${cheapest} to $${highest} per million tokens: the dearest tier is ${ratio} times the cheapest.`;
 }

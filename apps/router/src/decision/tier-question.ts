@@ -1,7 +1,7 @@
 import { questionHash } from "evaluator-calibration";
 import { choice } from "evaluator-client";
 
-/** The question that picks a tier, quoted from the contract (section 4.6, rule 2). */
+/** The tier question, quoted from the contract (section 4.6, rule 2). */
 export const tierQuestions = {
   tier: choice("Which model tier is the cheapest one that can answer the message well?", {
     nano: "greeting, small talk, one-line fact, trivial request",
@@ -12,11 +12,11 @@ export const tierQuestions = {
   }),
 };
 
-/** What calibrations and the decision log know the question by. */
+/** The hash of the tier question, for calibrations and the decision log. */
 export const tierQuestionHash: string = questionHash(tierQuestions);
 
-/** A model tier, from the cheapest to the dearest. */
+/** A model tier, from the cheapest to the most expensive. */
 export type Tier = keyof typeof tierQuestions.tier.criteria;
 
-/** The tiers, from the cheapest to the dearest. */
+/** The tiers, from the cheapest to the most expensive. */
 export const tierNames = Object.keys(tierQuestions.tier.criteria) as readonly Tier[];

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defaultTierModels } from "./environment-schema.ts";
+import { defaultTierModels } from "./environment-variables.ts";
 
 const models = Object.values(defaultTierModels);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { allowedHosts } from "./own-addresses.ts";
+import { allowedHosts } from "./guards.ts";
 
 test("the names of this machine are allowed, with the port that is listened on", () => {
   expect([...allowedHosts({ host: "127.0.0.1", port: 3000 })]).toEqual([

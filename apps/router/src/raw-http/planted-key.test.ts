@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
-import { parseRouterOptions } from "../options/router-options.ts";
 import { plantedKey as key } from "../testing/keep-output.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { startRouterHere } from "../testing/start-program.ts";

@@ -1,7 +1,7 @@
-import { CliError } from "evaluator-kit";
 import { apiKeyVariables } from "evaluator-client";
+import { CliError } from "evaluator-kit";
 import { expect, test } from "vitest";
-import { redactor } from "../security/redactor.ts";
+import { redactor } from "./reply/redactor.ts";
 import { parseRouterOptions } from "./router-options.ts";
 
 test.each([...Object.values(apiKeyVariables), "ROUTER_REPLY_API_KEY"])(

@@ -1,0 +1,139 @@
+import {
+  type CliContext,
+  type Command,
+  createCommand,
+  exitCodes,
+  Option,
+  packageVersion,
+  type Program,
+  type ProgramOptions,
+  runCommand,
+  UsageError,
+  wholeNumber,
+} from "evaluator-kit";
+
+/** A program of this workspace, and how it prints its failures. */
+export type RouterProgram = readonly [Program, ProgramOptions];
+
+/** Starts the router. */
+export const routerProgram = declare("The router", "npm start --", (command, context) =>
+  command
+    .description("Start the router and its page. Without a key, the local emulator answers.")
+    .option("--host <address>", "other than loopback only with ROUTER_ACCESS_TOKEN (127.0.0.1)")
+    .option("--port <number>", "0 takes any free port (3000)")
+    .addHelpText("after", "\n.env.example lists the variables, in .env or the environment.")
+    .action(async ({ host, port }) => {
+      const { parseRouterOptions } = await import("./router-options.ts");
+      const { runRouter } = await import("./run-router.ts");
+      const typed = {
+        ...(host !== undefined && { HOST: host }),
+        ...(port !== undefined && { PORT: port }),
+      };
+      await runRouter(parseRouterOptions({ ...context.env, ...typed }), context);
+    }),
+);
+
+/** Routes three known prompts. */
+export const selfCheckProgram = declare(
+  "The self-check",
+  "npm run self-check --",
+  (command, context) =>
+    command
+      .description("Route three known prompts and report the failures.")
+      .option("--live", "ask the service that .env or the environment names, not the emulator")
+      .action(async ({ live = false }) => {
+        const { runSelfCheck } = await import("./self-check/run-self-check.ts");
+        const hasPassed = await runSelfCheck(live, context);
+        context.exitCode = hasPassed ? exitCodes.done : exitCodes.failed;
+      }),
+);
+
+/** Sums up a decision log. */
+export const reportProgram = declare("The report", "npm run router:report --", (command, context) =>
+  command
+    .description("Sum up a decision log.")
+    .argument("[log]", "the decision log (ROUTER_DECISION_LOG)")
+    .action(async (log) => {
+      const { readRecords } = await import("./report/read-records.ts");
+      const { describeSummary, summarize } = await import("./report/summary.ts");
+      context.stdout.write(describeSummary(await summarize(readRecords(logPath(log, context)))));
+    }),
+);
+
+/** Prints the feedback of a decision log as labels. */
+export const labelsProgram = declare(
+  "The labels",
+  "npm run --silent router:labels --",
+  (command, context) =>
+    command
+      .description("Print the feedback of a decision log as labels, one line of JSON each.")
+      .argument("[log]", "the decision log (ROUTER_DECISION_LOG)")
+      .addHelpText(
+        "after",
+        "\nExample: npm run --silent router:labels -- log.jsonl > labels.ndjson",
+      )
+      .action(async (log) => {
+        const { readFeedback } = await import("./report/read-records.ts");
+        for (const [id, truth] of await readFeedback(logPath(log, context))) {
+          const label = { id, question: "tier", truth, labeler: "feedback" };
+          context.stdout.write(`${JSON.stringify(label)}\n`);
+        }
+      }),
+);
+
+/** Measures the routing of labelled prompts. */
+export const evalProgram = declare("The evaluation", "npm run router:eval --", (command, context) =>
+  command
+    .description(
+      "Measure the routing of labelled prompts: beside always the cheapest tier, always frontier, chance and prompt length.",
+    )
+    .argument(
+      "<prompts>",
+      "NDJSON: { prompt or messages, tier } or { prompt or messages, scores: { model: 0..1 }, costs? }; or the router's decision log, with POST /feedback as labels",
+    )
+    .option("--out <file>", "the page with the curves (PROMPTS.eval.html)")
+    .option("--decisions <file>", "keeps decisions for the next run (PROMPTS.decisions.ndjson)")
+    .addOption(
+      new Option("--draws <n>", "draws for each interval")
+        .argParser(wholeNumber({ min: 1, max: 10_000 }))
+        .default(300),
+    )
+    .addOption(
+      new Option("--seed <n>", "seed of the draws")
+        .argParser(wholeNumber({ max: 2 ** 31 }))
+        .default(1),
+    )
+    .option("--json", "print the figures as JSON")
+    .addHelpText(
+      "after",
+      "\nThe engine, ROUTER_CONTEXT, ROUTER_MIN_CONFIDENCE and ROUTER_TIES are those of the router.",
+    )
+    .action(async (file, options) => {
+      const { runEval } = await import("./eval/run-eval.ts");
+      await runEval(file, options, context);
+    }),
+);
+
+function declare(
+  name: string,
+  words: string,
+  addTo: (command: Command, context: CliContext) => unknown,
+): RouterProgram {
+  const program: Program = (typed, context) => {
+    const command = createCommand(words, { context, version: packageVersion(import.meta.url) });
+    addTo(command, context);
+    return runCommand(command, typed, context);
+  };
+  return [program, { name, help: { command: words }, isForPerson }];
+}
+
+/** Checks the name only, so that `--help` does not load the client. */
+function isForPerson({ name }: Error): boolean {
+  return name === "ConfigurationError";
+}
+
+function logPath(log: string | undefined, { env }: CliContext): string {
+  const path = log ?? env["ROUTER_DECISION_LOG"];
+  if (path !== undefined) return path;
+  throw new UsageError("No decision log is named, and ROUTER_DECISION_LOG is not set.");
+}

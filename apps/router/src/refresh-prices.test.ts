@@ -1,0 +1,106 @@
+import { createCatalog } from "evaluator-client";
+import { createEmulator } from "evaluator-emulator";
+import { expect, test } from "vitest";
+import type { Tier } from "./decision/tier-question.ts";
+import { redactor } from "./reply/redactor.ts";
+import type { ModelPrice } from "./reply/tokens.ts";
+import { defaultTierModels } from "./environment-variables.ts";
+import { refreshPrices } from "./refresh-prices.ts";
+
+interface RefreshOptions {
+  /** How often the list cannot be read first. */
+  readonly failures?: number;
+  readonly signal?: AbortSignal;
+  /** Models that differ from the default ones. */
+  readonly tierModels?: Partial<Record<Tier, string>>;
+  readonly fallbackModels?: string[];
+  /** @default the emulator's list */
+  readonly list?: object;
+}
+
+async function refresh({ failures = 0, signal, list, ...named }: RefreshOptions = {}) {
+  const emulator = createEmulator();
+  let asked = 0;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    if (asked++ < failures) return new Response("", { status: 500 });
+    return list === undefined ? emulator.fetch(input, init) : Response.json(list);
+  };
+  const catalog = createCatalog({ fetch, env: {}, maxRetries: 0 });
+  const { tierModels, fallbackModels = [] } = named;
+  const models = { tierModels: { ...defaultTierModels, ...tierModels }, fallbackModels };
+  const prices = new Map<string, ModelPrice>();
+  const printed: string[] = [];
+  await refreshPrices(
+    { catalog, redact: redactor([]), models, prices, onTried: () => printed.push("tried") },
+    {
+      signal: signal ?? new AbortController().signal,
+      write: (text) => printed.push(text),
+      warn: (text) => printed.push(`warning: ${text}`),
+      sleep: async (milliseconds) => void printed.push(`${milliseconds} ms later`),
+    },
+  );
+  return { prices, printed, asked };
+}
+
+const ratio = expect.stringContaining("200 times the cheapest");
+
+test("a list that can be read is read once", async () => {
+  const { prices, printed, asked } = await refresh({ failures: 0 });
+  expect({ printed, asked }).toEqual({ printed: [ratio, "tried"], asked: 1 });
+  expect(prices.get(defaultTierModels.nano)?.inputUsdPerMillionTokens).toBe(0.05);
+});
+
+test("a list that cannot be read is a warning once, and tried again each minute", async () => {
+  const { prices, printed } = await refresh({ failures: 2 });
+  expect(printed).toEqual([
+    expect.stringMatching(
+      /^warning: The price list cannot be read, so costs are unknown; [^\n]+\n$/,
+    ),
+    "tried",
+    "60000 ms later",
+    "tried",
+    "60000 ms later",
+    ratio,
+    "tried",
+  ]);
+  expect(prices.size).toBeGreaterThan(3);
+});
+
+test("a router that stops asks no more", async () => {
+  expect(await refresh({ failures: 0, signal: AbortSignal.abort() })).toMatchObject({ asked: 0 });
+});
+
+test("the default models are all listed, and the dearest input costs 200 times the cheapest", async () => {
+  expect((await refresh()).printed).toEqual([
+    "Input costs from $0.05 to $10 per million tokens: the dearest tier is 200 times the cheapest.\n",
+    "tried",
+  ]);
+});
+
+test("a model that does not exist is named, with the variable to change", async () => {
+  const tierModels = { fast: "google/gemini-99" };
+  const { printed } = await refresh({ tierModels, fallbackModels: ["a/none"] });
+  expect(printed).toEqual([
+    "warning: ROUTER_MODEL_FAST: the gateway's price list has no model google/gemini-99.\n",
+    "warning: ROUTER_FALLBACK_MODELS: the gateway's price list has no model a/none.\n",
+    "Not every tier has a price, so there is no price ratio.\n",
+    "tried",
+  ]);
+});
+
+test("a free model leaves no ratio rather than an endless one", async () => {
+  const pricing = { input: "0", output: "0" };
+  const data = Object.values(defaultTierModels).map((id) => {
+    return { id, object: "model", type: "language", pricing };
+  });
+  const { printed } = await refresh({ list: { data } });
+  expect(printed).toEqual(["Not every tier has a price, so there is no price ratio.\n", "tried"]);
+});
+
+test.each([["input"], ["output"]])("a model without a price for its %s has none", async (side) => {
+  const pricing = { input: "0.000001", output: "0.000002", [side]: undefined };
+  const list = { data: [{ id: "a/b", object: "model", type: "language", pricing }] };
+  const { prices, printed } = await refresh({ list, fallbackModels: ["a/b"] });
+  expect([...prices]).toEqual([]);
+  expect(printed.join("")).not.toContain("has no model a/b");
+});

@@ -1,0 +1,97 @@
+// The client drops a server's words that repeat a secret; the router has to pass them on without it.
+
+/** Replaces every secret in a text. */
+export interface Redact {
+  (text: string): string;
+  /**
+   * Also replaces 8 or more characters of a key in a row, for errors: services print half of a wrong
+   * key. A reply keeps them: its prose may share a word with a key.
+   */
+  readonly strictly: (text: string) => string;
+  /** Redacts one text that comes in pieces. */
+  readonly inPieces: () => PieceRedactor;
+}
+
+/** Holds back a possible start of a secret until the next piece. */
+interface PieceRedactor {
+  /** Returns the text that is clear after this piece. */
+  readonly add: (piece: string) => string;
+  /** Returns the rest. */
+  readonly end: () => string;
+}
+
+/** Shorter values are not secret, since they may be a part of any word. Chosen. */
+const SHORTEST_SECRET = 8;
+const MARK = "[secret]";
+
+/** Creates a function that replaces the given secrets of at least 8 characters. */
+export function redactor(values: readonly string[]): Redact {
+  const secrets = values
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .toSorted((a, b) => b.length - a.length); // the longest of several at one place
+  const escaped = secrets.map((secret) => secret.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
+  const pattern = new RegExp(escaped.join("|") || "(?!)", "g");
+  // Part of an address, such as "localhost", is not secret; its password is a secret itself.
+  const runs = runsOf(secrets.filter((secret) => !secret.includes("://")));
+  const redact = (text: string) => text.replace(pattern, MARK);
+  return Object.assign(redact, {
+    strictly: (text: string) => withoutRuns(redact(text), runs),
+    inPieces(): PieceRedactor {
+      let held = "";
+      return {
+        add(piece) {
+          const text = held + piece;
+          let [clear, from] = ["", 0];
+          for (;;) {
+            const begun = beginOfSecret(text, from, secrets);
+            pattern.lastIndex = from;
+            const found = pattern.exec(text);
+            if (found === null || begun <= found.index) {
+              held = text.slice(begun);
+              return clear + text.slice(from, begun);
+            }
+            clear += text.slice(from, found.index) + MARK;
+            from = pattern.lastIndex;
+          }
+        },
+        end: () => redact(held),
+      };
+    },
+  });
+}
+
+/** Every part of a secret with the shortest secret's length. */
+function runsOf(secrets: readonly string[]): ReadonlySet<string> {
+  const runs = new Set<string>();
+  for (const secret of secrets) {
+    for (let at = 0; at + SHORTEST_SECRET <= secret.length; at += 1) {
+      runs.add(secret.slice(at, at + SHORTEST_SECRET));
+    }
+  }
+  return runs;
+}
+
+/** Runs that overlap become one mark. */
+function withoutRuns(text: string, runs: ReadonlySet<string>): string {
+  let clear = "";
+  let from = 0; // the end of the last run
+  for (let at = 0; at + SHORTEST_SECRET <= text.length; at += 1) {
+    if (!runs.has(text.slice(at, at + SHORTEST_SECRET))) continue;
+    if (at > from || from === 0) clear += text.slice(from, at) + MARK;
+    from = at + SHORTEST_SECRET;
+  }
+  return clear + text.slice(from);
+}
+
+/** Returns where a secret begins that the text's end cuts off, or the text's length. */
+function beginOfSecret(text: string, from: number, secrets: readonly string[]): number {
+  let begun = text.length;
+  for (const secret of secrets) {
+    let at = Math.max(from, text.length - secret.length + 1);
+    while ((at = text.indexOf(secret.charAt(0), at)) !== -1 && at < begun) {
+      if (secret.startsWith(text.slice(at))) begun = at;
+      at += 1;
+    }
+  }
+  return begun;
+}
