@@ -10,70 +10,12 @@ interface MetricsSources {
 }
 
 /** Creates the metrics in a new registry, so that several routers can share a process. */
-export function createMetrics({ callsInFlight, logDropped }: MetricsSources) {
+export function createMetrics(sources: MetricsSources) {
   const registry = new Registry();
   const registers = [registry];
-  const messages = new Counter({
-    name: "router_messages_total",
-    help: "Messages by endpoint, outcome, tier used and cause.",
-    labelNames: ["endpoint", "outcome", "tier", "cause"],
-    registers,
-  });
-  const responses = new Counter({
-    name: "router_http_responses_total",
-    help: "Responses by method, route and status.",
-    labelNames: ["method", "route", "status"],
-    registers,
-  });
-  const feedback = new Counter({
-    name: "router_feedback_total",
-    help: "Feedback by the tier that would have been right.",
-    labelNames: ["tier"],
-    registers,
-  });
-  const cost = new Counter({
-    name: "router_cost_usd_total",
-    help: "US dollars spent on decisions and replies, and the frontier tier's price, if prices are known.",
-    labelNames: ["part"],
-    registers,
-  });
-  const unpriced = new Counter({
-    name: "router_unpriced_total",
-    help: "Decisions and replies without a known price; they are in no cost.",
-    labelNames: ["part"],
-    registers,
-  });
-  const estimated = new Counter({
-    name: "router_estimated_cost_usd_total",
-    help: "The part of the replies' costs that is an estimate, since they were stopped or broke off.",
-    registers,
-  });
-  const time = new Histogram({
-    name: "router_call_seconds",
-    help: "Time of the decisions and the replies.",
-    labelNames: ["part"],
-    buckets: [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120],
-    registers,
-  });
-  void new Gauge({
-    name: "router_calls_in_flight",
-    help: "Calls that ask a model right now.",
-    registers,
-    collect() {
-      this.set(callsInFlight());
-    },
-  });
-  if (logDropped !== null) {
-    void new Counter({
-      name: "router_decision_log_dropped_total",
-      help: "Records that the decision log could not write.",
-      registers,
-      collect() {
-        this.reset();
-        this.inc(logDropped());
-      },
-    });
-  }
+  addSources(sources, registers);
+  const { messages, responses, feedback, cost, unpriced, estimated, time } =
+    createCounters(registers);
 
   /** Counts the end of a message. */
   function observe(record: MessageRecord): void {
@@ -90,4 +32,69 @@ export function createMetrics({ callsInFlight, logDropped }: MetricsSources) {
     if (record.replyMs !== null) time.observe({ part: "reply" }, record.replyMs / 1000);
   }
   return { registry, responses, feedback, observe };
+}
+
+function createCounters(registers: Registry[]) {
+  const counter = <TLabel extends string>(name: string, help: string, labelNames: TLabel[]) =>
+    new Counter({ name: `router_${name}`, help, labelNames, registers });
+  return {
+    messages: counter("messages_total", "Messages by endpoint, outcome, tier used and cause.", [
+      "endpoint",
+      "outcome",
+      "tier",
+      "cause",
+    ]),
+    responses: counter("http_responses_total", "Responses by method, route and status.", [
+      "method",
+      "route",
+      "status",
+    ]),
+    feedback: counter("feedback_total", "Feedback by the tier that would have been right.", [
+      "tier",
+    ]),
+    cost: counter(
+      "cost_usd_total",
+      "US dollars spent on decisions and replies, and the frontier tier's price, if prices are known.",
+      ["part"],
+    ),
+    unpriced: counter(
+      "unpriced_total",
+      "Decisions and replies without a known price; they are in no cost.",
+      ["part"],
+    ),
+    estimated: counter(
+      "estimated_cost_usd_total",
+      "The part of the replies' costs that is an estimate, since they were stopped or broke off.",
+      [],
+    ),
+    time: new Histogram({
+      name: "router_call_seconds",
+      help: "Time of the decisions and the replies.",
+      labelNames: ["part"],
+      buckets: [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120],
+      registers,
+    }),
+  };
+}
+
+/** The registry keeps these metrics and reads their values when it is read. */
+function addSources({ callsInFlight, logDropped }: MetricsSources, registers: Registry[]): void {
+  void new Gauge({
+    name: "router_calls_in_flight",
+    help: "Calls that ask a model right now.",
+    registers,
+    collect() {
+      this.set(callsInFlight());
+    },
+  });
+  if (logDropped === null) return;
+  void new Counter({
+    name: "router_decision_log_dropped_total",
+    help: "Records that the decision log could not write.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(logDropped());
+    },
+  });
 }

@@ -13,7 +13,7 @@ import {
 } from "evaluator-kit";
 
 /** A program of this workspace, and how it prints its failures. */
-export type RouterProgram = readonly [Program, ProgramOptions];
+type RouterProgram = readonly [Program, ProgramOptions];
 
 /** Starts the router. */
 export const routerProgram = declare("The router", "npm start --", (command, context) =>

@@ -33,7 +33,7 @@ export interface Routing {
 }
 
 /** What ends a decision, and the lowest tier that it may take. */
-export interface DecideOptions {
+interface DecideOptions {
   readonly signal: AbortSignal;
   readonly headers: Readonly<Record<string, string>>;
   readonly atLeast: Tier | null;

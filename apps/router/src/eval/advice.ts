@@ -1,8 +1,7 @@
 import type { Estimate } from "evaluator-calibration";
 import type { ChoicePolicy } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
-import { figure, percent, points } from "./describe-figures.ts";
-import { createDraws, estimate, shuffles } from "./draws.ts";
+import { createDraws, estimate, shuffles, figure, percent, points } from "./estimates.ts";
 import {
   cheapestOf,
   type Counts,
@@ -24,7 +23,7 @@ export interface FigureOptions {
 }
 
 /** The advice that the labels allow; the figures are null unless the verdict is `route`. */
-export interface Advice {
+interface Advice {
   readonly verdict: "cheapest-is-best" | "cannot-tell" | "route";
   readonly sentence: string;
   /** The ROUTER_MIN_CONFIDENCE that was evaluated; null if it is off. */

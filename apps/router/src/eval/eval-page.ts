@@ -1,7 +1,8 @@
 import { curve, html, type Html, name, page, plot, table } from "evaluator-kit/page";
 import { tierNames } from "../decision/tier-question.ts";
 import { pageStyle } from "../report/decisions-page.ts";
-import { describeSource, type EvalSource, figure, percent } from "./describe-figures.ts";
+import { describeSource, type EvalSource } from "./describe-figures.ts";
+import { figure, percent } from "./estimates.ts";
 import type { RoutingFigures } from "./evaluate-routing.ts";
 
 const style = `${pageStyle}

@@ -1,7 +1,7 @@
 import { wilson } from "evaluator-calibration";
 import { tierNames } from "../decision/tier-question.ts";
 import { adviseOn, type FigureOptions } from "./advice.ts";
-import { createDraws, type Draws, estimate } from "./draws.ts";
+import { createDraws, type Draws, estimate } from "./estimates.ts";
 import { cheapestOf, gainOf, mixAt, orderBy, pointOf, tierPoints } from "./gain-curve.ts";
 import { hardness, type JudgedPrompt, tierOf } from "./policies.ts";
 

@@ -9,7 +9,7 @@ interface GainPoint {
 }
 
 /** Prompts from the hardest to the easiest, grouped by hardness. */
-export type Order = readonly (readonly number[])[];
+type Order = readonly (readonly number[])[];
 
 /** Returns the order of prompts by a value, the highest first. */
 export function orderBy(values: readonly number[]): Order {

@@ -23,10 +23,10 @@ const impossible: [param: string, instead: string, fields: object][] = [
   ["modalities.1", "replies are text", { modalities: ["text", "audio"] }],
   ["audio", "replies are text", { audio: { voice: "v" } }],
   ["web_search_options", "your own tool", { web_search_options: {} }],
-  ["logit_bias", "say in a message", { logit_bias: { 1: 100 } }],
+  ["logit_bias", "ask in a message", { logit_bias: { 1: 100 } }],
   ["logprobs", "leave it out", { logprobs: true }],
   ["top_logprobs", "leave it out", { top_logprobs: 3 }],
-  ["verbosity", "say in a message", { verbosity: "low" }],
+  ["verbosity", "ask in a message", { verbosity: "low" }],
   ["n", "as often as you want replies", { n: 2 }],
   ["temperature", "number", { temperature: "hot" }],
   ["messages", "", { messages: [] }],
@@ -51,7 +51,7 @@ const impossible: [param: string, instead: string, fields: object][] = [
   ],
 ];
 
-test.each(impossible)("%s is rejected by its path, and says what to use: %s", (...row) => {
+test.each(impossible)("%s is rejected by its path, with an alternative: %s", (...row) => {
   const [param, instead, fields] = row;
   const parsing = () => parse(fields);
   expect(parsing).toThrow(HttpError);

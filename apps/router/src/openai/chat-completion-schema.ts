@@ -169,7 +169,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === "object" && asksForNothing(value);
 }
 
-/** Whether a value is null, false or empty. */
+/** Returns whether a value is null, false or empty. */
 export function asksForNothing(value: unknown): boolean {
   if (value === null || value === false) return true;
   return typeof value === "object" && Object.keys(value).length === 0;

@@ -35,7 +35,7 @@ export function failureOfModel(error: unknown): "model-refused" | "model-failed"
   return status !== null && status >= 500 ? "model-failed" : null;
 }
 
-/** Whether the gateway rejected the call before it asked a model, which costs nothing. */
+/** Returns whether the gateway rejected the call before it asked a model, which costs nothing. */
 export function isUnbilled(error: unknown): boolean {
   const status = statusOf(error);
   return status !== null && status >= 400 && brokenIn(lastErrorOf(error)) === null;

@@ -8,7 +8,6 @@ import type { Context, ErrorHandler, NotFoundHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { UnfitCalibrationError } from "../decision/decide.ts";
 import type { Redact } from "../reply/redactor.ts";
-import type { ClientEnv } from "./client-request.ts";
 
 /** Further parts of an HTTP error; OpenAI's form has a field for `param` and `code`. */
 interface HttpErrorDetails {
@@ -37,9 +36,10 @@ interface FailureParts {
 }
 
 /** Answers an HTTP error, a failed evaluation, or a defect. */
-export function failureRoute({ redact, reportDefect }: FailureParts): ErrorHandler<ClientEnv> {
+export function failureRoute({ redact, reportDefect }: FailureParts): ErrorHandler {
   return (thrown, c) => {
-    if (c.var.clientSignal.aborted) return new Response(null, { status: 499 }); // the client is gone
+    const clientSignal = c.get("clientSignal") as AbortSignal;
+    if (clientSignal.aborted) return new Response(null, { status: 499 }); // the client is gone
     if (thrown instanceof HttpError) return sendHttpError(c, thrown);
     if (thrown instanceof UnfitCalibrationError || thrown instanceof EvaluatorError) {
       return sendHttpError(c, toHttpError(thrown, redact));

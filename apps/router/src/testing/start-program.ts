@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { InterruptedError, runToExitCode } from "evaluator-kit";
 import { compileCache, createTestContext } from "evaluator-kit/testing";
 import { onTestFinished } from "vitest";
-import { type RouterProgram, routerProgram } from "../programs.ts";
+import { routerProgram } from "../programs.ts";
 import { keepOutput, plantedKey } from "./keep-output.ts";
 
 /** What a program printed, and how it ended. */
@@ -40,7 +40,7 @@ export function startProgram(path: string, env: Record<string, string>, args: st
  * anew; the end of the test ends it, as SIGTERM does.
  */
 function startHere(
-  [program, options]: RouterProgram,
+  [program, options]: typeof routerProgram,
   env: Record<string, string>,
   words: string[] = [],
 ) {
@@ -91,7 +91,7 @@ function keepPrinted() {
 
 /** Runs a program in this process, as its `main.ts` does in its own, to its end. */
 export async function runHere(
-  program: RouterProgram,
+  program: typeof routerProgram,
   env: Record<string, string>,
   words: string[] = [],
 ): Promise<ProgramEnd> {

@@ -3,7 +3,7 @@ import type { Decision } from "../../decision/decision.ts";
 import type { ChatOutcome } from "../../decision/decision.ts";
 
 /** What comes back for one message, in this order; a failure ends it. */
-export type ChatEvent =
+type ChatEvent =
   | { readonly name: "request"; readonly data: { readonly requestId: string | null } }
   | { readonly name: "decision"; readonly data: Decision }
   | { readonly name: "reply"; readonly data: { readonly delta: string } }
@@ -48,7 +48,7 @@ async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
 }
 
 /** What comes of a reply that one tier is asked for by its name. */
-export type TierEvent = Extract<ChatEvent, { readonly name: "reply" | "error" }>;
+type TierEvent = Extract<ChatEvent, { readonly name: "reply" | "error" }>;
 
 interface CompletionChunk {
   readonly choices?: readonly { readonly delta?: { readonly content?: string | null } }[];

@@ -18,7 +18,7 @@ import { type Costs, costsOf, keepMessage, type PastMessage, type Totals } from 
 import { showDecider, tiers } from "./tiers.ts";
 
 /** What ends the wait for an answer, and what counts it. */
-export interface CardOptions {
+interface CardOptions {
   readonly signal: AbortSignal;
   readonly totals: Totals;
 }
@@ -97,7 +97,7 @@ function showStopped(card: HTMLElement): void {
 }
 
 /** Shows a decision in a card: the badge, why, the bars and the first facts. */
-export function showDecision(card: HTMLElement, decision: Decision): void {
+function showDecision(card: HTMLElement, decision: Decision): void {
   const view = reveal(card, ".decision");
   view.dataset["tier"] = decision.tierUsed ?? "none";
   partOf(view, ".badge").textContent = decision.tierUsed;
@@ -113,7 +113,7 @@ export function showDecision(card: HTMLElement, decision: Decision): void {
 }
 
 /** Adds what is only known at the end. */
-export function showOutcome(card: HTMLElement, response: ChatOutcome, costs: Costs): void {
+function showOutcome(card: HTMLElement, response: ChatOutcome, costs: Costs): void {
   const facts: Fact[] = [["replied in", duration(response.replyMs)]];
   const { usage } = response;
   if (usage !== null) {

@@ -137,7 +137,7 @@ function scrollerOf(element: Element): HTMLElement {
 }
 
 /** A reply that has come. */
-export interface ShownReply {
+interface ShownReply {
   readonly message: string;
   readonly decision: Decision;
   readonly text: string;

@@ -1,4 +1,4 @@
-import type { Estimate } from "evaluator-calibration";
+import type { Estimate, Interval } from "evaluator-calibration";
 
 /** Draws of prompts with replacement, shared by all figures. */
 export interface Draws {
@@ -63,4 +63,29 @@ function seeded(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** Returns a share in percent, with its interval. */
+export function percent({ share, low, high }: Interval & { readonly share: number }): string {
+  return `${whole(share)} (${whole(low)} to ${whole(high)})`;
+}
+
+/** Returns a difference of two qualities in hundredths, with its interval. */
+export function points({ value, low, high }: Estimate): string {
+  const [at, from, to] = [value, low, high].map((quality) => Math.round(1000 * quality) / 10 + 0); // no -0
+  return `${at} points (${from} to ${to})`;
+}
+
+function whole(share: number): string {
+  return `${(100 * share).toFixed(1)}%`;
+}
+
+/** Returns a figure of three digits with its interval; a dash for null. */
+export function figure(estimate: Estimate | null): string {
+  if (estimate === null) return "–";
+  return `${three(estimate.value)} (${three(estimate.low)} to ${three(estimate.high)})`;
+}
+
+function three(value: number): string {
+  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
 }
