@@ -6,26 +6,23 @@ import { image, type ImagePart, type StatePart } from "../questions/state.ts";
 import type { Question, Questions } from "../questions/kinds.ts";
 import { kindList } from "../questions/question-problem.ts";
 
-/** A decision model as the `ai` package takes it; experimental there, so its version is pinned. */
+/** A decision model of the `ai` package; experimental there, so its version is pinned. */
 export type DecisionModel = Extract<Experimental_DecisionModel, { doDecide: unknown }>;
-/** What the `ai` package asks of a decision model. */
+/** A call of the `ai` package. */
 export type DecisionCall = Parameters<DecisionModel["doDecide"]>[0];
-/** What a decision model answers. */
+/** The result of a call. */
 export type DecisionResult = Awaited<ReturnType<DecisionModel["doDecide"]>>;
-/** One question as the `ai` package asks it. */
 type DecisionQuestion = DecisionCall["questions"][string];
-/** One part of the state. */
 type DecisionStatePart = DecisionCall["state"][number];
-/** Something of a call that was not done as asked. */
+/** A warning about a call. */
 export type DecisionWarning = DecisionResult["warnings"][number];
 
 /**
- * Returns the state of an evaluation: one text part is text and one JSON object is an object. Where
- * a part is an image, it is a list of parts, which the evaluator's transport takes or rejects.
- * Anything else becomes one text, parts in order with a blank line between them and JSON as it is
- * written, because keys made up for an object would be input to the model (contract section 2.1).
+ * Returns the state of an evaluation: text for one text part, an object for one JSON object, and a
+ * list of parts if one is an image. Other parts become one text with a blank line between them,
+ * because the model reads the keys of an object (contract section 2.1), so this adds none.
  *
- * @throws InvalidRequestError when there is no part, a file that is no image, or something that is not JSON.
+ * @throws InvalidRequestError if there is no part, a file that is no image, or a value that is not JSON.
  */
 export function fromDecisionState(parts: DecisionCall["state"]): EvaluationRequest["state"] {
   const [first] = parts;
@@ -53,7 +50,6 @@ function fromFile({ mediaType, data }: Extract<DecisionStatePart, { type: "file"
   throw new InvalidRequestError(message);
 }
 
-/** The bytes of base64, whose format is not always said beside it. */
 function bytesOf(base64: string): Uint8Array {
   const binary = fromBase64(base64);
   const bytes = new Uint8Array(binary.length);
@@ -85,9 +81,9 @@ function toJson(value: unknown): string {
 }
 
 /**
- * Returns the questions of an evaluation. Its instructions and descriptions are text: missing, null
- * or JSON ones are rejected and not written out, because a question that reads differently is
- * another question. A null description of yes or no is left out, which means the same.
+ * Returns the questions of an evaluation. Instructions and descriptions that are not text are rejected
+ * and not rewritten, because other words are another question. A null description of yes or no is
+ * left out, which means the same.
  *
  * @throws InvalidRequestError naming the question.
  */
@@ -102,7 +98,7 @@ export function fromDecisionQuestions(questions: DecisionCall["questions"]): Que
 type TextOf = (content: unknown, where: string) => string;
 type QuestionOf<TType> = Extract<DecisionQuestion, { type: TType }>;
 
-/** Reads the criteria of one type of question, with a method that gets only questions of that type. */
+/** Reads the criteria of one type of question; the method gets only questions of that type. */
 interface CriteriaReader {
   read(question: DecisionQuestion, textOf: TextOf): object;
 }
@@ -156,7 +152,7 @@ function reject(questionId: string, what: string): never {
   throw new InvalidRequestError(`The question ${quoteName(questionId)} ${what}.`, { questionId });
 }
 
-/** Returns what an evaluator does not do as the call asks, given the state that it sends. */
+/** Returns warnings about the options of a call that an evaluator ignores. */
 export function callWarnings(
   call: DecisionCall,
   state: EvaluationRequest["state"],
@@ -182,6 +178,6 @@ const writtenAsText: DecisionWarning = {
 };
 
 function unsupported(feature: string, isGiven: boolean): DecisionWarning[] {
-  const details = "Set it where the evaluator is made, if its transport has it.";
+  const details = "Set it when you create the evaluator, if its transport has this option.";
   return isGiven ? [{ type: "unsupported", feature, details }] : [];
 }

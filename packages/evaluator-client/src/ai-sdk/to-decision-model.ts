@@ -12,20 +12,19 @@ import {
 import type { Evaluation } from "../evaluation.ts";
 import { isRecord } from "../questions/json.ts";
 
-/** How the model is called where the `ai` package shows it. */
+/** The model's names in the `ai` package. */
 export interface DecisionModelOptions {
-  /** The id in messages, and in results when the service names no model. @default "evaluator" */
+  /** The id in messages, and in results if the service names no model. @default "evaluator" */
   modelId?: string;
   /** The provider's name in messages. @default "evaluator-client" */
   provider?: string;
 }
 
 /**
- * Makes a decision model of the `ai` package out of an evaluator. Retries, limits and checks are
- * the evaluator's; its errors come out of `experimental_decide` as they are and are not retried
- * there again.
+ * Makes a decision model of the `ai` package from an evaluator, with the evaluator's retries, limits
+ * and checks. `experimental_decide` throws the evaluator's errors and does not retry them.
  *
- * @throws {ConfigurationError} when there is no such option.
+ * @throws {ConfigurationError} if an option is unknown.
  * @example
  * ```ts
  * const model = toDecisionModel(createEvaluator());
@@ -58,7 +57,6 @@ export function toDecisionModel(
   };
 }
 
-/** A checked evaluation in the form of the `ai` package. */
 function toDecisionResult(
   evaluation: Evaluation,
   warnings: readonly DecisionWarning[],
@@ -78,7 +76,7 @@ function toDecisionResult(
   };
 }
 
-/** A warning of the service as it came, or in words when it is not in the package's form. */
+/** Returns a warning of the service, as text if it does not have the package's form. */
 function toWarning(warning: unknown): DecisionWarning {
   if (isRecord(warning) && typeof warning["type"] === "string") return warning as DecisionWarning;
   return {

@@ -7,7 +7,7 @@ import { perQuestions } from "./request.ts";
 /** The rules an answer can break. */
 export type AnswerRule = "answer-ids" | "answer-type" | KindRule;
 
-/** What to check: the questions asked, the answers that came, and how they were rounded. */
+/** The questions asked, the answers received, and their rounding. */
 export interface AnswersToCheck {
   readonly questions: Questions;
   readonly answers: Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ export function checkAnswers({ questions, answers, rounding }: AnswersToCheck): 
   throw new RefusalError(message, { questionIds: refused });
 }
 
-/** What the check needs of a question. */
+/** A question, as the check uses it. */
 interface AskedQuestion {
   readonly id: string;
   readonly type: KindName;

@@ -7,15 +7,12 @@ export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }
 
-/** Stands in a compiler's message where a state holds what JSON cannot. */
+/** The reason in a compiler's message if a state is not JSON. */
 export interface NotJson<TWhy extends string> {
   readonly notJson: TWhy;
 }
 
-/**
- * The type itself when every value of it is JSON, interfaces included, else a type that it is not
- * assignable to and that says why.
- */
+/** The type itself if its values are JSON, interfaces included, else {@link NotJson} with the reason. */
 export type Json<TValue> = [TValue] extends [JsonValue | undefined]
   ? TValue
   : TValue extends string | number | boolean | null | undefined
@@ -35,25 +32,21 @@ export type Json<TValue> = [TValue] extends [JsonValue | undefined]
             ? NotJson<"an instance of a class: send its text or its fields">
             : TValue extends object
               ? { readonly [TKey in keyof TValue]: Json<TValue[TKey]> }
-              : NotJson<"unknown: say which JSON type it has">;
+              : NotJson<"unknown: give it a JSON type">;
 
-/** The type itself when it can be a state, text, a JSON object or a list of parts, else why it cannot. */
+/** The type itself if it is text, a JSON object or a list of parts, else {@link NotJson}. */
 export type StateOf<TState> = TState extends readonly unknown[]
   ? { readonly [TKey in keyof TState]: PartOf<TState[TKey]> }
   : Json<TState>;
 
-/** The type itself when it can be one part of a state, else why it cannot. */
+/** The type itself if it can be one part of a state, else {@link NotJson}. */
 export type PartOf<TPart> = TPart extends string | { readonly image: string }
   ? TPart
   : TPart extends { readonly json: infer TValue }
     ? { readonly json: Json<TValue> }
     : NotJson<"a list that is not of parts (text, { json } and images): put it under a key of an object">;
 
-/**
- * Returns a schema for a plain object whose keys are data, whatever their name, and whose values
- * match. `z.record` drops an own `__proto__` key; here every own key is checked and the input is
- * returned.
- */
+/** Returns a schema for an object whose keys are data. Unlike `z.record` it keeps the key `__proto__`. */
 export function recordOf<TValue>(valueSchema: z.ZodMiniType<TValue>) {
   return z
     .custom<Record<string, TValue>>(isRecord, { error: "expected an object" })
@@ -73,28 +66,24 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns what stands at a path in parsed JSON, or undefined. */
+/** Returns the value at a path in parsed JSON, or undefined. */
 export function valueAt(json: unknown, ...path: readonly string[]): unknown {
-  return follow(path, json);
-}
-
-function follow(path: readonly string[], json: unknown): unknown {
   return path.reduce((value, key) => (isRecord(value) ? value[key] : undefined), json);
 }
 
 /** Returns the text at a path in parsed JSON, or null. */
 export function textAt(json: unknown, ...path: readonly string[]): string | null {
-  const value = follow(path, json);
+  const value = valueAt(json, ...path);
   return typeof value === "string" ? value : null;
 }
 
 /** Returns the list at a path in parsed JSON, or an empty one. */
 export function listAt(json: unknown, ...path: readonly string[]): readonly unknown[] {
-  const value = follow(path, json);
+  const value = valueAt(json, ...path);
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns a copy of plain data that cannot change, or the data itself when it cannot either. */
+/** Returns a frozen copy of plain data, or the data itself if it is frozen. */
 export function frozenCopy<TData>(data: TData): TData {
   if (isFrozen(data)) return data;
   if (Array.isArray(data)) return Object.freeze(data.map(frozenCopy)) as TData;
@@ -110,10 +99,7 @@ function isFrozen(data: unknown): boolean {
 
 const MAX_LENGTH = 60;
 
-/**
- * Returns an id or option name in quotes for a message, shortened, with nothing that breaks the
- * line.
- */
+/** Returns an id or option name for a message: quoted, shortened, and without format characters. */
 export function quoteName(name: string): string {
   const whole = JSON.stringify(name.length > MAX_LENGTH ? `${name.slice(0, MAX_LENGTH)}…` : name);
   return whole.replace(/\p{Cf}/gu, "");

@@ -10,7 +10,7 @@ export const questionLimitsSchema = optionsObject({
   maxLevels: z.optional(z.int().check(z.minimum(1))),
 });
 
-/** What is wrong with questions, and with which; both null where nothing is. */
+/** The problem of questions; both null if there is none. */
 export interface QuestionProblem {
   readonly message: string | null;
   readonly questionId: string | null;
@@ -18,7 +18,7 @@ export interface QuestionProblem {
 
 const noProblem: QuestionProblem = { message: null, questionId: null };
 
-/** Returns the first thing that is wrong with questions. */
+/** Returns the first problem of questions. */
 export function findQuestionProblem(questions: Questions, limits: QuestionLimits): QuestionProblem {
   const entries = Object.entries(questions);
   if (entries.length === 0) return { message: "Ask at least one question.", questionId: null };
@@ -41,7 +41,7 @@ function problemOfOne(question: Question, limits: QuestionLimits): string | null
       issue.path.length === 0 ? "" : ` at ${quoteName(issue.path.map(String).join("."))}`;
     return `is not a ${kindList} question${where}: ${issue.message}`;
   }
-  if (!/\S/.test(question.instructions)) return "has empty instructions; write what it asks";
+  if (!/\S/.test(question.instructions)) return "has empty instructions; write the question";
   const kind = questionKinds[question.type];
   const { limit } = kind;
   if (limit === null) return null;

@@ -11,7 +11,7 @@ export const evaluationRequestSchema = z.strictObject({
   state: z.union([z.string(), recordOf(z.json())]),
   questions: recordOf(questionSchema),
 });
-/** What to ask: a state, and questions about it (contract section 2.1). */
+/** A state, and questions about it (contract section 2.1). */
 export interface EvaluationRequest<TQuestions extends Questions = Questions, TState = State> {
   /**
    * Free text or a JSON object; key names are input to the model. At most 32k tokens. On wires that
@@ -23,9 +23,8 @@ export interface EvaluationRequest<TQuestions extends Questions = Questions, TSt
 }
 
 /**
- * Makes the check of a request before anything is sent: it rejects what no service could answer
- * (contract section 2.1), or this one could not where it is about images, and returns the request
- * with {@link constantQuestions} where it can.
+ * Returns a function that checks a request before sending (contract section 2.1) and returns it with
+ * {@link constantQuestions}.
  *
  * @throws InvalidRequestError naming the question, or the path in the state.
  */
@@ -77,7 +76,7 @@ interface Flaw {
   readonly what: string;
 }
 
-/** The first thing in a value that JSON cannot hold, or null. */
+/** Returns the first part of a value that is not JSON, or null. */
 function findFlaw(value: unknown, ancestors: object[]): Flaw | null {
   if (value === null || typeof value === "string" || typeof value === "boolean") return null;
   if (typeof value === "number") {
@@ -98,27 +97,26 @@ function findFlaw(value: unknown, ancestors: object[]): Flaw | null {
   return null;
 }
 
-/** Whether it is an object of no class; each realm (`vm`, edge routes, jest) has its own `Object`. */
+/** Returns whether a value is a plain object; each realm (`vm`, edge routes, jest) has its own `Object`. */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (!isRecord(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Questions to their frozen copy; null for those that were asked once. */
+/** The frozen copies of questions; null for questions that were asked once. */
 const copies = new WeakMap<object, Questions | null>();
 
 /**
- * Returns the frozen copy of questions that were asked before and have not changed since, else the
- * questions themselves. The copy stays the same, so {@link perQuestions} can keep by it what
- * follows from it.
+ * Returns the frozen copy of questions that were asked before and have not changed, else the questions
+ * themselves. The copy stays the same, so {@link perQuestions} can cache by it.
  */
 export function constantQuestions(questions: Questions): Questions {
   const copy = copies.get(questions);
   return copy && isCopy(copy, questions) ? copy : questions;
 }
 
-/** Keeps a copy of checked questions when they are asked a second time; one use is not worth it. */
+/** Keeps a copy of checked questions when they are asked a second time. */
 export function rememberQuestions(questions: Questions): void {
   const known = copies.get(questions);
   if (known === questions) return;
@@ -127,7 +125,7 @@ export function rememberQuestions(questions: Questions): void {
   if (copy !== null) copies.set(copy, copy);
 }
 
-/** Works something out from questions, and keeps it for those that are constant. */
+/** Returns a function that caches its result for constant questions. */
 export function perQuestions<TValue extends object | string | number>(
   workOut: (questions: Questions) => TValue,
 ): (questions: Questions) => TValue {
@@ -142,7 +140,7 @@ export function perQuestions<TValue extends object | string | number>(
 }
 
 function isCopy(copy: unknown, value: unknown): boolean {
-  if (copy === value) return true; // all that is frozen is not copied
+  if (copy === value) return true; // frozen data is not copied
   if (!isObject(copy) || !isObject(value)) return false;
   const copied = Object.keys(copy);
   const keys = Object.keys(value);
@@ -158,13 +156,12 @@ function isObject(value: unknown): value is Record<string, unknown> {
 const CHARACTERS_PER_TOKEN = 4;
 const FRAME = '{"state": , "questions": }'.length;
 
-// What the vendor counts for its largest image of 1568 × 1568 pixels, by third parties' bills
-// (unverified).
+// The vendor's count for its largest image of 1568 × 1568 pixels, from third parties' bills (unverified).
 const MOST_TOKENS_OF_AN_IMAGE = 6272;
 
 /**
- * Returns an estimate of a request's input tokens: a quarter of its JSON's characters, not the
- * service's count; an image counts as 6,272, the most that one is known to come to.
+ * Estimates a request's input tokens: a quarter of the characters of its JSON, and 6,272 for an image,
+ * which is the highest known count.
  */
 export function estimateTokens({ state, questions }: EvaluationRequest): number {
   const read = withoutImageBytes(state);
@@ -184,15 +181,14 @@ function charactersIn(value: unknown): number {
   return characters;
 }
 
-// Chosen, so that no request that fits is called too long: text of any language has fewer characters
-// to a token, and a word is at least one.
+// Chosen so that no request that fits is reported as too long: text of any language has fewer
+// characters per token, and each word is at least one token.
 const MOST_CHARACTERS_PER_TOKEN = 8;
 const FEWEST_CHARACTERS_PER_WORD = 2;
 const MOST_TOKENS = 32_000;
 
-/** Returns whether a state is over the service's 32k tokens (contract section 8), however it counts. */
+/** Returns whether a state has more than the service's 32k tokens by any count (contract section 8). */
 export function isSurelyTooLong(state: unknown): boolean {
-  // Most states are short even with the bytes of their images.
   if (textIn(state) < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
   const read = withoutImageBytes(state);
   const characters = textIn(read);

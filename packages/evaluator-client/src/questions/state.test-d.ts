@@ -71,7 +71,7 @@ void evaluator.evaluate({ state: { headers: [new Map<string, string>()] }, quest
 void evaluator.evaluate({ state: { size: 10n }, questions });
 // @ts-expect-error Type 'symbol' is not assignable to type 'NotJson<"a symbol">'.
 void evaluator.evaluate({ state: { kind: Symbol("mail") }, questions });
-// @ts-expect-error Type 'unknown' is not assignable to type 'NotJson<"unknown: say which JSON type it has">'.
+// @ts-expect-error Type 'unknown' is not assignable to type 'NotJson<"unknown: give it a JSON type">'.
 void evaluator.evaluate({ state: unknowns, questions });
 // @ts-expect-error Type 'Mail' is not assignable to type 'NotJson<"a list that is not of parts (text, { json } and images): put it under a key of an object">'.
 void evaluator.evaluate({ state: [mail], questions });

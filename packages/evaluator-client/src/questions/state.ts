@@ -16,7 +16,7 @@ export type ImagePart = {
 /** One part of a state that holds an image: text, JSON or an image. */
 export type StatePart = string | JsonPart | ImagePart;
 
-/** What questions are about: text, a JSON object or, on wires that take images, a list of parts. */
+/** The subject of the questions: text, a JSON object or, on wires that take images, a list of parts. */
 export type State = string | JsonObject | readonly StatePart[];
 
 /** A file format of images. */
@@ -34,9 +34,8 @@ export interface ImageSupport {
 }
 
 /**
- * Returns an image for a state that is a list of parts, from its bytes, from a `data:` URL or from an
- * `https:` address. Only some wires take images, and fewer take addresses; the call says so before
- * anything is sent.
+ * Makes an image part of a state from bytes, a `data:` URL or an `https:` address. A call is rejected
+ * before sending if its wire takes no images or no addresses.
  *
  * @throws {InvalidRequestError} when the bytes are neither PNG, JPEG, WebP nor GIF.
  * @example
@@ -45,7 +44,7 @@ export interface ImageSupport {
  * ```
  */
 export function image(source: Uint8Array | string | URL): ImagePart {
-  // Not by class: bytes and addresses of another realm have one of their own.
+  // No instanceof: another realm (vm, jest) has its own classes.
   if (typeof source === "string" || "href" in source) return { image: String(source) };
   const format = formatOf(source);
   if (format !== null) return { image: `data:image/${format};base64,${toBase64(source)}` };
@@ -53,7 +52,7 @@ export function image(source: Uint8Array | string | URL): ImagePart {
   throw new InvalidRequestError(message);
 }
 
-/** How each format begins; a null stands for any byte. */
+/** The first bytes of each format; null is any byte. */
 const signatures: Readonly<Record<ImageFormat, readonly (number | null)[]>> = {
   png: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
   jpeg: [0xff, 0xd8, 0xff],
@@ -68,7 +67,7 @@ function formatOf(bytes: Uint8Array): ImageFormat | null {
   return formats.find(isOf) ?? null;
 }
 
-// By `apply` and at most so many: an image of 8 MiB takes 70 ms, and 800 where 32,768 are spread.
+// An image of 8 MiB takes 70 ms; with a spread of 32,768 it takes 800.
 const CHUNK = 8192;
 
 function toBase64(bytes: Uint8Array): string {
@@ -85,7 +84,7 @@ export interface ImageData {
   readonly base64: string;
 }
 
-/** Returns an image's format and bytes, or null where it is an address. */
+/** Returns an image's format and bytes, or null for an address. */
 export function imageDataOf({ image: url }: ImagePart): ImageData | null {
   const [head = "", format] = /^data:image\/(png|jpeg|webp|gif);base64,/.exec(url) ?? [];
   return format === undefined
@@ -98,7 +97,7 @@ export function isImage(part: unknown): part is ImagePart {
   return isRecord(part) && "image" in part;
 }
 
-/** Returns the images of a state; none where it is no list of parts. */
+/** Returns the images of a state; only a list of parts has any. */
 export function imagesIn(state: unknown): readonly ImagePart[] {
   return Array.isArray(state) ? state.filter(isImage) : [];
 }
@@ -106,7 +105,7 @@ export function imagesIn(state: unknown): readonly ImagePart[] {
 /**
  * Throws unless every part of a list is text, JSON or an image that the wire takes.
  *
- * @param findFlaw - Says what JSON cannot hold, or returns null.
+ * @param findFlaw - Returns the problem of a value that is not JSON, or null.
  */
 export function checkParts(
   parts: readonly unknown[],
@@ -168,38 +167,37 @@ function imageProblem(part: ImagePart, support: ImageSupport): string | null {
   }
   return holds(format, base64)
     ? null
-    : `says that it is an image of the format ${format} in base64, but does not hold one`;
+    : `is labelled as an image of the format ${format} in base64, but is not one`;
 }
 
 function isHttps(url: string): boolean {
   return URL.canParse(url) && new URL(url).protocol === "https:";
 }
 
-/** Whether text is base64 and begins like the format; the rest is the service's to read. */
+/** Returns whether text is base64 and begins like the format. */
 function holds(format: ImageFormat, base64: string): boolean {
   const padding = base64.endsWith("==") ? 2 : Number(base64.endsWith("="));
-  // One look for what does not belong there: a pattern of the whole would keep a position to go back
-  // to for each character.
+  // One search for a wrong character: a pattern of the whole text would backtrack at each.
   if (/[^A-Za-z0-9+/]/.test(base64.slice(0, base64.length - padding))) return false;
   if (base64.length === 0 || base64.length % 4 !== 0) return false;
   const start = atob(base64.slice(0, 16));
   return formatOf(Uint8Array.from(start, (character) => character.charCodeAt(0))) === format;
 }
 
-/** Returns a state with no bytes of an image in it: what may be counted or looked through as text. */
+/** Returns a state without the bytes of its images, so that it can be read as text. */
 export function withoutImageBytes(state: unknown): unknown {
   if (!Array.isArray(state)) return state;
   return state.map((part) => (isImage(part) && imageDataOf(part) !== null ? "" : part));
 }
 
-// Made when first used: it reads tables that take 15 ms, a tenth of what it takes to import all this.
+// Made on first use: it reads tables for 15 ms, a tenth of the import of this package.
 let graphemes: Intl.Segmenter | undefined;
 // Chosen: four times the longest emoji, which has 15 code units.
 const LONGEST_CHARACTER = 64;
 
 /**
- * Cuts text to at most `maxCharacters` UTF-16 code units, without splitting what a reader sees as
- * one character; for texts that may be longer than the model reads (contract section 8).
+ * Cuts text to at most `maxCharacters` UTF-16 code units, without splitting a visible character. Use
+ * it for text that may be longer than the model's limit (contract section 8).
  *
  * @example
  * ```ts
@@ -211,7 +209,7 @@ export function cutText(text: string, maxCharacters: number): string {
   graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   const start = graphemes.segment(text).containing(maxCharacters)?.index ?? 0;
   if (maxCharacters - start <= LONGEST_CHARACTER) return text.slice(0, start);
-  // A pile of combining marks counts as one character, however long; only pairs stay whole in it.
+  // Many combining marks can make one character of any length, so this keeps only pairs whole.
   const splitsPair = (text.codePointAt(maxCharacters - 1) ?? 0) > 0xffff;
   return text.slice(0, splitsPair ? maxCharacters - 1 : maxCharacters);
 }

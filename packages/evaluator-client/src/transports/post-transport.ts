@@ -15,19 +15,17 @@ import type { AttemptContext } from "../retry/attempt.ts";
 import type { Transport, TransportReply } from "./transport.ts";
 import { httpClientFor, mergeHeaders, type TransportOptions } from "./transport-options.ts";
 
-/** What a service adds to posting, reading, redacting and classifying: its wire, mapping and error reading. */
+/** The parts of a transport that differ by service: wire, mapping and reading of errors. */
 export interface PostedService {
   readonly name: TransportName;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly modelId: string;
-  /** The key in use, which no error may repeat, or null. */
+  /** The key, which no error may repeat, or null. */
   readonly apiKey: string | null;
-  /** The service's known limits, when it has any. */
   readonly limits?: RateLimits;
-  /** Which images its wire takes, when it takes any. */
   readonly images?: ImageSupport;
-  /** Headers of a request with images, beside the others. */
+  /** Additional headers of a request with images. */
   readonly imageHeaders?: Readonly<Record<string, string>>;
   /** Writes the body of a request as JSON. */
   toBody(request: EvaluationRequest): string;
@@ -40,14 +38,14 @@ export interface PostedService {
   toError(failure: StatusFailure): StatusError;
 }
 
-/** A service's own part of sending: its connections, what no error may repeat, and its error reading. */
+/** A service's connections, private text and reading of errors. */
 export interface JsonService extends Pick<PostedService, "apiKey" | "toError"> {
   readonly http: HttpClient;
   /** The headers that the caller added. */
   readonly addedHeaders: Readonly<Record<string, string>> | undefined;
 }
 
-/** Prepares requests to one endpoint: each reads whole JSON, or throws what the service makes of its status. */
+/** Prepares requests to one endpoint; each returns JSON or throws the service's error for its status. */
 export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
   const { http, apiKey, addedHeaders } = service;
   const send = http.prepare(endpoint);
@@ -70,7 +68,7 @@ function withHeaders(
   return { ...endpoint, headers: mergeHeaders(endpoint.headers, added) };
 }
 
-/** Makes the transport of a service that takes one JSON body by POST and answers with another. */
+/** Makes the transport of a service that answers a JSON body with another. */
 export function postTransport(service: PostedService, options: TransportOptions): Transport {
   const { name, url, headers, modelId, limits, images, imageHeaders } = service;
   const http = httpClientFor(options);

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 // The schemas of the kinds are made in functions that are marked as pure, so that bundlers leave them
 // out of a page that only builds questions: without that it has 18.8 KB more.
 
-/** What the rest of the code needs of a question kind; each file of this folder has one. */
+/** A question kind; each file of this folder has one. */
 export interface KindOf<TQuestion, TAnswer> {
   readonly questionSchema: z.ZodMiniType;
   readonly answerSchema: z.ZodMiniType;
@@ -55,7 +55,7 @@ interface BrokenRule {
 export type ValueFieldOf<TAnswer> = {
   /** The field of the answer. */
   readonly name: string;
-  /** What the value is, for a person. */
+  /** A description for a person. */
   readonly meaning: string;
 } & (
   | { readonly form: "probability"; of(this: void, answer: TAnswer): number }

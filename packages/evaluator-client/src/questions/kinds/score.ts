@@ -117,8 +117,8 @@ interface Filling {
 
 /**
  * Returns an extreme mean of the distributions that print as these probabilities: each level gets its
- * least probability, and the rest of 1 fills them from the bottom or from the top. It makes no
- * lists, which were a tenth of what a call allocates (benchmark: calls).
+ * least probability, and the rest of 1 fills them from the bottom or from the top. It allocates no
+ * lists, which were a tenth of the allocations of a call (benchmark: calls).
  */
 function meanFilled({ isFromTop, keys, probabilities, error }: Filling): number {
   const { length } = keys;

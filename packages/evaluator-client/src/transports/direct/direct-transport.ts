@@ -20,15 +20,15 @@ const forms = { systemone: systemoneForm, decisions: decisionsForm };
 /** The form of the direct wire. */
 export type DirectWire = keyof typeof forms;
 
-/** How to reach the vendor's own API, or a server that speaks it. */
+/** How to reach the vendor's own API, or a server with the same API. */
 export interface DirectTransportOptions extends TransportOptions {
   /** The vendor's key; null sends none, for servers without keys. @default EVALUATOR_DIRECT_API_KEY */
   apiKey?: string | null;
-  /** Address in front of `/v1`, which may be left out or not. @default EVALUATOR_DIRECT_BASE_URL, else for "systemone" https://api.typesafe.ai */
+  /** Address in front of `/v1`; a `/v1` at its end is ignored. @default EVALUATOR_DIRECT_BASE_URL, else for "systemone" https://api.typesafe.ai */
   baseUrl?: string;
   /** The model's name in the body. @default EVALUATOR_MODEL_ID, else for "systemone" jev-latest */
   model?: string;
-  /** The vendor's own form, or OpenAI's `/v1/decisions`, which SGLang and vLLM speak as well. @default "systemone" */
+  /** The vendor's own form, or OpenAI's `/v1/decisions`, which SGLang and vLLM have too. @default "systemone" */
   wire?: DirectWire;
   /** The key in `providerMetadata` that holds confidence and legend. @default "typesafe" */
   vendor?: string;

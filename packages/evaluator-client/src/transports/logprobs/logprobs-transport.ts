@@ -33,7 +33,7 @@ export interface TokenPrice {
 
 /** How to reach a chat model that gives log-probabilities. */
 export interface LogprobsTransportOptions extends TransportOptions {
-  /** Address in front of `/v1`, which may be left out or not. @default EVALUATOR_LOGPROBS_BASE_URL */
+  /** Address in front of `/v1`; a `/v1` at its end is ignored. @default EVALUATOR_LOGPROBS_BASE_URL */
   baseUrl?: string;
   /** The model's name at the server. @default EVALUATOR_MODEL_ID */
   model?: string;
