@@ -31,29 +31,28 @@ export interface Hooks {
 }
 
 /**
- * Joins hooks, so that each event reaches all of them, whatever one of them throws. Where nobody
- * listens it returns null or leaves the callback out, so that nobody makes the event.
+ * Joins hooks so that each event reaches all of them, even if one throws. If none of them has a
+ * callback, it returns null or omits that callback, and no event is made.
  */
 export function joinHooks(...given: readonly (Hooks | null)[]): Hooks | null {
-  const hooks = given.filter((each) => each !== null);
-  const attempts = hooks.filter((each) => each.onAttempt !== undefined);
-  const waits = hooks.filter((each) => each.onWait !== undefined);
+  const attempts = given.filter((hooks) => hooks?.onAttempt !== undefined);
+  const waits = given.filter((hooks) => hooks?.onWait !== undefined);
   if (attempts.length + waits.length === 0) return null;
   return {
     ...(attempts.length > 0 && {
-      onAttempt: (event) => attempts.forEach((each) => quietly(() => each.onAttempt?.(event))),
+      onAttempt: (event) => attempts.forEach((hooks) => quietly(() => hooks?.onAttempt?.(event))),
     }),
     ...(waits.length > 0 && {
-      onWait: (event) => waits.forEach((each) => quietly(() => each.onWait?.(event))),
+      onWait: (event) => waits.forEach((hooks) => quietly(() => hooks?.onWait?.(event))),
     }),
   };
 }
 
-/** Calls what is not ours: a broken display or logger must not cost an answer. */
+/** Calls a function of the user: a broken display or logger must not cost an answer. */
 export function quietly(call: () => void): void {
   try {
     call();
   } catch {
-    // Nobody is there to take it.
+    // No caller could handle it.
   }
 }

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { EvaluatorError } from "./errors.ts";
-import { type AttemptEvent, type Hooks, quietly, type WaitEvent } from "./hooks.ts";
+import { type Hooks, joinHooks, quietly } from "./hooks.ts";
 
 /** Where lines go: `console`, or any logger with some of its methods. */
 export interface Logger {
@@ -24,7 +24,7 @@ export const loggerSchema = z.custom<Logger>(
   "it is an object with some of the functions debug, info, warn and error, such as console",
 );
 
-/** Writes what the calls of one evaluator do, one line for each event; it never holds key or state. */
+/** Writes one line for each event of an evaluator's calls, without keys or states. */
 export class CallLog {
   readonly #logger: Logger;
   #calls = 0;
@@ -34,13 +34,23 @@ export class CallLog {
     this.#logger = logger;
   }
 
-  /** Numbers a call that begins. */
-  begin(): CallLines {
+  /** Makes a call whose events are written besides reaching other hooks. */
+  async follow<TValue>(
+    others: Hooks | null,
+    call: (hooks: Hooks | null) => Promise<TValue>,
+  ): Promise<TValue> {
     this.#calls += 1;
-    return new CallLines(this.#logger, this.#calls);
+    const name = `call ${this.#calls}`;
+    const write = (level: Level, text: string) => writeLine(this.#logger, level, `${name} ${text}`);
+    try {
+      return await call(joinHooks(others, lineHooks(write)));
+    } catch (error) {
+      write("error", `failed: ${describe(error)}`);
+      throw error;
+    }
   }
 
-  /** Reports once that a state has nothing to read. */
+  /** Reports an empty state, once. */
   warnOfBlank(state: unknown): void {
     if (this.#hasWarnedOfBlank || typeof state !== "string" || /\S/.test(state)) return;
     this.#hasWarnedOfBlank = true;
@@ -49,41 +59,23 @@ export class CallLog {
   }
 }
 
-/** The lines of one call. */
-export class CallLines implements Hooks {
-  readonly #logger: Logger;
-  readonly #call: number;
-
-  constructor(logger: Logger, call: number) {
-    this.#logger = logger;
-    this.#call = call;
-  }
-
-  onAttempt({ attempt, durationMs, status, error }: AttemptEvent) {
-    const after = `after ${Math.round(durationMs)} ms`;
-    if (error === null)
-      this.#write("debug", `attempt ${attempt} answered ${status ?? ""} ${after}`);
-    else this.#write("warn", `attempt ${attempt} failed ${after}: ${describe(error)}`);
-  }
-
-  onWait({ attempt, reason, delayMs }: WaitEvent) {
-    const time = delayMs === null ? "for its turn" : `${Math.ceil(delayMs)} ms`;
-    this.#write("info", `waits ${time} before attempt ${attempt} (${reason})`);
-  }
-
-  /** The call failed for good, or its caller aborted it. */
-  onFailure(error: unknown): void {
-    this.#write("error", `failed: ${describe(error)}`);
-  }
-
-  #write(level: Level, what: string): void {
-    writeLine(this.#logger, level, `call ${this.#call} ${what}`);
-  }
+function lineHooks(write: (level: Level, text: string) => void): Hooks {
+  return {
+    onAttempt({ attempt, durationMs, status, error }) {
+      const after = `after ${Math.round(durationMs)} ms`;
+      if (error === null) write("debug", `attempt ${attempt} answered ${status ?? ""} ${after}`);
+      else write("warn", `attempt ${attempt} failed ${after}: ${describe(error)}`);
+    },
+    onWait({ attempt, reason, delayMs }) {
+      const time = delayMs === null ? "for its turn" : `${Math.ceil(delayMs)} ms`;
+      write("info", `waits ${time} before attempt ${attempt} (${reason})`);
+    },
+  };
 }
 
-/** Writes one line, without anything that breaks it; what the logger throws is ignored. */
-function writeLine(logger: Logger, level: Level, what: string): void {
-  const line = `evaluator: ${what.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim()}`;
+/** Writes text as one line; errors of the logger are ignored. */
+function writeLine(logger: Logger, level: Level, text: string): void {
+  const line = `evaluator: ${text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim()}`;
   quietly(() => logger[level]?.(line));
 }
 
@@ -91,7 +83,7 @@ const longStateMessage =
   "a state is surely over the 32k tokens that the service reads; shorten it, for example with cutText().";
 let hasWarnedOfLongState = false;
 
-/** Reports that a state is too long: to the logger each time, else once as a warning of the process. */
+/** Reports a state that is too long: to the logger each time, else once as a warning of the process. */
 export function warnOfLongState(logger: Logger | undefined): void {
   if (logger !== undefined) return writeLine(logger, "warn", longStateMessage);
   if (hasWarnedOfLongState) return;
@@ -100,7 +92,7 @@ export function warnOfLongState(logger: Logger | undefined): void {
   globalThis.process?.emitWarning?.(longStateMessage, warning);
 }
 
-/** Our own messages hold no secret; an abort's reason or a bug may hold anything. */
+/** Only our own messages are sure to contain no secret. */
 function describe(error: unknown): string {
   if (error instanceof EvaluatorError) return `${error.name}: ${error.message}`;
   return error instanceof Error ? `aborted or broken (${error.name})` : "aborted";

@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { ConfigurationError } from "./errors.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { WaitLimit } from "./pacing/call-queue.ts";
 import type { Questions } from "./questions/kinds.ts";
@@ -39,6 +40,13 @@ export type Middleware = <TQuestions extends Questions>(
   next: (request: EvaluationRequest<TQuestions>) => Promise<Evaluation<TQuestions>>,
   call: MiddlewareCall,
 ) => Promise<Evaluation<TQuestions>>;
+
+/** @throws ConfigurationError if it is not a function. */
+export function checkMiddleware(middleware: Middleware): Middleware {
+  if (typeof middleware === "function") return middleware;
+  const message = `The middleware is no function; write with((request, next) => next(request)).`;
+  throw new ConfigurationError(message, { option: "middleware" });
+}
 
 /** Returns a send that goes through all of them, the first one first. */
 export function throughMiddleware(

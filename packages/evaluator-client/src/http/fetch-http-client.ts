@@ -1,12 +1,12 @@
 import { ConfigurationError, EvaluatorError } from "../errors.ts";
 import {
   BodyCollector,
-  decodeText,
   type Fetch,
   type HttpClient,
   type HttpClientOptions,
   isSuccess,
   closedError,
+  utf8,
 } from "./http-client.ts";
 import { toConnectionError } from "./connection-failure.ts";
 
@@ -64,5 +64,5 @@ async function collect(stream: ReadableStream<Uint8Array> | null): Promise<strin
   } finally {
     await reader.cancel().catch(() => undefined);
   }
-  return decodeText(body.bytes());
+  return utf8.decode(body.bytes());
 }

@@ -14,7 +14,7 @@ test("listens to a signal once, and leaves no listener", () => {
 test("is not called after it stopped listening", () => {
   const controller = new AbortController();
   const reasons: unknown[] = [];
-  whenAborted(controller, (reason) => reasons.push(reason))();
+  whenAborted(controller, (reason) => reasons.push(reason))?.();
   expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   controller.abort("enough");
   expect(reasons).toEqual([]);
@@ -37,6 +37,6 @@ test("makes no signal where there is a cheaper way to listen", () => {
   const reasons: unknown[] = [];
   const stop = whenAborted(abortable, (reason) => reasons.push(reason));
   listeners[0]?.("enough");
-  stop();
+  stop?.();
   expect(reasons).toEqual(["enough"]);
 });

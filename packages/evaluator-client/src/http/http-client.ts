@@ -2,27 +2,26 @@ import { ConfigurationError, ConnectionError, InvalidResponseError } from "../er
 
 /** Something that may be aborted before it is done. */
 export interface Abortable {
-  /** Aborts it; its reason is thrown as it is. */
+  /** Aborts it; its reason is thrown unchanged. */
   readonly signal: AbortSignal;
-  /** Calls back with the reason when it aborts, at once if it has; where given, it spares making the signal. */
+  /** Calls back with the reason when it aborts, at once if it has. If present, no signal has to be made. */
   onAbort?(listener: (reason: unknown) => void): void;
 }
 
-/** Calls back with the reason when it aborts; the returned function stops that. */
-export function whenAborted(abortable: Abortable, listener: (reason: unknown) => void): () => void {
+/** Calls back with the reason when it aborts. The returned function, if any, stops that. */
+export function whenAborted(
+  abortable: Abortable,
+  listener: (reason: unknown) => void,
+): (() => void) | null {
   if (abortable.onAbort !== undefined) {
     abortable.onAbort(listener);
-    return nothingToStop;
+    return null;
   }
   const { signal } = abortable;
   const onAbort = () => listener(signal.reason);
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   return () => signal.removeEventListener("abort", onAbort);
-}
-
-function nothingToStop(): void {
-  // Whoever offers onAbort forgets its listeners when it is done.
 }
 
 /** Where requests go, and what every one of them carries. */
@@ -135,12 +134,8 @@ export function bodyTooLarge(): InvalidResponseError {
   return new InvalidResponseError(message, { questionId: null, rule: "body-size" });
 }
 
-const utf8 = new TextDecoder();
-
-/** Returns the text of a whole body: UTF-8, without a byte order mark. */
-export function decodeText(bytes: Uint8Array): string {
-  return utf8.decode(bytes);
-}
+/** Decodes a whole body: UTF-8, without a byte order mark. */
+export const utf8 = new TextDecoder();
 
 /** A response together with its parsed JSON body. */
 export interface JsonResponse extends HttpResponse {

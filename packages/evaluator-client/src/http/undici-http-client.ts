@@ -12,7 +12,7 @@ import {
   closedError,
 } from "./http-client.ts";
 import { passOverContinueFrom, AnyUndiciExchange, UndiciExchange } from "./undici-exchange.ts";
-import { isInRange, type Proxies, proxiesInUse, unusedProxyHint } from "./proxies.ts";
+import { isInRange, proxiesInUse, unusedProxyHint } from "./proxies.ts";
 
 // Over HTTP/2, undici 8.12 spins in native code for ever once two requests are aborted together.
 const http1 = { allowH2: false };
@@ -63,7 +63,11 @@ function undiciHttpClient({ dispatcher, env }: HttpClientOptions): HttpClient {
       const flatHeaders = Object.entries(headers).flat();
       const sendOverFetch = overFetch.prepare(endpoint);
       const isProxied = proxies !== null && !isInRange(hostname, proxies.noProxy);
-      const ownDispatcher = () => (isProxied ? proxyAgent(proxies, user) : pool(origin, user));
+      const key = isProxied ? JSON.stringify(proxies) : origin;
+      const create = () =>
+        isProxied
+          ? new EnvHttpProxyAgent({ ...proxies, ...http1, ...noTimeouts })
+          : new Pool(origin, { ...http1, ...noTimeouts });
       const context = { endpoint, hint: given === null ? unusedProxyHint(endpoint.url, env) : "" };
       return (body, abortable) => {
         if (isClosed) return Promise.reject(closedError());
@@ -77,8 +81,9 @@ function undiciHttpClient({ dispatcher, env }: HttpClientOptions): HttpClient {
           return exchange.response;
         }
         const exchange = new UndiciExchange(context, abortable);
-        if (!exchange.isOver)
-          ownDispatcher().dispatch({ ...target, headers: flatHeaders, body }, exchange);
+        if (exchange.isOver) return exchange.response;
+        const dispatcher = sharedDispatcher(key, user, create);
+        dispatcher.dispatch({ ...target, headers: flatHeaders, body }, exchange);
         return exchange.response;
       };
     },
@@ -111,23 +116,16 @@ function dispatch(
   }
 }
 
-/** Dispatchers that all HTTP clients share, by origin or proxies, and who uses each. */
+/** Dispatchers that all HTTP clients share, by origin or proxies, with the users of each. */
 const shared = new Map<string, { dispatcher: Dispatcher; users: Set<object> }>();
-let connectInUse = socketConnect();
+/** The function that every socket connects with; interceptors replace it. */
+let connectInUse: unknown;
 
-function pool(origin: string, user: object): Dispatcher {
-  return share(origin, user, () => new Pool(origin, { ...http1, ...noTimeouts }));
-}
-
-function proxyAgent(proxies: Proxies, user: object): Dispatcher {
-  const create = () => new EnvHttpProxyAgent({ ...proxies, ...http1, ...noTimeouts });
-  return share(JSON.stringify(proxies), user, create);
-}
-
-function share(key: string, user: object, create: () => Dispatcher): Dispatcher {
-  if (socketConnect() !== connectInUse) {
-    // An interceptor of sockets came or went, and connections from before would pass it by.
-    connectInUse = socketConnect();
+function sharedDispatcher(key: string, user: object, create: () => Dispatcher): Dispatcher {
+  const connect: unknown = Reflect.get(Socket.prototype, "connect");
+  if (connect !== connectInUse) {
+    // Existing connections would bypass an interceptor of sockets that was added or removed.
+    connectInUse = connect;
     for (const { dispatcher } of shared.values()) dispatcher.close().catch(() => undefined);
     shared.clear();
   }
@@ -140,12 +138,7 @@ function share(key: string, user: object, create: () => Dispatcher): Dispatcher 
   return entry.dispatcher;
 }
 
-/** What every socket connects with, which interceptors replace. */
-function socketConnect(): unknown {
-  return Reflect.get(Socket.prototype, "connect");
-}
-
-/** Closes the dispatchers that nobody but this user uses, once their requests are over. */
+/** Closes the dispatchers that only this user uses, once their requests are over. */
 async function leaveAll(user: object): Promise<void> {
   const closing: Promise<void>[] = [];
   for (const [key, { dispatcher, users }] of shared) {

@@ -68,7 +68,9 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** Returns the value at a path in parsed JSON, or undefined. */
 export function valueAt(json: unknown, ...path: readonly string[]): unknown {
-  return path.reduce((value, key) => (isRecord(value) ? value[key] : undefined), json);
+  let value = json;
+  for (const key of path) value = isRecord(value) ? value[key] : undefined;
+  return value;
 }
 
 /** Returns the text at a path in parsed JSON, or null. */

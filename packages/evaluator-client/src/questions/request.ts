@@ -49,7 +49,10 @@ export function requestParser(
 
 function isRequest(request: unknown): boolean {
   if (!isRecord(request) || !isRecord(request["questions"])) return false;
-  return Object.keys(request).every((key) => key === "state" || key === "questions");
+  for (const key of Object.keys(request)) {
+    if (key !== "state" && key !== "questions") return false;
+  }
+  return true;
 }
 
 function checkState(state: unknown, images: ImageSupport | undefined): void {
@@ -141,15 +144,16 @@ export function perQuestions<TValue extends object | string | number>(
 
 function isCopy(copy: unknown, value: unknown): boolean {
   if (copy === value) return true; // frozen data is not copied
-  if (!isObject(copy) || !isObject(value)) return false;
+  if (typeof copy !== "object" || copy === null) return false;
+  if (typeof value !== "object" || value === null) return false;
   const copied = Object.keys(copy);
   const keys = Object.keys(value);
   if (keys.length !== copied.length) return false;
-  return keys.every((key, index) => key === copied[index] && isCopy(copy[key], value[key]));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
+  for (let index = 0; index < keys.length; index += 1) {
+    const key = keys[index] as keyof typeof value;
+    if (key !== copied[index] || !isCopy(copy[key], value[key])) return false;
+  }
+  return true;
 }
 
 // A rule of thumb for English, not measured: the tokenizer is not public.

@@ -60,7 +60,7 @@ export class LabelSession implements LabelModel {
       this.#controller.abort(error);
       throw error;
     } finally {
-      stop();
+      stop?.();
     }
   }
 
