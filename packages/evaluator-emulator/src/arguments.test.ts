@@ -1,13 +1,14 @@
 import { runCommand } from "evaluator-kit";
 import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { emulatorCommand, toSettings } from "./arguments.ts";
+import { emulatorCommand, type Settings } from "./arguments.ts";
 
-async function readArguments(words: readonly string[], cwd: string) {
+async function readArguments(words: readonly string[], cwd: string): Promise<Settings | null> {
   const context = createTestContext({ cwd });
-  const command = emulatorCommand("evaluator-emulator", context).action(() => {});
-  await runCommand(command, words, context);
-  return toSettings(command.opts(), cwd);
+  let settings: Settings | null = null;
+  const start = async (read: Settings) => void (settings = read);
+  await runCommand(emulatorCommand("evaluator-emulator", { context, start }), words, context);
+  return settings;
 }
 
 test("the defaults are port 8787, the paid tier and seed 1", async () => {

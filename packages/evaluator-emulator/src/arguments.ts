@@ -14,8 +14,21 @@ import type { VendorLimits } from "./vendor/vendor-limits.ts";
 const limit = wholeNumber({ min: 1, max: 1_000_000_000 });
 const milliseconds = wholeNumber({ max: 600_000 });
 
-/** Declares the emulator's options. @param name - The typed command, for its help. */
-export function emulatorCommand(name: string, context: CliContext) {
+/**
+ * Declares the emulator's options; parsed, they start it.
+ *
+ * @param name - The typed command, for its help.
+ */
+export function emulatorCommand(
+  name: string,
+  { context, start }: { context: CliContext; start: (settings: Settings) => Promise<void> },
+) {
+  return declareOptions(name, context).action(
+    async (options) => await start(toSettings(options, context.cwd)),
+  );
+}
+
+function declareOptions(name: string, context: CliContext) {
   return createCommand(name, { context, version: packageVersion(import.meta.url) })
     .description(
       "A gateway and a vendor of decision models on this machine: their wire, no key, no network.",
@@ -105,10 +118,12 @@ export function emulatorCommand(name: string, context: CliContext) {
     );
 }
 
-type Options = ReturnType<ReturnType<typeof emulatorCommand>["opts"]>;
+type Options = ReturnType<ReturnType<typeof declareOptions>["opts"]>;
 
-/** Returns the settings of typed options. @throws UsageError if two options do not fit together. */
-export function toSettings(options: Options, cwd: string) {
+/** The settings of typed options. */
+export type Settings = ReturnType<typeof toSettings>;
+
+function toSettings(options: Options, cwd: string) {
   const { port, host, tier, seed, decimals, confidence, engine, rules } = options;
   const limits = toLimits(options);
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { costOfCall, findModel, models, pricePerToken, toDollarString } from "./catalog.ts";
+import { findModel, models, toDollarString } from "./catalog.ts";
 
 test.each([
   [0, "0"],
@@ -15,20 +15,31 @@ test.each([
 test("336 input tokens of the evaluation model cost about $0.000014", () => {
   const model = findModel("typesafe-ai/jev");
   if (model === null) throw new Error("The price list has no evaluation model.");
-  const cost = costOfCall(model, { inputTokens: 336, outputTokens: 5 });
+  const cost = 336 * model.inputPrice + 5 * model.outputPrice;
   expect(toDollarString(cost)).toBe("0.000014112");
 });
 
 test("every price is a whole number of picodollars for one token", () => {
-  for (const { inputPerMillion, outputPerMillion } of models) {
-    for (const price of [inputPerMillion, outputPerMillion]) {
-      expect(Number(toDollarString(pricePerToken(price))) * 1e6).toBeCloseTo(price, 9);
-    }
+  const perToken = models.map(({ inputPrice, outputPrice }) => [inputPrice, outputPrice]);
+  expect(perToken.flat().every(Number.isInteger)).toBe(true);
+  const perMillion = perToken.map((prices) =>
+    prices.map((price) => Number(toDollarString(price)) * 1e6),
+  );
+  const listed = [
+    [0.042, 0],
+    [0.05, 0.4],
+    [0.1, 0.5],
+    [0.25, 1.5],
+    [2, 10],
+    [10, 50],
+  ];
+  for (const [index, price] of perMillion.flat().entries()) {
+    expect(price).toBeCloseTo(listed.flat()[index] ?? Number.NaN, 9);
   }
 });
 
 test("the dearest router tier costs 200 times the cheapest on input", () => {
-  const dearest = findModel("anthropic/claude-fable-5.1")?.inputPerMillion ?? 0;
-  const cheapest = findModel("openai/gpt-5-nano")?.inputPerMillion ?? 1;
+  const dearest = findModel("anthropic/claude-fable-5.1")?.inputPrice ?? 0;
+  const cheapest = findModel("openai/gpt-5-nano")?.inputPrice ?? 1;
   expect(dearest / cheapest).toBeCloseTo(200, 9);
 });

@@ -10,8 +10,8 @@ const decimals = 12;
 export const picodollarsPerDollar = 10 ** decimals;
 
 /** Returns the price of one token, from a price in US dollars per million tokens. */
-export function pricePerToken(dollarsPerMillion: number): Picodollars {
-  return Math.round((dollarsPerMillion * picodollarsPerDollar) / 1_000_000);
+function perMillion(dollars: number): Picodollars {
+  return Math.round((dollars * picodollarsPerDollar) / 1_000_000);
 }
 
 /** Returns US dollars as a plain decimal string, never in exponent notation: `0.000014112`, `-0.5`. */
@@ -33,10 +33,10 @@ export interface CatalogModel {
   readonly contextWindow: number;
   /** Most output tokens. */
   readonly maxTokens: number;
-  /** US dollars per million input tokens. */
-  readonly inputPerMillion: number;
-  /** US dollars per million output tokens. */
-  readonly outputPerMillion: number;
+  /** Price of one input token. */
+  readonly inputPrice: Picodollars;
+  /** Price of one output token. */
+  readonly outputPrice: Picodollars;
   /** Whether a free-tier account may use it; the gateway's own subset is not public. */
   readonly isOnFreeTier: boolean;
 }
@@ -58,8 +58,8 @@ export const models: readonly CatalogModel[] = [
     type: "evaluation",
     contextWindow: 0,
     maxTokens: 0,
-    inputPerMillion: 0.042,
-    outputPerMillion: 0,
+    inputPrice: perMillion(0.042),
+    outputPrice: perMillion(0),
     isOnFreeTier: true,
   },
   {
@@ -69,8 +69,8 @@ export const models: readonly CatalogModel[] = [
     type: "language",
     contextWindow: 400_000,
     maxTokens: 128_000,
-    inputPerMillion: 0.05,
-    outputPerMillion: 0.4,
+    inputPrice: perMillion(0.05),
+    outputPrice: perMillion(0.4),
     isOnFreeTier: true,
   },
   {
@@ -80,8 +80,8 @@ export const models: readonly CatalogModel[] = [
     type: "language",
     contextWindow: 1_000_000,
     maxTokens: 128_000,
-    inputPerMillion: 0.1,
-    outputPerMillion: 0.5,
+    inputPrice: perMillion(0.1),
+    outputPrice: perMillion(0.5),
     isOnFreeTier: true,
   },
   {
@@ -91,8 +91,8 @@ export const models: readonly CatalogModel[] = [
     type: "language",
     contextWindow: 1_000_000,
     maxTokens: 65_000,
-    inputPerMillion: 0.25,
-    outputPerMillion: 1.5,
+    inputPrice: perMillion(0.25),
+    outputPrice: perMillion(1.5),
     isOnFreeTier: true,
   },
   {
@@ -102,8 +102,8 @@ export const models: readonly CatalogModel[] = [
     type: "language",
     contextWindow: 1_000_000,
     maxTokens: 128_000,
-    inputPerMillion: 2,
-    outputPerMillion: 10,
+    inputPrice: perMillion(2),
+    outputPrice: perMillion(10),
     isOnFreeTier: false,
   },
   {
@@ -113,8 +113,8 @@ export const models: readonly CatalogModel[] = [
     type: "language",
     contextWindow: 1_000_000,
     maxTokens: 128_000,
-    inputPerMillion: 10,
-    outputPerMillion: 50,
+    inputPrice: perMillion(10),
+    outputPrice: perMillion(50),
     isOnFreeTier: false,
   },
 ];
@@ -122,15 +122,4 @@ export const models: readonly CatalogModel[] = [
 /** Returns the model with this id, or null if the price list does not have it. */
 export function findModel(id: string): CatalogModel | null {
   return models.find((model) => model.id === id) ?? null;
-}
-
-/** Returns the market price of a call to a model. */
-export function costOfCall(
-  model: CatalogModel,
-  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
-): Picodollars {
-  return (
-    inputTokens * pricePerToken(model.inputPerMillion) +
-    outputTokens * pricePerToken(model.outputPerMillion)
-  );
 }

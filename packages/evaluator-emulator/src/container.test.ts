@@ -1,14 +1,15 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { runCommand } from "evaluator-kit";
 import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { emulatorCommand, toSettings } from "./arguments.ts";
+import { emulatorCommand, type Settings } from "./arguments.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const read = (name: string) =>
   readFileSync(join(root, "packages/evaluator-emulator", name), "utf8");
 
-test("the container runs the pinned Node, without rights, and words that the emulator takes", () => {
+test("the container runs the pinned Node, without rights, and words that the emulator takes", async () => {
   const file = read("Dockerfile");
   const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     devDependencies: Record<string, string>;
@@ -18,14 +19,11 @@ test("the container runs the pinned Node, without rights, and words that the emu
   const [, words = "[]"] = /^ENTRYPOINT (.*)$/m.exec(file) ?? [];
   const [program, main, ...typed] = JSON.parse(words) as string[];
   expect([program, main]).toEqual(["node", "packages/evaluator-emulator/src/main.ts"]);
-  const command = emulatorCommand("evaluator-emulator", createTestContext());
-  command.parse(typed, { from: "user" });
-  const { host, port, allowedHosts } = toSettings(command.opts(), "/");
-  expect({ host, port, allowedHosts }).toEqual({
-    host: "0.0.0.0",
-    port: 8787,
-    allowedHosts: ["emulator"],
-  });
+  const context = createTestContext();
+  const started: Settings[] = [];
+  const start = async (settings: Settings) => void started.push(settings);
+  await runCommand(emulatorCommand("evaluator-emulator", { context, start }), typed, context);
+  expect(started).toMatchObject([{ host: "0.0.0.0", port: 8787, allowedHosts: ["emulator"] }]);
 });
 
 test("every workspace's package.json goes into the image, and every workspace it imports", () => {

@@ -3,8 +3,7 @@ import { type Certificate, selfSignedCertificate } from "evaluator-kit";
 import { Hono } from "hono";
 import { createAccountBook, type KeySetup, type Tier } from "./accounts.ts";
 import { answerRequest, printedDecimals } from "./answers/answer-request.ts";
-import type { AnswerSource } from "./answers/judgement.ts";
-import { type Rule, ruleAnswers } from "./answers/rules.ts";
+import { type Rule, ruleOpinions } from "./answers/rules.ts";
 import type { CallEnvironment, Delivery, EmulatorContext } from "./call.ts";
 import { controlRoutes, createRequestLog } from "./control-routes.ts";
 import { type EngineName, engineRoutes } from "./engine/engine-routes.ts";
@@ -137,7 +136,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   };
 }
 
-let ownAnswers: AnswerSource | null = null;
+let ownAnswers: ReturnType<typeof recordedAnswers> | null = null;
 
 /** Assembles the control routes, then the request log, the faults and all sides. */
 function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset: () => void } {
@@ -156,14 +155,14 @@ function assemble(options: EmulatorOptions): { app: Hono<CallEnvironment>; reset
     exchanges === undefined
       ? (ownAnswers ??= recordedAnswers(loadExchanges()))
       : recordedAnswers(exchanges);
-  const sources = [recorded, ruleAnswers(rules)];
+  const ruled = ruleOpinions(rules);
   let nextId = createIds(seed);
   const context: EmulatorContext = {
     accounts,
     ledger,
     vendorGate,
     clock,
-    answer: (input) => answerRequest(input, sources, { decimals, confidence }),
+    answer: (input) => answerRequest(input, { recorded, ruled, decimals, confidence }),
     nextId: () => nextId(),
   };
 

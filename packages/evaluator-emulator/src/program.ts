@@ -12,9 +12,7 @@ import {
   UsageError,
   writeWholeFile,
 } from "evaluator-kit";
-import { emulatorCommand, toSettings } from "./arguments.ts";
-
-type Settings = ReturnType<typeof toSettings>;
+import { emulatorCommand, type Settings } from "./arguments.ts";
 
 /**
  * Runs the emulator until its signal aborts, and returns the exit code.
@@ -30,8 +28,10 @@ export function runEmulator(
   const own = { ...context, exitCode: 0 } as CliContext;
   return runToExitCode(
     async () => {
-      const program = emulatorCommand(command, own);
-      program.action(async (options) => await start(toSettings(options, own.cwd), own));
+      const program = emulatorCommand(command, {
+        context: own,
+        start: async (settings) => await start(settings, own),
+      });
       return await runCommand(program, words, own).catch((error: unknown) => {
         if (!(error instanceof UsageError)) throw error;
         throw new CliError(toUsageText(error.message, command), { cause: error });

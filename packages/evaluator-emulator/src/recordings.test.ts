@@ -160,7 +160,7 @@ function answers(recorded: Content, asked: Content): boolean {
   ]);
   const criteria = { true: null, false: null };
   const questions = { q: { type: "boolean", instructions: "Yes?", criteria } } as const;
-  return source({ state: asked, questions }, 2) !== null;
+  return source({ state: asked, questions }) !== null;
 }
 
 test("the order of keys makes no difference, at any depth", () => {

@@ -8,8 +8,8 @@ import type { Content } from "./questions/content.ts";
 import type { EvaluationInput } from "./questions/evaluation-input.ts";
 import { answerSchema, kindOf } from "./questions/kinds/kinds.ts";
 import { parseVendorInput } from "./vendor/vendor-input.ts";
-import { printedDecimals, roundAnswer } from "./answers/answer-request.ts";
-import type { AnswerSource, Judgement } from "./answers/judgement.ts";
+import { printedDecimals } from "./answers/answer-request.ts";
+import type { Judgement } from "./answers/judgement.ts";
 
 /** A recorded request and its response. */
 export interface Exchange {
@@ -45,10 +45,10 @@ export function loadExchanges(): Exchange[] {
 }
 
 /**
- * Answers a request as a recorded exchange did, whichever wire either used. Exchanges that are no
- * successful evaluation are skipped; of two for one request the first counts.
+ * Returns the judgement of a recorded exchange for a request, whichever wire either used. Exchanges
+ * that are no successful evaluation are skipped; of two for one request the first counts.
  */
-export function recordedAnswers(exchanges: readonly Exchange[]): AnswerSource {
+export function recordedAnswers(exchanges: readonly Exchange[]) {
   const judgements = new Map<string, Judgement>();
   const lengths = new Set<number>();
   for (const { input, judgement } of exchanges.flatMap(readExchange)) {
@@ -56,13 +56,8 @@ export function recordedAnswers(exchanges: readonly Exchange[]): AnswerSource {
     if (!judgements.has(key)) judgements.set(key, judgement);
     lengths.add(lengthOf(input.state));
   }
-  return (input, decimals) => {
-    if (!lengths.has(lengthOf(input.state))) return null;
-    const judgement = judgements.get(canonicalJson(input)) ?? null;
-    if (judgement === null || judgement.decimals <= decimals) return judgement;
-    const answers = mapRecord(judgement.answers, (answer) => roundAnswer(answer, decimals));
-    return { ...judgement, answers, decimals };
-  };
+  return (input: EvaluationInput): Judgement | null =>
+    lengths.has(lengthOf(input.state)) ? (judgements.get(canonicalJson(input)) ?? null) : null;
 }
 
 /** Returns the length of a state's JSON: cheap, and independent of the order of keys. */
@@ -81,50 +76,51 @@ function canonicalJson(value: unknown): string {
   );
 }
 
-interface Recording {
-  readonly input: EvaluationInput;
-  readonly judgement: Judgement;
-}
+const responseSchema = z.object({
+  /** The vendor's release. */
+  model: z.string().optional(),
+  answers: recordOf(answerSchema),
+  usage: z.union([
+    z.object({ inputTokens: z.int(), outputTokens: z.int() }),
+    z
+      .object({ input_tokens: z.int(), output_tokens: z.int() })
+      .transform(({ input_tokens: inputTokens, output_tokens: outputTokens }) => {
+        return { inputTokens, outputTokens };
+      }),
+  ]),
+  providerMetadata: recordOf(z.unknown()).default({}),
+});
 
-const readers: Readonly<Record<string, (request: unknown, response: unknown) => Recording>> = {
-  "evaluation-model": readGatewayRecording,
-  "decision-model": readGatewayRecording,
-  systemone: readVendorRecording,
-};
-
-function readExchange({ request, response }: Exchange): Recording[] {
-  const reader = readers[request.path.split("/").at(-1) ?? ""];
-  if (reader === undefined || response.status >= 300) return [];
+function readExchange({ request, response }: Exchange) {
+  const isVendor = request.path.endsWith("/v1/systemone");
+  if (
+    response.status >= 300 ||
+    !(isVendor || /\/(?:evaluation|decision)-model$/.test(request.path))
+  ) {
+    return [];
+  }
   try {
-    return [reader(request.body, response.body)];
+    const { model, answers, usage, providerMetadata } = responseSchema.parse(response.body);
+    const confidence = findConfidence(providerMetadata);
+    const input = isVendor
+      ? parseVendorInput(request.body).input
+      : parseGatewayInput(request.body, "decision-model");
+    const judgement: Judgement = {
+      basis: "recorded",
+      decimals: printedDecimals,
+      release: isVendor ? (model ?? null) : null,
+      answers: mapRecord(answers, (answer, id) =>
+        isVendor || !kindOf(answer).isDistribution
+          ? answer
+          : { ...answer, confidence: confidence(id) },
+      ),
+      usage,
+    };
+    return [{ input, judgement }];
   } catch {
     // A refusal or a response that breaks the contract is recorded for other tests.
     return [];
   }
-}
-
-const gatewayResponseSchema = z.object({
-  answers: recordOf(answerSchema),
-  usage: z.object({ inputTokens: z.int(), outputTokens: z.int() }),
-  providerMetadata: recordOf(z.unknown()).optional(),
-});
-
-/** Reads a recorded exchange with the gateway. @throws {Error} if it cannot be used again. */
-function readGatewayRecording(requestBody: unknown, responseBody: unknown): Recording {
-  const { answers, usage, providerMetadata = {} } = gatewayResponseSchema.parse(responseBody);
-  const confidence = findConfidence(providerMetadata);
-  return {
-    input: parseGatewayInput(requestBody, "decision-model"),
-    judgement: {
-      basis: "recorded",
-      decimals: printedDecimals,
-      release: null,
-      answers: mapRecord(answers, (answer, id) => {
-        return { ...answer, confidence: kindOf(answer).isDistribution ? confidence(id) : null };
-      }),
-      usage,
-    },
-  };
 }
 
 /** Finds confidences under the vendor's own key, whatever its name (contract section 2.5). */
@@ -136,26 +132,5 @@ function findConfidence(providerMetadata: Record<string, unknown>): (id: string)
   return (id) => {
     const value = byId !== undefined && Object.hasOwn(byId, id) ? byId[id] : null;
     return typeof value === "number" ? value : null;
-  };
-}
-
-const vendorResponseSchema = z.object({
-  model: z.string().optional(),
-  answers: recordOf(answerSchema),
-  usage: z.object({ input_tokens: z.int(), output_tokens: z.int() }),
-});
-
-/** Reads a recorded exchange with the vendor. @throws {Error} if it cannot be used again. */
-function readVendorRecording(requestBody: unknown, responseBody: unknown): Recording {
-  const { model, answers, usage } = vendorResponseSchema.parse(responseBody);
-  return {
-    input: parseVendorInput(requestBody).input,
-    judgement: {
-      basis: "recorded",
-      decimals: printedDecimals,
-      release: model ?? null,
-      answers,
-      usage: { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens },
-    },
   };
 }

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import type { Opinion } from "../judge/evidence.ts";
 import type { QuestionInput } from "../questions/kinds/kinds.ts";
-import { judgeInput } from "./answer-request.ts";
+import { answerRequest } from "./answer-request.ts";
 
 function printAnswer(asked: QuestionInput, opinion: Opinion) {
-  return judgeInput({ state: "", questions: { asked } }, () => opinion, 2).answers["asked"];
+  const input = { state: "", questions: { asked } };
+  const options = { recorded: () => null, ruled: () => ({ asked: opinion }) };
+  return answerRequest(input, { ...options, decimals: 2, confidence: true }).answers["asked"];
 }
 
 function choiceOf(...names: string[]): QuestionInput {

@@ -1,5 +1,5 @@
 import { mapRecord } from "../json.ts";
-import { type Opinion, profileState, type TextProfile } from "../judge/evidence.ts";
+import { type Opinion, profileText, type TextProfile } from "../judge/evidence.ts";
 import { remember } from "../judge/words.ts";
 import { type Content, contentText } from "../questions/content.ts";
 import {
@@ -8,53 +8,43 @@ import {
   questionText,
 } from "../questions/evaluation-input.ts";
 import { type JudgedAnswer, kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
-import type { AnswerSource, Judgement } from "./judgement.ts";
+import type { Judgement } from "./judgement.ts";
 
-/** How answers are printed. */
-export interface Printing {
+interface AnswerOptions {
+  /** Returns a recorded judgement, or null. */
+  readonly recorded: (input: EvaluationInput) => Judgement | null;
+  /** Returns the user's opinion on each question by id, or null if no rule fits. */
+  readonly ruled: (input: EvaluationInput) => Readonly<Record<string, Opinion | null>> | null;
   /** Decimal places, at most. */
   readonly decimals: number;
   /** Whether answers carry a confidence. */
   readonly confidence: boolean;
 }
 
-/** Answers a request from the first source that can, else from the lexical judge. */
+/** Answers a request from a recording, else by rules, and all other questions by the lexical judge. */
 export function answerRequest(
   input: EvaluationInput,
-  sources: readonly AnswerSource[],
-  { decimals, confidence }: Printing,
+  { recorded, ruled, decimals, confidence }: AnswerOptions,
 ): Judgement {
-  const judgement = answerFrom(input, sources, decimals);
-  if (confidence) return judgement;
-  const answers = mapRecord(judgement.answers, (answer) => ({ ...answer, confidence: null }));
-  return { ...judgement, answers };
+  const judgement = recorded(input) ?? judge(input, ruled(input), decimals);
+  if (judgement.decimals <= decimals && confidence) return judgement;
+  const answers = mapRecord(judgement.answers, (answer) => {
+    const rounded = judgement.decimals > decimals ? roundAnswer(answer, decimals) : answer;
+    return confidence ? rounded : { ...rounded, confidence: null };
+  });
+  return { ...judgement, answers, decimals: Math.min(decimals, judgement.decimals) };
 }
 
-function answerFrom(
+/** The basis is `none` if no opinion is informed. */
+function judge(
   input: EvaluationInput,
-  sources: readonly AnswerSource[],
+  ruled: Readonly<Record<string, Opinion | null>> | null,
   decimals: number,
 ): Judgement {
-  for (const source of sources) {
-    const judgement = source(input, decimals);
-    if (judgement !== null) return judgement;
-  }
-  return judgeInput(input, () => null, decimals);
-}
-
-/**
- * Answers every question with a given opinion or, if it is null, with the lexical judge's. The
- * basis is `none` if no opinion is informed.
- */
-export function judgeInput(
-  input: EvaluationInput,
-  opinionOn: (id: string) => Opinion | null,
-  decimals: number,
-): Judgement {
-  const judge = lexicalJudge(input.state);
+  const judged = lexicalJudge(input.state);
   let isInformed = false;
   const answers = mapRecord(input.questions, (question, id) => {
-    const opinion = opinionOn(id) ?? judge(question);
+    const opinion = ruled?.[id] ?? judged(question);
     isInformed ||= opinion.isInformed;
     return printAnswer(question, opinion, decimals);
   });
@@ -62,7 +52,7 @@ export function judgeInput(
   const printed = Object.values(answers).map((answer) => Object.keys(answer.probabilities).length);
   const outputTokens = printed.reduce((total, count) => total + count, 0);
   return {
-    basis: isInformed ? "lexical" : "none",
+    basis: ruled === null ? (isInformed ? "lexical" : "none") : "rule",
     release: null,
     answers,
     decimals,
@@ -79,7 +69,7 @@ const read = remember((question: QuestionInput) => kindOf(question).judge(questi
 /** Judges questions about one state by their shared words; sees what the model sees (contract section 1.5). */
 function lexicalJudge(state: Content): (question: QuestionInput) => Opinion {
   let profile: TextProfile | null = null;
-  return (question) => read(question)((profile ??= profileState(contentText(state))));
+  return (question) => read(question)((profile ??= profileText(contentText(state), "state")));
 }
 
 /** Prints an opinion as the service does: rounded, the score and the choice from unrounded values. */
@@ -103,7 +93,7 @@ function printAnswer(
 export const printedDecimals = 2;
 
 /** Rounds all numbers of an answer, halves up. */
-export function roundAnswer(answer: JudgedAnswer, decimals: number): JudgedAnswer {
+function roundAnswer(answer: JudgedAnswer, decimals: number): JudgedAnswer {
   const scale = 10 ** decimals;
   const round = (value: number) => Math.round(value * scale) / scale;
   const { type, value, probabilities, confidence } = answer;

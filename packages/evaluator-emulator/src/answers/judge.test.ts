@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { QuestionInput } from "../questions/kinds/kinds.ts";
-import { judgeInput } from "./answer-request.ts";
+import { answerRequest } from "./answer-request.ts";
 
 const tierQuestion: QuestionInput = {
   type: "choice",
@@ -29,7 +29,10 @@ const categoryQuestion: QuestionInput = {
 };
 
 function judge(state: string | Record<string, string>, asked: QuestionInput) {
-  const { answers, basis } = judgeInput({ state, questions: { asked } }, () => null, 15);
+  const { answers, basis } = answerRequest(
+    { state, questions: { asked } },
+    { recorded: () => null, ruled: () => null, decimals: 15, confidence: true },
+  );
   const probabilities = Object.values(answers["asked"]?.probabilities ?? {});
   return { probabilities, isInformed: basis !== "none" };
 }

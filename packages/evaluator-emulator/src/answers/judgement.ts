@@ -1,8 +1,7 @@
-import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import type { JudgedAnswer } from "../questions/kinds/kinds.ts";
 
 /** Where an answer comes from, as the header `x-evaluator-emulator` names it. */
-export type Basis = "recorded" | "rule" | "lexical" | "none";
+type Basis = "recorded" | "rule" | "lexical" | "none";
 
 /** The answers to a request, before a wire gives them their form. */
 export interface Judgement {
@@ -14,9 +13,6 @@ export interface Judgement {
   /** Decimal places of the answers. */
   readonly decimals: number;
 }
-
-/** One way to answer, with at most so many decimal places; null passes the request to the next. */
-export type AnswerSource = (input: EvaluationInput, decimals: number) => Judgement | null;
 
 /** The model of an evaluation that the judge answered, wherever a wire names it. */
 export const lexicalModel = "local/lexical-1";

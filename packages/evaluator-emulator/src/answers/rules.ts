@@ -6,8 +6,6 @@ import type { Opinion } from "../judge/evidence.ts";
 import { contentText } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
-import { judgeInput } from "./answer-request.ts";
-import type { AnswerSource } from "./judgement.ts";
 
 const expected =
   "expected the probability of yes, 0 to 1, or an object of option (or level index) to " +
@@ -93,14 +91,14 @@ function parseJson(text: string, path: string): unknown {
 }
 
 /**
- * Answers by the user's rules: for each question, the first rule that matches the state and fits the
- * question. The lexical judge answers the other questions.
+ * Returns the opinions of the user's rules on a request, null if no rule fits. For each question the
+ * first rule counts that matches the state and fits the question.
  *
  * @throws {Error} names the rule, counted from 1, and the field.
  */
-export function ruleAnswers(rules: readonly Rule[]): AnswerSource {
+export function ruleOpinions(rules: readonly Rule[]) {
   const compiled = checkRules(rules, "rules").map(compileRule);
-  return (input, decimals) => {
+  return (input: EvaluationInput) => {
     const text = contentText(input.state);
     const matching = compiled.filter(({ matches }) => matches(text));
     const ruled = mapRecord(input.questions, (question, id) => {
@@ -111,9 +109,7 @@ export function ruleAnswers(rules: readonly Rule[]): AnswerSource {
       }
       return null;
     });
-    if (Object.values(ruled).every((opinion) => opinion === null)) return null;
-    const judged = judgeInput(input, (id) => ruled[id] ?? null, decimals);
-    return { ...judged, basis: "rule" };
+    return Object.values(ruled).every((opinion) => opinion === null) ? null : ruled;
   };
 }
 

@@ -1,9 +1,11 @@
-import { basisHeader, lexicalModel } from "../answers/judgement.ts";
+import { basisHeader, type Judgement, lexicalModel } from "../answers/judgement.ts";
 import { type Call, type EmulatorContext, RequestError } from "../call.ts";
+import type { Trap } from "../faults/fault.ts";
 import { isJsonRecord } from "../json.ts";
+import type { Content } from "../questions/content.ts";
 import { estimateTextTokens } from "../questions/evaluation-input.ts";
+import { allKinds, type JudgedAnswer } from "../questions/kinds/kinds.ts";
 import { chatReply } from "./chat-reply.ts";
-import { type FirstToken, firstTokens, listTokens } from "./first-tokens.ts";
 
 type Body = Record<string, unknown>;
 
@@ -109,11 +111,6 @@ export const logprobRoutes: Readonly<Record<string, EngineRoute>> = {
   "/generate": generate,
 };
 
-function tokensFor(call: Call, prompt: string, { answer }: EmulatorContext) {
-  const trap = call.get("trap") ?? null;
-  return { ...firstTokens(prompt, { answer, trap }), trap };
-}
-
 function messageIn({ messages }: Body): string {
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : null;
   return isJsonRecord(last) ? textIn(last, "content") : textIn({}, "messages");
@@ -156,4 +153,105 @@ function tokenText(ids: readonly number[]): string {
 
 function isCharacter(id: number): boolean {
   return Number.isInteger(id) && id >= 0 && id <= 0x10_ff_ff;
+}
+
+/** A token with which the played model might begin. */
+interface FirstToken {
+  readonly token: string;
+  readonly logprob: number;
+}
+
+/** The first tokens of answers without a label. */
+const smallTalk: readonly (readonly [token: string, share: number])[] = [
+  ["The", 0.5],
+  ["I", 0.25],
+  ["Well", 0.15],
+  ["**", 0.1],
+];
+/** The share of the labels if the model follows instructions; chosen. */
+const labelShare = 0.97;
+/** Far below the client's default `minLabelMass`, a half. */
+const lowLabelShare = 0.2;
+/** A printed 0 is below 0.005. */
+const smallest = 1e-4;
+
+/** Returns the possible first tokens of the answer to a prompt, likeliest first, by the judge. */
+function tokensFor(
+  call: Call,
+  prompt: string,
+  { answer }: EmulatorContext,
+): { tokens: readonly FirstToken[]; basis: Judgement["basis"]; trap: Trap | null } {
+  const trap = call.get("trap") ?? null;
+  const asked = readPrompt(prompt);
+  if (asked === null) return { tokens: toTokens(smallTalk), basis: "none", trap };
+  const { state, question } = asked;
+  const { answers, basis } = answer({ state, questions: { question } });
+  const { probabilities } = answers["question"] as JudgedAnswer;
+  // A yes/no answer has the probability of "yes" only.
+  const shareOf = (name: string) => probabilities[name] ?? 1 - (probabilities["yes"] ?? 1);
+  const weights = asked.labels.map(({ label, stands }): [string, number] => {
+    return [label, stands.reduce((sum, name) => sum + shareOf(name), smallest)];
+  });
+  const sum = weights.reduce((total, [, weight]) => total + weight, 0);
+  const share = trap === "low-label-mass" ? lowLabelShare : labelShare;
+  const labels = weights.map(([label, weight]) => [label, (weight / sum) * share] as const);
+  const others = smallTalk.map(([token, part]) => [token, part * (1 - share)] as const);
+  return { tokens: toTokens([...labels, ...others]), basis, trap };
+}
+
+function toTokens(shares: readonly (readonly [string, number])[]): FirstToken[] {
+  return shares
+    .map(([token, share]) => ({ token, logprob: Math.log(share) }))
+    .toSorted((a, b) => b.logprob - a.logprob);
+}
+
+/** Returns the listed tokens, at most `depth` of them, changed by a trap. */
+function listTokens(
+  tokens: readonly FirstToken[],
+  { depth, trap }: { depth: number; trap: Trap | null },
+): readonly FirstToken[] {
+  const listed = tokens.slice(0, trap === "short-list" ? 1 : depth);
+  if (trap === "thinking-first") return [{ token: "<think>", logprob: Math.log(0.99) }];
+  if (trap === "probability-as-logprob") {
+    return listed.map(({ token, logprob }) => ({ token, logprob: Math.exp(logprob) }));
+  }
+  if (trap !== "filler") return listed;
+  return listed.map(({ token, logprob }, index) => {
+    return { token, logprob: index === 0 ? logprob : -9999 };
+  });
+}
+
+const stateStart = "\nSTATE\n";
+const stateEnd = "\nEND OF STATE\n";
+const proposal = /^Is the answer to this question (yes|no)\?/m;
+
+/** Reads a prompt that lists labels, or returns null for another kind of prompt. */
+function readPrompt(prompt: string) {
+  const [, afterStart] = splitOnce(prompt, stateStart);
+  const [stateText, asked] = splitOnce(afterStart, stateEnd);
+  const [, question] = splitOnce(asked, "Question: ");
+  if (question === "") return null;
+  const [instructions] = splitOnce(question, "\n\n");
+  const proposed = proposal.exec(asked)?.[1] ?? null;
+  const lines = [...asked.matchAll(/^(\w{1,3})\) (.*)$/gm)].map(([, label = "", text = ""]) => {
+    return { label, text };
+  });
+  for (const kind of allKinds) {
+    const read = kind.fromPrompt({ instructions, proposed, lines });
+    if (read !== null) return { ...read, state: readState(stateText) };
+  }
+  return null;
+}
+
+function readState(text: string): Content {
+  try {
+    return JSON.parse(text) as Content;
+  } catch {
+    return text;
+  }
+}
+
+function splitOnce(text: string, mark: string): [before: string, after: string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + mark.length)];
 }

@@ -64,9 +64,6 @@ export type BreakingFault = Exclude<Fault, { kind: "latency" }>;
 /** A change of a chat server's log-probabilities. */
 export type Trap = (typeof trapKinds)[number];
 
-/** A change of an evaluation's answers. */
-export type Spoiler = (typeof answerKinds)[number];
-
 const isOneOf =
   <TKind extends string>(kinds: readonly TKind[]) =>
   (kind: string): kind is TKind =>

@@ -3,7 +3,7 @@ import type { Call, CallEnvironment } from "../call.ts";
 import { GatewayError } from "../gateway/gateway-error.ts";
 import { isJsonRecord, mapRecord } from "../json.ts";
 import { isVendorPath, VendorError } from "../vendor/vendor-error.ts";
-import { type BreakingFault, isSilent, isSpoiler, isTrap, type Spoiler } from "./fault.ts";
+import { type BreakingFault, isSilent, isSpoiler, isTrap } from "./fault.ts";
 import type { createFaultBook } from "./fault-book.ts";
 
 /** Returns middleware that plays faults on calls. */
@@ -50,13 +50,13 @@ function mark({ headers }: Response, { kind }: BreakingFault): void {
 
 type Answers = Record<string, Record<string, unknown>>;
 
-const spoilers: Readonly<Record<Spoiler, (answers: Answers) => Answers>> = {
-  "wrong-sums": (answers) => mapRecord(answers, (answer) => mapRecord(answer, spoilField)),
-  "missing-answer": (answers) => Object.fromEntries(Object.entries(answers).slice(1)),
-  refusal: (answers) => mapRecord(answers, () => ({ type: "refusal" })),
+const spoilers = {
+  "wrong-sums": (answers: Answers) => mapRecord(answers, (answer) => mapRecord(answer, spoilField)),
+  "missing-answer": (answers: Answers) => Object.fromEntries(Object.entries(answers).slice(1)),
+  refusal: (answers: Answers) => mapRecord(answers, () => ({ type: "refusal" })),
 };
 
-async function spoilAnswers(response: Response, kind: Spoiler): Promise<Response> {
+async function spoilAnswers(response: Response, kind: keyof typeof spoilers): Promise<Response> {
   if (response.status !== 200 || isEventStream(response)) return response;
   const body = (await response.json()) as { answers: Answers };
   const text = JSON.stringify({ ...body, answers: spoilers[kind](body.answers) });

@@ -1,12 +1,6 @@
 import { z } from "zod";
 import type { Account } from "../accounts.ts";
-import {
-  type CatalogModel,
-  costOfCall,
-  findModel,
-  providerOf,
-  toDollarString,
-} from "../catalog.ts";
+import { type CatalogModel, findModel, providerOf, toDollarString } from "../catalog.ts";
 import { bearerKey, type Call, type EmulatorContext } from "../call.ts";
 import { GatewayError, invalidRequest } from "./gateway-error.ts";
 
@@ -143,7 +137,8 @@ export function settleCall(
 ) {
   const { provider, startTime } = answered;
   const endTime = context.clock();
-  const marketCost = costOfCall(model, answered);
+  const marketCost =
+    answered.inputTokens * model.inputPrice + answered.outputTokens * model.outputPrice;
   const id = `gen_${context.nextId()}`;
   account.charge(marketCost);
   const call = { ...answered, id, account: account.number, model: model.id, marketCost, endTime };

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { isJsonRecord } from "../json.ts";
-import { type Content, contentSchema, joinContents } from "../questions/content.ts";
-import { imageSchema } from "../questions/images.ts";
+import { type Content, contentSchema, imageSchema, joinContents } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { questionsSchema } from "../questions/kinds/kinds.ts";
 import { invalidRequest } from "./gateway-error.ts";
@@ -33,16 +32,16 @@ const questions = questionsSchema("gateway");
 const stateBodySchema = z.object({ state: contentSchema, questions });
 const partsBodySchema = z.object({ stateParts: z.array(statePartSchema).min(1), questions });
 
-/** A path of the gateway's evaluation wire: the contract's, or its successor's. */
-export type EvaluationWire = "evaluation-model" | "decision-model";
-
 /**
  * Reads the body of an evaluation: `state` as in the contract, which the successor takes too, or
  * the successor's own `stateParts` (field fact); other top-level fields are ignored.
  *
  * @throws {GatewayError} a 400 that names the first field at fault, never its value.
  */
-export function parseGatewayInput(body: unknown, wire: EvaluationWire): EvaluationInput {
+export function parseGatewayInput(
+  body: unknown,
+  wire: "evaluation-model" | "decision-model",
+): EvaluationInput {
   const hasParts = isJsonRecord(body) && Object.hasOwn(body, "stateParts");
   if (wire === "evaluation-model" || !hasParts) return parse(stateBodySchema, body);
   const { stateParts, questions } = parse(partsBodySchema, body);

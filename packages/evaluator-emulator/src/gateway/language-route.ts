@@ -5,7 +5,7 @@ import { isJsonRecord } from "../json.ts";
 import { admitCall, checkGatewayCall, readAttribution, settleCall } from "./gateway-call.ts";
 import { invalidRequest } from "./gateway-error.ts";
 import type { PlayedCall, ReplyShape } from "./shaped-reply.ts";
-import { argumentPieces, composeReply, eventStream, type Reply, wordsOf } from "./text-reply.ts";
+import { argumentPieces, composeReply, eventStream, wordsOf } from "./text-reply.ts";
 
 const toolSchema = z.object({
   type: z.literal("function"),
@@ -45,6 +45,8 @@ function readShape(body: unknown): ReplyShape {
     json: responseFormat?.type === "json" ? (responseFormat.schema ?? {}) : null,
   };
 }
+
+type Reply = NonNullable<ReturnType<typeof composeReply>>;
 
 const endpoint = {
   specificationHeader: "ai-language-model-specification-version",

@@ -72,7 +72,7 @@ function chooseTools(
 }
 
 /** Returns the quoted texts of a message, else its names: capitalized words except the first. */
-export function valuesIn(message: string): string[] {
+function valuesIn(message: string): string[] {
   const quoted = [...message.matchAll(/"([^"]{1,200})"/g)].map(([, text = ""]) => text);
   if (quoted.length > 0) return quoted.slice(0, mostCalls);
   const names = message.slice(0, 2000).match(/(?<=\s)\p{Lu}[\p{L}\p{N}-]*/gu) ?? [];
@@ -81,8 +81,8 @@ export function valuesIn(message: string): string[] {
 
 interface Material {
   readonly message: string;
-  /** Values for texts, in order. */
-  readonly hints: readonly string[];
+  /** Values for texts, in order. @default the names in the message */
+  readonly hints?: readonly string[];
 }
 
 // Chosen, not measured: a schema that refers to itself, at several positions, would grow without end.
@@ -103,7 +103,7 @@ class SchemaFiller {
   readonly #text: string;
   #values = 0;
 
-  constructor(schema: unknown, { message, hints }: Material) {
+  constructor(schema: unknown, { message, hints = valuesIn(message) }: Material) {
     this.#schema = schema;
     this.#hints = [...hints];
     const numbers = message.slice(0, 2000).match(/-?\d{1,15}(?:\.\d{1,6})?/g) ?? [];

@@ -1,16 +1,10 @@
 import { z } from "zod";
 import { isJsonRecord } from "../json.ts";
 import { estimateTextTokens } from "../questions/evaluation-input.ts";
-import {
-  chooseCalls,
-  fillSchema,
-  type PlayedCall,
-  type ReplyShape,
-  valuesIn,
-} from "./shaped-reply.ts";
+import { chooseCalls, fillSchema, type PlayedCall, type ReplyShape } from "./shaped-reply.ts";
 
 /** A reply before it is sent whole or in parts. */
-export interface Reply {
+interface Reply {
   /** Empty if tools are called. */
   readonly text: string;
   readonly calls: readonly PlayedCall[];
@@ -48,7 +42,7 @@ function composeText({ lastUserText, toolText }: PromptText, { json }: ReplyShap
   const reply = `${origin} ${intro}: "${shortened(message)}"`;
   if (json === null) return reply;
   if (Object.keys(json).length === 0) return JSON.stringify({ reply });
-  return JSON.stringify(fillSchema(json, { message, hints: valuesIn(message) }));
+  return JSON.stringify(fillSchema(json, { message }));
 }
 
 const messageSchema = z.object({

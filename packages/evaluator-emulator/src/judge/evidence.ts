@@ -1,5 +1,5 @@
 import { findConcepts } from "./concepts.ts";
-import { dropNegated, stopWords, textWords } from "./words.ts";
+import { stopWords, textWords } from "./words.ts";
 
 /** The judge's answer to one question, before rounding. */
 export interface Opinion {
@@ -13,25 +13,27 @@ export interface Opinion {
 export interface TextProfile {
   /** Stems of the words that carry meaning. */
   readonly words: ReadonlySet<string>;
-  /** Concept name to the number of different phrases that show it. */
+  /** Concept name to how clearly the text shows it, above 0. */
   readonly concepts: ReadonlyMap<string, number>;
 }
 
-/** Returns the profile of a state. */
-export function profileState(text: string): TextProfile {
-  return profile(textWords(text), "signs");
-}
-
-/** Returns the profile of an option, a level or a question, without the parts it denies. */
-export function profileCriterion(text: string): TextProfile {
-  return profile(textWords(dropNegated(text)), "cues");
-}
-
-function profile(words: readonly string[], role: "cues" | "signs"): TextProfile {
+/** Returns the profile of a state, or of an option, a level or a question without its denied parts. */
+export function profileText(text: string, role: "state" | "criterion"): TextProfile {
+  const words = textWords(role === "state" ? text : dropNegated(text));
   return {
     words: new Set(words.filter((word) => !stopWords.has(word))),
-    concepts: findConcepts(words, role),
+    concepts: findConcepts(words, role === "state" ? "signs" : "cues"),
   };
+}
+
+const clausePattern = /[^,.;:()]+/g;
+const negationPattern = /\b(?:no|not|none|never|without)\b.*$/is;
+
+/** Removes denied parts: "short task, no deep reasoning" keeps "short task". */
+function dropNegated(text: string): string {
+  if (!negationPattern.test(text)) return text;
+  const clauses = text.match(clausePattern) ?? [];
+  return clauses.map((clause) => clause.replace(negationPattern, "")).join(", ");
 }
 
 // Chosen: a concept counts about twice a word. judge.test.ts holds at half and twice each of them.
@@ -54,15 +56,10 @@ export function matchCriteria(
         if (state.words.has(word)) score += wordWeight * weightOfWord(word);
       }
       for (const name of concepts.keys()) {
-        score += conceptWeight * weightOfConcept(name) * conceptStrength(state, name);
+        score += conceptWeight * weightOfConcept(name) * (state.concepts.get(name) ?? 0);
       }
       return score;
     });
-}
-
-/** Returns how clearly a state shows a concept, from 0 up; each further phrase adds less. */
-export function conceptStrength(state: TextProfile, name: string): number {
-  return Math.log2(1 + (state.concepts.get(name) ?? 0));
 }
 
 function weigh(groups: readonly { keys(): Iterable<string> }[]): (item: string) => number {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { dropNegated, remember, textWords } from "./words.ts";
+import { profileText } from "./evidence.ts";
+import { remember, textWords } from "./words.ts";
 
 test.each([
   ["Planning the PLANS", ["plan", "the", "plan"]],
@@ -12,11 +13,11 @@ test.each([
 });
 
 test.each([
-  ["short task with a clear answer, no deep reasoning", "short task with a clear answer,  "],
-  ["ignore: no action and no information needed", "ignore,  "],
-  ["none of the above", ""],
-])("what %j does not deny", (text, kept) => {
-  expect(dropNegated(text)).toBe(kept);
+  ["short task with a clear answer, no deep reasoning", ["short", "task", "clear", "answer"]],
+  ["ignore: no action and no information needed", ["ignor"]],
+  ["none of the above", []],
+])("the words that %j does not deny", (text, kept) => {
+  expect([...profileText(text, "criterion").words]).toEqual(kept);
 });
 
 test("computes once for each text and forgets the oldest beyond its capacity", () => {

@@ -4,10 +4,7 @@ const stem = remember(stemmer, { keyOf: (word) => word, capacity: 10_000 });
 const wordPattern = /[\p{L}\p{N}]+|[$€£%?]/gu;
 const asciiWordPattern = /[a-z\d]+|[$%?]/g;
 
-/**
- * Returns the stemmed words of a text in order, case and accents folded.
- * A currency sign, a percent sign and a question mark count as words.
- */
+/** Returns the stemmed words of a text, case and accents folded; `$ € £ % ?` count as words. */
 export function textWords(text: string): string[] {
   // Plain letters need no folding, and a plain pattern takes a third of the time.
   const words = isAscii(text)
@@ -24,7 +21,7 @@ function isAscii(text: string): boolean {
   return /^\p{ASCII}*$/u.test(text);
 }
 
-/** Stems too common to tell one option from another. */
+/** Stems that are too common to distinguish options. */
 export const stopWords: ReadonlySet<string> = new Set(
   textWords(
     `a about above after all also an and any are as at be because been before being below between
@@ -37,34 +34,13 @@ export const stopWords: ReadonlySet<string> = new Set(
   ),
 );
 
-const clausePattern = /[^,.;:()]+/g;
-const negationPattern = /\b(?:no|not|none|never|without)\b.*$/is;
-
-/**
- * Returns the text without what a description denies: "short task, no deep reasoning" keeps "short
- * task".
- */
-export function dropNegated(text: string): string {
-  if (!negationPattern.test(text)) return text;
-  const clauses = text.match(clausePattern) ?? [];
-  return clauses.map((clause) => clause.replace(negationPattern, "")).join(", ");
-}
-
-/** How results are kept. */
-interface Memory<TInput> {
-  /** Inputs with the same key have the same result. */
-  readonly keyOf: (input: TInput) => string;
-  /** How many results are kept; beyond it the oldest is forgotten first. */
-  readonly capacity: number;
-}
-
-/** Wraps a pure function so that its latest results are kept. */
+/** Wraps a pure function so that its latest `capacity` results are kept by key. */
 export function remember<TInput, TResult>(
   compute: (input: TInput) => TResult,
-  { keyOf, capacity }: Memory<TInput>,
+  { keyOf, capacity }: { readonly keyOf: (input: TInput) => string; readonly capacity: number },
 ): (input: TInput) => TResult {
   const results = new Map<string, TResult>();
-  // One iterator for all: each new one would pass every gap that a forgotten result has left.
+  // One iterator for all: a new one would pass the gaps of all deleted results.
   const oldestFirst = results.keys();
   return (input) => {
     const key = keyOf(input);

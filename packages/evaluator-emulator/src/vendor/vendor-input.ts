@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { isJsonRecord, mapRecord, recordOf } from "../json.ts";
-import { type Content, contentSchema, joinContents } from "../questions/content.ts";
-import { imageSchema } from "../questions/images.ts";
+import { type Content, contentSchema, imageSchema, joinContents } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { questionsSchema } from "../questions/kinds/kinds.ts";
 import { VendorError } from "./vendor-error.ts";

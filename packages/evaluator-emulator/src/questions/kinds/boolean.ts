@@ -1,9 +1,8 @@
 import { z } from "zod";
 import {
-  conceptStrength,
   matchCriteria,
   type Opinion,
-  profileCriterion,
+  profileText,
   type TextProfile,
 } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
@@ -58,8 +57,8 @@ export const boolean: Kind<BooleanInput> = {
   namesOf: () => ["yes"],
   judge(question) {
     const instructions = contentText(question.instructions);
-    const yes = profileCriterion(`${instructions}, ${contentText(question.criteria.true)}`);
-    const no = profileCriterion(contentText(question.criteria.false));
+    const yes = profileText(`${instructions}, ${contentText(question.criteria.true)}`, "criterion");
+    const no = profileText(contentText(question.criteria.false), "criterion");
     if (question.criteria.true !== null && question.criteria.false !== null) {
       const match = matchCriteria([yes, no]);
       return (state) => {
@@ -100,7 +99,7 @@ const conceptLogit = 1.3;
 const wordLogit = 0.5;
 
 function evidenceFor(state: TextProfile, criterion: TextProfile): number {
-  const strengths = [...criterion.concepts.keys()].map((name) => conceptStrength(state, name));
+  const strengths = [...criterion.concepts.keys()].map((name) => state.concepts.get(name) ?? 0);
   const sharedWords = [...criterion.words].filter((word) => state.words.has(word)).length;
   return conceptLogit * Math.max(0, ...strengths) + wordLogit * Math.log2(1 + sharedWords);
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { recordOf } from "../../json.ts";
-import { matchCriteria, opinionFromScores, profileCriterion } from "../../judge/evidence.ts";
+import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
 import {
   areLevels,
@@ -74,7 +74,7 @@ export const choice: Kind<ChoiceInput> = {
   judge({ criteria }) {
     const match = matchCriteria(
       Object.entries(criteria).map(([name, description]) =>
-        profileCriterion(`${spaceOut(name)}, ${contentText(description)}`),
+        profileText(`${spaceOut(name)}, ${contentText(description)}`, "criterion"),
       ),
     );
     return (state) => opinionFromScores(match(state));

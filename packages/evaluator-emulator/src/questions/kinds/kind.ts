@@ -15,7 +15,7 @@ export interface PrintedAnswer {
 }
 
 /** A chat prompt that asks one question and lists labels for its answers. */
-export interface LabelledPrompt {
+interface LabelledPrompt {
   readonly instructions: string;
   /** The answer that a yes/no prompt proposes, or null. */
   readonly proposed: string | null;

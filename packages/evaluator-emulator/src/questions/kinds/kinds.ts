@@ -2,7 +2,7 @@ import { z } from "zod";
 import { recordOf } from "../../json.ts";
 import { boolean } from "./boolean.ts";
 import { choice } from "./choice.ts";
-import type { Kind, LabelledPrompt, PrintedAnswer, Wire } from "./kind.ts";
+import type { Kind, PrintedAnswer, Wire } from "./kind.ts";
 import { score } from "./score.ts";
 
 const kinds = { choice, score, boolean };
@@ -18,7 +18,8 @@ export type QuestionInput = {
 export type JudgedAnswer = PrintedAnswer & { readonly type: KindName };
 
 const byName: Readonly<Record<KindName, Kind<QuestionInput>>> = kinds;
-const all = Object.values(byName);
+/** All kinds. */
+export const allKinds = Object.values(byName);
 
 /** Returns the kind of a question or an answer. */
 export function kindOf({ type }: { readonly type: KindName }): Kind<QuestionInput> {
@@ -29,9 +30,9 @@ type Tagged = [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]];
 
 /** Returns the schema of a question map: at least one question, ids are data. */
 export function questionsSchema(wire: Wire) {
-  const names = all.map((kind) => kind.names[wire]);
+  const names = allKinds.map((kind) => kind.names[wire]);
   const error = `expected a question of type ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
-  const schemas = all.map((kind) => kind.question(wire)) as unknown as Tagged;
+  const schemas = allKinds.map((kind) => kind.question(wire)) as unknown as Tagged;
   const question = z.discriminatedUnion("type", schemas, { error });
   return recordOf(question as unknown as z.ZodType<QuestionInput>).refine(
     (questions) => Object.keys(questions).length > 0,
@@ -39,23 +40,9 @@ export function questionsSchema(wire: Wire) {
   );
 }
 
-/** A named question in OpenAI's decisions form. */
-export const decisionSchema = z.union(all.map(({ decision }) => decision));
-
 /** A recorded answer of either wire. */
 export const answerSchema: z.ZodType<JudgedAnswer> = z.union(
   Object.entries(byName).map(([type, { answer }]) =>
     answer.transform((read) => ({ ...read, type: type as KindName })),
   ),
 );
-
-/** Returns the question of a chat prompt, or null if it lists no labels. */
-export function questionOfPrompt(
-  prompt: LabelledPrompt,
-): ReturnType<(typeof all)[number]["fromPrompt"]> {
-  for (const kind of all) {
-    const question = kind.fromPrompt(prompt);
-    if (question !== null) return question;
-  }
-  return null;
-}

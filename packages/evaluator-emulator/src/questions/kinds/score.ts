@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { recordOf } from "../../json.ts";
-import { matchCriteria, opinionFromScores, profileCriterion } from "../../judge/evidence.ts";
+import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
 import {
   areLevels,
@@ -61,7 +61,9 @@ export const score: Kind<ScoreInput> = {
   },
   namesOf: ({ criteria }) => Object.keys(criteria),
   judge({ criteria }) {
-    const match = matchCriteria(criteria.map((level) => profileCriterion(contentText(level))));
+    const match = matchCriteria(
+      criteria.map((level) => profileText(contentText(level), "criterion")),
+    );
     return (state) => {
       const opinion = opinionFromScores(match(state));
       if (!opinion.isInformed) return opinion;
