@@ -16,7 +16,7 @@ import { hashOfId } from "./files/labelled-ids.ts";
 import { readAnswers } from "./files/read-answers.ts";
 import { readArtifact } from "./files/read-artifact.ts";
 import { readRecords } from "./files/read-records.ts";
-import { describeCheck } from "./sentences.ts";
+import { describeCheck } from "./report/sentences.ts";
 
 /** Tests promised thresholds again on new labels. */
 export async function check(

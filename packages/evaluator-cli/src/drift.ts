@@ -16,8 +16,7 @@ import type { DriftOptions } from "./commands/report-commands.ts";
 import { readAnswers } from "./files/read-answers.ts";
 import { readArtifact } from "./files/read-artifact.ts";
 import { readRecords } from "./files/read-records.ts";
-import { describeCheck, nameSource } from "./sentences.ts";
-import { percent, signed } from "./report-sentence.ts";
+import { describeCheck, nameSource, percent, signed } from "./report/sentences.ts";
 
 /** Compares the answers of two releases. */
 export async function drift(options: DriftOptions, context: CliContext): Promise<void> {

@@ -10,7 +10,7 @@ import {
 } from "evaluator-kit";
 import type { PickOptions } from "./commands/report-commands.ts";
 import { answerNames, readAnswers } from "./files/read-answers.ts";
-import { nameSource } from "./sentences.ts";
+import { nameSource } from "./report/sentences.ts";
 
 /** Draws records to label, with the probability of being drawn. */
 export async function pick(

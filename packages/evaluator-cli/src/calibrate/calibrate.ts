@@ -20,13 +20,17 @@ import { answerNames, readAnswers } from "../files/read-answers.ts";
 import { readRecords } from "../files/read-records.ts";
 import { describeWritten, writeReport } from "../files/write-report.ts";
 import {
+  count,
+  describeBasis,
   describeJoin,
   describeLabelers,
   describeLabels,
   describePermissions,
   describeRates,
   nameSource,
-} from "../sentences.ts";
+  percent,
+  range,
+} from "../report/sentences.ts";
 import {
   buildReport,
   type CalibrationReport,
@@ -34,7 +38,6 @@ import {
   toReportOptions,
 } from "./calibration-report.ts";
 import { reportPage } from "./report-page.ts";
-import { count, describeBasis, percent, range } from "../report-sentence.ts";
 
 /** Prints and writes the report on labelled records, and the artifact. */
 export async function calibrate(typed: CalibrateOptions, context: CliContext): Promise<void> {

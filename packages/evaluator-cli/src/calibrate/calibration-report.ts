@@ -9,8 +9,7 @@ import type { Action, CalibrateOptions } from "../commands/report-commands.ts";
 import { hashesOf } from "../files/labelled-ids.ts";
 import type { ReadAnswers } from "../files/read-answers.ts";
 import type { ReadFile } from "../files/read-records.ts";
-import { nameSource } from "../sentences.ts";
-import { summarize } from "../report-sentence.ts";
+import { nameSource, summarize } from "../report/sentences.ts";
 
 /** What `report.json` holds: the numbers of the page. */
 export type CalibrationReport = ReturnType<typeof buildReport>;

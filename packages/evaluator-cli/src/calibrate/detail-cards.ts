@@ -1,7 +1,7 @@
 import { html, type Html } from "evaluator-kit/page";
-import { table } from "../page-parts.ts";
+import { table } from "../report/page-parts.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
-import { count, percent } from "../report-sentence.ts";
+import { count, percent } from "../report/sentences.ts";
 
 type Reported = CalibrationReport["reports"][number];
 

@@ -1,18 +1,20 @@
 import type { CurveReport } from "evaluator-calibration";
 import { html, type Html, page } from "evaluator-kit/page";
-import { pageStyle, table } from "../page-parts.ts";
-import { curvePlot, histogramPlot, riskPlot } from "../report-plots.ts";
+import { curvePlot, histogramPlot, pageStyle, riskPlot, table } from "../report/page-parts.ts";
 import {
+  count,
+  describeBasis,
   describeJoin,
   describeLabelers,
   describeLabels,
   describePermissions,
   describeRates,
   nameSource,
-} from "../sentences.ts";
+  percent,
+  range,
+} from "../report/sentences.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
 import { groupCard, neededCard, recalibrationCard, worstCard } from "./detail-cards.ts";
-import { count, describeBasis, percent, range } from "../report-sentence.ts";
 
 /** Returns the report as one page: each question on one sheet of A4, with nothing to fetch or run. */
 export function reportPage(report: CalibrationReport): string {

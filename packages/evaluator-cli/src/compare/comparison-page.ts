@@ -6,9 +6,8 @@ import {
   describeWork,
   figureHead,
 } from "./print-comparison.ts";
-import { pageStyle, table } from "../page-parts.ts";
-import { curvePlot, histogramPlot } from "../report-plots.ts";
-import { count, describeBasis, percent } from "../report-sentence.ts";
+import { curvePlot, histogramPlot, pageStyle, table } from "../report/page-parts.ts";
+import { count, describeBasis, percent } from "../report/sentences.ts";
 
 const style = `${pageStyle}
 .scroll { margin-top: 0.5rem; }

@@ -15,7 +15,7 @@ import {
 } from "evaluator-calibration";
 import type { Question } from "evaluator-client";
 import { CliError, printable, exitCodes } from "evaluator-kit";
-import { nameSource } from "../sentences.ts";
+import { nameSource } from "../report/sentences.ts";
 import type { AskedEngine } from "./ask-engines.ts";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import type { Asked } from "./read-asked.ts";

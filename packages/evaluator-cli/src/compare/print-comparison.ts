@@ -5,7 +5,7 @@ import type {
   Comparison,
   EngineOnQuestion,
 } from "./comparison.ts";
-import { count, describeBasis, percent, signed } from "../report-sentence.ts";
+import { count, describeBasis, percent, signed } from "../report/sentences.ts";
 
 /** Returns the comparison in lines for a terminal. */
 export function printComparison(comparison: Comparison): string {

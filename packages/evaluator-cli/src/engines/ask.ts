@@ -12,7 +12,7 @@ import {
 import type { AskOptions, TypedWord } from "../commands/ask-commands.ts";
 import { readQuestionsFile, toQuestions } from "./asked-questions.ts";
 import { emulatedBasis, type Engine, evaluatorOf, readEngine, toEngineError } from "./engine.ts";
-import { describeBasis } from "../report-sentence.ts";
+import { describeBasis } from "../report/sentences.ts";
 
 /** Asks one engine questions about one state, and prints the answers. */
 export async function ask(

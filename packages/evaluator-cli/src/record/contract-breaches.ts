@@ -12,16 +12,16 @@ import type { Exchange } from "evaluator-client/testing";
 import { z } from "zod";
 import { extend, safeParse } from "zod/mini";
 
-/** One rule of the contract that a response breaks. */
-export interface ContractBreach {
+interface ContractBreach {
   readonly path: readonly PropertyKey[];
-  /** What is wrong; repeats nothing of the response. */
+  /** The problem, without any text of the response. */
   readonly problem: string;
 }
 
-// What the client reads is left to the client. Own schemas are here only of what it does without: the
-// gateway's metadata (contract 2.5), and the body of an error, since it goes by the status.
+type Asked = EvaluationRequest["questions"];
 
+// The client checks what it reads. These schemas add what it does not read: the gateway's metadata
+// (contract 2.5), and the body of an error, since the client goes by the status.
 const decimalSchema = z.string().regex(/^\d+(?:\.\d+)?$/, { error: "expected a decimal" });
 const metadataSchema = z.looseObject({
   gateway: z.looseObject({
@@ -32,41 +32,35 @@ const metadataSchema = z.looseObject({
   }),
 });
 const gatewayBodySchema = extend(evaluationResponseSchema, { providerMetadata: metadataSchema });
-
 const directErrorSchema = z.looseObject({
   detail: z.union([z.string(), z.looseObject({ error_type: z.string() }), z.array(z.json())]),
 });
-// A provider's own error comes through the gateway unchanged (field fact).
+// A provider's error passes the gateway unchanged (field fact).
 const gatewayErrorSchema = z
   .looseObject({ error: z.looseObject({ message: z.string() }) })
   .or(directErrorSchema);
 
-/**
- * Returns the rules of the contract that a body breaks as the answer to an exchange's request. The
- * body is read by the client itself: what it rejects breaks the contract.
- */
+/** Returns the rules of the contract that a body breaks as the answer to an exchange's request. */
 export async function contractBreaches(
-  exchange: Exchange,
+  { request, response }: Exchange,
   body: unknown,
 ): Promise<ContractBreach[]> {
-  const { request, response } = exchange;
   const isDirect = request.path.endsWith("/v1/systemone");
   if (response.status >= 300) {
     return schemaBreaches(isDirect ? directErrorSchema : gatewayErrorSchema, body);
   }
   if (!isEvaluation(request.body)) return [];
-  if (isDirect) return await directBreaches(request.body, body);
-  const breaches = schemaBreaches(gatewayBodySchema, body, request.body.questions);
+  const { state, questions } = request.body;
+  const breaches = isDirect ? [] : schemaBreaches(gatewayBodySchema, body, questions);
   if (breaches.length > 0) return breaches;
-  const outcome = await evaluateWith(gatewayTransport, request.body, body);
-  return Array.isArray(outcome) ? outcome : [];
+  const outcome = isDirect
+    ? await evaluateWith(directTransport, { state, questions: renamedFromVendor(questions) }, body)
+    : await evaluateWith(gatewayTransport, request.body, body);
+  if (Array.isArray(outcome)) return outcome;
+  return isDirect ? vendorBreaches(outcome, questions) : [];
 }
 
-function schemaBreaches(
-  schema: z.core.$ZodType,
-  body: unknown,
-  asked: EvaluationRequest["questions"] = {},
-): ContractBreach[] {
+function schemaBreaches(schema: z.core.$ZodType, body: unknown, asked: Asked = {}) {
   return (safeParse(schema, body).error?.issues ?? []).map(({ path: [first, ...rest], message }) =>
     first === "answers"
       ? answerBreach(rest, message, asked)
@@ -74,19 +68,10 @@ function schemaBreaches(
   );
 }
 
-async function directBreaches(
-  { state, questions }: EvaluationRequest,
-  body: unknown,
-): Promise<ContractBreach[]> {
-  const asked = renamedFromVendor(questions);
-  const outcome = await evaluateWith(directTransport, { state, questions: asked }, body);
-  return Array.isArray(outcome) ? outcome : vendorBreaches(outcome, questions);
-}
-
-/** Returns what the vendor's answers lack that its API gives (contract 2.6) and the client does without. */
+/** Checks the fields that the vendor's API gives (contract 2.6) and the client does not read. */
 function vendorBreaches(
   { modelId, confidence, providerMetadata, raw }: Evaluation,
-  asked: EvaluationRequest["questions"],
+  asked: Asked,
 ): ContractBreach[] {
   // The client has read both, so they have this form.
   const { answers } = raw as { answers: Record<string, { type: string }> };
@@ -96,15 +81,17 @@ function vendorBreaches(
     const check = (field: string, holds: boolean, expected: string) => {
       if (!holds) breaches.push(answerBreach([id, field], `expected ${expected}`, asked));
     };
-    check("type", answers[id]?.type === type, type);
-    const isShown = !Object.hasOwn(confidence, id) || isShare(confidence[id]);
+    const answer = answers[id] ?? { type: undefined };
+    const share = confidence[id] ?? -1;
+    check("type", answer.type === type, type);
+    const isShown = !Object.hasOwn(confidence, id) || (share >= 0 && share <= 1);
     check("confidence", isShown, "a number from 0 to 1");
-    check("legend", !("score" in (answers[id] ?? {})) || isRecord(legend[id]), "an object");
+    check("legend", !("score" in answer) || isRecord(legend[id]), "an object");
   }
   return breaches;
 }
 
-/** Returns the client's evaluation where a body is the answer to its request, else what it rejects. */
+/** Returns the client's evaluation of a body, or the rules by which the client rejects it. */
 async function evaluateWith(
   transportOf: typeof directTransport | typeof gatewayTransport,
   request: EvaluationRequest,
@@ -121,11 +108,10 @@ async function evaluateWith(
     }
     if (!(error instanceof InvalidResponseError)) throw error;
     const { questionId, rule, message } = error;
-    // Its message names the path, and nothing that is the server's own.
+    // The message names the path, and no text of the server.
     if (rule === "body-shape") return [bodyBreach([], message)];
-    return [
-      answerBreach(questionId === null ? [] : [questionId], `breaks the rule ${rule}`, questions),
-    ];
+    const path = questionId === null ? [] : [questionId];
+    return [answerBreach(path, `breaks the rule ${rule}`, questions)];
   }
 }
 
@@ -133,24 +119,20 @@ function bodyBreach(path: readonly PropertyKey[], problem: string): ContractBrea
   return { path: ["response", "body", ...path], problem };
 }
 
-/** Returns a breach within the answers, without the names that the service chose. */
-function answerBreach(
-  [id, field]: readonly PropertyKey[],
-  problem: string,
-  asked: EvaluationRequest["questions"],
-): ContractBreach {
+/** Leaves out the names that the service chose. */
+function answerBreach([id, field]: readonly PropertyKey[], problem: string, asked: Asked) {
   const isAsked = id !== undefined && Object.hasOwn(asked, id);
   const answerPath = isAsked ? [id, ...(field === undefined ? [] : [field])] : [];
   return bodyBreach(["answers", ...answerPath], problem);
 }
 
-/** Returns questions that stand in an exchange as the vendor names their types (contract 2.6) as a caller asks them. */
-function renamedFromVendor(questions: Record<string, object>): EvaluationRequest["questions"] {
+/** Returns the vendor's questions (contract 2.6) with the client's names of their types. */
+function renamedFromVendor(questions: Record<string, object>): Asked {
   const entries = Object.entries(questions).map(([id, question]) => [
     id,
     "type" in question && question.type === "noul" ? { ...question, type: "boolean" } : question,
   ]);
-  return Object.fromEntries(entries) as EvaluationRequest["questions"];
+  return Object.fromEntries(entries) as Asked;
 }
 
 function isEvaluation(body: unknown): body is EvaluationRequest {
@@ -159,8 +141,4 @@ function isEvaluation(body: unknown): body is EvaluationRequest {
 
 function isRecord(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isShare(value: number | null | undefined): boolean {
-  return typeof value === "number" && value >= 0 && value <= 1;
 }

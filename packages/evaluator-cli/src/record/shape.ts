@@ -1,4 +1,4 @@
-/** A path at which a JSON value has another shape: a key too few or too many, or another type. */
+/** A path at which the shapes of two JSON values differ. */
 interface ShapeDifference {
   readonly kind: "missing" | "new" | "type";
   readonly path: readonly PropertyKey[];
@@ -7,9 +7,8 @@ interface ShapeDifference {
 }
 
 /**
- * Returns where the shape of a JSON value differs from that of all samples: keys and types, never
- * values. A key that only some samples have may be there or not. The items of an array are samples
- * of each other; their number does not count.
+ * Compares the keys and types of a value with those of its samples, never the values. A key that only
+ * some samples have is optional. The items of an array are samples of each other; their number is free.
  */
 export function compareShapes(
   samples: readonly unknown[],
@@ -18,22 +17,23 @@ export function compareShapes(
 ): ShapeDifference[] {
   const type = typeOf(actual);
   const alike = samples.filter((sample) => typeOf(sample) === type);
-  if (alike.length === 0)
+  if (alike.length === 0) {
     return [{ kind: "type", path, detail: `${typesOf(samples)} became ${type}` }];
-  if (Array.isArray(actual)) return compareItems(alike.flat(), actual, path);
+  }
+  if (Array.isArray(actual)) {
+    const items = alike.flat();
+    return actual.flatMap((item, index) => compareOrAdd(items, item, [...path, index]));
+  }
   return isObject(actual) ? compareFields(alike.filter(isObject), actual, path) : [];
 }
 
-function compareItems(
+function compareOrAdd(
   samples: readonly unknown[],
-  actual: readonly unknown[],
+  actual: unknown,
   path: readonly PropertyKey[],
 ): ShapeDifference[] {
-  return actual.flatMap((item, index): ShapeDifference[] => {
-    const itemPath = [...path, index];
-    if (samples.length > 0) return compareShapes(samples, item, itemPath);
-    return [{ kind: "new", path: itemPath, detail: typeOf(item) }];
-  });
+  if (samples.length > 0) return compareShapes(samples, actual, path);
+  return [{ kind: "new", path, detail: typeOf(actual) }];
 }
 
 function compareFields(
@@ -41,29 +41,18 @@ function compareFields(
   actual: object,
   path: readonly PropertyKey[],
 ): ShapeDifference[] {
-  const fields = new Map<string, unknown>(Object.entries(actual));
-  const known = samplesByKey(samples);
-  const missing = [...known]
-    .filter(([key, values]) => values.length === samples.length && !fields.has(key))
-    .map(([key, values]): ShapeDifference => {
-      return { kind: "missing", path: [...path, key], detail: typesOf(values) };
-    });
-  const others = [...fields].flatMap(([key, value]): ShapeDifference[] => {
-    const values = known.get(key);
-    if (values !== undefined) return compareShapes(values, value, [...path, key]);
-    return [{ kind: "new", path: [...path, key], detail: typeOf(value) }];
+  const entries = samples.flatMap((sample): [string, unknown][] => Object.entries(sample));
+  const known = Map.groupBy(entries, ([key]) => key);
+  const valuesOf = (key: string) => (known.get(key) ?? []).map(([, value]) => value);
+  const missing = [...known.keys()].flatMap((key): ShapeDifference[] => {
+    const values = valuesOf(key);
+    if (values.length < samples.length || Object.hasOwn(actual, key)) return [];
+    return [{ kind: "missing", path: [...path, key], detail: typesOf(values) }];
   });
+  const others = Object.entries(actual).flatMap(([key, value]) =>
+    compareOrAdd(valuesOf(key), value, [...path, key]),
+  );
   return [...missing, ...others];
-}
-
-function samplesByKey(samples: readonly object[]): Map<string, unknown[]> {
-  const byKey = new Map<string, unknown[]>();
-  for (const [key, value] of samples.flatMap((sample): [string, unknown][] =>
-    Object.entries(sample),
-  )) {
-    byKey.set(key, [...(byKey.get(key) ?? []), value]);
-  }
-  return byKey;
 }
 
 function typesOf(values: readonly unknown[]): string {

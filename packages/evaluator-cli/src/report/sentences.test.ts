@@ -5,7 +5,7 @@ import {
   reportQuestions,
 } from "evaluator-calibration";
 import { expect, test } from "vitest";
-import { summarize } from "./report-sentence.ts";
+import { summarize } from "./sentences.ts";
 
 /** Returns the report of n records whose truth follows `trueAt` of what is printed, without chance. */
 function reportOf(

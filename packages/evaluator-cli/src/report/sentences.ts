@@ -1,0 +1,239 @@
+import {
+  type ActionReport,
+  type Basis,
+  type Interval,
+  type JoinCounts,
+  LEAST_JUDGED,
+  type QuestionReport,
+  type ThresholdCheck,
+} from "evaluator-calibration";
+import { printable } from "evaluator-kit";
+
+const bases: Record<Basis, { readonly name: string | null; readonly warning: string | null }> = {
+  model: { name: null, warning: null },
+  recorded: {
+    name: "recorded",
+    warning: "These answers are recordings, played again by the emulator; no model was asked.",
+  },
+  rule: {
+    name: "rules",
+    warning: "These answers come from rules that a person wrote, not from a model.",
+  },
+  lexical: {
+    name: "matched words",
+    warning: "These answers come from matching words (the emulator's stand-in), not from a model.",
+  },
+};
+
+/** Returns a warning about answers that are not a model's, or null. */
+export function describeBasis(basis: Basis): string | null {
+  return bases[basis].warning;
+}
+
+/** Returns a source in a few words, such as `local/lexical-1 (matched words)`. */
+export function nameSource({ modelId, basis, questionHash }: QuestionReport["source"]): string {
+  const name = modelId ?? "a model that is not named";
+  const asked = questionHash === null ? null : `questions ${questionHash.slice(0, 6)}`;
+  const more = [bases[basis].name, asked].filter((part) => part !== null);
+  return more.length === 0 ? name : `${name} (${more.join(", ")})`;
+}
+
+/** Returns the worth of a question's answers, and the permitted acts; `noun` names the records. */
+export function summarize(report: QuestionReport, noun: string): string {
+  return `${worthOf(report, noun)}${calibrationOf(report)}.${permissionOf(report)}`;
+}
+
+function worthOf({ question, n, verdict, scores }: QuestionReport, noun: string): string {
+  const { skill, constant } = scores;
+  const labelled = `your ${count(n)} labelled ${noun}`;
+  const name = `\`${question}\``;
+  if (verdict === "one truth only") {
+    return `All of ${labelled} have one truth (${constant.always}) for ${name}: they cannot show what its answers are worth`;
+  }
+  const far = `${name} is worthless as far as ${labelled} show`;
+  if (skill.high <= 0)
+    return `On ${labelled} ${name} is worthless: always giving the base rate does better`;
+  if (skill.value <= 0) return `${far}: always giving the base rate does as well or better`;
+  const between = `between ${percent(skill.low)} and ${percent(skill.high)}`;
+  const worth = `${percent(skill.value)} of the way from guessing to knowing`;
+  const spread = n < LEAST_JUDGED ? ` (${between})` : "";
+  if (verdict === "useful") return `On ${labelled} ${name} is worth ${worth}${spread}`;
+  return `${far}: ${worth}, ${between}, is what guessing the base rate can have by luck`;
+}
+
+function calibrationOf({ n, curve, verdict }: QuestionReport): string {
+  if (curve === null) return `; fewer than ${LEAST_JUDGED} labels show no curve (${n})`;
+  if (curve.isCalibrated) {
+    return verdict === "useful"
+      ? ", and its probabilities hold as far as these labels show"
+      : "; that its probabilities look right on average does not make them useful";
+  }
+  const [worst] = curve.wrongRanges;
+  if (worst === undefined) return ", and its probabilities do not hold";
+  const at = worst.from === worst.to ? `at ${worst.from}` : `between ${worst.from} and ${worst.to}`;
+  return `, and its probabilities are ${worst.is} ${at}`;
+}
+
+function permissionOf(report: QuestionReport): string {
+  const { actions, noPromise } = report;
+  const constant = describeConstant(report);
+  if (noPromise !== null) return ` ${noPromise}`;
+  if (constant !== null) return ` A${constant.slice(1)}`;
+  if (actions.length === 0) return "";
+  const promised = actions.flatMap((action) => action.promised ?? []);
+  const [first] = promised;
+  if (first === undefined) return " No threshold can be promised from these labels yet.";
+  const acts = promised.map(({ action, threshold }) => {
+    const answer = action === "top" ? "the most probable answer" : `"${action}"`;
+    return `${answer} at ${threshold.toFixed(2)} and above`;
+  });
+  return ` You may act on ${acts.join(", and on ")}, without asking: at most ${exactPercent(first.maxRisk)} of that is wrong, with ${percent(first.confidence)} confidence.`;
+}
+
+/** Returns the cost of always giving the commonest answer, if the answers are not shown to be better. */
+function describeConstant({ verdict, scores }: QuestionReport): string | null {
+  if (verdict === "useful") return null;
+  const { always, wrong } = scores.constant;
+  return `always "${always}" would be wrong in ${tenth(wrong.value)} (${tenth(wrong.low)} to ${tenth(wrong.high)}); the answers add nothing to that.`;
+}
+
+function tenth(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}
+
+/** Returns the permitted acts, one sentence each, or the reason for none. */
+export function describePermissions(
+  report: QuestionReport,
+  bound: { readonly maxRisk: number; readonly confidence: number },
+): string[] {
+  if (report.noPromise !== null) return [report.noPromise];
+  if (report.actions.length === 0) return [];
+  const constant = describeConstant(report);
+  return constant === null
+    ? report.actions.map((action) => describeAction(action, bound))
+    : [constant];
+}
+
+function describeAction(
+  report: ActionReport,
+  { maxRisk, confidence }: { readonly maxRisk: number; readonly confidence: number },
+): string {
+  const { promised, coverage, found, passed, smallest, onAverage, cost } = report;
+  const act = nameAction(report.action);
+  const risk = exactPercent(maxRisk);
+  const parts: string[] = [];
+  if (promised === null) {
+    parts.push(`${act}: no threshold can be promised from these labels`);
+    // Rounded up: 5.02 % is not the 5 % that was refused.
+    if (smallest !== null)
+      parts.push(
+        `the smallest risk that can be is ${Math.ceil(1000 * smallest.risk) / 10} % at ${smallest.threshold.toFixed(2)}`,
+      );
+  } else {
+    const { threshold, wrong, n } = promised;
+    parts.push(
+      `${act} at ${threshold.toFixed(2)} and above: at most ${risk} wrong, with ${percent(confidence)} confidence`,
+    );
+    if (found !== null) parts.push(`finds ${percent(found.value)} of all yes (${range(found)})`);
+    if (passed !== null)
+      parts.push(`lets ${percent(passed.value)} of all yes through (${range(passed)})`);
+    parts.push(
+      `acts on ${percent(coverage ?? 0)} of all; ${count(wrong)} of ${count(n)} tested labels wrong (${percent(wrong / n)})`,
+    );
+  }
+  if (onAverage !== null)
+    parts.push(
+      `on average only, and as a share of all records: wrong acts stay under ${risk} at ${onAverage.toFixed(2)}`,
+    );
+  if (cost !== null)
+    parts.push(
+      cost.threshold === null
+        ? `never acting costs least (${cost.cost.toFixed(3)} a record)`
+        : `acting at ${cost.threshold.toFixed(2)} costs least (${cost.cost.toFixed(3)} a record; were the probabilities true it would be ${cost.theory.toFixed(2)})`,
+    );
+  return `${parts.join("; ")}.`;
+}
+
+function nameAction(action: ActionReport["action"]): string {
+  return action === "top" ? "act on the most probable option" : `act on "${action}"`;
+}
+
+/** Returns a threshold and its result on new labels, in one line. */
+export function describeCheck({ locked, n, wrong, low, high, verdict }: ThresholdCheck): string {
+  const { question, action, threshold, maxRisk } = locked;
+  const promise = `${question}: ${nameAction(action)} at ${threshold.toFixed(2)} and above, at most ${percent(maxRisk)} wrong`;
+  const seen = `${wrong} of ${n} wrong (${percent(low)} to ${percent(high)})`;
+  return printable`${verdict.padEnd(17)}  ${promise}: ${seen}`;
+}
+
+/** Returns the counts of a question's labels, in one line. */
+export function describeJoin(join: { readonly question: string } & JoinCounts): string {
+  const parts = [
+    `${count(join.labelled)} labelled`,
+    `${count(join.answered)} answered`,
+    `${count(join.joined)} joined`,
+    `${count(join.skipped)} skipped`,
+    `${count(join.labelledWithoutAnswer)} labelled without answer`,
+    `${count(join.answeredWithoutLabel)} answered without label`,
+    `${count(join.repeated)} repeated`,
+    ...(join.unknown === 0 ? [] : [`${count(join.unknown)} unknown`]),
+  ];
+  const missing = join.labelledWithoutAnswer / Math.max(1, join.labelled);
+  const share =
+    missing === 0
+      ? ""
+      : ` Failed calls are ${percent(missing)} of the labels; they are not counted as wrong, and seldom random.`;
+  return `${join.question}: ${parts.join(", ")}.${share}`;
+}
+
+/** Returns the labelers, each with a count. */
+export function describeLabelers({ labelers }: QuestionReport): string {
+  return labelers.map(({ name, n }) => `${nameLabeler(name)} (${count(n)})`).join(", ");
+}
+
+/** Returns whether labelers agree, and whether labels are independent. */
+export function describeLabels({ agreements, clusters }: QuestionReport): string[] {
+  const lines = agreements.map(({ labelers, n, disagree, kappa }) => {
+    const who = agreements.length === 1 ? "two labelers" : labelers.map(nameLabeler).join(" and ");
+    const beyond = Number.isNaN(kappa) ? "" : ` (kappa ${kappa.toFixed(2)})`;
+    return `${who} disagree on ${percent(disagree)} of ${count(n)} records${beyond}`;
+  });
+  if (clusters === null) return lines;
+  const from = `your ${count(clusters.labels)} labels come from ${count(clusters.n)} groups`;
+  return [...lines, `${from}; labels of one group are not independent (--one-per group)`];
+}
+
+function nameLabeler(name: string): string {
+  return name === "" ? "an unnamed labeler" : name;
+}
+
+/** Returns the rates of right yes and no at 0.5; null without yes and no. */
+export function describeRates({ tpr, tnr }: QuestionReport): string | null {
+  if (tpr === null || tnr === null) return null;
+  return `yes to ${percent(tpr.value)} of all yes (TPR; ${range(tpr)}), no to ${percent(tnr.value)} of all no (TNR; ${range(tnr)})`;
+}
+
+function exactPercent(share: number): string {
+  return `${Number((100 * share).toFixed(4))} %`;
+}
+
+/** Returns a share in whole per cent; a dash for none. */
+export function percent(share: number): string {
+  if (Number.isNaN(share)) return "–";
+  return `${Math.round(100 * share).toLocaleString("en")} %`;
+}
+
+/** Returns an interval in whole per cent. */
+export function range({ low, high }: Interval): string {
+  return `${percent(low)} to ${percent(high)}`;
+}
+
+/** Returns a count with separated thousands. */
+export function count(n: number): string {
+  return n.toLocaleString("en");
+}
+
+/** Returns a difference with its sign and four decimals. */
+export function signed(value: number): string {
+  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(4)}`;
+}
