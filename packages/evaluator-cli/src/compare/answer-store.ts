@@ -6,22 +6,21 @@ import type { Questions, Transport } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import { isDatabase } from "../files/read-journal.ts";
 
-/** One engine's answers about one record, each with its probabilities in the order of the question. */
+/** An engine's answers about one record: the probabilities in the order of the question. */
 export interface KeptEvaluation {
-  /** Of a boolean the probability of yes, else one of each option or level. */
   readonly answers: Readonly<Record<string, readonly number[]>>;
   readonly modelId: string | null;
   readonly basis: Basis | null;
-  /** Where readings disagreed about the winner; null where there is one reading alone. */
+  /** Whether readings disagreed about the winner; null with one reading. */
   readonly flips: Readonly<Record<string, boolean>> | null;
   readonly costUsd: number | null;
   readonly ms: number;
 }
 
-/** What became of one call: answers, or why there are none and never will be. */
+/** The result of one call: answers, or a final failure. */
 export type Outcome = { readonly evaluation: KeptEvaluation } | { readonly failure: string };
 
-/** "EVCP": the mark of the answers that a comparison keeps. */
+// "EVCP", the mark of such a file.
 const APPLICATION_ID = 0x45564350;
 const VERSION = 1;
 
@@ -33,7 +32,7 @@ CREATE TABLE outcomes (
 PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${VERSION};`;
 
-/** The answers that were paid for, each on the disk before the next is counted. */
+/** The paid answers; each is on the disk before the next is counted. */
 export class AnswerStore implements Disposable {
   readonly #database: DatabaseSync;
   readonly #path: string;
@@ -49,9 +48,9 @@ export class AnswerStore implements Disposable {
     this.#keep = database.prepare("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)");
   }
 
-  /** Opens or makes the file. @throws CliError where it is another's, or another run has it. */
+  /** Opens or creates the file. @throws CliError if it is another program's, or in use. */
   static async open(path: string): Promise<AnswerStore> {
-    // An empty file is one that was begun: SQLite takes it as its own.
+    // SQLite accepts an empty file, as a run leaves that was killed at its start.
     const size = (await stat(path).catch(() => null))?.size ?? 0;
     if (size > 0 && !(await isDatabase(path))) throw notOurs(path);
     const database = openDatabase(path);
@@ -61,7 +60,7 @@ export class AnswerStore implements Disposable {
       database.exec("BEGIN EXCLUSIVE");
       prepare(database, path);
       database.exec("COMMIT");
-      // Ours from here on. An answer reaches the disk with one fsync, where a rollback journal takes four (strace).
+      // An answer takes one fsync; with a rollback journal it takes four (strace).
       database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
       return new AnswerStore(database, path);
     } catch (error) {
@@ -70,7 +69,7 @@ export class AnswerStore implements Disposable {
     }
   }
 
-  /** Returns what became of a call, or null where it has not been made. */
+  /** Returns the result of a call, or null. */
   find(engine: string, call: string): Outcome | null {
     const row = this.#find.get(engine, call);
     if (row === undefined) return null;
@@ -78,7 +77,7 @@ export class AnswerStore implements Disposable {
     return { evaluation: JSON.parse(String(row["evaluation"])) as KeptEvaluation };
   }
 
-  /** Writes what became of a call. @throws CliError where the disk does not take it. */
+  /** Writes the result of a call. @throws CliError if it cannot be written. */
   keep(engine: string, call: string, outcome: Outcome): void {
     const isAnswered = "evaluation" in outcome;
     const evaluation = isAnswered ? JSON.stringify(outcome.evaluation) : null;
@@ -94,13 +93,13 @@ export class AnswerStore implements Disposable {
   }
 }
 
-/** Returns the key of an engine: where it is, its model, and how it is read. */
+/** Returns the key of an engine: its address, its model, and how its answers are read. */
 export function engineKey({ name, target }: Transport): string {
   const { url = "", modelId = "", format = "" } = target ?? {};
   return JSON.stringify([name, url, modelId, format]);
 }
 
-/** Returns the key of the call about each record: another word of state or questions is another call. */
+/** Returns the key of each record's call: a hash of the state and the questions. */
 export function callKeys(
   states: ReadonlyMap<string, string | object>,
   questions: Questions,
@@ -119,7 +118,6 @@ function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Returns what SQLite said as a person is told of it; any other error as it is. */
 function toStoreError(error: unknown, path: string): unknown {
   if (!(error instanceof Error && "errcode" in error)) return error;
   const isBusy = error.errcode === 5;

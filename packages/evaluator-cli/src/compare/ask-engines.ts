@@ -10,31 +10,31 @@ import {
   type Question,
   RefusalError,
   StatusError,
+  valuesOf,
 } from "evaluator-client";
 import { CliError, type CliContext, printable } from "evaluator-kit";
 import { emulatedBasis, type Engine, evaluatorOf, toEngineError } from "../engines/engine.ts";
 import { PROGRESS_EVERY_MS } from "../files/read-records.ts";
 import { type AnswerStore, engineKey, type KeptEvaluation, type Outcome } from "./answer-store.ts";
-import type { CompareOptions } from "../commands/ask-commands.ts";
 import type { Asked } from "./read-asked.ts";
 
-/** Everything one engine was asked, and what became of it. */
+/** An engine's answers and failures by record. */
 export type AskedEngine = Awaited<ReturnType<typeof askEngine>>;
 
 /** What all engines of a run share. */
 export interface AskOptions {
   readonly store: AnswerStore;
-  /** The key of the call about each record, by the record's id. */
+  /** The key of the call about each record. */
   readonly calls: ReadonlyMap<string, string>;
   readonly budget: Budget;
   readonly context: CliContext;
-  readonly concurrency: CompareOptions["concurrency"];
+  readonly concurrency: number;
 }
 
-// Chosen, not measured: one record may be rejected or too long; this many in a row, with none answered between, are the engine.
+// Chosen, not measured: a record may be rejected; this many in a row are the engine's fault.
 const MOST_IN_A_ROW = 5;
 
-/** What a run may spend, over all engines. */
+/** The spending limit of a run, over all engines. */
 export class Budget {
   readonly #maxUsd: number;
   spentUsd = 0;
@@ -50,29 +50,28 @@ export class Budget {
     this.#dearestUsd = Math.max(this.#dearestUsd, costUsd ?? 0);
   }
 
-  /** Returns whether one call more, beside those under way, could pass the limit. */
+  /** Returns whether one more call, beside those under way, could pass the limit. */
   isUsedUp(underWay: number): boolean {
     return this.spentUsd + (underWay + 1) * this.#dearestUsd > this.#maxUsd;
   }
-}
-
-/**
- * Asks one engine for everything that is not kept yet.
- *
- * @throws CliError where the engine itself is at fault, or the budget is used up; what was answered
- * is kept.
- */
-export async function askEngine(engine: Engine, asked: Asked, options: AskOptions) {
-  const run = new EngineRun(engine, asked, options);
-  await using evaluator = evaluatorOf(engine, options.context.env);
-  await run.askMissing(evaluator);
-  return { engine, evaluations: run.evaluations, failures: run.failures };
 }
 
 interface Missing {
   readonly id: string;
   readonly call: string;
   readonly state: string | object;
+}
+
+/**
+ * Asks one engine for every answer that is not kept yet.
+ *
+ * @throws CliError if the engine is at fault or the budget is used up; answers are kept.
+ */
+export async function askEngine(engine: Engine, asked: Asked, options: AskOptions) {
+  const run = new EngineRun(engine, asked, options);
+  await using evaluator = evaluatorOf(engine, options.context.env);
+  await run.askMissing(evaluator);
+  return { engine, evaluations: run.evaluations, failures: run.failures };
 }
 
 class EngineRun {
@@ -87,13 +86,14 @@ class EngineRun {
   #ended = 0;
   #failedInARow = 0;
   #spentUsd = 0;
-  #nextProgressMs = 0;
+  #nextProgressMs: number;
 
   constructor(engine: Engine, asked: Asked, options: AskOptions) {
     this.#engine = engine;
     this.#asked = asked;
     this.#options = options;
     this.#key = engineKey(engine.transport);
+    this.#nextProgressMs = options.context.clock.now() + PROGRESS_EVERY_MS;
     for (const [id, state] of asked.states) {
       const call = options.calls.get(id) as string;
       const outcome = options.store.find(this.#key, call);
@@ -102,22 +102,19 @@ class EngineRun {
     }
   }
 
-  /** Asks the first alone, since what is wrong with the engine shows there, and then the others. */
   async askMissing(evaluator: Evaluator): Promise<void> {
     const { context, concurrency } = this.#options;
+    const batch = { signal: context.signal, concurrency, order: "completion" } as const;
     const kept = this.#asked.states.size - this.#missing.length;
-    const name = this.#engine.name;
-    context.stderr.write(
-      printable`${name}: ${String(kept)} kept, ${String(this.#missing.length)} to ask.` + "\n",
-    );
-    this.#nextProgressMs = context.clock.now() + PROGRESS_EVERY_MS;
+    this.#print(`${kept} kept, ${this.#missing.length} to ask.`);
+    // The first alone, since a problem of the engine shows there.
     for (const part of [this.#missing.slice(0, 1), this.#missing.slice(1)]) {
-      const batch = { signal: context.signal, concurrency, order: "completion" } as const;
       for await (const item of evaluator.evaluateMany(this.#requestsOf(part), batch)) {
         const missing = part[item.index] as Missing;
+        this.#ended += 1;
         if (item.status === "succeeded") this.#keep(missing, item.evaluation);
         else this.#fail(missing, item.error);
-        this.#showProgress();
+        this.#printProgress();
       }
     }
     if (this.#begun < this.#missing.length) throw this.#outOfBudget();
@@ -131,25 +128,21 @@ class EngineRun {
     }
   }
 
-  #keep({ id, call }: Missing, evaluation: Evaluation): void {
-    // SGLang does not say which model answers; it is the one that was asked for.
-    const modelId = evaluation.modelId ?? this.#engine.transport.target?.modelId ?? null;
-    const kept = { ...toKept(evaluation, this.#asked), modelId };
-    this.#ended += 1;
+  #keep({ id, call }: Missing, answered: Evaluation): void {
+    const evaluation = toKept(answered, this.#asked, this.#engine);
     this.#failedInARow = 0;
-    this.#spentUsd += kept.costUsd ?? 0;
-    this.#options.budget.add(kept.costUsd);
-    this.#options.store.keep(this.#key, call, { evaluation: kept });
-    this.#note(id, { evaluation: kept });
+    this.#spentUsd += evaluation.costUsd ?? 0;
+    this.#options.budget.add(evaluation.costUsd);
+    this.#options.store.keep(this.#key, call, { evaluation });
+    this.#note(id, { evaluation });
   }
 
   #fail({ id, call }: Missing, error: unknown): void {
-    this.#ended += 1;
     this.#failedInARow += 1;
     const isEnd = isEnginesFault(error) || this.#failedInARow >= MOST_IN_A_ROW;
     if (!(error instanceof EvaluatorError) || isEnd) throw toEngineError(error, this.#engine);
     const outcome = { failure: error.message };
-    // An answer that cannot be used is kept, as it is paid for again otherwise; other failures are asked again.
+    // An unusable answer is kept, as it would be paid for again; other failures are asked again.
     const isFinal = error instanceof RefusalError || error instanceof InvalidResponseError;
     if (isFinal) this.#options.store.keep(this.#key, call, outcome);
     this.#note(id, outcome);
@@ -160,25 +153,28 @@ class EngineRun {
     else this.failures.set(id, outcome.failure);
   }
 
-  #showProgress(): void {
-    const { clock, stderr } = this.#options.context;
-    if (clock.now() < this.#nextProgressMs) return;
-    this.#nextProgressMs = clock.now() + PROGRESS_EVERY_MS;
-    const done = `${this.evaluations.size} of ${this.#asked.states.size} answered`;
+  #print(text: string): void {
+    this.#options.context.stderr.write(printable`${this.#engine.name}: ${text}` + "\n");
+  }
+
+  #printProgress(): void {
+    const now = this.#options.context.clock.now();
+    if (now < this.#nextProgressMs) return;
+    this.#nextProgressMs = now + PROGRESS_EVERY_MS;
     const failed = this.failures.size === 0 ? "" : `, ${this.failures.size} failed`;
     const cost = this.#spentUsd === 0 ? "" : `, $${this.#spentUsd.toFixed(4)}`;
-    stderr.write(printable`${this.#engine.name}: ${done}${failed}${cost}` + "\n");
+    this.#print(`${this.evaluations.size} of ${this.#asked.states.size} answered${failed}${cost}`);
   }
 
   #outOfBudget(): CliError {
-    const { spentUsd } = this.#options.budget;
+    const spent = this.#options.budget.spentUsd.toFixed(4);
     const left = this.#missing.length - this.#begun;
-    const what = printable`Stopped at --max-cost: $${spentUsd.toFixed(4)} spent, and ${this.#engine.name} has ${String(left)} records left.`;
-    return new CliError(`${what} What was answered is kept; the same command goes on from there.`);
+    const problem = printable`Stopped at --max-cost: $${spent} spent, and ${this.#engine.name} has ${String(left)} records left.`;
+    return new CliError(`${problem} The answers are kept; the same command goes on from there.`);
   }
 }
 
-/** Whether no other record could fare better. */
+/** Whether every other record would fail too. */
 function isEnginesFault(error: unknown): boolean {
   if (!(error instanceof StatusError)) {
     return error instanceof ConfigurationError || error instanceof InvalidRequestError;
@@ -187,26 +183,31 @@ function isEnginesFault(error: unknown): boolean {
   return isAbsent || error instanceof AuthenticationError || error.needsPaidCredits;
 }
 
-function toKept(evaluation: Evaluation, { questions }: Asked): Omit<KeptEvaluation, "modelId"> {
+function toKept(
+  evaluation: Evaluation,
+  { questions }: Asked,
+  { transport }: Engine,
+): KeptEvaluation {
   const { answers, headers, costUsd, timing, providerMetadata } = evaluation;
   const read = providerMetadata["logprobs"] as Record<string, { flips: boolean }> | undefined;
   const values = Object.entries(questions).map(([id, question]) => {
-    return [id, valuesOf(answers[id] as Answer, question)] as const;
+    return [id, probabilitiesOf(question, answers[id] as Answer)] as const;
   });
+  const flips = read && Object.entries(read).map(([id, one]) => [id, one.flips] as const);
   return {
     answers: Object.fromEntries(values),
     basis: emulatedBasis(headers),
-    flips:
-      read === undefined
-        ? null
-        : Object.fromEntries(Object.entries(read).map(([id, { flips }]) => [id, flips])),
+    flips: flips === undefined ? null : Object.fromEntries(flips),
     costUsd,
     ms: timing.totalMs,
+    // SGLang does not name the model that answers; it is the requested one.
+    modelId: evaluation.modelId ?? transport.target?.modelId ?? null,
   };
 }
 
-function valuesOf(answer: Answer, { criteria }: Question): readonly number[] {
-  if (answer.type === "boolean") return [answer.probability];
-  const { probabilities } = answer;
-  return Object.keys(criteria ?? {}).map((name) => probabilities[name] ?? 0);
+function probabilitiesOf(question: Question, answer: Answer): readonly number[] {
+  return valuesOf(question, answer).flatMap((field) => {
+    if (field.form === "probability") return [field.value];
+    return field.form === "distribution" ? field.keys.map((key) => field.value[key] ?? 0) : [];
+  });
 }
