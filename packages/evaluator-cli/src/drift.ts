@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 import {
   type AnswerColumn,
   type AnswerTable,
-  type CalibrationArtifact,
   CalibrationInputError,
   compareLabelled,
   compareReleases,
@@ -11,117 +10,99 @@ import {
   type ReleaseComparison,
   toLabelledRows,
 } from "evaluator-calibration";
-import { CliError, type CliContext, printable, UsageError, exitCodes } from "evaluator-kit";
+import { CliError, type CliContext, exitCodes, printable, UsageError } from "evaluator-kit";
 import type { DriftOptions } from "./commands/report-commands.ts";
 import { readAnswers } from "./files/read-answers.ts";
 import { readArtifact } from "./files/read-artifact.ts";
-import { readRecords } from "./files/read-records.ts";
+import { fieldsOf, readRecords } from "./files/read-records.ts";
 import { describeCheck, nameSource, percent, signed } from "./report/sentences.ts";
 
 /** Compares the answers of two releases. */
 export async function drift(options: DriftOptions, context: CliContext): Promise<void> {
-  const { labels, calibration, seed, last } = options;
-  if (calibration !== undefined && labels === undefined) {
+  const { calibration, seed } = options;
+  if (calibration !== undefined && options.labels === undefined) {
     throw new UsageError("--calibration needs --labels to try its thresholds on.");
   }
   const before = (await readAnswers(options.before, options, context)).table;
   const after = (await readAnswers(options.after, options, context)).table;
-  const joins = {
-    before: new LabelJoin(before, joinOptions()),
-    after: new LabelJoin(after, joinOptions()),
-  };
-  if (labels !== undefined) {
-    const file = { name: labels, path: resolve(context.cwd, labels), csv: true };
-    await readRecords(file, context, (record) => {
-      if (options.allowUnknown !== true) checkIsKnown(record, { tables: [before, after], labels });
-      joins.before.add(record, labels);
-      joins.after.add(record, labels);
-    });
-  }
+  const joins = await joinLabels([before, after], options, context);
   const artifact = calibration === undefined ? null : await readArtifact(calibration, context);
-  const comparisons = pairsOf(before.columns, after.columns).map(([one, other]) => {
-    const comparison = compare(one, other, { joins, artifact, seed });
-    const leftAside = [...othersOf(before.columns, one), ...othersOf(after.columns, other)];
-    return Object.assign(comparison, { leftAside });
+  const thresholds = artifact?.thresholds ?? [];
+  const comparisons = pairsOf(before.columns, after.columns).map((pair) => {
+    const [one, other] = pair.map((column, at) =>
+      joins[at]?.columns.find((joined) => joined.column === column),
+    );
+    const labelled =
+      one === undefined || other === undefined
+        ? null
+        : compareLabelled(toLabelledRows(one), toLabelledRows(other), { thresholds, seed });
+    const comparison = compareReleases(...pair, { seed, labelled });
+    const columns = [...before.columns, ...after.columns];
+    return Object.assign(comparison, { leftAside: othersOf(columns, pair) });
   });
+  const isJson = options.json === true;
   context.stdout.write(
-    options.json === true
-      ? `${JSON.stringify(comparisons, null, 2)}\n`
-      : comparisons.map(describe).join("\n"),
+    isJson ? `${JSON.stringify(comparisons, null, 2)}\n` : comparisons.map(describe).join("\n"),
   );
   if (comparisons.some(isBroken)) context.exitCode = exitCodes.failed;
-
-  function joinOptions() {
-    // One release may have answered records that the other has not.
-    return { last, allowUnknown: true };
-  }
 }
 
-/** @throws CalibrationInputError where neither release answered a labelled record. */
+async function joinLabels(
+  tables: readonly AnswerTable[],
+  { labels, last, allowUnknown }: DriftOptions,
+  context: CliContext,
+): Promise<readonly LabelJoin[]> {
+  // One release may have answered records that the other has not.
+  const joins = tables.map((table) => new LabelJoin(table, { last, allowUnknown: true }));
+  if (labels === undefined) return joins;
+  const file = { name: labels, path: resolve(context.cwd, labels), csv: true };
+  await readRecords(file, context, (record) => {
+    if (allowUnknown !== true) checkIsKnown(record, tables, labels);
+    for (const join of joins) join.add(record, labels);
+  });
+  return joins;
+}
+
+/** @throws CalibrationInputError if neither release answered a labelled record. */
 function checkIsKnown(
   { line, value }: InputRecord,
-  { tables, labels }: { readonly tables: readonly AnswerTable[]; readonly labels: string },
+  tables: readonly AnswerTable[],
+  file: string,
 ): void {
-  if (typeof value !== "object" || value === null || !("id" in value)) return; // rejected later
-  const id = String(value.id);
+  const fields = fieldsOf(value);
+  if (!("id" in fields)) return; // rejected later
+  const id = String(fields["id"]);
   if (tables.some((table) => table.knows(id))) return;
   const problem = `id ${JSON.stringify(id.slice(0, 60))} is not among the answers of either release`;
   const advice = "--allow-unknown counts such labels instead";
-  throw new CalibrationInputError({ file: labels, line }, `${problem}; ${advice}`);
+  throw new CalibrationInputError({ file, line }, `${problem}; ${advice}`);
 }
 
+type Columns = readonly AnswerColumn[];
+type Pair = [before: AnswerColumn, after: AnswerColumn];
+
 /** Pairs the questions of two releases, each of one source. */
-function pairsOf(
-  before: readonly AnswerColumn[],
-  after: readonly AnswerColumn[],
-): [AnswerColumn, AnswerColumn][] {
+function pairsOf(before: Columns, after: Columns): Pair[] {
   const pairs = [...new Set(before.map(({ question }) => question))].flatMap((question) => {
-    const [one, other] = [onlyOne(before, question), onlyOne(after, question)];
-    return one === null || other === null ? [] : [[one, other] as [AnswerColumn, AnswerColumn]];
+    const [one, other] = [largestOf(before, question), largestOf(after, question)];
+    return one === null || other === null ? [] : [[one, other] as Pair];
   });
   if (pairs.length > 0) return pairs;
   throw new CliError("The two releases answered no common question; check the files.");
 }
 
-/** The source with the most answers; a release is one model, and stand-ins for it are left aside. */
-function onlyOne(columns: readonly AnswerColumn[], question: string): AnswerColumn | null {
+/** The source with the most answers: a release is one model, and its stand-ins are left out. */
+function largestOf(columns: Columns, question: string): AnswerColumn | null {
   const found = columns.filter((column) => column.question === question);
   return found.toSorted((one, other) => other.ids.length - one.ids.length)[0] ?? null;
 }
 
-/** Answers of other sources than the compared one, such as recordings among a model's answers. */
-function othersOf(columns: readonly AnswerColumn[], compared: AnswerColumn): LeftAside[] {
-  return columns
-    .filter((column) => column.question === compared.question && column !== compared)
-    .map(({ source, ids }) => ({ source, n: ids.length }));
-}
-
-interface LeftAside {
-  readonly source: AnswerColumn["source"];
-  readonly n: number;
-}
-
-interface CompareOptions {
-  readonly joins: { readonly before: LabelJoin; readonly after: LabelJoin };
-  readonly artifact: CalibrationArtifact | null;
-  readonly seed: number;
-}
-
-function compare(
-  before: AnswerColumn,
-  after: AnswerColumn,
-  { joins, artifact, seed }: CompareOptions,
-): ReleaseComparison {
-  const first = joins.before.columns.find(({ column }) => column === before);
-  const second = joins.after.columns.find(({ column }) => column === after);
-  const labelled =
-    first === undefined || second === undefined
-      ? null
-      : compareLabelled(toLabelledRows(first), toLabelledRows(second), {
-          thresholds: artifact?.thresholds ?? [],
-          seed,
-        });
-  return compareReleases(before, after, { seed, labelled });
+/** The other sources of a question, such as recordings among a model's answers. */
+function othersOf(columns: Columns, pair: Pair) {
+  const others = columns.filter(
+    (column) => column.question === pair[0].question && !pair.includes(column),
+  );
+  return others.map(({ source, ids }) => ({ source, n: ids.length }));
 }
 
 function isBroken({ isChanged, labelled }: ReleaseComparison): boolean {
@@ -132,7 +113,7 @@ function isBroken({ isChanged, labelled }: ReleaseComparison): boolean {
 }
 
 function describe(
-  comparison: ReleaseComparison & { readonly leftAside: readonly LeftAside[] },
+  comparison: ReleaseComparison & { readonly leftAside: ReturnType<typeof othersOf> },
 ): string {
   const { question, before, after, stability, kolmogorovSmirnov, flips, labelled } = comparison;
   const lines = [
@@ -153,7 +134,7 @@ function describe(
     lines.push(
       `  labelled ${labelled.n}: only before right ${labelled.onlyBeforeRight}, only after right ${labelled.onlyAfterRight} (p ${labelled.pValue.toFixed(3)})`,
       `  Brier    ${signed(difference.mean)} (${signed(difference.low)} to ${signed(difference.high)}); above 0 the second release is worse`,
-      ...labelled.thresholds.map((check) => `  ${describeCheck(check)}`),
+      ...labelled.thresholds.map((locked) => `  ${describeCheck(locked)}`),
     );
   }
   return `${lines.map((line) => printable`${line}`).join("\n")}\n`;

@@ -23,21 +23,19 @@ export async function pick(
     throw new UsageError(`--uncertain is refused: ${why}. Without it, those are drawn more often.`);
   }
   const { budget, seed, onePer } = options;
-  const names = answerNames(options.answers, more);
-  const { table } = await readAnswers(names, options, context);
+  const { table } = await readAnswers(answerNames(options.answers, more), options, context);
   const column = chooseColumn(table, options);
   const { clusters } = table;
   if (onePer !== undefined && clusters.size === 0) {
     throw new CliError(printable`No record has a field "${onePer}". Name another with --one-per.`);
   }
   const picked = pickRecords(column, { budget, seed, clusters });
-  const sheet = picked
-    .map(({ id, question, stratum, drawn }) =>
-      JSON.stringify({ id, question, truth: null, stratum, drawn: Number(drawn.toPrecision(12)) }),
-    )
-    .join("\n");
-  if (options.out === undefined) context.stdout.write(`${sheet}\n`);
-  else await writeSheet(resolve(context.cwd, options.out), `${sheet}\n`);
+  const lines = picked.map(({ drawn, id, question, stratum }) =>
+    JSON.stringify({ id, question, truth: null, stratum, drawn: Number(drawn.toPrecision(12)) }),
+  );
+  const sheet = `${lines.join("\n")}\n`;
+  if (options.out === undefined) context.stdout.write(sheet);
+  else await writeSheet(resolve(context.cwd, options.out), sheet);
   context.stderr.write(
     `Drew ${picked.length} of ${column.ids.length} records; fill in truth, add labeler, and give the sheet to calibrate.\n`,
   );
@@ -51,9 +49,8 @@ function chooseColumn(table: AnswerTable, { question, model }: PickOptions): Ans
   );
   const [first, second] = found;
   if (first === undefined) {
-    throw new CliError(
-      `No such answers; the questions are ${table.questions.join(", ") || "none"}.`,
-    );
+    const known = table.questions.join(", ") || "none";
+    throw new CliError(`No such answers; the questions are ${known}.`);
   }
   if (second === undefined) return first;
   const questions = new Set(found.map((column) => column.question));

@@ -9,10 +9,10 @@ import {
 import {
   type CliContext,
   CliError,
+  exitCodes,
   printable,
   toPrintablePath,
   UsageError,
-  exitCodes,
 } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import { readQuestionsFile } from "../engines/asked-questions.ts";
@@ -53,36 +53,44 @@ export async function calibrate(typed: CalibrateOptions, context: CliContext): P
   const labelsFile = await readRecords(file, context, (record) => {
     labels.add(record, typed.labels);
   });
-  const { groups, clusters } = labels;
-  checkColumn({ option: "--by", column: options.by, names: groups.list }, typed);
-  checkColumn({ option: "--one-per", column: options.onePer, names: clusters.list }, typed);
+  checkColumn("--by", typed.by, { names: labels.groups.list, file: typed.labels });
+  checkColumn("--one-per", typed.onePer, { names: labels.clusters.list, file: typed.labels });
   const input = { answers, join: labels, labelsFile };
   const report = buildReport(input, options);
   if (report.reports.length === 0) {
     throw new CliError(describeEmptyJoin(report), { exitCode: exitCodes.notEnoughEvidence });
   }
   checkActions(report, typed);
-  const { files, note } = filesOf(report, toArtifact(report, input, asked));
-  await writeReport(typed.out, files, context);
-  context.stdout.write(typed.json === true ? `${toJson(report)}\n` : printReport(report));
-  context.stderr.write(
-    describeWritten(
-      typed.out,
-      files.map(([name]) => name),
-    ),
-  );
-  if (note !== null) context.stderr.write(`${note}\n`);
-  const old = join(typed.out, "calibration.json");
-  if (
-    files.every(([name]) => name !== "calibration.json") &&
-    existsSync(resolve(context.cwd, old))
-  ) {
-    context.stderr.write(printable`${old} is of an earlier report; this one promises nothing.\n`);
+  const json = `${JSON.stringify(report, null, 2)}\n`;
+  const artifact = toArtifact(report, input, asked);
+  const files: [name: string, content: string][] = [
+    ["report.json", json],
+    ["report.html", reportPage(report)],
+  ];
+  if (artifact !== null && typeof artifact !== "string") {
+    files.push(["calibration.json", `${JSON.stringify(artifact, null, 2)}\n`]);
   }
+  await writeReport(typed.out, files, context);
+  context.stdout.write(typed.json === true ? json : printReport(report));
+  const names = files.map(([name]) => name);
+  context.stderr.write(describeWritten(typed.out, names));
+  for (const note of notesOn(artifact, typed.out, context)) context.stderr.write(`${note}\n`);
   const isPromised = report.reports.every(({ actions }) =>
     actions.some(({ promised }) => promised !== null),
   );
   if (typed.require !== undefined && !isPromised) context.exitCode = exitCodes.notEnoughEvidence;
+}
+
+function* notesOn(artifact: ReturnType<typeof toArtifact>, out: string, { cwd }: CliContext) {
+  if (artifact !== null && typeof artifact !== "string") {
+    if (artifact.questionHash === null)
+      yield "calibration.json has no question hash, so calibrate() and the programs that apply it refuse it; --questions q.json adds the hash.";
+    return;
+  }
+  if (artifact !== null) yield artifact;
+  const old = join(out, "calibration.json");
+  if (existsSync(resolve(cwd, old)))
+    yield printable`${old} is of an earlier report; this one promises nothing.`;
 }
 
 /** @throws CliError if the answers were given to other questions than those of the file. */
@@ -96,34 +104,26 @@ function checkAsked({ columns }: AnswerTable, asked: string | null): void {
 
 /** @throws CliError for a column that no label has. */
 function checkColumn(
-  {
-    option,
-    column,
-    names,
-  }: { option: string; column: string | undefined; names: readonly string[] },
-  { labels }: CalibrateOptions,
+  option: string,
+  column: string | undefined,
+  { names, file }: { readonly names: readonly string[]; readonly file: string },
 ): void {
   if (column === undefined || names.length > 0) return;
-  const what = printable`No label of ${labels} has anything in the column "${column}".`;
-  throw new CliError(`${what} Name another with ${option}, or leave it out.`);
+  const problem = printable`No label of ${file} has anything in the column "${column}".`;
+  throw new CliError(`${problem} Name another with ${option}, or leave it out.`);
 }
 
-/** @throws UsageError for an action on a question that has no labels, or is of another kind. */
-function checkActions(
-  { reports }: CalibrationReport,
-  { action: actions = [] }: CalibrateOptions,
-): void {
-  const misfit = actions.find(({ question, action }) =>
-    reports.every(
-      (one) => one.question !== question || (one.kind === "boolean") === (action === "top"),
-    ),
+const actsOf = { probability: ["yes", "no"], distribution: ["top"] } as const;
+
+/** @throws UsageError for an act on a question without labels, or that its answers do not have. */
+function checkActions({ reports }: CalibrationReport, { action: acts = [] }: CalibrateOptions) {
+  const known = new Set(
+    reports.flatMap(({ question, form }) => actsOf[form].map((act) => `${question}=${act}`)),
   );
+  const misfit = acts.find(({ question, action }) => !known.has(`${question}=${action}`));
   if (misfit === undefined) return;
-  const known = reports.map(({ question, kind }) =>
-    kind === "boolean" ? `${question}=yes, ${question}=no` : `${question}=top`,
-  );
-  const what = printable`--action ${misfit.question}=${misfit.action} fits no labelled question`;
-  throw new UsageError(printable`${what}; there are ${[...new Set(known)].join(", ")}.`);
+  const problem = printable`--action ${misfit.question}=${misfit.action} fits no labelled question`;
+  throw new UsageError(printable`${problem}; there are ${[...known].join(", ")}.`);
 }
 
 function describeEmptyJoin({ join }: CalibrationReport): string {
@@ -131,69 +131,65 @@ function describeEmptyJoin({ join }: CalibrationReport): string {
   return `No label has an answer (labels by question: ${counts || "none"}). Check that the ids are the same in both files.`;
 }
 
-/** Returns what is kept of a report, each file with its content, and a word about what is not. */
-function filesOf(report: CalibrationReport, kept: ReturnType<typeof toArtifact>) {
-  const files: [name: string, content: string][] = [
-    ["report.json", `${toJson(report)}\n`],
-    ["report.html", reportPage(report)],
-  ];
-  if (kept === null || typeof kept === "string") return { files, note: kept };
-  files.push(["calibration.json", `${JSON.stringify(kept, null, 2)}\n`]);
-  const note =
-    kept.questionHash === null
-      ? "calibration.json has no question hash, so calibrate() and the programs that apply it refuse it; --questions q.json adds the hash."
-      : null;
-  return { files, note };
-}
-
-// Numbers that no label can give (of one truth only) are null in JSON.
-function toJson(report: CalibrationReport): string {
-  return JSON.stringify(report, null, 2);
-}
-
 /** Returns the report in lines for a terminal: the join first, then each question. */
 function printReport(report: CalibrationReport): string {
-  const lines = [
-    ...report.join.map(describeJoin),
-    ...(report.blankLabels === 0
-      ? []
-      : [`${count(report.blankLabels)} labels are not filled in yet.`]),
-    ...report.notes,
-    ...report.reports.flatMap((question) => ["", ...describeQuestion(question, report)]),
-  ];
+  const { join, blankLabels, notes, reports } = report;
+  const blank = blankLabels === 0 ? [] : [`${count(blankLabels)} labels are not filled in yet.`];
+  const questions = reports.flatMap((question) => [""].concat(describeQuestion(question, report)));
+  const lines = [...join.map(describeJoin), ...blank, ...notes, ...questions];
   return `${lines.map(toPrintablePath).join("\n")}\n`;
+}
+
+function row(name: string, text: string): string {
+  return name.padEnd(18) + text;
 }
 
 function describeQuestion(
   question: QuestionReport & { sentence: string },
   report: CalibrationReport,
 ) {
-  const { scores, source, curve, recalibration } = question;
-  const { skill, accuracy, constant } = scores;
-  const basis = describeBasis(source.basis);
+  const { scores, source, curve, recalibration, form } = question;
+  const { skill, accuracy, constant, brier, logLoss } = scores;
+  const { heldOut, note, recalibration: fit } = recalibration;
   const rates = describeRates(question);
-  return [
-    question.sentence,
-    ...(basis === null ? [] : [`  ${basis}`]),
-    `  by                ${nameSource(source)}; labels by ${describeLabelers(question)}`,
-    ...describeLabels(question).map((line) => `  ${line}`),
-    `  skill             ${percent(skill.value)} (${range(skill)}); always "${constant.always}": 0 %`,
-    `  accuracy          ${percent(accuracy.value)} (${range(accuracy)}); always "${constant.always}": ${percent(constant.accuracy)}`,
-    `  Brier score       ${scores.brier.toFixed(4)}${question.kind === "boolean" ? "" : " (0 to 2)"}; base rate: ${constant.brier.toFixed(4)}`,
-    `  log loss          ${scores.logLoss.value.toFixed(4)}; base rate: ${constant.logLoss.toFixed(4)}; ${count(scores.logLoss.clipped)} clipped, ${count(scores.logLoss.clippedAndWrong)} of them wrong`,
-    ...(curve === null
-      ? ["  Fewer than 30 labels: scores only, no curve."]
+  const scale = form === "probability" ? "" : " (0 to 2)";
+  const curveLines =
+    curve === null
+      ? ["Fewer than 30 labels: scores only, no curve."]
       : [
-          `  miscalibration    ${curve.miscalibration.toFixed(4)}; by chance up to ${curve.miscalibrationByChance.toFixed(4)}`,
-          `  ECE (secondary)   ${curve.calibrationError.equalWidth.toFixed(3)}; by chance ${curve.calibrationError.equalWidthByChance.toFixed(3)}`,
-        ]),
-    ...(rates === null ? [] : [`  answers at 0.5    ${rates}`]),
-    ...describePermissions(question, report).map((line) => `  ${line}`),
-    ...(recalibration.heldOut === null || recalibration.recalibration === null
-      ? []
-      : [
-          `  recalibrated (${recalibration.recalibration.kind}): log loss on rows it had not seen ${recalibration.heldOut.before.toFixed(4)} -> ${recalibration.heldOut.after.toFixed(4)}`,
-        ]),
-    ...(recalibration.note === null ? [] : [`  ${recalibration.note}`]),
+          row(
+            "miscalibration",
+            `${curve.miscalibration.toFixed(4)}; by chance up to ${curve.miscalibrationByChance.toFixed(4)}`,
+          ),
+          row(
+            "ECE (secondary)",
+            `${curve.calibrationError.equalWidth.toFixed(3)}; by chance ${curve.calibrationError.equalWidthByChance.toFixed(3)}`,
+          ),
+        ];
+  const gain =
+    heldOut === null || fit === null
+      ? null
+      : `recalibrated (${fit.kind}): log loss on rows it had not seen ${heldOut.before.toFixed(4)} -> ${heldOut.after.toFixed(4)}`;
+  const lines = [
+    describeBasis(source.basis),
+    row("by", `${nameSource(source)}; labels by ${describeLabelers(question)}`),
+    ...describeLabels(question),
+    row("skill", `${percent(skill.value)} (${range(skill)}); always "${constant.always}": 0 %`),
+    row(
+      "accuracy",
+      `${percent(accuracy.value)} (${range(accuracy)}); always "${constant.always}": ${percent(constant.accuracy)}`,
+    ),
+    row("Brier score", `${brier.toFixed(4)}${scale}; base rate: ${constant.brier.toFixed(4)}`),
+    row(
+      "log loss",
+      `${logLoss.value.toFixed(4)}; base rate: ${constant.logLoss.toFixed(4)}; ${count(logLoss.clipped)} clipped, ${count(logLoss.clippedAndWrong)} of them wrong`,
+    ),
+    ...curveLines,
+    rates === null ? null : row("answers at 0.5", rates),
+    ...describePermissions(question, report),
+    gain,
+    note,
   ];
+  const shown = lines.filter((line) => line !== null).map((line) => `  ${line}`);
+  return [question.sentence, ...shown];
 }

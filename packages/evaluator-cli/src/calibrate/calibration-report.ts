@@ -6,15 +6,15 @@ import {
   reportQuestions,
 } from "evaluator-calibration";
 import type { Action, CalibrateOptions } from "../commands/report-commands.ts";
-import { hashesOf } from "../files/labelled-ids.ts";
+import { hashesOf } from "../files/read-artifact.ts";
 import type { ReadAnswers } from "../files/read-answers.ts";
 import type { ReadFile } from "../files/read-records.ts";
 import { nameSource, summarize } from "../report/sentences.ts";
 
-/** What `report.json` holds: the numbers of the page. */
+/** The content of `report.json`: the numbers of the page. */
 export type CalibrationReport = ReturnType<typeof buildReport>;
 
-/** What a report is made of. */
+/** The answers and labels of a report. */
 export interface ReportInput {
   readonly answers: ReadAnswers;
   readonly join: LabelJoin;
@@ -34,6 +34,8 @@ export function toReportOptions(typed: CalibrateOptions) {
     actions,
     costs: typed.cost ?? null,
     onAverage: typed.onAverage === true,
+    isOnePer: typed.onePer !== undefined,
+    hasGroups: typed.by !== undefined,
   };
 }
 
@@ -49,29 +51,26 @@ export function buildReport(input: ReportInput, options: ReportOptions) {
   // The source with the most labels first; its questions stay in their order.
   const most = joined.toSorted((one, other) => other.rows.length - one.rows.length);
   const reported = most.map((column) => ({ joined: column, join }));
-  const reports = reportQuestions(reported, {
-    ...options,
-    isOnePer: options.onePer !== undefined,
-    hasGroups: options.by !== undefined,
-  }).map((report) => Object.assign(report, { sentence: summarize(report, noun) }));
+  const reports = reportQuestions(reported, options).map((report) =>
+    Object.assign(report, { sentence: summarize(report, noun) }),
+  );
   const worst = new Set(reports.flatMap((report) => report.worst.map(({ id }) => id)));
   return {
     version: 1,
-    /** What a record is called, such as `mails`. */
+    /** A name for the records, such as `mails`. */
     noun,
     files: { labels: labelsFile, answers: answers.files },
     seed: options.seed,
     maxRisk: options.maxRisk,
     confidence: options.confidence,
     join: table.questions.map((question) => Object.assign({ question }, join.countsOf(question))),
-    /** Rows of the labels file that nobody has filled in. */
+    /** Rows of the labels file without a truth. */
     blankLabels: join.blank,
-    /** What is to be known before any figure. */
     notes: [...table.notes, ...mixtureNotes(reports)],
-    /** One for each source and question; sources are never mixed. */
+    /** One report for each source and question. */
     reports,
-    /** The text of the worst rows by id, where it was asked for. */
-    texts: options.withText ? Object.fromEntries(answers.textsOf([...worst])) : null,
+    /** With --with-text: the text of the worst rows by id. */
+    texts: options.withText === true ? Object.fromEntries(answers.textsOf([...worst])) : null,
   };
 }
 
@@ -84,7 +83,7 @@ function mixtureNotes(reports: readonly QuestionReport[]): string[] {
 
 /**
  * Returns the artifact of a report: null if it has no threshold and no recalibration, a text if these
- * are of more than one source. `asked` is the hash of the questions, for answers that do not keep it.
+ * are of several sources. `asked` is the hash of the questions, for answers that do not keep it.
  */
 export function toArtifact(
   { reports, files }: CalibrationReport,
@@ -140,7 +139,6 @@ function* idsOf(labelled: readonly JoinedColumn[]): Generator<string> {
   }
 }
 
-/** Of several questions, the mean over them. */
 function meanHeldOut(reports: readonly QuestionReport[]): CalibrationArtifact["heldOut"] {
   const losses = reports.flatMap(({ recalibration }) => recalibration.heldOut ?? []);
   if (losses.length === 0) return null;

@@ -36,7 +36,7 @@ function signed(share: number): string {
   return `${share < 0 ? "−" : "+"}${Math.round(100 * Math.abs(share))} %`;
 }
 
-/** Returns what recalibrating comes to; null where there is nothing to say. */
+/** Returns the result of recalibrating; null without one. */
 export function recalibrationCard({ recalibration }: Reported): Html | null {
   const { heldOut, note, recalibration: found } = recalibration;
   if (heldOut === null && note === null) return null;
@@ -53,7 +53,7 @@ export function recalibrationCard({ recalibration }: Reported): Html | null {
   </div>`;
 }
 
-/** Returns how many more labels it takes. */
+/** Returns how many more labels are needed. */
 export function neededCard(
   { needed, n }: Reported,
   { maxRisk, confidence }: CalibrationReport,
@@ -77,7 +77,7 @@ export function neededCard(
   </div>`;
 }
 
-/** Returns the rows the answers were farthest off on; null where there are none. */
+/** Returns the rows with the largest errors; null without any. */
 export function worstCard({ worst }: Reported, { texts }: CalibrationReport): Html | null {
   if (worst.length === 0) return null;
   const rows = worst.map(({ id, truth, answer, probability }) => {

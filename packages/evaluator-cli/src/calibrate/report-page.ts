@@ -16,7 +16,7 @@ import {
 import type { CalibrationReport } from "./calibration-report.ts";
 import { groupCard, neededCard, recalibrationCard, worstCard } from "./detail-cards.ts";
 
-/** Returns the report as one page: each question on one sheet of A4, with nothing to fetch or run. */
+/** Returns the report as one page, without scripts and links: each question on one sheet of A4. */
 export function reportPage(report: CalibrationReport): string {
   const { reports, notes, blankLabels, files, seed, confidence } = report;
   const sources = [...new Set(reports.map(({ source }) => nameSource(source)))];
@@ -40,7 +40,6 @@ export function reportPage(report: CalibrationReport): string {
 
 type Reported = CalibrationReport["reports"][number];
 
-/** Returns everything about one source and question. */
 function questionSection(question: Reported, report: CalibrationReport): Html {
   const { curve, actions, groups, noPromise } = question;
   const basis = describeBasis(question.source.basis);
@@ -98,9 +97,9 @@ function tile(name: string, value: string, note: string): Html {
   </div>`;
 }
 
-function lossesOf({ scores, kind }: Reported): string {
+function lossesOf({ scores, form }: Reported): string {
   const { brier, constant, levels } = scores;
-  const first = `Brier ${brier.toFixed(3)}${kind === "boolean" ? "" : " of 2"}, base rate ${constant.brier.toFixed(3)}`;
+  const first = `Brier ${brier.toFixed(3)}${form === "probability" ? "" : " of 2"}, base rate ${constant.brier.toFixed(3)}`;
   if (levels === null || constant.rankedProbability === null) return first;
   return `${first}; RPS ${levels.rankedProbability.toFixed(3)}, base rate ${constant.rankedProbability.toFixed(3)}; off by ${levels.meanAbsoluteError.toFixed(2)} levels, Spearman ${levels.spearman.toFixed(2)}`;
 }
@@ -120,13 +119,9 @@ function fewCard({ n }: Reported): Html {
   </div>`;
 }
 
-function curveCard({ kind, question }: Reported, curve: CurveReport): Html {
-  const what =
-    kind === "boolean"
-      ? "yes"
-      : kind === "choice"
-        ? "the most probable option"
-        : "the most probable level";
+function curveCard({ form, scores, question }: Reported, curve: CurveReport): Html {
+  const top = scores.levels === null ? "the most probable option" : "the most probable level";
+  const what = { probability: "yes", distribution: top }[form];
   return html`<figure class="card">
     <h3>Does “${what}” come true as often as printed?</h3>
     ${curvePlot(curve.points, question)} ${histogramPlot(curve.points, question)}
@@ -137,16 +132,8 @@ function curveCard({ kind, question }: Reported, curve: CurveReport): Html {
   </figure>`;
 }
 
-interface PrintedRange {
-  readonly from: number;
-  readonly to: number;
-  n: number;
-  printed: number;
-  observed: number;
-}
-
-/** Printed values in tenths: each ends with its upper edge, and the first begins with 0. */
-function printedRanges({ points }: CurveReport): PrintedRange[] {
+/** Ten ranges of printed values; each includes its upper edge, and the first includes 0. */
+function printedRanges({ points }: CurveReport) {
   const ranges = Array.from({ length: 10 }, (_, index) => ({
     from: index / 10,
     to: (index + 1) / 10,
@@ -193,7 +180,7 @@ function actionCard(question: Reported, report: CalibrationReport): Html {
   </figure>`;
 }
 
-/** A sentence with what stands between its backticks as names. */
+/** Returns a sentence with the text between backticks as names. */
 function withNames(sentence: string): readonly (Html | string)[] {
   return sentence
     .replaceAll(" %", "\u00A0%")

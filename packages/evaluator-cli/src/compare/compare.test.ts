@@ -191,7 +191,7 @@ test("a damaged file of answers is named, and nothing is asked", async () => {
 });
 
 test.each([
-  [["--engine", "gateway"], 1, "--engine is wanted twice or more often"],
+  [["--engine", "gateway"], 1, "--engine is needed twice or more often"],
   [["--engine", "direct", "--engine", "direct"], 1, "is given twice"],
   [["--engine", "gateway=http://127.0.0.1:1", "--engine", "smoke"], 1, "an engine is one of"],
 ])("the words %j end with %i: %s", async (words, expected, message) => {

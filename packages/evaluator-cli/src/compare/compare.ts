@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { type CliContext, CliError, exitCodes, printable, UsageError } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { readEngine } from "../engines/engine.ts";
+import { type Engine, readEngine } from "../engines/engine.ts";
 import { describeWritten, makeFolder, writeReport } from "../files/write-report.ts";
-import { comparisonPage } from "./comparison-page.ts";
 import { AnswerStore, callKeys } from "./answer-store.ts";
 import { askEngine, type AskedEngine, Budget } from "./ask-engines.ts";
 import { compareEngines, type Comparison } from "./comparison.ts";
+import { comparisonPage } from "./comparison-page.ts";
 import { printComparison } from "./print-comparison.ts";
 import { type Asked, readAsked } from "./read-asked.ts";
 
@@ -15,28 +15,27 @@ export async function compare(options: CompareOptions, context: CliContext): Pro
   checkOptions(options);
   const engines = options.engine.map((text) => readEngine(text, context.env));
   const asked = await readAsked(options, context);
-  const folder = await makeFolder(options.out, context);
-  const answered = await askAll(engines, { asked, options, folder, context });
+  const answered = await askAll(engines, asked, { options, context });
   const comparison = compareEngines(answered, asked, options);
-  const json = JSON.stringify(comparison, null, 2);
-  const files = [
+  const json = `${JSON.stringify(comparison, null, 2)}\n`;
+  const files: [string, string][] = [
     ["report.html", comparisonPage(comparison)],
-    ["report.json", `${json}\n`],
-  ] as const;
+    ["report.json", json],
+  ];
   await writeReport(options.out, files, context);
-  context.stdout.write(options.json === true ? `${json}\n` : printComparison(comparison));
+  context.stdout.write(options.json === true ? json : printComparison(comparison));
   const names = ["report.html", "report.json", "answers.sqlite"];
   context.stderr.write(describeWritten(options.out, names));
   context.exitCode = endingOf(comparison);
 }
 
 function checkOptions({ labels, engine: engines, ...options }: CompareOptions): void {
-  if (engines.length < 2) throw new UsageError("--engine is wanted twice or more often.");
+  if (engines.length < 2) throw new UsageError("--engine is needed twice or more often.");
   const twice = engines.find((engine, at) => engines.indexOf(engine) !== at);
   if (twice !== undefined) throw new UsageError(`--engine ${twice} is given twice.`);
   if (labels !== undefined) return;
   if (options.states === undefined) {
-    throw new UsageError("LABELS or --states is missing: what to ask about.");
+    throw new UsageError("LABELS or --states is missing: the records to ask about.");
   }
   if (options.margin !== undefined || options.calibrated === true) {
     throw new UsageError("--margin and --calibrated need LABELS.");
@@ -45,19 +44,11 @@ function checkOptions({ labels, engine: engines, ...options }: CompareOptions): 
 
 /** Asks one engine after the other, so that none slows down another's answers. */
 async function askAll(
-  engines: readonly AskedEngine["engine"][],
-  {
-    asked,
-    options,
-    folder,
-    context,
-  }: {
-    readonly asked: Asked;
-    readonly options: CompareOptions;
-    readonly folder: string;
-    readonly context: CliContext;
-  },
+  engines: readonly Engine[],
+  asked: Asked,
+  { options, context }: { readonly options: CompareOptions; readonly context: CliContext },
 ): Promise<AskedEngine[]> {
+  const folder = await makeFolder(options.out, context);
   using store = await AnswerStore.open(join(folder, "answers.sqlite"));
   const { concurrency, maxCost = Number.POSITIVE_INFINITY } = options;
   const calls = callKeys(asked.states, asked.questions);

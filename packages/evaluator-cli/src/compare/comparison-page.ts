@@ -17,7 +17,7 @@ const style = `${pageStyle}
 h3, .notice { overflow-wrap: anywhere; }
 `;
 
-/** Returns a comparison as one page: the engines, then each question with all of them side by side. */
+/** Returns a comparison as one page: the engines, then each question with all engines side by side. */
 export function comparisonPage(comparison: Comparison): string {
   const { engines, records, notes, labels, questions, seed, isCalibrated } = comparison;
   const title = "Which engine for which question?";

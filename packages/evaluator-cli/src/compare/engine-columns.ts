@@ -5,62 +5,71 @@ import {
   applyRecalibration,
   basisOf,
   fitRecalibration,
+  type InputRecord,
   type JoinedColumn,
   type LabelledRows,
   LabelJoin,
   questionHash,
   type Recalibration,
-  type RecordAnswer,
   toLabelledRows,
 } from "evaluator-calibration";
-import type { Question } from "evaluator-client";
-import { CliError, printable, exitCodes } from "evaluator-kit";
+import { type Question, questionKinds } from "evaluator-client";
+import { CliError, exitCodes, printable } from "evaluator-kit";
+import type { CompareOptions } from "../commands/ask-commands.ts";
+import { fieldsOf } from "../files/read-records.ts";
 import { nameSource } from "../report/sentences.ts";
 import type { AskedEngine } from "./ask-engines.ts";
-import type { CompareOptions } from "../commands/ask-commands.ts";
 import type { Asked } from "./read-asked.ts";
 
-/** One engine's answers to one question: those of the source that gave most of them. */
+/** One engine's answers to one question: those of its largest source. */
 export interface EngineColumn {
   readonly column: AnswerColumn;
-  /** Null where none of its records is labelled. */
+  /** Null without a labelled record. */
   readonly rows: LabelledRows | null;
-  /** All labels of it, in whatever rows are compared; null where there are none. */
+  /** All its labels, also of rows that are not compared; null without labels. */
   readonly joined: JoinedColumn | null;
   readonly join: LabelJoin;
 }
 
-/** An engine's answers, joined with the labels. */
-export interface JoinedEngine {
-  /** By question; a question without answers is missing. */
-  readonly columns: ReadonlyMap<string, EngineColumn>;
-  /** What was left out. */
-  readonly notes: readonly string[];
-}
+/** An engine's answers by question, joined with the labels; the notes name the omitted answers. */
+export type JoinedEngine = ReturnType<typeof joinTable>;
 
 /** Returns an engine's answers by question, joined with the labels. */
 export function joinEngine(
-  engine: AskedEngine,
+  { engine, evaluations }: AskedEngine,
   asked: Asked,
   options: CompareOptions,
 ): JoinedEngine {
-  const table = tableOf(engine, asked);
+  const table = new AnswerTable();
+  const hashed = questionHash(asked.questions);
+  const wire = engine.name;
+  for (const [id, { answers, modelId, basis }] of evaluations) {
+    const source = { modelId, wire, basis: basis ?? basisOf(modelId, wire), questionHash: hashed };
+    for (const [question, values] of Object.entries(answers)) {
+      const { kind, names } = optionsOf(asked.questions[question] as Question);
+      const answer = { ids: [id], question, kind, options: names, values, source };
+      table.add(answer, { file: wire, line: 0 });
+    }
+  }
   for (const id of asked.states.keys()) {
-    if (!engine.evaluations.has(id)) table.addFailed(id);
+    if (!evaluations.has(id)) table.addFailed(id);
   }
   return joinTable(table, asked.labels, { asked, options });
 }
 
+function optionsOf(question: Question) {
+  const keys = questionKinds[question.type].keys(question);
+  return { kind: question.type, names: keys.length === 0 ? ["no", "yes"] : keys };
+}
+
 function joinTable(
   table: AnswerTable,
-  labels: Asked["labels"],
+  labels: readonly InputRecord[],
   { asked, options }: { readonly asked: Asked; readonly options: CompareOptions },
-): JoinedEngine {
-  const join = new LabelJoin(table, {
-    last: options.last,
-    allowUnknown: options.allowUnknown,
-    questions: Object.keys(asked.questions),
-  });
+) {
+  const { last, allowUnknown } = options;
+  const questions = Object.keys(asked.questions);
+  const join = new LabelJoin(table, { last, allowUnknown, questions });
   for (const record of labels) join.add(record, options.labels ?? "");
   const columns = new Map<string, EngineColumn>();
   const notes = new Set<string>();
@@ -68,7 +77,7 @@ function joinTable(
     const [most, ...others] = found.toSorted((one, other) => other.ids.length - one.ids.length);
     if (most === undefined) continue;
     const joined = join.columns.find(({ column }) => column === most) ?? null;
-    const rows = joined === null ? null : toLabelledRows(joined);
+    const rows = joined && toLabelledRows(joined);
     const hasTruth = rows !== null && rows.ids.length > 0;
     columns.set(question, { column: most, rows: hasTruth ? rows : null, joined, join });
     const left = others.reduce((sum, { ids }) => sum + ids.length, 0);
@@ -81,31 +90,16 @@ function describeOthers({ source }: AnswerColumn, left: number): string {
   return `compared are the answers of ${nameSource(source)}; ${left} of another source are left out, since sources are never mixed`;
 }
 
-function tableOf({ engine, evaluations }: AskedEngine, { questions }: Asked): AnswerTable {
-  const table = new AnswerTable();
-  const asked = questionHash(questions);
-  for (const [id, { answers, modelId, basis }] of evaluations) {
-    const wire = engine.name;
-    const source = { modelId, wire, basis: basis ?? basisOf(modelId, wire), questionHash: asked };
-    for (const [question, values] of Object.entries(answers)) {
-      const { type: kind, criteria } = questions[question] as Question;
-      const options = kind === "boolean" ? ["no", "yes"] : Object.keys(criteria);
-      table.add({ ids: [id], question, kind, options, values, source }, { file: wire, line: 0 });
-    }
-  }
-  return table;
-}
-
-/** Returns which records every engine is fitted on: one half by their ids, the same for all. */
+/** Whether every engine is fitted on a record: one half by their ids, the same for all engines. */
 function isFitted(id: string, seed: number): boolean {
   return (Number.parseInt(hash("sha256", `${seed} ${id}`).slice(0, 2), 16) & 1) === 0;
 }
 
 /**
- * Returns an engine's answers recalibrated by a fit on one half of the labelled records, joined with
- * the labels of the other half.
+ * Fits an engine's answers on one half of the labelled records, and joins the fitted answers with the
+ * labels of the other half.
  *
- * @throws CliError where the labels are too few for a fit.
+ * @throws CliError if the labels are too few for a fit.
  */
 export function recalibrateEngine(
   { columns, notes }: JoinedEngine,
@@ -113,34 +107,33 @@ export function recalibrateEngine(
   options: CompareOptions,
 ): JoinedEngine {
   const table = new AnswerTable();
-  // Known, but not among the compared: the half of the fit, and what was not answered.
+  // The half of the fit and records without an answer are known, but not compared.
   for (const id of asked.states.keys()) table.addFailed(id);
   for (const engine of columns.values()) {
-    const { column } = engine;
+    const { ids, width, values: printed, question, kind, options: names, source } = engine.column;
     const recalibration = fitTo(engine, options.seed);
-    for (const [row, id] of column.ids.entries()) {
+    for (const [row, id] of ids.entries()) {
       if (isFitted(id, options.seed)) continue;
-      const printed = column.values.subarray(row * column.width, (row + 1) * column.width);
-      const { question, kind, options: names, source } = column;
-      const values = applyRecalibration(printed, recalibration);
-      const answer: RecordAnswer = { ids: [id], question, kind, options: names, values, source };
-      table.add(answer, { file: column.source.wire ?? "", line: 0 });
+      const values = applyRecalibration(
+        printed.subarray(row * width, (row + 1) * width),
+        recalibration,
+      );
+      const answer = { ids: [id], question, kind, options: names, values, source };
+      table.add(answer, { file: source.wire ?? "", line: 0 });
     }
   }
-  const others = asked.labels.filter(({ value }) => {
-    const { id } = (typeof value === "object" && value !== null ? value : {}) as { id?: unknown };
-    return !isFitted(String(id), options.seed);
-  });
-  const joined = joinTable(table, others, { asked, options });
-  return { columns: joined.columns, notes };
+  const others = asked.labels.filter(
+    ({ value }) => !isFitted(String(fieldsOf(value)["id"]), options.seed),
+  );
+  return { columns: joinTable(table, others, { asked, options }).columns, notes };
 }
 
 function fitTo({ column, joined }: EngineColumn, seed: number): Recalibration {
   const fitted = joined && fitRecalibration(toLabelledRows(joined, (id) => isFitted(id, seed)));
   if (fitted?.recalibration != null) return fitted.recalibration;
   const reason = fitted?.note ?? "No record there has a label.";
-  const what = printable`--calibrated fits on one half of the labels. ${column.question}: ${reason}`;
-  throw new CliError(`${what} Label more, or compare without --calibrated.`, {
+  const problem = printable`--calibrated fits on one half of the labels. ${column.question}: ${reason}`;
+  throw new CliError(`${problem} Label more, or compare without --calibrated.`, {
     exitCode: exitCodes.notEnoughEvidence,
   });
 }

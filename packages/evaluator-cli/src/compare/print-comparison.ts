@@ -1,62 +1,43 @@
 import { columnsOf, toPrintablePath } from "evaluator-kit";
+import { count, describeBasis, percent, signed } from "../report/sentences.ts";
 import type {
   ComparedEngine,
   ComparedQuestion,
   Comparison,
   EngineOnQuestion,
 } from "./comparison.ts";
-import { count, describeBasis, percent, signed } from "../report/sentences.ts";
 
 /** Returns the comparison in lines for a terminal. */
 export function printComparison(comparison: Comparison): string {
   const { notes, engines, questions } = comparison;
   const lines = [
     ...notes,
-    ...table([
+    ...alignRows([
       ["engine", "answered", "failed", "p50", "p95", "per 1,000"],
-      ...engines.map((engine) => [engine.name, ...describeWork(engine)]),
+      ...engines.map((engine) => [engine.name].concat(describeWork(engine))),
     ]),
     ...engines.flatMap(({ name, failures }) =>
       failures.slice(0, 3).map(({ message, n }) => `${name}: ${n} × ${message}`),
     ),
-    ...questions.flatMap((question) => [""].concat(describeQuestion(question, comparison))),
+    ...questions.flatMap((question) => ["", describeQuestion(question, comparison)].flat()),
   ];
   return `${lines.map(toPrintablePath).join("\n")}\n`;
 }
 
-/** Returns what an engine took: answered, failed, times and price. */
+/** Returns the counts, times and price of an engine. */
 export function describeWork(engine: ComparedEngine): string[] {
-  const { answered, failed, p50Ms, p95Ms, costPer1000Usd } = engine;
-  return [
-    count(answered),
-    count(failed),
-    describeMs(p50Ms),
-    describeMs(p95Ms),
-    describePrice(costPer1000Usd),
-  ];
-}
-
-function describeMs(time: number | null): string {
-  return time === null ? "–" : `${count(Math.round(time))} ms`;
-}
-
-function describePrice(usd: number | null): string {
-  return usd === null ? "unknown" : `$${usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
+  const { answered, failed, p50Ms, p95Ms, costPer1000Usd: usd } = engine;
+  const [p50, p95] = [p50Ms, p95Ms].map((time) =>
+    time === null ? "–" : `${count(Math.round(time))} ms`,
+  ) as [string, string];
+  const price = usd === null ? "unknown" : `$${usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
+  return [count(answered), count(failed), p50, p95, price];
 }
 
 /** The head of the figures that `describeFigures` returns. */
-export const figureHead = [
-  "labels",
-  "worth",
-  "skill",
-  "accuracy",
-  "miscal.",
-  "AUC",
-  "flips",
-  "promise",
-];
+export const figureHead = "labels worth skill accuracy miscal. AUC flips promise".split(" ");
 
-/** Returns what the labels show of an engine on one question. */
+/** Returns the figures of an engine on one question. */
 export function describeFigures({ report, flips }: EngineOnQuestion): string[] {
   const flipped = flips === null ? "–" : percent(flips);
   if (report === null) return ["0", "–", "–", "–", "–", "–", flipped, "–"];
@@ -77,7 +58,7 @@ export function describeFigures({ report, flips }: EngineOnQuestion): string[] {
   ];
 }
 
-/** Returns how an engine does against the first, in one line; null for the first, and without labels. */
+/** Returns the difference to the first engine in one line; null for the first, and without labels. */
 export function describeDifference(
   { name, difference, judgement }: EngineOnQuestion,
   margin: Comparison["margin"],
@@ -98,29 +79,31 @@ export function describeDifference(
 function describeQuestion(compared: ComparedQuestion, { margin }: Comparison): string[] {
   const { question, engines, agreements } = compared;
   const bases = new Set(engines.map(({ report }) => report?.source.basis ?? "model"));
-  return [
-    question,
-    ...table([["", ...figureHead], ...engines.map((one) => [one.name, ...describeFigures(one)])]),
+  const rows = engines.map((one) => [one.name, ...describeFigures(one)]);
+  const lines = [
+    ...alignRows([["", ...figureHead], ...rows]),
     ...engines.flatMap((engine) => describeDifference(engine, margin) ?? []),
     ...agreements.map(
       ({ first, second, n, equalDecisions, meanTotalVariation }) =>
         `${first} and ${second}: equal decisions ${percent(equalDecisions)} of ${count(n)}, mean total variation ${meanTotalVariation.toFixed(3)}`,
     ),
     ...[...bases].flatMap((basis) => describeBasis(basis) ?? []),
-  ].map((line, at) => (at === 0 ? line : `  ${line}`));
+  ];
+  return [question, ...lines.map((line) => `  ${line}`)];
 }
 
-/** Rows as lines; every column but the first is right-aligned. */
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, at) =>
-    Math.max(...rows.map((row) => columnsOf(toPrintablePath(row[at] ?? "")))),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, at) => {
-        const space = " ".repeat(Math.max(0, (widths[at] ?? 0) - columnsOf(toPrintablePath(cell))));
-        return at === 0 ? cell + space : space + cell;
-      })
-      .join("  "),
-  );
+function widthOf(cell = ""): number {
+  return columnsOf(toPrintablePath(cell));
+}
+
+/** Returns rows as lines; every column but the first is right-aligned. */
+function alignRows(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => widthOf(row[at]))));
+  return rows.map((row) => {
+    const cells = row.map((cell, at) => {
+      const space = " ".repeat(Math.max(0, (widths[at] ?? 0) - widthOf(cell)));
+      return at === 0 ? cell + space : space + cell;
+    });
+    return cells.join("  ");
+  });
 }

@@ -2,20 +2,30 @@ import { resolve } from "node:path";
 import { CalibrationInputError, idOf, type InputRecord } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
 import { type CliContext, CliError, printable } from "evaluator-kit";
+import type { CompareOptions } from "../commands/ask-commands.ts";
 import { readQuestionsFile } from "../engines/asked-questions.ts";
 import { isDatabase, readStates } from "../files/read-journal.ts";
-import { type ReadFile, readRecords } from "../files/read-records.ts";
-import type { CompareOptions } from "../commands/ask-commands.ts";
+import { fieldsOf, readRecords } from "../files/read-records.ts";
 
-/** What every engine is asked. */
+/** The questions and records of a comparison, and their labels. */
 export type Asked = Awaited<ReturnType<typeof readAsked>>;
 
-/** Reads states, questions and labels. @throws an error that names file, line and what would be right. */
+type States = ReadonlyMap<string, string | object>;
+
+/** Reads states, questions and labels. @throws an error with the file, the line and the advice. */
 export async function readAsked(options: CompareOptions, context: CliContext) {
   const labels: InputRecord[] = [];
-  const labelsFile = options.labels === undefined ? null : await readLabels(options.labels);
+  const name = options.labels;
+  const labelsFile =
+    name === undefined
+      ? null
+      : await readRecords(
+          { name, path: resolve(context.cwd, name), csv: true },
+          context,
+          (record) => labels.push(record),
+        );
   const read = options.states === undefined ? null : await readStatesFile(options.states, context);
-  const states = read?.states ?? statesOf(labels, options.labels ?? "");
+  const states = read?.states ?? statesOf(labels, name ?? "");
   const questions =
     options.questions === undefined
       ? (read?.questions ?? null)
@@ -25,24 +35,19 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
   }
   if (states.size === 0) throw new CliError("There are no records to ask about.");
   return { states, questions, labels, labelsFile };
-
-  async function readLabels(name: string): Promise<ReadFile> {
-    const file = { name, path: resolve(context.cwd, name), csv: true };
-    return await readRecords(file, context, (record) => labels.push(record));
-  }
 }
 
 async function readStatesFile(
   name: string,
   context: CliContext,
-): Promise<{ states: Map<string, string | object>; questions: Questions | null }> {
+): Promise<{ readonly states: States; readonly questions: Questions | null }> {
   const path = resolve(context.cwd, name);
   if (await isDatabase(path)) return readStates(name, path);
   const states = new Map<string, string | object>();
   await readRecords({ name, path, csv: true }, context, (record) => {
     const { id, state } = toState(record, name);
     if (states.has(id)) {
-      const problem = printable`id "${id}" stands there a second time`;
+      const problem = printable`id "${id}" is listed a second time`;
       throw new CalibrationInputError({ file: name, line: record.line }, problem);
     }
     states.set(id, state);
@@ -50,30 +55,22 @@ async function readStatesFile(
   return { states, questions: null };
 }
 
-function toState(
-  { line, value }: InputRecord,
-  file: string,
-): { id: string; state: string | object } {
+function toState({ line, value }: InputRecord, file: string) {
   const location = { file, line };
-  const { id: _, ...rest } = toFields(value);
-  const id = idOf(toFields(value), location);
-  const state = "state" in rest ? rest.state : rest;
+  const { id: _, ...rest } = fieldsOf(value);
+  const id = idOf(fieldsOf(value), location);
+  const state = "state" in rest ? rest["state"] : rest;
   if (typeof state === "string" || (typeof state === "object" && state !== null)) {
     return { id, state };
   }
   throw new CalibrationInputError(location, "state is neither text nor a JSON object");
 }
 
-function toFields(value: unknown): { readonly [name: string]: unknown } {
-  return typeof value === "object" && value !== null ? { ...value } : {};
-}
-
-/** The states that labels hold themselves; several labels of one record may repeat it. */
-function statesOf(labels: readonly InputRecord[], file: string): Map<string, string | object> {
+/** Returns the states in the labels; several labels of one record may repeat its state. */
+function statesOf(labels: readonly InputRecord[], file: string): States {
   const states = new Map<string, string | object>();
   for (const record of labels) {
-    const { value } = record;
-    if (typeof value !== "object" || value === null || !("state" in value)) continue;
+    if (!("state" in fieldsOf(record.value))) continue;
     const { id, state } = toState(record, file);
     if (!states.has(id)) states.set(id, state);
   }

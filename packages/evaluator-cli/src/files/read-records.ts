@@ -5,12 +5,12 @@ import { StringDecoder } from "node:string_decoder";
 import { type InputRecord, recordSplitter } from "evaluator-calibration";
 import { type CliContext, printable, toFileError } from "evaluator-kit";
 
-/** A file that was read, as the report names it. */
+/** The name and hash of a file in a report. */
 export type ReadFile = Awaited<ReturnType<typeof readRecords>>;
 
-/** A file to read, and how. */
+/** A file to read. */
 export interface RecordFile {
-  /** As it was typed; messages name it so. */
+  /** The typed name, for messages. */
   readonly name: string;
   readonly path: string;
   /** Whether it may be CSV. @default false */
@@ -18,13 +18,13 @@ export interface RecordFile {
 }
 
 const CHUNK_BYTES = 1 << 16;
-/** How often progress is printed. Chosen, not measured. */
+/** The interval of progress lines. Chosen, not measured. */
 export const PROGRESS_EVERY_MS = 2000;
 
 /**
- * Reads a file record by record, without ever holding all of it, and tells of its progress.
+ * Streams a file record by record, and prints its progress.
  *
- * @throws CalibrationInputError for a record that is none, CliError where the file cannot be read.
+ * @throws CalibrationInputError for an invalid record, CliError if the file cannot be read.
  */
 export async function readRecords(
   { name, path, csv = false }: RecordFile,
@@ -55,12 +55,8 @@ export async function readRecords(
   return { name, sha256: sha256.digest("hex") };
 }
 
-/** Returns a function that is told of bytes and records, and says every two seconds how far it is. */
 async function progressOf(name: string, path: string, { clock, stderr }: CliContext) {
-  const size = await stat(path).then(
-    (found) => found.size,
-    () => 0,
-  );
+  const size = (await stat(path).catch(() => null))?.size ?? 0;
   let [read, next] = [0, clock.now() + PROGRESS_EVERY_MS];
   return (bytes: number, records: number) => {
     read += bytes;
@@ -69,4 +65,9 @@ async function progressOf(name: string, path: string, { clock, stderr }: CliCont
     const share = size === 0 ? "" : `, ${Math.floor((100 * read) / size)} %`;
     stderr.write(printable`${name}: ${records.toLocaleString("en")} records read${share}\n`);
   };
+}
+
+/** Returns the fields of a record; none if it is not an object. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
 }

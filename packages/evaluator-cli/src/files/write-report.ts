@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type CliContext, printable, toFileError, writeWholeFile } from "evaluator-kit";
 
-/** Makes the folder named by --out, and returns its path. @throws CliError where it cannot be made. */
+/** Creates the folder of --out, and returns its path. @throws CliError if it cannot be created. */
 export async function makeFolder(out: string, { cwd }: CliContext): Promise<string> {
   const folder = resolve(cwd, out);
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
@@ -11,7 +11,7 @@ export async function makeFolder(out: string, { cwd }: CliContext): Promise<stri
   return folder;
 }
 
-/** Writes files into the folder named by --out, for their owner alone: a report may hold texts. @throws CliError where one cannot be written. */
+/** Writes files into the folder of --out, for their owner alone. @throws CliError if one cannot be written. */
 export async function writeReport(
   out: string,
   files: readonly (readonly [name: string, content: string])[],
@@ -27,7 +27,7 @@ export async function writeReport(
   }
 }
 
-/** Returns a line that names what was written. */
+/** Returns a line with the names of the written files. */
 export function describeWritten(out: string, names: readonly string[]): string {
   return `${printable`Wrote ${names.map((name) => join(out, name)).join(", ")}.`}\n`;
 }
