@@ -1,3 +1,4 @@
+import type { KindName } from "evaluator-client";
 import { type Command, decimal, Option, wholeNumber } from "evaluator-kit";
 import { engineHelp, engineOption } from "./engine-help.ts";
 import {
@@ -16,11 +17,11 @@ export const typedKinds = {
   choice: { names: " <options...>", example: '"What kind is it?" receipt,other' },
   score: { names: " <levels...>", example: '"How important is it?" low,high' },
   boolean: { names: "", example: '"Is it a scam?"' },
-} as const;
+} as const satisfies Record<KindName, { readonly names: string; readonly example: string }>;
 
 /** A word of a question, with the kind whose option it was typed after. */
 export interface TypedWord {
-  readonly kind: keyof typeof typedKinds;
+  readonly kind: KindName;
   readonly word: string;
 }
 
@@ -50,7 +51,7 @@ export function askCommand(program: Command, typed: TypedWord[]) {
           "cat mail.txt | evaluator ask --state - --questions questions.json --engine logprobs=http://127.0.0.1:11434@qwen3:4b",
         ),
     );
-  for (const kind of Object.keys(typedKinds) as TypedWord["kind"][]) {
+  for (const kind of Object.keys(typedKinds) as KindName[]) {
     const { names, example } = typedKinds[kind];
     const add = (word: string) => typed.push({ kind, word });
     const text = `a ${kind} question, such as ${example}`;

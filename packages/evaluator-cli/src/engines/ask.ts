@@ -1,6 +1,13 @@
 import { resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
-import type { Answer, Evaluation, Questions } from "evaluator-client";
+import {
+  type Answer,
+  type AnswerValue,
+  type Evaluation,
+  type Question,
+  type Questions,
+  valuesOf,
+} from "evaluator-client";
 import {
   CliError,
   type CliContext,
@@ -33,16 +40,15 @@ export async function ask(
       throw toEngineError(error, engine);
     });
   const { headers: _, raw: _raw, ...kept } = evaluation;
-  const text = options.json === true ? JSON.stringify(kept, null, 2) : describe(evaluation, engine);
+  const text =
+    options.json === true ? JSON.stringify(kept, null, 2) : describe(evaluation, questions, engine);
   context.stdout.write(`${text}\n`);
 }
 
 function join(read: Questions, typed: Questions): Questions {
   const twice = Object.keys(typed).find((id) => Object.hasOwn(read, id));
   if (twice !== undefined) {
-    throw new UsageError(
-      printable`The file of questions has a "${twice}" of its own; rename it there.`,
-    );
+    throw new UsageError(printable`The file of questions also has "${twice}"; rename it there.`);
   }
   const questions = { ...read, ...typed };
   if (Object.keys(questions).length > 0) return questions;
@@ -50,31 +56,27 @@ function join(read: Questions, typed: Questions): Questions {
 }
 
 async function readState(name: string, context: CliContext): Promise<string | object> {
-  const text = await (name === "-" ? readText(context.stdin) : readStateFile(name, context));
+  const raw = await (name === "-"
+    ? readText(context.stdin)
+    : readTextFile(resolve(context.cwd, name), "Check the path after --state."));
+  const text = raw.replace(/^\uFEFF/, "");
   if (text.trim() === "") throw new CliError(printable`The state (${name}) is empty.`);
   try {
     const json: unknown = JSON.parse(text);
     return typeof json === "object" && json !== null ? json : text;
   } catch (error) {
     if (!/\.json$/i.test(name)) return text;
-    throw new CliError(printable`${name} is no JSON; rename it where it is text.`, {
-      cause: error,
-    });
+    const problem = printable`${name} is not JSON; rename it if it is text.`;
+    throw new CliError(problem, { cause: error });
   }
 }
 
-async function readStateFile(name: string, { cwd }: CliContext): Promise<string> {
-  const path = resolve(cwd, name);
-  const text = await readTextFile(path, "Check the path after --state.");
-  return text.replace(/^\uFEFF/, "");
-}
-
-function describe(evaluation: Evaluation, engine: Engine): string {
+function describe(evaluation: Evaluation, questions: Questions, engine: Engine): string {
   const { answers, modelId, usage: used, costUsd, timing } = evaluation;
-  const ids = Object.keys(answers);
-  const width = Math.max(...ids.map((id) => toPrintablePath(id).length));
-  const lines = Object.entries(answers).map(([id, answer]) => {
-    return printable`${id.padEnd(width)}  ${describeAnswer(answer)}`;
+  const asked = Object.entries(questions);
+  const width = Math.max(...asked.map(([id]) => toPrintablePath(id).length));
+  const lines = asked.map(([id, question]) => {
+    return printable`${id.padEnd(width)}  ${describeAnswer(question, answers[id] as Answer)}`;
   });
   const basis = emulatedBasis(evaluation.headers);
   const cost = costUsd === null ? "price unknown" : `$${Number(costUsd.toPrecision(3))}`;
@@ -86,10 +88,18 @@ function describe(evaluation: Evaluation, engine: Engine): string {
   ].join("\n");
 }
 
-function describeAnswer(answer: Answer): string {
-  if (answer.type === "boolean") return `yes ${answer.probability.toFixed(2)}`;
-  const ranked = Object.entries(answer.probabilities);
-  if (answer.type === "choice") ranked.sort(([, one], [, other]) => other - one);
-  const shares = ranked.map(([name, p]) => `${name} ${p.toFixed(2)}`).join(", ");
-  return answer.type === "choice" ? shares : `${answer.score.toFixed(2)} (${shares})`;
+function describeAnswer(question: Question, answer: Answer): string {
+  const parts = valuesOf(question, answer).flatMap(describeValue);
+  const [first = "", ...others] = parts;
+  return others.length === 0 ? first : `${first} (${others.join(", ")})`;
+}
+
+function describeValue(field: AnswerValue): string | readonly [] {
+  if (field.form === "probability") return `yes ${field.value.toFixed(2)}`;
+  if (field.form === "number") return field.value.toFixed(2);
+  // The likeliest option is the first of the distribution.
+  if (field.form === "option") return [];
+  const shares = Object.entries(field.value);
+  if (!field.isOrdered) shares.sort(([, one], [, other]) => other - one);
+  return shares.map(([name, share]) => `${name} ${share.toFixed(2)}`).join(", ");
 }

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import {
   boolean,
   choice,
+  type KindName,
   type Question,
   type Questions,
   questionSchema,
@@ -27,7 +28,7 @@ const builders = {
       namesIn(names, "score").map(([, description]) => description),
     ),
   boolean: ([text]) => boolean(text),
-} satisfies Record<TypedWord["kind"], (words: Words) => Question>;
+} satisfies Record<KindName, (words: Words) => Question>;
 
 /**
  * Returns the typed questions; each is called after its kind.
@@ -47,20 +48,20 @@ export function toQuestions(typed: readonly TypedWord[]): Questions {
   return Object.fromEntries(questions);
 }
 
-function nameWord(next: TypedWord | undefined, kind: TypedWord["kind"]): string {
+function nameWord(next: TypedWord | undefined, kind: KindName): string {
   if (next?.kind === kind) return next.word;
   throw mistyped(kind);
 }
 
-function mistyped(kind: TypedWord["kind"]): UsageError {
+function mistyped(kind: KindName): UsageError {
   return new UsageError(`A question is typed as ${exampleOf(kind)}.`);
 }
 
-function exampleOf(kind: TypedWord["kind"]): string {
+function exampleOf(kind: KindName): string {
   return `--${kind} ${typedKinds[kind].example}`;
 }
 
-function namesIn(text: string, kind: TypedWord["kind"]): [name: string, description: string][] {
+function namesIn(text: string, kind: KindName): [name: string, description: string][] {
   const parts = text.split(",").map((part) => part.trim());
   const names = parts.map((part): [string, string] => {
     const [name = "", description = name] = part.split(/=(.*)/s, 2).map((side) => side.trim());

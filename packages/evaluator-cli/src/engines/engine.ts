@@ -13,7 +13,6 @@ import {
   type LabelServerName,
   logprobsTransport,
   type Transport,
-  type TransportName,
 } from "evaluator-client";
 import {
   CliError,
@@ -26,82 +25,53 @@ import {
 } from "evaluator-kit";
 import { type engineForms, serverNames } from "../commands/engine-help.ts";
 
-/** A kind of engine: the word that is typed in front of its address. */
-interface EngineKind {
-  readonly open: (typed: Typed, env: Environment) => Transport;
-  /** Whether every answer comes with what it costs. */
-  readonly reportsCost: boolean;
-  /** Whether the service lists its models and prices. */
-  readonly hasCatalog: boolean;
-}
+type Kind = keyof typeof engineForms;
 
-const kinds = {
-  gateway: {
-    open: openGateway,
-    reportsCost: true,
-    hasCatalog: true,
-  },
-  direct: {
-    open: (typed, env) => openDirect("systemone", typed, env),
-    reportsCost: false,
-    hasCatalog: false,
-  },
-  decisions: {
-    open: (typed, env) => openDirect("decisions", typed, env),
-    reportsCost: false,
-    hasCatalog: false,
-  },
-  logprobs: {
-    open: openLogprobs,
-    reportsCost: false,
-    hasCatalog: false,
-  },
-} satisfies Record<TransportName | keyof typeof engineForms, EngineKind>;
+const transports: Readonly<Record<Kind, (typed: Typed, env: Environment) => Transport>> = {
+  gateway: openGateway,
+  direct: (typed, env) => openDirect("systemone", typed, env),
+  decisions: (typed, env) => openDirect("decisions", typed, env),
+  logprobs: openLogprobs,
+};
 
-const debiases = ["raw", "balanced"] as const satisfies readonly Debias[];
+/** The kinds whose service lists its models and prices, and reports the cost of each answer. */
+const priced: ReadonlySet<Kind> = new Set(["gateway"]);
 
 /** One way to have questions answered. */
 export interface Engine {
-  /** As it was typed. */
+  /** The typed text. */
   readonly name: string;
   readonly transport: Transport;
-  /** Whether it is a server of one's own, without the vendor's limits. */
+  /** Whether an address was typed, so that the vendor's limits do not apply. */
   readonly isOwn: boolean;
-  /** Whether its answers come with what they cost, by themselves or because it was typed. */
+  /** Whether the cost of an answer is known, from the service or from the typed price. */
   readonly reportsCost: boolean;
-  /** Whether its service lists models and prices. */
+  /** Whether the service lists models and prices. */
   readonly hasCatalog: boolean;
   /** Whether it is at a loopback address, so that no state leaves this machine. */
   readonly isLocal: boolean;
-  /** Whether it is local, gets no key and has no price: a local proxy with a key may be paid. */
+  /** Whether it is local, without a key and a price: a local proxy with a key may be paid. */
   readonly isFree: boolean;
-  /** Whether its service claims calibrated probabilities; "unknown" at any address but its service's. */
+  /** Whether the service claims calibrated probabilities; "unknown" at any other address. */
   readonly calibration: "claimed" | "none" | "unknown";
 }
 
+const debiases = ["raw", "balanced"] as const satisfies readonly Debias[];
 const settings = ["key", "price", "debias", "server"] as const;
 
-interface Typed {
-  readonly kind: TransportName | "decisions";
-  readonly baseUrl: string | undefined;
-  readonly model: string | undefined;
-  readonly key: string | null | undefined;
-  readonly price: number | undefined;
-  readonly debias: Debias | undefined;
-  readonly server: LabelServerName | undefined;
-}
+type Typed = ReturnType<typeof parseEngine>;
 
 /**
- * Returns the engine that was typed, else the one that `EVALUATOR_TRANSPORT` names.
+ * Returns the typed engine, else the one that `EVALUATOR_TRANSPORT` names.
  *
- * @throws UsageError that says what is missing or wrong.
+ * @throws UsageError with the wrong or missing part.
  */
 export function readEngine(given: string | undefined, env: Environment): Engine {
   const text = given ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
   const typed = parseEngine(text, env);
-  const { open, reportsCost, hasCatalog }: EngineKind = kinds[typed.kind];
+  const hasCatalog = priced.has(typed.kind);
   try {
-    const transport = open(typed, env);
+    const transport = transports[typed.kind](typed, env);
     const isLocal = isLoopbackUrl(transport.target?.url);
     return {
       name: text,
@@ -110,14 +80,13 @@ export function readEngine(given: string | undefined, env: Environment): Engine 
       isFree: isLocal && typed.price === undefined && keyOf(typed, env) === null,
       calibration: calibrationOf(transport),
       isOwn: typed.baseUrl !== undefined,
-      reportsCost: reportsCost || typed.price !== undefined,
+      reportsCost: hasCatalog || typed.price !== undefined,
       hasCatalog,
     };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    throw new UsageError(printable`--engine ${text}: ${adviceOf(error, typed, env)}`, {
-      cause: error,
-    });
+    const problem = printable`--engine ${text}: ${adviceOf(error, typed, env)}`;
+    throw new UsageError(problem, { cause: error });
   }
 }
 
@@ -150,7 +119,7 @@ function adviceOf(
   return `${message} Type it as ${kind}=URL@MODEL.`;
 }
 
-/** Returns an evaluator of an engine; each attempt has two minutes, since a laptop's model may take one. */
+/** Returns an evaluator of an engine; an attempt has two minutes, as a laptop's model may need one. */
 export function evaluatorOf({ transport, isOwn }: Engine, env: Environment): Evaluator {
   return createEvaluator({
     transport,
@@ -161,26 +130,26 @@ export function evaluatorOf({ transport, isOwn }: Engine, env: Environment): Eva
   });
 }
 
-/** Returns an engine's error as a person is told of it; any other error as it is. */
+/** Adds the engine's name to an error of the client. */
 export function toEngineError(error: unknown, { name }: Engine): unknown {
   if (!(error instanceof EvaluatorError)) return error;
   return new CliError(printable`${name}: ${error.message}`, { cause: error });
 }
 
-/** Returns what the emulator's answer rests on, by its own header; null for any other server. */
+/** Returns the basis of an emulator's answer, by its header; null for any other server. */
 export function emulatedBasis(headers: Evaluation["headers"]): Basis | null {
   const header = String(headers["x-evaluator-emulator"] ?? "");
   const basis = /basis=(\w+)/.exec(header)?.[1];
   if (basis === undefined) return null;
-  // What rests on nothing is the word matcher's as well: it found no word.
+  // The word matcher found no word if the basis is "none".
   return basis === "recorded" || basis === "rule" ? basis : "lexical";
 }
 
-function parseEngine(text: string, env: Environment): Typed {
+function parseEngine(text: string, env: Environment) {
   const [address = "", ...given] = text.split(",");
   const match = /^([a-z]+)(?:=([^@]+))?(?:@(.+))?$/.exec(address);
-  if (match === null || !Object.hasOwn(kinds, match[1] ?? "")) {
-    const words = Object.keys(kinds);
+  if (match === null || !Object.hasOwn(transports, match[1] ?? "")) {
+    const words = Object.keys(transports);
     const wanted = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}, such as logprobs=URL@MODEL`;
     throw new UsageError(printable`--engine ${text}: an engine is one of ${wanted}.`);
   }
@@ -189,7 +158,7 @@ function parseEngine(text: string, env: Environment): Typed {
   for (const name of set.keys()) readWord(`--engine ${kind},`, name, settings);
   const [debias, server, price] = [set.get("debias"), set.get("server"), set.get("price")];
   return {
-    kind: kind as Typed["kind"],
+    kind: kind as Kind,
     baseUrl,
     model,
     key: readKey(set.get("key"), env),
@@ -214,42 +183,34 @@ function keyOf({ kind, key }: Typed, env: Environment): string | null {
 }
 
 function openGateway(typed: Typed, env: Environment): Transport {
-  const { baseUrl, model, key } = typed;
+  const { baseUrl, model: modelId, key } = typed;
   const apiKey = key ?? (isKeyless(typed, env) ? "none" : undefined);
-  return gatewayTransport({
-    env,
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(model !== undefined && { modelId: model }),
-    ...(apiKey !== undefined && { apiKey }),
-  });
+  return gatewayTransport({ env, ...given({ baseUrl, modelId, apiKey }) });
 }
 
 function openDirect(wire: DirectWire, typed: Typed, env: Environment): Transport {
   const { baseUrl, model, key } = typed;
   const apiKey = isKeyless(typed, env) ? null : key;
-  return directTransport({
-    env,
-    wire,
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(model !== undefined && { model }),
-    ...(apiKey !== undefined && { apiKey }),
-  });
+  return directTransport({ env, wire, ...given({ baseUrl, model, apiKey }) });
 }
 
 function openLogprobs(typed: Typed, env: Environment): Transport {
-  const { baseUrl, model, key, debias, server, price } = typed;
+  const { baseUrl, model, key: apiKey, debias, server, price } = typed;
   return logprobsTransport({
     env,
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(model !== undefined && { model }),
-    ...(key !== undefined && { apiKey: key }),
-    ...(debias && { debias }),
-    ...(server && { server }),
+    ...given({ baseUrl, model, apiKey, debias, server }),
     ...(price !== undefined && { price: { inputUsdPerMillionTokens: price } }),
   });
 }
 
-/** Servers of this machine mostly want no key. */
+type Given<TFields> = { [TName in keyof TFields]?: Exclude<TFields[TName], undefined> };
+
+function given<TFields extends object>(fields: TFields): Given<TFields> {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Given<TFields>;
+}
+
+/** Most servers on this machine take no key. */
 function isKeyless(typed: Typed, env: Environment): boolean {
   if (typed.key !== undefined) return typed.key === null;
   return keyOf(typed, env) === null && isLoopbackUrl(typed.baseUrl);

@@ -1,5 +1,5 @@
-import { CliError, type CliContext, printable, UsageError, exitCodes } from "evaluator-kit";
 import { apiKeyVariables } from "evaluator-client";
+import { CliError, type CliContext, exitCodes, printable, UsageError } from "evaluator-kit";
 import type { DoctorOptions } from "../commands/ask-commands.ts";
 import {
   listModels,
@@ -9,15 +9,6 @@ import {
   probeLogprobs,
   probeNative,
 } from "./probe-server.ts";
-
-/** What a server can do. */
-interface Findings {
-  readonly server: ProbedServer;
-  readonly models: readonly string[];
-  readonly systemone: Probe;
-  readonly decisions: Probe;
-  readonly logprobs: LogprobsProbe;
-}
 
 /** Prints what a server can do, and the lines that reach it or what to change there. */
 export async function examineServer(
@@ -35,20 +26,28 @@ export async function examineServer(
     decisions: await probeNative("decisions", server, context),
     logprobs: await probeLogprobs(server, context),
   };
-  const { baseUrl, model } = server;
-  const { systemone, decisions, logprobs } = findings;
   const paste = linesToPaste(findings);
-  const json = { url: baseUrl, model, models, systemone, decisions, logprobs, paste };
-  const text = options.json === true ? JSON.stringify(json, null, 2) : describe(findings, paste);
+  const { server: _, ...probes } = findings;
+  const json = { url: server.baseUrl, model: server.model, ...probes, paste };
+  const isJson = options.json === true;
+  const text = isJson ? JSON.stringify(json, null, 2) : describe(findings, paste);
   context.stdout.write(`${text}\n`);
   if (paste === null) context.exitCode = exitCodes.failed;
+}
+
+interface Findings {
+  readonly server: ProbedServer;
+  readonly models: readonly string[];
+  readonly systemone: Probe;
+  readonly decisions: Probe;
+  readonly logprobs: LogprobsProbe;
 }
 
 function readUrl(typed: string): string {
   const url = URL.parse(typed);
   const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === "";
   if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) {
-    // Most programs want the /v1 in their address, so people have it at hand.
+    // Most programs want the /v1 in their address, so people type it.
     return url.href.replace(/(?:\/v1)?\/?$/, "");
   }
   throw new UsageError(printable`"${typed}" is no address such as http://127.0.0.1:11434.`);
@@ -65,24 +64,22 @@ function chooseModel(
   wanted: string | undefined,
   baseUrl: string,
 ): string {
-  const names = `${models.slice(0, 20).join(", ")}${models.length > 20 ? ", …" : ""}`;
-  if (wanted !== undefined) {
-    if (models.length === 0 || models.includes(wanted)) return wanted;
-    throw new CliError(
-      printable`${baseUrl} has no model "${wanted}". It has ${names}; choose one with --model.`,
-    );
-  }
   const [first] = models;
+  if (wanted !== undefined) {
+    if (first === undefined || models.includes(wanted)) return wanted;
+    const names = `${models.slice(0, 20).join(", ")}${models.length > 20 ? ", …" : ""}`;
+    const problem = printable`${baseUrl} has no model "${wanted}". It has ${names}`;
+    throw new CliError(`${problem}; choose one with --model.`);
+  }
   if (first !== undefined) return first;
-  throw new CliError(
-    printable`${baseUrl} lists no models. Load one there, or name it with --model.`,
-  );
+  const problem = printable`${baseUrl} lists no models.`;
+  throw new CliError(`${problem} Load one there, or name it with --model.`);
 }
 
 function describe(
   { server, models, systemone, decisions, logprobs }: Findings,
   paste: string | null,
-) {
+): string {
   const { model, baseUrl } = server;
   const others = models.length > 1 ? ` (of ${models.length}; --model takes another)` : "";
   const native = [systemone, decisions].find(({ isUsable }) => isUsable);
@@ -93,44 +90,40 @@ function describe(
     ...describeLogprobs(logprobs),
     ["known questions", describeRight(native?.right ?? logprobs.right)],
   ];
-  const end = paste ?? printable`It cannot be used as it is. What to change: ${logprobs.found}`;
   return [
     baseUrl,
     ...lines.map(([name, found]) => printable`  ${name.padEnd(20)}${found}`),
     "",
-    end,
+    paste ?? printable`It cannot be used as it is. What to change: ${logprobs.found}`,
   ].join("\n");
 }
 
 function describeLogprobs(probe: LogprobsProbe): [string, string][] {
   const { isUsable, found, server, listedTokens, hasTokenizer, labelMass, flips, callMs } = probe;
   const tokenizer = hasTokenizer ? "yes: labels are asked for by token" : "not needed, or none";
-  if (!isUsable)
-    return [
-      ["log-probabilities", `no: ${found}`],
-      ["tokenizer", tokenizer],
-    ];
-  return [
-    ["log-probabilities", `yes, ${listedTokens} tokens listed (asked as ${server ?? "a chat"})`],
-    ["tokenizer", tokenizer],
+  const listed = `yes, ${listedTokens} tokens listed (asked as ${server ?? "a chat"})`;
+  const mass = (labelMass ?? 0).toFixed(2);
+  const order = flips ? "; the order of the labels changed an answer" : "";
+  const time = callMs === null ? "not known" : `${Math.round(callMs)} ms`;
+  const read: [string, string][] = [
     ["thinking", "off: the answer begins with a label"],
-    [
-      "label mass",
-      `${(labelMass ?? 0).toFixed(2)}${flips ? "; the order of the labels changed an answer" : ""}`,
-    ],
-    ["time for a call", callMs === null ? "not known" : `${Math.round(callMs)} ms`],
+    ["label mass", mass + order],
+    ["time for a call", time],
+  ];
+  return [
+    ["log-probabilities", isUsable ? listed : `no: ${found}`],
+    ["tokenizer", tokenizer],
+    ...(isUsable ? read : []),
   ];
 }
 
 function describeRight(right: number | null): string {
   if (right === null) return "not answered";
-  const share = `${right.toFixed(2)} or more for the right answer`;
-  return right > 0.5
-    ? share
-    : `only ${right.toFixed(2)} for a right answer; a larger model reads better`;
+  if (right > 0.5) return `${right.toFixed(2)} or more for the right answer`;
+  return `only ${right.toFixed(2)} for a right answer; a larger model reads better`;
 }
 
-/** Returns the lines that reach the server the best way it has, or null where it has none. */
+/** Returns the lines that reach the server the best way it has, or null. */
 function linesToPaste({ server, systemone, decisions, logprobs }: Findings): string | null {
   const { baseUrl, model, apiKey } = server;
   const modelLine = `EVALUATOR_MODEL_ID=${model}`;

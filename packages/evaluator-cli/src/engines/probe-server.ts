@@ -5,15 +5,13 @@ import {
   directTransport,
   type Evaluation,
   EvaluatorError,
-  type Fetch,
   logprobsTransport,
   StatusError,
   type Transport,
 } from "evaluator-client";
-import { CliError, type CliContext, printable, systemErrorCode } from "evaluator-kit";
-import { RequestRecorder } from "./request-recorder.ts";
+import { CliError, type CliContext, parseJson, printable, systemErrorCode } from "evaluator-kit";
 
-/** Where a server is, and with which key it is asked. */
+/** A server's address and key. */
 export interface ProbedServer {
   /** Without a slash and `/v1` at its end. */
   readonly baseUrl: string;
@@ -21,27 +19,19 @@ export interface ProbedServer {
   readonly apiKey: string | null;
 }
 
-/** What came of asking known questions one way. */
+/** The result of asking known questions one way. */
 export interface Probe {
   readonly isUsable: boolean;
-  /** Whether the server has such a route at all. */
+  /** Whether the server has such a route. */
   readonly isThere: boolean;
-  /** What was found, and where it is not usable what to change. */
+  /** The finding; if it is not usable, with what to change. */
   readonly found: string;
-  /** The probability of the right answers, the lowest of both; null where there is no answer. */
+  /** The lower probability of the two right answers; null without an answer. */
   readonly right: number | null;
 }
 
-/** What the log-probabilities of a chat showed. */
-export interface LogprobsProbe extends Probe {
-  readonly server: string | null;
-  readonly listedTokens: number;
-  readonly hasTokenizer: boolean;
-  readonly labelMass: number | null;
-  readonly flips: boolean;
-  /** The middle time of a call, once warm, in milliseconds. */
-  readonly callMs: number | null;
-}
+/** The result of asking a chat for log-probabilities. */
+export type LogprobsProbe = Awaited<ReturnType<typeof probeLogprobs>>;
 
 const known = {
   state: "The sky over the harbour is blue today, and there is not a cloud in it.",
@@ -57,7 +47,7 @@ const known = {
 
 type Known = Evaluation<typeof known.questions>;
 
-/** Returns the names of the server's models. @throws CliError where it does not answer as a server does. */
+/** Returns the names of the server's models. @throws CliError if it does not answer as a server does. */
 export async function listModels(
   { baseUrl, apiKey }: Omit<ProbedServer, "model">,
   { signal }: Pick<CliContext, "signal">,
@@ -65,46 +55,42 @@ export async function listModels(
   const recorder = new RequestRecorder();
   const headers = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(20_000)]);
-  const response = await recorder
+  const { status } = await recorder
     .fetch(`${baseUrl}/v1/models`, { headers, signal: limit, redirect: "manual" })
     .catch((error: unknown) => {
       signal.throwIfAborted();
       throw unreachable(baseUrl, error);
     });
-  const { status } = response;
   if (status === 401 || status === 403) {
     const what = apiKey === null ? "wants a key" : "refuses the key";
-    throw new CliError(
-      printable`${baseUrl} ${what} (${String(status)}). Name the variable that holds it with --key VARIABLE.`,
-    );
+    const advice = "Name the variable that holds it with --key VARIABLE.";
+    throw new CliError(printable`${baseUrl} ${what} (${String(status)}). ${advice}`);
   }
   if (status >= 300 && status < 400) {
     throw new CliError(printable`${baseUrl} redirects to another address; give that one.`);
   }
   const list = recorder.calls[0]?.json;
   if (list === null && status < 400) {
-    throw new CliError(
-      printable`${baseUrl} answers, but /v1/models is no JSON: it is a web page or another service. Check the port and the path.`,
-    );
+    const problem = printable`${baseUrl} answers, but /v1/models is no JSON: it is a web page or another service.`;
+    throw new CliError(`${problem} Check the port and the path.`);
   }
   const { data } = (list ?? {}) as { data?: readonly { id?: unknown }[] };
   return Array.isArray(data) ? data.map((model: { id?: unknown }) => String(model.id)) : [];
 }
 
+const failures: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "refuses the connection: nothing listens there",
+  ENOTFOUND: "is no known host",
+};
+
 function unreachable(baseUrl: string, error: unknown): CliError {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  const code = systemErrorCode(cause);
-  const found =
-    code === "ECONNREFUSED"
-      ? "refuses the connection: nothing listens there"
-      : code === "ENOTFOUND"
-        ? "is no known host"
-        : `does not answer${code === null ? "" : ` (${code})`}`;
+  const code = systemErrorCode(error instanceof Error ? (error.cause ?? error) : error) ?? "";
+  const found = failures[code] ?? `does not answer${code === "" ? "" : ` (${code})`}`;
   const advice = "Start the server, or check host, port and http or https.";
   return new CliError(printable`${baseUrl} ${found}. ${advice}`, { cause: error });
 }
 
-/** Asks the known questions on a wire that the server may speak itself. */
+/** Asks the known questions through a route of the contract. */
 export async function probeNative(
   wire: "systemone" | "decisions",
   { baseUrl, model, apiKey }: ProbedServer,
@@ -120,29 +106,30 @@ export async function probeNative(
   return { isUsable: false, isThere: !isAbsent, found, right: null };
 }
 
-/** Asks the known questions by log-probabilities, twice, and looks at what went over the wire. */
-export async function probeLogprobs(
-  { baseUrl, model, apiKey }: ProbedServer,
-  context: CliContext,
-): Promise<LogprobsProbe> {
+/** Asks the known questions by log-probabilities, twice, and examines the exchanged messages. */
+export async function probeLogprobs({ baseUrl, model, apiKey }: ProbedServer, context: CliContext) {
   const recorder = new RequestRecorder();
-  const fetch: Fetch = (url, init) => recorder.fetch(url, init);
-  const transport = logprobsTransport({ baseUrl, model, apiKey, env: {}, fetch });
-  const first = await askKnown(transport, context);
+  const ask = () => {
+    const fetch = recorder.fetch.bind(recorder);
+    return askKnown(logprobsTransport({ baseUrl, model, apiKey, env: {}, fetch }), context);
+  };
+  const first = await ask();
   const seen = {
     server: recorder.serverKind(),
-    listedTokens: recorder.listedTokens(),
+    listedTokens: Math.max(0, ...recorder.calls.map(({ json }) => longestList(json))),
     hasTokenizer: recorder.calls.some(({ path, json }) => path === "/tokenize" && json !== null),
+    isUsable: false,
+    isThere: false,
+    found: "yes",
+    right: null as number | null,
+    labelMass: null as number | null,
+    flips: false,
+    /** The median time of a call, once warm; null if unknown. */
+    callMs: null as number | null,
   };
-  if (first instanceof EvaluatorError) {
-    const none = { isUsable: false, isThere: false, right: null };
-    return { ...seen, ...none, found: first.message, labelMass: null, flips: false, callMs: null };
-  }
+  if (first instanceof EvaluatorError) return { ...seen, found: first.message };
   const cold = recorder.calls.length;
-  const second = await askKnown(
-    logprobsTransport({ baseUrl, model, apiKey, env: {}, fetch }),
-    context,
-  );
+  const second = await ask();
   const answered = second instanceof EvaluatorError ? first : second;
   const details = Object.values(
     answered.providerMetadata["logprobs"] as Record<string, { labelMass: number; flips: boolean }>,
@@ -151,11 +138,10 @@ export async function probeLogprobs(
     ...seen,
     isUsable: true,
     isThere: true,
-    found: "yes",
     right: rightIn(answered),
     labelMass: Math.min(...details.map(({ labelMass }) => labelMass)),
     flips: details.some(({ flips }) => flips),
-    callMs: recorder.middleMs(cold),
+    callMs: recorder.medianMs(cold),
   };
 }
 
@@ -163,13 +149,13 @@ async function askKnown(
   transport: Transport,
   { signal }: Pick<CliContext, "signal">,
 ): Promise<Known | EvaluatorError> {
+  const timeouts = { attemptTimeoutMs: 300_000, deadlineMs: 300_000 };
   await using evaluator = createEvaluator({
     transport,
     env: {},
     limits: {},
     maxRetries: 0,
-    attemptTimeoutMs: 300_000,
-    deadlineMs: 300_000,
+    ...timeouts,
   });
   try {
     return await evaluator.evaluate(known, { signal });
@@ -181,4 +167,69 @@ async function askKnown(
 
 function rightIn({ answers }: Known): number {
   return Math.min(answers.blue.probability, answers.topic.probabilities.weather);
+}
+
+interface RecordedCall {
+  readonly path: string;
+  /** The body of the request. */
+  readonly body: string;
+  /** The answer; null if it is not JSON. */
+  readonly json: unknown;
+  readonly ms: number;
+}
+
+const questionPaths = new Set(["/v1/chat/completions", "/completion", "/generate"]);
+
+/** A `fetch` that keeps requests and answers, to find out what a server can do. */
+class RequestRecorder {
+  readonly calls: RecordedCall[] = [];
+
+  async fetch(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const startedAt = performance.now();
+    const response = await fetch(url, init);
+    const text = await response.text();
+    const { pathname } = new URL(url instanceof Request ? url.url : url);
+    this.calls.push({
+      path: pathname.replace(/^.*(?=\/(?:v1|api)\/)|^.*(?=\/[^/]+$)/, ""),
+      body: typeof init?.body === "string" ? init.body : "",
+      json: response.ok ? parseJson(text) : null,
+      ms: performance.now() - startedAt,
+    });
+    const { status, headers } = response;
+    const isEmpty = [101, 204, 205, 304].includes(status);
+    // The body is decoded by now.
+    const kept = [...headers].filter(([name]) => !/^content-(encoding|length)$/.test(name));
+    return new Response(isEmpty ? null : text, { status, headers: kept });
+  }
+
+  /** Returns the kind of server by how it was asked, or null before it was. */
+  serverKind(): string | null {
+    const asked = this.calls.filter(({ body }) => body !== "");
+    if (asked.some(({ path }) => path === "/completion")) return "llama.cpp";
+    if (asked.some(({ path }) => path === "/generate")) return "sglang";
+    const chat = asked.find(({ path }) => path === "/v1/chat/completions");
+    if (chat === undefined) return null;
+    if (chat.body.includes('"chat_template_kwargs"')) return "vllm";
+    return chat.body.includes('"reasoning_effort"') ? "ollama" : "openai";
+  }
+
+  medianMs(from: number): number | null {
+    const calls = this.calls.slice(from).filter(({ path }) => questionPaths.has(path));
+    const times = calls.map(({ ms }) => ms).toSorted((one, other) => one - other);
+    return times[Math.floor(times.length / 2)] ?? null;
+  }
+}
+
+const lists = new Set(["top_logprobs", "output_top_logprobs", "output_token_ids_logprobs"]);
+
+/** Returns the length of the longest list of tokens anywhere in an answer. */
+function longestList(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const lengths = Object.entries(value).map(([name, part]) => {
+    if (!lists.has(name) || !Array.isArray(part)) return longestList(part);
+    const [first] = part as unknown[];
+    // SGLang has one list for each position.
+    return Array.isArray(first) ? first.length : part.length;
+  });
+  return Math.max(0, ...lengths);
 }

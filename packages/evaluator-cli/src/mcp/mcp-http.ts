@@ -4,15 +4,10 @@ import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/
 import { closeServer, isForeignRequest, listen, parseJson } from "evaluator-kit";
 
 const path = "/mcp";
-/** Largest message, in bytes; a state of 32k tokens is some 130 kB. */
+// A state of 32k tokens has about 130 kB.
 const maxBodyBytes = 4 * 1024 * 1024;
 
-/**
- * Serves MCP over streamable HTTP on loopback, to this machine's names and origins only. Each message
- * gets a server of its own, so there are no sessions to keep.
- *
- * @param port - 0 takes any free port.
- */
+/** Serves MCP over streamable HTTP on loopback; each message gets a new server, without sessions. */
 export async function serveMcp(create: () => McpServer, port: number) {
   const server = createServer((incoming, outgoing) => {
     answer(create, incoming, outgoing).catch(() => outgoing.destroy());
@@ -27,11 +22,8 @@ async function answer(
   outgoing: ServerResponse,
 ): Promise<void> {
   if (isForeignRequest(incoming.headers)) {
-    return refuse(
-      outgoing,
-      403,
-      "This server answers to this machine's own names and origins only.",
-    );
+    const problem = "This server answers to this machine's own names and origins only.";
+    return refuse(outgoing, 403, problem);
   }
   if (new URL(incoming.url ?? "/", "http://localhost").pathname !== path) {
     return refuse(outgoing, 404, `There is nothing here; MCP is at ${path}.`);
@@ -49,7 +41,7 @@ async function answer(
   if (message === null) return refuse(outgoing, 400, "The message is not JSON.");
   const server = create();
   const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
-  // Also where the caller leaves: what it asked is aborted.
+  // If the caller leaves, its request is aborted.
   outgoing.on("close", () => void server.close());
   await server.connect(transport);
   await transport.handleRequest(incoming, outgoing, message);

@@ -1,62 +1,67 @@
-import type { EvaluationRequest, State } from "evaluator-client";
+import type { EvaluationRequest, KindName, State } from "evaluator-client";
 import { z } from "zod";
 
-// What an assistant is told, not what is checked: the client parses each request again by its own
-// schemas. Those cannot stand here, as they keep every key (`z.custom`), which JSON Schema cannot say,
-// and describe nothing. `toRequest` holds the two together. Made once, not for each server over HTTP.
+// The assistant reads these schemas; the client checks each request with its own. The client's keep
+// every key (`z.custom`), which JSON Schema cannot express, and have no descriptions.
 
 const instructions = z.string().min(1).describe("the question, in words");
-// Strict: a key that no question has would be dropped without a word.
-const questionSchema = z.discriminatedUnion("type", [
-  z
+// Strict: an unknown key would be dropped silently.
+const kindSchemas = {
+  boolean: z
     .strictObject({
       type: z.literal("boolean"),
       instructions,
       criteria: z
         .strictObject({ true: z.string().exactOptional(), false: z.string().exactOptional() })
         .exactOptional()
-        .describe("what counts as yes and what as no, where the words leave it open"),
+        .describe("what counts as yes and what as no, if the words leave it open"),
     })
     .describe("yes or no"),
-  z
+  choice: z
     .strictObject({
       type: z.literal("choice"),
       instructions,
       criteria: z
         .record(z.string(), z.string())
-        .describe("option name to what it means; add one such as `other` as a way out"),
+        .describe("option name to its meaning; add one such as `other` as a way out"),
     })
     .describe("one of named options"),
-  z
+  score: z
     .strictObject({
       type: z.literal("score"),
       instructions,
       criteria: z.array(z.string()).min(1).describe("levels from low to high, each a sentence"),
     })
     .describe("a level of an ordered scale"),
-]);
-/** What `evaluate` takes. */
+} satisfies Record<KindName, z.ZodObject>;
+const kindNames = Object.keys(kindSchemas) as KindName[];
+type KindSchema = (typeof kindSchemas)[KindName];
+const schemas = Object.values(kindSchemas) as [KindSchema, ...KindSchema[]];
+
+/** The input of `evaluate`. */
 export const evaluateInput = z.object({
   state: z
     .union([z.string(), z.record(z.string(), z.unknown())], {
       error: "state is text or a JSON object; images are not taken here",
     })
-    .describe("what the questions are about: text, or an object; no images; all the model knows"),
-  questions: z.record(z.string(), questionSchema).describe("id to question; the model sees no id"),
+    .describe("the subject of the questions: text or an object, no images; all the model knows"),
+  questions: z
+    .record(z.string(), z.discriminatedUnion("type", schemas))
+    .describe("id to question; the model sees no id"),
 });
 
-/** Returns what the client asks for an assistant's input; it does not compile where the two differ. */
+/** Returns the client's request; it does not compile if the schemas differ. */
 export function toRequest({ state, questions }: z.infer<typeof evaluateInput>): EvaluationRequest {
   return { state: state as State, questions };
 }
 
-/** What `estimate` takes. */
+/** The input of `estimate`. */
 export const estimateInput = evaluateInput.extend({
-  times: z.int().min(1).default(1).describe("so many such calls"),
+  times: z.int().min(1).default(1).describe("how many such calls"),
 });
 
 const answerSchema = z.object({
-  type: z.enum(["boolean", "choice", "score"]),
+  type: z.enum(kindNames),
   probability: z.number().optional().describe("boolean: of yes"),
   choice: z.string().optional(),
   score: z.number().optional().describe("mean of the level indexes, from 0"),
@@ -64,42 +69,41 @@ const answerSchema = z.object({
   omitted: z.int().optional().describe("options that are not listed"),
   confidence: z.number().optional(),
 });
-/** An answer as an assistant gets it, with the likeliest of its probabilities. */
-export type ShortAnswer = z.infer<typeof answerSchema>;
 
-/** What `evaluate` returns. */
+/** The output of `evaluate`. */
 export const evaluateOutput = z.object({
   answers: z.record(z.string(), answerSchema),
   model: z.string().nullable(),
   costUsd: z.number().nullable(),
   inputTokens: z.int(),
-  basis: z.string().optional().describe("what an emulator's answer rests on; no model answered"),
+  basis: z.string().optional().describe("the basis of an emulator's answer; no model answered"),
 });
 
-/** What `estimate` returns. */
+/** The output of `estimate`. */
 export const estimateOutput = z.object({
   calls: z.int(),
   inputTokens: z.int(),
-  costUsd: z.number().nullable().describe("null where the price is not known"),
+  costUsd: z.number().nullable().describe("null if the price is not known"),
   spentUsd: z.number().optional(),
   maxCostUsd: z.number().optional(),
   spentTokens: z.int().optional(),
   maxTokens: z.int().optional(),
 });
 
-const modelSchema = z.object({
-  id: z.string(),
-  type: z.string().nullable(),
-  inputUsdPerMillionTokens: z.number().nullable(),
-  outputUsdPerMillionTokens: z.number().nullable(),
-});
-
-/** What `list_models` takes. */
+/** The input of `list_models`. */
 export const listInput = z.object({
   type: z.string().default("evaluation").describe("such as evaluation or language"),
 });
-/** What `list_models` returns. */
+
+/** The output of `list_models`. */
 export const listOutput = z.object({
-  models: z.array(modelSchema),
+  models: z.array(
+    z.object({
+      id: z.string(),
+      type: z.string().nullable(),
+      inputUsdPerMillionTokens: z.number().nullable(),
+      outputUsdPerMillionTokens: z.number().nullable(),
+    }),
+  ),
   total: z.int().describe("of this type"),
 });

@@ -2,12 +2,13 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import {
   type Answer,
+  type AnswerValue,
   type Catalog,
-  type CatalogModel,
   estimateCost,
   type EvaluationRequest,
   type Evaluator,
   EvaluatorError,
+  valuesOf,
 } from "evaluator-client";
 import type { Budget } from "evaluator-client/budget";
 import { emulatedBasis, type Engine } from "../engines/engine.ts";
@@ -18,24 +19,23 @@ import {
   evaluateOutput,
   listInput,
   listOutput,
-  type ShortAnswer,
   toRequest,
 } from "./mcp-schemas.ts";
 
-/** What the tools ask, and what they may spend. */
+/** The engine of the tools and their limits. */
 export interface ToolContext {
   readonly version: string;
   readonly engine: Engine;
   readonly evaluator: Evaluator;
-  /** The gateway's list of models; null where another engine is asked. */
+  /** The gateway's list of models; null for another engine. */
   readonly catalog: Catalog | null;
-  /** What is spent under a limit; null without one. */
+  /** Spending under a limit; null without one. */
   readonly budget: {
     readonly spent: Budget;
     readonly maxCostUsd?: number;
     readonly maxTokens?: number;
   } | null;
-  /** US dollars per million tokens, where the caller knows. */
+  /** US dollars per million tokens, if they were given. */
   readonly price: number | null;
 }
 
@@ -47,30 +47,10 @@ const claims = {
     "It is not known whether this server's are calibrated; an emulator's, marked by `basis`, are not.",
 } satisfies Record<Engine["calibration"], string>;
 
-function guideOf({ calibration }: Engine): string {
-  return `Asks typed questions about a state and returns probabilities, not prose. ${claims[calibration]} Put everything the answer depends on, such as today's date, into the state; ask several questions about one state in one call.`;
-}
-
-/** Returns where `evaluate` sends the state and whether it may cost money, in words and as hints. */
-function effectsOf({ engine: { name, isLocal, isFree }, price }: ToolContext) {
-  const costsNothing = isFree && price === null;
-  const where = isLocal ? `Asks ${name}, on this machine` : `Sends the state to ${name}`;
-  return {
-    sentence: costsNothing ? `${where}.` : `${where}; a call may cost money.`,
-    annotations: {
-      readOnlyHint: costsNothing,
-      destructiveHint: false,
-      // A call that failed, or that the cache no longer holds, is paid again.
-      idempotentHint: false,
-      openWorldHint: !isLocal,
-    },
-  };
-}
-
-/** Makes a server with the three tools; its calls share the evaluator, its limits and its budget. */
+/** Creates a server with the three tools; its calls share the evaluator, its limits and its budget. */
 export function createMcpServer(context: ToolContext): McpServer {
   const { version, engine } = context;
-  const guide = guideOf(engine);
+  const guide = `Asks typed questions about a state and returns probabilities, not prose. ${claims[engine.calibration]} Put everything the answer depends on, such as today's date, into the state; ask several questions about one state in one call.`;
   const { sentence, annotations } = effectsOf(context);
   const lookup = { readOnlyHint: true, openWorldHint: context.catalog !== null && !engine.isLocal };
   const server = new McpServer({ name: "evaluator", version }, { instructions: guide });
@@ -89,7 +69,7 @@ export function createMcpServer(context: ToolContext): McpServer {
     "estimate",
     {
       title: "Estimate a cost",
-      description: "Says what the same call of `evaluate` would take, without sending it.",
+      description: "Estimates the tokens and cost of a call of `evaluate`, without sending it.",
       inputSchema: estimateInput,
       outputSchema: estimateOutput,
       annotations: lookup,
@@ -111,6 +91,22 @@ export function createMcpServer(context: ToolContext): McpServer {
   return server;
 }
 
+/** Returns where `evaluate` sends the state and whether it may cost money. */
+function effectsOf({ engine: { name, isLocal, isFree }, price }: ToolContext) {
+  const costsNothing = isFree && price === null;
+  const where = isLocal ? `Asks ${name}, on this machine` : `Sends the state to ${name}`;
+  return {
+    sentence: costsNothing ? `${where}.` : `${where}; a call may cost money.`,
+    annotations: {
+      readOnlyHint: costsNothing,
+      destructiveHint: false,
+      // A call that failed, or that left the cache, is paid again.
+      idempotentHint: false,
+      openWorldHint: !isLocal,
+    },
+  };
+}
+
 async function evaluate(
   request: EvaluationRequest,
   { evaluator }: ToolContext,
@@ -119,11 +115,14 @@ async function evaluate(
   const evaluation = await evaluator.evaluate(request, { signal });
   const confidence: Readonly<Record<string, number | null>> = evaluation.confidence;
   const basis = emulatedBasis(evaluation.headers);
-  const answers = Object.entries(evaluation.answers as Record<string, Answer>);
+  const answers = Object.entries(request.questions).map(([id, question]) => {
+    const answer = evaluation.answers[id] as Answer;
+    const share = confidence[id] ?? null;
+    const values = Object.assign({}, ...valuesOf(question, answer).map(toShort)) as object;
+    return [id, { type: answer.type, ...values, ...(share !== null && { confidence: share }) }];
+  });
   return {
-    answers: Object.fromEntries(
-      answers.map(([id, answer]) => [id, toShort(answer, confidence[id] ?? null)]),
-    ),
+    answers: Object.fromEntries(answers) as object,
     model: evaluation.modelId,
     costUsd: evaluation.costUsd,
     inputTokens: evaluation.usage.inputTokens,
@@ -133,18 +132,14 @@ async function evaluate(
 
 const mostListed = 8;
 
-/** Returns an answer with the likeliest of its probabilities: a model that reads 255 pays for each. */
-function toShort(answer: Answer, confidence: number | null): ShortAnswer {
-  if (answer.type === "boolean") return answer;
-  const shares = Object.entries(answer.probabilities);
+/** Returns a value, of a distribution the likeliest: an assistant pays for each of 255 that it reads. */
+function toShort({ name, form, value }: AnswerValue): object {
+  if (form !== "distribution") return { [name]: value };
+  const shares = Object.entries(value);
   const listed = new Map(shares.toSorted(([, one], [, other]) => other - one).slice(0, mostListed));
   const omitted = shares.length - listed.size;
-  return {
-    ...answer,
-    probabilities: Object.fromEntries(shares.filter(([name]) => listed.has(name))),
-    ...(omitted > 0 && { omitted }),
-    ...(confidence !== null && { confidence }),
-  };
+  const kept = shares.filter(([key]) => listed.has(key));
+  return { [name]: Object.fromEntries(kept), ...(omitted > 0 && { omitted }) };
 }
 
 async function estimate(
@@ -153,16 +148,17 @@ async function estimate(
   signal: AbortSignal,
 ) {
   const { engine, budget } = context;
-  const { transport } = engine;
-  const price = await priceOf(context, signal);
+  const inputUsdPerMillionTokens = await priceOf(context, signal);
   const { calls, inputTokens, costUsd } = estimateCost([request], {
-    ...(price ?? { inputUsdPerMillionTokens: 0 }),
-    transport,
+    inputUsdPerMillionTokens: inputUsdPerMillionTokens ?? 0,
+    // A price that was given is of input and output; a listed one is of input alone.
+    ...(context.price === null && { outputUsdPerMillionTokens: 0 }),
+    transport: engine.transport,
   });
   return {
     calls: calls * times,
     inputTokens: inputTokens * times,
-    costUsd: price === null ? null : costUsd * times,
+    costUsd: inputUsdPerMillionTokens === null ? null : costUsd * times,
     ...(budget?.maxCostUsd !== undefined && {
       spentUsd: budget.spent.spending.costUsd,
       maxCostUsd: budget.maxCostUsd,
@@ -175,13 +171,10 @@ async function estimate(
 }
 
 async function priceOf({ price, catalog, engine }: ToolContext, signal: AbortSignal) {
-  if (price !== null) return { inputUsdPerMillionTokens: price };
+  if (price !== null) return price;
   const models = (await catalog?.listModels({ signal })) ?? [];
-  const { inputUsdPerMillionTokens = null } =
-    models.find(({ id }) => id === engine.transport.target?.modelId) ?? {};
-  return inputUsdPerMillionTokens === null
-    ? null
-    : { inputUsdPerMillionTokens, outputUsdPerMillionTokens: 0 };
+  const model = models.find(({ id }) => id === engine.transport.target?.modelId);
+  return model?.inputUsdPerMillionTokens ?? null;
 }
 
 const mostModels = 30;
@@ -190,25 +183,20 @@ async function listModels(type: string, { catalog, engine }: ToolContext, signal
   // The gateway's word for the evaluation model became `decision` with its successor.
   const types = type === "evaluation" ? new Set([type, "decision"]) : new Set([type]);
   const listed = await catalog?.listModels({ signal });
-  const models = listed?.filter((model) => types.has(model.type ?? "")) ?? [ownModel(engine)];
-  return { models: models.slice(0, mostModels).map(toListed), total: models.length };
+  const id = engine.transport.target?.modelId ?? "unknown";
+  const own = { id, type: null, inputUsdPerMillionTokens: null, outputUsdPerMillionTokens: null };
+  const models = listed?.filter((model) => types.has(model.type ?? "")) ?? [own];
+  return {
+    models: models
+      .slice(0, mostModels)
+      .map(({ id, type, inputUsdPerMillionTokens, outputUsdPerMillionTokens }) => {
+        return { id, type, inputUsdPerMillionTokens, outputUsdPerMillionTokens };
+      }),
+    total: models.length,
+  };
 }
 
-function ownModel({ transport }: Engine): Parameters<typeof toListed>[0] {
-  const id = transport.target?.modelId ?? "unknown";
-  return { id, type: null, inputUsdPerMillionTokens: null, outputUsdPerMillionTokens: null };
-}
-
-function toListed({
-  id,
-  type,
-  inputUsdPerMillionTokens,
-  outputUsdPerMillionTokens,
-}: Omit<CatalogModel, "raw" | "name" | "contextWindow">) {
-  return { id, type, inputUsdPerMillionTokens, outputUsdPerMillionTokens };
-}
-
-/** Returns a result as an assistant reads it; a failure says what it is, and never what was asked. */
+/** Returns a result for an assistant; a failure is a message that never repeats the request. */
 async function toResult(run: () => Promise<Record<string, unknown>>): Promise<CallToolResult> {
   try {
     const structuredContent = await run();

@@ -82,7 +82,7 @@ function readVariable(name: string, env: Environment): number | undefined {
     : readDecimal(name, text, { min: 0.000001, what: "a number" });
 }
 
-/** The engine's catalog, at the address where its model is asked; null where it has none. */
+/** Returns the engine's catalog, at the address of its model; null if it has none. */
 function catalogOf(
   { transport: { target }, hasCatalog }: Engine,
   env: Environment,
@@ -95,7 +95,7 @@ function catalogOf(
 type Create = () => ReturnType<typeof createMcpServer>;
 
 async function serveStdio(create: Create, { stdin, stdout, signal }: CliContext): Promise<void> {
-  // The pipe itself where it is one: a copy would read on, and keep the process after a signal.
+  // A copy of the pipe would read on, and keep the process alive after a signal.
   const input = stdin instanceof Readable ? stdin : Readable.from(stdin);
   const output = new Writable({
     write(chunk, _encoding, done) {
