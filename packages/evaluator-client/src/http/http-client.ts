@@ -135,7 +135,7 @@ export function bodyTooLarge(): InvalidResponseError {
 }
 
 /** Decodes a whole body: UTF-8, without a byte order mark. */
-export const utf8 = new TextDecoder();
+export const utf8: { decode(bytes: Uint8Array): string } = new TextDecoder();
 
 /** A response together with its parsed JSON body. */
 export interface JsonResponse extends HttpResponse {
