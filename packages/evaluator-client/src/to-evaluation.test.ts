@@ -100,7 +100,7 @@ test.each<[Record<string, unknown>, number | null]>([
   expect(confidence).toEqual({ category, importance: null });
 });
 
-test("takes what the schema takes, and rejects what it rejects", () => {
+test("accepts and rejects the same bodies as the schema", () => {
   const paths = ["rounding", "usage", "warnings", "providerMetadata"] as const;
   const values = fc.oneof(fc.jsonValue(), fc.constantFrom(undefined, 1.5, 16, -1, Number.NaN));
   const counts = fc.dictionary(

@@ -8,23 +8,28 @@ import { kindList } from "../questions/question-problem.ts";
 
 /** A decision model of the `ai` package; experimental there, so its version is pinned. */
 export type DecisionModel = Extract<Experimental_DecisionModel, { doDecide: unknown }>;
-/** A call of the `ai` package. */
-export type DecisionCall = Parameters<DecisionModel["doDecide"]>[0];
-/** The result of a call. */
-export type DecisionResult = Awaited<ReturnType<DecisionModel["doDecide"]>>;
+type DecisionCall = Parameters<DecisionModel["doDecide"]>[0];
 type DecisionQuestion = DecisionCall["questions"][string];
 type DecisionStatePart = DecisionCall["state"][number];
-/** A warning about a call. */
-export type DecisionWarning = DecisionResult["warnings"][number];
+type DecisionWarning = Awaited<ReturnType<DecisionModel["doDecide"]>>["warnings"][number];
+
+/**
+ * Returns the request of a call of the `ai` package, and warnings about what an evaluator ignores.
+ *
+ * @throws InvalidRequestError if the evaluator cannot send the state or a question.
+ */
+export function fromDecisionCall(call: DecisionCall) {
+  const state = fromDecisionState(call.state);
+  const questions = fromDecisionQuestions(call.questions);
+  return { request: { state, questions }, warnings: callWarnings(call, state) };
+}
 
 /**
  * Returns the state of an evaluation: text for one text part, an object for one JSON object, and a
  * list of parts if one is an image. Other parts become one text with a blank line between them,
  * because the model reads the keys of an object (contract section 2.1), so this adds none.
- *
- * @throws InvalidRequestError if there is no part, a file that is no image, or a value that is not JSON.
  */
-export function fromDecisionState(parts: DecisionCall["state"]): EvaluationRequest["state"] {
+function fromDecisionState(parts: DecisionCall["state"]): EvaluationRequest["state"] {
   const [first] = parts;
   if (first === undefined)
     throw new InvalidRequestError("The state has no parts; send at least one.");
@@ -84,10 +89,8 @@ function toJson(value: unknown): string {
  * Returns the questions of an evaluation. Instructions and descriptions that are not text are rejected
  * and not rewritten, because other words are another question. A null description of yes or no is
  * left out, which means the same.
- *
- * @throws InvalidRequestError naming the question.
  */
-export function fromDecisionQuestions(questions: DecisionCall["questions"]): Questions {
+function fromDecisionQuestions(questions: DecisionCall["questions"]): Questions {
   const entries = Object.entries(questions).map(([id, question]) => [
     id,
     fromQuestion(id, question),
@@ -152,11 +155,10 @@ function reject(questionId: string, what: string): never {
   throw new InvalidRequestError(`The question ${quoteName(questionId)} ${what}.`, { questionId });
 }
 
-/** Returns warnings about the options of a call that an evaluator ignores. */
-export function callWarnings(
+function callWarnings(
   call: DecisionCall,
   state: EvaluationRequest["state"],
-): DecisionWarning[] {
+): readonly DecisionWarning[] {
   const { maxOutputTokens, reasoning, headers = {}, providerOptions = {} } = call;
   // The package adds its own name to every call.
   const addsHeaders = Object.keys(headers).some((name) => name.toLowerCase() !== "user-agent");

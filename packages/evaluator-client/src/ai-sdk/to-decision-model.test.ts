@@ -39,7 +39,7 @@ test("decides every type of question through the real package", async () => {
   });
 });
 
-test("says who answered, under which id, and what came", async () => {
+test("reports the model, the id and the body", async () => {
   const { model } = answeringModel();
   const { response, usage } = await decide({ model, state: "hi", questions: scamQuestion });
   expect(response).toMatchObject({ id: "gen_1", modelId: "typesafe-ai/jev", body: scamBody });
@@ -73,7 +73,7 @@ test.each<[string, DecisionState, unknown]>([
   ["an object", { a: [1, null] }, { a: [1, null] }],
   ["one text part", [{ type: "text", text: "hi" }], "hi"],
   ["one JSON object part", [{ type: "json", value: { a: 1 } }], { a: 1 }],
-])("sends %s as it is", async (_, state, sent) => {
+])("sends %s unchanged", async (_, state, sent) => {
   const { model, bodies } = answeringModel();
   const { warnings } = await decide({ model, state, questions: scamQuestion });
   expect(bodies).toEqual([{ state: sent, questions: scamQuestion }]);
@@ -107,7 +107,7 @@ test.each<[string, DecisionState, string]>([
   ],
   ["a JSON list", [{ type: "json", value: ["a", 1] }], '["a",1]'],
   ["JSON null", [{ type: "json", value: null }], "null"],
-])("sends %s as one text, and says so", async (_, state, sent) => {
+])("sends %s as one text, with a warning", async (_, state, sent) => {
   const { model, bodies } = answeringModel();
   const { warnings } = await decide({ model, state, questions: scamQuestion });
   expect(bodies).toMatchObject([{ state: sent }]);
@@ -202,7 +202,7 @@ test("leaves a box question to the package, and rejects one asked directly", asy
   expect(bodies).toEqual([]);
 });
 
-test("warns of what an evaluator does not do", async () => {
+test("warns about the options that an evaluator ignores", async () => {
   const { model } = answeringModel();
   const { warnings } = await decide({
     model,

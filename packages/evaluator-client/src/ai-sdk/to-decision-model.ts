@@ -1,16 +1,15 @@
 import { checkOptions, optionsNamed } from "../options.ts";
 import type { Evaluator } from "../evaluator.ts";
 import {
-  callWarnings,
   type DecisionModel,
-  type DecisionResult,
-  type DecisionWarning,
-  fromDecisionQuestions,
-  fromDecisionState,
+  fromDecisionCall,
   supportedQuestionTypes,
 } from "./from-decision-call.ts";
 import type { Evaluation } from "../evaluation.ts";
 import { isRecord } from "../questions/json.ts";
+
+type DecisionResult = Awaited<ReturnType<DecisionModel["doDecide"]>>;
+type DecisionWarning = DecisionResult["warnings"][number];
 
 /** The model's names in the `ai` package. */
 export interface DecisionModelOptions {
@@ -47,12 +46,10 @@ export function toDecisionModel(
     modelId,
     supportedQuestionTypes,
     async doDecide(call) {
-      const { abortSignal } = call;
-      const state = fromDecisionState(call.state);
-      const questions = fromDecisionQuestions(call.questions);
-      const options = abortSignal === undefined ? {} : { signal: abortSignal };
-      const evaluation = await evaluator.evaluate({ state, questions }, options);
-      return toDecisionResult(evaluation, callWarnings(call, state));
+      const { request, warnings } = fromDecisionCall(call);
+      const { abortSignal: signal } = call;
+      const evaluation = await evaluator.evaluate(request, signal === undefined ? {} : { signal });
+      return toDecisionResult(evaluation, warnings);
     },
   };
 }

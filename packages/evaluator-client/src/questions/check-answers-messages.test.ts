@@ -52,13 +52,13 @@ test.each<[object, string]>([
     '"sure" has a probability that is not a number from 0 to 1 (rule probabilities-range)',
   ],
   [{ more: rate }, '"more" answers a question that was not asked (rule answer-ids)'],
-])("says of %j: %s", (wrong, what) => {
+])("rejects %j with: %s", (wrong, what) => {
   expect(messageOf({ questions, answers: { ...honest, ...wrong } })).toBe(
     `The answer ${what}; it is not used, and asking again may not help.`,
   );
 });
 
-test("says which answer is missing", () => {
+test("names the missing answer", () => {
   expect(messageOf({ questions, answers: { pick, rate } })).toBe(
     'The answer "sure" is missing (rule answer-ids); it is not used, and asking again may not help.',
   );

@@ -12,7 +12,7 @@ const notApplicable = Symbol("not applicable");
 
 type Entries = readonly (readonly [string, unknown])[];
 
-/** What the check says of answers to the questions asked; undefined when it accepts them. */
+/** Returns the error of the check, or undefined if it accepts the answers. */
 function check(asked: readonly (readonly [string, Asked])[], answers: Entries): unknown {
   // Object.fromEntries keeps an id such as __proto__ as data.
   const questions = Object.fromEntries(asked.map(([id, { question }]) => [id, question]));

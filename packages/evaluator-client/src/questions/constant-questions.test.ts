@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { constantQuestions, perQuestions, rememberQuestions } from "./request.ts";
 import { boolean, choice, type Questions } from "./kinds.ts";
 
-/** Asks the questions, as a call does, and returns what it goes on with. */
+/** Asks the questions as a call does, and returns the questions that it sends. */
 function ask(questions: Questions): Questions {
   const constant = constantQuestions(questions);
   if (constant === questions) rememberQuestions(questions);
@@ -71,7 +71,7 @@ test.each<[string, (questions: Changeable) => void]>([
   expect(ask(questions as Questions)).not.toBe(questions);
 });
 
-test("works out once what follows from constant questions, and each time for others", () => {
+test("computes a value once for constant questions, and each time for others", () => {
   let times = 0;
   const workOut = perQuestions(() => ({ times: (times += 1) }));
   const questions = changeable();

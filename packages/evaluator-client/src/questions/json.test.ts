@@ -30,13 +30,13 @@ test("copies and freezes all the way down", () => {
   expect([copy, copy.list, copy.list[1]].every((part) => Object.isFrozen(part))).toBe(true);
 });
 
-test("gives back what cannot change", () => {
+test("returns frozen data itself", () => {
   const frozen = Object.freeze({ list: Object.freeze(["a"]) });
   expect(frozenCopy(frozen)).toBe(frozen);
   expect(frozenCopy("text")).toBe("text");
 });
 
-test("copies what can change below something frozen", () => {
+test("copies frozen data with parts that are not frozen", () => {
   const shallow = Object.freeze({ list: ["a"] });
   const copy = frozenCopy(shallow);
   shallow.list.push("b");

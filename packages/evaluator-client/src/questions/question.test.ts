@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { boolean, choice, score } from "./kinds.ts";
 
-test("builds questions that what they were built from cannot change any more", () => {
+test("later changes of the criteria do not change a built question", () => {
   const options: Record<string, string> = { a: "A" };
   const levels = ["none"];
   const meaning = { true: "yes" };
@@ -17,7 +17,7 @@ test("builds questions that what they were built from cannot change any more", (
   expect(built.every((question) => Object.isFrozen(question))).toBe(true);
 });
 
-test("leaves what is no criteria for the check of the request to reject", () => {
+test("leaves wrong criteria to the check of the request", () => {
   expect(choice("which?", "abc" as never).criteria).toBe("abc");
   expect(score("how much?", null as never).criteria).toBeNull();
 });

@@ -30,7 +30,7 @@ function find(name: string): Exchange {
 /** The evaluation, or the error, that a recorded exchange leads to. */
 async function evaluateRecorded(name: string, transport: Transport, request: EvaluationRequest) {
   await using network = await replayExchanges([name]);
-  // One situation is an HTTP error for what the client would reject itself.
+  // One situation is an HTTP error for a request that the client itself would reject.
   const questionLimits = { maxLevels: 11 };
   const evaluator = createEvaluator({ transport, maxRetries: 0, questionLimits });
   const outcome = await evaluator.evaluate(request).catch((error: unknown) => error);

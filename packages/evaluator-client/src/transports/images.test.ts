@@ -65,7 +65,7 @@ test("the successor's wire carries images as files between text and JSON", async
   ]);
 });
 
-test("the vendor's wire names images in the state by words that no text has, and says that there are some", async () => {
+test("the vendor's wire names images by words that are not in the text, and sends its header", async () => {
   const { sent } = await ask("vendor", parts);
   expect(sent?.body).toMatchObject({
     model: "jev-latest",
@@ -88,7 +88,7 @@ test("the name of the tenth image is none that a text has either", async () => {
   expect(Object.keys(sent?.body["assets"] as object).slice(8)).toEqual(["[image-9]", "[image-11]"]);
 });
 
-test("without images, the vendor's wire says nothing of images", async () => {
+test("without images, the vendor's wire sends neither assets nor header", async () => {
   for (const state of ["text", ["text", { json: [1] }]]) {
     const { sent } = await ask("vendor", state);
     expect(sent?.headers.has("TypeSafe-Danger-Zone-Images")).toBe(false);
@@ -97,7 +97,7 @@ test("without images, the vendor's wire says nothing of images", async () => {
   }
 });
 
-test("the decisions form carries parts as one message, and addresses as they are", async () => {
+test("the decisions form sends parts as one message, with unchanged addresses", async () => {
   const { sent } = await ask("decisions", ["A parcel", { json: { id: 7 } }, gif, address]);
   expect(sent?.body["input"]).toEqual([
     {

@@ -14,7 +14,7 @@ const services: [string, (baseUrl: string) => Transport, object][] = [
 ];
 const context = { clock: systemClock, signal: new AbortController().signal };
 
-test.each(services)("%s gives status, headers and body as they came", async (_, to, body) => {
+test.each(services)("%s returns status, headers and body unchanged", async (_, to, body) => {
   const headers = { "X-Region": "fra1", "Set-Cookie": "a=1\r\nSet-Cookie: b=2" };
   const answer = httpResponse(200, JSON.stringify(body), headers);
   await using server = await listenOnSocket((socket) => socket.write(answer));

@@ -81,7 +81,7 @@ describe("gateway", () => {
     });
   });
 
-  test("says which option to change when the generation may be the wrong one", async () => {
+  test("names the option to change if the generation may be wrong", async () => {
     const error = await failureOf(gatewayTransport, { status: 404, body: {} });
     expect(error.message).toContain('set the option wire: "decision-model"');
   });

@@ -62,7 +62,7 @@ test.each<[string | null, string | null, string]>([
   ["overloaded", null, "The service answered 500 (overloaded). Wait."],
   [null, "Sorry.", 'The service answered 500: "Sorry." Wait.'],
   ["overloaded", "Sorry.", 'The service answered 500 (overloaded): "Sorry." Wait.'],
-])("tells type %j and words %j", (type, words, message) => {
+])("reports type %j and text %j", (type, words, message) => {
   expect(errorOf(500, { type, text: words }).message).toBe(message);
 });
 
@@ -100,7 +100,7 @@ test.each([0, 301, 307, 400, 401, 402, 403, 404, 409, 413, 422, 501, 505, 519, 5
   },
 );
 
-test("retries 409 only when the service says so", () => {
+test("retries 409 only if the service asks for it", () => {
   expect(isRetried(409, "true")).toBe(true);
   for (const other of [null, "", "false", "TRUE", "1", "maybe"])
     expect(isRetried(409, other)).toBe(false);

@@ -81,7 +81,7 @@ test("asks a list of named questions about the state as text", async () => {
   ]);
 });
 
-test("gives the answers in the gateway's form, without a confidence of its own meaning", async () => {
+test("maps answers to the gateway's form, without the server's confidence", async () => {
   const headers = { "x-request-id": "r1" };
   expect(await ask(() => Response.json(body, { headers }))).toMatchObject({
     answers: {
@@ -109,7 +109,7 @@ test.each<[{ true?: string; false?: string }, string]>([
     { true: "signed", false: "unsigned" },
     "Is it? It is so when: signed It is not so when: unsigned",
   ],
-])("says what counts as yes and no %j in the question", (criteria, instructions) => {
+])("writes the criteria %j into the question", (criteria, instructions) => {
   const asked = { state: "text", questions: { approved: boolean("Is it?", criteria) } };
   expect(JSON.parse(decisionsForm.toBody(asked, "a-model"))).toEqual({
     model: "a-model",
@@ -138,7 +138,7 @@ test.each([
   });
 });
 
-test("ids that the form does not take go by number, and come back as they were", async () => {
+test("ids that the form does not take are sent as numbers and returned as ids", async () => {
   const questions = Object.fromEntries([
     ["__proto__", boolean("a?")],
     ["", boolean("b?")],

@@ -50,7 +50,7 @@ test.each<[number, unknown, string]>([
     },
     "vLLM 26",
   ],
-])("tells of a server's own %d", async (status, answered, message) => {
+])("reports a server's own %d", async (status, answered, message) => {
   for (const wire of ["systemone", "decisions"] as const) {
     const { failure } = await ask({ wire }, { status, body: answered });
     expect(failure).toMatchObject({
@@ -70,7 +70,7 @@ test.each([
   expect(urls).toEqual([url]);
 });
 
-test("needs an address and a model of its own, and knows its wires", () => {
+test("the decisions form requires an address and a model, and an unknown wire is rejected", () => {
   const make = (options: DirectTransportOptions) => () =>
     directTransport({ apiKey: null, env: {}, ...options });
   const rejected = (option: string) =>

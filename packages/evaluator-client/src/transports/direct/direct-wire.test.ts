@@ -186,7 +186,7 @@ test.each<[Answer, string, object]>([
       { name: "StatusError", type: null },
     ],
   ),
-])("tells of the vendor's %j", async (answer, message, fields) => {
+])("reports the vendor's %j", async (answer, message, fields) => {
   const [status, body, headers = {}] = answer;
   const fetch = async () => Response.json(body, { status, headers });
   const transport = directTransport({ apiKey: "a-vendor-key", fetch });

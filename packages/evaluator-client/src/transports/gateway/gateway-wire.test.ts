@@ -12,7 +12,7 @@ function replied(json: unknown, headers: Record<string, string> = {}): JsonRespo
   return { status: 200, json, text: "", headers };
 }
 
-test("sends the contract's body as it is, and nothing else with it", () => {
+test("sends only the contract's body", () => {
   const request = { state: "text", questions, model: "other" };
   const body = '{"state":"text","questions":{"sure":{"type":"boolean","instructions":"sure?"}}}';
   expect(gatewayWires["evaluation-model"].support.toBody(request)).toBe(body);
@@ -132,7 +132,7 @@ test.each<[Answer, GatewayWire, string, object]>([
       { name: "AuthenticationError", type: null },
     ],
   ),
-])("tells of the gateway's %j over %s", async (answer, wire, message, fields) => {
+])("reports the gateway's %j over %s", async (answer, wire, message, fields) => {
   const [status, body, headers = {}] = answer;
   const fetch = async () => Response.json(body, { status, headers });
   const transport = gatewayTransport({ apiKey: "a-gateway-key", wire, fetch });

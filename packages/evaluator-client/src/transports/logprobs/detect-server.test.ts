@@ -3,7 +3,7 @@ import { boolean } from "../../questions/kinds.ts";
 import { byNumber, evaluatorOver, playChat } from "../../testing/played-chat.ts";
 
 const state = { from: "a@example.com", subject: "Your invoice" };
-test("asks once what kind of server it is, however many ask at the same time", async () => {
+test("detects the server once for evaluations at the same time", async () => {
   const { fetch, calls } = playChat(byNumber);
   const evaluator = evaluatorOver(fetch);
   const questions = { scam: boolean("Is it?") };
@@ -36,7 +36,7 @@ test.each<[unknown, unknown, string]>([
   expect(paths.find((asked) => !["/v1/models", "/api/version"].includes(asked))).toBe(path);
 });
 
-test("a server that is still loading is asked again what it is", async () => {
+test("a server that is still loading is detected later", async () => {
   const { fetch, calls } = playChat(byNumber);
   let isLoading = true;
   const loading = async (url: string, init: RequestInit) =>

@@ -46,7 +46,7 @@ test.each<[number, unknown, string]>([
     { error: "template failed on: the letter of quagga" },
     "The server answered 500. The service failed; try again later.",
   ],
-])("tells of %d with %j", async (status, body, message) => {
+])("reports %d with %j", async (status, body, message) => {
   const fetch = async () => Response.json(body, { status });
   const asked = evaluatorOver(fetch, { server: "openai" }).evaluate(request);
   await expect(asked).rejects.toMatchObject({ message });

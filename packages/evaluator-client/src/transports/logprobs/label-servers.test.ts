@@ -13,7 +13,7 @@ const byId = [
   { id: 2201, text: "no" },
 ];
 
-/** Asks a server that gives these bodies by path; keeps what it was sent. */
+/** Asks a server that returns these bodies by path, and keeps its requests. */
 async function ask(
   name: LabelServerName,
   bodies: Record<string, unknown>,
@@ -86,7 +86,7 @@ test("Ollama is asked by the older name of the limit, and not to think", async (
 });
 
 test("vLLM is asked for tokens by id, and not to think", async () => {
-  // With ids, it lists those and nothing else, the token it said included only if it is one of them.
+  // With ids, it lists those and nothing else, with the answered token only if it is one of them.
   const content = [
     {
       token: "Well",
@@ -212,7 +212,7 @@ describe.each(["openai", "ollama", "vllm"] as const)("%s", (name) => {
     ],
     ["a sign of thinking", withToken("<think>"), /think before it answers/],
     ["a channel", withToken("<|channel|>"), /think before it answers/],
-  ])("says what to switch on when logprobs are %s", async (_, answered, message) => {
+  ])("advises which option to turn on if logprobs are %s", async (_, answered, message) => {
     const body = { ...openAiChat, choices: [answered] };
     const asked = ask(name, { "/v1/chat/completions": body });
     await expect(asked).rejects.toMatchObject({
@@ -251,7 +251,7 @@ test.each<[string, unknown, RegExp]>([
 test.each([
   ["llama.cpp", {}, /apply-template gave no prompt/],
   ["sglang", {}, /tokenize gave no tokens/],
-] as const)("says which route of %s gave nothing", async (name, bodies, message) => {
+] as const)("names the route of %s that returned nothing", async (name, bodies, message) => {
   await expect(ask(name, bodies)).rejects.toMatchObject({
     rule: "body-shape",
     message: expect.stringMatching(message),

@@ -42,7 +42,7 @@ test("one call goes first and alone, then no more at once than allowed, over all
   expect(calls).toHaveLength(18);
 });
 
-test("the evaluation fails with it, and what is under way is aborted", async () => {
+test("the evaluation fails, and its open requests are aborted", async () => {
   const { fetch, calls } = playChat(byNumber);
   const aborted: boolean[] = [];
   const failing = async (url: string, init: RequestInit) => {
@@ -66,7 +66,7 @@ test("the evaluation fails with it, and what is under way is aborted", async () 
   expect(calls).toHaveLength(2);
 });
 
-test("the next attempt asks only what was not answered, and usage counts all", async () => {
+test("the next attempt asks only the open prompts, and usage counts all", async () => {
   const { fetch, calls } = playChat(byNumber);
   const statuses = [200, 200, 200, 500];
   const failing = async (url: string, init: RequestInit) =>

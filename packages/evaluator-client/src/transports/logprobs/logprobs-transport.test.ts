@@ -19,7 +19,7 @@ const threeQuestions = {
   scam: boolean("Is it?"),
 };
 
-test("answers every type of question with full precision, and says how each was read", async () => {
+test("answers every type of question with full precision, and reports how each was read", async () => {
   const { fetch } = playChat((_, option) =>
     option === "yes" ? 1 : option === "no" ? 3 : byNumber("", option),
   );
