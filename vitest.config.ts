@@ -1,6 +1,6 @@
 import { env } from "node:process";
 import { defineConfig } from "vitest/config";
-import { compileCache } from "./packages/kit/src/testing/compile-cache.ts";
+import { compileCache } from "evaluator-kit/compile-cache";
 
 // For the workers, and for the programs that tests start with the whole environment.
 Object.assign(env, compileCache);

@@ -1,7 +1,7 @@
 // Makes the pictures of the README from the programs as they run, on the emulator's answers.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -9,6 +9,9 @@ import { pathToFileURL } from "node:url";
 import { launchBrowser } from "evaluator-kit/browser";
 
 const root = dirname(import.meta.dirname);
+const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
+  scripts: Record<string, string>;
+};
 const folder = await mkdtemp(join(tmpdir(), "screenshots-"));
 const browser = await launchBrowser();
 
@@ -22,7 +25,7 @@ try {
 
 /** The router's page with an answer, as a person sees it. */
 async function pictureRouter(): Promise<void> {
-  const router = start("apps/router/src/main.ts", [], { PORT: "0", ROUTER_ACCESS_LOG: "off" });
+  const router = start("start", [], { PORT: "0", ROUTER_ACCESS_LOG: "off" });
   try {
     const page = await open(await firstMatch(router, /http:\S+/));
     await page.getByLabel("Message").fill("Write a function that merges overlapping date ranges.");
@@ -40,9 +43,9 @@ async function pictureRouter(): Promise<void> {
 async function pictureReport(): Promise<void> {
   const inbox = join(folder, "inbox.json");
   await copyFile(join(root, "fixtures/mail/inbox.json"), inbox);
-  await finish(start("apps/triage/src/main.ts", [inbox, "--offline", "--limit", "28"]));
-  await finish(start("apps/triage/src/main.ts", [inbox, "--offline"]));
-  await finish(start("apps/triage/src/main.ts", ["report", inbox]));
+  await finish(start("triage", [inbox, "--offline", "--limit", "28"]));
+  await finish(start("triage", [inbox, "--offline"]));
+  await finish(start("triage", ["report", inbox]));
   const url = pathToFileURL(join(folder, "inbox.triage.html")).href;
   const page = await open(url);
   await page.screenshot({ path: join(root, "docs/triage-report.png") });
@@ -56,9 +59,11 @@ async function open(url: string, viewport = { width: 960, height: 860 }) {
   return page;
 }
 
-function start(path: string, words: readonly string[], env: Record<string, string> = {}) {
+/** Starts the program of a script of the root's package.json. */
+function start(script: string, words: readonly string[], env: Record<string, string> = {}) {
   const PATH = process.env["PATH"] ?? "";
-  return spawn(process.execPath, [path, ...words], {
+  const [, ...command] = scripts[script]?.split(" ") ?? [];
+  return spawn(process.execPath, [...command, ...words], {
     cwd: root,
     env: { PATH, ...env },
     stdio: ["ignore", "pipe", "inherit"],

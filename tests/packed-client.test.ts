@@ -102,8 +102,8 @@ const interceptors = ["msw", "MockAgent", "fetch", "nock"];
 
 /** Returns what a program with interceptors prints, and how many requests reached a real service. */
 async function runIntercepted(order: string, names: readonly string[]) {
-  const program = "packages/evaluator-client/src/testing/intercepted-program.ts";
-  await cp(`${root}/${program}`, join(project, "intercepted.ts"));
+  const program = new URL(import.meta.resolve("evaluator-client/intercepted-program"));
+  await cp(program, join(project, "intercepted.ts"));
   const emulator = createEmulator();
   onTestFinished(() => emulator.close());
   const { origin } = await emulator.listen();

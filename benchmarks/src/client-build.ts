@@ -15,8 +15,12 @@ export type BuiltClient = Awaited<ReturnType<typeof buildClient>>;
 /** The root of this repository. */
 export const repository = join(import.meta.dirname, "../..");
 
+const clientPath = "packages/evaluator-client";
 /** The client's workspace in this repository. */
-export const ownClient = join(repository, "packages/evaluator-client");
+export const ownClient = join(repository, clientPath);
+
+/** The programs that are measured, from the root. */
+export const programs = { router: "apps/router/src/main.ts", triage: "apps/triage/src/main.ts" };
 
 /**
  * Builds the client as it is published, because compiled files are what its users run: in a copy,
@@ -32,7 +36,7 @@ export async function buildClient(given: string) {
   await mkdir(builds, { recursive: true });
   const parent = await mkdtemp(join(builds, "client-"));
   const dispose = () => rm(parent, { recursive: true, force: true });
-  const folder = join(parent, "packages/evaluator-client");
+  const folder = join(parent, clientPath);
   try {
     const isSource = (path: string) =>
       !/^\/(node_modules|dist|\.turbo|\.stryker-tmp)/.test(path.slice(source.length));
@@ -47,10 +51,10 @@ export async function buildClient(given: string) {
 }
 
 function clientIn(folder: string): string {
-  const places = [folder, join(folder, "packages/evaluator-client")];
+  const places = [folder, join(folder, clientPath)];
   const source = places.find((place) => existsSync(join(place, "src/create-evaluator.ts")));
   if (source !== undefined) return source;
-  const message = `There is no client in ${folder}; name a checkout of this repository, or its packages/evaluator-client.`;
+  const message = `There is no client in ${folder}; name a checkout of this repository, or its ${clientPath}.`;
   throw new CliError(toPrintable(message));
 }
 

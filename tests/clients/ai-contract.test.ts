@@ -5,11 +5,8 @@ import {
   streamText,
 } from "ai-contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createEmulator } from "../../packages/evaluator-emulator/src/create-emulator.ts";
-import {
-  post,
-  threeQuestions as questions,
-} from "../../packages/evaluator-emulator/src/testing/requests.ts";
+import { createEmulator } from "evaluator-emulator";
+import { post, threeQuestions as questions } from "evaluator-emulator/testing";
 
 // The generation of the `ai` package that the contract describes, unpatched, over HTTP.
 const emulator = createEmulator({ exchanges: [], tier: "free", keys: ["right-key"] });

@@ -3,7 +3,6 @@ import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmulator } from "evaluator-emulator";
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
-import { onePixel } from "../../packages/evaluator-client/src/testing/one-pixel.ts";
 import { promisedNodes } from "../node-versions.ts";
 import { publishedPackages } from "../pack-client.ts";
 import { readCodeBlocks } from "../read-readme.ts";
@@ -58,7 +57,7 @@ function withGiven(code: string): string {
 beforeAll(async () => {
   await copyFile(join(import.meta.dirname, "given.ts"), join(project, "given.ts"));
   for (const { file, text } of snippets) await writeFile(join(project, file), text);
-  await writeFile(join(project, "parcel.png"), onePixel);
+  await copyFile(join(root, "docs/router.png"), join(project, "parcel.png"));
   const compilerOptions = {
     strict: true,
     exactOptionalPropertyTypes: true,

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { DockerfileParser, type Instruction } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
 import { expect, test } from "vitest";
@@ -49,16 +49,15 @@ test("nothing goes into the image but what is named, and no settings, tests or l
     expect.arrayContaining(["**/.env*", "**/node_modules", "**/*.test.ts", "**/*.jsonl"]),
   );
   for (const line of rest.slice(0, lastNamed + 1)) {
-    expect(existsSync(join(root, line.slice(1)))).toBe(true);
+    expect(globSync(line.slice(1), { cwd: root })).not.toEqual([]);
   }
 });
 
-test("every workspace's package.json goes into the image, or npm would not know its lock file", () => {
-  const ignored = read("apps/router/Dockerfile.dockerignore").split("\n");
-  for (const manifest of globSync("{packages,apps}/*/package.json", { cwd: root })) {
-    const names = [`!${manifest}`, `!${dirname(manifest)}`];
-    expect(ignored).toEqual(expect.arrayContaining([expect.toBeOneOf(names)]));
-  }
+test("every workspace's package.json goes into the image, which the lock file needs", () => {
+  const named = read("apps/router/Dockerfile.dockerignore").split("\n");
+  expect(named).toEqual(
+    expect.arrayContaining(["!apps/*/package.json", "!packages/*/package.json"]),
+  );
 });
 
 test("compose gives it loopback, no rights, and time for the answers in flight", () => {

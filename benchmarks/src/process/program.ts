@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { childOf } from "evaluator-kit/child";
-import { repository } from "../client-build.ts";
+import { programs, repository } from "../client-build.ts";
 import type { ServerProbe } from "./server-probe.ts";
 
 /** A server as people start it. */
@@ -18,7 +18,7 @@ export interface StartedServer {
  * @throws Error with what it printed when it does not start.
  */
 export function startRouter(gatewayBaseUrl: string): Promise<StartedServer> {
-  return startServerProgram("apps/router/src/main.ts", {
+  return startServerProgram(programs.router, {
     AI_GATEWAY_API_KEY: "benchmark-key",
     EVALUATOR_BASE_URL: gatewayBaseUrl,
     ROUTER_ACCESS_LOG: "off",

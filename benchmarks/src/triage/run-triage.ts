@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
-import { repository } from "../client-build.ts";
+import { programs, repository } from "../client-build.ts";
 import { mailState } from "../sample-requests.ts";
 import type { ServerCounts } from "../server/main.ts";
 import type { BenchmarkServer } from "../server/start-server.ts";
@@ -35,7 +35,7 @@ export async function runTriage(run: TriageRun, server: BenchmarkServer): Promis
   const { folder, mails, concurrency } = run;
   await server.takeCounts();
   const words = [join(folder, inboxName), "--concurrency", String(concurrency), "--yes"];
-  const program = ["apps/triage/src/main.ts", ...words, "--top", "1"];
+  const program = [programs.triage, ...words, "--top", "1"];
   const { gateway } = server.addresses;
   const env = { AI_GATEWAY_API_KEY: "benchmark-key", EVALUATOR_BASE_URL: gateway };
   const startedAt = performance.now();

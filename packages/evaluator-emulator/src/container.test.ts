@@ -1,5 +1,5 @@
-import { globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { runCommand } from "evaluator-kit";
 import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
@@ -26,15 +26,15 @@ test("the container runs the pinned Node, without rights, and words that the emu
   expect(started).toMatchObject([{ host: "0.0.0.0", port: 8787, allowedHosts: ["emulator"] }]);
 });
 
-test("every workspace's package.json goes into the image, and every workspace it imports", () => {
-  const named = read("Dockerfile.dockerignore").split("\n");
-  const manifests = globSync("{packages,apps}/*/package.json", { cwd: root });
-  const missing = manifests.filter(
-    (manifest) => !named.includes(`!${manifest}`) && !named.includes(`!${dirname(manifest)}`),
-  );
-  expect(missing).toEqual([]);
-  expect(named[0]).toBe("**");
-  for (const folder of ["fixtures", "packages/kit"]) {
-    expect(named).toContain(`!${folder}`);
+test("every workspace's package.json goes into the image, and every workspace that it imports", () => {
+  const [first, ...named] = read("Dockerfile.dockerignore").split("\n");
+  expect(first).toBe("**");
+  for (const line of [
+    "apps/*/package.json",
+    "packages/*/package.json",
+    "fixtures",
+    "packages/kit",
+  ]) {
+    expect(named).toContain(`!${line}`);
   }
 });
