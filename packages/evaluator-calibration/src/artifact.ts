@@ -1,10 +1,5 @@
 import { z } from "zod";
-import {
-  type Recalibration,
-  recalibrations,
-  recalibrationSchema,
-  share,
-} from "./recalibration/recalibration.ts";
+import { type Recalibration, recalibrationSchemas, share } from "./recalibration/recalibration.ts";
 import { LOWEST } from "./thresholds/learn-then-test.ts";
 
 /** A threshold with a promised risk. */
@@ -52,6 +47,7 @@ const rest = {
 };
 
 const question = z.string().optional();
+const [logistic, temperature, isotonic] = recalibrationSchemas;
 
 /**
  * Recalibrations and promised thresholds that were derived from labels.
@@ -60,13 +56,13 @@ const question = z.string().optional();
  * questions, `kind` is `by-question`; with none, it is `none`.
  */
 export const calibrationArtifactSchema = z.discriminatedUnion("kind", [
-  z.object({ ...rest, ...recalibrations.logistic, question }),
-  z.object({ ...rest, ...recalibrations.temperature, question }),
-  z.object({ ...rest, ...recalibrations.isotonic, question }),
+  z.object({ ...rest, ...logistic.shape, question }),
+  z.object({ ...rest, ...temperature.shape, question }),
+  z.object({ ...rest, ...isotonic.shape, question }),
   z.object({
     ...rest,
     kind: z.literal("by-question"),
-    parameters: z.record(z.string(), recalibrationSchema),
+    parameters: z.record(z.string(), z.discriminatedUnion("kind", recalibrationSchemas)),
   }),
   z.object({ ...rest, kind: z.literal("none"), parameters: z.object({}) }),
 ]);

@@ -2,27 +2,22 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { brierSkill, corpCurve, wilson } from "./index.ts";
 import {
+  betaQuantile,
   binomialAtLeast,
   binomialAtMost,
-  chiSquareAbove,
   chiSquareCut,
-  incompleteBeta,
-  normalCdf,
-  normalQuantile,
-} from "./math/special-functions.ts";
-import { applyLogistic, fitLogistic } from "./recalibration/logistic.ts";
-import { applyIsotonic, fitIsotonic } from "./recalibration/recalibration.ts";
-import { applyTemperature, fitTemperature } from "./recalibration/temperature.ts";
-import { expectedCalibrationError } from "./report/curve-report.ts";
-import { scoreRows } from "./report/score-report.ts";
-import {
   holm,
-  kolmogorovSmirnovTest,
-  mcnemarExact,
-  stabilityTest,
-} from "./scores/comparison-tests.ts";
+  normalQuantile,
+  twoSidedP,
+} from "./math/special-functions.ts";
+import { isotonic, logistic } from "./recalibration/probability-fits.ts";
+import { applyRecalibration } from "./recalibration/recalibration.ts";
+import { temperature } from "./recalibration/temperature.ts";
+import { compareLabelled, compareReleases } from "./report/compare-releases.ts";
+import { scoreRows } from "./report/score-report.ts";
 import { clippedLogLoss, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
-import { distributionRows } from "./testing/worlds.ts";
+import { expectedCalibrationError } from "./scores/reliability.ts";
+import { columnOf, distributionRows, labelled } from "./testing/worlds.ts";
 import { clopperPearson } from "./thresholds/intervals.ts";
 
 type Rows = number[][];
@@ -90,16 +85,25 @@ class Misses {
   }
 }
 
-test.each([
-  ["normalCdf", normalCdf],
-  ["normalQuantile", normalQuantile],
-  ["beta", incompleteBeta],
-  ["chiSquare", chiSquareAbove],
-] as const)("%s agrees far into its tails", (name, compute) => {
+test("normal shares and quantiles agree far into their tails", () => {
   const misses = new Misses();
-  for (const row of special[name] ?? []) {
-    const [x = 0, a = 0, b = 0] = row;
-    misses.golden(compute(x, a, b), row.at(-1), `${name}(${x}, ${a}, ${b})`);
+  for (const [x = 0, share] of special["normalCdf"] ?? []) {
+    const outside = twoSidedP(x) / 2;
+    misses.golden(x < 0 ? outside : 1 - outside, share, `share below ${x}`);
+  }
+  for (const [share = 0, x] of special["normalQuantile"] ?? []) {
+    misses.golden(normalQuantile(share), x, `quantile of ${share}`);
+  }
+  expect(misses.found).toEqual([]);
+});
+
+test("beta and chi-square values are those of their shares, far into the tails", () => {
+  const misses = new Misses();
+  for (const [x, a = 0, b = 0, share = 0] of special["beta"] ?? []) {
+    misses.golden(betaQuantile(share, a, b), x, `beta quantile of ${share}`);
+  }
+  for (const [x, degrees = 0, share = 0] of special["chiSquare"] ?? []) {
+    misses.golden(chiSquareCut(share, degrees), x, `chi-square cut of ${share}`);
   }
   expect(misses.found).toEqual([]);
 });
@@ -152,15 +156,18 @@ test.each(Object.entries(goldens.boolean))("yes/no figures agree: %s", (_, golde
     const error = expectedCalibrationError(p, truth, { bins, weights });
     misses.near(error, golden[`ece${bins}`], `ECE of ${bins}`);
   }
-  const line = fitLogistic(...rows);
+  const table = { width: 1, values: p };
+  const line = logistic.fit({ table, truth, weights });
   misses.near(line.intercept, golden.logistic[0], "intercept");
   misses.near(line.slope, golden.logistic[1], "slope");
-  const isotonic = fitIsotonic(...rows);
+  const curveFit = isotonic.fit({ table, truth, weights });
   for (const [x = 0, y] of golden.isotonic) {
-    misses.near(applyIsotonic(x, isotonic), y, `isotonic at ${x}`);
+    const at = isotonic.shareAt({ width: 1, values: [x] }, 0, curveFit);
+    misses.near(at, y, `isotonic at ${x}`);
   }
   const odds = golden.logistic[0] + golden.logistic[1] * Math.log(0.3 / 0.7);
-  misses.near(applyLogistic(0.3, line), 1 / (1 + Math.exp(-odds)));
+  const at = logistic.shareAt({ width: 1, values: [0.3] }, 0, line);
+  misses.near(at, 1 / (1 + Math.exp(-odds)));
   expect(misses.found).toEqual([]);
   if (weights !== undefined) return; // the textbook forms below know no weights
   misses.golden(roc.standardError, golden["aucError"]);
@@ -186,14 +193,14 @@ test.each([
   misses.golden(levels?.rankedProbability ?? Number.NaN, golden["rps"]);
   misses.golden(levels?.meanAbsoluteError ?? Number.NaN, golden["meanAbsoluteError"]);
   const table = { width: P[0]?.length ?? 0, values: Float64Array.from(P.flat()) };
-  const temperature = fitTemperature(table, truth);
-  misses.golden(temperature, golden["temperature"]);
-  const losses = P.map(
-    (row, i) => -Math.log(applyTemperature(row, temperature)[truth[i] ?? 0] ?? 0),
-  );
+  const parameters = temperature.fit({ table, truth });
+  misses.golden(parameters.temperature, golden["temperature"]);
+  const heated = (row: readonly number[]) =>
+    applyRecalibration(row, { kind: "temperature", parameters });
+  const losses = P.map((row, i) => -Math.log(heated(row)[truth[i] ?? 0] ?? 0));
   const loss = losses.reduce((sum, one) => sum + one, 0) / P.length;
   misses.golden(loss, golden["temperatureLoss"]);
-  const applied = applyTemperature(P[0] ?? [], temperature);
+  const applied = heated(P[0] ?? []);
   for (const [i, share] of applied.entries()) misses.near(share, golden.applied[i]);
   expect(misses.found).toEqual([]);
 });
@@ -215,16 +222,26 @@ test("intervals of counts agree", () => {
 
 test("comparisons of releases agree", () => {
   const misses = new Misses();
+  const always = { id: "both", p: 0.9, truth: true };
   for (const [first = 0, second = 0, pValue] of counts.mcnemar) {
-    misses.golden(mcnemarExact(first, second), pValue);
+    const printed = [...Array<number>(first).fill(0.9), ...Array<number>(second).fill(0.1)];
+    const [before, after] = [(p: number) => p, (p: number) => 1 - p].map((release) =>
+      labelled([always, ...printed.map((p, i) => ({ id: `r${i}`, p: release(p), truth: true }))]),
+    );
+    const pair = before && after && compareLabelled(before, after, { thresholds: [], seed: 1 });
+    misses.golden(pair?.pValue ?? Number.NaN, pValue);
   }
-  const [pValues, adjusted] = counts.holm;
-  for (const [i, value] of holm(pValues).entries()) misses.golden(value, adjusted[i]);
+  const columnWith = (values: readonly number[]) =>
+    columnOf(values.map((p, i) => ({ id: `r${i}`, p, truth: true })));
+  const compared = (one: readonly number[], other: readonly number[]) =>
+    compareReleases(columnWith(one), columnWith(other), { seed: 1, labelled: null });
   const [a, b, distance] = counts.ks;
-  misses.golden(kolmogorovSmirnovTest(a, b, 1).distance, distance);
+  misses.golden(compared(a, b).kolmogorovSmirnov.distance, distance);
   const [expected, actual, index] = counts.psi;
   const rowsOf = (shares: number[]) =>
-    shares.flatMap((share, value) => Array<number>(Math.round(100 * share)).fill(value));
-  misses.golden(stabilityTest(rowsOf(expected), rowsOf(actual)).index, index);
+    shares.flatMap((share, value) => Array<number>(Math.round(100 * share)).fill(value / 10));
+  misses.golden(compared(rowsOf(expected), rowsOf(actual)).stability.index, index);
+  const [pValues, adjusted] = counts.holm;
+  for (const [i, value] of holm(pValues).entries()) misses.golden(value, adjusted[i]);
   expect(misses.found).toEqual([]);
 });

@@ -1,7 +1,6 @@
 // Scores
-export { brierSkill } from "./scores/probability-scores.ts";
-export { type CorpCurve, corpCurve, type CurvePoint } from "./scores/corp-curve.ts";
-export { cohenKappa } from "./report/label-quality.ts";
+export { brierSkill, cohenKappa } from "./scores/probability-scores.ts";
+export { type CorpCurve, corpCurve, type CurvePoint } from "./scores/reliability.ts";
 export type { Numbers, Weighted } from "./math/rows.ts";
 
 // Thresholds

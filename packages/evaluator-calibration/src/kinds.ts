@@ -41,7 +41,7 @@ export interface AskedQuestion {
   readonly criteria?: unknown;
 }
 
-/** Questions by id, as they were asked together. */
+/** Questions by id, in the order of the request. */
 export type AskedQuestions = Readonly<Record<string, AskedQuestion>>;
 
 /** Returns a hash of questions as the model reads them; another word or another order changes it. */

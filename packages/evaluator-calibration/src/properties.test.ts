@@ -1,14 +1,14 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { brierSkill, corpCurve, learnThenTest } from "./index.ts";
-import { applyLogistic, fitLogistic } from "./recalibration/logistic.ts";
-import { applyIsotonic, fitIsotonic } from "./recalibration/recalibration.ts";
-import { applyTemperature, fitTemperature } from "./recalibration/temperature.ts";
-import { expectedCalibrationError } from "./report/curve-report.ts";
+import { isotonic, logistic } from "./recalibration/probability-fits.ts";
+import { applyRecalibration } from "./recalibration/recalibration.ts";
+import { temperature } from "./recalibration/temperature.ts";
+import { compareReleases } from "./report/compare-releases.ts";
 import { scoreRows } from "./report/score-report.ts";
-import { kolmogorovSmirnovTest } from "./scores/comparison-tests.ts";
 import { clippedLogLoss, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
-import { distributionRows } from "./testing/worlds.ts";
+import { expectedCalibrationError } from "./scores/reliability.ts";
+import { columnOf, distributionRows } from "./testing/worlds.ts";
 import { clopperPearson } from "./thresholds/intervals.ts";
 import { costThreshold, riskCoverage } from "./thresholds/risk-coverage.ts";
 
@@ -46,6 +46,10 @@ function logLoss({ p, truth, weights }: Columns) {
   return clippedLogLoss(p.length, trueSide, { weights });
 }
 
+function lineAt(p: number, parameters: ReturnType<typeof logistic.fit>): number {
+  return logistic.shareAt({ width: 1, values: [p] }, 0, parameters);
+}
+
 function costOf({ p, truth, weights }: Columns, costs: { falseAct: number; missedAct: number }) {
   const wrong = truth.map((one) => 1 - one);
   return costThreshold(p, wrong, { ...costs, weights });
@@ -74,9 +78,10 @@ test("the curve and the isotonic fit never descend, and have one point a value",
       const heights = points.map((point) => point.observed);
       expect(values).toEqual([...new Set(p)].toSorted((one, other) => one - other));
       expect(heights).toEqual(heights.toSorted((one, other) => one - other));
-      const fit = fitIsotonic(p, truth);
+      const parameters = isotonic.fit({ table: { width: 1, values: p }, truth });
       for (const [i, value] of values.entries()) {
-        expect(applyIsotonic(value, fit)).toBeCloseTo(heights[i] ?? Number.NaN, 12);
+        const [at] = applyRecalibration([value], { kind: "isotonic", parameters });
+        expect(at).toBeCloseTo(heights[i] ?? Number.NaN, 12);
       }
       expect(points.reduce((sum, { n }) => sum + n, 0)).toBe(rows.length);
     }),
@@ -117,11 +122,11 @@ function figuresOf(rows: readonly (readonly [number, number, number])[]) {
     promise: learnThenTest(p, truth, { maxRisk: 0.4, confidence: 0.8 }),
     weightedPromise: learnThenTest(p, truth, { maxRisk: 0.4, confidence: 0.8, weights }),
     cost: costOf({ p, truth }, { falseAct: 5, missedAct: 1 }),
-    line: fitLogistic(p, truth),
-    temperature: fitTemperature(
-      { width: 2, values: Float64Array.from(p.flatMap((value) => [value, 1 - value])) },
+    line: logistic.fit({ table: { width: 1, values: p }, truth }),
+    temperature: temperature.fit({
+      table: { width: 2, values: Float64Array.from(p.flatMap((value) => [value, 1 - value])) },
       truth,
-    ),
+    }),
   };
   const numbers: number[] = [];
   const shape = JSON.stringify(all, (_, value: unknown) =>
@@ -140,7 +145,10 @@ test("a weight is as good as so many rows", () => {
         logLoss({ p: values.p, truth: values.truth, ...options }).value,
         corpCurve(values.p, values.truth, options).miscalibration,
         expectedCalibrationError(values.p, values.truth, options),
-        applyLogistic(0.4, fitLogistic(values.p, values.truth, options)),
+        lineAt(
+          0.4,
+          logistic.fit({ table: { width: 1, values: values.p }, truth: values.truth, ...options }),
+        ),
         costOf({ p: values.p, truth: values.truth, ...options }, { falseAct: 2, missedAct: 3 })
           .cost,
       ];
@@ -196,11 +204,12 @@ test("recalibrated values keep their order, and rows of a choice their sum and t
       fc.double({ min: 0.25, max: 10, noNaN: true }),
       (rows, heat) => {
         const { p, truth } = columns(rows);
-        const line = fitLogistic(p, truth);
-        const step = applyLogistic(0.8, line) - applyLogistic(0.3, line);
+        const line = logistic.fit({ table: { width: 1, values: p }, truth });
+        const step = lineAt(0.8, line) - lineAt(0.3, line);
         expect(step * Math.sign(line.slope)).toBeGreaterThanOrEqual(0);
         const row = [0.62, 0.3, 0.08, 0];
-        const heated = applyTemperature(row, heat);
+        const parameters = { temperature: heat };
+        const heated = applyRecalibration(row, { kind: "temperature", parameters });
         expect(heated.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
         expect(heated).toEqual(heated.toSorted((one, other) => other - one));
       },
@@ -253,6 +262,11 @@ test("the ranked score of two levels is the Brier score", () => {
 });
 
 test("samples of equal values lie nowhere apart, and of parted values wholly", () => {
-  expect(kolmogorovSmirnovTest([0.1, 0.2], [0.2, 0.1], 1).distance).toBe(0);
-  expect(kolmogorovSmirnovTest([0.1, 0.2], [0.7, 0.8, 0.9], 1).distance).toBe(1);
+  const columnWith = (values: readonly number[]) =>
+    columnOf(values.map((p, i) => ({ id: `r${i}`, p, truth: true })));
+  const distance = (one: readonly number[], other: readonly number[]) =>
+    compareReleases(columnWith(one), columnWith(other), { seed: 1, labelled: null })
+      .kolmogorovSmirnov.distance;
+  expect(distance([0.1, 0.2], [0.2, 0.1])).toBe(0);
+  expect(distance([0.1, 0.2], [0.7, 0.8, 0.9])).toBe(1);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { brierSkill, corpCurve, labelsForZeroErrors, learnThenTest } from "./index.ts";
-import { expectedCalibrationError } from "./report/curve-report.ts";
+import { expectedCalibrationError } from "./scores/reliability.ts";
 import { rocAuc } from "./scores/probability-scores.ts";
 import { labelsForBound, labelsForWidth } from "./thresholds/intervals.ts";
 import { conformalRiskControl, costThreshold, riskCoverage } from "./thresholds/risk-coverage.ts";

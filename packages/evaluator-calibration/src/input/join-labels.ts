@@ -6,7 +6,7 @@ import {
   quote,
   type SourceLocation,
 } from "./input-record.ts";
-import { type Label, type LabelColumns, parseLabel, truthOf } from "./labels.ts";
+import { type Label, parseLabel, truthOf } from "./labels.ts";
 
 /** The labelled rows of one column of answers, one number each. */
 export interface JoinedColumn {
@@ -73,7 +73,7 @@ interface PlacedLabel {
 export class LabelJoin {
   readonly #table: AnswerTable;
   readonly #options: JoinOptions;
-  readonly #fields: LabelColumns;
+  readonly #fields: { readonly by: string; readonly onePer: string };
   readonly #known: readonly string[];
   readonly #byQuestion: ReadonlyMap<string, readonly AnswerColumn[]>;
   readonly #joined = new Map<AnswerColumn, JoinedColumn>();

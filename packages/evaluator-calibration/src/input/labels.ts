@@ -11,34 +11,15 @@ import {
   type SourceLocation,
 } from "./input-record.ts";
 
-/** The true answer about a record, from a person or a model. */
-export interface Label {
-  readonly id: string;
-  /** Null if the answers know one question only. */
-  readonly question: string | null;
-  /** Null for a record that was skipped, or not reached. */
-  readonly truth: unknown;
-  readonly isSkipped: boolean;
-  /** Whether a draw put the record into the sheet, whose rows are filled in from the top. */
-  readonly isDrawn: boolean;
-  readonly weight: number | null;
-  readonly group: string | null;
-  /** Labels of one cluster, such as a thread, are not independent. */
-  readonly cluster: string | null;
-  readonly labeler: string | null;
-}
-
-/** Which fields of a label name its group and its cluster. */
-export interface LabelColumns {
-  readonly by: string;
-  readonly onePer: string;
-}
-
-/** Returns the label of a record. @throws CalibrationInputError that names the invalid field. */
+/**
+ * Returns the label of a record; `by` and `onePer` are the fields of its group and its cluster.
+ *
+ * @throws CalibrationInputError that names the invalid field.
+ */
 export function parseLabel(
   { line, value }: InputRecord,
-  { file, by, onePer }: LabelColumns & { readonly file: string },
-): Label {
+  { file, by, onePer }: { readonly file: string; readonly by: string; readonly onePer: string },
+) {
   const location = { file, line };
   const wanted = "a label is { id, question?, truth }";
   if (!isObject(value)) {
@@ -58,12 +39,16 @@ export function parseLabel(
   const drawn = numberOf(value, "drawn", location);
   return {
     id,
+    /** Null for a record that was skipped, or not reached. */
     truth: isEmpty ? null : truth,
     isSkipped,
+    /** Whether a draw put the record into the sheet, whose rows are filled in from the top. */
     isDrawn: drawn !== null,
+    /** Null if the answers know one question only. */
     question: textOf(value, "question", location),
     weight: numberOf(value, "weight", location) ?? (drawn === null ? null : 1 / drawn),
     group: Object.hasOwn(value, by) ? textOf(value, by, location) : null,
+    /** Labels of one cluster, such as a thread, are not independent. */
     cluster: Object.hasOwn(value, onePer) ? textOf(value, onePer, location) : null,
     labeler: textOf(value, "labeler", location),
   };
@@ -105,6 +90,9 @@ const truthReaders: Record<Form, (truth: unknown, options: readonly string[]) =>
     WORDS.get(typeof truth === "string" ? truth.trim().toLowerCase() : truth) ?? -1,
   distribution: (truth, options) => options.indexOf(String(truth)),
 };
+
+/** The true answer about a record, from a person or a model. */
+export type Label = ReturnType<typeof parseLabel>;
 
 /** Returns a truth as the index of its option. @throws CalibrationInputError that lists the valid ones. */
 export function truthOf(truth: unknown, column: AnswerColumn, location: SourceLocation): number {

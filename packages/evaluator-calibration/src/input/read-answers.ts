@@ -11,7 +11,7 @@ import {
 
 const bases = ["model", "recorded", "rule", "lexical"] as const;
 
-/** The origin of an answer: a model, or a stand-in of the emulator. */
+/** The origin of an answer: a model, or a substitute of the emulator. */
 export type Basis = (typeof bases)[number];
 
 /** The origin of answers. Answers of two sources are never mixed. */

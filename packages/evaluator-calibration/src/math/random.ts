@@ -3,7 +3,7 @@ import { binomialProbability } from "./special-functions.ts";
 /** Returns the next number, at least 0 and below 1. */
 export type Random = () => number;
 
-/** The seed where the caller names none: every figure of a report can be had again. */
+/** The default seed: every figure of a report can be reproduced. */
 export const DEFAULT_SEED = 20_260_101;
 
 /** Returns a generator (sfc32) that gives the same numbers for the same seed. */
@@ -26,7 +26,7 @@ function nextOf(state: Int32Array): number {
   return (sum >>> 0) / 2 ** 32;
 }
 
-/** Returns a hash of a text from 0 to below 1, so that a row's part does not hang on its position. */
+/** Returns a hash of a text from 0 to below 1, so a row's part does not depend on its position. */
 export function hashToShare(text: string, seed: number): number {
   let hash = 0x811c9dc5 ^ seed;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
@@ -36,7 +36,7 @@ export function hashToShare(text: string, seed: number): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/** Shuffles in place and returns what it was given. */
+/** Shuffles in place and returns the same list. */
 export function shuffle<TItem>(items: TItem[], random: Random): TItem[] {
   for (let i = items.length - 1; i > 0; i -= 1) {
     const other = Math.floor(random() * (i + 1));
@@ -45,12 +45,7 @@ export function shuffle<TItem>(items: TItem[], random: Random): TItem[] {
   return items;
 }
 
-/** Returns a binomial count. */
-export function drawBinomial(n: number, p: number, random: Random): number {
-  return binomialDrawer(n, p)(random);
-}
-
-/** Returns a function that draws binomial counts: what hangs on n and p alone is computed once. */
+/** Returns a function that draws binomial counts; values that depend only on n and p are computed once. */
 export function binomialDrawer(n: number, p: number): (random: Random) => number {
   if (p > 0.5) {
     const drawOthers = binomialDrawer(n, 1 - p);
@@ -89,7 +84,7 @@ interface Distribution {
   readonly up: (k: number) => number;
 }
 
-// Inversion that begins where most of the probability is: about one standard deviation of steps.
+// Inversion from the mode, the most probable value: it takes about one standard deviation of steps.
 function drawerFromMode(
   mode: number,
   [low, high]: readonly [number, number],

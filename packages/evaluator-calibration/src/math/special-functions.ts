@@ -1,5 +1,5 @@
 /**
- * What is left of ln n! after Stirling's formula; n is positive, whole or not.
+ * The error of Stirling's formula for ln n!; n is positive, whole or not.
  *
  * Loader's saddle-point form keeps full precision where differences of log-gammas lose it.
  */
@@ -8,7 +8,7 @@ function stirlingError(n: number): number {
   return computeStirlingError(n);
 }
 
-// Counts below 16, which are most of what a bootstrap draws, would take a logarithm for each step to 16.
+// Most counts of a bootstrap are below 16; each would take a logarithm for each step to 16.
 const smallErrors = [NaN, ...Array.from({ length: 15 }, (_, i) => computeStirlingError(i + 1))];
 
 function computeStirlingError(n: number): number {
@@ -81,7 +81,7 @@ function continuedFraction(
 }
 
 /** Returns the regularized incomplete beta function I_x(a, b), precise far into its lower tail. */
-export function incompleteBeta(x: number, a: number, b: number): number {
+function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);
@@ -154,7 +154,7 @@ function erfSeries(x: number): number {
 }
 
 /** Returns the probability that a standard normal value is below `z`. */
-export function normalCdf(z: number): number {
+function normalCdf(z: number): number {
   return erfc(-z / Math.SQRT2) / 2;
 }
 
@@ -182,7 +182,7 @@ export function twoSidedP(z: number): number {
 }
 
 /** Returns the probability that a chi-square value is above `x`. */
-export function chiSquareAbove(x: number, degrees: number): number {
+function chiSquareAbove(x: number, degrees: number): number {
   const [a, half] = [degrees / 2, x / 2];
   if (half <= 0) return 1;
   const front = Math.exp(-stirlingError(a) - deviance(a, half)) / Math.sqrt(2 * Math.PI * a);
@@ -207,4 +207,18 @@ export function chiSquareAbove(x: number, degrees: number): number {
 export function chiSquareCut(share: number, degrees: number): number {
   const high = degrees + 20 * Math.sqrt(2 * degrees) + 2000;
   return solveIncreasing((x) => -chiSquareAbove(x, degrees), -share, [0, high]);
+}
+
+/** Returns p values adjusted for their number (Holm), in the same order. */
+export function holm(pValues: readonly number[]): number[] {
+  const order = [...pValues.keys()].toSorted(
+    (one, other) => (pValues[one] as number) - (pValues[other] as number),
+  );
+  const adjusted = pValues.map(() => 0);
+  let highest = 0;
+  for (const [rank, index] of order.entries()) {
+    highest = Math.max(highest, Math.min(1, (pValues[index] as number) * (order.length - rank)));
+    adjusted[index] = highest;
+  }
+  return adjusted;
 }

@@ -1,75 +1,67 @@
 import { z } from "zod";
 import type { Form } from "../kinds.ts";
-import { type Numbers, type Weighted } from "../math/rows.ts";
-import { monotoneMeans, poolRows } from "../scores/pool.ts";
-import { applyLogistic } from "./logistic.ts";
-import { applyTemperature, TEMPERATURE_LIMITS } from "./temperature.ts";
+import type { Numbers } from "../math/rows.ts";
+import { isotonic, logistic } from "./probability-fits.ts";
+import {
+  type ProbabilityTable,
+  type Recalibrator,
+  temperature,
+  TEMPERATURE_LIMITS,
+} from "./temperature.ts";
 
 /** A probability: at least 0 and at most 1. */
 export const share = z.number().min(0).max(1);
 const [coldest, hottest] = TEMPERATURE_LIMITS;
 
-/** The kinds of recalibration, each with the schema of its parameters. */
-export const recalibrations = {
-  logistic: {
+/** The kinds of recalibration, each with its schema. */
+export const recalibrationSchemas = [
+  z.object({
     kind: z.literal("logistic"),
     parameters: z.object({ intercept: z.number(), slope: z.number() }),
-  },
-  isotonic: {
+  }),
+  z.object({
+    kind: z.literal("temperature"),
+    parameters: z.object({ temperature: z.number().min(coldest).max(hottest) }),
+  }),
+  z.object({
     kind: z.literal("isotonic"),
     parameters: z
       .object({ x: z.array(share).min(1), y: z.array(share) })
       .refine(({ x, y }) => x.length === y.length, "x and y must be equally long"),
-  },
-  temperature: {
-    kind: z.literal("temperature"),
-    parameters: z.object({ temperature: z.number().min(coldest).max(hottest) }),
-  },
-};
+  }),
+] as const;
 
 /** How one question's answers are recalibrated. */
-export const recalibrationSchema = z.discriminatedUnion("kind", [
-  z.object(recalibrations.logistic),
-  z.object(recalibrations.temperature),
-  z.object(recalibrations.isotonic),
-]);
-/** See {@link recalibrationSchema}. */
-export type Recalibration = z.infer<typeof recalibrationSchema>;
+export type Recalibration = z.infer<(typeof recalibrationSchemas)[number]>;
+
+type Kind = Recalibration["kind"];
+type ParametersOf<TKind extends Kind> = Extract<Recalibration, { kind: TKind }>["parameters"];
+const recalibrators: { [TKind in Kind]: Recalibrator<ParametersOf<TKind>> } = {
+  logistic,
+  temperature,
+  isotonic,
+};
 
 /** The recalibrations that fit a form, the simplest first. */
-export const recalibrationsOf: Readonly<Record<Form, readonly Recalibration["kind"][]>> = {
+export const recalibrationsOf: Readonly<Record<Form, readonly Kind[]>> = {
   probability: ["logistic", "isotonic"],
   distribution: ["temperature"],
 };
 
-/** Returns recalibrated probabilities: one for each option or level, or that of yes alone. */
+/** Returns the recalibration of a kind that fits labelled rows best. */
+export function fitOf(kind: Kind, rows: Parameters<typeof logistic.fit>[0]): Recalibration {
+  return { kind, parameters: recalibrators[kind].fit(rows) } as Recalibration;
+}
+
+/** Returns a function that returns one probability of a table, recalibrated. */
+export function recalibrated({ kind, parameters }: Recalibration) {
+  const { shareAt } = recalibrators[kind] as Recalibrator<unknown>;
+  return (table: ProbabilityTable, at: number) => shareAt(table, at, parameters);
+}
+
+/** Returns recalibrated probabilities: one for each option or level, or those of yes in a list. */
 export function applyRecalibration(printed: Numbers, recalibration: Recalibration): number[] {
-  const { kind, parameters } = recalibration;
-  if (kind === "temperature") return applyTemperature(printed, parameters.temperature);
-  return Array.from(printed, (p) =>
-    kind === "isotonic" ? applyIsotonic(p, parameters) : applyLogistic(p, parameters),
-  );
-}
-
-/** A curve that never descends, through (x, y); straight between its points and flat outside. */
-export type IsotonicFit = Extract<Recalibration, { kind: "isotonic" }>["parameters"];
-
-/** Returns the isotonic regression of truth on p. */
-export function fitIsotonic(p: Numbers, truth: Numbers, { weights }: Weighted = {}): IsotonicFit {
-  const pool = poolRows(p, truth, weights);
-  const fitted = monotoneMeans(pool.positives, pool.weights);
-  // Inside a flat stretch no point is needed.
-  const isEdge = (_: number, i: number) =>
-    fitted[i] !== fitted[i - 1] || fitted[i] !== fitted[i + 1];
-  return { x: Array.from(pool.values.filter(isEdge)), y: Array.from(fitted.filter(isEdge)) };
-}
-
-/** Returns a printed probability mapped by a fitted curve. */
-export function applyIsotonic(p: number, { x, y }: IsotonicFit): number {
-  const above = x.findIndex((value) => value >= p);
-  if (above === -1) return y.at(-1) ?? Number.NaN;
-  const [right, high] = [x[above] as number, y[above] as number];
-  if (above === 0 || right === p) return high;
-  const [left, low] = [x[above - 1] as number, y[above - 1] as number];
-  return low + ((high - low) * (p - left)) / (right - left);
+  const shareAt = recalibrated(recalibration);
+  const table = { width: printed.length, values: printed };
+  return Array.from(printed, (_, at) => shareAt(table, at));
 }

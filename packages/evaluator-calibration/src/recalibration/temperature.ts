@@ -1,25 +1,43 @@
 import type { Numbers, Weighted } from "../math/rows.ts";
 import { HALF_A_PRINTED_UNIT } from "../scores/probability-scores.ts";
 
-/** Rows of one probability for each option or level, one after the other in one list. */
+/** Rows of one probability for each option or level, one after the other; or of the probability of yes. */
 export interface ProbabilityTable {
-  /** How many options or levels a row has. */
+  /** How many probabilities a row has. */
   readonly width: number;
-  /** Row by row. */
-  readonly values: Float64Array;
+  readonly values: Numbers;
+}
+
+/** A kind of recalibration. */
+export interface Recalibrator<TParameters> {
+  /** Returns the parameters that fit best; truth has the index of each row's option, or 0 and 1. */
+  readonly fit: (
+    rows: Weighted & { readonly table: ProbabilityTable; readonly truth: Numbers },
+  ) => TParameters;
+  /** Returns one probability of a table, recalibrated. */
+  readonly shareAt: (table: ProbabilityTable, at: number, parameters: TParameters) => number;
 }
 
 /** The lowest and the highest temperature; a fit that ends at one of them is not the best. */
 export const TEMPERATURE_LIMITS = [0.25, 10] as const;
 const [coldest, hottest] = TEMPERATURE_LIMITS;
 
-/** Returns the temperature with the lowest log loss; above 1 the answers were too sure. */
-export function fitTemperature(
-  table: ProbabilityTable,
-  truth: Numbers,
-  { weights }: Weighted = {},
-): number {
-  const slopesAt = lossSlopes(table, truth, weights);
+/** The softmax of ln max(p, 0.005) / temperature, at the temperature with the lowest log loss. */
+export const temperature: Recalibrator<{ temperature: number }> = {
+  fit: ({ table, truth, weights }) => {
+    return { temperature: fitTemperature(lossSlopes(table, truth, weights)) };
+  },
+  shareAt({ width, values }, at, parameters) {
+    const powerOf = (i: number) =>
+      Math.max(values[i] as number, HALF_A_PRINTED_UNIT) ** (1 / parameters.temperature);
+    let sum = 0;
+    const from = at - (at % width);
+    for (let i = from; i < from + width; i += 1) sum += powerOf(i);
+    return powerOf(at) / sum;
+  },
+};
+
+function fitTemperature(slopesAt: ReturnType<typeof lossSlopes>): number {
   let [low, high] = [1 / hottest, 1 / coldest];
   // The loss is convex in 1 / temperature: Newton's steps, kept inside the known bounds.
   let beta = 1;
@@ -43,29 +61,8 @@ function edgeOrMiddle(newton: number, low: number, high: number): number {
   return (low + high) / 2;
 }
 
-/** Returns a row of probabilities at a temperature, by softmax of ln max(p, 0.005) / temperature. */
-export function applyTemperature(row: Numbers, temperature: number): number[] {
-  const powers = Array.from(row, (p) => Math.max(p, HALF_A_PRINTED_UNIT) ** (1 / temperature));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return powers.map((power) => power / sum);
-}
-
-/** Returns the probability of one value of a table, by its index, at a temperature. */
-export function shareAtTemperature(
-  { width, values }: ProbabilityTable,
-  at: number,
-  temperature: number,
-): number {
-  const powerOf = (i: number) =>
-    Math.max(values[i] as number, HALF_A_PRINTED_UNIT) ** (1 / temperature);
-  let sum = 0;
-  const from = at - (at % width);
-  for (let i = from; i < from + width; i += 1) sum += powerOf(i);
-  return powerOf(at) / sum;
-}
-
 /** Returns the distinct values, and the index of each value among them: a power is computed once a value. */
-function indexValues(values: Float64Array): { distinct: number[]; indices: Uint32Array } {
+function indexValues(values: Numbers): { distinct: number[]; indices: Uint32Array } {
   const indices = new Uint32Array(values.length);
   const indexOf = new Map<number, number>();
   // Most values are printed with two decimals: their index takes no map lookup.

@@ -12,15 +12,13 @@ import { equalRows, LOWEST, type PromiseSearch } from "../thresholds/learn-then-
 import {
   conformalRiskControl,
   type Costs,
-  type CostThreshold,
   costThreshold,
   cumulate,
   riskCoverage,
-  type RiskCoveragePoint,
   toHundredths,
 } from "../thresholds/risk-coverage.ts";
 import type { LabelledRows } from "./labelled-rows.ts";
-import { type Estimate, shareOfRows } from "./score-report.ts";
+import { shareOfRows } from "./score-report.ts";
 
 /** `yes`, `no`, or `top` for the most probable option or level. */
 export type Action = LockedThreshold["action"];
@@ -34,24 +32,6 @@ export interface ActionOptions {
   /** Also gives the weaker threshold that holds on average. */
   readonly onAverage: boolean;
   readonly costs: Costs | null;
-}
-
-/** An act that may need no person. */
-export interface ActionReport {
-  readonly action: Action;
-  readonly riskCoverage: readonly RiskCoveragePoint[];
-  readonly promised: LockedThreshold | null;
-  /** Share of all rows at the promised threshold and above. */
-  readonly coverage: number | null;
-  /** The share of all "yes" that acting on yes finds at the promised threshold. */
-  readonly found: Estimate | null;
-  /** The share of all "yes" that acting on no lets through at the promised threshold. */
-  readonly passed: Estimate | null;
-  /** The smallest risk that these labels can promise, and its threshold; null if they can promise none. */
-  readonly smallest: PromiseSearch["smallest"];
-  /** The lowest threshold at which wrong acts stay below the risk on average, as a share of all rows. */
-  readonly onAverage: number | null;
-  readonly cost: CostThreshold | null;
 }
 
 /** Returns how sure each row is of an action, and whether acting on it would be wrong or is unknown. */
@@ -75,7 +55,7 @@ export function reportAction(
   rows: LabelledRows,
   action: Action,
   { search, options }: { readonly search: PromiseSearch | null; readonly options: ActionOptions },
-): ActionReport {
+) {
   const { weights } = rows;
   const { maxRisk, costs } = options;
   const { sureness, wrong } = actionRows(rows, action);
@@ -101,10 +81,14 @@ export function reportAction(
     action,
     riskCoverage: curve,
     promised,
+    /** Share of all rows at the promised threshold and above. */
     coverage: curve.findLast(({ threshold }) => threshold >= least)?.coverage ?? null,
+    /** The share of all "yes" that acting on yes finds at the promised threshold. */
     found: actedOn("yes"),
+    /** The share of all "yes" that acting on no lets through at the promised threshold. */
     passed: actedOn("no"),
     smallest: search?.smallest ?? null,
+    /** The lowest threshold at which wrong acts stay below the risk on average, as a share of all rows. */
     onAverage: onAverage === null ? null : Math.max(onAverage, lowest),
     cost:
       search === null || costs === null
@@ -112,6 +96,9 @@ export function reportAction(
         : costThreshold(sureness, wrong, { ...costs, weights, lowest }),
   };
 }
+
+/** The result of an action on labelled rows. */
+export type ActionReport = ReturnType<typeof reportAction>;
 
 /** Returns the threshold of a search in the form of an artifact. */
 export function toLocked(
@@ -123,40 +110,33 @@ export function toLocked(
   return { question, action, threshold, maxRisk, confidence, level, method: "fixed", n, wrong };
 }
 
-/** A locked threshold tried again on other labels. */
-export interface ThresholdCheck {
-  readonly locked: LockedThreshold;
-  /** Labelled rows at the threshold and above. */
-  readonly n: number;
-  readonly wrong: number;
-  /** Exact 95 % interval of the risk. */
-  readonly low: number;
-  readonly high: number;
-  /**
-   * `holds` if these labels promise the same again, `broken` if they show a higher risk with the same
-   * confidence, and otherwise `not enough labels`.
-   */
-  readonly verdict: "holds" | "broken" | "not enough labels";
-}
-
 /**
  * Returns whether a locked threshold holds on labelled rows of its question: `p` of yes or of the most
- * probable option, and whether that is true (2 if unknown, which counts as wrong).
+ * probable option, and whether that is true (2 if unknown, which counts as wrong). The verdict is
+ * `holds` if these labels promise the same again, and `broken` if they show a higher risk with the same
+ * confidence; `low` and `high` are the exact 95 % interval of the risk.
  *
  * @example checkThreshold(artifact.thresholds[0], { p: [0.97, 0.99], cameTrue: [1, 1] }).verdict
  */
 export function checkThreshold(
   locked: LockedThreshold,
   { p, cameTrue, weights }: Weighted & { readonly p: Numbers; readonly cameTrue: Numbers },
-): ThresholdCheck {
+) {
   const { n, wrong } =
     p.length === 0 ? { n: 0, wrong: 0 } : countActed(locked, { p, cameTrue, weights });
   const doubt = 1 - locked.confidence + 1e-15;
   const holds = n > 0 && binomialAtMost(wrong, n, locked.maxRisk) <= doubt;
   const isBroken = binomialAtLeast(wrong, n, locked.maxRisk) <= doubt;
-  const verdict = holds ? "holds" : isBroken ? "broken" : "not enough labels";
+  const verdict: "holds" | "broken" | "not enough labels" = holds
+    ? "holds"
+    : isBroken
+      ? "broken"
+      : "not enough labels";
   return { locked, n, wrong, ...clopperPearson(wrong, n), verdict };
 }
+
+/** A locked threshold tried again on other labels: `n` rows at it and above, `wrong` of them. */
+export type ThresholdCheck = ReturnType<typeof checkThreshold>;
 
 function countActed(
   { action, threshold }: LockedThreshold,

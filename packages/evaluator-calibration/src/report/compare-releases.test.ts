@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { columnOf, labelled, labelledWith, world } from "../testing/worlds.ts";
 import { compareLabelled, compareReleases } from "./compare-releases.ts";
-import { pairedDifference } from "../scores/comparison-tests.ts";
 
 test("two releases: the same answers are no change, others are", () => {
   const rows = world(1500, (p) => p);
@@ -46,8 +45,12 @@ test("a skipped record counts as wrong when a threshold is tried on the second r
 });
 
 test("the interval of a difference of very many rows is that of their mean", () => {
-  const differences = Float64Array.from({ length: 60_000 }, (_, i) => (i % 3) / 10);
-  const { mean, low, high } = pairedDifference(differences, 1);
+  // Brier scores of a yes that is printed with 1, 0.68 and 0.55.
+  const printed = [0, 0.1, 0.2].map((brier) => 1 - Math.sqrt(brier));
+  const world = Array.from({ length: 60_000 }, (_, i) => ({ id: `r${i}`, p: 1, truth: true }));
+  const later = world.map(({ id, truth }, i) => ({ id, p: printed[i % 3] ?? 1, truth }));
+  const pair = compareLabelled(labelled(world), labelled(later), { thresholds: [], seed: 1 });
+  const { mean, low, high } = pair?.brierDifference ?? { mean: 0, low: 0, high: 0 };
   expect(mean).toBeCloseTo(0.1, 12);
   expect(high - mean).toBeCloseTo((1.96 * Math.sqrt(0.02 / 3)) / Math.sqrt(60_000), 7);
   expect(mean - low).toBeCloseTo(high - mean, 12);

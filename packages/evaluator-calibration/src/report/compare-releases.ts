@@ -1,54 +1,20 @@
 import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-table.ts";
-import type { AnswerSource } from "../input/read-answers.ts";
-import {
-  kolmogorovSmirnovTest,
-  mcnemarExact,
-  pairedDifference,
-  type PairedDifference,
-  stabilityTest,
-  type StabilityTest,
-} from "../scores/comparison-tests.ts";
+import { drawHypergeometric, seededRandom } from "../math/random.ts";
+import type { Numbers } from "../math/rows.ts";
+import { binomialAtMost, chiSquareCut } from "../math/special-functions.ts";
+import { quantileOf } from "../scores/reliability.ts";
 import { wilson } from "../thresholds/intervals.ts";
-import { checkThreshold, type ThresholdCheck } from "./actions.ts";
+import { checkThreshold } from "./actions.ts";
 import { type LabelledRows, topAnswers } from "./labelled-rows.ts";
-import { brierOf, type Estimate } from "./score-report.ts";
-
-/** How the answers of two releases to one question differ. */
-export interface ReleaseComparison {
-  readonly question: string;
-  readonly before: { readonly source: AnswerSource; readonly n: number };
-  readonly after: { readonly source: AnswerSource; readonly n: number };
-  /** Population stability over the first release's deciles, and its cut by chance. */
-  readonly stability: StabilityTest;
-  readonly kolmogorovSmirnov: { readonly distance: number; readonly pValue: number };
-  /** Records of both releases with another most probable answer; null if no record has both. */
-  readonly flips: (Estimate & { readonly n: number; readonly of: number }) | null;
-  /** Whether the printed values changed, for better or worse. */
-  readonly isChanged: boolean;
-  /** On the labelled records of both; null without labels. */
-  readonly labelled: LabelledComparison | null;
-}
-
-/** How two releases do on the same labelled records. */
-export interface LabelledComparison {
-  readonly n: number;
-  readonly onlyBeforeRight: number;
-  readonly onlyAfterRight: number;
-  /** That both are right equally often (McNemar, exact). */
-  readonly pValue: number;
-  /** The second release's Brier score minus the first's: above 0 is worse. */
-  readonly brierDifference: PairedDifference;
-  /** The locked thresholds, tried again on the second release. */
-  readonly thresholds: readonly ThresholdCheck[];
-}
+import { brierOf } from "./score-report.ts";
 
 /** Returns what changed between two columns of answers to one question. */
 export function compareReleases(
   before: AnswerColumn,
   after: AnswerColumn,
   { seed, labelled }: { readonly seed: number; readonly labelled: LabelledComparison | null },
-): ReleaseComparison {
+) {
   const [first, second] = [topAnswers(before), topAnswers(after)];
   const stability = stabilityTest(first.probability, second.probability);
   const kolmogorovSmirnov = kolmogorovSmirnovTest(first.probability, second.probability, seed);
@@ -65,18 +31,24 @@ export function compareReleases(
     after: { source: after.source, n: after.ids.length },
     stability,
     kolmogorovSmirnov,
+    /** Records of both releases with another most probable answer; null if no record has both. */
     flips: of === 0 ? null : { n, of, value: n / of, ...wilson(n, of) },
+    /** Whether the printed values changed, for better or worse. */
     isChanged: stability.index > stability.cut || kolmogorovSmirnov.pValue < 0.05,
+    /** On the labelled records of both; null without labels. */
     labelled,
   };
 }
+
+/** How the answers of two releases to one question differ. */
+export type ReleaseComparison = ReturnType<typeof compareReleases>;
 
 /** Returns how two releases do on the records that are labelled in both; null without such records. */
 export function compareLabelled(
   before: LabelledRows,
   after: LabelledRows,
   { thresholds, seed }: { readonly thresholds: readonly LockedThreshold[]; readonly seed: number },
-): LabelledComparison | null {
+) {
   const rowOf = new Map(before.ids.map((id, row) => [id, row]));
   const differences: number[] = [];
   let [onlyBeforeRight, onlyAfterRight] = [0, 0];
@@ -94,10 +66,139 @@ export function compareLabelled(
     n: differences.length,
     onlyBeforeRight,
     onlyAfterRight,
+    /** That both are right equally often (McNemar, exact). */
     pValue: mcnemarExact(onlyBeforeRight, onlyAfterRight),
+    /** The second release's Brier score minus the first's: above 0 is worse. */
     brierDifference: pairedDifference(differences, seed),
+    /** The locked thresholds, tried again on the second release. */
     thresholds: thresholds
       .filter(({ question }) => question === after.question)
       .map((locked) => checkThreshold(locked, after.tested)),
   };
+}
+
+/** How two releases do on the same labelled records. */
+export type LabelledComparison = NonNullable<ReturnType<typeof compareLabelled>>;
+
+/** The rows of two samples at each value that either has, in ascending order. */
+interface Tally {
+  readonly a: Float64Array;
+  readonly b: Float64Array;
+}
+
+function tally(a: Numbers, b: Numbers): Tally {
+  const counts = new Map<number, [number, number]>();
+  for (const [side, values] of [a, b].entries()) {
+    for (let i = 0; i < values.length; i += 1) {
+      const pair = counts.get(values[i] as number) ?? [0, 0];
+      pair[side as 0 | 1] += 1;
+      counts.set(values[i] as number, pair);
+    }
+  }
+  const sorted = [...counts].toSorted(([one], [other]) => one - other);
+  return {
+    a: Float64Array.from(sorted, ([, [count]]) => count),
+    b: Float64Array.from(sorted, ([, [, count]]) => count),
+  };
+}
+
+function sumOf(counts: Float64Array): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function distanceOf({ a, b }: Tally): number {
+  const [allA, allB] = [sumOf(a), sumOf(b)];
+  let [belowA, belowB, distance] = [0, 0, 0];
+  for (let i = 0; i < a.length; i += 1) {
+    belowA += a[i] as number;
+    belowB += b[i] as number;
+    distance = Math.max(distance, Math.abs(belowA / allA - belowB / allB));
+  }
+  return distance;
+}
+
+const PERMUTATIONS = 999;
+
+/**
+ * Returns the largest distance between the cumulated distributions of two samples, and how often it is
+ * as large if their rows are mixed at random: printed values have many ties, for which the textbook p
+ * value is wrong.
+ */
+function kolmogorovSmirnovTest(
+  a: Numbers,
+  b: Numbers,
+  seed: number,
+): { distance: number; pValue: number } {
+  const counts = tally(a, b);
+  const distance = distanceOf(counts);
+  const random = seededRandom(seed);
+  const all = counts.a.map((count, index) => count + (counts.b[index] as number));
+  let asFar = 1;
+  for (let round = 0; round < PERMUTATIONS; round += 1) {
+    let [leftA, left] = [a.length, a.length + b.length];
+    const mixed = all.map((count) => {
+      const urn = { first: count, second: left - count, draws: leftA };
+      const drawn = drawHypergeometric(urn, random);
+      left -= count;
+      leftA -= drawn;
+      return drawn;
+    });
+    const other = all.map((count, index) => count - (mixed[index] as number));
+    if (distanceOf({ a: mixed, b: other }) >= distance - 1e-12) asFar += 1;
+  }
+  return { distance, pValue: asFar / (PERMUTATIONS + 1) };
+}
+
+// Answers that did not change are called changed in one of twenty comparisons.
+const BY_CHANCE = 0.05;
+// A share of 0 would make the index infinite.
+const LEAST_SHARE = 1e-4;
+
+/** Returns the population stability index over the first sample's deciles, and its upper limit by chance. */
+function stabilityTest(before: Numbers, after: Numbers): { index: number; cut: number } {
+  const counts = tally(before, after);
+  const [allBefore, allAfter] = [before.length, after.length];
+  let [inBefore, inAfter, filled, bins, index] = [0, 0, 0, 0, 0];
+  for (let i = 0; i < counts.a.length; i += 1) {
+    inBefore += counts.a[i] as number;
+    inAfter += counts.b[i] as number;
+    filled += counts.a[i] as number;
+    if (filled < ((bins + 1) * allBefore) / 10 && i < counts.a.length - 1) continue;
+    const expected = Math.max(inBefore / allBefore, LEAST_SHARE);
+    const actual = Math.max(inAfter / allAfter, LEAST_SHARE);
+    index += (actual - expected) * Math.log(actual / expected);
+    bins += 1;
+    [inBefore, inAfter] = [0, 0];
+  }
+  const degrees = Math.max(1, bins - 1);
+  return { index, cut: chiSquareCut(BY_CHANCE, degrees) * (1 / allBefore + 1 / allAfter) };
+}
+
+/** Returns the exact two-sided p value that two releases are right equally often (McNemar). */
+function mcnemarExact(onlyFirstRight: number, onlySecondRight: number): number {
+  const fewer = Math.min(onlyFirstRight, onlySecondRight);
+  return Math.min(1, 2 * binomialAtMost(fewer, onlyFirstRight + onlySecondRight, 0.5));
+}
+
+const RESAMPLES = 1000;
+
+/** Returns the mean of paired differences: by bootstrap up to 50,000 rows, above by 1.96 standard errors. */
+function pairedDifference(differences: readonly number[], seed: number) {
+  // Sorted, so that the result does not depend on the order of the rows.
+  const sorted = Float64Array.from(differences).toSorted();
+  const n = sorted.length;
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / n;
+  if (n > 50_000) {
+    const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
+    const half = 1.96 * Math.sqrt(variance / n);
+    return { mean, low: mean - half, high: mean + half };
+  }
+  const random = seededRandom(seed);
+  const means = new Float64Array(RESAMPLES).map(() => {
+    let sum = 0;
+    for (let i = 0; i < n; i += 1) sum += sorted[Math.floor(random() * n)] as number;
+    return sum / n;
+  });
+  means.sort();
+  return { mean, low: quantileOf(means, 0.025), high: quantileOf(means, 0.975) };
 }

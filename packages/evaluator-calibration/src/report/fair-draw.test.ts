@@ -3,7 +3,7 @@ import { seededRandom, shuffle } from "../math/random.ts";
 import { pickRecords } from "../pick-records.ts";
 import { answersOf, columnIn, columnOf, world } from "../testing/worlds.ts";
 import { LabelJoin } from "../input/join-labels.ts";
-import { isFairDraw } from "./label-quality.ts";
+import { judgeLabels } from "./label-quality.ts";
 import { toLabelledRows } from "./labelled-rows.ts";
 import { reportQuestions } from "./question-report.ts";
 import { asked } from "../testing/worlds.ts";
@@ -27,7 +27,7 @@ function joinOf(labels: readonly { id: string; drawn?: number; weight?: number }
 
 function isFair(labels: Parameters<typeof joinOf>[0]): boolean {
   const joined = columnIn(joinOf(labels));
-  return isFairDraw(joined.column, toLabelledRows(joined).tested);
+  return judgeLabels(joined, [], toLabelledRows(joined).tested).noPromise === null;
 }
 
 test("what pick or chance drew is called unfair in few of many draws", () => {

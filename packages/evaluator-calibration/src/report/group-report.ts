@@ -1,33 +1,17 @@
 import type { LockedThreshold } from "../artifact.ts";
-import { twoSidedP } from "../math/special-functions.ts";
-import { holm } from "../scores/comparison-tests.ts";
+import { holm, twoSidedP } from "../math/special-functions.ts";
 import { type LabelledRows, rowsByGroup, takeRows, truthShares } from "./labelled-rows.ts";
-import { brierOf, type Estimate, scoreRows } from "./score-report.ts";
-
-/** One group of rows. */
-export interface GroupReport {
-  readonly group: string;
-  readonly n: number;
-  readonly brier: number;
-  /** Null if every row of the group has one truth. */
-  readonly skill: number | null;
-  /** The share of true rows minus the mean probability, with its 95 % interval. */
-  readonly difference: Estimate;
-  /** Adjusted for the number of groups (Holm); null under 30 rows, which are not judged. */
-  readonly pValue: number | null;
-  /** The thresholds that are promised for this group alone. */
-  readonly promised: readonly LockedThreshold[];
-}
+import { brierOf, scoreRows } from "./score-report.ts";
 
 /** Fewer labelled rows are listed and not judged. Chosen, not measured. */
 export const LEAST_JUDGED = 30;
 
-/** Returns the report of each group, the largest first. */
+/** Returns the report of each group, the largest first; under 30 rows without a p value. */
 export function groupsOfRows(
   rows: LabelledRows,
   names: readonly string[],
   promisedTo: (group: string) => readonly LockedThreshold[],
-): GroupReport[] {
+) {
   const groups = [...rowsByGroup(rows.groupOf)].map(([group, taken]) =>
     groupOf(names[group] ?? "(none)", takeRows(rows, taken)),
   );
@@ -36,7 +20,9 @@ export function groupsOfRows(
   return groups
     .map((group) => {
       const pValue = adjusted[judged.indexOf(group)] ?? null;
-      return Object.assign(group, { pValue, promised: promisedTo(group.group) });
+      /** The thresholds that are promised for this group alone. */
+      const promised = promisedTo(group.group);
+      return Object.assign(group, { pValue, promised });
     })
     .toSorted((one, other) => other.n - one.n || (one.group < other.group ? -1 : 1));
 }
@@ -60,7 +46,9 @@ function groupOf(group: string, rows: LabelledRows) {
     group,
     n: p.length,
     brier: brier / total,
+    /** Null if every row of the group has one truth. */
     skill: hasOneTruth ? null : scoreRows(rows).skill.value,
+    /** The share of true rows minus the mean probability, with its 95 % interval. */
     difference: { value, low: value - half, high: value + half },
     pValue: spread === 0 ? (distance === 0 ? 1 : 0) : twoSidedP(distance / Math.sqrt(spread)),
   };

@@ -3,7 +3,8 @@ import { answersOf, columnIn } from "../testing/worlds.ts";
 import type { InputRecord } from "../input/input-record.ts";
 import { LabelJoin } from "../input/join-labels.ts";
 import { recordSplitter } from "../input/split-records.ts";
-import { agreementsOf, cohenKappa, labelersOf } from "./label-quality.ts";
+import { cohenKappa } from "../index.ts";
+import { judgeLabels } from "./label-quality.ts";
 import { toLabelledRows } from "./labelled-rows.ts";
 
 const table = answersOf(["a", "b", "c", "d"].map((id) => ({ id, p: 0.9, truth: true })));
@@ -77,12 +78,13 @@ test("the truth is the majority of the labelers; a tie has none", () => {
   expect(joined.truth).toEqual([0, -1, -1, 1]);
   expect(join.countsOf("scam")).toMatchObject({ labelled: 4, joined: 4, skipped: 2, repeated: 0 });
   const { list } = join.labelers;
-  expect(labelersOf(joined, list)).toEqual([
+  const { labelers, agreements } = judgeLabels(joined, list, toLabelledRows(joined).tested);
+  expect(labelers).toEqual([
     { name: "ada", n: 4 },
     { name: "bob", n: 3 },
     { name: "cy", n: 1 },
   ]);
-  expect(agreementsOf(joined, list)[0]).toMatchObject({
+  expect(agreements[0]).toMatchObject({
     labelers: ["ada", "bob"],
     n: 2,
     disagree: 1,

@@ -1,28 +1,40 @@
 import type { AnswerColumn } from "../input/answer-table.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
-import { checkIndexes, checkLengths, effectiveRows, type Numbers } from "../math/rows.ts";
+import { effectiveRows } from "../math/rows.ts";
 import { chiSquareCut } from "../math/special-functions.ts";
+import { cohenKappa } from "../scores/probability-scores.ts";
 import { countRisks } from "../thresholds/risk-coverage.ts";
 import { type TestedRows, topAnswers } from "./labelled-rows.ts";
 
-/** One labeler and the number of their labels; without a name, an empty one. */
-export interface Labeler {
-  readonly name: string;
-  readonly n: number;
+/**
+ * Returns the labelers of a column (without a name, an empty one), how far each two of them agree, and the
+ * reason for no promise, or null.
+ */
+export function judgeLabels(joined: JoinedColumn, names: readonly string[], tested: TestedRows) {
+  const labelers = labelersOf(joined, names);
+  const noPromise = reasonForNoPromise(joined.column, labelers, tested);
+  return { labelers, agreements: agreementsOf(joined, names), noPromise };
 }
 
-/** How far two labelers agree on the records that both labelled. */
-export interface LabelerAgreement {
-  readonly labelers: readonly [string, string];
-  readonly n: number;
-  /** The share of records with different labels. */
-  readonly disagree: number;
-  /** Cohen's kappa, of levels with quadratic weights; NaN if both give all records one label. */
-  readonly kappa: number;
+function reasonForNoPromise(
+  column: AnswerColumn,
+  labelers: ReturnType<typeof labelersOf>,
+  tested: TestedRows,
+): string | null {
+  if (!isFairDraw(column, tested)) {
+    const [weighted, why] =
+      tested.weights === undefined
+        ? ["", ", and the labels have no weights"]
+        : [", by their weights,", ""];
+    return `The printed values of the labelled records${weighted} differ from those of the others by more than chance${why}: nothing is promised from them. Draw with pick, and keep its column drawn.`;
+  }
+  const kin = labelers.find(({ name }) => isOfFamily(name, column.source.modelId));
+  if (kin === undefined) return null;
+  return `Labels made by ${kin.name} come from the answering model's own family: they share its mistakes, so nothing is promised from them.`;
 }
 
-/** Returns the labelers of a column, those with most labels first. */
-export function labelersOf(joined: JoinedColumn, names: readonly string[]): Labeler[] {
+/** Returns the labelers, those with most labels first. */
+function labelersOf(joined: JoinedColumn, names: readonly string[]) {
   const counts = new Map<number, number>();
   const add = (labeler: number) => counts.set(labeler, (counts.get(labeler) ?? 0) + 1);
   for (const [at, labeler] of joined.labelerOf.entries()) if (!joined.votes.has(at)) add(labeler);
@@ -32,8 +44,8 @@ export function labelersOf(joined: JoinedColumn, names: readonly string[]): Labe
     .toSorted((one, other) => other.n - one.n || (one.name < other.name ? -1 : 1));
 }
 
-/** Returns how far each two labelers of a column agree. */
-export function agreementsOf(joined: JoinedColumn, names: readonly string[]): LabelerAgreement[] {
+/** Returns how far each two labelers agree on the records that both labelled; levels weigh quadratically. */
+function agreementsOf(joined: JoinedColumn, names: readonly string[]) {
   const pairs = new Map<string, { labelers: [string, string]; a: number[]; b: number[] }>();
   for (const votes of joined.votes.values()) {
     const given = votes
@@ -53,44 +65,10 @@ export function agreementsOf(joined: JoinedColumn, names: readonly string[]): La
   const weights = joined.column.isOrdered ? "quadratic" : "none";
   return [...pairs.values()].map(({ labelers, a, b }) => {
     const differing = a.filter((truth, at) => truth !== b[at]).length;
+    /** NaN if both give all records one label. */
     const kappa = cohenKappa(a, b, { weights });
     return { labelers, n: a.length, disagree: differing / a.length, kappa };
   });
-}
-
-/**
- * Returns how far two labelers agree beyond chance (Cohen's kappa); 1 is full agreement, NaN if both
- * give one and the same label to all. Labels are whole numbers; `quadratic` weighs a disagreement by
- * the square of their distance, as levels need.
- *
- * @example cohenKappa([1, 1, 0, 0], [1, 0, 0, 0]) // 0.5
- */
-export function cohenKappa(
-  a: Numbers,
-  b: Numbers,
-  { weights = "none" }: { readonly weights?: "none" | "quadratic" } = {},
-): number {
-  checkLengths(["a", a], ["b", b]);
-  checkIndexes(a, Infinity, "a");
-  checkIndexes(b, Infinity, "b");
-  const distance = (one: number, other: number) =>
-    weights === "quadratic" ? (one - other) ** 2 : Number(one !== other);
-  const [countsA, countsB] = [countsOf(a), countsOf(b)];
-  let [observed, byChance] = [0, 0];
-  for (let i = 0; i < a.length; i += 1) observed += distance(a[i] as number, b[i] as number);
-  for (const [one, n] of countsA) {
-    for (const [other, m] of countsB) byChance += distance(one, other) * n * (m / a.length);
-  }
-  return byChance === 0 ? Number.NaN : 1 - observed / byChance;
-}
-
-function countsOf(labels: Numbers): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (let i = 0; i < labels.length; i += 1) {
-    const label = labels[i] as number;
-    counts.set(label, (counts.get(label) ?? 0) + 1);
-  }
-  return counts;
 }
 
 // A fair draw is called unfair in one of a thousand reports.
@@ -104,7 +82,7 @@ const LEAST_EXPECTED = 5;
  * Returns whether labels look like a random draw of all answers: their weighted shares of printed
  * values equal those of all answers, up to chance. True if there are too few of either.
  */
-export function isFairDraw(column: AnswerColumn, { p, weights }: TestedRows): boolean {
+function isFairDraw(column: AnswerColumn, { p, weights }: TestedRows): boolean {
   const { ids } = column;
   if (p.length < LEAST_ROWS || ids.length - p.length < LEAST_ROWS) return true;
   const all = sharesOf(topAnswers(column).probability);
@@ -134,7 +112,7 @@ function sharesOf(p: Float64Array, weights?: Float64Array): Float64Array {
 }
 
 /** Returns whether a labeler is a model of the same maker or name as the one that answered. */
-export function isOfFamily(labeler: string, modelId: string | null): boolean {
+function isOfFamily(labeler: string, modelId: string | null): boolean {
   if (labeler === "" || modelId === null) return false;
   const [one, other] = [familyOf(labeler), familyOf(modelId)];
   const isSameMaker = one.maker !== null && one.maker === other.maker;

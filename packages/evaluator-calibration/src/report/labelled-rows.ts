@@ -29,7 +29,7 @@ export interface LabelledRows extends TestedRows {
   readonly options: readonly string[];
   readonly source: AnswerSource;
   /** Every printed probability. */
-  readonly table: ProbabilityTable;
+  readonly table: ProbabilityTable & { readonly values: Float64Array };
   /** 0 and 1, or the index of the option or level. */
   readonly truth: Uint32Array;
   /** The most probable option of each row; 1 if yes is at least as probable as no. */
@@ -196,12 +196,20 @@ export function truthShares({ options, truth, weights }: LabelledRows): number[]
   return sums.map((sum) => sum / total);
 }
 
-const probabilities: Record<Form, (rows: LabelledRows, row: number, option: number) => number> = {
-  probability: ({ p }, row, option) => (option === 1 ? (p[row] as number) : 1 - (p[row] as number)),
-  distribution: ({ table }, row, option) => table.values[row * table.width + option] as number,
+const probabilities: Record<
+  Form,
+  (table: ProbabilityTable, row: number, option: number) => number
+> = {
+  probability: ({ values }, row, option) =>
+    option === 1 ? (values[row] as number) : 1 - (values[row] as number),
+  distribution: ({ width, values }, row, option) => values[row * width + option] as number,
 };
 
 /** Returns the probability of one row's option; those of no and yes are 0 and 1. */
-export function probabilityOf(rows: LabelledRows, row: number, option: number): number {
-  return probabilities[rows.form](rows, row, option);
+export function probabilityOf(
+  { form, table }: Pick<LabelledRows, "form" | "table">,
+  row: number,
+  option: number,
+): number {
+  return probabilities[form](table, row, option);
 }

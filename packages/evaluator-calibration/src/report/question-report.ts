@@ -1,30 +1,15 @@
-import type { AnswerSource } from "../input/read-answers.ts";
-import type { JoinCounts, JoinedColumn, LabelJoin } from "../input/join-labels.ts";
-import type { Form, QuestionKind } from "../kinds.ts";
+import type { JoinedColumn, LabelJoin } from "../input/join-labels.ts";
+import type { Form } from "../kinds.ts";
 import { labelsForBound, labelsForWidth, labelsForZeroErrors } from "../thresholds/intervals.ts";
 import {
   type PromiseAction,
   type PromiseSearch,
   searchPromises,
 } from "../thresholds/learn-then-test.ts";
-import {
-  type Action,
-  type ActionOptions,
-  type ActionReport,
-  actionRows,
-  reportAction,
-  toLocked,
-} from "./actions.ts";
-import { type CurveReport, curveOfRows } from "./curve-report.ts";
-import { type GroupReport, groupsOfRows, LEAST_JUDGED } from "./group-report.ts";
-import {
-  agreementsOf,
-  isFairDraw,
-  isOfFamily,
-  type Labeler,
-  type LabelerAgreement,
-  labelersOf,
-} from "./label-quality.ts";
+import { type Action, type ActionOptions, actionRows, reportAction, toLocked } from "./actions.ts";
+import { curveOfRows } from "./curve-report.ts";
+import { groupsOfRows, LEAST_JUDGED } from "./group-report.ts";
+import { judgeLabels } from "./label-quality.ts";
 import {
   type LabelledRows,
   onePerCluster,
@@ -33,58 +18,8 @@ import {
   type TestedRows,
   toLabelledRows,
 } from "./labelled-rows.ts";
-import { recalibrateRows, type RecalibrationReport } from "./recalibrate.ts";
-import {
-  type Estimate,
-  type ScoreReport,
-  scoreRows,
-  shareOfRows,
-  type WorstRow,
-  worstRows,
-} from "./score-report.ts";
-
-/** How many more labels it takes. */
-interface NeededLabels {
-  /** For accuracy to plus or minus 5 points. */
-  readonly forFivePoints: number;
-  /** Acted-on labels, all right, for the requested promise. */
-  readonly forPromiseWithoutErrors: number;
-  /** Acted-on labels for an 80 % chance of that promise, if the true risk is 2 fifths of it. */
-  readonly forPromise: number;
-}
-
-/** The worth of the answers of one source to one question. */
-export interface QuestionReport {
-  readonly question: string;
-  readonly kind: QuestionKind;
-  readonly form: Form;
-  readonly source: AnswerSource;
-  readonly n: number;
-  readonly isWeighted: boolean;
-  readonly labelers: readonly Labeler[];
-  /** How far each two labelers agree; empty if no record has two labels. */
-  readonly agreements: readonly LabelerAgreement[];
-  /** How many clusters the labels are from; null if each is one, or a promise takes one of each. */
-  readonly clusters: { readonly n: number; readonly labels: number } | null;
-  /** `useful`, or `worthless` if the labels do not show it to beat the constant predictor. */
-  readonly verdict: "useful" | "worthless" | "one truth only";
-  readonly scores: ScoreReport;
-  /** Of yes and no at 0.5: the share of all yes answered with yes, and of all no with no. */
-  readonly tpr: Estimate | null;
-  readonly tnr: Estimate | null;
-  /** Null under 30 rows. */
-  readonly curve: CurveReport | null;
-  /** Empty under 30 rows. */
-  readonly actions: readonly ActionReport[];
-  /** The reason for no promise, or null. */
-  readonly noPromise: string | null;
-  readonly recalibration: RecalibrationReport;
-  /** Empty if the labels name no groups. */
-  readonly groups: readonly GroupReport[];
-  readonly worst: readonly WorstRow[];
-  readonly needed: NeededLabels;
-  readonly counts: JoinCounts;
-}
+import { recalibrateRows } from "./recalibrate.ts";
+import { type ScoreReport, scoreRows, shareOfRows, worstRows } from "./score-report.ts";
 
 /** The contents of a report. */
 export interface ReportOptions extends ActionOptions {
@@ -140,9 +75,8 @@ function draftOf(
   { actions: wanted, isOnePer = false, hasGroups = false }: ReportOptions,
 ) {
   const { question, form } = rows;
-  const labelers = labelersOf(joined, join.labelers.list);
   const tested = isOnePer ? onePerCluster(rows.tested) : rows.tested;
-  const noPromise = reasonForNoPromise(rows, labelers, isFairDraw(joined.column, tested));
+  const labels = judgeLabels(joined, join.labelers.list, tested);
   const isWanted = (action: Action) =>
     wanted?.some((one) => one.question === question && one.action === action) ?? true;
   const actions = rows.ids.length < LEAST_JUDGED ? [] : actionsOf[form].filter(isWanted);
@@ -152,8 +86,7 @@ function draftOf(
       return { question, action, group, weights: part.weights, ...actionRows(part, action) };
     }),
   );
-  const kept = noPromise === null ? promises : [];
-  return { joined, join, rows, labelers, noPromise, actions, promises: kept };
+  return { join, rows, labels, actions, promises: labels.noPromise === null ? promises : [] };
 }
 
 function judgedGroups(tested: TestedRows, { groups }: LabelJoin) {
@@ -165,10 +98,11 @@ function judgedGroups(tested: TestedRows, { groups }: LabelJoin) {
 }
 
 function toReport(
-  { joined, join, rows, labelers, noPromise, actions, promises }: Draft,
+  { join, rows, labels, actions, promises }: Draft,
   found: ReadonlyMap<DraftPromise, PromiseSearch>,
   options: ReportOptions,
-): QuestionReport {
+) {
+  const { labelers, agreements, noPromise } = labels;
   const { seed, isOnePer = false, hasGroups = false } = options;
   const n = rows.ids.length;
   const scores = scoreRows(rows);
@@ -191,16 +125,21 @@ function toReport(
     n,
     isWeighted: rows.weights !== undefined,
     labelers,
-    agreements: agreementsOf(joined, join.labelers.list),
+    agreements,
+    /** How many clusters the labels are from; null if each is one, or a promise takes one of each. */
     clusters: isOnePer ? null : clustersOf(rows.tested),
+    /** `worthless` if the labels do not show it to beat the constant prediction. */
     verdict,
     scores,
+    /** Of yes and no at 0.5: the share of all yes answered with yes, and of all no with no. */
     tpr,
     tnr,
+    /** Under 30 rows there are no curve and no actions. */
     curve: n >= LEAST_JUDGED ? curveOfRows(rows, seed) : null,
     actions: actions.map((action) =>
       reportAction(rows, action, { search: searchOf(action) ?? null, options }),
     ),
+    /** The reason for no promise, or null. */
     noPromise,
     recalibration: recalibrateRows(rows),
     groups: hasGroups ? groupsOfRows(rows, join.groups.list, promisedTo) : [],
@@ -210,45 +149,35 @@ function toReport(
   };
 }
 
-function neededLabels({ maxRisk, confidence }: ReportOptions, actions: number): NeededLabels {
+/** The worth of the answers of one source to one question. */
+export type QuestionReport = ReturnType<typeof toReport>;
+
+/** Returns how many more labels it takes. */
+function neededLabels({ maxRisk, confidence }: ReportOptions, actions: number) {
   const shared = 1 - (1 - confidence) / Math.max(1, actions);
   return {
+    /** For accuracy to plus or minus 5 points. */
     forFivePoints: labelsForWidth(0.05),
+    /** Acted-on labels, all right, for the requested promise. */
     forPromiseWithoutErrors: labelsForZeroErrors({ maxRisk, confidence: shared }),
+    /** Acted-on labels for an 80 % chance of that promise, if the true risk is 2 fifths of it. */
     forPromise: labelsForBound({ rate: 0.4 * maxRisk, maxRisk, confidence: shared }),
   };
 }
 
-function rateOf({ truth, top, weights }: LabelledRows, side: 0 | 1): Estimate {
+function rateOf({ truth, top, weights }: LabelledRows, side: 0 | 1) {
   const isHit = (row: number) => top[row] === side;
   return shareOfRows({ truth, weights }, (row) => truth[row] === side, isHit);
 }
 
-function clustersOf({ clusterOf }: TestedRows): QuestionReport["clusters"] {
+function clustersOf({ clusterOf }: TestedRows) {
   const [labels, named] = [clusterOf.length, clusterOf.filter((cluster) => cluster >= 0)];
   const n = labels - named.length + new Set(named).size;
   return n < labels ? { n, labels } : null;
 }
 
 // A skill whose interval includes 0 can be the luck of guessing the base rate.
-function verdictOf({ skill }: ScoreReport): QuestionReport["verdict"] {
+function verdictOf({ skill }: ScoreReport): "useful" | "worthless" | "one truth only" {
   if (Number.isNaN(skill.value)) return "one truth only";
   return skill.low > 0 ? "useful" : "worthless";
-}
-
-function reasonForNoPromise(
-  { source, weights }: LabelledRows,
-  labelers: readonly Labeler[],
-  isFair: boolean,
-): string | null {
-  if (!isFair) {
-    const [weighted, why] =
-      weights === undefined
-        ? ["", ", and the labels have no weights"]
-        : [", by their weights,", ""];
-    return `The printed values of the labelled records${weighted} differ from those of the others by more than chance${why}: nothing is promised from them. Draw with pick, and keep its column drawn.`;
-  }
-  const kin = labelers.find(({ name }) => isOfFamily(name, source.modelId));
-  if (kin === undefined) return null;
-  return `Labels made by ${kin.name} come from the answering model's own family: they share its mistakes, so nothing is promised from them.`;
 }

@@ -1,36 +1,24 @@
 import { DEFAULT_SEED, hashToShare } from "../math/random.ts";
-import { applyLogistic, fitLogistic } from "../recalibration/logistic.ts";
 import {
-  applyIsotonic,
-  fitIsotonic,
+  fitOf,
+  recalibrated,
   type Recalibration,
   recalibrationsOf,
 } from "../recalibration/recalibration.ts";
-import {
-  fitTemperature,
-  shareAtTemperature,
-  TEMPERATURE_LIMITS,
-} from "../recalibration/temperature.ts";
+import { TEMPERATURE_LIMITS } from "../recalibration/temperature.ts";
 import { clippedLogLoss } from "../scores/probability-scores.ts";
 import { indexesWhere, type LabelledRows, probabilityOf, takeRows } from "./labelled-rows.ts";
-
-/** The effect of recalibrating on rows that the fit did not see. */
-export interface RecalibrationReport {
-  /** The fit to all rows, or null if they are too few, or it did not help. */
-  readonly recalibration: Recalibration | null;
-  /** Mean log loss, cross-fitted; null without a fit. */
-  readonly heldOut: { readonly before: number; readonly after: number } | null;
-  /** The reason for no fit, or a warning about it. */
-  readonly note: string | null;
-}
 
 // All chosen, not measured: held-out rows show whether a fit helps, whatever their number is.
 const LEAST_FITTED = 100;
 const LEAST_FITTED_OF_EACH = 20;
 const LEAST_FOR_ISOTONIC = 1000;
 
-/** Returns the recalibration that helps most on held-out rows, if one does. */
-export function recalibrateRows(rows: LabelledRows): RecalibrationReport {
+/**
+ * Returns the recalibration that helps most on held-out rows, if one does; the mean log loss on those rows
+ * before and after, if there is a fit; and the reason for no fit, or a warning.
+ */
+export function recalibrateRows(rows: LabelledRows) {
   const reason = reasonForNone(rows);
   if (reason !== null) return { recalibration: null, heldOut: null, note: reason };
   // Of very many rows two parts are as good as five, and faster.
@@ -45,16 +33,16 @@ export function recalibrateRows(rows: LabelledRows): RecalibrationReport {
   const hasEnough = rows.ids.length >= LEAST_FOR_ISOTONIC;
   const kinds = recalibrationsOf[rows.form].filter((kind) => hasEnough || kind !== "isotonic");
   const tried = kinds.map((kind) => {
-    const fitted = others.map(fits[kind]);
-    return { kind, after: lossOf(rows, (row) => fitted[folds[row] as number] ?? null) };
+    const fitted = others.map((other) => recalibrated(fitOf(kind, other)));
+    return { kind, after: lossOf(rows, (row) => fitted[folds[row] as number]) };
   });
   const best = tried.reduce((one, other) => (other.after < one.after ? other : one));
-  const heldOut = { before: lossOf(rows, () => null), after: best.after };
+  const heldOut = { before: lossOf(rows, () => undefined), after: best.after };
   if (heldOut.after >= heldOut.before) {
     const note = "Recalibrating did not lower the log loss on rows it had not seen.";
     return { recalibration: null, heldOut, note };
   }
-  const recalibration = fits[best.kind](rows);
+  const recalibration = fitOf(best.kind, rows);
   return { recalibration, heldOut, note: noteOf(recalibration) };
 }
 
@@ -62,13 +50,11 @@ export function recalibrateRows(rows: LabelledRows): RecalibrationReport {
  * Returns the simplest fit to all rows, by their weights: a line on log odds for a probability, a
  * temperature for a distribution; or the reason for none.
  */
-export function fitRecalibration(
-  rows: LabelledRows,
-): Pick<RecalibrationReport, "recalibration" | "note"> {
+export function fitRecalibration(rows: LabelledRows) {
   const note = reasonForNone(rows);
   const [kind] = recalibrationsOf[rows.form];
   const isFitted = note === null && kind !== undefined;
-  return { recalibration: isFitted ? fits[kind](rows) : null, note };
+  return { recalibration: isFitted ? fitOf(kind, rows) : null, note };
 }
 
 function reasonForNone({ form, truth }: LabelledRows): string | null {
@@ -97,37 +83,19 @@ function foldsOf({ ids }: LabelledRows, parts: number): Uint8Array {
   return folds;
 }
 
-type Fit = (rows: LabelledRows) => Recalibration;
-
-const fits: Record<Recalibration["kind"], Fit> = {
-  temperature: ({ table, truth, weights }) => {
-    const temperature = fitTemperature(table, truth, { weights });
-    return { kind: "temperature", parameters: { temperature } };
-  },
-  logistic: ({ p, cameTrue, weights }) => {
-    return { kind: "logistic", parameters: fitLogistic(p, cameTrue, { weights }) };
-  },
-  isotonic: ({ p, cameTrue, weights }) => {
-    return { kind: "isotonic", parameters: fitIsotonic(p, cameTrue, { weights }) };
-  },
-};
-
 /** The mean log loss of rows, each recalibrated by its fit or as printed. */
-function lossOf(rows: LabelledRows, fitOf: (row: number) => Recalibration | null): number {
-  const { table, truth, p, weights } = rows;
-  const shareOf = (row: number) => {
-    const fit = fitOf(row);
-    const option = truth[row] as number;
-    if (fit === null) return probabilityOf(rows, row, option);
-    if (fit.kind === "temperature") {
-      return shareAtTemperature(table, row * table.width + option, fit.parameters.temperature);
-    }
-    const printed = p[row] as number;
-    const yes =
-      fit.kind === "logistic"
-        ? applyLogistic(printed, fit.parameters)
-        : applyIsotonic(printed, fit.parameters);
-    return option === 1 ? yes : 1 - yes;
-  };
-  return clippedLogLoss(truth.length, shareOf, { weights }).value;
+function lossOf(
+  { form, table, truth, weights }: LabelledRows,
+  fitOf: (row: number) => ReturnType<typeof recalibrated> | undefined,
+): number {
+  const { width } = table;
+  const values = Float64Array.from(table.values);
+  for (let row = 0; row < truth.length; row += 1) {
+    // The only probability of a row is that of yes.
+    const at = row * width + Math.min(truth[row] as number, width - 1);
+    values[at] = fitOf(row)?.(table, at) ?? (values[at] as number);
+  }
+  const seen = { form, table: { width, values } };
+  const trueSide = (row: number) => probabilityOf(seen, row, truth[row] as number);
+  return clippedLogLoss(truth.length, trueSide, { weights }).value;
 }

@@ -3,9 +3,7 @@ import { weightedMean } from "../math/rows.ts";
 import {
   clippedLogLoss,
   HALF_A_PRINTED_UNIT,
-  type LogLoss,
   rocAuc,
-  type RocAuc,
   spiegelhalter,
 } from "../scores/probability-scores.ts";
 import { type Interval, wilson } from "../thresholds/intervals.ts";
@@ -16,46 +14,11 @@ export interface Estimate extends Interval {
   readonly value: number;
 }
 
-/** The scores of the constant base-rate prediction on the same rows. */
-interface ConstantPredictor {
-  /** The most frequent truth, which it always picks. */
-  readonly always: string;
-  readonly accuracy: number;
-  /** The share of rows that it would be wrong about. */
-  readonly wrong: Estimate;
-  readonly brier: number;
-  readonly logLoss: number;
-  /** Of levels: its ranked probability score. */
-  readonly rankedProbability: number | null;
-}
-
-/** The scores of one question, each beside that of the constant prediction. */
-export interface ScoreReport {
-  /** 0 is the constant prediction, 1 is perfect; by ranked probability for levels, else by Brier score. */
-  readonly skill: Estimate;
-  readonly accuracy: Estimate;
-  /** Of a probability 0 to 1, of a distribution summed over its options: 0 to 2. */
-  readonly brier: number;
-  readonly logLoss: LogLoss;
-  /** How well the probability orders the truths; of a distribution, that of the picked option. */
-  readonly auc: RocAuc;
-  /** Of unweighted yes/no rows. */
-  readonly spiegelhalter: { readonly z: number; readonly pValue: number } | null;
-  /** Of levels: over the inner boundaries, the same divided by their number, and the mean level. */
-  readonly levels: {
-    readonly rankedProbability: number;
-    readonly rankedProbabilityNormalized: number;
-    readonly meanAbsoluteError: number;
-    readonly spearman: number;
-  } | null;
-  readonly constant: ConstantPredictor;
-}
-
 /** A Brier score sums over both options; that of a probability counts one of them. */
 const brierParts: Readonly<Record<Form, number>> = { probability: 2, distribution: 1 };
 
 /** Returns every score of labelled rows. */
-export function scoreRows(rows: LabelledRows): ScoreReport {
+export function scoreRows(rows: LabelledRows) {
   const { truth, top, weights, p, cameTrue, form, isOrdered } = rows;
   const n = truth.length;
   const shares = truthShares(rows);
@@ -65,13 +28,17 @@ export function scoreRows(rows: LabelledRows): ScoreReport {
   const meanOf = (distances: Float64Array) =>
     weightedMean(n, weights, (i) => distances[i] as number);
   return {
+    /** 0 is the constant prediction, 1 is perfect; by ranked probability for levels, else by Brier score. */
     skill: skillOf(own, constant, weights),
     accuracy: shareOfRows(rows, isAny, (row) => top[row] === truth[row]),
+    /** Of a probability 0 to 1, of a distribution summed over its options: 0 to 2. */
     brier: isOrdered ? weightedMean(n, weights, (i) => brierOf(rows, i)) : meanOf(own),
     logLoss: clippedLogLoss(n, (i) => probabilityOf(rows, i, truth[i] as number), { weights }),
+    /** How well the probability orders the truths; of a distribution, that of the picked option. */
     auc: rocAuc(p, cameTrue, { weights }),
     spiegelhalter: isSingle && weights === undefined ? spiegelhalter(p, cameTrue) : null,
     levels: isOrdered ? levelScores(rows, meanOf(own)) : null,
+    /** The constant base-rate prediction on the same rows; `always` is the most frequent truth. */
     constant: {
       always: rows.options[commonest] ?? "",
       accuracy: shares[commonest] ?? 0,
@@ -82,6 +49,9 @@ export function scoreRows(rows: LabelledRows): ScoreReport {
     },
   };
 }
+
+/** The scores of one question, each beside that of the constant prediction. */
+export type ScoreReport = ReturnType<typeof scoreRows>;
 
 function isAny(): boolean {
   return true;
@@ -227,23 +197,13 @@ function sumOf(values: Float64Array): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** A row with a large error. */
-export interface WorstRow {
-  readonly id: string;
-  /** The label's answer. */
-  readonly truth: string;
-  /** The most probable answer. */
-  readonly answer: string;
-  /** The printed probability of the truth. */
-  readonly probability: number;
-}
-
 const WORST_ROWS = 20;
 
-/** Returns the rows whose truth has the lowest probability, the worst first. */
-export function worstRows(rows: LabelledRows): WorstRow[] {
+/** Returns the rows whose truth has the lowest printed probability, the worst first. */
+export function worstRows(rows: LabelledRows) {
   const { ids, truth, top, options } = rows;
-  const printed = Float64Array.from(truth, (option, row) => probabilityOf(rows, row, option));
+  const printed = new Float64Array(truth.length);
+  for (const [row, option] of truth.entries()) printed[row] = probabilityOf(rows, row, option);
   const limit = printed.toSorted()[Math.min(WORST_ROWS, printed.length) - 1] ?? 0;
   const idOf = (row: number) => ids[row] as string;
   // Equals are in the order of their ids: the result is the same in any order of the rows.

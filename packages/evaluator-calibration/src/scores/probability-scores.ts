@@ -1,19 +1,16 @@
-import { checkRows, type Numbers, type Weighted, weightedMean } from "../math/rows.ts";
+import {
+  checkIndexes,
+  checkLengths,
+  checkRows,
+  type Numbers,
+  type Weighted,
+  weightedMean,
+} from "../math/rows.ts";
 import { twoSidedP } from "../math/special-functions.ts";
 import { poolRows } from "./pool.ts";
 
 /** Half a unit of the printed precision: a printed 0 is anything below it. */
 export const HALF_A_PRINTED_UNIT = 0.005;
-
-/** A log loss, and how many rows of it were clipped. */
-export interface LogLoss {
-  /** In nats a row. */
-  readonly value: number;
-  /** Rows printed as (nearly) certain, right or wrong. */
-  readonly clipped: number;
-  /** Clipped rows whose true side was printed as (nearly) impossible. */
-  readonly clippedAndWrong: number;
-}
 
 /**
  * Returns 1 minus the Brier score divided by that of the constant base-rate prediction; NaN if all
@@ -30,7 +27,8 @@ export function brierSkill(p: Numbers, truth: Numbers, { weights }: Weighted = {
 }
 
 /**
- * Returns the mean of −ln of the true side's probability, clipped at half a printed unit.
+ * Returns the mean of −ln of the true side's probability, clipped at half a printed unit; how many rows
+ * were clipped, and how many of these had a true side printed as (nearly) impossible.
  *
  * A printed 1 is anything from 0.995: on simulated answers this clip costs about 0.1 % against the
  * unrounded log loss, one at 1e-15 more than ten times as much.
@@ -39,7 +37,7 @@ export function clippedLogLoss(
   length: number,
   trueSide: (index: number) => number,
   { weights }: Weighted,
-): LogLoss {
+) {
   const clip = HALF_A_PRINTED_UNIT;
   let [clipped, clippedAndWrong] = [0, 0];
   const value = weightedMean(length, weights, (i) => {
@@ -68,21 +66,13 @@ export function spiegelhalter(p: Numbers, truth: Numbers): { z: number; pValue: 
   return { z, pValue: twoSidedP(z) };
 }
 
-/** How well values order the rows, with DeLong's 95 % interval. */
-export interface RocAuc {
-  /** The probability that a row of truth 1 has the higher value, ties half. */
-  readonly auc: number;
-  readonly standardError: number;
-  readonly low: number;
-  readonly high: number;
-}
-
 /**
- * Returns the area under the ROC curve; all NaN if every row has the same truth.
+ * Returns the area under the ROC curve, the probability that a row of truth 1 has the higher value (ties
+ * half), with DeLong's 95 % interval; all NaN if every row has the same truth.
  *
  * DeLong's variance is taken over pooled values: of a million printed rows that is 101 of them.
  */
-export function rocAuc(p: Numbers, truth: Numbers, { weights }: Weighted = {}): RocAuc {
+export function rocAuc(p: Numbers, truth: Numbers, { weights }: Weighted = {}) {
   checkRows(p, truth, { weights });
   const pool = poolRows(p, truth, weights === undefined ? undefined : toEffective(weights));
   const ones = pool.positives;
@@ -133,4 +123,39 @@ function spread(values: Float64Array, masses: Float64Array, mean: number): numbe
   const squares = values.map((value) => (value - mean) ** 2);
   const total = masses.reduce(sumUp, 0);
   return (meanOf(squares, masses) * total) / (total - 1) / total;
+}
+
+/**
+ * Returns how far two labelers agree beyond chance (Cohen's kappa); 1 is full agreement, NaN if both
+ * give one and the same label to all. Labels are whole numbers; `quadratic` weighs a disagreement by
+ * the square of their distance, as levels need.
+ *
+ * @example cohenKappa([1, 1, 0, 0], [1, 0, 0, 0]) // 0.5
+ */
+export function cohenKappa(
+  a: Numbers,
+  b: Numbers,
+  { weights = "none" }: { readonly weights?: "none" | "quadratic" } = {},
+): number {
+  checkLengths(["a", a], ["b", b]);
+  checkIndexes(a, Infinity, "a");
+  checkIndexes(b, Infinity, "b");
+  const distance = (one: number, other: number) =>
+    weights === "quadratic" ? (one - other) ** 2 : Number(one !== other);
+  const [countsA, countsB] = [countsOf(a), countsOf(b)];
+  let [observed, byChance] = [0, 0];
+  for (let i = 0; i < a.length; i += 1) observed += distance(a[i] as number, b[i] as number);
+  for (const [one, n] of countsA) {
+    for (const [other, m] of countsB) byChance += distance(one, other) * n * (m / a.length);
+  }
+  return byChance === 0 ? Number.NaN : 1 - observed / byChance;
+}
+
+function countsOf(labels: Numbers): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (let i = 0; i < labels.length; i += 1) {
+    const label = labels[i] as number;
+    counts.set(label, (counts.get(label) ?? 0) + 1);
+  }
+  return counts;
 }

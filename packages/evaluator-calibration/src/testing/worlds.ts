@@ -2,11 +2,7 @@ import { type AnswerColumn, AnswerTable } from "../input/answer-table.ts";
 import { type JoinedColumn, LabelJoin } from "../input/join-labels.ts";
 import { seededRandom } from "../math/random.ts";
 import { type LabelledRows, toLabelledRows } from "../report/labelled-rows.ts";
-import {
-  type QuestionReport,
-  reportQuestions,
-  type ReportOptions,
-} from "../report/question-report.ts";
+import { type QuestionReport, reportQuestions } from "../report/question-report.ts";
 
 /** A row of a made world. */
 export interface Row {
@@ -72,7 +68,7 @@ export function labelledWith(
 }
 
 /** What a report is asked for. */
-export const asked: ReportOptions = {
+export const asked: Parameters<typeof reportQuestions>[1] = {
   maxRisk: 0.05,
   confidence: 0.95,
   onAverage: true,

@@ -1,4 +1,4 @@
-import { DEFAULT_SEED, drawBinomial, seededRandom } from "../math/random.ts";
+import { binomialDrawer, DEFAULT_SEED, seededRandom } from "../math/random.ts";
 import type { Numbers, Weighted } from "../math/rows.ts";
 import { binomialAtMost } from "../math/special-functions.ts";
 import { type Bound, checkShare, labelsForZeroErrors, smallestPromise } from "./intervals.ts";
@@ -213,7 +213,7 @@ export function equalRows(
   );
   const kept = { rows: new Float64Array(101), wrong: new Float64Array(101), total: 0 };
   for (const { at, isWrong, weight, count } of sorted) {
-    const taken = drawBinomial(count, weight / heaviest, random);
+    const taken = binomialDrawer(count, weight / heaviest)(random);
     kept.rows[at] = (kept.rows[at] as number) + taken;
     kept.wrong[at] = (kept.wrong[at] as number) + isWrong * taken;
     kept.total += taken;

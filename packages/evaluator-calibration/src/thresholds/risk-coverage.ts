@@ -9,21 +9,6 @@ import {
 } from "../math/rows.ts";
 import { checkShare, clopperPearson } from "./intervals.ts";
 
-/** The result of acting at a threshold and above. */
-export interface RiskCoveragePoint {
-  readonly threshold: number;
-  /** Rows acted on. */
-  readonly acted: number;
-  readonly wrong: number;
-  /** Share of all rows that are acted on. */
-  readonly coverage: number;
-  /** Share of the acted-on rows that are wrong. */
-  readonly risk: number;
-  /** Limits of the exact 95 % interval of the risk. */
-  readonly low: number;
-  readonly high: number;
-}
-
 /** Rows and wrong rows at each printed value, by hundredths: 101 of each. */
 export interface RiskCounts {
   readonly rows: Float64Array;
@@ -34,7 +19,7 @@ export interface RiskCounts {
 /**
  * Returns rows and wrong rows at each printed value.
  *
- * In floating point `p >= 0.83` loses rows, so values are compared in hundredths, as they are printed.
+ * In floating point `p >= 0.83` loses rows, so values are compared in printed hundredths.
  */
 export function countRisks(
   sureness: Numbers,
@@ -76,16 +61,13 @@ export function cumulate({ rows, wrong }: Pick<RiskCounts, "rows" | "wrong">) {
 }
 
 /**
- * Returns risk and coverage of acting at each printed value and above, from the safest down.
+ * Returns risk and coverage of acting at each printed value and above, from the safest down, with the
+ * exact 95 % interval of the risk.
  *
  * With weights, counts are scaled to the number of equal rows that have the same worth (Kish), and
  * the interval is no longer exact.
  */
-export function riskCoverage(
-  sureness: Numbers,
-  wrong: Numbers,
-  { weights }: Weighted = {},
-): RiskCoveragePoint[] {
+export function riskCoverage(sureness: Numbers, wrong: Numbers, { weights }: Weighted = {}) {
   const counts = countRisks(sureness, wrong, { weights });
   const sums = cumulate(counts);
   const scale = effectiveRows(sureness.length, weights) / counts.total;
@@ -98,16 +80,6 @@ export function riskCoverage(
   });
 }
 
-/** The cost of a threshold. */
-export interface CostThreshold {
-  /** Act at this value and above; null if it costs least never to act. */
-  readonly threshold: number | null;
-  /** Mean cost of a row there. */
-  readonly cost: number;
-  /** The threshold that would cost least if the probabilities were true: falseAct / (falseAct + missedAct). */
-  readonly theory: number;
-}
-
 /** The costs of the two mistakes, in one unit. */
 export interface Costs {
   /** Acting on a record that needs no act. */
@@ -116,12 +88,15 @@ export interface Costs {
   readonly missedAct: number;
 }
 
-/** Returns the threshold that costs least on these rows, from `lowest` up; of equals the highest. */
+/**
+ * Returns the threshold that costs least on these rows, from `lowest` up (of equals the highest; null if
+ * it is never to act), its mean cost of a row, and the best threshold if the probabilities were true.
+ */
 export function costThreshold(
   sureness: Numbers,
   wrong: Numbers,
   { falseAct, missedAct, weights, lowest = 0 }: Costs & Weighted & { readonly lowest?: number },
-): CostThreshold {
+) {
   for (const [name, cost] of Object.entries({ falseAct, missedAct })) {
     if (cost > 0 && cost < Infinity) continue;
     throw new RangeError(`${name} is ${cost}; it must be a positive number.`);
@@ -129,17 +104,14 @@ export function costThreshold(
   const counts = countRisks(sureness, wrong, { weights });
   const sums = cumulate(counts);
   const ones = counts.total - (sums.wrong[0] as number);
-  let best: Pick<CostThreshold, "threshold" | "cost"> = {
-    threshold: null,
-    cost: (missedAct * ones) / counts.total,
-  };
+  let [threshold, best]: [number | null, number] = [null, (missedAct * ones) / counts.total];
   for (let at = 100; at >= toHundredths(lowest); at -= 1) {
     if (counts.rows[at] === 0) continue;
     const [acted, isWrong] = [sums.acted[at] as number, sums.wrong[at] as number];
     const cost = (falseAct * isWrong + missedAct * (ones - (acted - isWrong))) / counts.total;
-    if (cost < best.cost - 1e-12) best = { threshold: at / 100, cost };
+    if (cost < best - 1e-12) [threshold, best] = [at / 100, cost];
   }
-  return { ...best, theory: falseAct / (falseAct + missedAct) };
+  return { threshold, cost: best, theory: falseAct / (falseAct + missedAct) };
 }
 
 /**

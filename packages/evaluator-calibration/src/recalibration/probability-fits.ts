@@ -1,25 +1,49 @@
-import type { Numbers, Weighted } from "../math/rows.ts";
 import { HALF_A_PRINTED_UNIT } from "../scores/probability-scores.ts";
-import { type Pool, poolRows } from "../scores/pool.ts";
+import { monotoneMeans, type Pool, poolRows } from "../scores/pool.ts";
+import type { Recalibrator } from "./temperature.ts";
 
 /** A line on log odds: the new log odds are intercept + slope × the old ones. */
-export interface LogisticFit {
-  readonly intercept: number;
-  readonly slope: number;
+interface LogisticFit {
+  intercept: number;
+  slope: number;
 }
 
 // If the truths separate cleanly, the best slope is infinite; this one is as good.
 const STEEPEST = 100;
 
-/** Returns the logistic regression of truth on the log odds of p (clipped at half a printed unit). */
-export function fitLogistic(p: Numbers, truth: Numbers, { weights }: Weighted = {}): LogisticFit {
-  return fitPool(poolRows(p, truth, weights));
+/** The logistic regression of truth on the log odds of p (clipped at half a printed unit). */
+export const logistic: Recalibrator<LogisticFit> = {
+  fit: ({ table, truth, weights }) => fitPool(poolRows(table.values, truth, weights)),
+  shareAt: ({ values }, at, { intercept, slope }) =>
+    1 / (1 + Math.exp(-intercept - slope * logOdds(values[at] as number))),
+};
+
+/** A curve that never descends, through (x, y); straight between its points and flat outside. */
+interface IsotonicFit {
+  x: number[];
+  y: number[];
 }
 
-/** Returns a printed probability mapped by a fitted line. */
-export function applyLogistic(p: number, { intercept, slope }: LogisticFit): number {
-  return 1 / (1 + Math.exp(-intercept - slope * logOdds(p)));
-}
+/** The isotonic regression of truth on p. */
+export const isotonic: Recalibrator<IsotonicFit> = {
+  fit({ table, truth, weights }) {
+    const pool = poolRows(table.values, truth, weights);
+    const fitted = monotoneMeans(pool.positives, pool.weights);
+    // Inside a flat stretch no point is needed.
+    const isEdge = (_: number, i: number) =>
+      fitted[i] !== fitted[i - 1] || fitted[i] !== fitted[i + 1];
+    return { x: Array.from(pool.values.filter(isEdge)), y: Array.from(fitted.filter(isEdge)) };
+  },
+  shareAt({ values }, at, { x, y }) {
+    const p = values[at] as number;
+    const above = x.findIndex((value) => value >= p);
+    if (above === -1) return y.at(-1) ?? Number.NaN;
+    const [right, high] = [x[above] as number, y[above] as number];
+    if (above === 0 || right === p) return high;
+    const [left, low] = [x[above - 1] as number, y[above - 1] as number];
+    return low + ((high - low) * (p - left)) / (right - left);
+  },
+};
 
 /** Returns the log odds of a probability, clipped at half a printed unit. */
 function logOdds(p: number): number {

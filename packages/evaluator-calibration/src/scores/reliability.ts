@@ -72,23 +72,14 @@ function scoreOf(q: number, ones: number, all: number): number {
   return ones * (1 - q) ** 2 + (all - ones) * q ** 2;
 }
 
-/** The range of the curve by chance if every printed value is true. */
-export interface ConsistencyBand {
-  /** The limits of the middle 90 % of the draws at each value of the pool. */
-  readonly low: Float64Array;
-  readonly high: Float64Array;
-  /** An upper limit of the miscalibration in 95 % of the draws. */
-  readonly miscalibrationByChance: number;
-}
-
 /** How often truths are drawn. */
-export const DRAWS = 500;
+const DRAWS = 500;
 
-/** Returns the range of curve and miscalibration by chance if every printed value is true. */
+/** Returns the range of curve (the middle 90 % of draws) and miscalibration by chance if every value is true. */
 export function consistencyBand(
   p: Numbers,
   { weights, seed }: Weighted & { readonly seed: number },
-): ConsistencyBand {
+) {
   const draws = DRAWS;
   const { pool, draw } = redrawer(p, weights, seed);
   const size = pool.values.length;
@@ -106,11 +97,13 @@ export function consistencyBand(
     low[i] = quantileOf(drawn, 0.05);
     high[i] = quantileOf(drawn, 0.95);
   }
-  return { low, high, miscalibrationByChance: quantileOf(miscalibrations.toSorted(), 0.95) };
+  /** The upper limit of the miscalibration in 95 % of the draws. */
+  const miscalibrationByChance = quantileOf(miscalibrations.toSorted(), 0.95);
+  return { low, high, miscalibrationByChance };
 }
 
 /** Returns a pool of the rows and a function that draws new truths, as if every value were true. */
-export function redrawer(
+function redrawer(
   p: Numbers,
   weights: Numbers | undefined,
   seed: number,
@@ -165,4 +158,78 @@ export function quantileOf(sorted: Float64Array, share: number): number {
   const [low, high] = [sorted[below], sorted[Math.min(below + 1, sorted.length - 1)]];
   if (low === undefined || high === undefined) return Number.NaN;
   return low + (position - below) * (high - low);
+}
+
+/** How values are put into bins. */
+interface BinOptions extends Weighted {
+  /** @default 10 */
+  readonly bins?: number;
+  /** Bins of equal width, or of about equally many rows. @default "width" */
+  readonly binning?: "width" | "mass";
+}
+
+/** Returns the expected calibration error: |observed − mean value| of each bin, weighted by its rows. */
+export function expectedCalibrationError(
+  p: Numbers,
+  truth: Numbers,
+  { weights, ...options }: BinOptions = {},
+): number {
+  checkRows(p, truth, { weights });
+  const pool = poolRows(p, truth, weights);
+  return errorOfBins(pool, binsOf(pool, options));
+}
+
+/** Returns the mean calibration error of well calibrated values of this many rows, by random draws. */
+export function calibrationErrorByChance(
+  p: Numbers,
+  { weights, seed, ...options }: BinOptions & { readonly seed: number },
+): number {
+  const { pool, draw } = redrawer(p, weights, seed);
+  const bins = binsOf(pool, options);
+  let sum = 0;
+  for (let round = 0; round < DRAWS; round += 1) {
+    draw();
+    sum += errorOfBins(pool, bins);
+  }
+  return sum / DRAWS;
+}
+
+/** Returns the bin of each value of a pool. */
+function binsOf(pool: Pool, { bins = 10, binning = "width" }: Omit<BinOptions, "weights">) {
+  return { width: widthBins, mass: massBins }[binning](pool, bins);
+}
+
+function errorOfBins({ values, weights, positives }: Pool, binOf: Uint32Array): number {
+  const distances = new Float64Array((binOf.at(-1) ?? 0) + 1);
+  let total = 0;
+  for (let i = 0; i < values.length; i += 1) {
+    const weight = weights[i] as number;
+    const distance = (positives[i] as number) - weight * (values[i] as number);
+    distances[binOf[i] as number] = (distances[binOf[i] as number] as number) + distance;
+    total += weight;
+  }
+  return distances.reduce((sum, distance) => sum + Math.abs(distance), 0) / total;
+}
+
+/** Right-closed bins, with 0 in the first. */
+function widthBins({ values }: Pool, bins: number): Uint32Array {
+  return Uint32Array.from(values, (value) => {
+    const position = value * bins;
+    const edge = Math.round(position);
+    // 0.07 × 100 is a little over 7 in binary, and 0.29 × 100 a little under 29.
+    const bin = Math.abs(position - edge) < 1e-9 ? edge - 1 : Math.floor(position);
+    return Math.max(0, bin);
+  });
+}
+
+/** A bin ends with the value that fills it, so equal values are in one bin. */
+function massBins({ weights }: Pool, bins: number): Uint32Array {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  let [bin, filled] = [0, 0];
+  return weights.reduce((binOf, weight, i) => {
+    binOf[i] = bin;
+    filled += weight;
+    bin = Math.min(bins - 1, Math.max(bin, Math.floor((filled / total) * bins + 1e-9)));
+    return binOf;
+  }, new Uint32Array(weights.length));
 }
