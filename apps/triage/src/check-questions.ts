@@ -9,24 +9,25 @@ import {
   printCounted,
   readQuestions,
 } from "evaluator-runs/source";
-import type { QuestionsCommand, ProgramContext } from "evaluator-runs/commands";
+import type { ProgramContext } from "evaluator-runs/commands";
 
 const schemaFile = new URL("../questions.schema.json", import.meta.url);
 
+/** Prints the schema that an editor completes a file of questions with; returns the exit code 0. */
+export async function printSchema({ stdout }: ProgramContext): Promise<number> {
+  stdout.write(await readFile(schemaFile, "utf8"));
+  return 0;
+}
+
 /**
- * Prints what a questions file asks and what that gives, or the schema that an editor completes one
- * with; returns the exit code 0.
+ * Prints what a file of questions asks and which result fields that gives; returns the exit code 0.
  *
- * @throws CliError that says what is wrong with the file, and where.
+ * @throws CliError that reports what is wrong with the file, and where.
  */
 export async function checkQuestions(
-  { file }: QuestionsCommand,
+  file: string,
   { cwd, stdout, source }: ProgramContext,
 ): Promise<number> {
-  if (file === null) {
-    stdout.write(await readFile(schemaFile, "utf8"));
-    return 0;
-  }
   const questions = await readQuestions(resolve(cwd, file), source);
   const rows = answerFields(questions).map(({ questionId, type, field, confidenceField }) => [
     questionId,

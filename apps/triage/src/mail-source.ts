@@ -1,84 +1,62 @@
 import { resolve } from "node:path";
-import type { CliContext } from "evaluator-kit";
-import type { JsonObject } from "evaluator-client";
-import type {
-  InputOptions,
-  InputRecord,
-  RecordInput,
-  RecordSource,
-  RunRecord,
-  StateOptions,
-} from "evaluator-runs/source";
+import { Option, UsageError, wordList } from "evaluator-kit";
+import { day } from "evaluator-runs/commands";
+import type { RecordSource, RunRecord } from "evaluator-runs/source";
 import {
+  addedTo,
   describeDateGap,
+  localDay,
   receivedDay,
   senderAddress,
   stateFields,
-  toRecord,
-  toState,
+  stateOptionsSchema,
 } from "./input/mail.ts";
-import { MailFile } from "./input/mail-file.ts";
-import { triageQuestions } from "./questions/triage-questions.ts";
-import { StateAdditions } from "./state-additions.ts";
-import { chooseState, contextKeys, localDay, stateOptionsSchema, type ToState } from "./state.ts";
-
-/** A file of mails as the input of a run. */
-class MailInput implements RecordInput {
-  readonly #file: MailFile;
-  readonly #toState: ToState;
-  readonly #options: StateOptions;
-
-  constructor(file: MailFile, toState: ToState, options: StateOptions) {
-    this.#file = file;
-    this.#toState = toState;
-    this.#options = options;
-  }
-
-  get length(): number {
-    return this.#file.length;
-  }
-
-  get leftOutCount(): number {
-    return this.#file.leftOutCount;
-  }
-
-  describeLeftOut(): string {
-    return this.#file.describeLeftOut();
-  }
-
-  async *records(limit?: number): AsyncGenerator<InputRecord> {
-    for await (const { index, mail } of this.#file.mails(limit)) {
-      yield { index, record: toRecord(mail, this.#toState) };
-    }
-  }
-
-  async withState(options: StateOptions, context: CliContext): Promise<RecordInput> {
-    const chosen = await chooseState(stateOptionsSchema.parse(options), this.#file, context);
-    return new MailInput(this.#file, chosen, options);
-  }
-
-  additions(tokensOf: (state: JsonObject) => number): StateAdditions {
-    return new StateAdditions(stateOptionsSchema.parse(this.#options), tokensOf);
-  }
-}
-
-/** Returns what a model read of a mail beside the contract's four fields. */
-export function addedTo(
-  state: Readonly<Record<string, unknown>>,
-): readonly (readonly [key: string, value: unknown])[] {
-  const keys = [...contextKeys, ...stateFields].filter((key) => state[key] !== undefined);
-  return keys.map((key) => [key, state[key]]);
-}
 
 /** Mails as the records of runs. */
 export const mailSource: RecordSource = {
   word: "mail",
-  async open(path, { state = {}, ...options }: InputOptions) {
-    const parsed = stateOptionsSchema.parse(state);
-    const file = await MailFile.open(path, { ...options, stateFields: parsed.stateFields });
-    return new MailInput(file, toState, state);
+  program: "npm run triage --",
+  inputForm:
+    'a JSON array of { id, date, from, subject, snippet }, { "mails": [...] } or one record a line; UTF-8 or UTF-16; - reads standard input',
+  examples: [
+    "inbox.json --offline",
+    "inbox.json --dry-run",
+    "run inbox.json --max-cost 1 --top 20",
+  ],
+  options: [
+    new Option(
+      "--context",
+      "add age_days, repeat_count, known_contact, today and sent_by_user to the state",
+    ),
+    new Option(
+      "--today <day>",
+      "count ages up to that day; another day asks again (default: today)",
+    ).argParser(day),
+    new Option(
+      "--contacts <file>",
+      "known addresses: one a line, a CSV or a vCard; your own are in TRIAGE_USER_ADDRESSES",
+    ),
+    new Option(
+      "--state-fields <list>",
+      `add some of ${stateFields.join(", ")} to the state of mails that have them, with commas between; --dry-run prints what each costs`,
+    ).argParser(wordList(stateFields)),
+  ],
+  readState(options) {
+    const state = stateOptionsSchema.parse(options);
+    if (!state.context && (state.today ?? state.contacts) !== null) {
+      throw new UsageError("--today and --contacts belong to --context.");
+    }
+    return state;
   },
-  questions: (env) => triageQuestions(env["TRIAGE_USER_NAME"] ?? "the user"),
+  // Loaded late, since --help needs neither.
+  async open(path, options) {
+    const { MailInput } = await import("./input/mail-input.ts");
+    return await MailInput.open(path, options);
+  },
+  async questions(env) {
+    const { triageQuestions } = await import("./questions/triage-questions.ts");
+    return triageQuestions(env["TRIAGE_USER_NAME"] ?? "the user");
+  },
   columns: [
     { name: "date", of: textOf("date") },
     { name: "from", of: textOf("from") },

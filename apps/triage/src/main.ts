@@ -3,19 +3,18 @@ import { setFlagsFromString } from "node:v8";
 import { runProgram } from "evaluator-kit";
 import { openCatalog, openRuns, openTransport } from "evaluator-runs/commands";
 import { mailSource } from "./mail-source.ts";
-import { usage } from "./usage.ts";
+import { runTriage } from "./triage.ts";
 
 // The words may hold the password of a database, and every user of the machine can list processes.
 process.title = "triage";
 
 const services = { openTransport, openCatalog, openRuns, source: mailSource };
-const help = { command: "npm run triage --", usage };
 await runProgram(
-  async (words, context) => {
-    const { runTriage } = await import("./triage.ts"); // which --help does not need
-    return await runTriage(words, { ...context, ...services }, limitGarbage);
+  (words, context) => {
+    // The same object, since a command sets its exit code.
+    return runTriage(words, Object.assign(context, services, { onLoad: limitGarbage }));
   },
-  { name: "The triage", help },
+  { name: "The triage" },
 );
 
 // Mails stream through and are soon garbage: room for it that does not grow keeps the dry run of a

@@ -1,7 +1,12 @@
 import type { JsonObject } from "evaluator-client";
 import { type AdditionCosts, printCount, printMails, printUsd } from "evaluator-runs/source";
-import { type MailRecord, pickStateFields, stateFields } from "./input/mail.ts";
-import { contextKeys, type MailStateOptions } from "./state.ts";
+import {
+  contextKeys,
+  type MailRecord,
+  type MailStateOptions,
+  pickStateFields,
+  stateFields,
+} from "./input/mail.ts";
 
 /** Something that a state may have beside the contract's keys, and what it costs. */
 interface Addition {

@@ -3,30 +3,16 @@ import { resolve } from "node:path";
 import { type CliContext, readTextFile } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import { DigestTable, NumberList } from "evaluator-runs/source";
-import { z } from "zod";
 import type { MailFile } from "./input/mail-file.ts";
 import {
   addressesIn,
   type Mail,
   pickStateFields,
   senderAddress,
-  stateFields,
+  localDay,
+  type MailStateOptions,
   toState,
 } from "./input/mail.ts";
-
-/** What is added to the state; a journal keeps these with a whole path. */
-export const stateOptionsSchema = z.object({
-  /** Whether anything is. */
-  context: z.boolean().default(false),
-  /** The day ages are counted to; null for today. */
-  today: z.string().nullable().default(null),
-  /** A file of known addresses as typed, or null. */
-  contacts: z.string().nullable().default(null),
-  /** What of a record is sent beside the contract's fields. */
-  stateFields: z.array(z.enum(stateFields)).readonly().default([]),
-});
-/** See {@link stateOptionsSchema}. */
-export type MailStateOptions = z.infer<typeof stateOptionsSchema>;
 
 /** Returns the function that makes the state of a mail: the contract's four keys, and more only when asked for. */
 export async function chooseState(
@@ -52,12 +38,6 @@ async function chooseContext(
   return toContextState({ today, repeats, own, contacts: new Set([...read, ...own]) });
 }
 
-/** Returns the day it is where the program runs, `YYYY-MM-DD`. */
-export function localDay(date: Date): string {
-  const [year, month, day] = [date.getFullYear(), date.getMonth() + 1, date.getDate()];
-  return [year, month, day].map((part) => String(part).padStart(2, "0")).join("-");
-}
-
 /** Returns what the model reads about a mail. */
 export type ToState = (mail: Mail) => JsonObject;
 
@@ -75,15 +55,6 @@ interface StateContext {
   /** The user's own addresses; empty where nobody says. */
   readonly own: ReadonlySet<string>;
 }
-
-/** What the context adds to a state. */
-export const contextKeys: readonly string[] = [
-  "age_days",
-  "repeat_count",
-  "known_contact",
-  "today",
-  "sent_by_user",
-];
 
 /**
  * Adds what the contract recommends (section 4.7) to the state: `age_days`; `repeat_count`, how

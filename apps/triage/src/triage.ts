@@ -1,47 +1,82 @@
 import {
+  CliError,
+  createCommand,
+  packageVersion,
+  runCommand,
+  toUsageText,
+  UsageError,
+} from "evaluator-kit";
+import {
+  addRunCommands,
+  checkUrls,
+  examples,
   interrupted,
-  loadCommand,
+  loadExplain,
   type ProgramContext,
-  readArguments,
+  runAction,
 } from "evaluator-runs/commands";
-import { stateFields } from "./input/mail.ts";
+import { explainCommand, importCommand, questionsCommands, reportCommand } from "./options.ts";
 
 /**
- * Runs the command a person typed, and returns the exit code: 0 all fine, 2 some records failed.
+ * Runs the typed command and returns its exit code.
  *
- * @param onLoad - Called when the program is loaded, before the command begins.
- * @throws CliError that says what is wrong, with its exit code: 1, 130 interrupted.
+ * @throws CliError that reports the problem, with its exit code.
  */
 export async function runTriage(
-  argv: readonly string[],
+  words: readonly string[],
   context: ProgramContext,
-  onLoad = () => {},
 ): Promise<number> {
   const { signal } = context;
+  const program = createProgram(context);
+  const names = program.commands.map((command) => command.name());
+  const isNamed =
+    names.includes(words[0] ?? "") || /^(?:-h|--help|--version)$/.test(words[0] ?? "");
+  const typed = isNamed ? words : ["run", ...words];
   try {
-    const run = await load(argv, context);
-    onLoad();
-    return await run();
+    checkUrls(words);
+    return await runCommand(program, typed, context);
   } catch (error) {
+    if (error instanceof UsageError) {
+      throw new CliError(toUsageText(error.message, `${context.source.program} ${typed[0]}`));
+    }
     if (!signal.aborted || error !== signal.reason) throw error;
     throw interrupted("Interrupted; nothing was written.", signal);
   }
 }
 
-// Each command loads what it needs: all of it together is half of what a short one takes.
-async function load(words: readonly string[], context: ProgramContext) {
-  const command = readArguments(words, stateFields);
-  if (command.name === "questions") {
-    const { checkQuestions } = await import("./check-questions.ts");
-    return () => checkQuestions(command, context);
-  }
-  if (command.name === "import") {
+// An action imports its command's code: all of it together is half of what a short one takes.
+function createProgram(context: ProgramContext) {
+  const { source } = context;
+  const version = packageVersion(import.meta.url);
+  const program = createCommand(source.program, { context, version });
+  program.addHelpText(
+    "after",
+    `${examples(...source.examples.map((words) => `${source.program} ${words}`))}
+
+A file alone means: run file. Exit codes: 0 done; 1 wrong input, wrong words or failure; 2 some
+records have no answer; 130, 143 interrupted.`,
+  );
+  addRunCommands(program, context);
+  importCommand(program).action(async (from, output, options) => {
     const { importMails } = await import("./import/import-mails.ts");
-    return () => importMails(command, context);
-  }
-  if (command.name === "report") {
+    await runAction(context, () => importMails({ ...options, source: from, output }, context));
+  });
+  reportCommand(program).action(async (file, options) => {
     const { writeReport } = await import("./report/write-report.ts");
-    return () => writeReport(command, context);
-  }
-  return await loadCommand(command, context);
+    await runAction(context, () => writeReport({ ...options, file }, context));
+  });
+  explainCommand(program).action(async (id, file, options) => {
+    const explainRecord = await loadExplain();
+    await runAction(context, () => explainRecord({ ...options, id, file }, context));
+  });
+  const { check, schema } = questionsCommands(program);
+  check.action(async (file) => {
+    const { checkQuestions } = await import("./check-questions.ts");
+    await runAction(context, () => checkQuestions(file, context));
+  });
+  schema.action(async () => {
+    const { printSchema } = await import("./check-questions.ts");
+    await runAction(context, () => printSchema(context));
+  });
+  return program;
 }

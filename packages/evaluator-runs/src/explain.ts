@@ -1,7 +1,7 @@
 import { CliError, printable, toPrintable } from "evaluator-kit";
 import type { Answer, JsonValue, Question, Questions } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
-import type { ExplainCommand } from "./arguments.ts";
+import type { StatusCommand } from "./options/journal-options.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
 import type { JournalEntry, JournalReader } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";
@@ -17,13 +17,13 @@ import { alignColumns } from "./columns/table.ts";
  *
  * @throws CliError when that is nothing.
  */
-export async function explainMail(
-  command: ExplainCommand,
+export async function explainRecord(
+  command: StatusCommand & { readonly id: string },
   context: ProgramContext,
 ): Promise<number> {
   const { id, run } = command;
   const { stdout } = context;
-  const address = await needJournalAddress(command, context);
+  const address = await needJournalAddress({ ...command, takesFile: true }, context);
   if (address.kind === "postgres") {
     stdout.write(await describeOfRun(id, { run, url: address.url, open: context.openRuns }));
     return 0;
@@ -34,10 +34,10 @@ export async function explainMail(
 
 async function describeOfRun(
   id: string,
-  { run, url, open }: { run: number | null; url: string; open: OpenRuns },
+  { run, url, open }: { run: number | undefined; url: string; open: OpenRuns },
 ): Promise<string> {
   return await withRuns({ url, open, supervises: false }, async (runs) => {
-    const row = await runs.find(id, run);
+    const row = await runs.find(id, run ?? null);
     if (row === null) throw new CliError("No run of this database has a mail with this id.");
     const info = await runs.get(row.run);
     const questions = JSON.parse(info.setup.questions) as Questions;

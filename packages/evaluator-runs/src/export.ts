@@ -1,7 +1,7 @@
 import { CliError, printable, printTexts } from "evaluator-kit";
 import type { RunInfo } from "./postgres/index.ts";
 import { printCount, printMails } from "./amounts.ts";
-import type { ExportCommand } from "./arguments.ts";
+import type { ExportCommand } from "./options/journal-options.ts";
 import { withResults } from "./journal-results.ts";
 import { answeredRecords } from "./answered-records.ts";
 import { formatRecords, toSafeTexts, type ResultRecord } from "./output/write-records.ts";
@@ -23,7 +23,8 @@ export async function exportResults(
   let isPrinting = false;
   return await withResults(command, context, async (results) => {
     const { info } = results;
-    const rules = command.rules === null ? null : await readRules(command.rules, results, context);
+    const rules =
+      command.rules === undefined ? null : await readRules(command.rules, results, context);
     const names = rules === null ? await results.names() : ["id", "action"];
     // What is printed cannot be taken back, and read again it would follow what is there.
     if (isPrinting) throw new CliError("A run began while its journal was exported; export again.");

@@ -22,17 +22,18 @@ const SUFFIX = ".triage.sqlite";
  * where none of these says.
  */
 export function findJournalAddress(
-  { journal, file = null }: { readonly journal: string | null; readonly file?: string | null },
+  { journal, file }: Pick<JournalCommand, "journal" | "file">,
   { cwd, env }: Pick<CliContext, "cwd" | "env">,
 ): JournalAddress | null {
-  const named = journal ?? env["TRIAGE_JOURNAL"] ?? null;
-  if (named !== null && /^postgres(?:ql)?:/i.test(named)) return { kind: "postgres", url: named };
-  const typed = file === null ? null : toInputPath(file, cwd);
+  const named = journal ?? env["TRIAGE_JOURNAL"];
+  if (named !== undefined && /^postgres(?:ql)?:/i.test(named))
+    return { kind: "postgres", url: named };
+  const typed = file === undefined ? null : toInputPath(file, cwd);
   const beside = typed === null ? null : toJournalPath(typed);
   const input = typed === null || typed === beside ? undefined : typed;
-  if (named === null) return beside === null ? null : { kind: "sqlite", path: beside, input };
+  if (named === undefined) return beside === null ? null : { kind: "sqlite", path: beside, input };
   const path = toJournalPath(resolve(cwd, named));
-  const from = journal === null ? "TRIAGE_JOURNAL" : "--journal";
+  const from = journal === undefined ? "TRIAGE_JOURNAL" : "--journal";
   if (!named.endsWith(SUFFIX) && !inputEnd.test(named)) {
     throw new UsageError(
       printable`${from} takes a postgres:// URL or a file that ends in ${SUFFIX}, such as inbox.triage.sqlite.`,
@@ -48,10 +49,11 @@ export function findJournalAddress(
 
 /** A command about a journal that is there. */
 interface JournalCommand {
-  readonly name: string;
-  readonly journal: string | null;
-  readonly run: number | null;
-  readonly file?: string | null;
+  readonly journal?: string | undefined;
+  readonly run?: number | undefined;
+  readonly file?: string | undefined;
+  /** Whether it takes a file beside a database: for a name, or for its own results. @default false */
+  readonly takesFile?: boolean;
 }
 
 /**
@@ -67,13 +69,10 @@ export async function needJournalAddress(
     kind: "sqlite",
     path: await onlyJournal(context.cwd),
   };
-  if (address.kind === "sqlite" && command.run !== null) {
+  if (address.kind === "sqlite" && command.run !== undefined) {
     throw new UsageError("--run belongs to a journal in PostgreSQL; a file has its newest run.");
   }
-  // A mail has its name in a database too, and a file its results; what a run has come to is asked
-  // for by its number.
-  const takesBoth = ["explain", "report"].includes(command.name);
-  if (address.kind === "postgres" && command.file != null && !takesBoth) {
+  if (address.kind === "postgres" && command.file !== undefined && !command.takesFile) {
     throw new UsageError("A journal in PostgreSQL has runs, not files; name one with --run N.");
   }
   return address;

@@ -4,7 +4,7 @@ import { CliError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo, RunRow } from "./postgres/index.ts";
 import { readCalibration } from "./calibration.ts";
-import type { ExportCommand } from "./arguments.ts";
+import type { ExportCommand } from "./options/journal-options.ts";
 import type { RecordSource, RunRecord } from "./input/record-source.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";
 import type { JournalReader, MailEnd, MailResult, NewMails } from "./journal/journal-reader.ts";
@@ -21,9 +21,9 @@ import { type AnswerField, answerFields } from "./columns/answer-fields.ts";
 import type { ProgramContext } from "./service.ts";
 
 /** What of a journal is read. */
-export type ResultsCommand = Pick<ExportCommand, "journal" | "run" | "file"> & {
-  readonly name: string;
-  readonly calibration?: string | null;
+export type ResultsCommand = Pick<ExportCommand, "journal" | "run" | "file" | "calibration"> & {
+  /** See `needJournalAddress`. @default false */
+  readonly takesFile?: boolean;
   /** Whether the rows come in the order of the input, for which a file is read. @default true */
   readonly isOrdered?: boolean;
 };
@@ -111,9 +111,9 @@ async function databaseResults(
 }
 
 async function findRun(runs: PostgresRuns, { run, file }: ResultsCommand): Promise<RunInfo> {
-  if (run !== null) return await runs.get(run);
+  if (run !== undefined) return await runs.get(run);
   const all = await runs.list();
-  const name = file === null ? null : basename(toInputPath(file, "."));
+  const name = file === undefined ? null : basename(toInputPath(file, "."));
   const info = all.findLast((info) => name === null || info.name === name);
   if (info !== undefined) return info;
   throw new CliError(

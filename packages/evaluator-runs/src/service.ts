@@ -5,6 +5,8 @@ import type { RecordSource } from "./input/record-source.ts";
 
 /** What the program runs with: what it takes from the machine, and how a service is reached. */
 export interface ProgramContext extends CliContext {
+  /** Called once a command's code is loaded, before it begins. */
+  readonly onLoad?: () => void;
   readonly source: RecordSource;
   /** Returns the transport to ask through. */
   readonly openTransport: (options: ServiceOptions) => Promise<Transport>;
@@ -26,9 +28,9 @@ export interface RunsOptions {
 /** Which service is wanted. */
 export interface ServiceOptions {
   /** Whether the emulator answers. */
-  readonly offline: boolean;
+  readonly offline?: boolean | undefined;
   /** Whether nothing is sent; no key is needed then. */
-  readonly dryRun: boolean;
+  readonly dryRun?: boolean | undefined;
   readonly env: Environment;
 }
 

@@ -1,7 +1,7 @@
 import { printable, type TextSink, truncateColumns } from "evaluator-kit";
 import type { PostgresRuns, RunInfo, WorkerInfo } from "./postgres/index.ts";
 import { printCount, printCounted, printDuration, printMails, printUsd } from "./amounts.ts";
-import type { StatusCommand } from "./arguments.ts";
+import type { StatusCommand } from "./options/journal-options.ts";
 import { needJournalAddress } from "./journal-address.ts";
 import type { JournalProgress } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";
@@ -70,7 +70,7 @@ function fitted(line: string, { isTTY, columns = Number.POSITIVE_INFINITY }: Tex
 }
 
 async function describeRuns(runs: PostgresRuns, { run }: StatusCommand) {
-  const infos = run === null ? await runs.list() : [await runs.get(run)];
+  const infos = run === undefined ? await runs.list() : [await runs.get(run)];
   if (infos.length === 0) return { text: "No run yet.\n", isOver: true };
   const rows = [
     ["run", "state", "answered", "of", "failed", "cost", "name"],

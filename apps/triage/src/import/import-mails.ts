@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { type CliContext, CliError, printable, toFileError } from "evaluator-kit";
-import type { ImportCommand } from "evaluator-runs/commands";
-import { checkOutput, toJsonArray, writeMailFile } from "evaluator-runs/source";
+import { type CliContext, CliError, printable, toFileError, UsageError } from "evaluator-kit";
+import { checkOutput, toJsonArray, toOutputPath, writeMailFile } from "evaluator-runs/source";
 import type { Mail } from "../input/mail.ts";
+import type { ImportCommand } from "../options.ts";
 import { type FoundMail, ImportProblem } from "./found-mail.ts";
 import { ImportCounts } from "./import-counts.ts";
 import { readSource } from "./read-source.ts";
@@ -28,11 +28,15 @@ export async function importMails(
   command: ImportCommand,
   { cwd, stderr, signal }: CliContext,
 ): Promise<number> {
+  if (command.skipped === command.output) {
+    throw new UsageError("--skipped takes a file of its own.");
+  }
   const sourcePath = resolve(cwd, command.source);
+  toOutputPath(command.output); // a file of this name could not be triaged later
   const outputPath = resolve(cwd, command.output);
-  const skippedPath = command.skipped === null ? null : resolve(cwd, command.skipped);
+  const skippedPath = command.skipped === undefined ? null : resolve(cwd, command.skipped);
   const counts = new ImportCounts(skippedPath !== null);
-  const isOnlySent = onlySentRule([...sentLabels, ...command.sentLabels]);
+  const isOnlySent = onlySentRule([...sentLabels, ...(command.sentLabel ?? [])]);
   try {
     await checkOutput(outputPath, sourcePath);
     if (skippedPath !== null) await checkOutput(skippedPath, sourcePath);

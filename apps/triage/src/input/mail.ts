@@ -171,3 +171,40 @@ function textField(whatToDo: string) {
     error: ({ input }) => `${input === undefined ? "is missing" : "is not text"}; ${whatToDo}`,
   });
 }
+
+/** What is added to the state; a journal keeps these with a whole path. */
+export const stateOptionsSchema = z.object({
+  /** Whether anything is. */
+  context: z.boolean().default(false),
+  /** The day ages are counted to; null for today. */
+  today: z.string().nullable().default(null),
+  /** A file of known addresses as typed, or null. */
+  contacts: z.string().nullable().default(null),
+  /** What of a record is sent beside the contract's fields. */
+  stateFields: z.array(z.enum(stateFields)).readonly().default([]),
+});
+/** See {@link stateOptionsSchema}. */
+export type MailStateOptions = z.infer<typeof stateOptionsSchema>;
+
+/** What the context adds to a state. */
+export const contextKeys: readonly string[] = [
+  "age_days",
+  "repeat_count",
+  "known_contact",
+  "today",
+  "sent_by_user",
+];
+
+/** Returns what a model read of a mail beside the contract's four fields. */
+export function addedTo(
+  state: Readonly<Record<string, unknown>>,
+): readonly (readonly [key: string, value: unknown])[] {
+  const keys = [...contextKeys, ...stateFields].filter((key) => state[key] !== undefined);
+  return keys.map((key) => [key, state[key]]);
+}
+
+/** Returns the day it is where the program runs, `YYYY-MM-DD`. */
+export function localDay(date: Date): string {
+  const [year, month, day] = [date.getFullYear(), date.getMonth() + 1, date.getDate()];
+  return [year, month, day].map((part) => String(part).padStart(2, "0")).join("-");
+}

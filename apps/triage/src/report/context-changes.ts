@@ -7,8 +7,7 @@ import {
   type RunResults,
   toValues,
 } from "evaluator-runs/results";
-import { mailOfRecord, toState } from "../input/mail.ts";
-import { addedTo } from "../mail-source.ts";
+import { addedTo, mailOfRecord, toState } from "../input/mail.ts";
 import type { ShownQuestion } from "./mail-row.ts";
 
 const LISTED = 50;

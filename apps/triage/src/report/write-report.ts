@@ -15,7 +15,7 @@ import {
   toOutputPath,
   writeMailFile,
 } from "evaluator-runs/source";
-import type { ReportCommand, ProgramContext } from "evaluator-runs/commands";
+import type { ProgramContext } from "evaluator-runs/commands";
 import {
   describeFilter,
   inputOf,
@@ -29,6 +29,7 @@ import {
   toAnswered,
   withResults,
 } from "evaluator-runs/results";
+import type { ReportCommand } from "../options.ts";
 import { ContextChanges } from "./context-changes.ts";
 import { describeBasis, factsOf, figuresOf } from "./describe-runs.ts";
 import { quoted } from "./mail-item.ts";
@@ -66,10 +67,12 @@ function toSortError(error: unknown): unknown {
 
 async function makeAndWrite(command: ReportCommand, context: ProgramContext): Promise<number> {
   const { cwd, stderr } = context;
-  const pieces = await withResults({ ...command, isOrdered: false }, context, async (results) =>
-    makeReport(results, command, context),
+  const pieces = await withResults(
+    { ...command, takesFile: true, isOrdered: false },
+    context,
+    async (results) => makeReport(results, command, context),
   );
-  if (command.file === null) {
+  if (command.file === undefined) {
     await printTexts(inTurn(pieces), context);
     return 0;
   }
@@ -93,7 +96,8 @@ async function makeReport(
   context: ProgramContext,
 ): Promise<Iterable<string>> {
   const { questions, calibration, info, facts } = results;
-  const rules = command.rules === null ? null : await readRules(command.rules, results, context);
+  const rules =
+    command.rules === undefined ? null : await readRules(command.rules, results, context);
   const parts = {
     newMails: await results.newMails(),
     isShown: readFilter(command, results),
@@ -103,7 +107,8 @@ async function makeReport(
   const { list, tally, changes, all } = await readRows(results, parts, context);
   const { newMails, plan, sections } = parts;
   const runs = info === null ? facts : [factsOf(info)];
-  const after = command.file === null ? "" : ` ${quoted(toPrintablePath(basename(command.file)))}`;
+  const after =
+    command.file === undefined ? "" : ` ${quoted(toPrintablePath(basename(command.file)))}`;
   return reportPage({
     list,
     sections,

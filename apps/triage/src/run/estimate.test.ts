@@ -79,7 +79,7 @@ test.each([
   };
   const estimate = { mails: 1, calls: 1, inputTokens: 1, costUsd: 1.2649, durationMs: 1, price };
   const { signal } = new AbortController();
-  const limits = { maxCostUsd: Number.POSITIVE_INFINITY, yes, confirm, signal };
+  const limits = { maxCost: Number.POSITIVE_INFINITY, yes, confirm, signal };
   const checked = checkCost(estimate, limits).then(
     () => true,
     (error: unknown) => String(error) !== "CliError: Nothing was sent.",
@@ -102,7 +102,7 @@ test("an interruption in place of an answer ends with 130", async () => {
   };
   const estimate = { mails: 1, calls: 1, inputTokens: 1, costUsd: 2, durationMs: 1, price };
   const { signal } = interruption;
-  const limits = { maxCostUsd: 3, yes: false, confirm, signal };
+  const limits = { maxCost: 3, yes: false, confirm, signal };
   await expect(checkCost(estimate, limits)).rejects.toMatchObject({ exitCode: 130 });
 });
 

@@ -62,6 +62,6 @@ test("a field that there is none of is refused with those that there are", async
   });
   expect(exitCode).toBe(1);
   expect(stderr).toContain(
-    '--state-fields takes one of attachments, list_id, authentication_results, not "headers".',
+    "argument 'headers' is invalid. Use some of attachments, list_id, authentication_results, with commas between.",
   );
 });

@@ -7,7 +7,6 @@ import { openCatalog, openRuns, openTransport, type ProgramContext } from "evalu
 import { z } from "zod";
 import { mailSource } from "../mail-source.ts";
 import { runTriage } from "../triage.ts";
-import { usage } from "../usage.ts";
 import { recordingTransport } from "./samples.ts";
 
 /** How a run ended and what it printed. */
@@ -38,7 +37,7 @@ export async function startTriage(
   const exitCode = await runToExitCode(
     (words, program) => runTriage(words, { ...program, ...ways }),
     argv,
-    { name: "The triage", help: { command: "npm run triage --", usage }, context },
+    { name: "The triage", context },
   );
   return { exitCode, ...context.printed };
 }

@@ -49,7 +49,7 @@ export interface TableOptions {
   readonly fields: readonly AnswerField[];
   readonly layout: TableLayout;
   /** The field it is sorted by. @default importance, else the first score */
-  readonly sort?: string | null;
+  readonly sort?: string | undefined;
   /** The mails that are marked as new. @default none */
   readonly newIds?: ReadonlySet<string>;
   /** How many rows to print. @default all; on a terminal 50 when there are more than 200 */
@@ -64,7 +64,7 @@ export function* resultTable(
   {
     fields,
     layout,
-    sort = null,
+    sort,
     newIds = new Set(),
     top = Number.POSITIVE_INFINITY,
     terminal = null,
@@ -100,11 +100,11 @@ export function* resultTable(
 
 /** Throws a UsageError for a field to sort by that the results do not have. */
 export function checkSort(
-  { sort }: { readonly sort: string | null },
+  { sort }: { readonly sort?: string | undefined },
   { fields, source }: { readonly fields: readonly AnswerField[]; readonly source: RecordSource },
 ): void {
   const names = ["id", ...source.columns.map(({ name }) => name), ...fieldNames(fields)];
-  if (sort === null || names.includes(sort)) return;
+  if (sort === undefined || names.includes(sort)) return;
   throw new UsageError(printable`--sort takes one of ${names.join(", ")}`);
 }
 

@@ -1,11 +1,16 @@
 export {
-  type ImportCommand,
-  type QuestionsCommand,
-  readArguments,
-  type ReportCommand,
-} from "../arguments.ts";
+  calibrationOption,
+  day,
+  examples,
+  journalOption,
+  onlyOption,
+  optionalFile,
+  rulesOption,
+  runOption,
+  sinceOption,
+} from "../options/shared-options.ts";
 export { interrupted } from "../run/interruption.ts";
 export type { OpenRuns, ProgramContext } from "../service.ts";
 export { openRuns } from "../workers/open-runs.ts";
-export { loadCommand } from "./load-command.ts";
+export { addRunCommands, checkUrls, loadExplain, runAction } from "./add-run-commands.ts";
 export { openCatalog, openTransport } from "./open-service.ts";

@@ -37,7 +37,7 @@ function inVariables({ message, environmentVariable }: ConfigurationError, env: 
 
 // The emulator in this process: no key, no network. A dry run asks nothing, so it leaves the emulator
 // out and stays as small as one without --offline.
-async function offlineTransport(dryRun: boolean): Promise<Transport> {
+async function offlineTransport(dryRun = false): Promise<Transport> {
   const lateFetch: Emulator["fetch"] = async (input, init) =>
     (await loadEmulator()).fetch(input, init);
   const { gatewayTransport } = await import("evaluator-client");

@@ -2,6 +2,7 @@ import {
   type CliContext,
   CliError,
   type Environment,
+  type Option,
   printable,
   toPrintable,
   truncateCharacters,
@@ -23,7 +24,7 @@ export interface InputRecord {
   readonly record: RunRecord;
 }
 
-/** Options of a source, as typed: what it adds to the state of a record. */
+/** What a source adds to the state of a record, as its options ask for. */
 export type StateOptions = Readonly<Record<string, unknown>>;
 
 /** An input whose records were checked. It is read again for each pass and never held in memory. */
@@ -103,9 +104,23 @@ export interface AnswerColumn {
 export interface RecordSource {
   /** One record in words, such as "mail". */
   readonly word: string;
+  /** How the program is typed, for help and messages. */
+  readonly program: string;
+  /** The form of an input, for help. */
+  readonly inputForm: string;
+  /** Words of `run`, for help. */
+  readonly examples: readonly string[];
+  /** The options that `run` has more. */
+  readonly options: readonly Option[];
+  /**
+   * Returns what typed options add to the state.
+   *
+   * @throws UsageError if they contradict each other.
+   */
+  readState(options: Readonly<Record<string, unknown>>): StateOptions;
   open(path: string, options: InputOptions): Promise<RecordInput>;
   /** Returns the questions of a run that names none. */
-  questions(env: Environment): Questions;
+  questions(env: Environment): Promise<Questions>;
   /** The columns of the results before the answers, beside `id`. */
   readonly columns: readonly RecordColumn[];
   /** The columns of the queried table before the answers, beside `id`. */

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { relative, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { type CliContext, CliError, closeServer, listen, printable } from "evaluator-kit";
-import type { LabelCommand } from "../arguments.ts";
+import type { LabelCommand } from "../options/journal-options.ts";
 import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
 import { labelApp } from "./label-app.ts";
 import { LabelFile } from "./label-file.ts";
@@ -44,9 +44,9 @@ function describeShortage({ id, mails }: LabelSheet, count: number): string {
   return printable`Of ${id} there are ${String(mails.length)} mails and not ${String(count)}: one model has answered no more.\n`;
 }
 
-function chooseSheet(sheets: readonly LabelSheet[], question: string | null): LabelSheet {
+function chooseSheet(sheets: readonly LabelSheet[], question: string | undefined): LabelSheet {
   const chosen =
-    question === null
+    question === undefined
       ? (sheets.find((sheet) => sheet.question.type === "boolean") ?? sheets[0])
       : sheets.find(({ id }) => id === question);
   if (chosen !== undefined) return chosen;

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { CliError, printable } from "evaluator-kit";
-import type { OutputFormat } from "./write-records.ts";
+import type { OutputFormat } from "../options/shared-options.ts";
 
 /** How the names of inputs end that stand in place of `.json`; an input may have any other name. */
 export const inputEnd = /\.(?:json|ndjson|jsonl)$/i;

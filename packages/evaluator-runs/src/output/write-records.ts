@@ -1,6 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import { type FileContent, toFileError, toPrintable, writeWholeFile } from "evaluator-kit";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
+import type { OutputFormat } from "../options/shared-options.ts";
 
 /**
  * One output record: its id, the columns of its source, then for each question its option, mean
@@ -35,11 +36,6 @@ export async function writeRecords(
 export async function writeMailFile(path: string, content: FileContent): Promise<void> {
   await writeWholeFile(path, content, { mode: 0o600 });
 }
-
-/** How results can be written. */
-export const outputFormats = ["json", "ndjson", "csv"] as const;
-/** See {@link outputFormats}. */
-export type OutputFormat = (typeof outputFormats)[number];
 
 /** Records in input order; they may be more than memory holds. */
 export type Records = Iterable<ResultRecord> | AsyncIterable<ResultRecord>;

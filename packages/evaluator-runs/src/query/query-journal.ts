@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { CliError, toPrintable } from "evaluator-kit";
-import type { QueryCommand } from "../arguments.ts";
+import type { QueryCommand } from "../options/journal-options.ts";
 import { inputOf, needJournalAddress } from "../journal-address.ts";
 import { type ResultDatabase, type RunResults, withResults } from "../journal-results.ts";
 import type { ProgramContext } from "../service.ts";
@@ -21,7 +21,7 @@ export async function queryJournal(
   context: ProgramContext,
 ): Promise<number> {
   const { text } = command;
-  if (text === null) {
+  if (text === undefined) {
     await withResults({ ...command, isOrdered: false }, context, async (results) =>
       listTables(results, command, context),
     );
@@ -120,7 +120,7 @@ class Query implements AsyncDisposable {
           given: [given],
           signal: this.#context.signal,
           timeoutMs: this.#timeoutMs,
-          allowSuperuser: this.#command.allowSuperuser,
+          allowSuperuser: this.#command.allowSuperuser ?? false,
         },
         async (result) => {
           if (result.ownsJournal) this.#context.stderr.write(ownerLine);
@@ -140,7 +140,7 @@ class Query implements AsyncDisposable {
   }
 
   get #timeoutMs(): number {
-    return this.#command.timeoutSeconds * 1000;
+    return this.#command.timeout * 1000;
   }
 
   /** Whether the query may read a table: what it does not name needs no rows. */

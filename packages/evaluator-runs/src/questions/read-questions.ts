@@ -13,10 +13,10 @@ import type { RecordSource } from "../input/record-source.ts";
 
 /** Reads the questions of a run: those of a file, else those of the source. */
 export async function chooseQuestions(
-  file: string | null,
+  file: string | undefined,
   { cwd, env, source }: Pick<CliContext, "cwd" | "env"> & { readonly source: RecordSource },
 ): Promise<Questions> {
-  if (file === null) return source.questions(env);
+  if (file === undefined) return await source.questions(env);
   return await readQuestions(resolve(cwd, file), source, ", and nothing was sent");
 }
 

@@ -1,21 +1,14 @@
 import { UsageError } from "evaluator-kit";
-import { z } from "zod";
 import { type AnsweredRecord, meetsAll } from "./conditions.ts";
 import { type NamedAnswers, readConditions } from "./read-conditions.ts";
 import { ConditionError } from "./split-words.ts";
 
 /** Which mails of the results are shown, as typed. */
 export interface FilterOptions {
-  /** The first day on which shown mails were received, `YYYY-MM-DD`; null for all. */
-  readonly since: string | null;
-  /** Conditions on the answers; null for none. */
-  readonly only: string | null;
-}
-
-/** Throws a UsageError for a day that is none; what `--only` names is checked where the answers are known. */
-export function checkSince(since: string | null): void {
-  if (since === null || z.iso.date().safeParse(since).success) return;
-  throw new UsageError("--since takes a day, such as --since 2026-11-02.");
+  /** The first day on which shown mails were received, `YYYY-MM-DD`; undefined for all. */
+  readonly since?: string | undefined;
+  /** Conditions on the answers; undefined for none. */
+  readonly only?: string | undefined;
 }
 
 /**
@@ -27,9 +20,9 @@ export function readFilter(
   { since, only }: FilterOptions,
   named: NamedAnswers,
 ): ((mail: AnsweredRecord) => boolean) | null {
-  if (since === null && only === null) return null;
-  const conditions = only === null ? [] : readOnly(only, named);
-  return (mail) => (since === null || mail.day >= since) && meetsAll(conditions, mail);
+  if (since === undefined && only === undefined) return null;
+  const conditions = only === undefined ? [] : readOnly(only, named);
+  return (mail) => (since === undefined || mail.day >= since) && meetsAll(conditions, mail);
 }
 
 function readOnly(only: string, named: NamedAnswers) {
@@ -45,6 +38,9 @@ function readOnly(only: string, named: NamedAnswers) {
 
 /** Returns in words what is left out, for a person who sees the rest; null when nothing is. */
 export function describeFilter({ since, only }: FilterOptions): string | null {
-  const parts = [since === null ? [] : [`since ${since}`], only === null ? [] : [`only ${only}`]];
+  const parts = [
+    since === undefined ? [] : [`since ${since}`],
+    only === undefined ? [] : [`only ${only}`],
+  ];
   return parts.flat().join(", ") || null;
 }

@@ -44,7 +44,7 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   const { context, price } = options;
   const { clock, run, signal, stderr } = context;
   const totals = new RunTotals(price);
-  const budget = new Budget(run.maxCostUsd, { price, transport: context.transport });
+  const budget = new Budget(run.maxCost, { price, transport: context.transport });
   const streak = new FailureStreak();
   const drain = startDrain(signal, context);
   const startedAt = clock.now();

@@ -31,10 +31,10 @@ export function estimateRun(
 
 /** Returns the limits of a key: as a person said, else as the transport knows them. */
 export function limitsOf(
-  { requestsPerMinute }: { readonly requestsPerMinute: number | null },
+  { rate }: { readonly rate?: number | undefined },
   { limits = {} }: Pick<Transport, "limits">,
 ): RateLimits {
-  return requestsPerMinute === null ? limits : { ...limits, requestsPerMinute };
+  return rate === undefined ? limits : { ...limits, requestsPerMinute: rate };
 }
 
 /** Returns in one line what the key allows, and whether more machines would shorten a run. */
@@ -83,9 +83,9 @@ const ASK_ABOVE_USD = 1;
 /** What a run may cost, and who can be asked. */
 export interface CostLimits {
   /** US dollars; Infinity for no bound. */
-  readonly maxCostUsd: number;
+  readonly maxCost: number;
   /** Whether the answer is yes already. */
-  readonly yes: boolean;
+  readonly yes?: boolean | undefined;
   /** Aborts when the person interrupts instead of answering. */
   readonly signal: AbortSignal;
   /** Asks the person a yes/no question; null when nobody is there. */
@@ -99,16 +99,16 @@ export interface CostLimits {
  */
 export async function checkCost(estimate: RunEstimate, limits: CostLimits): Promise<void> {
   const { mails, costUsd, price } = estimate;
-  const { maxCostUsd, yes, confirm, signal } = limits;
-  const isBounded = maxCostUsd < Number.POSITIVE_INFINITY;
+  const { maxCost, yes, confirm, signal } = limits;
+  const isBounded = maxCost < Number.POSITIVE_INFINITY;
   if (isBounded && mails > 0 && price.inputUsdPerMillionTokens === null) {
     const problem = "--max-cost cannot be kept, since no list says what this engine costs";
     throw new CliError(
       `${problem}; nothing was sent. Name it with --price USD, for a million input tokens, or leave --max-cost out.`,
     );
   }
-  if (costUsd > maxCostUsd) {
-    const message = `The run would cost more than ${printUsd(maxCostUsd)} (--max-cost); nothing was sent.`;
+  if (costUsd > maxCost) {
+    const message = `The run would cost more than ${printUsd(maxCost)} (--max-cost); nothing was sent.`;
     throw new CliError(`${message} Raise it, or take fewer mails with --limit.`);
   }
   if (costUsd <= ASK_ABOVE_USD || yes || confirm === null) return;

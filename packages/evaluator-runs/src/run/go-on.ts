@@ -1,5 +1,5 @@
 import { CliError, printable } from "evaluator-kit";
-import type { RunCommand, WorkCommand } from "../arguments.ts";
+import type { RunCommand, WorkCommand } from "../options/run-options.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { BegunRun } from "../journal/run-facts.ts";
 import { inputOf, type JournalAddress } from "../journal-address.ts";
@@ -23,7 +23,7 @@ export async function goOn(
     throw new CliError(printable`No run has begun in ${path}; run triage on its file.`);
   }
   const { openTransport, env } = program;
-  const transport = await openTransport({ ...command, dryRun: false, env });
+  const transport = await openTransport({ ...command, env });
   const advice = "set the same engine (.env, --offline), or run triage on the file to ask anew.";
   checkSameEngine({ run: "The run", service: newest.service, advice }, serviceOf(transport));
   const run = toRun(newest, { command, program, file: inputOf(address) });
@@ -48,32 +48,18 @@ function toRun(
     readonly file: string;
   },
 ): RunCommand {
-  const { offline, concurrency, priceUsd, requestsPerMinute } = command;
-  const noFiles = { questions: null, calibration: null, format: "json" as const };
-  const noOptions = { skipInvalid: false, ...noFiles, limit: null, maxCostUsd: null };
-  const kept = begin?.options ?? noOptions;
-  const { skipInvalid, questions, calibration, format } = kept;
+  const { journal: _journal, run: _run, wait: _wait, ...asking } = command;
+  const kept = begin?.options;
   return {
-    name: "run",
-    skipInvalid,
-    questions,
-    calibration,
-    format,
-    state: program.source.parseStateOptions(kept),
+    ...asking,
     file,
-    journal: null,
-    limit: kept.limit ?? Number.POSITIVE_INFINITY,
-    maxCostUsd: kept.maxCostUsd ?? Number.POSITIVE_INFINITY,
-    offline,
-    concurrency,
-    priceUsd,
-    requestsPerMinute,
-    raw: false,
-    dryRun: false,
-    yes: false,
-    sort: null,
+    state: program.source.parseStateOptions(kept ?? {}),
+    ...(kept?.skipInvalid === true && { skipInvalid: true }),
+    ...(kept != null && kept.questions !== null && { questions: kept.questions }),
+    ...(kept != null && kept.calibration !== null && { calibration: kept.calibration }),
+    format: kept?.format ?? "json",
+    limit: kept?.limit ?? Number.POSITIVE_INFINITY,
+    maxCost: kept?.maxCostUsd ?? Number.POSITIVE_INFINITY,
     top: Number.POSITIVE_INFINITY,
-    since: null,
-    only: null,
   };
 }

@@ -101,7 +101,7 @@ function checkWholeRun(plan: CallPlan, { outcome, context }: ResultsOptions): vo
   const kept = plan.count("answered") + totals.succeeded;
   const reason =
     finalError === null
-      ? `The run costs more than --max-cost ${run.maxCostUsd}, which is to be raised`
+      ? `The run costs more than --max-cost ${run.maxCost}, which is to be raised`
       : finalError.message;
   throw unfinished({ reason, kept, of: plan.length }, signal);
 }

@@ -1,4 +1,4 @@
-import type { RunCommand } from "../arguments.ts";
+import type { RunCommand } from "../options/run-options.ts";
 import { readCalibration } from "../calibration.ts";
 import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
 import { answerFields } from "../columns/answer-fields.ts";
@@ -24,7 +24,9 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const opened = await source.open(inputPath, { ...run, signal, stdin });
   const questions = await chooseQuestions(run.questions, context);
   const calibration =
-    run.calibration === null ? null : await readCalibration(run.calibration, questions, context);
+    run.calibration === undefined
+      ? null
+      : await readCalibration(run.calibration, questions, context);
   const fields = answerFields(questions, calibration);
   checkSort(run, { fields, source });
   const isShown = readFilter(run, { questions, fields });

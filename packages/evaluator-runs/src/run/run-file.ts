@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { RunCommand } from "../arguments.ts";
+import type { RunCommand } from "../options/run-options.ts";
 import type { JournalReader } from "../journal/journal-reader.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { RunBegin } from "../journal/run-facts.ts";
@@ -46,7 +46,7 @@ export async function runFile(run: RunCommand, program: ProgramContext): Promise
     input.describeLeftOut() +
       describeEstimate(estimate, plan.count("answered"), plan.count("refused")),
   );
-  await checkCost(estimate, { ...context, ...run });
+  await checkCost(estimate, { ...run, ...context });
   const { price } = estimate;
   const outcome = await askMissing(plan, { context, journal, price });
   return await giveResults(plan, { context, journal, outcome });
@@ -55,8 +55,8 @@ export async function runFile(run: RunCommand, program: ProgramContext): Promise
 // What decides what a run asks and writes.
 function toBegunOptions(run: RunCommand, context: RunContext): RunBegin["options"] {
   const { cwd, source } = context;
-  const { skipInvalid, format, limit, maxCostUsd } = run;
-  const whole = (path: string | null) => (path === null ? null : resolve(cwd, path));
+  const { skipInvalid = false, format, limit, maxCost } = run;
+  const whole = (path: string | undefined) => (path === undefined ? null : resolve(cwd, path));
   return {
     limit: finite(limit),
     skipInvalid,
@@ -64,7 +64,7 @@ function toBegunOptions(run: RunCommand, context: RunContext): RunBegin["options
     questions: whole(run.questions),
     calibration: whole(run.calibration),
     format,
-    maxCostUsd: finite(maxCostUsd),
+    maxCostUsd: finite(maxCost),
   };
 }
 
@@ -93,7 +93,13 @@ export async function estimateFor(
   const catalog = mails === 0 ? null : context.catalog;
   const { modelId } = service;
   const isDocumented = hasDocumentedPrice(transport);
-  const price = await findPrice({ given: run.priceUsd, catalog, isDocumented, modelId, signal });
+  const price = await findPrice({
+    given: run.price ?? null,
+    catalog,
+    isDocumented,
+    modelId,
+    signal,
+  });
   const { concurrency } = run;
   const limits = limitsOf(run, transport);
   // A plan without statuses does not know which mails are left, so they count as long as the average.

@@ -7,7 +7,7 @@ import {
   score,
   type Transport,
 } from "evaluator-client";
-import type { TableLayout } from "../input/record-source.ts";
+import type { RecordSource, TableLayout } from "../input/record-source.ts";
 import type { CallSetup } from "../journal/kept-answer.ts";
 
 /** What the model says about one record. */
@@ -140,4 +140,24 @@ export const sampleLayout: TableLayout = {
     scam: { from: 0.5, colour: "red" },
     brandDeal: { from: 0.5, colour: "yellow" },
   },
+};
+
+/** A source of records whose inputs cannot be opened. */
+export const sampleSource: RecordSource = {
+  word: "record",
+  program: "records",
+  inputForm: "a JSON array of records",
+  examples: ["records.json --offline"],
+  options: [],
+  readState: () => ({}),
+  open: () => Promise.reject(new Error("no input")),
+  questions: async () => sampleQuestions,
+  columns: [],
+  queryColumns: [],
+  table: sampleLayout,
+  dayOf: () => "2026-11-02",
+  markOf: () => "",
+  hasAdditions: () => false,
+  parseStateOptions: () => ({}),
+  keepStateOptions: () => ({}),
 };

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { printable } from "evaluator-kit";
 import type { PostgresRuns, RunInfo, RunRecord } from "../postgres/index.ts";
 import { printCount } from "../amounts.ts";
-import type { RunCommand } from "../arguments.ts";
+import type { RunCommand } from "../options/run-options.ts";
 import type { JournalAddress } from "../journal-address.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { checkOutput } from "../output/check-output.ts";
@@ -60,7 +60,7 @@ export async function runTogether(
     }
     const told = describeEstimate(estimate, plan.length - toAsk - refusals, refusals);
     stderr.write(context.input.describeLeftOut() + told);
-    await checkCost(estimate, { ...context, ...run });
+    await checkCost(estimate, { ...run, ...context });
     const info = await join(runs, context, { ...planned, known });
     const refused = await runs.refused(info.run);
     const outcome = await workWithOthers(info, { url, runs, context, ...estimate, asking: run });
@@ -131,7 +131,7 @@ async function join(
     questions: JSON.stringify(questions),
   };
   const name = basename(context.inputPath);
-  const maxCostUsd = Number.isFinite(run.maxCostUsd) ? run.maxCostUsd : null;
+  const maxCostUsd = Number.isFinite(run.maxCost) ? run.maxCost : null;
   const records = async function* records(): AsyncGenerator<RunRecord> {
     for await (const { record, key } of plan.calls()) {
       signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { CliError, printable } from "evaluator-kit";
 import { EvaluatorError, type Pacer, type Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "../postgres/index.ts";
-import type { AskingOptions, WorkCommand } from "../arguments.ts";
+import type { AskingOptions, WorkCommand } from "../options/run-options.ts";
 import { printCount, printDuration, printUsd } from "../amounts.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { findPrice, type Price, RunTotals } from "../run/cost.ts";
@@ -109,15 +109,15 @@ export async function workOnRuns(
   program: ProgramContext,
 ): Promise<number> {
   const { stderr, signal, env, clock } = program;
-  const transport = await program.openTransport({ ...command, dryRun: false, env });
+  const transport = await program.openTransport({ ...command, env });
   const service = serviceOf(transport);
   stderr.write(describeEngine(service));
   const context = { ...program, transport, service };
-  const catalog = await program.openCatalog({ ...command, dryRun: false, env });
+  const catalog = await program.openCatalog({ ...command, env });
   const isDocumented = hasDocumentedPrice(transport);
   const { modelId } = service;
   const price = await findPrice({
-    given: command.priceUsd,
+    given: command.price ?? null,
     catalog,
     isDocumented,
     modelId,
@@ -147,7 +147,8 @@ async function workOnEach(command: WorkCommand, setting: WorkSetting): Promise<n
   const { runs, context } = setting;
   const { stderr, signal, service } = context;
   for (let worked = 0; ; worked += 1) {
-    const info = command.run === null ? await nextRun(runs, service) : await runs.get(command.run);
+    const info =
+      command.run === undefined ? await nextRun(runs, service) : await runs.get(command.run);
     if (info === null) {
       if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);
       if (command.wait) {
@@ -163,7 +164,7 @@ async function workOnEach(command: WorkCommand, setting: WorkSetting): Promise<n
     stderr.write(describeRun(last, outcome));
     if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);
     if (last.state === "stopped" && !command.wait) checkOpen(last);
-    if (command.run !== null) return last.failed > 0 ? 2 : 0;
+    if (command.run !== undefined) return last.failed > 0 ? 2 : 0;
   }
 }
 

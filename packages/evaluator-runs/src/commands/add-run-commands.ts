@@ -1,0 +1,109 @@
+import { type Command, UsageError } from "evaluator-kit";
+import { findJournalAddress, needJournalAddress } from "../journal-address.ts";
+import {
+  exportCommand,
+  labelCommand,
+  queryCommand,
+  statusCommand,
+} from "../options/journal-options.ts";
+import {
+  runCommand,
+  type RunCommand,
+  type WorkCommand,
+  workCommand,
+} from "../options/run-options.ts";
+import type { ProgramContext } from "../service.ts";
+
+/**
+ * Adds `run`, `work`, `status`, `query`, `export` and `label` to a program of the kit.
+ *
+ * @example
+ * const program = createCommand("tickets", { context, version: "1.0.0" });
+ * addRunCommands(program, { ...context, source, openTransport, openCatalog, openRuns });
+ * return runCommand(program, words, context);
+ */
+export function addRunCommands(program: Command, context: ProgramContext): void {
+  const { source } = context;
+  const run = runCommand(program, source);
+  for (const option of source.options) run.addOption(option);
+  // An action imports its command's code: all of it together is half of what a short one takes.
+  run.action(async (file, options) => {
+    const state = source.readState(options);
+    const start = await loadRun({ ...options, file, state }, context);
+    await runAction(context, start);
+  });
+  workCommand(program).action(async (file, options) => {
+    await runAction(context, await loadWork({ ...options, file }, context));
+  });
+  statusCommand(program).action(async (file, options) => {
+    const { showStatus } = await import("../status.ts");
+    await runAction(context, () => showStatus({ ...options, file }, context));
+  });
+  queryCommand(program, source.word).action(async (query, file, options) => {
+    const { queryJournal } = await import("../query/query-journal.ts");
+    const named = isFile(query) ? { file: query, text: file } : { file, text: query };
+    await runAction(context, () => queryJournal({ ...options, ...named }, context));
+  });
+  exportCommand(program).action(async (file, options) => {
+    const { exportResults } = await import("../export.ts");
+    await runAction(context, () => exportResults({ ...options, file }, context));
+  });
+  labelCommand(program, source.word).action(async (file, options) => {
+    const { labelRecords } = await import("../label/label-records.ts");
+    await runAction(context, () => labelRecords({ ...options, file }, context));
+  });
+}
+
+/** Loads the action of a command that prints all that a journal knows of one record. */
+export async function loadExplain() {
+  const { explainRecord } = await import("../explain.ts");
+  return explainRecord;
+}
+
+type Run = () => Promise<number>;
+
+/** Runs a command that is loaded, and sets the program's exit code. */
+export async function runAction(context: ProgramContext, run: Run): Promise<void> {
+  context.onLoad?.();
+  context.exitCode = await run();
+}
+
+async function loadRun(command: RunCommand, context: ProgramContext): Promise<Run> {
+  const address = findJournalAddress(command, context);
+  if (address?.kind !== "postgres") {
+    const { runFile } = await import("../run/run-file.ts");
+    return () => runFile(command, context);
+  }
+  const { runTogether } = await import("../workers/run-together.ts");
+  return () => runTogether(command, address, context);
+}
+
+async function loadWork(command: WorkCommand, context: ProgramContext): Promise<Run> {
+  const address = await needJournalAddress(command, context);
+  if (address.kind === "sqlite") {
+    if (command.wait) throw new UsageError("--wait belongs to a journal in PostgreSQL.");
+    const { goOn } = await import("../run/go-on.ts");
+    return () => goOn(command, address, context);
+  }
+  const { workOnRuns } = await import("../workers/work.ts");
+  return () => workOnRuns(command, address.url, context);
+}
+
+// All other commands take the file first. One word without a space is no query.
+function isFile(word = ""): boolean {
+  return /^(?:-|\S+\.(?:json|ndjson|jsonl|sqlite))$/i.test(word);
+}
+
+/**
+ * Throws before words are parsed, since an error quotes a word that it cannot use, and the URL of a
+ * database holds a password.
+ *
+ * @throws UsageError if a URL is anywhere but after `--journal`.
+ */
+export function checkUrls(words: readonly string[]): void {
+  const isUrl = /^(?:--?[\w-]+=)?postgres(?:ql)?:/i;
+  const isWrong = (word: string, at: number) =>
+    isUrl.test(word) && words[at - 1] !== "--journal" && !word.startsWith("--journal=");
+  if (!words.some(isWrong)) return;
+  throw new UsageError("The URL of a database belongs after --journal, or into TRIAGE_JOURNAL.");
+}

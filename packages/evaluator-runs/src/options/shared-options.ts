@@ -1,0 +1,84 @@
+import { decimal, InvalidArgumentError, Option, wholeNumber } from "evaluator-kit";
+
+/** The formats of results. */
+export const outputFormats = ["json", "ndjson", "csv"] as const;
+/** See {@link outputFormats}. */
+export type OutputFormat = (typeof outputFormats)[number];
+
+/** Parses a count, from 1 up. */
+export const count = wholeNumber({ min: 1 });
+const usd = decimal({ what: "US dollars" });
+
+/** Returns examples for the end of a command's help. */
+export function examples(...lines: readonly string[]): string {
+  return `\nExamples\n${lines.map((line) => `  ${line}`).join("\n")}`;
+}
+
+/** Parses a day of the calendar, such as `2026-11-02`. */
+export function day(text: string): string {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+  if (isDay) return text;
+  throw new InvalidArgumentError("Use a day, such as 2026-11-02.");
+}
+
+export const journalOption = new Option(
+  "--journal <journal>",
+  "where the answers are kept: the URL of a PostgreSQL database, which any number of machines share, or a file NAME.triage.sqlite; prefer TRIAGE_JOURNAL for a URL, since every user of the machine can list these words (default: TRIAGE_JOURNAL, else a file beside the input)",
+);
+
+export const runOption = new Option(
+  "--run <n>",
+  "the run of a database (default: all or the newest)",
+).argParser(count);
+
+export const offlineOption = new Option(
+  "--offline",
+  "let the emulator on this machine answer; needs no key. Without it the engine is the one in .env",
+);
+
+export const concurrencyOption = new Option("--concurrency <n>", "requests at once")
+  .argParser(count)
+  .default(1);
+
+export const priceOption = new Option(
+  "--price <usd>",
+  "the price of a million input tokens, for an engine that no list has",
+).argParser(usd);
+
+export const rateOption = new Option(
+  "--rate <n>",
+  "the requests a minute that the key allows, for all machines together",
+).argParser(count);
+
+export const maxCostOption = new Option("--max-cost <usd>", "stop before the run costs more")
+  .argParser(usd)
+  .default(Number.POSITIVE_INFINITY, "no limit");
+
+export const calibrationOption = new Option(
+  "--calibration <file>",
+  'recalibrate the results with a file of "evaluator calibrate"; the printed values go beside them (scamPrinted)',
+);
+
+export const formatOption = new Option("--format <format>", "the format of the results")
+  .choices(outputFormats)
+  .default("json" as const);
+
+export const sinceOption = new Option(
+  "--since <day>",
+  "show only records of that day or later",
+).argParser(day);
+
+export const onlyOption = new Option(
+  "--only <conditions>",
+  'show only records that meet conditions: "category = receipt, importance >= 3", "scam < 0.5", "category.receipt > 0.9", "new" (since the run before)',
+);
+
+export const rulesOption = new Option(
+  "--rules <file>",
+  "rules, one a line, such as scam >= 0.9 -> junk; the first that fits takes a record, and nothing is done",
+);
+
+/** Describes the input of a command that can also find the only journal of the folder. */
+export const optionalFile =
+  "the input of the run; without it and --journal the only journal in the folder";
