@@ -4,7 +4,7 @@ import { DockerfileParser, type Instruction } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { defaultServerLimits } from "./connections.ts";
+import { defaultServerLimits } from "./start-router.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");

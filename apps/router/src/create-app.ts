@@ -1,7 +1,5 @@
 import type { TextSink } from "evaluator-kit";
 import { Hono } from "hono";
-import { except } from "hono/combine";
-import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { deciderOf, type Routing } from "./decision/decide.ts";
 import type { ContextMode } from "./decision/decision.ts";
@@ -12,17 +10,9 @@ import type { Page } from "./page/load-page.ts";
 import type { FeedbackRecord, Observe } from "./records/message-record.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
 import { accessLog, type ClientEnv, traced } from "./routes/client-request.ts";
-import { failureRoute, notFoundRoute, throwMethodError } from "./routes/failures.ts";
-import {
-  type AnsweredHosts,
-  createGuards,
-  keepClientSignal,
-  pageHeaders,
-  reportHeaders,
-  requireToken,
-  sameOriginOnly,
-} from "./routes/guards.ts";
-import { addStatusRoutes, reportPath } from "./routes/status-routes.ts";
+import { addFailureRoutes } from "./routes/failures.ts";
+import { addGuards, type AnsweredHosts, createGuards } from "./routes/guards.ts";
+import { addStatusRoutes } from "./routes/status-routes.ts";
 
 /** The parts of the application. */
 export interface AppParts extends AnsweredHosts {
@@ -58,7 +48,7 @@ export interface AppParts extends AnsweredHosts {
 
 /** Returns the router as a web application, with every endpoint and every guard. */
 export function createApp(parts: AppParts): Hono<ClientEnv> {
-  const { page, routing, reportDefect, accessToken = null, observe, instance = "router" } = parts;
+  const { routing, reportDefect, observe, instance = "router" } = parts;
   const { services } = routing;
   const guards = createGuards(parts.maxCallsInFlight ?? 64, parts.pricesTried);
   const metrics = createMetrics({
@@ -73,18 +63,13 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const router = new MessageRouter({ ...observed, instance, observers });
   const app = new Hono<ClientEnv>();
   app.use(requestId(), accessLog(metrics, parts.accessLog ?? null));
-  app.use(keepClientSignal, except(reportPath, pageHeaders(page)));
-  app.use(reportPath, reportHeaders());
-  app.use(sameOriginOnly(parts));
-  if (accessToken !== null) app.use(requireToken(accessToken));
-  app.use(methodNotAllowed({ app, onMethodNotAllowed: throwMethodError }));
+  addGuards(app, parts);
+  addFailureRoutes(app, { redact: services.redact, reportDefect });
   for (const path of ["/chat", "/decide", "/v1/chat/completions"]) {
     if (services.tracing != null) app.use(path, traced(services.tracing));
   }
   addChatRoutes(app, { router, guards, reportDefect });
   addOpenAiRoutes(app, { ...parts, router, guards });
   addStatusRoutes(app, { ...parts, routing: observed, instance, guards, metrics });
-  app.notFound(notFoundRoute);
-  app.onError(failureRoute({ redact: services.redact, reportDefect }));
   return app;
 }

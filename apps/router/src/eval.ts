@@ -1,4 +1,4 @@
 import { runProgram } from "evaluator-kit";
-import { evalProgram } from "./programs.ts";
+import { programs } from "./programs.ts";
 
-await runProgram(...evalProgram);
+await runProgram(...programs.eval);

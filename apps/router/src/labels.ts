@@ -1,4 +1,4 @@
 import { runProgram } from "evaluator-kit";
-import { labelsProgram } from "./programs.ts";
+import { programs } from "./programs.ts";
 
-await runProgram(...labelsProgram);
+await runProgram(...programs.labels);

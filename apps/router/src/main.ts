@@ -1,4 +1,4 @@
 import { runProgram } from "evaluator-kit";
-import { routerProgram } from "./programs.ts";
+import { programs } from "./programs.ts";
 
-await runProgram(...routerProgram);
+await runProgram(...programs.router);

@@ -1,4 +1,4 @@
-import { decide, decideModel, decideTier, type Routing } from "./decision/decide.ts";
+import { decide, type Routing } from "./decision/decide.ts";
 import type { Decision, TierState } from "./decision/decision.ts";
 import type { Tier } from "./decision/tier-question.ts";
 import {
@@ -77,16 +77,6 @@ export class MessageRouter {
     const decision = await this.decide(state, call);
     this.#record(call, { outcome: "decided", decision });
     return decision;
-  }
-
-  /** Returns the decision for a tier that the client names. */
-  decideTier(tier: Tier): Decision {
-    return decideTier(tier, "requested", this.#routing);
-  }
-
-  /** Returns the decision for a model that the client or a shadow names. */
-  decideModel(model: string, cause?: "requested" | "shadow"): Decision {
-    return decideModel(model, this.#routing, cause);
   }
 
   /** Asks the decision's model; a failure is data. */

@@ -12,11 +12,10 @@ import {
   wholeNumber,
 } from "evaluator-kit";
 
-/** A program of this workspace, and how it prints its failures. */
+/** A program, and how it prints its failures. */
 type RouterProgram = readonly [Program, ProgramOptions];
 
-/** Starts the router. */
-export const routerProgram = declare("The router", "npm start --", (command, context) =>
+const router = declare("The router", "npm start --", (command, context) =>
   command
     .description("Start the router and its page. Without a key, the local emulator answers.")
     .option("--host <address>", "other than loopback only with ROUTER_ACCESS_TOKEN (127.0.0.1)")
@@ -33,23 +32,18 @@ export const routerProgram = declare("The router", "npm start --", (command, con
     }),
 );
 
-/** Routes three known prompts. */
-export const selfCheckProgram = declare(
-  "The self-check",
-  "npm run self-check --",
-  (command, context) =>
-    command
-      .description("Route three known prompts and report the failures.")
-      .option("--live", "ask the service that .env or the environment names, not the emulator")
-      .action(async ({ live = false }) => {
-        const { runSelfCheck } = await import("./self-check/run-self-check.ts");
-        const hasPassed = await runSelfCheck(live, context);
-        context.exitCode = hasPassed ? exitCodes.done : exitCodes.failed;
-      }),
+const selfCheck = declare("The self-check", "npm run self-check --", (command, context) =>
+  command
+    .description("Route three known prompts and report the failures.")
+    .option("--live", "ask the service that .env or the environment names, not the emulator")
+    .action(async ({ live = false }) => {
+      const { runSelfCheck } = await import("./self-check/run-self-check.ts");
+      const hasPassed = await runSelfCheck(live, context);
+      context.exitCode = hasPassed ? exitCodes.done : exitCodes.failed;
+    }),
 );
 
-/** Sums up a decision log. */
-export const reportProgram = declare("The report", "npm run router:report --", (command, context) =>
+const report = declare("The report", "npm run router:report --", (command, context) =>
   command
     .description("Sum up a decision log.")
     .argument("[log]", "the decision log (ROUTER_DECISION_LOG)")
@@ -60,29 +54,21 @@ export const reportProgram = declare("The report", "npm run router:report --", (
     }),
 );
 
-/** Prints the feedback of a decision log as labels. */
-export const labelsProgram = declare(
-  "The labels",
-  "npm run --silent router:labels --",
-  (command, context) =>
-    command
-      .description("Print the feedback of a decision log as labels, one line of JSON each.")
-      .argument("[log]", "the decision log (ROUTER_DECISION_LOG)")
-      .addHelpText(
-        "after",
-        "\nExample: npm run --silent router:labels -- log.jsonl > labels.ndjson",
-      )
-      .action(async (log) => {
-        const { readFeedback } = await import("./report/read-records.ts");
-        for (const [id, truth] of await readFeedback(logPath(log, context))) {
-          const label = { id, question: "tier", truth, labeler: "feedback" };
-          context.stdout.write(`${JSON.stringify(label)}\n`);
-        }
-      }),
+const labels = declare("The labels", "npm run --silent router:labels --", (command, context) =>
+  command
+    .description("Print the feedback of a decision log as labels, one line of JSON each.")
+    .argument("[log]", "the decision log (ROUTER_DECISION_LOG)")
+    .addHelpText("after", "\nExample: npm run --silent router:labels -- log.jsonl > labels.ndjson")
+    .action(async (log) => {
+      const { readFeedback } = await import("./report/read-records.ts");
+      for (const [id, truth] of await readFeedback(logPath(log, context))) {
+        const label = { id, question: "tier", truth, labeler: "feedback" };
+        context.stdout.write(`${JSON.stringify(label)}\n`);
+      }
+    }),
 );
 
-/** Measures the routing of labelled prompts. */
-export const evalProgram = declare("The evaluation", "npm run router:eval --", (command, context) =>
+const evaluation = declare("The evaluation", "npm run router:eval --", (command, context) =>
   command
     .description(
       "Measure the routing of labelled prompts: beside always the cheapest tier, always frontier, chance and prompt length.",
@@ -113,6 +99,9 @@ export const evalProgram = declare("The evaluation", "npm run router:eval --", (
       await runEval(file, options, context);
     }),
 );
+
+/** Every program of the router. */
+export const programs = { router, selfCheck, report, labels, eval: evaluation };
 
 function declare(
   name: string,

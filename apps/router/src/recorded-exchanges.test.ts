@@ -1,7 +1,7 @@
 import { replayExchanges } from "evaluator-client/replay-exchanges";
 import { expect, test, vi } from "vitest";
 import { defaultTierModels } from "./environment-variables.ts";
-import { selfCheckProgram } from "./programs.ts";
+import { programs } from "./programs.ts";
 import type { MessageRecord } from "./records/message-record.ts";
 import { parseRouterOptions } from "./router-options.ts";
 import { selfCheckPrompts } from "./self-check/check-prompts.ts";
@@ -88,7 +88,7 @@ test("the self-check over recorded exchanges passes, from its options to each re
       replyExchange(defaultTierModels[tier], selfCheckPrompts[at]?.message ?? ""),
     ),
   ]);
-  const { code, stdout, stderr } = await runHere(selfCheckProgram, env, ["--live"]);
+  const { code, stdout, stderr } = await runHere(programs.selfCheck, env, ["--live"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatchInlineSnapshot(`
     "Decisions are asked of typesafe-ai/jev at https://ai-gateway.vercel.sh/v4/ai/evaluation-model. Replies come from the gateway.

@@ -1,4 +1,4 @@
 import { runProgram } from "evaluator-kit";
-import { reportProgram } from "./programs.ts";
+import { programs } from "./programs.ts";
 
-await runProgram(...reportProgram);
+await runProgram(...programs.report);

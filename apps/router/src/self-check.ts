@@ -1,4 +1,4 @@
 import { runProgram } from "evaluator-kit";
-import { selfCheckProgram } from "./programs.ts";
+import { programs } from "./programs.ts";
 
-await runProgram(...selfCheckProgram);
+await runProgram(...programs.selfCheck);

@@ -1,18 +1,41 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
+import type { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { listen } from "evaluator-kit";
-import {
-  defaultServerLimits,
-  followConnections,
-  limitConnections,
-  type ServerLimits,
-} from "./connections.ts";
 import { type AppParts, createApp } from "./create-app.ts";
 import type { Routing } from "./decision/decide.ts";
 import { loadPage } from "./page/load-page.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { allowedHosts } from "./routes/guards.ts";
+
+/** The limits of a client; times in milliseconds. */
+interface ServerLimits {
+  /** Time for a request's headers, from the start of the connection. */
+  readonly headersTimeout: number;
+  /** Time for a whole request with its body. */
+  readonly requestTimeout: number;
+  readonly connectionsCheckingInterval: number;
+  /** Time an idle connection stays open. */
+  readonly keepAliveTimeout: number;
+  /** All headers together, in bytes. */
+  readonly maxHeaderSize: number;
+  /** One connection more is answered with a 503. */
+  readonly maxConnections: number;
+  /** Time for answers in flight when the router stops. */
+  readonly graceMs: number;
+}
+
+/** Generous for people and programs, tight for idle connections. Chosen, not measured. */
+export const defaultServerLimits: ServerLimits = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 1000,
+  keepAliveTimeout: 5000,
+  maxHeaderSize: 16 * 1024,
+  maxConnections: 1024,
+  graceMs: 60_000,
+};
 
 /** The parts of a router; the parts that its options name are left out. */
 export interface RouterParts
@@ -70,4 +93,80 @@ export async function startRouter(parts: RouterParts) {
       await services.close();
     },
   };
+}
+
+/**
+ * Tracks the connections of a server, and ends one whose client does not read for `stallMs`.
+ * Node's `closeIdleConnections` keeps connections that never sent a whole request, and `close`
+ * stops the timers that would end them.
+ */
+function followConnections(server: Server, stallMs: number) {
+  const inFlight = new Map<Socket, number>();
+  let isDraining = false;
+  server.on("connection", (socket) => {
+    inFlight.set(socket, 0);
+    socket.once("close", () => inFlight.delete(socket));
+  });
+  server.on("request", ({ socket }, response) => {
+    // Node reports an idle connection; after a pending write, only the second time. While a model
+    // thinks the connection is silent too, but then no bytes wait for the client.
+    response.setTimeout(stallMs, () => socket.writableLength > 0 && socket.destroy());
+    inFlight.set(socket, (inFlight.get(socket) ?? 0) + 1);
+    response.once("close", () => {
+      const left = (inFlight.get(socket) ?? 1) - 1;
+      if (inFlight.has(socket)) inFlight.set(socket, left);
+      if (isDraining && left === 0) socket.destroySoon();
+    });
+  });
+  return {
+    /** Ends idle connections now, and every other one after its answer. */
+    drain() {
+      isDraining = true;
+      for (const [socket, requests] of inFlight) if (requests === 0) socket.destroySoon();
+    },
+    /** Ends every connection. */
+    cut() {
+      for (const socket of inFlight.keys()) socket.destroy();
+    },
+  };
+}
+
+/** Connections over the limit that get a 503; Node closes any more. Chosen: more than a client opens. */
+const MOST_REJECTED = 256;
+
+/** Time for a rejected client to send its request and read the answer, in ms. Chosen. */
+const REJECTION_MS = 1000;
+
+const body = JSON.stringify({
+  error: "The router has too many connections; try again in a moment.",
+});
+const tooManyConnections = [
+  "HTTP/1.1 503 Service Unavailable",
+  "Connection: close",
+  "Retry-After: 1",
+  "Content-Type: application/json",
+  `Content-Length: ${body.length}`,
+  "",
+  body,
+].join("\r\n");
+
+/** Answers connections over `max` with a 503; Node's own `maxConnections` closes them silently. */
+function limitConnections(server: Server, max: number): void {
+  server.maxConnections = max + MOST_REJECTED;
+  const open = new Set<Socket>();
+  const accept = server.listeners("connection");
+  server.removeAllListeners("connection").on("connection", (socket: Socket) => {
+    if (open.size >= max) return reject(socket);
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+    for (const listener of accept) listener.call(server, socket);
+  });
+}
+
+function reject(socket: Socket): void {
+  const limit = setTimeout(() => socket.destroy(), REJECTION_MS);
+  socket.once("close", () => clearTimeout(limit));
+  socket.on("error", () => undefined); // the client left early
+  socket.once("data", () => socket.end(tooManyConnections));
+  socket.resume(); // unread bytes would turn the end into a reset
 }

@@ -111,8 +111,8 @@ export function decideTier(tierUsed: Tier, cause: Cause, routing: Routing): Deci
 /** Returns the decision for a model that the client or a shadow names. */
 export function decideModel(
   model: string,
+  cause: Cause,
   { prices, tierModels }: Routing,
-  cause: Cause = "requested",
 ): Decision {
   const frontier = prices.get(tierModels.frontier) ?? null;
   const named = { tierUsed: null, model, prices: { model: prices.get(model) ?? null, frontier } };

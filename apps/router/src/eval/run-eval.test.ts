@@ -4,7 +4,7 @@ import { type Environment, runToExitCode } from "evaluator-kit";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
-import { evalProgram } from "../programs.ts";
+import { programs } from "../programs.ts";
 
 const fixtures = join(import.meta.dirname, "../../../../fixtures/routing");
 
@@ -21,7 +21,7 @@ async function evaluate(
   const run = async () => {
     const context = createTestContext({ env, cwd: folder });
     const all = ["prompts.ndjson", "--draws", "20", ...words];
-    const [program, options] = evalProgram;
+    const [program, options] = programs.eval;
     const exitCode = await runToExitCode(program, all, { ...options, context });
     return { exitCode, ...context.printed };
   };

@@ -37,7 +37,6 @@ export function addOpenAiRoutes(app: Hono<ClientEnv>, parts: OpenAiParts): void 
 function completionsRoute(parts: OpenAiParts, names: ModelNames): Handler<ClientEnv> {
   const { router, routing, reportDefect, context = "last" } = parts;
   const readConversation = createConversationReader(context);
-  const { shadowModel } = routing.policy;
   return async (c) => {
     const read = parseChatCompletionRequest(await readJson(c.req));
     const { request } = read;
@@ -48,7 +47,7 @@ function completionsRoute(parts: OpenAiParts, names: ModelNames): Handler<Client
       call,
       names,
       readConversation,
-      shadowModel,
+      routing,
     });
     const { decision, autoDecision } = chosen;
     const ignored = names.takesOpenAi ? [] : [...read.unknown, ...ignoredBy(decision, request)];

@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { decideModel, decideTier, type Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import type { Call, MessageRouter } from "../message-router.ts";
@@ -67,7 +68,7 @@ interface DecisionParts {
   readonly call: Call;
   readonly names: ModelNames;
   readonly readConversation: ReadConversation;
-  readonly shadowModel: string | null;
+  readonly routing: Routing;
 }
 
 /**
@@ -78,14 +79,16 @@ interface DecisionParts {
  */
 export async function chooseModel(
   { model: asked, messages }: ChatCompletionRequest,
-  { router, call, names, readConversation, shadowModel }: DecisionParts,
+  { router, call, names, readConversation, routing }: DecisionParts,
 ): Promise<ChosenModel> {
+  const { shadowModel } = routing.policy;
   const model = names.aliases.get(asked) ?? asked;
   const tier = tierNames.find((name) => name === model);
-  if (tier !== undefined) return { decision: router.decideTier(tier), autoDecision: null };
+  if (tier !== undefined)
+    return { decision: decideTier(tier, "requested", routing), autoDecision: null };
   if (model !== autoModel) {
     if (!names.takesOpenAi && !model.includes("/")) throw missing(names);
-    return { decision: router.decideModel(model), autoDecision: null };
+    return { decision: decideModel(model, "requested", routing), autoDecision: null };
   }
   const { state, atLeast, keep } = readConversation(messages);
   if (state.user_message.trim() === "") {
@@ -100,5 +103,5 @@ export async function chooseModel(
   });
   if (!isShadow) return { decision: await autoDecision, autoDecision: null };
   autoDecision.catch(() => undefined); // the log records that it failed
-  return { decision: router.decideModel(shadowModel, "shadow"), autoDecision };
+  return { decision: decideModel(shadowModel, "shadow", routing), autoDecision };
 }

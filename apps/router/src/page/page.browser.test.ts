@@ -104,7 +104,9 @@ test("the page names the emulator behind a port once it has answered, and nobody
   const { page, problems } = await openPage({}, { parts: { services } });
   const decider = page.locator("#decider");
   await decider.filter({ visible: true }).waitFor();
-  expect(await decider.innerText()).toBe("Nothing has answered yet, so who decides is not known.");
+  expect(await decider.innerText()).toBe(
+    "No model has answered yet, so the deciding model is unknown.",
+  );
   expect(await page.getByRole("complementary").innerText()).toContain("Decisions are asked of");
   await send(page, "Which of these is it, by the way?");
   await page.locator("#decider.banner").waitFor();

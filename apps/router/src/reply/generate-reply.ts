@@ -14,7 +14,7 @@ import type {
   ToolCall,
   ToolCallDelta,
 } from "./reply.ts";
-import { describeReplyFailure, failureOfModel, httpErrorOf, isUnbilled } from "./reply-failure.ts";
+import { failureOfModel, toReplyFailure } from "./reply-failure.ts";
 import type { ReplyListener } from "./reply-fetch.ts";
 import { billedTokens, type TokenMeter, toTokenUsage } from "./tokens.ts";
 import { createToolCallStream, inForm } from "./tool-calls.ts";
@@ -73,15 +73,15 @@ export async function generateReply(
     };
   } catch (error) {
     options.signal.throwIfAborted();
+    const { isUnbilled, ...failure } = toReplyFailure(error, redact);
     return {
+      ...failure,
       replyMs: Math.round(now() - startedAt),
       reply: "",
       toolCalls: [],
       finishReason: null,
-      replyError: redact.strictly(describeReplyFailure(error)),
       usage: null,
-      httpError: httpErrorOf(error, redact),
-      billed: isUnbilled(error) ? null : billedTokens(meter, prompt),
+      billed: isUnbilled ? null : billedTokens(meter, prompt),
     };
   }
 }

@@ -6,9 +6,32 @@ import { BrokenReplyError } from "./reply-events.ts";
 
 const MAX_LENGTH = 1000;
 
-/** Describes in one line why the last attempt of the reply call failed. */
-export function describeReplyFailure(error: unknown): string {
+/** A failed reply call. */
+interface ReplyFailure {
+  /** One line about the last attempt. */
+  readonly replyError: string;
+  /** The service's HTTP error; without words that hold a part of a key. */
+  readonly httpError: ReplyHttpError | null;
+  /** Whether the gateway rejected the call before it asked a model, which costs nothing. */
+  readonly isUnbilled: boolean;
+}
+
+/** Describes the failure of a reply call. */
+export function toReplyFailure(error: unknown, { strictly }: Redact): ReplyFailure {
   const last = lastErrorOf(error);
+  const status = statusOf(error);
+  const call = callErrorIn(last);
+  const clear = (words: string | null) =>
+    words === null || strictly(words) === words ? words : null;
+  const retryAfter = clear(retryAfterOf(call?.responseHeaders ?? {}));
+  return {
+    replyError: strictly(describe(last)),
+    httpError: status === null ? null : { status, code: clear(codeOf(call)), retryAfter },
+    isUnbilled: status !== null && status >= 400 && brokenIn(last) === null,
+  };
+}
+
+function describe(last: unknown): string {
   if (!(last instanceof Error)) return "The reply model failed without a reason.";
   const broken = brokenIn(last);
   if (broken !== null) return toLine(broken.message);
@@ -33,23 +56,6 @@ export function failureOfModel(error: unknown): "model-refused" | "model-failed"
   const status = statusOf(error);
   if (rejectedStatuses.has(status)) return "model-refused";
   return status !== null && status >= 500 ? "model-failed" : null;
-}
-
-/** Returns whether the gateway rejected the call before it asked a model, which costs nothing. */
-export function isUnbilled(error: unknown): boolean {
-  const status = statusOf(error);
-  return status !== null && status >= 400 && brokenIn(lastErrorOf(error)) === null;
-}
-
-/** Returns the service's HTTP error without words that hold a part of a key; null for other failures. */
-export function httpErrorOf(error: unknown, { strictly }: Redact): ReplyHttpError | null {
-  const status = statusOf(error);
-  if (status === null) return null;
-  const call = callErrorIn(lastErrorOf(error));
-  const clear = (words: string | null) =>
-    words === null || strictly(words) === words ? words : null;
-  const retryAfter = clear(retryAfterOf(call?.responseHeaders ?? {}));
-  return { status, code: clear(codeOf(call)), retryAfter };
 }
 
 function retryAfterOf(headers: Record<string, string>): string | null {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { runHere, startProgram } from "../testing/start-program.ts";
-import { reportProgram } from "../programs.ts";
+import { programs } from "../programs.ts";
 
 const record = {
   time: "2026-11-20T08:00:00.000Z",
@@ -70,14 +70,14 @@ test("prints tiers, causes, failures, and what was saved net of the decisions", 
 
 test("without a price there is no saving to tell", async () => {
   const path = await logOf([JSON.stringify({ ...record, replyCostUsd: null })]);
-  const { stdout } = await runHere(reportProgram, {}, [path]);
+  const { stdout } = await runHere(programs.report, {}, [path]);
   expect(stdout).toContain("The savings are unknown: no reply has a known price.\n");
   expect(stdout).not.toMatch(/Saved|Lost/);
 });
 
 test("an empty log is no error", async () => {
   const path = await logOf([]);
-  const { code, stdout } = await runHere(reportProgram, {}, [path]);
+  const { code, stdout } = await runHere(programs.report, {}, [path]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "The decision log has no messages.\n" });
 });
 
@@ -85,7 +85,7 @@ test.each([
   [[], "No decision log is named"],
   [["a", "b"], "Expected 1 argument but got 2"],
 ])("%j says how to ask for the usage, and ends it with 1", async (args, message) => {
-  const { code, stdout, stderr } = await runHere(reportProgram, {}, args);
+  const { code, stdout, stderr } = await runHere(programs.report, {}, args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(message);
   expect(stderr).toContain("\nFor its options: npm run router:report -- --help\n");
@@ -93,7 +93,7 @@ test.each([
 
 test("a log that cannot be read is one line and a 1", async () => {
   const path = "/nowhere/decisions.jsonl";
-  const { code, stdout, stderr } = await runHere(reportProgram, {}, [path]);
+  const { code, stdout, stderr } = await runHere(programs.report, {}, [path]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain('The decision log "/nowhere/decisions.jsonl" cannot be read');
   expect(stderr).toMatch(/^[^\n]+\n$/);

@@ -5,8 +5,7 @@ import { redactor } from "../reply/redactor.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { testRouter } from "../testing/test-router.ts";
 import type { ClientEnv } from "./client-request.ts";
-import { failureRoute } from "./failures.ts";
-import { keepClientSignal } from "./guards.ts";
+import { addFailureRoutes } from "./failures.ts";
 
 const secretText = "my secret plan for the moon";
 
@@ -62,11 +61,16 @@ test("repeats neither the key nor the message that the service echoes", async ()
 
 function appThatThrows(error: Error) {
   const defects: Error[] = [];
-  const app = new Hono<ClientEnv>().use(keepClientSignal).get("/", () => {
-    throw error;
+  const app = new Hono<ClientEnv>();
+  app.use((c, next) => {
+    c.set("clientSignal", c.req.raw.signal);
+    return next();
   });
   const redact = redactor([plantedKey]);
-  app.onError(failureRoute({ redact, reportDefect: (defect) => defects.push(defect) }));
+  addFailureRoutes(app, { redact, reportDefect: (defect) => defects.push(defect) });
+  app.get("/", () => {
+    throw error;
+  });
   return { app, defects };
 }
 

@@ -4,7 +4,8 @@ import {
   RateLimitError,
   TimeoutError,
 } from "evaluator-client";
-import type { Context, ErrorHandler, NotFoundHandler } from "hono";
+import type { Context, Env, ErrorHandler, Hono, NotFoundHandler } from "hono";
+import { methodNotAllowed } from "hono/method-not-allowed";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { UnfitCalibrationError } from "../decision/decide.ts";
 import type { Redact } from "../reply/redactor.ts";
@@ -35,8 +36,14 @@ interface FailureParts {
   readonly reportDefect: (error: Error) => void;
 }
 
-/** Answers an HTTP error, a failed evaluation, or a defect. */
-export function failureRoute({ redact, reportDefect }: FailureParts): ErrorHandler {
+/** Answers unknown paths and methods, HTTP errors, failed evaluations and defects. */
+export function addFailureRoutes<TEnv extends Env>(app: Hono<TEnv>, parts: FailureParts): void {
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: throwMethodError }));
+  app.notFound(sendNotFound);
+  app.onError(failureRoute(parts));
+}
+
+function failureRoute({ redact, reportDefect }: FailureParts): ErrorHandler {
   return (thrown, c) => {
     const clientSignal = c.get("clientSignal") as AbortSignal;
     if (clientSignal.aborted) return new Response(null, { status: 499 }); // the client is gone
@@ -52,16 +59,14 @@ export function failureRoute({ redact, reportDefect }: FailureParts): ErrorHandl
 /** The answer to a client after an unexpected error. */
 export const defectMessage = "The router failed; its console shows where.";
 
-/** Answers an unknown path with the known ones. */
-export const notFoundRoute: NotFoundHandler = (c) => {
+const sendNotFound: NotFoundHandler = (c) => {
   const message = isOpenAi(c)
     ? "There is no such path in this API; use GET /v1/models or POST /v1/chat/completions."
     : "There is nothing here; the page is at /.";
   return sendHttpError(c, new HttpError(404, message));
 };
 
-/** Throws for a method that a path does not accept. */
-export function throwMethodError(_c: Context, methods: readonly string[]): never {
+function throwMethodError(_c: Context, methods: readonly string[]): never {
   const headers = { Allow: methods.join(", ") };
   throw new HttpError(405, `Use ${methods.join(" or ")} here.`, { headers });
 }

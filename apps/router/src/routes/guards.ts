@@ -1,17 +1,34 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import { isLoopbackHost, toHostname } from "evaluator-kit";
-import type { HonoRequest, MiddlewareHandler } from "hono";
+import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { except } from "hono/combine";
 import { secureHeaders } from "hono/secure-headers";
 import type { ClientEnv } from "./client-request.ts";
 import { HttpError } from "./failures.ts";
+
+interface GuardParts extends AnsweredHosts {
+  readonly page: PageHashes;
+  /** The token that clients must send. */
+  readonly accessToken?: string | null;
+}
+
+/** Adds the guards of every request: hosts, origins, the access token, and response headers. */
+export function addGuards(app: Hono<ClientEnv>, parts: GuardParts): void {
+  const { page, accessToken = null } = parts;
+  const reportPath = "/decisions";
+  app.use(keepClientSignal, except(reportPath, pageHeaders(page)));
+  app.use(reportPath, headersWith({ styleSrc: ["'unsafe-inline'"] })); // its bars have styles
+  app.use(sameOriginOnly(parts));
+  if (accessToken !== null) app.use(requireToken(accessToken));
+}
 
 /**
  * Keeps the client's own signal, and answers a client that is gone. The body limit replaces the
  * request with a copy, whose signal may be collected as garbage before it aborts.
  */
-export const keepClientSignal: MiddlewareHandler<ClientEnv> = async (c, next) => {
+const keepClientSignal: MiddlewareHandler<ClientEnv> = async (c, next) => {
   const { signal } = c.req.raw;
   c.set("clientSignal", signal);
   try {
@@ -50,7 +67,7 @@ export function allowedHosts({ host, port, names = [] }: ListeningAddress): Read
 }
 
 /** Rejects foreign hosts and other pages' requests; other pages may only link to the page at `/`. */
-export function sameOriginOnly({ hosts, proxiedHosts = [] }: AnsweredHosts): MiddlewareHandler {
+function sameOriginOnly({ hosts, proxiedHosts = [] }: AnsweredHosts): MiddlewareHandler {
   const origins = new Set([...hosts].map((host) => `http://${host}`));
   for (const host of proxiedHosts) origins.add(`https://${host}`);
   return async ({ req }, next) => {
@@ -78,7 +95,7 @@ function isLinkToPage(request: HonoRequest): boolean {
 }
 
 /** Requires the access token as a bearer token or as a password, except for health checks. */
-export function requireToken(token: string): MiddlewareHandler {
+function requireToken(token: string): MiddlewareHandler {
   const expected = digestOf(token);
   return async ({ req }, next) => {
     if (req.path === "/healthz" || req.path === "/readyz") return next();
@@ -170,18 +187,13 @@ interface PageHashes {
 }
 
 /** Allows the page its own style, script and origin only. */
-export function pageHeaders({ styleHash, scriptHash }: PageHashes): MiddlewareHandler {
+function pageHeaders({ styleHash, scriptHash }: PageHashes): MiddlewareHandler {
   return headersWith({
     styleSrc: [`'${styleHash}'`],
     scriptSrc: [`'${scriptHash}'`],
     connectSrc: ["'self'"],
     imgSrc: ["data:"],
   });
-}
-
-/** Allows a report styles on its bars, and no script. */
-export function reportHeaders(): MiddlewareHandler {
-  return headersWith({ styleSrc: ["'unsafe-inline'"] });
 }
 
 function headersWith(sources: Record<string, string[]>): MiddlewareHandler {

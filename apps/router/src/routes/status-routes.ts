@@ -22,16 +22,13 @@ interface StatusParts {
   readonly isStopping?: () => boolean;
 }
 
-/** The path of the decision log's page. */
-export const reportPath = "/decisions";
-
 /** Adds the routes of the page and of operators; none asks a model. */
 export function addStatusRoutes(app: Hono<ClientEnv>, parts: StatusParts): void {
   const { page, metrics, drawDecisions, isStopping, logDropped } = parts;
   const { registry } = metrics;
   const { latest, tierModels, prices } = parts.routing;
   app.get("/", (c) => c.html(page.html, 200, { "Cache-Control": "no-store" }));
-  app.get(reportPath, async (c) => {
+  app.get("/decisions", async (c) => {
     if (drawDecisions === undefined) throw new HttpError(404, withoutLog("decisions"));
     return c.html(await drawDecisions(), 200, { "Cache-Control": "no-store" });
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { plantedKey } from "../testing/keep-output.ts";
 import { runHere, startProgram } from "../testing/start-program.ts";
-import { selfCheckProgram } from "../programs.ts";
+import { programs } from "../programs.ts";
 
 test("passes on the recordings, without a key", async () => {
   const { code, stdout, stderr } = await startProgram("self-check.ts", {}).ended;
@@ -21,14 +21,14 @@ test("fails with 1 and names the cause when the service cannot be reached", asyn
     AI_GATEWAY_API_KEY: plantedKey,
     EVALUATOR_BASE_URL: "https://127.0.0.1:9/v4/ai",
   };
-  const { code, stdout, stderr } = await runHere(selfCheckProgram, env, ["--live"]);
+  const { code, stdout, stderr } = await runHere(programs.selfCheck, env, ["--live"]);
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
   expect(stdout).toContain("no tier was chosen: Could not connect to https://127.0.0.1:9");
   expect(stdout).toContain("0 of 3 prompts passed");
 });
 
 test("--live without a key is one line and a 1", async () => {
-  const { code, stdout, stderr } = await runHere(selfCheckProgram, {}, ["--live"]);
+  const { code, stdout, stderr } = await runHere(programs.selfCheck, {}, ["--live"]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toBe(
     "--live asks the configured services: set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out --live.\n",

@@ -14,14 +14,15 @@ import { openAiEvents } from "../reply/reply-events.ts";
 import { replyFetch } from "../reply/reply-fetch.ts";
 import {
   type EngineOptions,
-  type EvaluationEngine,
-  type ReplyEngine,
   type ReplyServer,
   type Services,
   type Tracing,
   transportUse,
 } from "./services.ts";
 import { type SharedLimit, sharedLimitPacer } from "./shared-limit.ts";
+
+type EvaluationEngine = Pick<Services, "evaluator" | "engineAddress" | "decider" | "close">;
+type ReplyEngine = Pick<Services, "languageModel" | "takesOpenAi" | "catalog" | "replier">;
 
 interface ConnectOptions {
   readonly sharedLimit?: SharedLimit | null;

@@ -3,9 +3,10 @@ import { APICallError } from "ai";
 import { createEmulator, type EmulatorOptions } from "evaluator-emulator";
 import { expect, onTestFinished, test } from "vitest";
 import type { MessageRecord } from "../records/message-record.ts";
-import { describeReplyFailure } from "../reply/reply-failure.ts";
+import { redactor } from "../reply/redactor.ts";
+import { toReplyFailure } from "../reply/reply-failure.ts";
 import { parseRouterOptions } from "../router-options.ts";
-import { selfCheckProgram } from "../programs.ts";
+import { programs } from "../programs.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { nineFields, readEvents } from "../testing/read-answers.ts";
 import { runHere, startRouterHere } from "../testing/start-program.ts";
@@ -200,7 +201,8 @@ test("a server that is not there is named, with the variable to check", () => {
   const url = "http://127.0.0.1:9/v1/chat/completions";
   const message = "Cannot connect to API: connect ECONNREFUSED 127.0.0.1:9";
   const error = new APICallError({ message, url, requestBodyValues: {}, isRetryable: true });
-  expect(describeReplyFailure(error)).toBe(`${message}. Check ROUTER_REPLY_BASE_URL.`);
+  const { replyError } = toReplyFailure(error, redactor([]));
+  expect(replyError).toBe(`${message}. Check ROUTER_REPLY_BASE_URL.`);
 });
 
 test("the program says who decides and who replies, and that there are no prices", async () => {
@@ -223,7 +225,7 @@ test("the program says who decides and who replies, and that there are no prices
 
 test("the self-check asks one's own server", async () => {
   const server = await startServer();
-  const { stdout } = await runHere(selfCheckProgram, fourLines(server), ["--live"]);
+  const { stdout } = await runHere(programs.selfCheck, fourLines(server), ["--live"]);
   expect(stdout).toMatch(
     /^Decisions are asked of qwen3:4b at http:\S+, read from its log-probabilities\. Replies come/,
   );

@@ -9,32 +9,11 @@ import type { Environment } from "evaluator-kit";
 import type { Redact } from "../reply/redactor.ts";
 import type { ReplyListener } from "../reply/reply-fetch.ts";
 
-/** The service that decides. */
-export interface EvaluationEngine {
-  readonly evaluator: Evaluator;
-  /** The transport and its address, without user name or password. */
-  readonly engineAddress: string;
-  /** A description for a person. */
-  readonly decider: string;
-  readonly close: () => Promise<void>;
-}
-
 interface ModelCall {
   /** Gets a streamed reply. */
   readonly listener?: ReplyListener | undefined;
   /** The client's own request in OpenAI's form. */
   readonly body?: Record<string, unknown> | undefined;
-}
-
-/** The service that replies. */
-export interface ReplyEngine {
-  readonly languageModel: (modelId: string, call?: ModelCall) => LanguageModel;
-  /** Whether it takes an unchanged request in OpenAI's form, and models of any name. */
-  readonly takesOpenAi: boolean;
-  /** Lists models and prices; null without a price list. */
-  readonly catalog: Catalog | null;
-  /** A description for a person. */
-  readonly replier: string;
 }
 
 /** The caller's own trace, in W3C's headers. */
@@ -71,7 +50,20 @@ export interface Tracing {
 }
 
 /** All services of a router. */
-export interface Services extends EvaluationEngine, ReplyEngine {
+export interface Services {
+  readonly evaluator: Evaluator;
+  /** The evaluator's transport and its address, without user name or password. */
+  readonly engineAddress: string;
+  /** Describes the service that decides. */
+  readonly decider: string;
+  readonly close: () => Promise<void>;
+  readonly languageModel: (modelId: string, call?: ModelCall) => LanguageModel;
+  /** Whether replies accept an unchanged request in OpenAI's form, and models of any name. */
+  readonly takesOpenAi: boolean;
+  /** Lists models and prices; null without a price list. */
+  readonly catalog: Catalog | null;
+  /** Describes the service that replies. */
+  readonly replier: string;
   /** Removes the keys in use from a text. */
   readonly redact: Redact;
   readonly tracing?: Tracing | null;
@@ -119,12 +111,4 @@ export function transportUse(name: string) {
   if (!Object.hasOwn(transportUses, name)) return null;
   const known = name as TransportName;
   return { ...transportUses[known], name: known };
-}
-
-/** The limit that several routers share. */
-export interface SharedLimitOptions {
-  /** Address of the database; never printed. */
-  readonly url: string;
-  /** Of all routers together; null for the engine's own limit, else 1,200. */
-  readonly requestsPerMinute: number | null;
 }

@@ -9,7 +9,13 @@ import {
   type Transport,
 } from "evaluator-client";
 import type { DatabaseFailure } from "evaluator-runs/postgres";
-import type { SharedLimitOptions } from "./services.ts";
+
+interface SharedLimitOptions {
+  /** Address of the database; never printed. */
+  readonly url: string;
+  /** Of all routers together; null for the engine's own limit, else 1,200. */
+  readonly requestsPerMinute: number | null;
+}
 
 /** A limit with its store, which may still have to be opened. */
 export interface SharedLimit extends Pick<SharedLimitOptions, "requestsPerMinute"> {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { InterruptedError, runToExitCode } from "evaluator-kit";
 import { compileCache, createTestContext } from "evaluator-kit/testing";
 import { onTestFinished } from "vitest";
-import { routerProgram } from "../programs.ts";
+import { programs } from "../programs.ts";
 import { keepOutput, plantedKey } from "./keep-output.ts";
 
 /** What a program printed, and how it ended. */
@@ -40,7 +40,7 @@ export function startProgram(path: string, env: Record<string, string>, args: st
  * anew; the end of the test ends it, as SIGTERM does.
  */
 function startHere(
-  [program, options]: typeof routerProgram,
+  [program, options]: typeof programs.router,
   env: Record<string, string>,
   words: string[] = [],
 ) {
@@ -71,7 +71,7 @@ function startHere(
 
 /** Starts the router so; `origin` is the address it prints first, "" when it prints none. */
 export function startRouterHere(env: Record<string, string>, words: string[] = []) {
-  const started = startHere(routerProgram, env, words);
+  const started = startHere(programs.router, env, words);
   const origin = started.firstOutput.then((text) => /http:\S+/.exec(text)?.[0] ?? "");
   return { ...started, origin };
 }
@@ -91,7 +91,7 @@ function keepPrinted() {
 
 /** Runs a program in this process, as its `main.ts` does in its own, to its end. */
 export async function runHere(
-  program: typeof routerProgram,
+  program: typeof programs.router,
   env: Record<string, string>,
   words: string[] = [],
 ): Promise<ProgramEnd> {

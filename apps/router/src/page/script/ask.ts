@@ -2,7 +2,7 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { Decision } from "../../decision/decision.ts";
 import type { ChatOutcome } from "../../decision/decision.ts";
 
-/** What comes back for one message, in this order; a failure ends it. */
+/** The events of one message, in this order; a failure ends them. */
 type ChatEvent =
   | { readonly name: "request"; readonly data: { readonly requestId: string | null } }
   | { readonly name: "decision"; readonly data: Decision }
@@ -12,7 +12,7 @@ type ChatEvent =
 
 const unreachable = "The router cannot be reached. Is it still running?";
 
-/** Sends a message and gives what comes back, as it comes; an abort ends it without a word. */
+/** Sends a message and yields its events; an abort ends them silently. */
 export async function* ask(message: string, signal: AbortSignal): AsyncGenerator<ChatEvent> {
   try {
     const response = await fetch("/chat", {
@@ -47,7 +47,7 @@ async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
   }
 }
 
-/** What comes of a reply that one tier is asked for by its name. */
+/** The events of a reply by a named tier. */
 type TierEvent = Extract<ChatEvent, { readonly name: "reply" | "error" }>;
 
 interface CompletionChunk {
@@ -55,7 +55,7 @@ interface CompletionChunk {
   readonly error?: { readonly message: string };
 }
 
-/** Asks one tier's model, as programs do, and returns its reply as it comes. */
+/** Asks one tier's model through `/v1`, and yields its reply. */
 export async function* askTier(message: string, tier: string): AsyncGenerator<TierEvent> {
   try {
     const response = await fetch("/v1/chat/completions", {
@@ -84,5 +84,5 @@ export async function* askTier(message: string, tier: string): AsyncGenerator<Ti
 }
 
 function toFailure({ error }: CompletionChunk): TierEvent {
-  return { name: "error", data: { error: error?.message ?? "The router did not say why." } };
+  return { name: "error", data: { error: error?.message ?? "The router gave no reason." } };
 }

@@ -25,12 +25,12 @@ export function reveal(element: ParentNode, selector: string): HTMLElement {
   return part;
 }
 
-/** Has a screen reader say a text. */
+/** Announces a text to screen readers. */
 export function announce(text: string): void {
   byId("status").textContent = text;
 }
 
-/** Copies a text when a button is pressed, and says so on it for a moment. */
+/** Copies a text on a click, and confirms it on the button for a moment. */
 export function copyOnClick(button: HTMLElement, text: () => string): void {
   button.addEventListener("click", () => {
     void navigator.clipboard.writeText(text()).then(
@@ -56,7 +56,7 @@ export function percent(probability: number): string {
   return `${Math.round(probability * 100)}%`;
 }
 
-/** Returns milliseconds as a person reads them. */
+/** Returns milliseconds for people. */
 export function duration(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 }
@@ -67,12 +67,12 @@ const dollars = new Intl.NumberFormat("en", {
   maximumSignificantDigits: 2,
 });
 
-/** Returns a price in US dollars, small ones too; an unknown one is said to be unknown. */
+/** Returns a price in US dollars, also a small or unknown one. */
 export function usd(price: number | null): string {
   return price === null ? "unknown" : dollars.format(price);
 }
 
-/** Returns a number of tokens, or a question mark where the model does not say. */
+/** Returns a number of tokens, or a question mark if unknown. */
 export function tokens(count: number | null): string {
   return count === null ? "?" : count.toLocaleString("en");
 }

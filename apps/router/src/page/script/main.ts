@@ -1,13 +1,13 @@
 import { byId, copyOnClick, partOf } from "./elements.ts";
 import { showAnswer, showPast } from "./message-card.ts";
-import { createTotals, forgetHistory, readHistory } from "./session.ts";
+import { createSession } from "./session.ts";
 import { showDecider, showTiers } from "./tiers.ts";
 
 const composer = byId("composer") as HTMLFormElement;
 const message = byId("message") as HTMLTextAreaElement;
 const send = partOf(composer, ".send");
 const stop = partOf(composer, ".stop");
-const totals = createTotals();
+const session = createSession();
 let running: AbortController | null = null;
 
 composer.addEventListener("submit", (event) => {
@@ -21,9 +21,9 @@ composer.addEventListener("submit", (event) => {
 async function run(text: string): Promise<void> {
   running = new AbortController();
   updateButtons();
-  await showAnswer(text, { signal: running.signal, totals });
+  await showAnswer(text, { signal: running.signal, session });
   running = null;
-  if (document.activeElement === stop) message.focus(); // it is about to go
+  if (document.activeElement === stop) message.focus(); // the button disappears
   updateButtons();
 }
 
@@ -54,8 +54,8 @@ function updateButtons(): void {
 }
 
 byId("forget").addEventListener("click", () => {
-  forgetHistory();
-  location.reload(); // what is on the page goes as well, its sums included
+  session.forget();
+  location.reload(); // removes the cards and the sums too
 });
 
 const base = `${location.origin}/v1`;
@@ -66,7 +66,7 @@ byId("curl").textContent =
 copyOnClick(byId("copy-curl"), () => byId("curl").textContent);
 byId("decisions").hidden = !("feedback" in document.body.dataset);
 
-for (const past of readHistory()) showPast(past, totals);
+for (const past of session.messages()) showPast(past, session);
 void showTiers();
 void showDecider();
 updateButtons();

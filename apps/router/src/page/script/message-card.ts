@@ -1,6 +1,5 @@
-import type { Cause, Decision } from "../../decision/decision.ts";
+import type { Cause, ChatOutcome, Decision } from "../../decision/decision.ts";
 import type { Tier } from "../../decision/tier-question.ts";
-import type { ChatOutcome } from "../../decision/decision.ts";
 import { ask } from "./ask.ts";
 import {
   announce,
@@ -14,17 +13,16 @@ import {
   usd,
 } from "./elements.ts";
 import { createReplyView, showActions } from "./reply-view.ts";
-import { type Costs, costsOf, keepMessage, type PastMessage, type Totals } from "./session.ts";
+import type { PastMessage, Session } from "./session.ts";
 import { showDecider, tiers } from "./tiers.ts";
 
-/** What ends the wait for an answer, and what counts it. */
 interface CardOptions {
   readonly signal: AbortSignal;
-  readonly totals: Totals;
+  readonly session: Session;
 }
 
-/** Sends a message and shows what comes back in a card of its own, until it ends or is stopped. */
-export async function showAnswer(message: string, { signal, totals }: CardOptions) {
+/** Sends a message and shows the answer in a new card, until it ends or is stopped. */
+export async function showAnswer(message: string, { signal, session }: CardOptions) {
   const card = addCard(message);
   announce("Choosing a tier");
   const reply = createReplyView(card);
@@ -37,24 +35,26 @@ export async function showAnswer(message: string, { signal, totals }: CardOption
     if (name === "decision") showChoice(card, (decision = data));
     if (name === "done" && decision !== null) {
       const past = { message, decision, outcome: data, text: reply.text(), requestId };
-      showEnd(card, past, totals);
-      if (data.replyError === null) keepMessage(past);
+      showEnd(card, past, session);
+      if (data.replyError === null) session.keep(past);
     }
   }
   reply.finish();
   partOf(card, ".pending").remove();
-  if (signal.aborted) showStopped(card);
+  if (!signal.aborted) return;
+  reveal(card, ".stopped");
+  announce("Stopped");
 }
 
-/** Shows a message of this session again, as it ended. */
-export function showPast(past: PastMessage, totals: Totals): void {
+/** Shows a kept message again. */
+export function showPast(past: PastMessage, session: Session): void {
   const card = addCard(past.message);
   showDecision(card, past.decision);
   const reply = createReplyView(card);
   reply.add(past.text);
   reply.finish();
   partOf(card, ".pending").remove();
-  showEnd(card, past, totals);
+  showEnd(card, past, session);
   announce("");
 }
 
@@ -79,24 +79,18 @@ function showFailure(card: HTMLElement, error: string, decision: Decision | null
   announce(`${decision === null ? "No tier was chosen" : "The reply failed"}. ${error}`);
 }
 
-function showEnd(card: HTMLElement, past: PastMessage, totals: Totals): void {
+function showEnd(card: HTMLElement, past: PastMessage, session: Session): void {
   const { decision, outcome, text } = past;
-  const costs = costsOf(decision, outcome);
+  const costs = session.costsOf(past);
   showOutcome(card, outcome, costs);
   if (outcome.replyError !== null) return showFailure(card, outcome.replyError, decision);
-  totals.add(outcome, costs);
-  reveal(document, "#totals").textContent = totals.describe();
+  session.add(outcome, costs);
+  reveal(document, "#totals").textContent = session.describe();
   reveal(document, "#forget");
   showActions(card, past);
   announce(`${decision.tierUsed} says: ${text}`);
 }
 
-function showStopped(card: HTMLElement): void {
-  reveal(card, ".stopped");
-  announce("Stopped");
-}
-
-/** Shows a decision in a card: the badge, why, the bars and the first facts. */
 function showDecision(card: HTMLElement, decision: Decision): void {
   const view = reveal(card, ".decision");
   view.dataset["tier"] = decision.tierUsed ?? "none";
@@ -112,8 +106,11 @@ function showDecision(card: HTMLElement, decision: Decision): void {
   partOf(view, ".facts").replaceChildren(...decisionFacts(decision).map(toFact));
 }
 
-/** Adds what is only known at the end. */
-function showOutcome(card: HTMLElement, response: ChatOutcome, costs: Costs): void {
+function showOutcome(
+  card: HTMLElement,
+  response: ChatOutcome,
+  costs: ReturnType<Session["costsOf"]>,
+): void {
   const facts: Fact[] = [["replied in", duration(response.replyMs)]];
   const { usage } = response;
   if (usage !== null) {
@@ -125,7 +122,7 @@ function showOutcome(card: HTMLElement, response: ChatOutcome, costs: Costs): vo
 
 type Fact = [name: string, value: string];
 
-/** Null for what needs no reason here: the choice itself, and what only a client of `/v1` can cause. */
+/** Null for the choice itself, and for causes at `/v1` only. */
 const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
   choice: null,
   tie: null,
@@ -149,7 +146,7 @@ const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
 const CLOSE_SHARES = 0.1;
 const LOW_CONFIDENCE = 0.5;
 
-/** Returns in a sentence that a choice is in doubt; null for a clear one. */
+/** Describes a choice in doubt; null for a clear one. */
 function doubtOf({ probabilities, confidence, tierChosen }: Decision): string | null {
   if (probabilities === null || tierChosen === null) return null;
   const [first, second] = tiers.toSorted((one, other) => probabilities[other] - probabilities[one]);

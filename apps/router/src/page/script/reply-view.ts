@@ -5,7 +5,7 @@ import { askTier } from "./ask.ts";
 import { announce, copyOf, copyOnClick, partOf, reveal } from "./elements.ts";
 import { tiers } from "./tiers.ts";
 
-/** Shows a reply in a card as it comes, drawn at most once a frame. */
+/** Shows a streamed reply in a card, drawn at most once a frame. */
 export function createReplyView(card: HTMLElement) {
   let text = "";
   let frame: number | null = null;
@@ -18,9 +18,9 @@ export function createReplyView(card: HTMLElement) {
       text += delta;
       frame ??= requestAnimationFrame(draw);
     },
-    /** Returns what has come so far. */
+    /** Returns the text so far. */
     text: () => text,
-    /** Draws what has come so far, now. */
+    /** Draws the text so far, now. */
     finish() {
       if (frame !== null) cancelAnimationFrame(frame);
       draw();
@@ -33,8 +33,8 @@ const parser = new MarkdownIt({ html: false });
 type Token = ReturnType<typeof parser.parse>[number];
 
 /**
- * A reply's Markdown as elements that only shape text. The elements are made one by one from the
- * parsed tokens: there is no HTML to get past, no image is loaded, and a link is its address.
+ * Renders Markdown as elements that only format text. They are made from the parsed tokens, so no HTML
+ * of a reply is used, no image is loaded, and a link is its address.
  */
 function renderMarkdown(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
@@ -53,7 +53,7 @@ function appendTokens(parent: Element | DocumentFragment, tokens: readonly Token
   }
 }
 
-// Headings of a reply stand below the card's own.
+// Headings of a reply are below the card's own heading.
 const tags: Readonly<Record<string, string>> = {
   h1: "h3",
   h2: "h4",
@@ -127,7 +127,7 @@ function blockOf(text: string): HTMLElement {
   return frame;
 }
 
-/** What is wider than the card is scrolled, with the keyboard as well. */
+/** Scrolls a wide element, also with the keyboard. */
 function scrollerOf(element: Element): HTMLElement {
   const scroller = document.createElement("div");
   scroller.className = "scroller";
@@ -136,16 +136,16 @@ function scrollerOf(element: Element): HTMLElement {
   return scroller;
 }
 
-/** A reply that has come. */
+/** A finished reply. */
 interface ShownReply {
   readonly message: string;
   readonly decision: Decision;
   readonly text: string;
-  /** What feedback names the message by; null where nobody said. */
+  /** Identifies the message for feedback. */
   readonly requestId: string | null;
 }
 
-/** Shows what can be done with a reply: copy it, ask the next tier as well, say how well it was chosen. */
+/** Shows the buttons of a reply: copy it, ask the next tier too, give feedback. */
 export function showActions(card: HTMLElement, shown: ShownReply): void {
   const bar = reveal(card, ".reply-actions");
   const { tierUsed } = shown.decision;

@@ -1,9 +1,8 @@
-import type { Decision } from "../../decision/decision.ts";
-import type { ChatOutcome } from "../../decision/decision.ts";
+import type { ChatOutcome, Decision } from "../../decision/decision.ts";
 import { costOf } from "../../reply/tokens.ts";
 import { tokens, usd } from "./elements.ts";
 
-/** A message of this session that was replied to. */
+/** A message with its reply. */
 export interface PastMessage {
   readonly message: string;
   readonly decision: Decision;
@@ -12,67 +11,44 @@ export interface PastMessage {
   readonly requestId: string | null;
 }
 
-const key = "router-exchanges";
-
-/** Messages that are kept; beyond it the oldest goes first. */
-const MOST = 50;
-
-/**
- * Returns what this tab has asked: kept in the browser until the tab is closed or somebody forgets
- * it.
- */
-export function readHistory(): readonly PastMessage[] {
-  try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(key) ?? "[]");
-    return Array.isArray(kept) ? (kept as PastMessage[]) : [];
-  } catch {
-    return [];
-  }
-}
-
-/** Keeps a message and its reply; where the browser has no room, or does not want to, nothing is kept. */
-export function keepMessage(past: PastMessage): void {
-  try {
-    const all = [...readHistory(), past].slice(-MOST);
-    sessionStorage.setItem(key, JSON.stringify(all));
-  } catch {
-    forgetHistory();
-  }
-}
-
-/** Forgets all of it. */
-export function forgetHistory(): void {
-  sessionStorage.removeItem(key);
-}
-
-/** What one message cost, and what it would have cost, in US dollars; null where not known. */
-export interface Costs {
+/** Costs in US dollars; null if unknown. */
+interface Costs {
   /** The decision and the reply. */
   readonly paid: number | null;
   /** The same tokens at the frontier tier's price, without a decision. */
   readonly frontier: number | null;
 }
 
-/** Returns the costs of a message that was replied to. */
-export function costsOf({ costUsd, prices }: Decision, { usage }: ChatOutcome): Costs {
-  const reply = costOf(usage, prices.model);
-  const paid = costUsd === null || reply === null ? null : costUsd + reply;
-  return { paid, frontier: costOf(usage, prices.frontier) };
-}
+/** The messages of a tab, kept in the browser until the tab is closed, and the sums of the page. */
+export type Session = ReturnType<typeof createSession>;
 
-/** Adds up what the page has seen. */
-export interface Totals {
-  readonly add: (response: ChatOutcome, costs: Costs) => void;
-  /** The sums as a sentence. */
-  readonly describe: () => string;
-}
+const key = "router-exchanges";
 
-/** Starts at nothing; only messages whose two costs are known are compared. */
-export function createTotals(): Totals {
+/** The most messages; the oldest is removed first. */
+const MOST = 50;
+
+/** Starts with no sums. */
+export function createSession() {
   const sums = { messages: 0, compared: 0, paid: 0, frontier: 0 };
   let counted: number | null = null;
   return {
-    add({ usage }, { paid, frontier }) {
+    messages,
+    /** Keeps a message; if the browser has no room, none is kept. */
+    keep(past: PastMessage): void {
+      try {
+        sessionStorage.setItem(key, JSON.stringify([...messages(), past].slice(-MOST)));
+      } catch {
+        forget();
+      }
+    },
+    forget,
+    costsOf({ decision: { costUsd, prices }, outcome: { usage } }: PastMessage): Costs {
+      const reply = costOf(usage, prices.model);
+      const paid = costUsd === null || reply === null ? null : costUsd + reply;
+      return { paid, frontier: costOf(usage, prices.frontier) };
+    },
+    /** Adds a reply to the sums; costs are compared only if both are known. */
+    add({ usage }: ChatOutcome, { paid, frontier }: Costs): void {
       sums.messages += 1;
       const total = usage?.totalTokens ?? null;
       if (total !== null) counted = (counted ?? 0) + total;
@@ -81,16 +57,27 @@ export function createTotals(): Totals {
       sums.paid += paid;
       sums.frontier += frontier;
     },
-    describe() {
+    /** Returns the sums as a sentence. */
+    describe(): string {
       const replies = sums.messages === 1 ? "1 reply" : `${sums.messages} replies`;
       const seen = `This page: ${replies}, ${tokens(counted)} tokens`;
       if (sums.compared === 0) return `${seen}, cost unknown.`;
-      const costs = `${usd(sums.paid)}; on the frontier tier ${usd(sums.frontier)}`;
-      return `${seen}, ${costs}: ${describeSaving(sums.frontier - sums.paid)}.`;
+      const saved = sums.frontier - sums.paid;
+      const saving = saved >= 0 ? `${usd(saved)} saved` : `${usd(-saved)} more`;
+      return `${seen}, ${usd(sums.paid)}; on the frontier tier ${usd(sums.frontier)}: ${saving}.`;
     },
   };
 }
 
-function describeSaving(saved: number): string {
-  return saved >= 0 ? `${usd(saved)} saved` : `${usd(-saved)} more`;
+function messages(): readonly PastMessage[] {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(key) ?? "[]");
+    return Array.isArray(kept) ? (kept as PastMessage[]) : [];
+  } catch {
+    return [];
+  }
+}
+
+function forget(): void {
+  sessionStorage.removeItem(key);
 }

@@ -2,7 +2,7 @@ import { type Decider, describeDecider, type TierEntry } from "../../decision/de
 import type { Tier } from "../../decision/tier-question.ts";
 import { byId, copyOf, partOf } from "./elements.ts";
 
-/** The tiers, from the cheapest to the dearest. */
+/** The tiers, from the cheapest to the most expensive. */
 export const tiers: readonly Tier[] = ["nano", "fast", "balanced", "frontier"];
 
 /** Shows every tier with its model and prices, before anything is asked. */
@@ -14,7 +14,7 @@ export async function showTiers(): Promise<void> {
     byId("tiers").replaceChildren(...entries.map(toEntry));
     byId("tiers").hidden = false;
   } catch {
-    // The page works without; a router that is gone says so at the first message.
+    // The page works without the list.
   }
 }
 
@@ -30,17 +30,17 @@ function toEntry({ tier, model, price }: TierEntry): HTMLElement {
   return entry;
 }
 
-/** Shows who made the router's latest decision; a router that is gone is shown at the next message. */
+/** Shows who made the latest decision. */
 export async function showDecider(): Promise<void> {
   const response = await fetch("/readyz").catch(() => null);
   const body = (await response?.json().catch(() => null)) as { decider?: Decider } | null;
   if (body?.decider === undefined) return;
   const { modelId, isEmulated } = body.decider;
   const line = byId("decider");
-  line.hidden = isEmulated === true && modelId === null; // the notice says it
+  line.hidden = isEmulated === true && modelId === null; // the notice already shows this
   line.className = isEmulated === true ? "banner" : "engine";
   line.textContent =
     isEmulated === null
-      ? "Nothing has answered yet, so who decides is not known."
+      ? "No model has answered yet, so the deciding model is unknown."
       : `The latest decision was made by ${describeDecider(body.decider)}.`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTotals } from "./session.ts";
+import { createSession } from "./session.ts";
 
 const response = {
   tier: "nano",
@@ -12,26 +12,26 @@ const response = {
   usage: { inputTokens: 600, outputTokens: 634, totalTokens: 1234 },
 } as const;
 
-test("adds up replies, tokens, costs and what was saved", () => {
-  const totals = createTotals();
-  totals.add(response, { paid: 0.001, frontier: 0.05 });
-  expect(totals.describe()).toBe(
+test("adds up replies, tokens, costs and the savings", () => {
+  const session = createSession();
+  session.add(response, { paid: 0.001, frontier: 0.05 });
+  expect(session.describe()).toBe(
     "This page: 1 reply, 1,234 tokens, $0.001; on the frontier tier $0.05: $0.049 saved.",
   );
-  totals.add({ ...response, usage: null }, { paid: 0.1, frontier: 0.05 });
-  expect(totals.describe()).toBe(
+  session.add({ ...response, usage: null }, { paid: 0.1, frontier: 0.05 });
+  expect(session.describe()).toBe(
     "This page: 2 replies, 1,234 tokens, $0.1; on the frontier tier $0.1: $0.001 more.",
   );
 });
 
-test("tokens that no model says are not nothing", () => {
-  const totals = createTotals();
-  totals.add({ ...response, usage: null }, { paid: null, frontier: null });
-  expect(totals.describe()).toBe("This page: 1 reply, ? tokens, cost unknown.");
+test("unknown tokens are not zero", () => {
+  const session = createSession();
+  session.add({ ...response, usage: null }, { paid: null, frontier: null });
+  expect(session.describe()).toBe("This page: 1 reply, ? tokens, cost unknown.");
 });
 
-test("a cost that is not known is not a saving", () => {
-  const totals = createTotals();
-  totals.add(response, { paid: null, frontier: 0.05 });
-  expect(totals.describe()).toBe("This page: 1 reply, 1,234 tokens, cost unknown.");
+test("an unknown cost is not a saving", () => {
+  const session = createSession();
+  session.add(response, { paid: null, frontier: 0.05 });
+  expect(session.describe()).toBe("This page: 1 reply, 1,234 tokens, cost unknown.");
 });
