@@ -130,22 +130,15 @@ async function askSet(set: ReadingSet, question: PlannedQuestion): Promise<ReadA
     set.readings.map(async (reading) => ({ reading, ...(await readOnce(reading, question)) })),
   );
   const { probabilities, flips } = combineReadings(made);
-  const details = {
-    labelMass: Math.min(...made.map(({ labels }) => labels.labelMass)),
-    truncated: made.some(({ labels }) => labels.unseenShare > 0),
-    debias: set.debias,
-    flips,
-    unresolvedMass: 0,
-    calls: made.reduce((sum, { calls }) => sum + calls, 0),
-  };
-  return { probabilities, details };
+  const { debias } = set;
+  const details = made.map(({ labels: { labelMass, unseenShare }, calls }) => {
+    return { labelMass, truncated: unseenShare > 0, debias, flips, calls };
+  });
+  return { probabilities, details: { ...joinDetails(details), unresolvedMass: 0 } };
 }
 
 /** Makes one reading, with longer lists until the labels are listed. */
-async function readOnce(
-  reading: Reading,
-  question: PlannedQuestion,
-): Promise<{ labels: LabelReading; calls: number }> {
+async function readOnce(reading: Reading, question: PlannedQuestion) {
   const { id: questionId, model } = question;
   const tokenIds = await model.tokensOf(reading);
   for (let calls = 1; ; calls += 1) {
@@ -203,12 +196,14 @@ function whyElsewhere(topToken: string, { labels }: Reading, { model }: PlannedQ
   return `${shown} ${next}`;
 }
 
-function joinDetails(all: readonly AnswerDetails[]): Omit<AnswerDetails, "unresolvedMass"> {
+type JoinedDetails = Omit<AnswerDetails, "unresolvedMass">;
+
+function joinDetails(all: readonly JoinedDetails[]): JoinedDetails {
+  const [first] = all as readonly [JoinedDetails];
   return {
     labelMass: Math.min(...all.map(({ labelMass }) => labelMass)),
     truncated: all.some(({ truncated }) => truncated),
-    debias:
-      all.find(({ debias }) => debias === "reduced")?.debias ?? (all[0] as AnswerDetails).debias,
+    debias: all.some(({ debias }) => debias === "reduced") ? "reduced" : first.debias,
     flips: all.some(({ flips }) => flips),
     calls: all.reduce((sum, { calls }) => sum + calls, 0),
   };

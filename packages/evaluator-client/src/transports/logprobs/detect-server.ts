@@ -12,41 +12,32 @@ const owners: Record<string, LabelServerName> = {
   library: "ollama",
 };
 
-/** Detects the kind of server once, for all evaluations. */
-export class ServerFinder {
-  readonly #connection: LabelConnection;
-  #known: LabelServerName | null;
-  #asking: Promise<void> | null = null;
-
-  constructor(given: LabelServerName | "auto", connection: LabelConnection) {
-    this.#connection = connection;
-    this.#known = given === "auto" ? null : given;
-  }
-
-  /** @throws EvaluatorError if the server cannot be reached or is not ready; the next call asks again. */
-  async find(call: LabelCall): Promise<LabelServer> {
-    while (this.#known === null) {
-      if (this.#asking === null) await this.#detect(call);
-      else await this.#asking;
+/**
+ * Returns a function that detects the kind of server once, for all evaluations. If the server cannot
+ * be reached or is not ready, it throws an EvaluatorError and the next call asks again.
+ */
+export function serverFinder(given: LabelServerName | "auto", connection: LabelConnection) {
+  let known = given === "auto" ? null : given;
+  let asking: Promise<unknown> | null = null;
+  return async (call: LabelCall): Promise<LabelServer> => {
+    while (known === null) {
+      if (asking !== null) {
+        await asking;
+        continue;
+      }
+      call.signal.throwIfAborted();
+      const found = detectServer((path) =>
+        connection.send({ method: "GET", path, body: null }, call),
+      );
+      asking = found.catch(() => undefined);
+      try {
+        known = await found;
+      } finally {
+        asking = null;
+      }
     }
-    return labelServers[this.#known];
-  }
-
-  async #detect(call: LabelCall): Promise<void> {
-    call.signal.throwIfAborted();
-    const lookUp = (path: string) =>
-      this.#connection.send({ method: "GET", path, body: null }, call);
-    const found = detectServer(lookUp);
-    this.#asking = found.then(
-      () => undefined,
-      () => undefined,
-    );
-    try {
-      this.#known = await found;
-    } finally {
-      this.#asking = null;
-    }
-  }
+    return labelServers[known];
+  };
 }
 
 type LookUp = (path: string) => Promise<JsonResponse>;

@@ -16,7 +16,7 @@ import {
   withoutVersion,
 } from "../transport-options.ts";
 import { askQuestion, type ReadAnswer } from "./ask-question.ts";
-import { ServerFinder } from "./detect-server.ts";
+import { serverFinder } from "./detect-server.ts";
 import { LabelConnection } from "./label-connection.ts";
 import { type FirstToken, type LabelServerName, labelServers } from "./label-servers.ts";
 import { LabelSession } from "./label-session.ts";
@@ -64,7 +64,7 @@ export function logprobsTransport(options: LogprobsTransportOptions = {}): Trans
   const { address, server, debias, minLabelMass } = readOptions(options);
   const { baseUrl, model } = address;
   const connection = new LabelConnection(address, options);
-  const finder = new ServerFinder(server, connection);
+  const findServer = serverFinder(server, connection);
   const plansOf = perQuestions((questions) => planAll(questions, debias));
   return {
     name: "logprobs" satisfies TransportName,
@@ -73,11 +73,8 @@ export function logprobsTransport(options: LogprobsTransportOptions = {}): Trans
     async send(request, context) {
       const { questions } = request;
       const plans = plansOf(questions);
-      const found = await finder.find({
-        signal: context.signal,
-        clock: context.clock,
-        state: request.state,
-      });
+      const { signal, clock } = context;
+      const found = await findServer({ signal, clock, state: request.state });
       const session = new LabelSession(found, { connection, request, context });
       const answers = await session.run(() =>
         Promise.all(
@@ -86,8 +83,7 @@ export function logprobsTransport(options: LogprobsTransportOptions = {}): Trans
           }),
         ),
       );
-      const { price } = options;
-      return fromReadAnswers(answers, { questions, replies: session.replies, price });
+      return fromReadAnswers(answers, questions, { session, price: options.price });
     },
     close: () => connection.close(),
   };
@@ -96,16 +92,10 @@ export function logprobsTransport(options: LogprobsTransportOptions = {}): Trans
 /** Maps read answers to the gateway's form, without rounding. */
 function fromReadAnswers(
   answers: readonly (readonly [id: string, answer: ReadAnswer])[],
-  {
-    questions,
-    replies,
-    price,
-  }: {
-    questions: EvaluationRequest["questions"];
-    replies: readonly FirstToken[];
-    price: TokenPrice | undefined;
-  },
+  questions: EvaluationRequest["questions"],
+  { session, price }: { session: LabelSession; price: TokenPrice | undefined },
 ): TransportReply {
+  const { replies } = session;
   const mapped = answers.map(([id, { probabilities }]) => {
     return [id, toAnswer(questions[id] as Question, probabilities)];
   });

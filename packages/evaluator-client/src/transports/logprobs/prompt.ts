@@ -1,3 +1,4 @@
+import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
 
 /** The version of these prompts. Change it with each word of them, because answers change too. */
@@ -28,7 +29,7 @@ function breakTemplateTokens(text: string): string {
 }
 
 /** One option or level in a prompt. */
-export interface PromptLine {
+interface PromptLine {
   readonly label: string;
   readonly text: string;
 }
@@ -65,15 +66,16 @@ Reply with the digit of the level that fits best and nothing else.`;
 
 /** Returns the prompt of a yes/no question: it asks if the proposed answer is right. */
 export function booleanPrompt(
-  instructions: string,
-  { proposed, meanings }: { proposed: "yes" | "no"; meanings: readonly PromptLine[] },
+  { instructions, criteria = {} }: BooleanQuestion,
+  proposed: "yes" | "no",
 ): string {
-  const meant = meanings.map(
-    ({ label, text }) => `\nThe answer is ${label} when: ${oneLine(text)}`,
-  );
   return `Question: ${instructions}
-${meant.join("")}
+${meaningOf("yes", criteria.true)}${meaningOf("no", criteria.false)}
 Is the answer to this question ${proposed}? Reply with yes or no and nothing else.`;
+}
+
+function meaningOf(answer: string, text: string | undefined): string {
+  return text === undefined ? "" : `\nThe answer is ${answer} when: ${oneLine(text)}`;
 }
 
 function listed(lines: readonly PromptLine[]): string {

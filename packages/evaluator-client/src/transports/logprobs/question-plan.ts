@@ -2,13 +2,7 @@ import { type KindName, type Question, questionKinds } from "../../questions/kin
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
 import type { ScoreQuestion } from "../../questions/kinds/score.ts";
-import {
-  booleanPrompt,
-  choicePrompt,
-  groupPrompt,
-  type PromptLine,
-  scorePrompt,
-} from "./prompt.ts";
+import { booleanPrompt, choicePrompt, groupPrompt, scorePrompt } from "./prompt.ts";
 
 /** Whether several readings cancel the model's bias for some labels. */
 export type Debias = "raw" | "balanced";
@@ -108,15 +102,24 @@ function byKey(keys: readonly string[], probabilities: readonly number[]): objec
 }
 
 function planChoice(question: ChoiceQuestion, debias: Debias): QuestionPlan {
+  const { instructions } = question;
   const texts = Object.entries(question.criteria).map(([name, text]) => `${name}: ${text}`);
-  if (texts.length <= MOST_LETTERS) {
-    return wholePlan(choiceReadings(texts, { question, debias, labels: letters }));
-  }
+  const shown = { instructions, debias, labels: letters, write: choicePrompt };
+  if (texts.length <= MOST_LETTERS) return wholePlan(choiceReadings(texts, shown));
   const numbers = texts.map((_, index) => String(index + 1));
+  const blocks = splitEvenly(texts.length);
+  const textsOf = (options: readonly number[]) => options.map((option) => texts[option] as string);
+  const groups = blocks.map((options) => textsOf(options).join(" | "));
   return {
     whole: null,
-    numbered: choiceReadings(texts, { question, debias, labels: numbers }),
-    blocks: planBlocks(texts, question, debias),
+    numbered: choiceReadings(texts, { ...shown, labels: numbers }),
+    blocks: {
+      groups: choiceReadings(groups, { ...shown, write: groupPrompt }),
+      members: blocks.map((options) => ({
+        options,
+        set: choiceReadings(textsOf(options), shown),
+      })),
+    },
   };
 }
 
@@ -124,62 +127,43 @@ function wholePlan(whole: ReadingSet): QuestionPlan {
   return { whole, numbered: null, blocks: null };
 }
 
-function planBlocks(texts: readonly string[], question: ChoiceQuestion, debias: Debias) {
-  const blocks = splitEvenly(texts.length);
-  const groupTexts = blocks.map((options) => options.map((option) => texts[option]).join(" | "));
-  const members = blocks.map((options) => {
-    const own = options.map((option) => texts[option] as string);
-    return { options, set: choiceReadings(own, { question, debias, labels: letters }) };
-  });
-  const groups = choiceReadings(groupTexts, {
-    question,
-    debias,
-    labels: letters,
-    write: groupPrompt,
-  });
-  return { groups, members };
-}
-
 /** Splits options into the fewest blocks of nearly equal size. */
 function splitEvenly(count: number): readonly (readonly number[])[] {
   const blocks = Math.ceil(count / MOST_LETTERS);
-  const starts = Array.from({ length: blocks + 1 }, (_, block) =>
-    Math.round((block * count) / blocks),
+  const startOf = (block: number) => Math.round((block * count) / blocks);
+  return upTo(blocks).map((block) =>
+    upTo(startOf(block + 1) - startOf(block)).map((index) => startOf(block) + index),
   );
-  return starts.slice(0, -1).map((start, block) => {
-    const end = starts[block + 1] as number;
-    return Array.from({ length: end - start }, (_, index) => start + index);
-  });
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
 }
 
 function choiceReadings(
   texts: readonly string[],
-  {
-    question,
-    debias,
-    labels: allLabels,
-    write = choicePrompt,
-  }: {
-    question: ChoiceQuestion;
+  shown: {
+    instructions: string;
     debias: Debias;
     labels: readonly string[];
-    write?: typeof choicePrompt;
+    write: typeof choicePrompt;
   },
 ): ReadingSet {
-  const labels = allLabels.slice(0, texts.length);
+  const { instructions, debias, write } = shown;
+  const labels = shown.labels.slice(0, texts.length);
   const orders = arrange(texts.length, debias);
   const readings = orders.map((optionOf): Reading => {
-    const lines = labels.map((label, index): PromptLine => {
+    const lines = labels.map((label, index) => {
       return { label, text: texts[optionOf[index] as number] as string };
     });
-    return { prompt: write(question.instructions, lines), labels, foldsCase: false, optionOf };
+    return { prompt: write(instructions, lines), labels, foldsCase: false, optionOf };
   });
   return { readings, debias: named(debias, orders.length, texts.length) };
 }
 
 function scoreReadings({ instructions, criteria }: ScoreQuestion, debias: Debias): ReadingSet {
-  const labels = criteria.map((_, level) => String(level));
-  const forward = criteria.map((_, level) => level);
+  const forward = upTo(criteria.length);
+  const labels = forward.map(String);
   const orders =
     debias === "raw" || criteria.length < 2 ? [forward] : [forward, forward.toReversed()];
   const readings = orders.map((optionOf): Reading => {
@@ -191,20 +175,10 @@ function scoreReadings({ instructions, criteria }: ScoreQuestion, debias: Debias
 }
 
 /** Position 0 is no, 1 is yes. */
-function booleanReadings(
-  { instructions, criteria = {} }: BooleanQuestion,
-  debias: Debias,
-): ReadingSet {
-  const given = [
-    { label: "yes", text: criteria.true },
-    { label: "no", text: criteria.false },
-  ];
-  const meanings = given.flatMap(({ label, text }) =>
-    text === undefined ? [] : [{ label, text }],
-  );
+function booleanReadings(question: BooleanQuestion, debias: Debias): ReadingSet {
   const proposals = debias === "raw" ? (["yes"] as const) : (["yes", "no"] as const);
   const readings = proposals.map((proposed): Reading => {
-    const prompt = booleanPrompt(instructions, { proposed, meanings });
+    const prompt = booleanPrompt(question, proposed);
     const optionOf = proposed === "yes" ? [1, 0] : [0, 1];
     return { prompt, labels: ["yes", "no"], foldsCase: true, optionOf };
   });
@@ -213,7 +187,7 @@ function booleanReadings(
 
 /** Returns the orders of the options: their cyclic shifts, or forward and reversed. */
 function arrange(count: number, debias: Debias): readonly (readonly number[])[] {
-  const forward = Array.from({ length: count }, (_, index) => index);
+  const forward = upTo(count);
   if (debias === "raw" || count < 2) return [forward];
   if (count > MOST_SHIFTS) return [forward, forward.toReversed()];
   return forward.map((shift) => forward.map((index) => (index + shift) % count));
