@@ -71,6 +71,20 @@ export function sleep(
   });
 }
 
+/** Settles as the promise does, or rejects with the signal's reason as soon as it aborts; leaves no listener. */
+export function untilAborted<TValue>(
+  promise: Promise<TValue>,
+  signal: AbortSignal | undefined,
+): Promise<TValue> {
+  if (signal === undefined) return promise;
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
 /** Rounds a delay in milliseconds up to whole microseconds, so that the clock moves when it has passed. */
 export function wholeMicroseconds(ms: number): number {
   return Math.ceil(ms * 1000) / 1000;

@@ -2,8 +2,8 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The variable of each transport's key, by the name that `EVALUATOR_TRANSPORT` takes: all that a
- * program must never tell.
+ * The variable of each transport's key, by the value of `EVALUATOR_TRANSPORT`. A program must never
+ * print their values.
  */
 export const apiKeyVariables = {
   gateway: "AI_GATEWAY_API_KEY",
@@ -23,7 +23,7 @@ export const environmentNames = {
   logprobsBaseUrl: "EVALUATOR_LOGPROBS_BASE_URL",
 } as const;
 
-/** Returns the environment of the running program; empty where there is none, as in a browser. */
+/** Returns the environment of the running program; empty in a browser. */
 export function programEnvironment(): Environment {
   return globalThis.process?.env ?? {};
 }

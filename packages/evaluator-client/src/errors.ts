@@ -1,10 +1,10 @@
 import { en } from "zod/locales";
 import * as z from "zod/mini";
 
-// Without a language of its own the small zod says only "Invalid input"; a program's choice stays.
+// Without a language zod/mini reports only "Invalid input". A language that the program set is kept.
 if (z.config().localeError === undefined) z.config(en());
 
-/** What every error of this package can be given when it is made. */
+/** Options of every error of this package. */
 export interface EvaluatorErrorOptions {
   /** The lower-level error, when showing it leaks neither key nor state. */
   cause?: unknown;
@@ -77,7 +77,7 @@ export class TimeoutError extends ConnectionError {
   readonly timeoutMs: number;
   /** Which limit it was: one attempt's, or the one over all attempts and waits. */
   readonly limit: "attempt" | "deadline";
-  /** How long nothing may be sent after a rate limit, in milliseconds, when that is why; or null. */
+  /** The rest of a pause after a rate limit if that is the reason, in milliseconds, or null. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, details: TimeoutErrorDetails) {
@@ -89,7 +89,7 @@ export class TimeoutError extends ConnectionError {
   }
 }
 
-/** What a response with an error status says about itself. */
+/** The details of a response with an error status. */
 export interface StatusErrorDetails extends EvaluatorErrorOptions {
   /** HTTP status code. */
   status: number;
@@ -99,25 +99,19 @@ export interface StatusErrorDetails extends EvaluatorErrorOptions {
   requestId: string | null;
   /** The gateway's id of the generation (`gen_…`), or null. */
   generationId: string | null;
-  /** How long the service asks to wait, in milliseconds, or null when it does not say. */
+  /** The wait that the service asks for, in milliseconds, or null. */
   retryAfterMs: number | null;
   /** Whether buying credits is the way on (contract section 7). */
   needsPaidCredits: boolean;
 }
 
 /** The service answered with an error status. */
-export class StatusError extends EvaluatorError {
-  /** HTTP status code. */
+export class StatusError extends EvaluatorError implements StatusErrorDetails {
   readonly status: number;
-  /** The service's own error type, such as `rate_limit_exceeded`, or null. */
   readonly type: string | null;
-  /** The service's id of the request, or null. */
   readonly requestId: string | null;
-  /** The gateway's id of the generation (`gen_…`), or null. */
   readonly generationId: string | null;
-  /** How long the service asks to wait, in milliseconds, or null when it does not say. */
   readonly retryAfterMs: number | null;
-  /** Whether buying credits is the way on (contract section 7). */
   readonly needsPaidCredits: boolean;
 
   constructor(message: string, details: StatusErrorDetails) {

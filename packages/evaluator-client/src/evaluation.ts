@@ -36,9 +36,9 @@ export interface EvaluationResponse<TQuestions extends Questions = Questions> {
   rounding: Rounding;
   /** Tokens read and written. */
   usage: Usage;
-  /** Warnings of the service, as they came; the shape of an item is not documented. */
+  /** Warnings of the service, unchanged; the shape of an item is not documented. */
   warnings: unknown[];
-  /** Routing, cost and vendor data (contract section 2.5), as it came. */
+  /** Routing, cost and vendor data (contract section 2.5), unchanged. */
   providerMetadata: Record<string, unknown>;
 }
 
@@ -52,7 +52,7 @@ export interface Timing {
   attempts: number;
 }
 
-/** A checked evaluation: the contract's response body, and what a caller would otherwise dig for. */
+/** A checked evaluation: the contract's response body, and fields that are derived from it. */
 export interface Evaluation<
   TQuestions extends Questions = Questions,
 > extends EvaluationResponse<TQuestions> {
@@ -60,16 +60,16 @@ export interface Evaluation<
   confidence: ConfidenceFor<TQuestions>;
   /** Price of this call in US dollars from `marketCost`, or null when not reported. */
   costUsd: number | null;
-  /** The transport that it came over, such as `gateway`. */
+  /** The transport that was used, such as `gateway`. */
   transport: string;
-  /** The model that answered, or null when the service does not say. */
+  /** The model that answered, or null if unknown. */
   modelId: string | null;
   /** The service's id of the request, or null. */
   requestId: string | null;
-  /** The response's headers by lower-case name, a list where one came several times; empty where there were none. */
+  /** The response's headers by lower-case name, a list for a header that was repeated. */
   headers: ResponseHeaders;
   /** How long it took. */
   timing: Timing;
-  /** The response body as it came, before any mapping. */
+  /** The unchanged response body. */
   raw: unknown;
 }

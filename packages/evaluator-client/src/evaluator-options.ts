@@ -26,8 +26,8 @@ import { type Logger, loggerSchema } from "./logger.ts";
 const millisecondsSchema = z.number().check(z.positive(), z.maximum(2 ** 31 - 1));
 
 /**
- * What each limit of a call is where nobody says. The retries are the contract's (section 8); the
- * times are chosen: an answer was seen to take 138 to 166 ms (section 2.5), and attempts may wait.
+ * The defaults of a call's limits. The retries are the contract's (section 8). The times are chosen:
+ * answers took 138 to 166 ms (section 2.5), and attempts may wait.
  */
 export const defaultCallLimits = { maxRetries: 2, deadlineMs: 120_000, attemptTimeoutMs: 30_000 };
 
@@ -69,7 +69,7 @@ export type Tracing = (
   run: (hooks: Hooks) => Promise<Evaluation>,
 ) => Promise<Evaluation>;
 
-/** How an evaluator reaches the model, how long it tries, and what it calls. */
+/** The transport, limits and callbacks of an evaluator. */
 export interface EvaluatorOptions extends CallLimits, Hooks {
   /** The way to the model. @default the one EVALUATOR_TRANSPORT names, else the gateway */
   transport?: Transport;
@@ -81,9 +81,9 @@ export interface EvaluatorOptions extends CallLimits, Hooks {
   questionLimits?: QuestionLimits;
   /** Runs around every call, such as `openTelemetryTracing()`. @default none */
   tracing?: Tracing;
-  /** Called with attempts, waits and failures in one line each, such as `console`. @default none */
+  /** Receives one line for each attempt, wait and failure; may be `console`. @default none */
   logger?: Logger;
-  /** Shares limits and pauses with other evaluators, instead of `limits`. @default one of its own */
+  /** Shares limits and pauses with other evaluators, instead of `limits`. @default a new pacer */
   pacer?: Pacer;
 }
 
@@ -94,8 +94,8 @@ const transports = {
 } satisfies Record<TransportName, (options: { env: Environment }) => Transport>;
 
 /**
- * Returns the transport that `EVALUATOR_TRANSPORT` names, else the gateway's; what each is to reach,
- * and with which key, is read from the same environment.
+ * Returns the transport that `EVALUATOR_TRANSPORT` names, else the gateway's. Its address, model and
+ * key are read from the same environment.
  *
  * @param env - @default the program's own
  * @throws {ConfigurationError} when it names no transport, or the transport lacks something.
@@ -105,8 +105,8 @@ export function transportFromEnvironment(env: Environment = programEnvironment()
 }
 
 /**
- * Returns the key that the transport of {@link transportFromEnvironment} is used with, or null where
- * the environment has none: what programs that share a limit have in common.
+ * Returns the key of the transport of {@link transportFromEnvironment}, or null. Programs that share
+ * a limit have the same key.
  *
  * @param env - @default the program's own
  * @throws {ConfigurationError} when `EVALUATOR_TRANSPORT` names no transport.

@@ -9,9 +9,9 @@ import type { EvaluationRequest } from "./questions/request.ts";
 
 /** Options of one call. */
 export interface EvaluateOptions extends CallLimits {
-  /** Ends the call at once; its reason is thrown as it is. */
+  /** Ends the call at once; its reason is thrown unchanged. */
   signal?: AbortSignal;
-  /** Sent with the call's requests beside the transport's own, of which they replace none; for a request id or `traceparent`. */
+  /** Sent beside the transport's own headers, which they cannot replace; for a request id or `traceparent`. */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -35,9 +35,8 @@ export interface Evaluator extends AsyncDisposable {
   ): Promise<Evaluation<TQuestions>>;
 
   /**
-   * Asks many requests, a few at once, and gives each outcome, in input order unless `order` says else;
-   * one failure never ends the batch. The input is read only as far as needed, so it may be longer
-   * than memory.
+   * Asks many requests, a few at once, and yields each outcome, in input order by default. One failure
+   * never ends the batch. The input is read only as far as needed, so it may be larger than memory.
    *
    * @throws {ConfigurationError} when an option is wrong.
    * @example
@@ -54,8 +53,8 @@ export interface Evaluator extends AsyncDisposable {
   ): EvaluationBatch<TQuestions>;
 
   /**
-   * Returns an evaluator whose calls go through a middleware first, and then through those that were
-   * there; connections, limits and pauses are shared with this one, which stays as it is.
+   * Returns an evaluator whose calls go through this middleware before the existing ones. Both
+   * evaluators share connections, limits and pauses.
    *
    * @throws {ConfigurationError} when it is no function.
    */

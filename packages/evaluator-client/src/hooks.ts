@@ -22,7 +22,7 @@ export interface WaitEvent {
   readonly delayMs: number | null;
 }
 
-/** Callbacks for what a call does; what they throw is ignored. */
+/** Callbacks for the events of a call; their errors are ignored. */
 export interface Hooks {
   /** Called after each attempt. */
   onAttempt?(event: AttemptEvent): void;

@@ -54,7 +54,7 @@ export class CallLog {
   warnOfBlank(state: unknown): void {
     if (this.#hasWarnedOfBlank || typeof state !== "string" || /\S/.test(state)) return;
     this.#hasWarnedOfBlank = true;
-    const advice = "its answers mean nothing; check where it comes from";
+    const advice = "its answers mean nothing; check its source";
     writeLine(this.#logger, "warn", `a state is empty or only white space: ${advice}.`);
   }
 }

@@ -8,25 +8,25 @@ import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
 
 /** The call that a middleware is around. */
 export interface MiddlewareCall {
-  /** Ends the call; its reason is thrown as it is. */
+  /** Ends the call; its reason is thrown unchanged. */
   readonly signal: AbortSignal | undefined;
   /** Sent with it beside the transport's own. */
   readonly headers: Readonly<Record<string, string>> | undefined;
   /** The name of the transport that would send it, such as `gateway`. */
   readonly transport: string;
-  /** Where it would go, where the transport says so. */
+  /** The address and model, if the transport declares them. */
   readonly target: TransportTarget | undefined;
   readonly clock: Clock;
   /** Ends the waits of this call for a pause of the service or a retry early. */
   limitWait(this: void, limit: WaitLimit): void;
-  /** Estimates what one evaluation of a request sends, by its length. */
+  /** Estimates the calls and tokens of one evaluation, by the length of the request. */
   estimate(request: EvaluationRequest): CallEstimate;
 }
 
 /**
- * Runs around every call of an evaluator, batches included. It is given the checked request and
- * calls `next` once, several times or never; what it returns is the call's evaluation. `next` checks
- * a changed request again, waits and retries, and throws the call's last error.
+ * Runs around every call of an evaluator, batches included. It receives the checked
+ * request, calls `next` any number of times and returns the call's evaluation. `next` checks a changed
+ * request again, waits and retries, and throws the call's last error.
  *
  * @example
  * ```ts
@@ -58,18 +58,4 @@ export function throughMiddleware(
     (next, middleware) => (request) => middleware(request, next, call),
     send,
   );
-}
-
-/** Waits for what another call does, or rejects with the signal's reason as soon as it aborts. */
-export function untilAborted<TValue>(
-  promise: Promise<TValue>,
-  signal: AbortSignal | undefined,
-): Promise<TValue> {
-  if (signal === undefined) return promise;
-  if (signal.aborted) return Promise.reject(signal.reason);
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { untilAborted } from "./ordered-reader.ts";
+import { untilAborted } from "../clock.ts";
 
 test("settles as the promise does and leaves no listener", async () => {
   const { signal } = new AbortController();

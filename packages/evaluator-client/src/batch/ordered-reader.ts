@@ -1,3 +1,5 @@
+import { untilAborted } from "../clock.ts";
+
 /** One item of a source, with its position from 0. */
 export interface ReadItem<TItem> {
   readonly index: number;
@@ -27,7 +29,7 @@ export class OrderedReader<TItem> {
     const index = this.#count;
     this.#count += 1;
     const next = this.#next();
-    // What a sync source gives is there, so there is nothing to abort.
+    // An item of a sync source is available, so no wait can be aborted.
     const result = next instanceof Promise ? await untilAborted(next, signal) : next;
     if (!result.done) return { index, item: result.value };
     this.#isOver = true;
@@ -53,16 +55,4 @@ export class OrderedReader<TItem> {
       this.#pending -= 1;
     }
   }
-}
-
-/** Settles as the promise does, or rejects with the signal's reason once it aborts; leaves no listener. */
-export function untilAborted<TValue>(
-  promise: Promise<TValue>,
-  signal: AbortSignal,
-): Promise<TValue> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

@@ -16,7 +16,7 @@ export type BatchItem<TQuestions extends Questions = Questions> =
   | { index: number; status: "succeeded"; evaluation: Evaluation<TQuestions> }
   | { index: number; status: "failed"; error: EvaluatorError };
 
-/** What a batch has done so far. */
+/** Totals of a batch so far. */
 export interface BatchTotals {
   /** Requests answered. */
   succeeded: number;
@@ -28,7 +28,7 @@ export interface BatchTotals {
   outputTokens: number;
   /** Price of the answered requests that report one, in US dollars. */
   costUsd: number;
-  /** How long the longest wait that has begun still lasts, in milliseconds, as far as known; else 0. */
+  /** The rest of the longest current wait, in milliseconds; 0 if none is known. */
   waitMs: number;
 }
 
@@ -56,7 +56,7 @@ export const batchLimitsSchema = z.object({
   readAhead: z.optional(countSchema),
   order: z.optional(z.enum(["input", "completion"], `it is "input" or "completion"`)),
 });
-/** Options of a batch that say how many requests it handles at once, and in which order it gives them. */
+/** How many requests a batch handles at once, and the order of its outcomes. */
 export interface BatchLimits {
   /** Requests in flight at once, at most. @default 8 */
   concurrency?: number;
@@ -75,11 +75,11 @@ type Ask<TQuestions extends Questions> = (
   request: EvaluationRequest<TQuestions>,
 ) => Promise<Evaluation<TQuestions>>;
 
-/** What a batch asks, and how. */
+/** The requests of a batch and how to ask them. */
 export interface RunBatchOptions<TQuestions extends Questions> {
   readonly limits?: { [TOption in keyof BatchLimits]: BatchLimits[TOption] | undefined };
   readonly requests: RequestSource<TQuestions>;
-  /** Ends the batch; its reason is thrown as it is. */
+  /** Ends the batch; its reason is thrown unchanged. */
   readonly signal: AbortSignal | undefined;
   /** Returns a function that asks one request, until the signal aborts. */
   readonly evaluateUntil: (signal: AbortSignal) => Ask<TQuestions>;

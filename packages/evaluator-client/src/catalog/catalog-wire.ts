@@ -111,7 +111,7 @@ export function fromCredits(json: unknown): Credits {
 
 function parse<TSchema extends z.ZodMiniType>(schema: TSchema, json: unknown): z.infer<TSchema> {
   const issue = schema.safeParse(json).error?.issues[0];
-  if (issue === undefined) return json as z.infer<TSchema>; // as it came: the schemas change nothing
+  if (issue === undefined) return json as z.infer<TSchema>; // the schemas change nothing
   const where = issue.path.map(String).join(".") || "the body as a whole";
   const message = `The gateway's answer does not have the expected shape at ${where}; check the base URL.`;
   throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });

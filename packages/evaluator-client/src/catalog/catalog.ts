@@ -3,17 +3,17 @@
 export interface CatalogModel {
   /** `<creator>/<model>`, as other options take it. */
   id: string;
-  /** The gateway's word for what it does, such as `language` or `evaluation`, or null. */
+  /** The gateway's word for its purpose, such as `language` or `evaluation`, or null. */
   type: string | null;
   /** Its display name, or null. */
   name: string | null;
-  /** Input and output tokens of one call together, or null when the gateway does not say. */
+  /** Input and output tokens of one call together, or null if unknown. */
   contextWindow: number | null;
   /** US dollars per million input tokens, or null when not listed. */
   inputUsdPerMillionTokens: number | null;
   /** US dollars per million output tokens, or null when not listed. */
   outputUsdPerMillionTokens: number | null;
-  /** The record as it came; its own prices are per token. */
+  /** The unchanged record; its prices are per token. */
   raw: unknown;
 }
 
@@ -21,17 +21,17 @@ export interface CatalogModel {
 export interface ModelEndpoint {
   /** Who serves the model, or null. */
   providerName: string | null;
-  /** Zero data retention: a boolean or a word such as `all`, as it came, or null. */
+  /** Zero data retention: a boolean or a word such as `all`, or null. */
   zdr: boolean | string | null;
-  /** No training on what is sent: a boolean or a word such as `all`, as it came, or null. */
+  /** No training on the data: a boolean or a word such as `all`, or null. */
   noTraining: boolean | string | null;
-  /** Whether repeated input is cached by itself: a boolean or a word, as it came, or null. */
+  /** Whether repeated input is cached automatically: a boolean or a word, or null. */
   supportsImplicitCaching: boolean | string | null;
   /** US dollars per million input tokens, or null when not listed. */
   inputUsdPerMillionTokens: number | null;
   /** US dollars per million output tokens, or null when not listed. */
   outputUsdPerMillionTokens: number | null;
-  /** The record as it came; its own prices are per token. */
+  /** The unchanged record; its prices are per token. */
   raw: unknown;
 }
 
@@ -41,17 +41,17 @@ export interface Credits {
   balanceUsd: number;
   /** Credit used so far, in US dollars. */
   totalUsedUsd: number;
-  /** The record as it came. */
+  /** The unchanged record. */
   raw: unknown;
 }
 
 /** Options of one look-up. */
 export interface LookUpOptions {
-  /** Ends the look-up at once; its reason is thrown as it is. */
+  /** Ends the look-up at once; its reason is thrown unchanged. */
   signal?: AbortSignal;
 }
 
-/** Looks up what the gateway offers, and what is left to spend; every look-up is free. */
+/** Looks up the gateway's models and your credits; every look-up is free. */
 export interface Catalog extends AsyncDisposable {
   /**
    * Lists every model with its prices; no key is needed, and none is sent.
@@ -63,7 +63,7 @@ export interface Catalog extends AsyncDisposable {
   listModels(options?: LookUpOptions): Promise<CatalogModel[]>;
 
   /**
-   * Lists who serves a model, and what happens to the data sent there; no key is sent either.
+   * Lists the providers of a model and their data handling; no key is sent either.
    *
    * @param modelId - `<creator>/<model>`.
    * @throws {InvalidRequestError} before sending, when the id has another form.

@@ -6,10 +6,10 @@ import {
   defaultCallLimits,
   readCallLimits,
 } from "../evaluator-options.ts";
-import { isSuccess, toJsonResponse } from "../http/http-client.ts";
+import { type HttpClient, isSuccess, toJsonResponse } from "../http/http-client.ts";
 import { createPacer } from "../pacing/pacer.ts";
 import { type EvaluatorRuntime, readRuntime } from "../clock.ts";
-import { withRetries } from "../retry/with-retries.ts";
+import { type RetryPolicy, withRetries } from "../retry/with-retries.ts";
 import { toGatewayError } from "../transports/gateway/gateway-wire.ts";
 import { readGatewayBaseUrl, readGatewayKey } from "../transports/gateway/gateway-transport.ts";
 import {
@@ -37,13 +37,6 @@ export interface CatalogOptions extends TransportOptions, CallLimits {
   baseUrl?: string;
 }
 
-interface LookUp<TValue> {
-  readonly path: string;
-  /** Turns the body into the value, or throws. */
-  readonly read: (json: unknown) => TValue;
-  readonly apiKey?: string;
-}
-
 /**
  * Makes a catalog of the gateway's models, endpoints and credits (contract sections 4.2 to 4.4).
  *
@@ -58,49 +51,63 @@ export function createCatalog(
   options: CatalogOptions = {},
   runtime: EvaluatorRuntime = {},
 ): Catalog {
-  checkTransportOptions(options, "apiKey", "baseUrl", ...Object.keys(callLimitsShape));
-  checkOptions(z.object(callLimitsShape), options);
-  const { clock, random } = readRuntime(runtime);
-  const { origin } = new URL(readGatewayBaseUrl(options));
-  const limits = { ...defaultCallLimits, ...readCallLimits(options) };
-  mergeHeaders(keyHeaders(""), options.headers); // rejects now what could not be sent later
-  const http = httpClientFor(options);
-  const pacer = createPacer({}, { clock, random });
-  const free = { ...limits, maybeBilled: false };
-  const retries = { pacer, hooks: null, clock, random };
+  const lookUps = new LookUps(options, runtime);
+  return {
+    close: () => lookUps.http.close(),
+    [Symbol.asyncDispose]: () => lookUps.http.close(),
+    listModels: async (ofCall) =>
+      lookUps.get({ path: catalogPaths.models, read: fromModelList }, ofCall),
+    listEndpoints: async (modelId, ofCall) =>
+      lookUps.get({ path: endpointsPath(modelId), read: fromEndpointList }, ofCall),
+    async getCredits(ofCall) {
+      const apiKey = readGatewayKey(options);
+      return lookUps.get({ path: catalogPaths.credits, read: fromCredits, apiKey }, ofCall);
+    },
+  };
+}
 
-  async function lookUp<TValue>(
+interface LookUp<TValue> {
+  readonly path: string;
+  /** Turns the body into the value, or throws. */
+  readonly read: (json: unknown) => TValue;
+  readonly apiKey?: string;
+}
+
+/** Sends the look-ups of one catalog. */
+class LookUps {
+  readonly http: HttpClient;
+  readonly #origin: string;
+  readonly #headers: TransportOptions["headers"];
+  readonly #policy: RetryPolicy;
+
+  constructor(options: CatalogOptions, runtime: EvaluatorRuntime) {
+    checkTransportOptions(options, "apiKey", "baseUrl", ...Object.keys(callLimitsShape));
+    checkOptions(z.object(callLimitsShape), options);
+    const timing = readRuntime(runtime);
+    this.#origin = new URL(readGatewayBaseUrl(options)).origin;
+    this.#headers = options.headers;
+    mergeHeaders(keyHeaders(""), this.#headers); // rejects invalid headers before the first look-up
+    this.http = httpClientFor(options);
+    const limits = { ...defaultCallLimits, ...readCallLimits(options), maybeBilled: false };
+    this.#policy = { ...limits, ...timing, pacer: createPacer({}, timing), hooks: null };
+  }
+
+  async get<TValue>(
     { path, read, apiKey }: LookUp<TValue>,
     ofCall: LookUpOptions = {},
   ): Promise<TValue> {
     checkOptions(optionsNamed("signal"), ofCall);
-    const { signal } = ofCall;
-    const own = apiKey === undefined ? {} : keyHeaders(apiKey);
-    const headers = mergeHeaders(own, options.headers);
-    const endpoint = { method: "GET", url: origin + path, headers } as const;
-    const get = http.prepare(endpoint);
+    const headers = mergeHeaders(apiKey === undefined ? {} : keyHeaders(apiKey), this.#headers);
+    const endpoint = { method: "GET", url: this.#origin + path, headers } as const;
+    const send = this.http.prepare(endpoint);
     const attempt = async (context: AttemptContext) => {
-      const response = toJsonResponse(await get(null, context), endpoint);
+      const response = toJsonResponse(await send(null, context), endpoint);
       const { status, json } = response;
       if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
-      throw toGatewayError({ response, apiKey: apiKey ?? null, clock }, null);
+      throw toGatewayError({ response, apiKey: apiKey ?? null, clock: this.#policy.clock }, null);
     };
-    const { value } = await withRetries(attempt, { ...free, ...retries, signal }, 0);
+    const policy = { ...this.#policy, signal: ofCall.signal };
+    const { value } = await withRetries(attempt, policy, 0);
     return value;
   }
-
-  return {
-    close: () => http.close(),
-    [Symbol.asyncDispose]: () => http.close(),
-    async listModels(ofCall) {
-      return lookUp({ path: catalogPaths.models, read: fromModelList }, ofCall);
-    },
-    async listEndpoints(modelId, ofCall) {
-      return lookUp({ path: endpointsPath(modelId), read: fromEndpointList }, ofCall);
-    },
-    async getCredits(ofCall) {
-      const apiKey = readGatewayKey(options);
-      return lookUp({ path: catalogPaths.credits, read: fromCredits, apiKey }, ofCall);
-    },
-  };
 }

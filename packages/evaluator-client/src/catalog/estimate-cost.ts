@@ -2,7 +2,7 @@ import { ConfigurationError } from "../errors.ts";
 import { type EvaluationRequest, estimateTokens } from "../questions/request.ts";
 import type { Transport } from "../transports/transport.ts";
 
-/** What requests will cost, before they are sent. */
+/** The estimated cost of requests. */
 export interface CostEstimate {
   /** Requests counted. */
   requests: number;
@@ -12,14 +12,14 @@ export interface CostEstimate {
   inputTokens: number;
   /** Their price in US dollars. */
   costUsd: number;
-  /** Always true: the service counts tokens its own way, and `costUsd` of an evaluation is its word. */
+  /** Always true: the service counts tokens differently; `costUsd` of an evaluation is its own figure. */
   isEstimate: true;
 }
 
 /**
  * Estimates what requests will cost: a token for every four characters, at the price of the list.
- * The evaluation model's price is for input (contract section 1); output is counted where a given
- * transport says that it pays for it. A transport also says how many calls a request takes.
+ * The evaluation model's price is for input (contract section 1). A given transport specifies the calls
+ * of a request, and its output tokens if they are paid for.
  *
  * @throws {ConfigurationError} when the price is not a number from 0 up.
  * @example

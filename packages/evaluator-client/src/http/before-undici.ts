@@ -1,4 +1,4 @@
-// Evaluated before undici, which crashes on an older Node with an error that says nothing.
+// Evaluated before undici, which crashes on an older Node with a useless error.
 const [major = 0, minor = 0] = (globalThis.process?.versions.node ?? "").split(".").map(Number);
 if (major < 22 || (major === 22 && minor < 19)) {
   throw new Error(

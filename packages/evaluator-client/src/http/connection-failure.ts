@@ -1,7 +1,7 @@
 import { ConnectionError } from "../errors.ts";
 import { billingOf, type HttpEndpoint } from "./http-client.ts";
 
-/** What became of a request that got no usable response. */
+/** Why a request got no usable response. */
 type Fate = "unreachable" | "insecure" | "unsendable" | "http2" | "lost" | "unknown";
 
 /** Error codes of Node (libuv, c-ares, TLS, streams, HTTP/2) and undici, and Bun's own names. */
@@ -40,7 +40,7 @@ const fates = new Map<string, Fate>([
   ]),
 ]);
 
-/** Whole families of codes; OpenSSL, zlib, brotli and zstd have one for each thing that can be wrong. */
+/** Prefixes of codes; OpenSSL, zlib, brotli and zstd have one code for each defect. */
 const families: readonly [RegExp, Fate][] = [
   [
     /^(CERT_|ERR_OSSL_|ERR_SSL_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/,
@@ -49,7 +49,7 @@ const families: readonly [RegExp, Fate][] = [
   [/^(ERR_HTTP2_|Z_|ERR__ERROR_|ZSTD_)/, "lost"],
 ];
 
-/** What a `fetch` says in words where it gives no code; only our own words for it are shown. */
+/** Messages of a `fetch` that sets no code. Our messages quote only the third column. */
 const sayings: readonly [RegExp, Fate, string][] = [
   [/\bbad port\b|\bport \d+ (is|are) blocked\b/i, "unsendable", "a port that fetch does not allow"],
   [/\b(invalid url|url scheme|unknown scheme)\b/i, "unsendable", "a URL that fetch does not allow"],
@@ -65,25 +65,25 @@ const sayings: readonly [RegExp, Fate, string][] = [
 // The third byte is their length.
 const settingsFrame = "\0\0\x04\0\0\0\0\0";
 
-/** What is known about a failure beside the error itself. */
+/** Facts about a failure beside the error. */
 export interface FailureContext {
   readonly endpoint: HttpEndpoint;
   /** Whether the error cannot hold the request, so that it may be shown as the cause. */
   readonly keepCause: boolean;
-  /** Whether any of the request was written, where that is known. */
+  /** Whether any of the request was written; undefined if unknown. */
   readonly wasSent?: boolean;
-  /** What else to say where no connection came about. @default nothing */
+  /** A sentence to add if no connection was made. @default none */
   readonly hint?: string;
 }
 
-/** Turns what a socket or `fetch` threw into a `ConnectionError`. */
+/** Turns the error of a socket or `fetch` into a `ConnectionError`. */
 export function toConnectionError(thrown: unknown, context: FailureContext): ConnectionError {
   const { endpoint, keepCause, hint = "" } = context;
   const { origin } = new URL(endpoint.url);
   const cause = keepCause ? { cause: thrown } : {};
   const proxyStatus = proxyStatusOf(thrown);
   if (proxyStatus !== null) {
-    const message = `The proxy refused the way to ${origin} (${proxyStatus}); nothing was sent to the service, and nothing was billed. Check the proxy's address, its credentials and what it allows.`;
+    const message = `The proxy refused the way to ${origin} (${proxyStatus}); nothing was sent to the service, and nothing was billed. Check the proxy's address, credentials and rules.`;
     const isRetryable = proxyStatus >= 500; // the proxy is out of order, not against it
     return new ConnectionError(message, { ...cause, isRetryable, maybeBilled: false });
   }
@@ -118,7 +118,7 @@ function wasNeverSent(
   if (fate === "unreachable" || fate === "unsendable" || fate === "http2") return true;
   if (wasSent === false) return true;
   if (fate === "insecure") return wasSent !== true;
-  // The system names the call that failed: a timeout of this one is no answer lost.
+  // A timeout of one of these system calls loses no answer.
   return /^(connect|getaddrinfo|bind)$/.test(String(findText(thrown, "syscall")));
 }
 
@@ -141,12 +141,12 @@ function familyOf(code: string): Fate | undefined {
   return families.find(([pattern]) => pattern.test(code))?.[1];
 }
 
-/** A browser's `fetch` throws a bare `TypeError`; where there is a cause, the cause is not known. */
+/** For a network error a browser's `fetch` throws a `TypeError` without a cause. */
 function isNetworkError(thrown: unknown): boolean {
   return thrown instanceof TypeError && thrown.cause === undefined;
 }
 
-/** The status with which a proxy rejected a tunnel, or asked for credentials; undici says it in words. */
+/** The status with which a proxy rejected a tunnel or asked for credentials; undici has it only in the message. */
 function proxyStatusOf(thrown: unknown): number | null {
   for (const { message } of causesOf(thrown)) {
     const said = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(message);

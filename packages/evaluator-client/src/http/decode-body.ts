@@ -1,5 +1,5 @@
 import { promisify } from "node:util";
-// As a whole, because too old a Node lacks a name and would say only that.
+// A namespace import: if an old Node lacks one of the names, a named import fails with a useless error.
 import * as zlib from "node:zlib";
 import { ConnectionError } from "../errors.ts";
 import { billingOf, bodyTooLarge, type HttpEndpoint, MAX_BODY_BYTES } from "./http-client.ts";

@@ -37,7 +37,7 @@ export function fetchHttpClient(fetch: Fetch): HttpClient {
 }
 
 /**
- * Makes the HTTP client where there is no Node: the global `fetch`, which knows proxies by itself.
+ * Makes the HTTP client of other runtimes than Node: over the global `fetch`, which finds proxies.
  *
  * @throws ConfigurationError when given a dispatcher, which only Node can use.
  */
@@ -49,7 +49,7 @@ export function createHttpClient({ fetch: given, dispatcher }: HttpClientOptions
 
 async function readText({ status, body }: Response): Promise<string> {
   const reading = collect(body);
-  // An error status says enough by itself, so a broken body does not hide it.
+  // A broken body must not hide an error status.
   return isSuccess(status) ? reading : reading.catch(() => "");
 }
 

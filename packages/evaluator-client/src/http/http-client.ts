@@ -32,7 +32,7 @@ export interface HttpEndpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A response's headers by lower-case name; a list where one came several times. */
+/** A response's headers by lower-case name; a list for a header that was repeated. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** One HTTP response with its whole body read. */
@@ -52,7 +52,7 @@ type SendRequest = (body: string | null, abortable: Abortable) => Promise<HttpRe
 
 /** Sends requests, over connections that it may own. */
 export interface HttpClient {
-  /** Prepares requests to one endpoint, so that what they share is worked out once. */
+  /** Prepares requests to one endpoint: their common part is computed once. */
   prepare(endpoint: HttpEndpoint): SendRequest;
   /** Closes the connections that it owns, once their requests are over. */
   close(): Promise<void>;
@@ -66,7 +66,7 @@ export interface AnyDispatcher {
 /** The part of the global `fetch` that this package uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** What the HTTP client of a runtime is made from. */
+/** Options of a runtime's HTTP client. */
 export interface HttpClientOptions {
   /** Sends through this `fetch` of the caller's. */
   readonly fetch?: Fetch | undefined;
@@ -76,10 +76,10 @@ export interface HttpClientOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The largest response body that is read, decoded: 16 MiB. Chosen: no answer comes near it. */
+/** The largest response body that is read, decoded: 16 MiB. Chosen: no answer is nearly as large. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Returns whether a status says that the request was answered. */
+/** Returns whether a status means success (2xx). */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
@@ -96,7 +96,7 @@ export function billingOf({ method }: Pick<HttpEndpoint, "method">) {
   return { maybeBilled, note: maybeBilled ? "; the request may have been billed" : "" };
 }
 
-/** Returns the error for what is asked of a client after its end. */
+/** Returns the error for a request after the client was closed. */
 export function closedError(): ConfigurationError {
   const message = "The transport or catalog is closed; make another one to send more.";
   return new ConfigurationError(message, { option: "transport" });
@@ -168,7 +168,7 @@ function keyColons(text: string): number {
   return count;
 }
 
-/** Counts the keys of all objects in a list; NaN where they are nested deeper than any answer. */
+/** Counts the keys of all objects in a list; NaN if they are nested deeper than any answer. */
 function countKeys(value: object, depth = 0): number {
   const items: unknown[] = Array.isArray(value) ? value : Object.values(value);
   let count = items === value ? 0 : items.length;

@@ -16,10 +16,10 @@ import {
   whenAborted,
 } from "./http-client.ts";
 
-/** What an exchange takes beside its request. */
+/** The context of an exchange. */
 export interface ExchangeContext {
   readonly endpoint: HttpEndpoint;
-  /** What to say where no connection came about. */
+  /** A sentence to add to the error if no connection was made. */
   readonly hint: string;
 }
 
@@ -77,7 +77,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    // An error status says enough by itself, so a broken body does not hide it.
+    // A broken body must not hide an error status.
     if (this.#status === null || isSuccess(this.#status))
       this.#outcome.reject(this.#toFailure(error));
     else this.#succeed(new Uint8Array());
@@ -98,14 +98,14 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
 
   #toFailure(error: Error): Error {
     if (error instanceof EvaluatorError) return error;
-    // A parser's error holds the bytes it met, and they may repeat the request.
+    // A parser's error contains received bytes, which may repeat the request.
     const keepCause = !error.name.includes("HTTPParserError");
     const wasSent = this.#controller !== null;
     return toConnectionError(error, { ...this.#context, keepCause, wasSent });
   }
 }
 
-/** An exchange that understands the events of undici 6 as well, for dispatchers that are not ours. */
+/** An exchange that also understands the events of undici 6, for dispatchers of the user. */
 export class AnyUndiciExchange extends UndiciExchange {
   onConnect(abort: (error?: Error) => void): void {
     this.onRequestStart({ abort });
@@ -153,8 +153,8 @@ interface Connected {
 const hosts = new Set<string>();
 
 /**
- * Lets every later connection to the host of a URL pass over `100 Continue`, at which undici gives
- * up: it tells of each connection, whosever dispatcher opened it.
+ * Makes every later connection to the host of a URL skip `100 Continue`, which undici rejects. The
+ * diagnostics channel reports the connections of all dispatchers.
  */
 export function passOverContinueFrom(url: string): void {
   if (hosts.size === 0) {
@@ -166,9 +166,9 @@ export function passOverContinueFrom(url: string): void {
   hosts.add(new URL(url).host);
 }
 
-/** Prototypes of sockets that pass it over, by the prototype that each stands on. */
+/** Prototypes of sockets that skip it, by the prototype that each extends. */
 const prototypes = new WeakMap<object, object>();
-/** The beginning of an interim response whose end is not there yet, by its socket. */
+/** The part of an interim response that was received so far, by its socket. */
 const held = new WeakMap<Socket, Buffer>();
 
 // By its prototype: a `read` of each socket's own made a call a fifth dearer (benchmark: calls).
@@ -210,7 +210,7 @@ function readRest(socket: Socket, given: { own: Socket; chunk: Buffer }): Buffer
   return null;
 }
 
-/** What comes after the interim responses that are whole. */
+/** Removes the complete interim responses at the start. */
 function afterContinue(bytes: Buffer): Buffer {
   let rest = bytes;
   while (isContinue(rest)) {
@@ -221,7 +221,7 @@ function afterContinue(bytes: Buffer): Buffer {
   return rest;
 }
 
-/** Whether bytes begin with a line that no JSON holds, so that they are not the middle of a body. */
+/** Whether bytes begin an interim response; no JSON body contains this line. */
 function isContinue(bytes: Buffer): boolean {
   return bytes.subarray(0, CONTINUE.length).equals(CONTINUE);
 }

@@ -26,15 +26,15 @@ const ownDispatchers: readonly unknown[] =
   dispatchersBefore.newer === undefined
     ? [getGlobalDispatcher(), Reflect.get(globalThis, olderKey)]
     : [];
-// What undici 6 or 7 was told to use before stays in use.
+// A dispatcher that was set with undici 6 or 7 before stays in use.
 if (dispatchersBefore.newer === undefined && dispatchersBefore.older !== undefined) {
   Reflect.set(globalThis, olderKey, dispatchersBefore.older);
 }
 
 /**
- * Makes the HTTP client on Node: over the caller's `fetch` or dispatcher, else over what the program
- * has put in place of the network, else through the proxies of the environment, else over a `Pool`
- * of undici.
+ * Makes the HTTP client on Node. It sends over the caller's `fetch` or dispatcher, else over the
+ * program's replacement of `fetch` or of undici's global dispatcher, else through the proxies of the
+ * environment, else over an undici `Pool`.
  *
  * @throws ConfigurationError when the dispatcher is none, or a proxy in use is no URL.
  */
@@ -102,7 +102,7 @@ function checkDispatcher(dispatcher: AnyDispatcher): AnyDispatcher {
   throw new ConfigurationError(message, { option: "dispatcher" });
 }
 
-/** Sends over a dispatcher that is not ours, of whatever version, which may also throw. */
+/** Sends over a dispatcher of the user; some versions throw. */
 function dispatch(
   dispatcher: AnyDispatcher,
   options: Dispatcher.DispatchOptions,
@@ -184,7 +184,7 @@ function chooseDispatcher(newer: unknown, older: unknown): AnyDispatcher | null 
   return isSet(newer) ? newer : null;
 }
 
-/** Whether somebody set a dispatcher: it is none that undici makes by itself. */
+/** Whether a dispatcher was set by the program, not by undici. */
 function isSet(dispatcher: unknown): dispatcher is AnyDispatcher {
   if (typeof dispatcher !== "object" || dispatcher === null) return false;
   return !ownDispatchers.includes(dispatcher) && !isPlainAgent(dispatcher);

@@ -157,11 +157,11 @@ test("takes the given price where the service reports none", async () => {
   expect(run.spent.spending.costUsd).toBeCloseTo(0.00103, 12);
 });
 
-test("rejects further calls where nobody tells what they cost", async () => {
+test("rejects further calls if no price is known", async () => {
   const run = limited({ maxCostUsd: 1 }, { costUsd: null });
   expect(await askAtOnce(run, 3)).toBe(1);
   const rejected = run.evaluator.evaluate(scamRequest("b"));
-  await expect(rejected).rejects.toThrow("Give usdPerMillionTokens, or maxTokens");
+  await expect(rejected).rejects.toThrow("Set usdPerMillionTokens, or maxTokens");
   expect(run.states).toHaveLength(1);
 });
 

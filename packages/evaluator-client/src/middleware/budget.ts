@@ -1,26 +1,27 @@
 import * as z from "zod/mini";
+import { untilAborted } from "../clock.ts";
 import { ConfigurationError, ConnectionError, EvaluatorError } from "../errors.ts";
 import { checkOptions, optionsObject } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import { type Middleware, type MiddlewareCall, untilAborted } from "../middleware-chain.ts";
+import type { Middleware, MiddlewareCall } from "../middleware-chain.ts";
 
-/** How much may be spent. At least one of the two limits. */
+/** Options of {@link budget}; at least one of the two limits is required. */
 export interface BudgetOptions {
-  /** Most US dollars. Where no answer has its price, it needs `usdPerMillionTokens`. */
+  /** The most US dollars. If the answers have no price, set `usdPerMillionTokens` too. */
   maxCostUsd?: number;
-  /** Most tokens, read and written. */
+  /** The most tokens, input and output. */
   maxTokens?: number;
-  /** Over which span, ending now, in milliseconds. @default since the budget was made */
+  /** The span until now that both limits apply to, in milliseconds. @default since the budget was made */
   spanMs?: number;
   /**
-   * What a million tokens cost at most, in US dollars. Without it the dearest answer so far tells,
-   * and until the first one is in, calls go one at a time.
+   * The highest price of a million tokens, in US dollars. Without it the highest price so far is used,
+   * and calls go one at a time until the first answer.
    */
   usdPerMillionTokens?: number;
 }
 
-/** What was spent over the span, and what calls in flight may come to. */
+/** The amounts that were spent over the span, and the estimates of calls in flight. */
 export interface Spending {
   readonly costUsd: number;
   readonly tokens: number;
@@ -28,14 +29,14 @@ export interface Spending {
   readonly reservedTokens: number;
 }
 
-/** A middleware that rejects what a budget does not hold. */
+/** A middleware that rejects calls over a budget. */
 export type Budget = Middleware & { readonly spending: Spending };
 
-/** A call was rejected before it was sent: it might come to more than is left of the budget. */
+/** A call was rejected before it was sent, because it might exceed the budget. */
 export class BudgetError extends EvaluatorError {
   /** Which limit it was. */
   readonly limit: "maxCostUsd" | "maxTokens";
-  /** What was spent when it was rejected. */
+  /** The spending when it was rejected. */
   readonly spending: Spending;
 
   constructor(message: string, details: Pick<BudgetError, "limit" | "spending">) {
@@ -53,9 +54,9 @@ const optionsSchema = optionsObject({
 });
 
 /**
- * Makes a middleware that rejects a call before it is sent when it might come to more than is left.
- * What is in flight is reserved by its estimate; a failed call that may have been charged for counts
- * as its estimate. One budget may be around several evaluators and batches, which then share it.
+ * Makes a middleware that rejects a call before it is sent if it might exceed the budget. Calls in
+ * flight count as their estimates, and so do failed calls that may have been billed. Several
+ * evaluators and batches may share one budget.
  *
  * @throws {ConfigurationError} when an option is wrong, or neither limit is given.
  * @example
@@ -105,11 +106,11 @@ interface Amount {
   readonly tokens: number;
 }
 
-/** What was spent and what is reserved, for all calls under one budget. */
+/** The spending and the reservations of all calls under one budget. */
 class Ledger {
   readonly #options: BudgetOptions;
   readonly #spent: (Amount & { readonly atMs: number })[] = [];
-  /** Where those begin that still count. */
+  /** The index of the first entry that still counts. */
   #oldest = 0;
   readonly #total = { costUsd: 0, tokens: 0 };
   readonly #reserved = { costUsd: 0, tokens: 0 };
@@ -133,13 +134,13 @@ class Ledger {
     };
   }
 
-  /** Returns what tokens cost at most where the answer does not say it. */
+  /** Returns the highest price of tokens, for an answer without a price. */
   priceOf(tokens: number): number {
     if (this.#usdPerToken === null) this.#isUnpriced = true;
     return tokens * (this.#usdPerToken ?? 0);
   }
 
-  /** @throws BudgetError when it might come to more than is left, or nobody knows what calls cost. */
+  /** @throws BudgetError if the call might exceed the budget, or if no price is known. */
   async reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Amount> {
     const { inputTokens, outputTokens = 0 } = call.estimate(request);
     const tokens = inputTokens + outputTokens;
@@ -153,7 +154,7 @@ class Ledger {
     return amount;
   }
 
-  /** A reserved call is over, and this is what it came to. */
+  /** Replaces the reservation of a call by its real amount. */
   settle(reserved: Amount, spent: Amount, { clock }: MiddlewareCall): void {
     this.#reserved.costUsd -= reserved.costUsd;
     this.#reserved.tokens -= reserved.tokens;
@@ -196,17 +197,17 @@ class Ledger {
     const span = spanMs === undefined ? "" : ` in ${toHours(spanMs)}`;
     const { spending } = this;
     const others = spending.reservedTokens > 0 ? " and the calls in flight may take the rest" : "";
-    const message = `The call was not sent: it might come to more than the budget of ${most}${span}, of which ${spent} are spent${others}. Raise ${limit}, or wait.`;
+    const message = `The call was not sent: it might exceed the budget of ${most}${span}, of which ${spent} are spent${others}. Raise ${limit}, or wait.`;
     return new BudgetError(message, { limit, spending });
   }
 
   #unpriced(): BudgetError {
     const message =
-      "The call was not sent: the answers tell no price, so nobody knows what is left of maxCostUsd. Give usdPerMillionTokens, or maxTokens in place of maxCostUsd.";
+      "The call was not sent: the answers have no price, so the rest of maxCostUsd is unknown. Set usdPerMillionTokens, or maxTokens instead of maxCostUsd.";
     return new BudgetError(message, { limit: "maxCostUsd", spending: this.spending });
   }
 
-  /** The dearest answer so far is taken for the price of the next. */
+  /** Keeps the highest price so far. */
   #learnPrice(reserved: Amount, spent: Amount): void {
     if (this.#options.usdPerMillionTokens !== undefined || spent.tokens === 0) return;
     if (this.#isUnpriced) return;
@@ -221,7 +222,7 @@ class Ledger {
       this.#total.tokens -= tokens;
       this.#oldest += 1;
     }
-    // Not one by one: a day's calls are too many to move for each that is forgotten.
+    // Not one by one: each removal would move all calls of a day.
     if (this.#oldest > this.#spent.length / 2) {
       this.#spent.splice(0, this.#oldest);
       this.#oldest = 0;

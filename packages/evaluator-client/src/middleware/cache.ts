@@ -1,31 +1,31 @@
 import * as z from "zod/mini";
-import { elapsedMs } from "../clock.ts";
+import { elapsedMs, untilAborted } from "../clock.ts";
 import { checkOptions, hasMethods, optionsObject } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import { isRecord } from "../questions/json.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { checkReply } from "../to-evaluation.ts";
-import { type Middleware, type MiddlewareCall, untilAborted } from "../middleware-chain.ts";
+import type { Middleware, MiddlewareCall } from "../middleware-chain.ts";
 
-/** Where evaluations are kept: a `Map`, or anything with these two methods, in this process or not. */
+/** Stores evaluations: a `Map`, or any object with these two methods, in this process or not. */
 export interface EvaluationStore {
-  /** Returns what was kept under a key, or undefined; every answer in it is checked again. */
+  /** Returns the value of a key, or undefined. Its answers are checked again. */
   get(key: string): unknown;
-  /** Keeps an evaluation, a plain JSON object. */
+  /** Stores an evaluation, a plain JSON object. */
   set(key: string, evaluation: Evaluation): unknown;
 }
 
-/** What to keep, and where. */
+/** Options of {@link cache}. */
 export interface CacheOptions {
-  /** Where evaluations are kept. @default this process's memory, bounded by `maxEntries` */
+  /** Stores the evaluations. @default this process's memory, bounded by `maxEntries` */
   store?: EvaluationStore;
-  /** How many evaluations the memory keeps; the one used longest ago goes first. @default 1000 */
+  /** How many evaluations the memory keeps; the least recently used one is removed first. @default 1000 */
   maxEntries?: number;
-  /** Called with what the store throws, which costs no answer. @default nobody */
+  /** Called with the errors of the store, which cost no answer. @default none */
   onStoreError?: (error: unknown) => void;
 }
 
-/** What a cache has spared. */
+/** Counts of a cache's calls. */
 export interface CacheSavings {
   /** Calls answered from the store. */
   hits: number;
@@ -33,9 +33,9 @@ export interface CacheSavings {
   joined: number;
   /** Calls that were asked. */
   misses: number;
-  /** Input tokens of the calls that were not asked. */
+  /** Input tokens that the hits and joined calls saved. */
   inputTokens: number;
-  /** Price of the calls that were not asked, where it was reported, in US dollars. */
+  /** The reported price of the hits and joined calls, in US dollars. */
   costUsd: number;
 }
 
@@ -49,10 +49,10 @@ const optionsSchema = optionsObject({
 });
 
 /**
- * Makes a middleware that asks each question about each state once: it keeps evaluations by the
+ * Makes a middleware that asks each question about each state once: it stores evaluations by the
  * content of the call (transport, address, model, state and questions), and joins identical calls in
- * flight. Failures are not kept. An evaluation from it cost nothing, so its `costUsd` and tokens are
- * 0 and `timing.attempts` is 0; `providerMetadata` and `raw` are those of the first answer.
+ * flight. Failures are not stored. A stored evaluation has a `costUsd`, tokens and `timing.attempts` of
+ * 0; `providerMetadata` and `raw` are those of the first answer.
  *
  * @throws {ConfigurationError} when an option is wrong.
  * @example
@@ -64,80 +64,83 @@ const optionsSchema = optionsObject({
  */
 export function cache(options: CacheOptions = {}): Cache {
   checkOptions(optionsSchema, options);
-  const { store = new BoundedMemory(options.maxEntries ?? 1000), onStoreError } = options;
-  const inFlight = new Map<string, Flight>();
-  const savings: CacheSavings = { hits: 0, joined: 0, misses: 0, inputTokens: 0, costUsd: 0 };
-
-  async function quietly<TValue>(use: () => TValue): Promise<Awaited<TValue> | undefined> {
-    try {
-      return await use();
-    } catch (error) {
-      onStoreError?.(error);
-      return undefined;
-    }
-  }
-
-  function spare(evaluation: Evaluation, startedAtMs: number, { clock }: MiddlewareCall) {
-    savings.inputTokens += evaluation.usage.inputTokens;
-    savings.costUsd += evaluation.costUsd ?? 0;
-    const totalMs = elapsedMs(clock, startedAtMs);
-    return {
-      ...structuredClone(evaluation),
-      usage: { inputTokens: 0, outputTokens: 0 },
-      costUsd: 0,
-      timing: { totalMs, providerMs: null, attempts: 0 },
-    };
-  }
-
-  async function ask(
-    key: string,
-    request: EvaluationRequest,
-    next: (request: EvaluationRequest) => Promise<Evaluation>,
-  ): Promise<Outcome> {
-    const kept = await quietly(() => store.get(key));
-    if (isAnswerTo(request, kept)) return { evaluation: kept, isKept: true };
-    savings.misses += 1;
-    const evaluation = await next(request);
-    await quietly(() => store.set(key, structuredClone(evaluation)));
-    return { evaluation, isKept: false };
-  }
-
-  const middleware = async (
-    request: EvaluationRequest,
-    next: (request: EvaluationRequest) => Promise<Evaluation>,
-    call: MiddlewareCall,
-  ): Promise<Evaluation> => {
-    const startedAtMs = call.clock.now();
-    const key = await keyOf(request, call);
-    for (let other = inFlight.get(key); other !== undefined; other = inFlight.get(key)) {
-      const evaluation = await joined(other, call.signal);
-      if (evaluation === null) continue;
-      savings.joined += 1;
-      return spare(evaluation, startedAtMs, call);
-    }
-    const outcome = ask(key, request, next).finally(() => inFlight.delete(key));
-    inFlight.set(key, { outcome, signal: call.signal });
-    const { evaluation, isKept } = await outcome;
-    if (!isKept) return evaluation;
-    savings.hits += 1;
-    return spare(evaluation, startedAtMs, call);
-  };
-  return Object.assign(middleware as Middleware, { savings });
+  const calls = new CachedCalls(options);
+  const middleware = (request: EvaluationRequest, next: Next, call: MiddlewareCall) =>
+    calls.evaluate(request, next, call);
+  return Object.assign(middleware as Middleware, { savings: calls.savings });
 }
 
-interface Outcome {
-  readonly evaluation: Evaluation;
-  /** Whether it was in the store. */
-  readonly isKept: boolean;
-}
+type Next = (request: EvaluationRequest) => Promise<Evaluation>;
 
 interface Flight {
-  readonly outcome: Promise<Outcome>;
+  readonly outcome: Promise<{ readonly evaluation: Evaluation; readonly isStored: boolean }>;
   /** The signal of the call that asks. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** Waits for what another call asks; null when that was aborted, which is not this call's end. */
+class CachedCalls {
+  readonly savings: CacheSavings = { hits: 0, joined: 0, misses: 0, inputTokens: 0, costUsd: 0 };
+  readonly #store: EvaluationStore;
+  readonly #onStoreError: ((error: unknown) => void) | undefined;
+  readonly #inFlight = new Map<string, Flight>();
+
+  constructor({ store, maxEntries = 1000, onStoreError }: CacheOptions) {
+    this.#store = store ?? new BoundedMemory(maxEntries);
+    this.#onStoreError = onStoreError;
+  }
+
+  async evaluate(
+    request: EvaluationRequest,
+    next: Next,
+    call: MiddlewareCall,
+  ): Promise<Evaluation> {
+    const startedAtMs = call.clock.now();
+    const key = await keyOf(request, call);
+    for (let flight = this.#inFlight.get(key); flight; flight = this.#inFlight.get(key)) {
+      const evaluation = await joined(flight, call.signal);
+      if (evaluation === null) continue;
+      this.savings.joined += 1;
+      return this.#withoutCost(evaluation, startedAtMs, call);
+    }
+    const outcome = this.#ask(key, request, next).finally(() => this.#inFlight.delete(key));
+    this.#inFlight.set(key, { outcome, signal: call.signal });
+    const { evaluation, isStored } = await outcome;
+    if (!isStored) return evaluation;
+    this.savings.hits += 1;
+    return this.#withoutCost(evaluation, startedAtMs, call);
+  }
+
+  async #ask(key: string, request: EvaluationRequest, next: Next) {
+    const stored = await this.#quietly(() => this.#store.get(key));
+    if (isAnswerTo(request, stored)) return { evaluation: stored, isStored: true };
+    this.savings.misses += 1;
+    const evaluation = await next(request);
+    await this.#quietly(() => this.#store.set(key, structuredClone(evaluation)));
+    return { evaluation, isStored: false };
+  }
+
+  async #quietly<TValue>(use: () => TValue): Promise<Awaited<TValue> | undefined> {
+    try {
+      return await use();
+    } catch (error) {
+      this.#onStoreError?.(error);
+      return undefined;
+    }
+  }
+
+  #withoutCost(evaluation: Evaluation, startedAtMs: number, { clock }: MiddlewareCall) {
+    this.savings.inputTokens += evaluation.usage.inputTokens;
+    this.savings.costUsd += evaluation.costUsd ?? 0;
+    return {
+      ...structuredClone(evaluation),
+      usage: { inputTokens: 0, outputTokens: 0 },
+      costUsd: 0,
+      timing: { totalMs: elapsedMs(clock, startedAtMs), providerMs: null, attempts: 0 },
+    };
+  }
+}
+
+/** Waits for another call's evaluation; null if only that call was aborted. */
 async function joined(
   { outcome, signal: askers }: Flight,
   own: AbortSignal | undefined,
@@ -151,29 +154,30 @@ async function joined(
   }
 }
 
-/** Whether what a store returned is an evaluation that answers exactly these questions. */
-function isAnswerTo({ questions }: EvaluationRequest, kept: unknown): kept is Evaluation {
-  if (!isRecord(kept) || !isRecord(kept["confidence"]) || !isRecord(kept["timing"])) return false;
+/** Whether a stored value is an evaluation that answers exactly these questions. */
+function isAnswerTo({ questions }: EvaluationRequest, stored: unknown): stored is Evaluation {
+  if (!isRecord(stored) || !isRecord(stored["confidence"]) || !isRecord(stored["timing"]))
+    return false;
   try {
-    checkReply({ response: kept, modelId: null, requestId: null, raw: kept }, questions);
+    checkReply({ response: stored, modelId: null, requestId: null, raw: stored }, questions);
     return true;
   } catch {
     return false;
   }
 }
 
-/** Returns the hash of what decides an answer, as hexadecimal digits. */
+/** Returns a hash of everything that an answer depends on, as hexadecimal digits. */
 async function keyOf(
   { state, questions }: EvaluationRequest,
   { transport, target }: MiddlewareCall,
 ): Promise<string> {
-  // In the order given: the model reads options and keys in that order too.
+  // Keys are not sorted: the model reads options and keys in this order too.
   const text = JSON.stringify([transport, target ?? null, state, questions]);
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Keeps the evaluations that were used last. */
+/** Keeps the most recently used evaluations. */
 class BoundedMemory implements EvaluationStore {
   readonly #maxEntries: number;
   readonly #kept = new Map<string, Evaluation>();

@@ -7,7 +7,7 @@ import { withoutImageBytes } from "../questions/state.ts";
 
 const OPERATION = "evaluate";
 
-/** What is traced, and by whom. */
+/** Options of {@link openTelemetryTracing}. */
 export interface OpenTelemetryTracingOptions {
   /** @default the global provider's tracer "evaluator-client" */
   tracer?: Tracer;
@@ -77,7 +77,7 @@ function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boole
   });
 }
 
-/** A span of its own for an attempt that has ended, as a child of the call's. */
+/** Records a finished attempt as a child span of the call's. */
 function traceAttempt(tracer: Tracer, { transport }: TracedCall, event: AttemptEvent): void {
   const { attempt, durationMs, status, error } = event;
   const endTime = Date.now();

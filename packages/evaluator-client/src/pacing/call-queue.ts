@@ -49,7 +49,7 @@ export interface PacedCall {
 export interface Admission {
   /** The error that began the pause which this request is to end, if it is the probe after one. */
   readonly probes?: EvaluatorError | null;
-  /** An answer came; null where it does not say how many tokens it took. */
+  /** An answer came; null if its tokens are unknown. */
   succeeded(tokensUsed: number | null): void;
   /**
    * The service refused the request (429, 503). Returns "limit" if all calls now wait, or "stray" if
@@ -66,7 +66,7 @@ export interface Waiter extends PacedCall {
   reject(reason: unknown): void;
 }
 
-/** What a queue knows of its pacer. */
+/** The pacer of a queue. */
 export interface QueueOwner {
   /** Returns the pause in effect, or null. */
   pause(): Pause | null;

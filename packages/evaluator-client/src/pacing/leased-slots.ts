@@ -29,13 +29,13 @@ export interface LeaseOptions {
   readonly clock: Clock;
   /** Called when slots came, or when the store was lost or found again. */
   onChange(): void;
-  /** Called when nobody may send for a while. */
+  /** Called when a pause of all members begins. */
   onPause(ms: number): void;
   /** Called when the store cannot be reached, and when it can be again. */
   readonly onStoreChange?: (isDown: boolean) => void;
 }
 
-/** The instants that were leased of a store, or while it is down, of a share of one's own. */
+/** The instants that were leased from the store or, while it is down, from an own share of the limit. */
 export class LeasedSlots {
   readonly #options: LeaseOptions;
   readonly #member = crypto.randomUUID();

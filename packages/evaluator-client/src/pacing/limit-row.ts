@@ -19,7 +19,7 @@ const limitRowSchema = z.object({
 /** The state of a shared limit, as JSON. Instants are milliseconds of the store's clock. */
 export type LimitRow = Readonly<z.infer<typeof limitRowSchema>>;
 
-/** What one process wants from a limit that it shares. */
+/** One process's request for a part of a shared limit. */
 export interface LeaseRequest {
   /** Identifies the process as long as it runs. */
   readonly member: string;

@@ -12,7 +12,7 @@ const ENOUGH = 20;
 // How long a rate is held before it rises: for less, a bucket's burst hides that it is too high.
 const HOLD_MS = 1000;
 
-/** What was refused since an attempt, with its number, its time and the successes before it. */
+/** The refusals since an attempt, with its number, its time and the successes before it. */
 interface Evidence {
   readonly from: number;
   readonly sinceMs: number;
@@ -126,7 +126,7 @@ export class RateEstimate {
     const beforePausePerMs = this.#beforePausePerMs ?? this.#perMs;
     this.#period = { startedAtMs: nowMs, pausedMs, successes: this.#successes };
     this.#range = { floorPerMs: 0, ceilingPerMs: Math.min(this.#perMs, beforePausePerMs) };
-    // A window that is used up: what it let through over the whole period, its pause included.
+    // For a window that is used up: the successes over the whole period, including its pause.
     const throughPerMs =
       count / (nowMs - last.startedAtMs + (this.isLimited ? last : this.#period).pausedMs);
     if (this.isLimited) {
@@ -199,7 +199,7 @@ export class RateEstimate {
 
   #learnStrays({ refused, from }: Evidence): void {
     const attempts = this.#sent - from;
-    // Few attempts say little, so they are taken with as many again that were not refused.
+    // Few attempts show little, so others that were not refused are added to them.
     const share = refused / (attempts + 1 / TOLERATED);
     this.#strays = { share, until: this.#sent + 10 * Math.max(attempts, 100) };
   }

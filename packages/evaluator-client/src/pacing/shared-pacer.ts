@@ -19,9 +19,9 @@ const STRAYS = 0.15;
 
 /** Which limit is shared, through which store, and what happens without it. */
 export interface SharedPacerOptions {
-  /** Where the processes agree, such as `memoryLimits()`. */
+  /** The store that all processes use, such as `memoryLimits()`. */
   store: LimitStore;
-  /** What the limit is of, the same in all processes: a name, not the API key. */
+  /** The name of the limit, the same in all processes; not the API key. */
   key: string;
   /** The limits of all processes together; 95 % of each is used. */
   limits: RateLimits;
@@ -31,9 +31,9 @@ export interface SharedPacerOptions {
    * @default "own-share"
    */
   whenStoreIsDown?: "own-share" | "closed";
-  /** How much of the rate is leased at once, in milliseconds. @default 100 */
+  /** How much of the rate one lease reserves, in milliseconds. @default 100 */
   leaseMs?: number;
-  /** Called once when the store cannot be reached, and once when it can be again. @default nobody */
+  /** Called once when the store cannot be reached, and once when it can be again. @default none */
   onStoreChange?: (isDown: boolean) => void;
 }
 
@@ -132,12 +132,12 @@ class SharedPacer implements Pacer, AsyncDisposable {
   admitNow(tokens: number): Admission | null {
     if (this.#isClosed || this.#queue.waiters.length > 0) return null;
     const nowMs = this.#clock.now();
-    // Nobody wanted them; used later, they would come on top of those of others.
+    // Old slots were not used in time; used now, they would exceed the limit together with others' slots.
     this.#slots.dropBefore(nowMs - this.#leaseMs);
     return this.#slots.take(tokens, nowMs) ? this.#pass(tokens, nowMs) : null;
   }
 
-  /** Ends the waiting of calls; the store is left as it is. */
+  /** Rejects the waiting calls; the store does not change. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#cancelWake?.();
@@ -172,7 +172,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
     return isUncertain ? this.#queue.withMostRetriesLeft() : (this.#queue.waiters[0] as Waiter);
   }
 
-  /** Asks for those who have no slot yet, up to what is leased at once. */
+  /** Asks for slots for the calls without one, at most for one lease. */
   #ask(): void {
     const { count, requestsAtOnce, tokensAtOnce } = this.#slots;
     let [requests, tokens] = [0, 0];
