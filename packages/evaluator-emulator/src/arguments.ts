@@ -34,21 +34,12 @@ function declareOptions(name: string, context: CliContext) {
       "A gateway and a vendor of decision models on this machine: their wire, no key, no network.",
     )
     .optionsGroup("Address:")
-    .addOption(
-      new Option("--port <n>", "0 takes any free port")
-        .argParser(wholeNumber({ max: 65_535 }))
-        .default(8787),
-    )
-    .addOption(
-      new Option("--host <address>", "another than loopback needs --allow-host").default(
-        "127.0.0.1",
-      ),
-    )
-    .addOption(
-      new Option(
-        "--allow-host <name>",
-        "also answer to this name, as in a container; repeatable",
-      ).argParser((host, hosts: readonly string[] | undefined) => [...(hosts ?? []), host]),
+    .option("--port <n>", "0 takes any free port", wholeNumber({ max: 65_535 }), 8787)
+    .option("--host <address>", "another than loopback needs --allow-host", "127.0.0.1")
+    .option(
+      "--allow-host <name>",
+      "also answer to this name, as in a container; repeatable",
+      (host: string, hosts: readonly string[] | undefined) => [...(hosts ?? []), host],
     )
     .addOption(
       new Option("--tls <file>", "HTTPS; writes the certificate to trust to the file").conflicts([
@@ -60,16 +51,8 @@ function declareOptions(name: string, context: CliContext) {
     .option("--key <file>", "the key of --cert, in PEM")
     .optionsGroup("Answers:")
     .option("--rules <file>", "your own answers, as JSON")
-    .addOption(
-      new Option("--seed <n>", "seed of ids and random draws")
-        .argParser(wholeNumber({ max: 2 ** 32 - 1 }))
-        .default(1),
-    )
-    .addOption(
-      new Option("--decimals <n>", "decimal places of probabilities and scores")
-        .argParser(wholeNumber({ max: 15 }))
-        .default(2),
-    )
+    .option("--seed <n>", "seed of ids and random draws", wholeNumber({ max: 2 ** 32 - 1 }), 1)
+    .option("--decimals <n>", "decimal places of the numbers", wholeNumber({ max: 15 }), 2)
     .option("--no-confidence", "answers without a confidence")
     .addOption(new Option("--engine <name>", "also play a chat server").choices(engineNames))
     .optionsGroup("Limits and faults:")
@@ -79,31 +62,15 @@ function declareOptions(name: string, context: CliContext) {
         .default("paid" as const),
     )
     .option("--limits", "the vendor's limits: 1200 requests a minute, 250000 tokens a second")
-    .addOption(
-      new Option("--requests-per-minute <n>", "requests of each key at the vendor").argParser(
-        limit,
-      ),
-    )
-    .addOption(
-      new Option("--tokens-per-second <n>", "input tokens of each key at the vendor").argParser(
-        limit,
-      ),
-    )
-    .addOption(new Option("--burst <n>", "requests that may come at once").argParser(limit))
-    .addOption(new Option("--latency <ms>", "delay of every call").argParser(milliseconds))
-    .addOption(
-      new Option("--jitter <ms>", "most further delay, drawn for each call").argParser(
-        milliseconds,
-      ),
-    )
-    .addOption(
-      new Option(
-        "--fault <fault>",
-        "KIND[=VALUE][,retry-after=S][,jitter=MS][,next=N][,rate=R][,path=P]; repeatable",
-      ).argParser((text, faults: readonly Fault[] | undefined) => [
-        ...(faults ?? []),
-        parseFault(text),
-      ]),
+    .option("--requests-per-minute <n>", "requests of each key at the vendor", limit)
+    .option("--tokens-per-second <n>", "input tokens of each key at the vendor", limit)
+    .option("--burst <n>", "requests that may come at once", limit)
+    .option("--latency <ms>", "delay of every call", milliseconds)
+    .option("--jitter <ms>", "most further delay, drawn for each call", milliseconds)
+    .option(
+      "--fault <fault>",
+      "KIND[=VALUE][,retry-after=S][,jitter=MS][,next=N][,rate=R][,path=P]; repeatable",
+      (text: string, faults: readonly Fault[] | undefined) => [...(faults ?? []), parseFault(text)],
     )
     .addHelpText(
       "after",

@@ -46,9 +46,16 @@ export function providerOf({ id }: CatalogModel): string {
   return id.slice(0, id.indexOf("/"));
 }
 
+const textModel = {
+  type: "language",
+  contextWindow: 1_000_000,
+  maxTokens: 128_000,
+  isOnFreeTier: true,
+} as const;
+
 /**
  * A small price list. Ids exist in the pinned gateway package; prices and windows are those of the
- * gateway's own model pages as of November 2026 and go stale. The gateway is always right.
+ * gateway's model pages in November 2026.
  */
 export const models: readonly CatalogModel[] = [
   {
@@ -63,56 +70,45 @@ export const models: readonly CatalogModel[] = [
     isOnFreeTier: true,
   },
   {
+    ...textModel,
     id: "openai/gpt-5-nano",
     name: "GPT-5 nano",
     description: "Text model for classification, routing and short replies.",
-    type: "language",
     contextWindow: 400_000,
-    maxTokens: 128_000,
     inputPrice: perMillion(0.05),
     outputPrice: perMillion(0.4),
-    isOnFreeTier: true,
   },
   {
+    ...textModel,
     id: "anthropic/claude-haiku-5.5",
     name: "Claude Haiku 5.5",
     description: "Text model for everyday tasks and tool use.",
-    type: "language",
-    contextWindow: 1_000_000,
-    maxTokens: 128_000,
     inputPrice: perMillion(0.1),
     outputPrice: perMillion(0.5),
-    isOnFreeTier: true,
   },
   {
+    ...textModel,
     id: "google/gemini-3.1-flash-lite",
     name: "Gemini 3.1 Flash Lite",
     description: "Text model for simple questions in high volume.",
-    type: "language",
-    contextWindow: 1_000_000,
     maxTokens: 65_000,
     inputPrice: perMillion(0.25),
     outputPrice: perMillion(1.5),
-    isOnFreeTier: true,
   },
   {
+    ...textModel,
     id: "anthropic/claude-sonnet-5.5",
     name: "Claude Sonnet 5.5",
     description: "Text model for reasoning, planning and code.",
-    type: "language",
-    contextWindow: 1_000_000,
-    maxTokens: 128_000,
     inputPrice: perMillion(2),
     outputPrice: perMillion(10),
     isOnFreeTier: false,
   },
   {
+    ...textModel,
     id: "anthropic/claude-fable-5.1",
     name: "Claude Fable 5.1",
     description: "Text model for long and high-stakes work.",
-    type: "language",
-    contextWindow: 1_000_000,
-    maxTokens: 128_000,
     inputPrice: perMillion(10),
     outputPrice: perMillion(50),
     isOnFreeTier: false,

@@ -38,7 +38,7 @@ export function emulatorHandlers(
   ];
 }
 
-/** @param path - Where the emulator answers it, when that differs from the request's own path. */
+/** @param path - The emulator's path; null if it is the request's. */
 function handlerFor(
   pattern: string,
   path: string | null,

@@ -66,7 +66,7 @@ const read = remember((question: QuestionInput) => kindOf(question).judge(questi
   capacity: 1000,
 });
 
-/** Judges questions about one state by their shared words; sees what the model sees (contract section 1.5). */
+/** Judges questions about one state by shared words, from the model's input (contract section 1.5). */
 function lexicalJudge(state: Content): (question: QuestionInput) => Opinion {
   let profile: TextProfile | null = null;
   return (question) => read(question)((profile ??= profileText(contentText(state), "state")));

@@ -10,8 +10,7 @@ const condition = {
 const statusSchema = z.int().min(300).max(599);
 const milliseconds = z.int().min(0).max(600_000);
 
-const silentKinds = ["hang", "reset"] as const;
-const bodyKinds = ["reset-body", "cut-body", "malformed-json"] as const;
+const deliveryKinds = ["hang", "reset", "reset-body", "cut-body", "malformed-json"] as const;
 const answerKinds = ["wrong-sums", "missing-answer", "refusal"] as const;
 const trapKinds = [
   "filler",
@@ -21,7 +20,7 @@ const trapKinds = [
   "short-list",
   "thinking-first",
 ] as const;
-const plainKinds = [...silentKinds, ...bodyKinds, ...answerKinds, ...trapKinds] as const;
+const plainKinds = [...deliveryKinds, ...answerKinds, ...trapKinds] as const;
 
 const faultSchema = z.discriminatedUnion(
   "kind",
@@ -71,9 +70,6 @@ const isOneOf =
 
 /** Returns whether a kind of fault changes log-probabilities. */
 export const isTrap = isOneOf(trapKinds);
-
-/** Returns whether a kind of fault leaves a call without a response. */
-export const isSilent = isOneOf(silentKinds);
 
 /** Returns whether a kind of fault changes the answers of an evaluation. */
 export const isSpoiler = isOneOf(answerKinds);

@@ -2,8 +2,8 @@ import type { MiddlewareHandler } from "hono";
 import type { Call, CallEnvironment } from "../call.ts";
 import { GatewayError } from "../gateway/gateway-error.ts";
 import { isJsonRecord, mapRecord } from "../json.ts";
-import { isVendorPath, VendorError } from "../vendor/vendor-error.ts";
-import { type BreakingFault, isSilent, isSpoiler, isTrap } from "./fault.ts";
+import { VendorError } from "../vendor/vendor-error.ts";
+import { type BreakingFault, isSpoiler, isTrap } from "./fault.ts";
 import type { createFaultBook } from "./fault-book.ts";
 
 /** Returns middleware that plays faults on calls. */
@@ -16,7 +16,7 @@ export function playFaults(
     if (latencyMs > 0) await sleep(latencyMs, call.req.raw.signal);
     if (fault === null) return await next();
     const { delivery } = call.env;
-    if (isSilent(fault.kind)) {
+    if (fault.kind === "hang" || fault.kind === "reset") {
       call.res = new Response(null);
       Object.assign(delivery, { ending: fault.kind, hasResponse: false });
       return;
@@ -111,6 +111,11 @@ function statusResponse(
   const { headers, body } = isVendorPath(path) ? vendorError(shown) : gatewayError(shown);
   if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
   return new Response(status === 304 ? null : body, { status, headers });
+}
+
+/** Returns whether a path is the vendor's: all under `/direct`, and its evaluation at the root. */
+function isVendorPath(path: string): boolean {
+  return path.startsWith("/direct/") || path === "/v1/systemone";
 }
 
 function vendorError(status: number): Response {

@@ -91,75 +91,59 @@ const mostValues = 10_000;
 const longestText = 200;
 
 /** Returns a value that fits a JSON schema, made of options, numbers and names in the message. */
-export function fillSchema(schema: unknown, material: Material): unknown {
-  return new SchemaFiller(schema, material).fill(schema, 0);
+export function fillSchema(schema: unknown, { message, hints }: Material): unknown {
+  const texts = [...(hints ?? valuesIn(message))];
+  const numbers = (message.slice(0, 2000).match(/-?\d{1,15}(?:\.\d{1,6})?/g) ?? []).map(Number);
+  const lowerCase = message.toLowerCase();
+  let values = 0;
+
+  const fill: Fill = (part, depth) => {
+    values += 1;
+    if (!isJsonRecord(part) || depth > deepest || values > mostValues) return null;
+    const own = resolve(part, schema);
+    if (Object.hasOwn(own, "const")) return own["const"];
+    if (Array.isArray(own["enum"])) return nameOf(own["enum"], lowerCase);
+    const branches: unknown = own["anyOf"] ?? own["oneOf"] ?? own["allOf"];
+    if (Array.isArray(branches)) return fill(branches.find(isNotNull) ?? null, depth + 1);
+    const type = String(typeOf(own));
+    return Object.hasOwn(fillers, type) ? fillers[type]?.(own, depth) : null;
+  };
+  const fillers: Readonly<Record<string, (own: JsonSchema, depth: number) => unknown>> = {
+    object: (own, depth) => fillObject(own, (part) => fill(part, depth + 1)),
+    array: (own, depth) => {
+      const count = Math.min(Number(own["minItems"] ?? 1) || 0, mostCalls);
+      return Array.from({ length: count }, () => fill(own["items"], depth + 1));
+    },
+    string: (own) => textFor(own, texts.shift() ?? message.trim().slice(0, longestText)),
+    integer: (own) => Math.round(within(own, numbers.shift() ?? 0)),
+    number: (own) => within(own, numbers.shift() ?? 0),
+    boolean: () => !/\b(?:no|not|never|without)\b/.test(lowerCase),
+  };
+  return fill(schema, 0);
 }
 
-class SchemaFiller {
-  readonly #schema: unknown;
-  readonly #hints: string[];
-  readonly #numbers: number[];
-  readonly #message: string;
-  readonly #text: string;
-  #values = 0;
+type JsonSchema = Record<string, unknown>;
+type Fill = (part: unknown, depth: number) => unknown;
 
-  constructor(schema: unknown, { message, hints = valuesIn(message) }: Material) {
-    this.#schema = schema;
-    this.#hints = [...hints];
-    const numbers = message.slice(0, 2000).match(/-?\d{1,15}(?:\.\d{1,6})?/g) ?? [];
-    this.#numbers = numbers.map(Number);
-    this.#message = message.toLowerCase();
-    this.#text = message.trim().slice(0, longestText);
-  }
+function fillObject({ properties, required }: JsonSchema, fill: (part: unknown) => unknown) {
+  if (!isJsonRecord(properties)) return {};
+  const names = Array.isArray(required) && required.length > 0 ? new Set<unknown>(required) : null;
+  return Object.fromEntries(
+    Object.entries(properties)
+      .filter(([name]) => names === null || names.has(name))
+      .map(([name, part]) => [name, fill(part)]),
+  );
+}
 
-  fill(part: unknown, depth: number): unknown {
-    this.#values += 1;
-    if (!isJsonRecord(part) || depth > deepest || this.#values > mostValues) return null;
-    const own = this.#resolve(part);
-    if (Object.hasOwn(own, "const")) return own["const"];
-    if (Array.isArray(own["enum"])) return nameOf(own["enum"], this.#message);
-    const branches: unknown = own["anyOf"] ?? own["oneOf"] ?? own["allOf"];
-    if (Array.isArray(branches)) return this.fill(branches.find(isNotNull) ?? null, depth + 1);
-    return this.#fillType(own, depth);
+/** Follows a reference inside the schema; any other reference allows any value. */
+function resolve(part: JsonSchema, schema: unknown): JsonSchema {
+  const path = typeof part["$ref"] === "string" ? part["$ref"] : null;
+  if (path === null) return part;
+  let found: unknown = schema;
+  for (const key of path.replace(/^#\/?/, "").split("/").slice(0, deepest)) {
+    found = key === "" ? found : isJsonRecord(found) ? found[key] : null;
   }
-
-  #fillType(own: Record<string, unknown>, depth: number): unknown {
-    const fillers: Readonly<Record<string, () => unknown>> = {
-      object: () => this.#fillObject(own, depth),
-      array: () => {
-        const count = Math.min(Number(own["minItems"] ?? 1) || 0, mostCalls);
-        return Array.from({ length: count }, () => this.fill(own["items"], depth + 1));
-      },
-      string: () => textFor(own, this.#hints.shift() ?? this.#text),
-      integer: () => Math.round(within(own, this.#numbers.shift() ?? 0)),
-      number: () => within(own, this.#numbers.shift() ?? 0),
-      boolean: () => !/\b(?:no|not|never|without)\b/.test(this.#message),
-    };
-    const type = String(typeOf(own));
-    return Object.hasOwn(fillers, type) ? fillers[type]?.() : null;
-  }
-
-  #fillObject({ properties, required }: Record<string, unknown>, depth: number) {
-    if (!isJsonRecord(properties)) return {};
-    const hasRequired = Array.isArray(required) && required.length > 0;
-    const names = hasRequired ? new Set<unknown>(required) : null;
-    return Object.fromEntries(
-      Object.entries(properties)
-        .filter(([name]) => names === null || names.has(name))
-        .map(([name, part]) => [name, this.fill(part, depth + 1)]),
-    );
-  }
-
-  /** Follows a reference inside the schema; any other reference allows any value. */
-  #resolve(part: Record<string, unknown>): Record<string, unknown> {
-    const path = typeof part["$ref"] === "string" ? part["$ref"] : null;
-    if (path === null) return part;
-    let found: unknown = this.#schema;
-    for (const key of path.replace(/^#\/?/, "").split("/").slice(0, deepest)) {
-      found = key === "" ? found : isJsonRecord(found) ? found[key] : null;
-    }
-    return isJsonRecord(found) && found !== part ? { ...found, $ref: undefined } : {};
-  }
+  return isJsonRecord(found) && found !== part ? { ...found, $ref: undefined } : {};
 }
 
 function isNotNull(part: unknown): boolean {

@@ -5,7 +5,7 @@ import { isJsonRecord } from "../json.ts";
 /** A JSON object whose keys are data, whatever their name. */
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** What a state, an instruction or a description may be: text, an object or a list (field fact). */
+/** A state, an instruction or a description: text, an object or a list, never null (field fact). */
 export type Content = string | JsonRecord | readonly unknown[];
 
 /** A state, an instruction or a description: text, an object or a list, never null (field fact). */
@@ -31,7 +31,7 @@ export function contentText(content: Content | null): string {
   return lines.join("\n");
 }
 
-/** Returns several contents as one: itself where there is one, else their list. */
+/** Returns a single content unchanged, several as a list. */
 export function joinContents(contents: readonly Content[]): Content {
   const [only] = contents;
   return contents.length === 1 && only !== undefined ? only : contents;

@@ -30,8 +30,3 @@ export class VendorError extends Error {
     return Response.json({ detail: this.detail }, { status: this.status, headers });
   }
 }
-
-/** Returns whether a path is the vendor's: all under `/direct`, and its evaluation at the root. */
-export function isVendorPath(path: string): boolean {
-  return path.startsWith("/direct/") || path === "/v1/systemone";
-}
