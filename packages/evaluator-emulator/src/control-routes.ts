@@ -15,49 +15,32 @@ import { checkFaults } from "./faults/fault.ts";
 
 type Accounts = EmulatorContext["accounts"];
 
-/** One request as the log keeps it: no key, no header but the model id, no body. */
-interface LoggedRequest {
-  /** Counts from 1. */
-  readonly number: number;
-  readonly method: string;
-  readonly path: string;
-  readonly model: string | null;
-  /** The number of the key's account, or null. */
-  readonly account: number | null;
-  /** Null while unanswered, and for a call without a response. */
-  status: number | null;
-  /** The emulator's own header, such as `basis=lexical`, or null. */
-  note: string | null;
-  /** How the response ended on the wire, or null while unanswered. */
-  ending: string | null;
-  readonly startedAt: string;
-}
-
-/** Makes an empty log of the latest requests, oldest first. */
+/** Makes an empty log of the latest requests, oldest first: no key, body, query, or header but the model. */
 export function createRequestLog(accounts: Accounts, clock: () => number, capacity = 1000) {
-  let entries: LoggedRequest[] = [];
+  let entries: ReturnType<typeof toEntry>[] = [];
   let count = 0;
-  function add(call: Call): LoggedRequest {
+  function toEntry(call: Call) {
     const { req } = call;
     const key = bearerKey(call);
-    count += 1;
-    const entry: LoggedRequest = {
-      number: count,
+    return {
+      number: (count += 1),
       method: req.method,
       path: req.path,
       model: req.header("ai-model-id") ?? req.header("ai-language-model-id") ?? null,
       account: key === null ? null : (accounts.find(key)?.number ?? null),
-      status: null,
-      note: null,
-      ending: null,
+      /** Null while unanswered, and for a call without a response. */
+      status: null as number | null,
+      /** The emulator's own header, such as `basis=lexical`. */
+      note: null as string | null,
+      /** How the response ended on the wire; null while unanswered. */
+      ending: null as string | null,
       startedAt: new Date(clock()).toISOString(),
     };
-    entries.push(entry);
-    if (entries.length > 2 * capacity) entries = entries.slice(-capacity);
-    return entry;
   }
   const middleware: MiddlewareHandler<CallEnvironment> = async (call, next) => {
-    const entry = add(call);
+    const entry = toEntry(call);
+    entries.push(entry);
+    if (entries.length > 2 * capacity) entries = entries.slice(-capacity);
     await next();
     const { ending, hasResponse } = call.env.delivery;
     entry.status = hasResponse ? call.res.status : null;

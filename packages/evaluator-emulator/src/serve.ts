@@ -117,8 +117,21 @@ async function deliverOverHttp(
 ): Promise<void> {
   if (ending === "hang") return;
   if (!hasResponse) return void outgoing.socket?.resetAndDestroy();
-  if (ending === "whole") return await sendWhole(response, outgoing);
-  await sendHalf(response, outgoing);
+  const headers = Object.fromEntries(response.headers);
+  const contentType = contentTypeOf(response);
+  const isStream = contentType === "text/event-stream";
+  if (isStream && ending === "whole") {
+    outgoing.writeHead(response.status, headers);
+    for await (const chunk of response.body ?? []) outgoing.write(chunk);
+    return void outgoing.end();
+  }
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const length = isStream ? {} : { "content-length": bytes.length };
+  outgoing.writeHead(response.status, { ...headers, ...length });
+  if (ending === "whole") return void outgoing.end(bytes);
+  await new Promise<void>((resolve) => {
+    outgoing.write(halfOf(bytes.toString(), contentType), () => resolve());
+  });
   if (ending === "cut") return void outgoing.socket?.end();
   await sleep(beforeResetMs);
   outgoing.socket?.resetAndDestroy();
@@ -136,31 +149,6 @@ export async function deliverByFetch(
   const half = halfOf(await response.text(), contentTypeOf(response));
   const code = ending === "cut" ? "UND_ERR_SOCKET" : "ECONNRESET";
   return new Response(brokenBody(half, code), response);
-}
-
-async function sendWhole(response: Response, outgoing: ServerResponse): Promise<void> {
-  const headers = Object.fromEntries(response.headers);
-  if (contentTypeOf(response) !== "text/event-stream") {
-    const bytes = Buffer.from(await response.arrayBuffer());
-    outgoing.writeHead(response.status, { ...headers, "content-length": bytes.length }).end(bytes);
-    return;
-  }
-  outgoing.writeHead(response.status, headers);
-  for await (const chunk of response.body ?? []) outgoing.write(chunk);
-  outgoing.end();
-}
-
-/** Sends half of the body with the length of the whole. */
-async function sendHalf(response: Response, outgoing: ServerResponse): Promise<void> {
-  const contentType = contentTypeOf(response);
-  const headers = Object.fromEntries(response.headers);
-  const text = await response.text();
-  const length =
-    contentType === "text/event-stream" ? {} : { "content-length": Buffer.byteLength(text) };
-  outgoing.writeHead(response.status, { ...headers, ...length });
-  await new Promise<void>((resolve) => {
-    outgoing.write(halfOf(text, contentType), () => resolve());
-  });
 }
 
 function contentTypeOf({ headers }: Response): string {

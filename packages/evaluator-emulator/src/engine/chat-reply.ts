@@ -3,6 +3,7 @@ import { basisHeader, echoModel } from "../answers/judgement.ts";
 import type { PlayedCall, ReplyShape } from "../gateway/shaped-reply.ts";
 import { argumentPieces, composeReply, eventStream, wordsOf } from "../gateway/text-reply.ts";
 
+const usageSchema = z.object({ stream_options: z.object({ include_usage: z.literal(true) }) });
 const shapeSchema = z.object({
   tools: z
     .array(
@@ -82,7 +83,7 @@ export function chatReply(body: Record<string, unknown>, nextId: () => string): 
     ...wordsOf(reply).map((content) => chunk({ content }, null)),
     ...calls.flatMap(callDeltas).map((delta) => chunk(delta, null)),
     chunk({}, end),
-    ...(wantsUsage(body) ? [last] : []),
+    ...(usageSchema.safeParse(body).success ? [last] : []),
   ];
   return eventStream(chunks, headers);
 }
@@ -96,10 +97,4 @@ function callDeltas(call: PlayedCall, index: number): readonly object[] {
   const head = { index, id, type: "function", function: { name, arguments: "" } };
   const pieces = argumentPieces(call).map((text) => ({ index, function: { arguments: text } }));
   return [head, ...pieces].map((call) => ({ tool_calls: [call] }));
-}
-
-function wantsUsage({ stream_options: options }: Record<string, unknown>): boolean {
-  return typeof options === "object" && options !== null && "include_usage" in options
-    ? options.include_usage === true
-    : false;
 }

@@ -114,17 +114,12 @@ export function readAttribution(body: unknown) {
 }
 
 /** An answered call before it is charged. */
-interface AnsweredCall {
+type AnsweredCall = Omit<LedgerCall, "id" | "account" | "model" | "marketCost" | "endTime"> & {
   /** The model that answered. */
   readonly canonicalSlug: string;
-  readonly provider: string;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly isStreamed: boolean;
-  readonly attribution: ReturnType<typeof readAttribution>;
-  /** Epoch milliseconds. */
-  readonly startTime: number;
-}
+};
+
+type LedgerCall = Parameters<EmulatorContext["ledger"]["add"]>[0];
 
 /**
  * Charges an answered call, adds it to the ledger, and returns the gateway's provider metadata

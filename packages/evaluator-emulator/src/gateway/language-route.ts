@@ -58,7 +58,11 @@ const endpoint = {
 export async function languageRoute(call: Call, context: EmulatorContext): Promise<Response> {
   const startTime = context.clock();
   const admitted = checkGatewayCall(call, endpoint, context);
-  const isStreamed = readStreaming(call);
+  const streaming = call.req.header("ai-language-model-streaming");
+  if (streaming !== "true" && streaming !== "false") {
+    throw invalidRequest("The header ai-language-model-streaming must be true or false.");
+  }
+  const isStreamed = streaming === "true";
   const body = await readJson(call);
   const { nextId } = context;
   const prompt = isJsonRecord(body) ? body["prompt"] : null;
@@ -79,21 +83,8 @@ export async function languageRoute(call: Call, context: EmulatorContext): Promi
     : Response.json(wholeReply(reply, metadata, settled), { headers });
 }
 
-function readStreaming({ req }: Call): boolean {
-  const streaming = req.header("ai-language-model-streaming");
-  if (streaming === "true" || streaming === "false") return streaming === "true";
-  throw invalidRequest("The header ai-language-model-streaming must be true or false.");
-}
-
-interface ReplyMetadata {
-  readonly id: string;
-  readonly modelId: string;
-  /** ISO 8601. */
-  readonly timestamp: string;
-}
-
 /** Returns the body of a whole reply (language model specification v4). */
-function wholeReply(reply: Reply, response: ReplyMetadata, gatewayMetadata: object) {
+function wholeReply(reply: Reply, response: object, gatewayMetadata: object) {
   const calls = reply.calls.map(toToolCall);
   return {
     content: calls.length > 0 ? calls : [{ type: "text", text: reply.text }],
@@ -108,7 +99,7 @@ function toToolCall({ id: toolCallId, name: toolName, input }: PlayedCall) {
 }
 
 /** Returns the stream parts of a reply, word by word (language model specification v4). */
-function replyParts(reply: Reply, metadata: ReplyMetadata, gatewayMetadata: object) {
+function replyParts(reply: Reply, metadata: object, gatewayMetadata: object) {
   const id = "0";
   return [
     { type: "stream-start", warnings: [] },

@@ -3,46 +3,33 @@ import { isJsonRecord } from "../json.ts";
 import { estimateTextTokens } from "../questions/evaluation-input.ts";
 import { chooseCalls, fillSchema, type PlayedCall, type ReplyShape } from "./shaped-reply.ts";
 
-/** A reply before it is sent whole or in parts. */
-interface Reply {
-  /** Empty if tools are called. */
-  readonly text: string;
-  readonly calls: readonly PlayedCall[];
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly basis: "lexical" | "none";
-}
-
+/** The conversation, in the AI SDK's form or in OpenAI's, and the wanted reply. */
 interface ReplyMaterial {
-  /** The conversation, in the AI SDK's form or in OpenAI's. */
   readonly prompt: unknown;
   readonly shape: ReplyShape;
   readonly nextId: () => string;
 }
 
-/** Returns the reply to a conversation, or null if it is none. */
-export function composeReply({ prompt, shape, nextId }: ReplyMaterial): Reply | null {
-  const read = promptText(prompt);
-  if (read === null) return null;
-  const { lastUserText, toolText, allText } = read;
-  const calls = toolText === null ? chooseCalls(lastUserText, shape, nextId) : [];
-  const text = calls.length > 0 ? "" : composeText(read, shape);
+/** Returns the reply to a conversation, or null if it is none; the text is empty if tools are called. */
+export function composeReply({ prompt, shape, nextId }: ReplyMaterial) {
+  const { data: messages } = promptSchema.safeParse(prompt);
+  if (messages === undefined) return null;
+  const lastUser = messages.findLast(({ role }) => role === "user");
+  const question = lastUser === undefined ? "" : textOf(lastUser);
+  const results = messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);
+  const hasResults = results.length > 0;
+  const message = hasResults ? results.map(textOf).join("\n") : question;
+  const calls = hasResults ? [] : chooseCalls(question, shape, nextId);
+  const intro = hasResults ? "The tools answered" : "You asked";
+  const sentence = `${origin} ${intro}: "${shortened(message)}"`;
+  const text = calls.length > 0 ? "" : shapeText(sentence, message, shape);
   return {
     text,
     calls,
-    inputTokens: estimateTextTokens(allText),
+    inputTokens: estimateTextTokens(messages.map(textOf).join("\n")),
     outputTokens: estimateTextTokens(text + calls.map(({ input }) => input).join("")),
-    basis: calls.length > 0 || shape.json !== null ? "lexical" : "none",
+    basis: calls.length > 0 || shape.json !== null ? ("lexical" as const) : ("none" as const),
   };
-}
-
-function composeText({ lastUserText, toolText }: PromptText, { json }: ReplyShape): string {
-  const message = toolText ?? lastUserText;
-  const intro = toolText === null ? "You asked" : "The tools answered";
-  const reply = `${origin} ${intro}: "${shortened(message)}"`;
-  if (json === null) return reply;
-  if (Object.keys(json).length === 0) return JSON.stringify({ reply });
-  return JSON.stringify(fillSchema(json, { message }));
 }
 
 const messageSchema = z.object({
@@ -51,24 +38,10 @@ const messageSchema = z.object({
 });
 const promptSchema = z.array(messageSchema).min(1);
 
-interface PromptText {
-  readonly lastUserText: string;
-  /** The answers of tools at the end of the prompt; null without such answers. */
-  readonly toolText: string | null;
-  /** All text of the prompt, for counting tokens. */
-  readonly allText: string;
-}
-
-function promptText(prompt: unknown): PromptText | null {
-  const { data: messages } = promptSchema.safeParse(prompt);
-  if (messages === undefined) return null;
-  const lastUser = messages.findLast(({ role }) => role === "user");
-  const results = messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);
-  return {
-    lastUserText: lastUser === undefined ? "" : textOf(lastUser),
-    toolText: results.length === 0 ? null : results.map(textOf).join("\n"),
-    allText: messages.map(textOf).join("\n"),
-  };
+function shapeText(reply: string, message: string, { json }: ReplyShape): string {
+  if (json === null) return reply;
+  if (Object.keys(json).length === 0) return JSON.stringify({ reply });
+  return JSON.stringify(fillSchema(json, { message }));
 }
 
 function textOf({ content }: z.infer<typeof messageSchema>): string {
@@ -98,7 +71,7 @@ function shortened(text: string): string {
 }
 
 /** Returns the pieces that a reply is streamed in. */
-export function wordsOf({ text }: Pick<Reply, "text">): readonly string[] {
+export function wordsOf({ text }: { readonly text: string }): readonly string[] {
   return text.match(/\S+\s*/gu) ?? [];
 }
 

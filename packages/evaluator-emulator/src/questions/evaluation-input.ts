@@ -31,33 +31,26 @@ export function estimateTextTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
 }
 
-interface InputTokens {
-  readonly state: number;
-  /** Instructions and criteria of all questions, never their ids. */
-  readonly questions: number;
-  readonly longestQuestion: number;
-}
-
 // Needed when a request is admitted and again when it is answered.
-const known = new WeakMap<EvaluationInput, InputTokens>();
+const known = new WeakMap<EvaluationInput, ReturnType<typeof countTokens>>();
 
-function tokensOf(input: EvaluationInput): InputTokens {
+function tokensOf(input: EvaluationInput) {
   const counted = known.get(input) ?? countTokens(input);
   known.set(input, counted);
   return counted;
 }
 
-function countTokens({ state, images = [], questions }: EvaluationInput): InputTokens {
+/** Counts instructions and criteria of questions, never their ids. */
+function countTokens({ state, images = [], questions }: EvaluationInput) {
   const text = typeof state === "string" ? state : JSON.stringify(state);
-  let sum = 0;
-  let longestQuestion = 0;
-  for (const question of Object.values(questions)) {
-    const tokens = estimateTextTokens(questionText(question));
-    sum += tokens;
-    longestQuestion = Math.max(longestQuestion, tokens);
-  }
-  const stateTokens = estimateTextTokens(text) + images.length * imageTokens;
-  return { state: stateTokens, questions: sum, longestQuestion };
+  const each = Object.values(questions).map((question) =>
+    estimateTextTokens(questionText(question)),
+  );
+  return {
+    state: estimateTextTokens(text) + images.length * imageTokens,
+    questions: each.reduce((total, tokens) => total + tokens, 0),
+    longestQuestion: each.reduce((longest, tokens) => Math.max(longest, tokens), 0),
+  };
 }
 
 /** Returns the estimated input tokens of a whole request. */

@@ -20,8 +20,8 @@ export function createVendorGate(limits: VendorLimits) {
     /** Counts a call, or returns the milliseconds that it should have waited. */
     admit(key: string, tokens: number, nowMs: number) {
       const own = buckets.get(key) ?? {
-        requests: new Bucket(burst, requestsPerMinute / 60_000, nowMs),
-        tokens: new Bucket(tokensPerSecond, tokensPerSecond / 1000, nowMs),
+        requests: createBucket(burst, requestsPerMinute / 60_000, nowMs),
+        tokens: createBucket(tokensPerSecond, tokensPerSecond / 1000, nowMs),
       };
       buckets.set(key, own);
       const waitMs = Math.max(own.requests.waitMs(1, nowMs), own.tokens.waitMs(tokens, nowMs));
@@ -36,31 +36,23 @@ export function createVendorGate(limits: VendorLimits) {
   };
 }
 
-/** A token bucket. */
-class Bucket {
-  readonly #capacity: number;
-  readonly #perMs: number;
-  #level: number;
-  #atMs: number;
-
-  constructor(capacity: number, perMs: number, nowMs: number) {
-    this.#capacity = capacity;
-    this.#perMs = perMs;
-    this.#level = capacity;
-    this.#atMs = nowMs;
-  }
-
-  /** Returns the wait until the bucket holds an amount; more than its capacity needs a full one. */
-  waitMs(amount: number, nowMs: number): number {
-    const filled = Math.max(0, nowMs - this.#atMs) * this.#perMs;
-    this.#level = Math.min(this.#capacity, this.#level + filled);
-    this.#atMs = nowMs;
-    const missing = Math.min(amount, this.#capacity) - this.#level;
-    // Less than a thousandth is a rounding error of fractions.
-    return missing > 0.001 ? Math.ceil(missing / this.#perMs) : 0;
-  }
-
-  take(amount: number): void {
-    this.#level -= amount;
-  }
+/** Makes a full token bucket. */
+function createBucket(capacity: number, perMs: number, startMs: number) {
+  let level = capacity;
+  let atMs = startMs;
+  return {
+    /** Returns the wait until the bucket holds an amount; more than its capacity needs a full one. */
+    waitMs(amount: number, nowMs: number): number {
+      level = Math.min(capacity, level + Math.max(0, nowMs - atMs) * perMs);
+      atMs = nowMs;
+      const missing = Math.min(amount, capacity) - level;
+      // Less than a thousandth is a rounding error of fractions.
+      return missing > 0.001 ? Math.ceil(missing / perMs) : 0;
+    },
+    take(amount: number): void {
+      level -= amount;
+    },
+  };
 }
+
+type Bucket = ReturnType<typeof createBucket>;
