@@ -62,32 +62,24 @@ function isReadable(match: string): boolean {
 
 /** Reads a rules file. @throws {Error} names the file, and the rule and field or the position. */
 export function loadRules(path: string): Rule[] {
-  return checkRules(parseJson(readText(path), path), path);
+  let rules: unknown;
+  try {
+    rules = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    const code = systemErrorCode(error) ?? "unreadable";
+    const where = /line \d+ column \d+/.exec(String(error))?.[0];
+    const position = where === undefined ? "" : ` at ${where}`;
+    const isSyntax = error instanceof SyntaxError;
+    const problem = isSyntax ? `not JSON${position}` : `the file cannot be read (${code})`;
+    throw new CliError(`${path}: ${problem}.`, { cause: error });
+  }
+  return checkRules(rules, path);
 }
 
 function checkRules(rules: unknown, source: string): Rule[] {
   const { data, error } = rulesSchema.safeParse(rules);
   if (error === undefined) return data;
   throw new CliError(`${source}: ${describeIssue(error, "rule")}`);
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const code = systemErrorCode(error) ?? "unreadable";
-    throw new CliError(`${path}: the file cannot be read (${code}).`, { cause: error });
-  }
-}
-
-function parseJson(text: string, path: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const where = /line \d+ column \d+/.exec(String(error))?.[0];
-    const position = where === undefined ? "" : ` at ${where}`;
-    throw new CliError(`${path}: not JSON${position}.`, { cause: error });
-  }
 }
 
 /**

@@ -24,17 +24,16 @@ export function createLedger(capacity = 1000) {
   let calls = new Map<string, AnsweredCall>();
   // One iterator for all: a new one would pass the gaps of all deleted calls.
   let oldestFirst = calls.keys();
-  /** One entry for each hour, model, provider, user and list of tags. */
   const entries = new Map<string, Entry>();
   return {
     add(call: AnsweredCall) {
       calls.set(call.id, call);
       if (calls.size > capacity) calls.delete(oldestFirst.next().value ?? "");
-      const { account, model, provider, attribution, startTime } = call;
-      const hour = new Date(startTime - (startTime % hourMs)).toISOString();
-      const key = JSON.stringify([hour, account, model, provider, attribution]);
-      const entry = entries.get(key) ?? { account, model, provider, attribution, hour, sums: zero };
-      entries.set(key, { ...entry, sums: plus(entry.sums, { ...call, requests: 1 }) });
+      const { account } = call;
+      const groups = groupsOf(call);
+      const key = JSON.stringify([account, groups]);
+      const { sums = zero } = entries.get(key) ?? {};
+      entries.set(key, { account, groups, sums: plus(sums, { ...call, requests: 1 }) });
     },
     /** Returns a call as `GET /v1/generation` shows it, or null. */
     generation(id: string) {
@@ -47,15 +46,16 @@ export function createLedger(capacity = 1000) {
      * @throws {RangeError} names the parameter that is wrong.
      */
     report(account: number, parameter: (name: string) => string | undefined) {
-      const query = readSpendQuery(parameter);
+      const { startDate, endDate, column, filters } = readSpendQuery(parameter);
       const rows = new Map<string, Sums>();
       for (const entry of entries.values()) {
-        if (entry.account !== account || !matches(entry, query)) continue;
-        for (const name of groupsOf(entry, query)) {
+        const [day = ""] = entry.groups.day;
+        if (entry.account !== account || day < startDate || day > endDate) continue;
+        if (!filters.every(([group, value]) => entry.groups[group].includes(value))) continue;
+        for (const name of entry.groups[column]) {
           rows.set(name, plus(rows.get(name) ?? zero, entry.sums));
         }
       }
-      const column = query.groupBy === "day" && query.isByHour ? "hour" : query.groupBy;
       const sorted = [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1));
       return sorted.map(([name, sums]) => toRow(column, name, sums));
     },
@@ -64,6 +64,81 @@ export function createLedger(capacity = 1000) {
       oldestFirst = calls.keys();
       entries.clear();
     },
+  };
+}
+
+type Group = "day" | "hour" | "user" | "model" | "tag" | "provider" | "credential_type";
+
+/** The sums of all calls of one account with the same groups. */
+interface Entry {
+  readonly account: number;
+  readonly groups: Readonly<Record<Group, readonly string[]>>;
+  readonly sums: Sums;
+}
+
+const hourMs = 3_600_000;
+
+/** Returns the groups of a call; it counts under each of its tags. */
+function groupsOf({ model, provider, attribution, startTime }: AnsweredCall): Entry["groups"] {
+  const hour = new Date(startTime - (startTime % hourMs)).toISOString();
+  return {
+    day: [hour.slice(0, 10)],
+    hour: [hour],
+    user: [attribution.user],
+    model: [model],
+    tag: attribution.tags,
+    provider: [provider],
+    // The gateway calls all upstream models with its own credential (contract section 4.1, rule 2).
+    credential_type: ["system"],
+  };
+}
+
+function readSpendQuery(parameter: (name: string) => string | undefined) {
+  const date = (name: string) => {
+    const text = parameter(name) ?? "";
+    if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+    throw new RangeError(`${name}: expected a date such as 2026-11-22`);
+  };
+  const word = <TWord extends string>(name: string, words: readonly TWord[]) => {
+    const found = words.find((word) => word === (parameter(name) ?? words[0]));
+    if (found !== undefined) return found;
+    throw new RangeError(`${name}: expected one of ${words.join(", ")}`);
+  };
+  const [startDate, endDate] = [date("start_date"), date("end_date")];
+  const groups = ["day", "user", "model", "tag", "provider", "credential_type"] as const;
+  const group = word("group_by", groups);
+  const part = word("date_part", ["day", "hour"]);
+  const filters: readonly [Group, string | undefined][] = [
+    ["user", parameter("user_id")],
+    ["model", parameter("model")],
+    ["provider", parameter("provider")],
+    ["credential_type", parameter("credential_type")],
+    ...(parameter("tags")?.split(",") ?? []).map((tag): [Group, string] => ["tag", tag]),
+  ];
+  return {
+    /** Such as 2026-11-22, in UTC; both days are included. */
+    startDate,
+    endDate,
+    column: group === "day" ? part : group,
+    filters: filters.filter((filter): filter is [Group, string] => filter[1] !== undefined),
+  };
+}
+
+interface Sums {
+  readonly marketCost: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly requests: number;
+}
+
+const zero: Sums = { marketCost: 0, inputTokens: 0, outputTokens: 0, requests: 0 };
+
+function plus(one: Sums, other: Sums): Sums {
+  return {
+    marketCost: one.marketCost + other.marketCost,
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    requests: one.requests + other.requests,
   };
 }
 
@@ -93,87 +168,6 @@ function generationEntry(call: AnsweredCall) {
     native_tokens_cache_creation: 0,
     billable_web_search_calls: 0,
   };
-}
-
-const groups = ["day", "user", "model", "tag", "provider", "credential_type"] as const;
-
-function readSpendQuery(parameter: (name: string) => string | undefined) {
-  const date = (name: string) => {
-    const text = parameter(name) ?? "";
-    if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
-    throw new RangeError(`${name}: expected a date such as 2026-11-22`);
-  };
-  const word = <TWord extends string>(name: string, words: readonly TWord[], fallback: TWord) => {
-    const found = words.find((word) => word === (parameter(name) ?? fallback));
-    if (found !== undefined) return found;
-    throw new RangeError(`${name}: expected one of ${words.join(", ")}`);
-  };
-  return {
-    /** Such as 2026-11-22, in UTC; both days are included. */
-    startDate: date("start_date"),
-    endDate: date("end_date"),
-    groupBy: word("group_by", groups, "day"),
-    isByHour: word("date_part", ["day", "hour"], "day") === "hour",
-    user: parameter("user_id"),
-    model: parameter("model"),
-    provider: parameter("provider"),
-    credentialType: parameter("credential_type"),
-    tags: parameter("tags")?.split(",") ?? [],
-  };
-}
-
-type SpendQuery = ReturnType<typeof readSpendQuery>;
-
-interface Sums {
-  readonly marketCost: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly requests: number;
-}
-
-interface Entry extends Pick<AnsweredCall, "account" | "model" | "provider" | "attribution"> {
-  readonly hour: string;
-  readonly sums: Sums;
-}
-
-const hourMs = 3_600_000;
-
-// The gateway calls all upstream models with its own credential (contract section 4.1, rule 2).
-const credentialType = "system";
-
-const zero: Sums = { marketCost: 0, inputTokens: 0, outputTokens: 0, requests: 0 };
-
-function plus(one: Sums, other: Sums): Sums {
-  return {
-    marketCost: one.marketCost + other.marketCost,
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    requests: one.requests + other.requests,
-  };
-}
-
-function matches(entry: Entry, query: SpendQuery): boolean {
-  const day = entry.hour.slice(0, 10);
-  const wanted = [
-    [query.user, entry.attribution.user],
-    [query.model, entry.model],
-    [query.provider, entry.provider],
-    [query.credentialType, credentialType],
-  ];
-  return (
-    day >= query.startDate &&
-    day <= query.endDate &&
-    wanted.every(([asked, is]) => asked === undefined || asked === is) &&
-    query.tags.every((tag) => entry.attribution.tags.includes(tag))
-  );
-}
-
-/** Returns the groups of an entry; one with several tags counts under each. */
-function groupsOf(entry: Entry, { groupBy, isByHour }: SpendQuery): readonly string[] {
-  if (groupBy === "day") return [isByHour ? entry.hour : entry.hour.slice(0, 10)];
-  if (groupBy === "tag") return entry.attribution.tags;
-  if (groupBy === "user") return [entry.attribution.user];
-  return [groupBy === "credential_type" ? credentialType : entry[groupBy]];
 }
 
 /** Costs are numbers in US dollars; the emulator charges the market's price. */
