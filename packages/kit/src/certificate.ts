@@ -28,8 +28,7 @@ const dayMs = 24 * 3600 * 1000;
 const ownHosts = ["localhost", "127.0.0.1", "::1"];
 
 /**
- * Makes a key and a certificate that nobody but itself vouches for, valid for a year, for the names
- * and addresses of this machine and others that are given.
+ * Makes a key and a self-signed certificate, valid for a year, for this machine and other hosts.
  *
  * @param otherHosts - Names and IP addresses. @default none
  */
