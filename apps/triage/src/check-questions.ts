@@ -4,7 +4,7 @@ import { printable } from "evaluator-kit";
 import { estimateTokens } from "evaluator-client";
 import {
   alignColumns,
-  answerFields,
+  columnsOf,
   printCount,
   printCounted,
   readQuestions,
@@ -29,11 +29,11 @@ export async function checkQuestions(
   { cwd, stdout, source }: ProgramContext,
 ): Promise<number> {
   const questions = await readQuestions(resolve(cwd, file), source);
-  const rows = answerFields(questions).map(({ questionId, type, field, confidenceField }) => [
-    questionId,
-    type,
-    [field, confidenceField].filter((name) => name !== null).join(", "),
-  ]);
+  const columns = columnsOf(questions);
+  const rows = Object.entries(questions).map(([id, { type }]) => {
+    const names = columns.filter(({ asked }) => asked.id === id).map(({ name }) => name);
+    return [id, type, names.join(", ")];
+  });
   const tokens = estimateTokens({ state: {}, questions });
   const header = ["question", "type", "fields of the results"];
   const table = [header, ...rows].map((row) => row.map((cell) => printable`${cell}`));

@@ -5,7 +5,7 @@ import type { RecordSource } from "./input/record-source.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";
 import { callKey, fromKeptText, type KeptEvaluation, setupHash } from "./journal/kept-answer.ts";
 import type { BegunRun } from "./journal/run-facts.ts";
-import { answerValue } from "./columns/result-record.ts";
+import { askedQuestions, shortValue } from "./columns/columns.ts";
 
 /** What an answer comes to: an option, a mean level or a probability, by question. */
 export type AnswerValues = Readonly<Record<string, string | number | null>>;
@@ -14,9 +14,12 @@ export type AnswerValues = Readonly<Record<string, string | number | null>>;
 export type BaseAnswers = (state: JsonObject) => AnswerValues | null;
 
 /** Returns answers as what they come to. */
-export function toValues(answers: Readonly<Record<string, Answer>>): AnswerValues {
-  const entries = Object.entries(answers).map(([id, answer]) => [id, answerValue(answer)]);
-  return Object.fromEntries(entries) as AnswerValues;
+export function toValues(
+  answers: Readonly<Record<string, Answer>>,
+  questions: Questions,
+): AnswerValues {
+  const asked = askedQuestions(questions);
+  return Object.fromEntries(asked.map((one) => [one.id, shortValue(one, answers[one.id])]));
 }
 
 /** Finds the answers without additions of a journal file, which keeps those of all runs. */
@@ -27,7 +30,7 @@ export function baseAnswersOfFile(
   const setup = setupHash({ questions, service });
   return (state) => {
     const kept = journal.answer(callKey(setup, JSON.stringify(state)), questions);
-    return kept === null ? null : toValues(kept.answers);
+    return kept === null ? null : toValues(kept.answers, questions);
   };
 }
 
@@ -59,7 +62,7 @@ async function readBase(
     if (source.hasAdditions(JSON.parse(state) as JsonObject)) return null;
     const kept: KeptEvaluation | null =
       evaluation === null ? null : fromKeptText(evaluation, questions);
-    if (kept !== null) found.set(digestOf(state), toValues(kept.answers));
+    if (kept !== null) found.set(digestOf(state), toValues(kept.answers, questions));
   }
   return found;
 }

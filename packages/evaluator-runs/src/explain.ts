@@ -1,5 +1,12 @@
 import { CliError, printable, toPrintable } from "evaluator-kit";
-import type { Answer, JsonValue, Question, Questions } from "evaluator-client";
+import {
+  type AnswerValue,
+  type JsonValue,
+  type Question,
+  questionKinds,
+  type Questions,
+  valuesOf,
+} from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
 import type { StatusCommand } from "./options/journal-options.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
@@ -102,24 +109,27 @@ function describeQuestion(
   const answer = evaluation?.answers[id];
   const confidence = evaluation?.confidence[id];
   const head = `${toPrintable(id)} (${question.type}): ${toPrintable(question.instructions)}\n`;
-  const said = answer === undefined ? [] : [["answer", summary(answer)]];
+  const values = answer === undefined ? [] : valuesOf(question, answer);
+  const rows = values.slice(0, 1).map((value) => ["answer", summary(value)]);
   const changed = calibrated?.printed[id] === undefined ? undefined : calibrated.answers[id];
-  if (changed !== undefined) said.push(["calibrated", summary(changed)]);
-  if (question.type !== "boolean") said.push(["confidence", print(confidence ?? "not reported")]);
-  return `${head}${indented(said)}${indented(probabilityRows(question, answer))}`;
+  const [recalibrated] = changed === undefined ? [] : valuesOf(question, changed);
+  if (recalibrated !== undefined) rows.push(["calibrated", summary(recalibrated)]);
+  if (questionKinds[question.type].hasConfidence) {
+    rows.push(["confidence", print(confidence ?? "not reported")]);
+  }
+  return `${head}${indented(rows)}${indented(values.flatMap((value) => shareRows(question, value)))}`;
 }
 
-function summary(answer: Answer): string {
-  if (answer.type === "choice") return toPrintable(answer.choice);
-  return answer.type === "score"
-    ? print(Number(answer.score.toFixed(4)))
-    : `yes: ${answer.probability.toFixed(2)}`;
+function summary(value: AnswerValue): string {
+  if (value.form === "option") return toPrintable(value.value);
+  if (value.form === "number") return print(Number(value.value.toFixed(4)));
+  return value.form === "probability" ? `yes: ${value.value.toFixed(2)}` : print(value.value);
 }
 
-function probabilityRows({ type, criteria }: Question, answer: Answer | undefined): string[][] {
-  if (type === "boolean" || answer === undefined || answer.type === "boolean") return [];
+function shareRows({ criteria }: Question, value: AnswerValue): string[][] {
+  if (value.form !== "distribution") return [];
   return Object.entries(criteria ?? {}).map(([name, text]) => [
-    answer.probabilities[name]?.toFixed(2) ?? "-",
+    value.value[name]?.toFixed(2) ?? "-",
     toPrintable(name),
     toPrintable(text),
   ]);

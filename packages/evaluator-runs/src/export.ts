@@ -24,12 +24,12 @@ export async function exportResults(
   return await withResults(command, context, async (results) => {
     const { info } = results;
     const rules =
-      command.rules === undefined ? null : await readRules(command.rules, results, context);
+      command.rules === undefined ? null : await readRules(command.rules, results.columns, context);
     const names = rules === null ? await results.names() : ["id", "action"];
     // What is printed cannot be taken back, and read again it would follow what is there.
     if (isPrinting) throw new CliError("A run began while its journal was exported; export again.");
     isPrinting = true;
-    const isShown = readFilter(command, results);
+    const isShown = readFilter(command, results.columns);
     let [count, failed, refused] = [0, 0, 0];
     const counted = async function* counted(): AsyncGenerator<AnsweredRecord> {
       for await (const answered of answeredRecords(results)) {

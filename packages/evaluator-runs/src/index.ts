@@ -1,3 +1,3 @@
-export { answerFields as columnsOf } from "./columns/answer-fields.ts";
+export { type AnswerColumn, type AskedQuestion, columnsOf } from "./columns/columns.ts";
 export type { InputRecord, RecordInput, RecordSource, RunRecord } from "./input/record-source.ts";
 export { Journal } from "./journal/journal.ts";

@@ -12,12 +12,11 @@ import type { KeptEvaluation } from "./journal/kept-answer.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import type { RunFacts } from "./journal/run-facts.ts";
 import { toInputPath } from "./output/paths.ts";
-import { type RecordSetup, recordNames, toRecord } from "./columns/result-record.ts";
+import { recordNames, type RecordSetup, resultColumns, toRecord } from "./columns/columns.ts";
 import type { ResultRecord } from "./output/write-records.ts";
 import { type BaseAnswers, baseAnswersOfDatabase, baseAnswersOfFile } from "./base-answers.ts";
 import { withRuns } from "./workers/open-runs.ts";
 import { answeredRows, toAnsweredRow } from "./workers/run-records.ts";
-import { type AnswerField, answerFields } from "./columns/answer-fields.ts";
 import type { ProgramContext } from "./service.ts";
 
 /** What of a journal is read. */
@@ -45,7 +44,6 @@ export interface RunResults {
   readonly rows: AsyncIterable<ResultRow>;
   readonly source: RecordSource;
   readonly questions: Questions;
-  readonly fields: readonly AnswerField[];
   readonly columns: RecordSetup["columns"];
   /** What the records were recalibrated with; null for as they came. */
   readonly calibration: CalibrationArtifact | null;
@@ -233,6 +231,6 @@ function isAbout(record: RunRecord, state: JsonValue): boolean {
 async function setupOf(questions: Questions, file: string | null, context: ProgramContext) {
   const calibration = file === null ? null : await readCalibration(file, questions, context);
   const { source } = context;
-  const fields = answerFields(questions, calibration);
-  return { source, questions, calibration, columns: source.columns, fields };
+  const columns = resultColumns(source.columns, questions, calibration);
+  return { source, questions, calibration, columns };
 }

@@ -1,5 +1,5 @@
 export { printCount, printCounted, printDuration, printMails, printUsd } from "./amounts.ts";
-export { answerFields } from "./columns/answer-fields.ts";
+export { type AskedQuestion, askedQuestions, columnsOf, shortValue } from "./columns/columns.ts";
 export { alignColumns } from "./columns/table.ts";
 export { DigestTable, NumberList, openTemporary, RepeatFinder } from "./input/digests.ts";
 export { type JsonRecord, NoListError, peek, readJsonRecords } from "./input/json-records.ts";

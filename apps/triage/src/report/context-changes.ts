@@ -1,3 +1,4 @@
+import type { Questions } from "evaluator-client";
 import { toPrintable, truncateCharacters } from "evaluator-kit";
 import { html, type Html } from "evaluator-kit/page";
 import { printCount, printMails } from "evaluator-runs/source";
@@ -28,6 +29,7 @@ interface ChangedMail {
 /** What more than the contract's four fields made of the answers, mail by mail. */
 export class ContextChanges {
   readonly #questions: readonly ShownQuestion[];
+  readonly #asked: Questions;
   readonly #find: RunResults["baseAnswers"];
   #base: BaseAnswers | null = null;
   readonly #counts: number[];
@@ -36,12 +38,13 @@ export class ContextChanges {
   #compared = 0;
 
   constructor(
-    questions: readonly ShownQuestion[],
-    { baseAnswers }: Pick<RunResults, "baseAnswers">,
+    shown: readonly ShownQuestion[],
+    { questions, baseAnswers }: Pick<RunResults, "questions" | "baseAnswers">,
   ) {
-    this.#questions = questions;
+    this.#questions = shown;
+    this.#asked = questions;
     this.#find = baseAnswers;
-    this.#counts = questions.map(() => 0);
+    this.#counts = shown.map(() => 0);
   }
 
   /** Compares a mail with itself without what was added. */
@@ -55,7 +58,7 @@ export class ContextChanges {
     const before = this.#base(toState(mail));
     if (before === null) return;
     this.#compared += 1;
-    const after = toValues(row.kept.answers);
+    const after = toValues(row.kept.answers, this.#asked);
     const changes: string[] = [];
     let size = 0;
     for (const [at, question] of this.#questions.entries()) {
@@ -106,10 +109,10 @@ function bySize(one: ChangedMail, other: ChangedMail): number {
 type Value = string | number | null | undefined;
 
 /** Returns how far an answer moved, from 0 to 1; 0 where nobody would see it. */
-function distanceOf(was: Value, is: Value, { type, names }: ShownQuestion): number {
-  if (type === "choice") return was === is ? 0 : 1;
+function distanceOf(was: Value, is: Value, { form, names }: ShownQuestion): number {
+  if (form === "option") return was === is ? 0 : 1;
   const distance = Math.abs(Number(is) - Number(was)) + EPSILON;
-  if (type === "boolean") return distance < PROBABILITY ? 0 : distance;
+  if (form === "probability") return distance < PROBABILITY ? 0 : distance;
   return distance < LEVELS ? 0 : distance / Math.max(1, names.length - 1);
 }
 

@@ -12,12 +12,12 @@ export function doubtsOf(
   answers: readonly ShownAnswer[],
   questions: readonly ShownQuestion[],
 ): string[] {
-  return questions.flatMap(({ title, type }, at) => {
+  return questions.flatMap(({ title, form }, at) => {
     const answer = answers[at];
     if (answer === undefined) return [];
     const { value, confidence, shares } = answer;
     const what = title.toLowerCase();
-    if (type === "boolean") {
+    if (form === "probability") {
       const isOpen = Math.abs(value - 0.5) < UNDECIDED_WITHIN - EPSILON;
       return isOpen ? [`${what} ${value.toFixed(2)}`] : [];
     }
@@ -26,6 +26,6 @@ export function doubtsOf(
     }
     // An engine that gives none: an option that has less than half has more against it than for it.
     const share = shares[value] ?? 1;
-    return type === "choice" && share < 0.5 ? [`${what} share ${share.toFixed(2)}`] : [];
+    return form === "option" && share < 0.5 ? [`${what} share ${share.toFixed(2)}`] : [];
   });
 }

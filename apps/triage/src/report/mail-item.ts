@@ -48,7 +48,7 @@ function levelOf({ answers }: MailRow, { score, questions }: ListFacts): Element
   if (question === undefined || answer === undefined) {
     return span("level level-none", answers === null ? "?" : "");
   }
-  const shade = shadeOf("score", answer.value, question.names.length);
+  const shade = shadeOf("number", answer.value, question.names.length);
   return element("span", { class: `level level-${shade}` }, [
     element("b", {}, [answer.value.toFixed(1)]),
     span("level-name", question.names[pickOf(question, answer.value)] ?? ""),
@@ -109,30 +109,30 @@ function barsOf({ answers }: MailRow, { questions }: ListFacts): Element {
   return element("span", { class: "answers" }, bars);
 }
 
-function barOf({ title, type, names }: ShownQuestion, answer: ShownAnswer): Element {
+function barOf({ title, form, names }: ShownQuestion, answer: ShownAnswer): Element {
   const { value, shares } = answer;
-  const isYes = type === "boolean" && value >= YES;
-  const text = type === "choice" ? (names[value] ?? "") : value.toFixed(2);
-  const parts = type === "boolean" ? [value] : type === "choice" ? [shares[value] ?? 0] : shares;
+  const isYes = form === "probability" && value >= YES;
+  const text = form === "option" ? (names[value] ?? "") : value.toFixed(2);
+  const parts = { probability: [value], option: [shares[value] ?? 0], number: shares }[form];
   const segments = parts.map((share, level) =>
     element(
       "i",
-      { class: `part part-${shadeOf(type, level, parts.length)}`, style: width(share) },
+      { class: `part part-${shadeOf(form, level, parts.length)}`, style: width(share) },
       [],
     ),
   );
   return element("span", { class: isYes ? "answer is-yes" : "answer" }, [
     span("answer-name", title),
     " ",
-    element("span", { class: `track track-${type}` }, segments),
+    element("span", { class: `track track-${form}` }, segments),
     " ",
     span("answer-value", text),
   ]);
 }
 
 // Five shades, however many levels there are.
-function shadeOf(type: ShownQuestion["type"], level: number, levels: number): number {
-  return type === "score" ? Math.round((4 * level) / Math.max(1, levels - 1)) : 4;
+function shadeOf(form: ShownQuestion["form"], level: number, levels: number): number {
+  return form === "number" ? Math.round((4 * level) / Math.max(1, levels - 1)) : 4;
 }
 
 function width(share: number): string {
@@ -160,15 +160,16 @@ function moreOf(row: MailRow, { questions, explain }: ListFacts): Element[] {
 /** Returns an answer in the words of `explain`. */
 function sayAnswer(question: ShownQuestion, answer: ShownAnswer): string {
   const { value, confidence, printed } = answer;
-  const text =
-    question.type === "choice"
-      ? (question.names[value] ?? "")
-      : question.type === "score"
-        ? String(Number(value.toFixed(4)))
-        : `yes: ${value.toFixed(2)}`;
+  const { form, names } = question;
+  const texts = {
+    option: names[value] ?? "",
+    number: String(Number(value.toFixed(4))),
+    probability: `yes: ${value.toFixed(2)}`,
+  };
+  const text = texts[form];
   const parts = [
     printed === null ? `answer ${text}` : `answer ${printed.toFixed(2)}, calibrated ${text}`,
-    ...(question.type === "boolean" ? [] : [`confidence ${confidence ?? "not reported"}`]),
+    ...(form === "probability" ? [] : [`confidence ${confidence ?? "not reported"}`]),
     likeliest(answer, question).join(", "),
   ];
   return parts.filter((part) => part !== "").join(" · ");

@@ -25,7 +25,7 @@ const some: MailRow = {
 function idsIn(list: MailList): string[][] {
   return [...list.packs()].map((pack) => {
     const rows = JSON.parse(String(inflateRawSync(Buffer.from(pack, "base64")))) as PackedRow[];
-    return rows.map(([id]) => id);
+    return rows.map(([id]) => String(id));
   });
 }
 

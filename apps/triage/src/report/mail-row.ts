@@ -2,8 +2,10 @@
 export interface ShownQuestion {
   readonly id: string;
   readonly title: string;
-  readonly type: "choice" | "score" | "boolean";
-  /** The options or the labels of the levels, in order; none for a boolean. */
+  /** The name of its kind, to print. */
+  readonly type: string;
+  readonly form: "option" | "number" | "probability";
+  /** The options or the labels of the levels, in order; none for a probability. */
   readonly names: readonly string[];
 }
 
@@ -20,9 +22,9 @@ export interface ShownAnswer {
 /** From this probability on it is yes. */
 export const YES = 0.5;
 
-/** Returns the option of a value: of a score the level nearest to its mean, of a boolean 0 for yes, -1 for no. */
-export function pickOf({ type }: ShownQuestion, value: number): number {
-  return type === "boolean" ? (value >= YES ? 0 : -1) : Math.round(value);
+/** Returns the index of a value's option or nearest level; of a probability 0 for yes, -1 for no. */
+export function pickOf({ form }: ShownQuestion, value: number): number {
+  return form === "probability" ? (value >= YES ? 0 : -1) : Math.round(value);
 }
 
 /** A mail as the page shows it; its texts are printable. */
@@ -56,37 +58,27 @@ export interface MailRow {
 /** Answers are packed as whole thousandths; a service prints hundredths, a calibration no end of digits. */
 const UNIT = 1000;
 const NOTHING = -1;
-const [IS_MASKED, IS_NEW, IS_OF_GMAIL] = [1, 2, 4] as const;
+const texts = [
+  "id",
+  "day",
+  "dated",
+  "sender",
+  "address",
+  "subject",
+  "snippet",
+  "location",
+  "error",
+] as const satisfies (keyof MailRow)[];
+const flags = ["isMasked", "isNew", "isOfGmail"] as const satisfies (keyof MailRow)[];
 
-/** A row as it is kept. */
-export type PackedRow = readonly [
-  ...texts: [string, string, string, string, string, string, string, string, string],
-  flags: number,
-  rule: number,
-  numbers: readonly number[] | null,
-];
-
-// Where the numbers stand in a kept row.
-const NUMBERS = 11;
+/** A row without its names: the texts, the flags, the rule, and the numbers of the answers. */
+export type PackedRow = readonly (string | number | boolean | readonly number[] | null)[];
 
 /** Returns a row as JSON, in half of the room that its names would take. */
 export function packRow(row: MailRow): string {
-  const { id, day, dated, sender, address, subject, snippet, location, error } = row;
-  const texts = JSON.stringify([
-    id,
-    day,
-    dated,
-    sender,
-    address,
-    subject,
-    snippet,
-    location,
-    error,
-  ]);
-  const flags =
-    (row.isMasked ? IS_MASKED : 0) + (row.isNew ? IS_NEW : 0) + (row.isOfGmail ? IS_OF_GMAIL : 0);
-  const numbers = row.answers === null ? "null" : `[${packAnswers(row.answers).join()}]`;
-  return `${texts.slice(0, -1)},${flags},${row.rule},${numbers}]`;
+  const numbers = row.answers === null ? null : packAnswers(row.answers);
+  const values = [...texts, ...flags].map((name) => row[name]);
+  return JSON.stringify([...values, row.rule, numbers] satisfies PackedRow);
 }
 
 function packAnswers(answers: readonly ShownAnswer[]): number[] {
@@ -107,40 +99,35 @@ export function toPackedValue(value: number): number {
   return toUnits(value) / UNIT;
 }
 
-/** What a search reads of a row; all of a row takes ten times as long. */
-export type RowHead = Pick<MailRow, "day" | "sender" | "address" | "subject" | "snippet" | "isNew">;
+/** A row without its answers, which take ten times as long to unpack. */
+export type RowHead = Omit<MailRow, "answers">;
 
-/** Returns what a search reads of a row that was packed. */
+/** Returns a packed row without its answers. */
 export function unpackHead(packed: PackedRow): RowHead {
-  const [, day, , sender, address, subject, snippet, , , flags] = packed;
-  return { day, sender, address, subject, snippet, isNew: (flags & IS_NEW) !== 0 };
+  const names = [...texts, ...flags, "rule"];
+  return Object.fromEntries(names.map((name, at) => [name, packed[at]])) as unknown as RowHead;
 }
 
-/** Returns the value of one question in a row that was packed; null without an answer. */
+function numbersOf(packed: PackedRow): readonly number[] | null {
+  return packed[texts.length + flags.length + 1] as readonly number[] | null;
+}
+
+/** Returns the value of one question in a packed row; null without an answer. */
 export function unpackValue(
   packed: PackedRow,
   at: number,
   questions: readonly ShownQuestion[],
 ): number | null {
   const before = questions.slice(0, at).reduce((sum, { names }) => sum + 3 + names.length, 0);
-  const value = packed[NUMBERS]?.[before];
+  const value = numbersOf(packed)?.[before];
   return value === undefined ? null : value / UNIT;
 }
 
 /** Returns the row that was packed. */
 export function unpackRow(packed: PackedRow, questions: readonly ShownQuestion[]): MailRow {
-  const [id, day, dated, sender, address, subject, snippet, location, error, ...rest] = packed;
-  const [flags, rule, numbers] = rest;
+  const numbers = numbersOf(packed);
   const answers = numbers === null ? null : unpackAnswers(numbers, questions);
-  const texts = { id, day, dated, sender, address, subject, snippet, location, error };
-  return {
-    ...texts,
-    isMasked: (flags & IS_MASKED) !== 0,
-    isNew: (flags & IS_NEW) !== 0,
-    isOfGmail: (flags & IS_OF_GMAIL) !== 0,
-    rule,
-    answers,
-  };
+  return { ...unpackHead(packed), answers };
 }
 
 function unpackAnswers(

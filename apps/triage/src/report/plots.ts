@@ -36,10 +36,10 @@ export interface NumberParts {
 /** Returns the part of a page with what all runs came to, and a plot or two of each question. */
 export function numbersSection({ list, tally, sections, figures }: NumberParts): Html {
   const { questions } = sections;
-  const plots = questions.flatMap(({ title, type, names }, at) => {
+  const plots = questions.flatMap(({ title, form, names }, at) => {
     const counts = tally.counts[at] ?? new Map<number, number>();
-    if (type === "choice") return [figure(title, "mails by option", choicePlot(counts, names))];
-    if (type === "boolean") {
+    if (form === "option") return [figure(title, "mails by option", choicePlot(counts, names))];
+    if (form === "probability") {
       const options = { step: 0.05, label: "probability of yes", end: 1 };
       return [figure(title, "mails by probability", histogram(counts, options))];
     }

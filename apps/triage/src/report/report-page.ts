@@ -136,7 +136,7 @@ function controls(
 function kindsOf(question: ShownQuestion, at: number, counts: Tally["counts"][number] = new Map()) {
   const kinds = new Map<number, number>();
   for (const [value, count] of counts) addTo(kinds, pickOf(question, value), count);
-  const names = question.type === "boolean" ? [`${question.title}: yes`] : question.names;
+  const names = question.form === "probability" ? [`${question.title}: yes`] : question.names;
   const choices = names.flatMap((name, pick) => {
     const count = kinds.get(pick);
     return count === undefined ? [] : [choiceOf(`${at}:${pick}`, name, count)];

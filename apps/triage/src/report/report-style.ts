@@ -95,8 +95,8 @@ time { flex: none; font-size: 0.82rem; font-variant-numeric: tabular-nums; }
 .part-2 { background: var(--scale-2); }
 .part-3 { background: var(--scale-3); }
 .part-4 { background: var(--scale-4); }
-.track-choice .part, .track-boolean .part { background: var(--scale-3); }
-.is-yes .track-boolean .part { background: var(--yes); }
+.track-option .part, .track-probability .part { background: var(--scale-3); }
+.is-yes .track-probability .part { background: var(--yes); }
 .is-yes .answer-value { color: var(--yes); font-weight: 600; }
 .more { padding: 0 1rem 0.9rem 6.3rem; font-size: 0.87rem; overflow-wrap: anywhere; }
 .more dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.15rem 1rem; margin-bottom: 0.6rem; }

@@ -1,5 +1,6 @@
 import type { Question, Questions } from "evaluator-client";
 import { toPrintable } from "evaluator-kit";
+import { type AskedQuestion, askedQuestions } from "evaluator-runs/source";
 import { doubtsOf, LOW_CONFIDENCE, UNDECIDED_WITHIN } from "./doubts.ts";
 import { type ShownAnswer, type ShownQuestion, YES } from "./mail-row.ts";
 
@@ -41,16 +42,15 @@ export class Sections {
   readonly #rules: readonly Rule[];
 
   constructor(asked: Questions) {
-    const entries = Object.entries(asked);
-    this.questions = entries.map(toShown);
-    this.score = this.#find("score", "importance");
-    this.choice = this.#find("choice", "category");
-    const yes = this.questions.flatMap(({ type }, at) => (type === "boolean" ? [at] : []));
+    this.questions = askedQuestions(asked).map((one) => toShown(one, asked[one.id] as Question));
+    this.score = this.#find("number", "importance");
+    this.choice = this.#find("option", "category");
+    const yes = this.questions.flatMap(({ form }, at) => (form === "probability" ? [at] : []));
     const warnings = yes.filter((at) => this.questions[at]?.id === WARNING);
     const scams = warnings.map((at) => this.#yesRule(at));
     const others = yes.filter((at) => !warnings.includes(at)).map((at) => this.#yesRule(at));
     const needs = this.score === -1 ? [] : [this.#needsRule()];
-    const deadlines = this.#deadlineRule(entries.map(([, question]) => question));
+    const deadlines = this.#deadlineRule(Object.values(asked));
     const rest = this.#restRules();
     const unsure = this.#unsureRule();
     this.all = [...needs, ...scams, ...others, ...deadlines, ...rest, unsure, withoutAnswer];
@@ -68,11 +68,11 @@ export class Sections {
     return last;
   }
 
-  // The contract's own question, else the first of its type.
-  #find(type: ShownQuestion["type"], id: string): number {
+  // The contract's own question, else the first of its form.
+  #find(form: ShownQuestion["form"], id: string): number {
     const named = this.questions.findIndex((question) => question.id === id);
-    if (this.questions[named]?.type === type) return named;
-    return this.questions.findIndex((question) => question.type === type);
+    if (this.questions[named]?.form === form) return named;
+    return this.questions.findIndex((question) => question.form === form);
   }
 
   #levelOf(answers: readonly ShownAnswer[]): number {
@@ -110,10 +110,9 @@ export class Sections {
   /** Of answers whose own words speak of a deadline; none where no question has such words. */
   #deadlineRule(asked: readonly Question[]): Rule[] {
     const named = asked.flatMap((question, at) => {
-      const options = deadlinesIn(question);
-      return options.length === 0
-        ? []
-        : [{ ...(this.questions[at] as ShownQuestion), at, options }];
+      const shown = this.questions[at] as ShownQuestion;
+      const options = deadlinesIn(shown, question);
+      return options.length === 0 ? [] : [{ ...shown, at, options }];
     });
     if (named.length === 0) return [];
     const words = named.map(describeDeadlines).join(", or ");
@@ -168,24 +167,24 @@ interface DeadlineQuestion extends ShownQuestion {
 }
 
 /** Returns the options that speak of a deadline; of levels also those above the first that does. */
-function deadlinesIn({ type, criteria }: Question): number[] {
-  if (type === "boolean") return [];
+function deadlinesIn({ form }: ShownQuestion, { criteria = {} }: Question): number[] {
+  if (form === "probability") return [];
   const speaks = Object.entries(criteria).map(([name, text]) =>
-    speaksOfDeadline(`${type === "choice" ? name : ""} ${toText(text)}`.replaceAll("_", " ")),
+    speaksOfDeadline(`${form === "option" ? name : ""} ${toText(text)}`.replaceAll("_", " ")),
   );
-  const rest = type === "score" && speaks.includes(true) ? speaks.indexOf(true) : speaks.length;
+  const rest = form === "number" && speaks.includes(true) ? speaks.indexOf(true) : speaks.length;
   return [...speaks.keys()].filter((at) => speaks[at] === true || at > rest);
 }
 
-function describeDeadlines({ title, type, names, options }: DeadlineQuestion): string {
+function describeDeadlines({ title, form, names, options }: DeadlineQuestion): string {
   const words = options.map((option) => names[option]);
-  return `${title.toLowerCase()} ${type === "score" ? `“${words[0]}” or higher` : words.join(", ")}`;
+  return `${title.toLowerCase()} ${form === "number" ? `“${words[0]}” or higher` : words.join(", ")}`;
 }
 
-function isDeadline(answer: ShownAnswer | undefined, { type, options }: DeadlineQuestion): boolean {
+function isDeadline(answer: ShownAnswer | undefined, { form, options }: DeadlineQuestion): boolean {
   if (answer === undefined) return false;
   const { value, shares } = answer;
-  const likeliest = type === "choice" ? value : shares.indexOf(Math.max(...shares));
+  const likeliest = form === "option" ? value : shares.indexOf(Math.max(...shares));
   const share = options.reduce((sum, option) => sum + (shares[option] ?? 0), 0);
   // 0.2 + 0.3 may be a little less than 0.5 for a computer, and not for a person.
   return options.includes(likeliest) || share >= YES - 1e-9;
@@ -195,14 +194,15 @@ function speaksOfDeadline(text: string): boolean {
   return /\b(?:deadline|reminder|due date)/i.test(text);
 }
 
-function toShown([id, { type, criteria }]: readonly [string, Question]): ShownQuestion {
-  const names =
-    type === "choice"
-      ? Object.keys(criteria)
-      : type === "score"
-        ? criteria.map((level) => labelOf(toText(level)))
-        : [];
-  return { id, title: toTitle(id), type, names: names.map(toPrintable) };
+function toShown({ id, short }: AskedQuestion, { type, criteria = {} }: Question): ShownQuestion {
+  const { form } = short;
+  if (form === "distribution") throw new TypeError(`The report cannot show ${type} questions.`);
+  const names = {
+    option: Object.keys(criteria),
+    number: Object.values(criteria).map((level) => labelOf(toText(level))),
+    probability: [],
+  };
+  return { id, title: toTitle(id), type, form, names: names[form].map(toPrintable) };
 }
 
 // A level is a label and a situation, `high: needs action`, or one sentence.

@@ -6,7 +6,7 @@ export class Tally {
   readonly counts: readonly Map<number, number>[];
   /** The days of the answered mails that have one, in milliseconds. */
   readonly days: number[] = [];
-  /** Of each score question, the mean level of each of these mails. */
+  /** Of each question with levels, the mean level of each of these mails. */
   readonly levels: ReadonlyMap<number, number[]>;
   failed = 0;
   added = 0;
@@ -14,7 +14,7 @@ export class Tally {
   constructor(questions: readonly ShownQuestion[]) {
     this.counts = questions.map(() => new Map());
     this.levels = new Map(
-      questions.flatMap(({ type }, at) => (type === "score" ? [[at, []] as const] : [])),
+      questions.flatMap(({ form }, at) => (form === "number" ? [[at, []] as const] : [])),
     );
   }
 

@@ -1,6 +1,6 @@
 import { toPrintable, toPrintablePath } from "evaluator-kit";
-import type { Answer, Questions } from "evaluator-client";
-import { printCount } from "evaluator-runs/source";
+import type { Answer } from "evaluator-client";
+import { type AskedQuestion, printCount, shortValue } from "evaluator-runs/source";
 import type { AnsweredRecord, KeptEvaluation, ResultRow } from "evaluator-runs/results";
 import {
   addressesIn,
@@ -15,7 +15,7 @@ import { type MailRow, type ShownAnswer, toPackedValue } from "./mail-row.ts";
 /** What a row says beside the mail. */
 export interface RowOptions {
   readonly answered: AnsweredRecord;
-  readonly asked: readonly AskedNames[];
+  readonly asked: readonly AskedQuestion[];
   /** The index of the rule that takes it; -1 for none. */
   readonly rule: number;
   /** The senders that were read before: most senders send many mails. */
@@ -24,19 +24,6 @@ export interface RowOptions {
 
 /** A sender as the page shows one. */
 export type ShownSender = Pick<MailRow, "sender" | "address" | "isMasked">;
-
-/** A question, and the names of its options or levels in its answers. */
-interface AskedNames {
-  readonly id: string;
-  readonly names: readonly string[];
-}
-
-/** Returns the names of what was asked. */
-export function namesOf(questions: Questions): AskedNames[] {
-  return Object.entries(questions).map(([id, { criteria }]) => {
-    return { id, names: Object.keys(criteria ?? {}) };
-  });
-}
 
 /** Returns a mail as the page shows it. */
 export function toMailRow(row: ResultRow, { answered, asked, rule, senders }: RowOptions): MailRow {
@@ -58,7 +45,7 @@ export function toMailRow(row: ResultRow, { answered, asked, rule, senders }: Ro
     answers:
       kept === null || answers === null
         ? null
-        : asked.map(({ id, names }) => toShown(answers[id], { kept, id, names })),
+        : asked.map((one) => toShown(answers[one.id], kept, one)),
     error: kept === null ? toPrintable(String(row.record["error"] ?? "")) : "",
   };
 }
@@ -86,21 +73,20 @@ function wayBackTo({ source }: Mail): Pick<MailRow, "isOfGmail" | "location"> {
 
 function toShown(
   answer: Answer | undefined,
-  { kept, id, names }: { kept: KeptEvaluation; id: string; names: readonly string[] },
+  kept: KeptEvaluation,
+  asked: AskedQuestion,
 ): ShownAnswer {
   if (answer === undefined) return { value: 0, confidence: null, printed: null, shares: [] };
-  const came = kept.answers[id];
-  const isChanged = came !== undefined && came !== answer;
-  const confidence = isChanged ? null : (kept.confidence[id] ?? null);
-  if (answer.type === "boolean") {
-    const printed = isChanged && came.type === "boolean" ? came.probability : null;
-    return { value: toPackedValue(answer.probability), confidence: null, printed, shares: [] };
-  }
-  const all = answer.probabilities as Readonly<Record<string, number>>;
-  const shares = names.map((name) => all[name] ?? 0);
-  if (answer.type === "choice") {
-    return { value: names.indexOf(answer.choice), confidence, printed: null, shares };
-  }
-  const printed = isChanged && came.type === "score" ? came.score : null;
-  return { value: toPackedValue(answer.score), confidence, printed, shares };
+  const { id, short, distribution } = asked;
+  const before = kept.answers[id];
+  const isChanged = before !== undefined && before !== answer;
+  const all = distribution?.of(answer) ?? {};
+  const numberOf = (one: Answer) => Number(shortValue(asked, one));
+  const isOption = short.form === "option";
+  return {
+    value: isOption ? short.keys.indexOf(short.of(answer)) : toPackedValue(numberOf(answer)),
+    confidence: isChanged ? null : (kept.confidence[id] ?? null),
+    printed: isChanged && !isOption ? numberOf(before) : null,
+    shares: (distribution?.keys ?? []).map((key) => all[key] ?? 0),
+  };
 }

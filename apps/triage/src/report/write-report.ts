@@ -9,6 +9,7 @@ import {
   toPrintablePath,
 } from "evaluator-kit";
 import {
+  askedQuestions,
   printCount,
   printMails,
   toInputPath,
@@ -38,7 +39,7 @@ import type { PlannedRule } from "./plan-table.ts";
 import { reportPage } from "./report-page.ts";
 import { Sections } from "./sections.ts";
 import { Tally } from "./tally.ts";
-import { namesOf, type ShownSender, toMailRow } from "./to-mail-row.ts";
+import { type ShownSender, toMailRow } from "./to-mail-row.ts";
 
 // Who wrote once in a million mails is not worth its memory.
 const SENDERS_KEPT = 10_000;
@@ -95,12 +96,12 @@ async function makeReport(
   command: ReportCommand,
   context: ProgramContext,
 ): Promise<Iterable<string>> {
-  const { questions, calibration, info, facts } = results;
+  const { questions, columns, calibration, info, facts } = results;
   const rules =
-    command.rules === undefined ? null : await readRules(command.rules, results, context);
+    command.rules === undefined ? null : await readRules(command.rules, columns, context);
   const parts = {
     newMails: await results.newMails(),
-    isShown: readFilter(command, results),
+    isShown: readFilter(command, columns),
     plan: rules === null ? null : new Plan(rules),
     sections: new Sections(questions),
   };
@@ -147,7 +148,7 @@ async function readRows(
   const list = new MailList(sections);
   const tally = new Tally(sections.questions);
   const changes = new ContextChanges(sections.questions, results);
-  const asked = namesOf(results.questions);
+  const asked = askedQuestions(results.questions);
   const senders = new Map<string, ShownSender>();
   const all = { mails: 0, failed: 0 };
   for await (const row of results.rows) {
@@ -200,7 +201,7 @@ class Plan {
   }
 
   /** Returns the rules with what they take, and whether that was promised. */
-  planned(options: Pick<RunResults, "calibration" | "fields">): PlannedRule[] {
+  planned(options: Pick<RunResults, "calibration">): PlannedRule[] {
     return this.#rules.map((rule, at) => ({
       ...rule,
       count: this.#taken[at] ?? 0,

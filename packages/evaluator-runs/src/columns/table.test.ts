@@ -3,14 +3,14 @@ import { columnsOf } from "evaluator-kit";
 import { boolean, choice } from "evaluator-client";
 import { expect, test } from "vitest";
 import type { ResultRecord } from "../output/write-records.ts";
-import { answerFields } from "./answer-fields.ts";
+import { columnsOf as answersOf } from "./columns.ts";
 import { sampleLayout as layout, sampleQuestions } from "../testing/samples.ts";
 import { alignColumns, type TableTerminal, resultTable } from "./table.ts";
 
-const fields = answerFields(sampleQuestions);
+const columns = answersOf(sampleQuestions);
 
 function table(records: readonly ResultRecord[]): string {
-  return [...resultTable(rowsOf(records), { fields, layout })].join("");
+  return [...resultTable(rowsOf(records), { columns, layout })].join("");
 }
 
 function rowsOf(records: readonly ResultRecord[]) {
@@ -47,13 +47,13 @@ test("prints the contract's columns, the most important mail first", () => {
 });
 
 test("questions beside the contract's have their columns behind them", () => {
-  const ownFields = answerFields({
+  const ownColumns = answersOf({
     ...sampleQuestions,
     angry: boolean("Is somebody angry?"),
     team: choice("Who answers?", { sales: "about buying", support: "about using" }),
   });
   const records = [record({ angry: 0.75, team: "sales", teamConf: 0.5 })];
-  expect([...resultTable(rowsOf(records), { fields: ownFields, layout })].join(""))
+  expect([...resultTable(rowsOf(records), { columns: ownColumns, layout })].join(""))
     .toMatchInlineSnapshot(`
     "imp   conf  scam  deal  category  angry  team   teamConf  date        from                   subject
     2.00  0.50  0.20  0.01  other     0.75   sales  0.50      2026-11-02  Ada <ada@example.com>  Lunch
@@ -109,7 +109,7 @@ const wide = [
 
 function linesOn(terminal: Partial<TableTerminal>, records = wide): string[] {
   const given = { width: 80, colours: false, fileName: "inbox.triage.json", ...terminal };
-  return [...resultTable(rowsOf(records), { fields, layout, terminal: given })]
+  return [...resultTable(rowsOf(records), { columns, layout, terminal: given })]
     .join("")
     .trimEnd()
     .split("\n");
@@ -158,8 +158,8 @@ test.each([
 test("as many rows as are asked for are shown, and a pipe gets all of them", () => {
   const records = Array.from({ length: 300 }, () => record({}));
   const terminal = { width: 80, colours: false, fileName: "a" };
-  expect([...resultTable(rowsOf(records), { fields, layout, terminal, top: 250 })]).toHaveLength(
+  expect([...resultTable(rowsOf(records), { columns, layout, terminal, top: 250 })]).toHaveLength(
     251,
   );
-  expect([...resultTable(rowsOf(records), { fields, layout })]).toHaveLength(301);
+  expect([...resultTable(rowsOf(records), { columns, layout })]).toHaveLength(301);
 });

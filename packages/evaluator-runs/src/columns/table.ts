@@ -7,9 +7,9 @@ import {
   truncateColumns,
   UsageError,
 } from "evaluator-kit";
-import type { AnswerColumn, RecordSource, RunRecord, TableLayout } from "../input/record-source.ts";
+import type { RecordSource, RunRecord, ShortHeading, TableLayout } from "../input/record-source.ts";
 import type { ResultRecord } from "../output/write-records.ts";
-import type { AnswerField } from "./answer-fields.ts";
+import { type AnswerColumn, answerColumns, type Column, recordNames } from "./columns.ts";
 
 const GAP = "  ";
 /** Characters that a text column keeps on a narrow terminal; below that the other columns shrink too. */
@@ -46,7 +46,7 @@ export function toTableRow(
 
 /** How a table is printed. */
 export interface TableOptions {
-  readonly fields: readonly AnswerField[];
+  readonly columns: readonly Column[];
   readonly layout: TableLayout;
   /** The field it is sorted by. @default importance, else the first score */
   readonly sort?: string | undefined;
@@ -62,7 +62,7 @@ export interface TableOptions {
 export function* resultTable(
   records: readonly TableRow[],
   {
-    fields,
+    columns: all,
     layout,
     sort,
     newIds = new Set(),
@@ -70,10 +70,11 @@ export function* resultTable(
     terminal = null,
   }: TableOptions,
 ): Generator<string> {
-  const columns = answerColumns(fields, layout);
+  const answers = answerColumns(all).filter(({ part }) => part !== "printed");
+  const columns = tableColumns(answers, layout);
   const isLong = terminal !== null && top === Number.POSITIVE_INFINITY;
   const count = isLong && records.length > ROWS_AT_MOST ? ROWS_SHOWN : top;
-  const shown = sortRecords(records, sort ?? defaultSort(fields, layout), layout).slice(0, count);
+  const shown = sortRecords(records, sort ?? defaultSort(answers, layout), layout).slice(0, count);
   // Without a heading, so that those of the contract stay as they are.
   const marks = shown.some((row) => markOf(row, newIds) !== "") ? [""] : [];
   const rows = function* rows() {
@@ -101,9 +102,10 @@ export function* resultTable(
 /** Throws a UsageError for a field to sort by that the results do not have. */
 export function checkSort(
   { sort }: { readonly sort?: string | undefined },
-  { fields, source }: { readonly fields: readonly AnswerField[]; readonly source: RecordSource },
+  columns: readonly Column[],
 ): void {
-  const names = ["id", ...source.columns.map(({ name }) => name), ...fieldNames(fields)];
+  const shown = columns.filter((column) => column.asked === null || column.part !== "printed");
+  const names = recordNames({ columns: shown }, false);
   if (sort === undefined || names.includes(sort)) return;
   throw new UsageError(printable`--sort takes one of ${names.join(", ")}`);
 }
@@ -173,31 +175,39 @@ function lineWidth(widths: readonly number[]): number {
   return widths.reduce((sum, columns) => sum + columns, 0) + GAP.length * (widths.length - 1);
 }
 
-// The source's columns for its own questions, and all fields of any others.
-function answerColumns(
-  fields: readonly AnswerField[],
+// The source's headings for its own questions, and all fields of any others.
+function tableColumns(
+  columns: readonly AnswerColumn[],
   { answers }: TableLayout,
-): readonly AnswerColumn[] {
-  const names = fieldNames(fields);
-  const hasDefaults = answers.every(({ field }) => names.includes(field));
+): readonly ShortHeading[] {
+  const hasDefaults = answers.every(({ field }) => columns.some(({ name }) => name === field));
   const fixed = hasDefaults ? answers : [];
-  const others = fields.filter(({ field }) => fixed.every((column) => column.field !== field));
-  const texts = new Set(others.filter(({ type }) => type === "choice").map(({ field }) => field));
-  const own = fieldNames(others).map((field) => {
-    return { heading: field, field, isText: texts.has(field) };
-  });
+  // By question: the contract's table leaves out some of the confidences.
+  const isFixed = ({ asked }: AnswerColumn) =>
+    columns.some(
+      (one) =>
+        one.asked === asked &&
+        one.part === "value" &&
+        fixed.some(({ field }) => field === one.name),
+    );
+  const own = columns
+    .filter((column) => !isFixed(column))
+    .map(({ name, part, asked }) => {
+      return {
+        heading: name,
+        field: name,
+        isText: part === "value" && asked.short.form === "option",
+      };
+    });
   return [...fixed, ...own];
 }
 
-function fieldNames(fields: readonly AnswerField[]): string[] {
-  return fields.flatMap(({ field, confidenceField }) =>
-    confidenceField === null ? [field] : [field, confidenceField],
+function defaultSort(columns: readonly AnswerColumn[], { sort }: TableLayout): string {
+  if (columns.some(({ name }) => name === sort)) return sort;
+  const number = columns.find(
+    ({ part, asked }) => part === "value" && asked.short.form === "number",
   );
-}
-
-function defaultSort(fields: readonly AnswerField[], { sort }: TableLayout): string {
-  if (fields.some(({ field }) => field === sort)) return sort;
-  return fields.find(({ type }) => type === "score")?.field ?? "";
+  return number?.name ?? "";
 }
 
 function markOf({ record, mark }: TableRow, newIds: ReadonlySet<string>): string {
@@ -228,7 +238,7 @@ function toRow(
     columns,
     layout,
     marks,
-  }: { columns: readonly AnswerColumn[]; layout: TableLayout; marks: readonly string[] },
+  }: { columns: readonly ShortHeading[]; layout: TableLayout; marks: readonly string[] },
 ): string[] {
   const [first = "", ...others] = layout.record.map(({ name, most }) =>
     truncateCharacters(toPrintable(String(record[name])), most),

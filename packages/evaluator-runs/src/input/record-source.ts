@@ -80,7 +80,7 @@ interface QueryColumn {
 /** How the printed table shows results. */
 export interface TableLayout {
   /** The columns of the default questions, with shorter headings. */
-  readonly answers: readonly AnswerColumn[];
+  readonly answers: readonly ShortHeading[];
   /** The result field that the table is sorted by, if there is one. */
   readonly sort: string;
   /** The result field that is sorted by {@link RecordSource.dayOf}. */
@@ -93,8 +93,8 @@ export interface TableLayout {
   >;
 }
 
-/** A column of answers, and the result field that it shows. */
-export interface AnswerColumn {
+/** A heading of the printed table, and the result field below it. */
+export interface ShortHeading {
   readonly heading: string;
   readonly field: string;
   readonly isText?: boolean;

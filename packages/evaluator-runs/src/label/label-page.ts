@@ -1,4 +1,4 @@
-import type { JsonValue, Question } from "evaluator-client";
+import { type JsonValue, type Question, truthsOf } from "evaluator-client";
 import { sourceHash } from "evaluator-kit/bundle-script";
 import { html, raw } from "hono/html";
 import type { Truth } from "./label-file.ts";
@@ -13,26 +13,15 @@ export interface AnswerKey {
   readonly key: string | null;
 }
 
-// Without b, which goes back, and s, which skips.
+// Without b for back and s for skip.
 const optionKeys = "123456789acdefghijklmnopqrtuvwxyz";
 
-/** Returns the answers to a question, each with its key. */
+/** Returns the answers to a question, each with its key; none if a person cannot give one. */
 export function answerKeys(question: Question): AnswerKey[] {
-  if (question.type === "boolean") {
-    return [
-      { truth: true, name: "yes", description: "", key: "y" },
-      { truth: false, name: "no", description: "", key: "n" },
-    ];
-  }
-  if (question.type === "score") {
-    return question.criteria.map((level, index) => {
-      const name = String(index);
-      return { truth: index, name, description: toText(level), key: name };
-    });
-  }
-  return Object.entries(question.criteria).map(([name, description], index) => {
-    const key = optionKeys[index] ?? null;
-    return { truth: name, name, description: toText(description), key };
+  return (truthsOf(question) ?? []).map((answer, index) => {
+    const { truth, name } = answer;
+    const byForm = { boolean: name.charAt(0), number: name, string: optionKeys[index] ?? null };
+    return Object.assign({ key: byForm[typeof truth as keyof typeof byForm] }, answer);
   });
 }
 
@@ -165,7 +154,7 @@ function answerButton(
     aria-pressed="${String(truth === said)}"
     data-key="${key ?? ""}"
   >
-    <kbd>${key ?? "·"}</kbd><span>${name} <small>${description}</small></span>
+    <kbd>${key ?? "·"}</kbd><span>${name} <small>${toText(description)}</small></span>
   </button>`;
 }
 

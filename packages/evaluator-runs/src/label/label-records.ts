@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { relative, resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { type CliContext, CliError, closeServer, listen, printable } from "evaluator-kit";
+import { truthsOf } from "evaluator-client";
 import type { LabelCommand } from "../options/journal-options.ts";
 import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
 import { labelApp } from "./label-app.ts";
@@ -47,7 +48,8 @@ function describeShortage({ id, mails }: LabelSheet, count: number): string {
 function chooseSheet(sheets: readonly LabelSheet[], question: string | undefined): LabelSheet {
   const chosen =
     question === undefined
-      ? (sheets.find((sheet) => sheet.question.type === "boolean") ?? sheets[0])
+      ? (sheets.find(({ question }) => typeof truthsOf(question)?.[0]?.truth === "boolean") ??
+        sheets[0])
       : sheets.find(({ id }) => id === question);
   if (chosen !== undefined) return chosen;
   const known = sheets.map(({ id }) => id).join(", ");

@@ -1,9 +1,13 @@
-import type { Answer } from "evaluator-client";
 import type { Cell, QueryTable } from "../postgres/index.ts";
 import type { RecordSource } from "../input/record-source.ts";
 import type { ResultRow } from "../journal-results.ts";
-import { answerValue } from "../columns/result-record.ts";
-import type { AnswerField } from "../columns/answer-fields.ts";
+import {
+  type AnswerColumn,
+  answerColumns,
+  type AskedQuestion,
+  type Column as ResultColumn,
+  shortValue,
+} from "../columns/columns.ts";
 
 /** A column of a table, and how the cell of a row is found. */
 export interface Column<TRow> {
@@ -21,7 +25,7 @@ export interface ResultTable<TRow = never> extends QueryTable {
 
 /** What the tables are made of: what was asked, and about what. */
 interface TableSetup {
-  readonly fields: readonly AnswerField[];
+  readonly columns: readonly ResultColumn[];
   readonly source: Pick<RecordSource, "word" | "queryColumns">;
 }
 
@@ -67,39 +71,28 @@ const errorColumn = column<ResultRow>("error", "text", {
   of: ({ record }) => record["error"] ?? null,
 });
 
-const whatOf = {
-  choice: "the option",
-  score: "the mean level, from 0",
-  boolean: "the probability of yes",
-};
-
-function recordColumns({ fields, source }: TableSetup): Column<ResultRow>[] {
+function recordColumns({ columns, source }: TableSetup): Column<ResultRow>[] {
   const own = ownColumns(source);
   const names = new UniqueNames([...own, errorColumn]);
-  const answers = fields.flatMap((field) => resultColumns(field, names));
+  const nameOf = new Map<AskedQuestion, string>();
+  const answers = answerColumns(columns).map(({ name, asked, part }) => {
+    const of = ({ record }: ResultRow) => record[name] ?? null;
+    const value = nameOf.get(asked) ?? names.add(toColumnName(asked.id));
+    nameOf.set(asked, value);
+    if (part === "value") return column(value, typeOf(asked), { what: asked.short.meaning, of });
+    const { end, what } = ends[part];
+    return column(names.add(`${value}_${end}`), "number", { what, of });
+  });
   return [...own, ...answers, errorColumn];
 }
 
-/** The columns of a question, as its fields in the results. */
-function resultColumns(asked: AnswerField, names: UniqueNames): Column<ResultRow>[] {
-  const { questionId, type, field, confidenceField, printedField } = asked;
-  const name = names.add(toColumnName(questionId));
-  const part = (end: string, what: string, fieldName: string | null) =>
-    fieldName === null
-      ? []
-      : [column(names.add(`${name}_${end}`), "number", { what, of: cellOfField(fieldName) })];
-  return [
-    column(name, type === "choice" ? "text" : "number", {
-      what: whatOf[type],
-      of: cellOfField(field),
-    }),
-    ...part("conf", "the confidence in it", confidenceField),
-    ...part("printed", "the same before the calibration", printedField),
-  ];
-}
+const ends: Record<Exclude<AnswerColumn["part"], "value">, { end: string; what: string }> = {
+  confidence: { end: "conf", what: "the confidence in it" },
+  printed: { end: "printed", what: "the same before the calibration" },
+};
 
-function cellOfField(field: string) {
-  return ({ record }: ResultRow) => record[field] ?? null;
+function typeOf({ short }: AskedQuestion): "text" | "number" {
+  return short.form === "option" ? "text" : "number";
 }
 
 const callColumns: readonly Column<ResultRow>[] = [
@@ -118,32 +111,30 @@ const callColumns: readonly Column<ResultRow>[] = [
   }),
 ];
 
-function answersColumns({ fields, source }: TableSetup): Column<ResultRow>[] {
+function answersColumns({ columns, source }: TableSetup): Column<ResultRow>[] {
   const id = idColumn(source.word);
   const names = new UniqueNames([id, ...callColumns]);
-  const answers = fields.flatMap((field) => cameColumns(field, names));
-  return [id, ...answers, ...callColumns];
+  const asked = answerColumns(columns).flatMap((one) => (one.part === "value" ? [one.asked] : []));
+  return [id, ...asked.flatMap((one) => uncalibratedColumns(one, names)), ...callColumns];
 }
 
-/** The columns of a question, as its answer came. */
-function cameColumns({ questionId, type }: AnswerField, names: UniqueNames): Column<ResultRow>[] {
-  const name = names.add(toColumnName(questionId));
-  const answerOf = ({ kept }: ResultRow) => kept?.answers[questionId];
-  const value = column<ResultRow>(name, type === "choice" ? "text" : "number", {
-    what: `${whatOf[type]}, as it came`,
-    of: (row) => answerValue(answerOf(row)),
+/** Returns the columns of a question with its answer before any calibration. */
+function uncalibratedColumns(asked: AskedQuestion, names: UniqueNames): Column<ResultRow>[] {
+  const { id, short, distribution } = asked;
+  const name = names.add(toColumnName(id));
+  const value = column<ResultRow>(name, typeOf(asked), {
+    what: `${short.meaning}, as the model gave it`,
+    of: ({ kept }) => shortValue(asked, kept?.answers[id]),
   });
-  if (type === "boolean") return [value];
+  if (distribution === null) return [value];
   const probabilities = column<ResultRow>(names.add(`${name}_probabilities`), "json", {
-    what: `of each ${type === "choice" ? "option" : "level"}, as JSON`,
-    of: (row) => probabilitiesOf(answerOf(row)),
+    what: `${distribution.meaning}, as JSON`,
+    of({ kept }) {
+      const answer = kept?.answers[id];
+      return answer === undefined ? null : JSON.stringify(distribution.of(answer));
+    },
   });
   return [value, probabilities];
-}
-
-function probabilitiesOf(answer: Answer | undefined): Cell {
-  if (answer === undefined || answer.type === "boolean") return null;
-  return JSON.stringify(answer.probabilities);
 }
 
 // PostgreSQL cuts a name at 63 bytes, and there is to be room for what follows it.

@@ -1,7 +1,13 @@
 import { closest, distance } from "fastest-levenshtein";
 import { findNodeAtLocation, type Node } from "jsonc-parser";
-import { type Question, questionSchema, type Questions } from "evaluator-client";
-import { answerFields } from "../columns/answer-fields.ts";
+import {
+  type KindName,
+  type Question,
+  questionKinds,
+  questionSchema,
+  type Questions,
+} from "evaluator-client";
+import { columnsOf } from "../columns/columns.ts";
 import type { RecordSource } from "../input/record-source.ts";
 
 /** Where something is in JSON: keys and indexes from its root on. */
@@ -13,21 +19,28 @@ export interface QuestionProblem {
   readonly what: string;
 }
 
-const types = ["choice", "score", "boolean"] as const;
+const types = Object.keys(questionKinds) as KindName[];
 const fields = ["type", "instructions", "criteria"];
-// As in a request (contract section 2.2): more is rejected before anything is sent.
-const OPTIONS_AT_MOST = 255;
-const LEVELS_AT_MOST = 10;
-
 const howTo = {
   question: 'write { "type": ..., "instructions": ..., "criteria": ... }',
   type: `write one of ${types.join(", ")}`,
   instructions: "write the question as text",
-  choice: 'write each option with its description: { "receipt": "a payment receipt" }',
-  score: 'write the levels from the lowest up: ["low: can wait", "high: today"]',
-  boolean: 'leave it out, or write { "true": "what is a yes", "false": "what is a no" }',
-  option: "write its description as text",
-  level: "write it as text",
+};
+
+/** How the criteria of each kind are written: all of them, and one of them. */
+const criteria: Record<KindName, { readonly all: string; readonly one: string }> = {
+  choice: {
+    all: 'write each option with its description: { "receipt": "a payment receipt" }',
+    one: "write its description as text",
+  },
+  score: {
+    all: 'write the levels from the lowest up: ["low: can wait", "high: today"]',
+    one: "write it as text",
+  },
+  boolean: {
+    all: 'leave it out, or write { "true": "what is a yes", "false": "what is a no" }',
+    one: "write its description as text",
+  },
 };
 
 /** Returns what is wrong with the questions of a file; nothing where they can be asked. */
@@ -68,8 +81,8 @@ function wrongValue(question: Readonly<Record<string, unknown>>, path: JsonPath)
   if (field === "type") return `${what}; ${howTo.type}${typeHint(part)}`;
   if (field === "instructions") return `${what}; ${howTo.instructions}`;
   if (type === undefined) return `${what}; ${howTo.question}`;
-  if (inner === undefined) return `${what}; ${howTo[type]}`;
-  return `${what}; ${type === "score" ? howTo.level : howTo.option}`;
+  const { all, one } = criteria[type];
+  return `${what}; ${inner === undefined ? all : one}`;
 }
 
 // The vendor's own name of a boolean, and what others call it.
@@ -96,33 +109,30 @@ function emptyProblems(id: string, { instructions }: Question): QuestionProblem[
   return [{ path: [id, "instructions"], what: `is empty; ${howTo.instructions}` }];
 }
 
-function sizeProblems(id: string, { type, criteria }: Question): QuestionProblem[] {
-  if (type === "boolean") return [];
-  const count = Object.keys(criteria).length;
-  const [what, most] =
-    type === "choice"
-      ? (["options", OPTIONS_AT_MOST] as const)
-      : (["levels", LEVELS_AT_MOST] as const);
-  if (count === 0) return [{ path: [id, "criteria"], what: `is empty; ${howTo[type]}` }];
-  if (count <= most) return [];
-  const problem = `has ${count} ${what}; a model takes ${most} at the most`;
-  return [{ path: [id, "criteria"], what: problem }];
+function sizeProblems(id: string, question: Question): QuestionProblem[] {
+  const kind = questionKinds[question.type];
+  const { limit } = kind;
+  if (limit === null) return [];
+  const count = kind.keys(question).length;
+  const path = [id, "criteria"];
+  if (count === 0) return [{ path, what: `is empty; ${criteria[question.type].all}` }];
+  if (count <= limit.most) return [];
+  // As in a request (contract section 2.2): more is rejected before anything is sent.
+  const problem = `has ${count} ${limit.unit}s; a model takes ${limit.most} at the most`;
+  return [{ path, what: problem }];
 }
 
 /** Two questions for one field of the results, or one for a field that a mail has itself. */
 function clashesOf(questions: Questions, { columns, word }: RecordSource): QuestionProblem[] {
   const owners = new Map<string, string>();
   const taken = new Set(["id", ...columns.map(({ name }) => name), "error"]);
-  return answerFields(questions).flatMap(({ questionId, field, confidenceField }) =>
-    [field, confidenceField].flatMap((name) => {
-      if (name === null) return [];
-      const owner = taken.has(name) ? `the ${word} itself` : owners.get(name);
-      owners.set(name, `the question ${questionId}`);
-      if (owner === undefined) return [];
-      const what = `would be written to the field "${name}", as ${owner} is; rename it`;
-      return [{ path: [questionId], what }];
-    }),
-  );
+  return columnsOf(questions).flatMap(({ name, asked }) => {
+    const owner = taken.has(name) ? `the ${word} itself` : owners.get(name);
+    owners.set(name, `the question ${asked.id}`);
+    if (owner === undefined) return [];
+    const what = `would be written to the field "${name}", as ${owner} is; rename it`;
+    return [{ path: [asked.id], what }];
+  });
 }
 
 /** Returns the offsets of keys that stand twice in one object; all but the last would be lost. */

@@ -1,4 +1,5 @@
 import type { Answer } from "evaluator-client";
+import { type AnswerColumn, type AskedQuestion, shortValue } from "../columns/columns.ts";
 import type { ResultRecord } from "../output/write-records.ts";
 
 /** A mail and its answers, as conditions read them. */
@@ -21,15 +22,15 @@ export type Condition =
   | { readonly kind: "new" }
   | {
       readonly kind: "option";
-      readonly questionId: string;
+      readonly column: AnswerColumn;
       readonly options: readonly string[];
       readonly isNot: boolean;
     }
   | {
       readonly kind: "number";
-      readonly questionId: string;
-      /** The field, or the option or level whose share it is. */
-      readonly of: { readonly field: string } | { readonly share: string };
+      readonly column: AnswerColumn;
+      /** The option or level whose probability it is; null for the column itself. */
+      readonly share: string | null;
       readonly comparison: Comparison;
       readonly value: number;
     };
@@ -42,20 +43,21 @@ export function meetsAll(conditions: readonly Condition[], mail: AnsweredRecord)
 function meets(condition: Condition, mail: AnsweredRecord): boolean {
   const { answers } = mail;
   if (condition.kind === "new") return mail.isNew;
-  const answer = answers?.[condition.questionId];
+  const { asked, name } = condition.column;
+  const answer = answers?.[asked.id];
   if (answer === undefined) return false;
   if (condition.kind === "option") {
     const { options, isNot } = condition;
-    return answer.type === "choice" && options.includes(answer.choice) !== isNot;
+    return options.includes(String(shortValue(asked, answer))) !== isNot;
   }
-  const { of, comparison, value } = condition;
-  const number = "field" in of ? mail.record[of.field] : shareOf(answer, of.share);
+  const { share, comparison, value } = condition;
+  const number = share === null ? mail.record[name] : shareOf(asked, answer, share);
   return typeof number === "number" && compare(number, comparison, value);
 }
 
-function shareOf(answer: Answer, name: string): number | undefined {
-  if (answer.type === "boolean" || !Object.hasOwn(answer.probabilities, name)) return undefined;
-  return answer.probabilities[name];
+function shareOf({ distribution }: AskedQuestion, answer: Answer, name: string) {
+  const shares = distribution?.of(answer) ?? {};
+  return Object.hasOwn(shares, name) ? shares[name] : undefined;
 }
 
 /** Returns whether a number compares so with a value. */

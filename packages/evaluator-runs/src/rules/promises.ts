@@ -7,7 +7,6 @@ import {
 } from "evaluator-calibration";
 import { toPrintable } from "evaluator-kit";
 import { printCount } from "../amounts.ts";
-import type { AnswerField } from "../columns/answer-fields.ts";
 import { compare, type Condition } from "./conditions.ts";
 import type { Rule } from "./rules-file.ts";
 
@@ -21,20 +20,19 @@ export interface RulePromise {
 /** What a promise is looked up in. */
 export interface PromiseOptions {
   readonly calibration: CalibrationArtifact | null;
-  readonly fields: readonly AnswerField[];
   /** How many of the mails that meet its conditions earlier rules take. */
   readonly takenBefore: number;
 }
 
 /** Returns whether a calibration promised the threshold of a rule, and at which risk. */
 export function promiseOf({ conditions }: Rule, options: PromiseOptions): RulePromise {
-  const { calibration, fields, takenBefore } = options;
+  const { calibration, takenBefore } = options;
   if (calibration === null) return no("nobody has checked (--calibration)");
   const [condition, ...others] = conditions;
   if (condition === undefined || others.length > 0) {
     return no("a calibration promises one threshold alone, and this rule asks for more");
   }
-  const act = actOf(condition, { calibration, fields });
+  const act = actOf(condition, calibration);
   if (typeof act === "string") return no(act);
   const { questionId, action, threshold } = act;
   const locked = calibration.thresholds.find(
@@ -78,19 +76,15 @@ interface Act {
 }
 
 // A string says why there can be no promise.
-function actOf(
-  condition: Condition,
-  { calibration, fields }: Pick<PromiseOptions, "fields"> & { calibration: CalibrationArtifact },
-): Act | string {
+function actOf(condition: Condition, calibration: CalibrationArtifact): Act | string {
   const noProbability = "a calibration promises thresholds of yes or no";
-  if (condition.kind !== "number" || "share" in condition.of) return noProbability;
-  const { questionId, comparison } = condition;
-  const { field } = condition.of;
-  const asked = fields.find((asked) => asked.questionId === questionId);
-  if (asked?.type !== "boolean") return noProbability;
+  if (condition.kind !== "number" || condition.share !== null) return noProbability;
+  const { column, comparison } = condition;
+  const { asked } = column;
+  if (asked.short.form !== "probability") return noProbability;
+  const questionId = asked.id;
   const action = comparison.startsWith(">") ? "yes" : "no";
-  const isPrinted = asked.printedField === null || asked.printedField === field;
-  const recalibration = isPrinted ? null : recalibrationOf(calibration, questionId);
+  const recalibration = column.part === "printed" ? null : recalibrationOf(calibration, questionId);
   const decimals = Math.min(calibration.rounding.probabilityDecimals, 4);
   const printed = outermost(condition, { recalibration, decimals });
   if (printed === null) return "its recalibration does not rise with what came";

@@ -1,21 +1,20 @@
 import { printable } from "evaluator-kit";
-import type { Questions } from "evaluator-client";
-import type { AnswerField } from "../columns/answer-fields.ts";
+import {
+  type AnswerColumn,
+  answerColumns,
+  type AskedQuestion,
+  type Column,
+} from "../columns/columns.ts";
 import type { Comparison, Condition } from "./conditions.ts";
 import { ConditionError, splitWords, type Token } from "./split-words.ts";
-
-/** The answers of a run, which conditions name. */
-export interface NamedAnswers {
-  readonly questions: Questions;
-  readonly fields: readonly AnswerField[];
-}
 
 /**
  * Reads conditions: `scam >= 0.9, category = receipt | newsletter, new`; all of them are to be met.
  *
  * @throws ConditionError that says where it names no answer, or what it cannot be.
  */
-export function readConditions(text: string, named: NamedAnswers) {
+export function readConditions(text: string, all: readonly Column[]) {
+  const named = answerColumns(all);
   const tokens = new Tokens(splitWords(text));
   const conditions = [readCondition(tokens, named)];
   while (tokens.accept("comma")) conditions.push(readCondition(tokens, named));
@@ -55,30 +54,31 @@ class Tokens {
 
 /** What a name stands for. */
 type Named =
-  | { readonly kind: "option"; readonly field: AnswerField }
+  | { readonly kind: "option"; readonly column: AnswerColumn }
   | {
       readonly kind: "number";
-      readonly field: AnswerField;
-      readonly of: { readonly field: string } | { readonly share: string };
+      readonly column: AnswerColumn;
+      readonly share: string | null;
       /** The highest it can be. */
       readonly most: number;
     };
 
-function readCondition(tokens: Tokens, named: NamedAnswers): Condition {
+function readCondition(tokens: Tokens, named: readonly AnswerColumn[]): Condition {
   const name = readName(tokens);
   const operator = tokens.peek();
   const found = findNamed(name.parts, named);
   if (operator.kind !== "operator") {
     if (found === null && name.parts.join(".") === "new") return { kind: "new" };
     if (found === null) throw noAnswer(name, named);
-    const example = found.kind === "option" ? "= " + (optionsOf(found, named)[0] ?? "") : ">= 0.9";
+    const example =
+      found.kind === "option" ? "= " + (keysOf(found.column.asked)[0] ?? "") : ">= 0.9";
     const text = name.parts.join(".");
     throw new ConditionError(operator.at, printable`say what it is to be: ${text} ${example}`);
   }
   if (found === null) throw noAnswer(name, named);
   tokens.next();
   return found.kind === "option"
-    ? readOptions(found, { operator, tokens, named })
+    ? readOptions(found.column, { operator, tokens })
     : readNumber(found, { operator, name: name.parts.join("."), value: tokens.next() });
 }
 
@@ -108,21 +108,17 @@ function readName(tokens: Tokens): Name {
   return { parts: [...parts, tokens.next().text], at: first.at };
 }
 
-function findNamed(parts: readonly string[], named: NamedAnswers): Named | null {
+function findNamed(parts: readonly string[], named: readonly AnswerColumn[]): Named | null {
   const [whole = "", option] = parts;
   if (option !== undefined) return findShare(whole, option, named);
-  const { fields } = named;
-  const field = fields.find(({ field, questionId }) => field === whole || questionId === whole);
-  if (field !== undefined) {
-    if (field.type === "choice") return { kind: "option", field };
-    return { kind: "number", field, of: { field: field.field }, most: highestOf(field, named) };
-  }
-  const other = fields.find(
-    ({ confidenceField, printedField }) => confidenceField === whole || printedField === whole,
-  );
-  if (other !== undefined) {
-    const most = other.confidenceField === whole ? 1 : highestOf(other, named);
-    return { kind: "number", field: other, of: { field: whole }, most };
+  const column =
+    named.find((one) => one.part === "value" && isNamed(one, whole)) ??
+    named.find(({ name }) => name === whole);
+  if (column !== undefined) {
+    const { asked, part } = column;
+    if (part === "value" && asked.short.form === "option") return { kind: "option", column };
+    const most = part !== "confidence" && asked.short.form === "number" ? asked.short.most : 1;
+    return { kind: "number", column, share: null, most };
   }
   for (let dot = whole.lastIndexOf("."); dot > 0; dot = whole.lastIndexOf(".", dot - 1)) {
     const found = findShare(whole.slice(0, dot), whole.slice(dot + 1), named);
@@ -131,40 +127,32 @@ function findNamed(parts: readonly string[], named: NamedAnswers): Named | null 
   return null;
 }
 
-function findShare(name: string, option: string, named: NamedAnswers): Named | null {
-  const field = named.fields.find(({ field, questionId }) => [field, questionId].includes(name));
-  if (field === undefined || !optionsOf({ field }, named).includes(option)) return null;
-  return { kind: "number", field, of: { share: option }, most: 1 };
+function findShare(name: string, key: string, named: readonly AnswerColumn[]): Named | null {
+  const column = named.find((one) => one.part === "value" && isNamed(one, name));
+  if (column === undefined || !keysOf(column.asked).includes(key)) return null;
+  return { kind: "number", column, share: key, most: 1 };
 }
 
-function highestOf({ type, questionId }: AnswerField, { questions }: NamedAnswers): number {
-  const criteria = questions[questionId]?.criteria;
-  return type === "score" && Array.isArray(criteria) ? criteria.length - 1 : 1;
+function isNamed({ name, asked }: AnswerColumn, text: string): boolean {
+  return name === text || asked.id === text;
 }
 
-/** Returns the options of a choice, or the levels of a score by their index. */
-function optionsOf(
-  { field }: { readonly field: AnswerField },
-  { questions }: NamedAnswers,
-): string[] {
-  return Object.keys(questions[field.questionId]?.criteria ?? {});
+/** Returns the options of a question, or its levels by their index. */
+function keysOf({ distribution }: AskedQuestion): readonly string[] {
+  return distribution?.keys ?? [];
 }
 
-function noAnswer({ parts, at }: Name, named: NamedAnswers): ConditionError {
+function noAnswer({ parts, at }: Name, named: readonly AnswerColumn[]): ConditionError {
   const name = parts.join(".");
-  const asked = named.fields.find(
-    ({ field, questionId }) => name.startsWith(`${field}.`) || name.startsWith(`${questionId}.`),
-  );
-  if (asked !== undefined && asked.type !== "boolean") {
-    const what = asked.type === "choice" ? "option" : "level";
-    const all = optionsOf({ field: asked }, named).join(", ");
+  const column = named.find((one) => isNamed(one, name.slice(0, name.indexOf("."))));
+  const keys = column === undefined ? [] : keysOf(column.asked);
+  if (column !== undefined && keys.length > 0) {
+    const what = column.asked.distribution?.isOrdered === true ? "level" : "option";
     const wrong = name.slice(name.indexOf(".") + 1);
-    const problem = printable`${asked.field} has no ${what} "${wrong}"`;
-    return new ConditionError(at, printable`${problem}; it has ${all}`);
+    const problem = printable`${column.name} has no ${what} "${wrong}"`;
+    return new ConditionError(at, printable`${problem}; it has ${keys.join(", ")}`);
   }
-  const all = named.fields.flatMap(({ field, confidenceField, printedField }) =>
-    [field, confidenceField, printedField].filter((name) => name !== null),
-  );
+  const all = named.map((one) => one.name);
   return new ConditionError(
     at,
     printable`"${name}" is no answer of this run; there are ${all.join(", ")}`,
@@ -172,31 +160,31 @@ function noAnswer({ parts, at }: Name, named: NamedAnswers): ConditionError {
 }
 
 function readOptions(
-  { field }: Extract<Named, { kind: "option" }>,
-  { operator, tokens, named }: { operator: Token; tokens: Tokens; named: NamedAnswers },
+  column: AnswerColumn,
+  { operator, tokens }: { operator: Token; tokens: Tokens },
 ): Condition {
-  const all = optionsOf({ field }, named);
+  const { name, asked } = column;
+  const all = keysOf(asked);
   if (operator.text !== "=" && operator.text !== "!=") {
-    const advice = `compare it with = or !=, or the share of an option: ${field.field}.${all[0]} >= 0.9`;
-    throw new ConditionError(operator.at, printable`${field.field} is an option; ${advice}`);
+    const advice = `compare it with = or !=, or the share of an option: ${name}.${all[0]} >= 0.9`;
+    throw new ConditionError(operator.at, printable`${name} is an option; ${advice}`);
   }
   const readOption = (): string => {
     const { kind, text, at } = tokens.next();
     const isName = kind === "word" || kind === "quoted";
     if (isName && all.includes(text)) return text;
     const what = isName ? `has no option "${text}"` : "needs an option";
-    throw new ConditionError(at, printable`${field.field} ${what}; it has ${all.join(", ")}`);
+    throw new ConditionError(at, printable`${name} ${what}; it has ${all.join(", ")}`);
   };
   const options = [readOption()];
   while (tokens.accept("bar")) options.push(readOption());
-  const { questionId } = field;
-  return { kind: "option", questionId, options, isNot: operator.text === "!=" };
+  return { kind: "option", column, options, isNot: operator.text === "!=" };
 }
 
 const comparisons = new Set([">=", "<=", ">", "<"]);
 
 function readNumber(
-  { field, of, most }: Extract<Named, { kind: "number" }>,
+  { column, share, most }: Extract<Named, { kind: "number" }>,
   { operator, name, value }: { operator: Token; name: string; value: Token },
 ): Condition {
   if (!comparisons.has(operator.text)) {
@@ -214,8 +202,8 @@ function readNumber(
   }
   return {
     kind: "number",
-    questionId: field.questionId,
-    of,
+    column,
+    share,
     comparison: operator.text as Comparison,
     value: Number(value.text),
   };

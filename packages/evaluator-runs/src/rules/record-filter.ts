@@ -1,6 +1,7 @@
 import { UsageError } from "evaluator-kit";
 import { type AnsweredRecord, meetsAll } from "./conditions.ts";
-import { type NamedAnswers, readConditions } from "./read-conditions.ts";
+import type { Column } from "../columns/columns.ts";
+import { readConditions } from "./read-conditions.ts";
 import { ConditionError } from "./split-words.ts";
 
 /** Which mails of the results are shown, as typed. */
@@ -18,16 +19,16 @@ export interface FilterOptions {
  */
 export function readFilter(
   { since, only }: FilterOptions,
-  named: NamedAnswers,
+  columns: readonly Column[],
 ): ((mail: AnsweredRecord) => boolean) | null {
   if (since === undefined && only === undefined) return null;
-  const conditions = only === undefined ? [] : readOnly(only, named);
+  const conditions = only === undefined ? [] : readOnly(only, columns);
   return (mail) => (since === undefined || mail.day >= since) && meetsAll(conditions, mail);
 }
 
-function readOnly(only: string, named: NamedAnswers) {
+function readOnly(only: string, columns: readonly Column[]) {
   try {
-    const { conditions, arrow } = readConditions(only, named);
+    const { conditions, arrow } = readConditions(only, columns);
     if (arrow === null) return conditions;
     throw new ConditionError(arrow.at, "an arrow belongs into a file of --rules");
   } catch (error) {

@@ -8,7 +8,8 @@ import {
   truncateCharacters,
 } from "evaluator-kit";
 import { type Condition, type AnsweredRecord, meetsAll } from "./conditions.ts";
-import { type NamedAnswers, readConditions } from "./read-conditions.ts";
+import type { Column } from "../columns/columns.ts";
+import { readConditions } from "./read-conditions.ts";
 import { ConditionError, quotedAt, splitWords } from "./split-words.ts";
 
 /** What is to be done with the mails that meet some conditions. */
@@ -32,7 +33,7 @@ const ACTION_LENGTH = 200;
  */
 export async function readRules(
   file: string,
-  named: NamedAnswers,
+  columns: readonly Column[],
   { cwd }: Pick<CliContext, "cwd">,
 ): Promise<Rule[]> {
   const path = resolve(cwd, file);
@@ -41,7 +42,7 @@ export async function readRules(
   const problems: string[] = [];
   for (const [index, line] of text.split(/\r\n|\n|\r/).entries()) {
     try {
-      const rule = readRule(line, { line: index + 1, named });
+      const rule = readRule(line, { line: index + 1, columns });
       if (rule !== null) rules.push(rule);
     } catch (error) {
       if (!(error instanceof ConditionError)) throw error;
@@ -59,10 +60,10 @@ export async function readRules(
 
 function readRule(
   text: string,
-  { line, named }: { readonly line: number; readonly named: NamedAnswers },
+  { line, columns }: { readonly line: number; readonly columns: readonly Column[] },
 ): Rule | null {
   if (splitWords(text).length === 1) return null;
-  const { conditions, arrow } = readConditions(text, named);
+  const { conditions, arrow } = readConditions(text, columns);
   if (arrow === null) {
     const end = text.trimEnd().length;
     throw new ConditionError(end, "say after an arrow what is to be done, such as -> junk");

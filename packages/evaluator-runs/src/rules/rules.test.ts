@@ -5,7 +5,7 @@ import { CliError } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { choice } from "evaluator-client";
 import { expect, test } from "vitest";
-import { answerFields } from "../columns/answer-fields.ts";
+import { columnsOf } from "../columns/columns.ts";
 import { type AnsweredRecord, meetsAll } from "./conditions.ts";
 import { readConditions } from "./read-conditions.ts";
 import { promiseOf } from "./promises.ts";
@@ -16,7 +16,7 @@ const questions = {
   ...sampleQuestions,
   "my question": choice("Which?", { "an option": "one", "a.b": "two" }),
 };
-const named = { questions, fields: answerFields(questions) };
+const named = columnsOf(questions);
 
 const mail: AnsweredRecord = {
   record: {
@@ -165,10 +165,10 @@ const calibration = {
 } as CalibrationArtifact;
 
 async function promiseIn(text: string, takenBefore = 0) {
-  const fields = answerFields(questions, calibration);
-  const { conditions } = readConditions(text, { questions, fields });
+  const columns = columnsOf(questions, { artifact: calibration });
+  const { conditions } = readConditions(text, columns);
   const rule = { line: 1, text, conditions, action: "junk" };
-  return promiseOf(rule, { calibration, fields, takenBefore });
+  return promiseOf(rule, { calibration, takenBefore });
 }
 
 // The odds of 0.8 squared are 16, so a printed 0.8 is a recalibrated 0.941.

@@ -7,7 +7,7 @@ import type { NewMails } from "../journal/journal-reader.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
 import type { RunFacts } from "../journal/run-facts.ts";
 import type { Journal } from "../journal/journal.ts";
-import { recordNames, toRecord } from "../columns/result-record.ts";
+import { recordNames, toRecord } from "../columns/columns.ts";
 import { toRawLine, type ResultRecord, writeRecords } from "../output/write-records.ts";
 import { describeFilter } from "../rules/record-filter.ts";
 import { type TableRow, type TableTerminal, toTableRow, resultTable } from "../columns/table.ts";
@@ -204,7 +204,7 @@ export async function printTable(
   { shown, of, news }: TableContent,
   context: RunContext,
 ): Promise<void> {
-  const { run, fields, source, stderr } = context;
+  const { run, columns, source, stderr } = context;
   if (news !== null) {
     const added = `${printCount(news.ids.size)} of ${printCount(of)}`;
     stderr.write(`New since the run of ${news.since.slice(0, 10)}: ${added} mails.\n`);
@@ -217,7 +217,7 @@ export async function printTable(
   const newIds = news?.ids ?? new Set();
   const table = resultTable(shown, {
     ...run,
-    fields,
+    columns,
     layout: source.table,
     newIds,
     terminal: terminalOf(context),

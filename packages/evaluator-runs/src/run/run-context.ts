@@ -1,7 +1,7 @@
 import type { RunCommand } from "../options/run-options.ts";
 import { readCalibration } from "../calibration.ts";
 import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
-import { answerFields } from "../columns/answer-fields.ts";
+import { resultColumns } from "../columns/columns.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
 import { readFilter } from "../rules/record-filter.ts";
 import { serviceOf, type ProgramContext } from "../service.ts";
@@ -27,9 +27,9 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
     run.calibration === undefined
       ? null
       : await readCalibration(run.calibration, questions, context);
-  const fields = answerFields(questions, calibration);
-  checkSort(run, { fields, source });
-  const isShown = readFilter(run, { questions, fields });
+  const columns = resultColumns(source.columns, questions, calibration);
+  checkSort(run, columns);
+  const isShown = readFilter(run, columns);
   const wanted = { offline: run.offline, dryRun: run.dryRun, env };
   const transport = await openTransport(wanted);
   const input = await opened.withState(run.state, program);
@@ -42,8 +42,7 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
     /** The records, of which the run takes as many as its limit says. */
     input,
     questions,
-    columns: source.columns,
-    fields,
+    columns,
     /** What the results' answers are recalibrated with; null for as they come. */
     calibration,
     /** Returns whether the table shows a mail; null where it shows all. */

@@ -2,7 +2,7 @@ import type { JsonObject, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo, RunRow } from "../postgres/index.ts";
 import type { RunRecord } from "../input/record-source.ts";
 import { fromKeptText, type KeptEvaluation } from "../journal/kept-answer.ts";
-import { type RecordSetup, toRecord } from "../columns/result-record.ts";
+import { type RecordSetup, toRecord } from "../columns/columns.ts";
 import type { ResultRecord } from "../output/write-records.ts";
 import type { Service } from "../service.ts";
 

@@ -7,7 +7,7 @@ import type { RunCommand } from "../options/run-options.ts";
 import type { JournalAddress } from "../journal-address.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { checkOutput } from "../output/check-output.ts";
-import { recordNames } from "../columns/result-record.ts";
+import { recordNames } from "../columns/columns.ts";
 import { toRawLine, type ResultRecord, writeRecords } from "../output/write-records.ts";
 import type { CallFailure } from "../run/ask-calls.ts";
 import { checkCost, describeEstimate } from "../run/estimate.ts";

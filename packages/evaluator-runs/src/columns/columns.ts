@@ -1,0 +1,150 @@
+import { type CalibrationArtifact, recalibrationOf } from "evaluator-calibration";
+import { type Answer, questionKinds, type Questions, type ValueField } from "evaluator-client";
+import { type CalibratedAnswers, calibratedAnswers } from "../calibration.ts";
+import type { RecordColumn, RunRecord } from "../input/record-source.ts";
+import type { KeptEvaluation } from "../journal/kept-answer.ts";
+import type { ResultRecord } from "../output/write-records.ts";
+
+/** A column of the results. JSON, CSV, the table, queries, rules and reports read one list of them. */
+export type Column = (RecordColumn & { readonly asked: null }) | AnswerColumn;
+
+/** A column that shows a part of the answer to one question. */
+export interface AnswerColumn {
+  readonly name: string;
+  readonly asked: AskedQuestion;
+  /** Its answer, the confidence in it, or the answer before a calibration changed it. */
+  readonly part: "value" | "confidence" | "printed";
+  readonly of: (answers: ShownAnswers) => string | number | null;
+}
+
+/** A question as columns show it. */
+export interface AskedQuestion {
+  readonly id: string;
+  /** The answer in short: its option, its mean level or its probability. */
+  readonly short: ValueField;
+  /** The probability of each option or level; null if there is none. */
+  readonly distribution: Extract<ValueField, { form: "distribution" }> | null;
+  readonly hasConfidence: boolean;
+}
+
+type ShownAnswers = Omit<CalibratedAnswers, "printed"> &
+  Partial<Pick<CalibratedAnswers, "printed">>;
+
+/** Returns questions as columns show them, in order. */
+export function askedQuestions(questions: Questions): AskedQuestion[] {
+  return Object.entries(questions).map(([id, question]) => {
+    const kind = questionKinds[question.type];
+    const [short, ...others] = kind.values(question) as [ValueField, ...ValueField[]];
+    const distribution = others.find((value) => value.form === "distribution") ?? null;
+    return { id, short, distribution, hasConfidence: kind.hasConfidence };
+  });
+}
+
+/** Returns the columns of answers; for the default questions the contract's names (section 4.7). */
+export function columnsOf(
+  questions: Questions,
+  { artifact = null }: { readonly artifact?: CalibrationArtifact | null } = {},
+): AnswerColumn[] {
+  return askedQuestions(questions).flatMap((asked) => {
+    const { id, short, hasConfidence } = asked;
+    const name = toCamelCase(id);
+    // A calibration never changes the picked option.
+    const isChanged =
+      short.form !== "option" && artifact !== null && recalibrationOf(artifact, id) !== null;
+    const value: AnswerColumn = {
+      name,
+      asked,
+      part: "value",
+      of: ({ answers }) => shortValue(asked, answers[id]),
+    };
+    const confidence: AnswerColumn = {
+      name: `${name}Conf`,
+      asked,
+      part: "confidence",
+      of: (given) => given.confidence[id] ?? null,
+    };
+    const printed: AnswerColumn = {
+      name: `${name}Printed`,
+      asked,
+      part: "printed",
+      of: (given) => shortValue(asked, given.printed?.[id]),
+    };
+    const parts = { value: true, confidence: hasConfidence, printed: isChanged };
+    return [value, confidence, printed].filter(({ part }) => parts[part]);
+  });
+}
+
+/** Returns the short value of an answer to a question; null without one. */
+export function shortValue(
+  { short }: AskedQuestion,
+  answer: Answer | undefined,
+): string | number | null {
+  return answer === undefined ? null : (short.of(answer) as string | number);
+}
+
+function toCamelCase(id: string): string {
+  return id.replace(/[_\-\s]+(\S)/gu, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The newest outcome for a record. */
+export interface KeptEnd {
+  readonly evaluation: KeptEvaluation | null;
+  /** Why there is no answer; null if that is unknown. */
+  readonly error: string | null;
+}
+
+/** How the records of a run are shown. */
+export interface RecordSetup {
+  /** Those of the record first. */
+  readonly columns: readonly Column[];
+  readonly calibration: CalibrationArtifact | null;
+}
+
+/** Returns the columns of the results of a run: those of its source, and those of its questions. */
+export function resultColumns(
+  own: readonly RecordColumn[],
+  questions: Questions,
+  artifact: CalibrationArtifact | null,
+): Column[] {
+  return [
+    ...own.map((column) => Object.assign({ asked: null }, column)),
+    ...columnsOf(questions, { artifact }),
+  ];
+}
+
+/**
+ * Returns the output record of a record: its answers, recalibrated if there is a calibration, or why
+ * there are none.
+ *
+ * @throws CliError if another model answered than the calibration was made for.
+ */
+export function toRecord(
+  record: RunRecord,
+  { evaluation, error }: KeptEnd,
+  { columns, calibration }: RecordSetup,
+): ResultRecord {
+  const given =
+    evaluation === null || calibration === null
+      ? evaluation
+      : calibratedAnswers(evaluation, calibration);
+  const values = columns.map((column): [string, string | number | null] => {
+    if (column.asked === null) return [column.name, column.of(record)];
+    return [column.name, given === null ? null : column.of(given)];
+  });
+  const row = Object.fromEntries([["id", record.id], ...values]) as ResultRecord;
+  if (given !== null) return row;
+  return { ...row, error: error ?? "The answer is not in the journal; run again." };
+}
+
+/** Returns the names of all fields of the records of a run, in order. */
+export function recordNames(
+  { columns }: Pick<RecordSetup, "columns">,
+  hasErrors: boolean,
+): string[] {
+  return ["id", ...columns.map(({ name }) => name), ...(hasErrors ? ["error"] : [])];
+}
+
+/** Returns the columns of answers among those of the results. */
+export function answerColumns(columns: readonly Column[]): AnswerColumn[] {
+  return columns.filter((column) => column.asked !== null);
+}
