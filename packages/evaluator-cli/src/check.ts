@@ -9,11 +9,14 @@ import {
   toLabelledRows,
 } from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
-import type { CheckOptions } from "./commands/report-commands.ts";
+import type { reportCommands } from "./commands/report-commands.ts";
+import type { OptionsOf } from "./commands/shared-options.ts";
 import { readAnswers } from "./files/read-answers.ts";
 import { hashOfId, readArtifact } from "./files/read-artifact.ts";
 import { fieldsOf, readRecords } from "./files/read-records.ts";
 import { describeCheck } from "./report/sentences.ts";
+
+type CheckOptions = OptionsOf<typeof reportCommands.check>;
 
 /** Tests promised thresholds again on new labels. */
 export async function check(

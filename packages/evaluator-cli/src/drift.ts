@@ -11,11 +11,14 @@ import {
   toLabelledRows,
 } from "evaluator-calibration";
 import { CliError, type CliContext, exitCodes, printable, UsageError } from "evaluator-kit";
-import type { DriftOptions } from "./commands/report-commands.ts";
+import type { reportCommands } from "./commands/report-commands.ts";
+import type { OptionsOf } from "./commands/shared-options.ts";
 import { readAnswers } from "./files/read-answers.ts";
 import { readArtifact } from "./files/read-artifact.ts";
 import { fieldsOf, readRecords } from "./files/read-records.ts";
 import { describeCheck, nameSource, percent, signed } from "./report/sentences.ts";
+
+type DriftOptions = OptionsOf<typeof reportCommands.drift>;
 
 /** Compares the answers of two releases. */
 export async function drift(options: DriftOptions, context: CliContext): Promise<void> {
@@ -91,7 +94,7 @@ function pairsOf(before: Columns, after: Columns): Pair[] {
   throw new CliError("The two releases answered no common question; check the files.");
 }
 
-/** The source with the most answers: a release is one model, and its stand-ins are left out. */
+/** The source with the most answers: a release is one model. */
 function largestOf(columns: Columns, question: string): AnswerColumn | null {
   const found = columns.filter((column) => column.question === question);
   return found.toSorted((one, other) => other.ids.length - one.ids.length)[0] ?? null;

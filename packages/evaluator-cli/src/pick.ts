@@ -8,9 +8,12 @@ import {
   UsageError,
   writeWholeFile,
 } from "evaluator-kit";
-import type { PickOptions } from "./commands/report-commands.ts";
+import type { reportCommands } from "./commands/report-commands.ts";
+import type { OptionsOf } from "./commands/shared-options.ts";
 import { answerNames, readAnswers } from "./files/read-answers.ts";
 import { nameSource } from "./report/sentences.ts";
+
+type PickOptions = OptionsOf<typeof reportCommands.pick>;
 
 /** Draws records to label, with the probability of being drawn. */
 export async function pick(

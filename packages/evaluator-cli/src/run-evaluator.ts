@@ -7,20 +7,8 @@ import {
   toUsageText,
   UsageError,
 } from "evaluator-kit";
-import {
-  askCommand,
-  compareCommand,
-  doctorCommand,
-  mcpCommand,
-  type TypedWord,
-} from "./commands/ask-commands.ts";
-import {
-  calibrateCommand,
-  checkCommand,
-  driftCommand,
-  pickCommand,
-} from "./commands/report-commands.ts";
-import { recordCommand } from "./commands/record-command.ts";
+import { askCommands, type TypedWord } from "./commands/ask-commands.ts";
+import { reportCommands } from "./commands/report-commands.ts";
 import { examples } from "./commands/shared-options.ts";
 
 /** Runs the typed command and returns its exit code. */
@@ -59,42 +47,42 @@ function createProgram(context: CliContext) {
       "\nExit codes: 0 done; 1 wrong input, or the result does not hold; 3 too few labels.",
     );
   const typed: TypedWord[] = [];
-  askCommand(program, typed).action(async (options) => {
+  askCommands.ask(program, typed).action(async (options) => {
     const { ask } = await import("./engines/ask.ts");
     await ask(typed, options, context);
   });
-  mcpCommand(program).action(async (options) => {
+  askCommands.mcp(program).action(async (options) => {
     const { serveTools } = await import("./mcp/serve-tools.ts");
     await serveTools(options, context);
   });
   program
     .command("emulator")
     .summary("start a gateway and a vendor on this machine, without a key");
-  doctorCommand(program).action(async (url, options) => {
+  askCommands.doctor(program).action(async (url, options) => {
     const { examineServer } = await import("./engines/examine-server.ts");
     await examineServer(url, options, context);
   });
-  calibrateCommand(program).action(async (labels, more, options) => {
+  reportCommands.calibrate(program).action(async (labels, more, options) => {
     const { calibrate } = await import("./calibrate/calibrate.ts");
     await calibrate({ ...options, labels, more }, context);
   });
-  pickCommand(program).action(async (more, options) => {
+  reportCommands.pick(program).action(async (more, options) => {
     const { pick } = await import("./pick.ts");
     await pick(more, options, context);
   });
-  checkCommand(program).action(async (artifact, options) => {
+  reportCommands.check(program).action(async (artifact, options) => {
     const { check } = await import("./check.ts");
     await check(artifact, options, context);
   });
-  driftCommand(program).action(async (options) => {
+  reportCommands.drift(program).action(async (options) => {
     const { drift } = await import("./drift.ts");
     await drift(options, context);
   });
-  compareCommand(program).action(async (labels, options) => {
+  askCommands.compare(program).action(async (labels, options) => {
     const { compare } = await import("./compare/compare.ts");
     await compare({ ...options, labels }, context);
   });
-  recordCommand(program).action(async (names, options) => {
+  reportCommands.record(program).action(async (names, options) => {
     const { record } = await import("./record/record.ts");
     await record({ ...options, names }, context);
   });

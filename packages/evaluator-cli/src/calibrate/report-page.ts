@@ -30,8 +30,8 @@ export function reportPage(report: CalibrationReport): string {
         ${files.answers.map(({ name, sha256 }) => `${name} (SHA-256 ${sha256})`).join(", ")};
         answered by ${sources.join("; ")}; seed ${seed}. Skill is 1 − Brier score / that of always
         giving the base rate (of levels: by ranked probability score). The curve is CORP (isotonic
-        regression); its band and the miscalibration by chance come from 500 draws under what is
-        printed. Thresholds are learn-then-test with exact binomial tails at ${percent(confidence)}.
+        regression); its band and the miscalibration by chance come from 500 draws from the printed
+        values. Thresholds are learn-then-test with exact binomial tails at ${percent(confidence)}.
         Nothing of this page is uploaded; report.json beside it holds the same numbers.
       </p>
     </footer>`;
@@ -126,8 +126,8 @@ function curveCard({ form, scores, question }: Reported, curve: CurveReport): Ht
     <h3>Does “${what}” come true as often as printed?</h3>
     ${curvePlot(curve.points, question)} ${histogramPlot(curve.points, question)}
     <figcaption>
-      Line: what came true (isotonic). Shaded: where 90 % of lines lie if every printed value is
-      true. ▲: outside it. Dotted: as printed.
+      Line: observed rate (isotonic). Shaded: 90 % of lines lie here if every printed value is true.
+      ▲: outside it. Dotted: the printed value.
     </figcaption>
   </figure>`;
 }

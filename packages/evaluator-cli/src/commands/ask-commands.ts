@@ -1,7 +1,7 @@
 import type { KindName } from "evaluator-client";
 import { type Command, decimal, Option, wholeNumber } from "evaluator-kit";
-import { engineHelp, engineOption } from "./engine-help.ts";
 import {
+  type OptionsOf,
   allowUnknownOption,
   collect,
   examples,
@@ -10,6 +10,8 @@ import {
   lastOption,
   seedOption,
   share,
+  engineHelp,
+  engineOption,
 } from "./shared-options.ts";
 
 /** How each kind of question is typed after `--KIND <text>`, and an example. */
@@ -25,11 +27,7 @@ export interface TypedWord {
   readonly word: string;
 }
 
-/** The options of `ask`. */
-export type AskOptions = ReturnType<ReturnType<typeof askCommand>["opts"]>;
-
-/** Declares `ask`; `typed` receives the words of the questions in their typed order. */
-export function askCommand(program: Command, typed: TypedWord[]) {
+function askCommand(program: Command, typed: TypedWord[]) {
   const command = program
     .command("ask")
     .summary("ask any engine typed questions about one state")
@@ -60,16 +58,12 @@ export function askCommand(program: Command, typed: TypedWord[]) {
   return command;
 }
 
-/** The options of `doctor`. */
-export type DoctorOptions = ReturnType<ReturnType<typeof doctorCommand>["opts"]>;
-
-/** Declares `doctor`. */
-export const doctorCommand = (program: Command) =>
+const doctorCommand = (program: Command) =>
   program
     .command("doctor")
-    .summary("examine what a server can do, and print what to paste or change")
+    .summary("examine a server, and print the lines to paste or the changes to make")
     .description(
-      "Examines what a server can do for typed questions: native routes, log-probabilities and how\nmany tokens it lists, its tokenizer, whether it thinks first, how much of the probability the\nlabels hold, and how long a call takes. Prints the lines to paste, or what to change on the\nserver. It asks two questions about one sentence, about twenty short calls in all.\nExit code 0: the server can be used. 1: it cannot be used as it is.",
+      "Examines a server for typed questions: native routes, log-probabilities and how\nmany tokens it lists, its tokenizer, whether it thinks first, how much of the probability the\nlabels hold, and how long a call takes. Prints the lines to paste, or the changes to make\non the server. It asks two questions about one sentence, in about twenty short calls.\nExit code 0: the server can be used. 1: it cannot be used unchanged.",
     )
     .argument("<url>", "the server's address, such as http://127.0.0.1:11434")
     .option("--model <model>", "the model's name there (default: the first that it lists)")
@@ -88,11 +82,7 @@ export const doctorCommand = (program: Command) =>
 
 const limit = decimal({ min: 0.000001, what: "a number" });
 
-/** The options of `mcp`. */
-export type McpOptions = ReturnType<ReturnType<typeof mcpCommand>["opts"]>;
-
-/** Declares `mcp`. */
-export const mcpCommand = (program: Command) =>
+const mcpCommand = (program: Command) =>
   program
     .command("mcp")
     .summary("serve an assistant the tools evaluate, estimate and list_models, over MCP")
@@ -143,18 +133,12 @@ ${engineHelp}${examples(
       )}`,
     );
 
-/** The options of `compare`, with its argument. */
-export type CompareOptions = ReturnType<ReturnType<typeof compareCommand>["opts"]> & {
-  readonly labels: string | undefined;
-};
-
-/** Declares `compare`. */
-export const compareCommand = (program: Command) =>
+const compareCommand = (program: Command) =>
   program
     .command("compare")
     .summary("ask several engines the same questions: agreement, worth, time and cost")
     .description(
-      "Asks several engines the same questions about the same records, and reports how far they\nagree, what each is worth on your labels, how long it takes and what it costs. Every answer is\nkept at once in DIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers,\nor an engine is worse by more than the margin. 3: too few labels.",
+      "Asks several engines the same questions about the same records, and reports\nagreement, worth on your labels, time and cost. Every answer is\nkept at once in DIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers,\nor an engine is worse by more than the margin. 3: too few labels.",
     )
     .argument(
       "[labels]",
@@ -215,3 +199,16 @@ export const compareCommand = (program: Command) =>
           "evaluator compare labels.ndjson --states inbox.triage.sqlite --engine gateway --engine logprobs=http://127.0.0.1:11434@qwen3:4b --max-cost 1",
         ),
     );
+
+/** The commands that ask engines. */
+export const askCommands = {
+  ask: askCommand,
+  doctor: doctorCommand,
+  mcp: mcpCommand,
+  compare: compareCommand,
+};
+
+/** The options of `compare`, with its argument. */
+export type CompareOptions = OptionsOf<typeof compareCommand> & {
+  readonly labels: string | undefined;
+};

@@ -1,5 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option, wholeNumber } from "evaluator-kit";
 import {
+  type OptionsOf,
   allowUnknownOption,
   answersOption,
   collect,
@@ -15,14 +16,7 @@ import {
 const labels = labelsOption.description;
 const moreAnswers = new Argument("[answers...]", "more files of answers");
 
-/** The options of `calibrate`, with its arguments. */
-export type CalibrateOptions = ReturnType<ReturnType<typeof calibrateCommand>["opts"]> & {
-  readonly labels: string;
-  readonly more: readonly string[];
-};
-
-/** Declares `calibrate`. */
-export const calibrateCommand = (program: Command) =>
+const calibrateCommand = (program: Command) =>
   program
     .command("calibrate")
     .summary("measure calibration on labelled records, and which threshold can be promised")
@@ -122,11 +116,7 @@ function costs(text: string): { readonly falseAct: number; readonly missedAct: n
   throw new InvalidArgumentError("Use two costs above 0, such as falseAct=5,missedAct=1.");
 }
 
-/** The options of `pick`. */
-export type PickOptions = ReturnType<ReturnType<typeof pickCommand>["opts"]>;
-
-/** Declares `pick`. */
-export const pickCommand = (program: Command) =>
+const pickCommand = (program: Command) =>
   program
     .command("pick")
     .summary("draw the records to label next, with the probability of being drawn")
@@ -157,11 +147,7 @@ export const pickCommand = (program: Command) =>
       ),
     );
 
-/** The options of `check`. */
-export type CheckOptions = ReturnType<ReturnType<typeof checkCommand>["opts"]>;
-
-/** Declares `check`. */
-export const checkCommand = (program: Command) =>
+const checkCommand = (program: Command) =>
   program
     .command("check")
     .summary("test the thresholds of a calibration again on new labels")
@@ -181,11 +167,7 @@ export const checkCommand = (program: Command) =>
       ),
     );
 
-/** The options of `drift`. */
-export type DriftOptions = ReturnType<ReturnType<typeof driftCommand>["opts"]>;
-
-/** Declares `drift`. */
-export const driftCommand = (program: Command) =>
+const driftCommand = (program: Command) =>
   program
     .command("drift")
     .summary("compare the answers of two releases, with or without labels")
@@ -215,3 +197,48 @@ function answersOf<TFlags extends string>(flags: TFlags, which: string) {
   const text = `the ${which} release's answers, as for calibrate; may be given again`;
   return new Option(flags, text).argParser(collect);
 }
+
+const recordCommand = (program: Command) =>
+  program
+    .command("record")
+    .summary("record exchanges from a live service, or compare its answers with them")
+    .description(
+      "Asks a live service the requests of exchanges, which costs money, and records its answers.\nWith --compare it writes nothing, and reports where the shape of an answer (keys and types,\nnot values) differs from the exchanges and the contract. Keys and addresses: AI_GATEWAY_API_KEY\nand EVALUATOR_BASE_URL; EVALUATOR_DIRECT_API_KEY and EVALUATOR_DIRECT_BASE_URL.\nExit code 0: all recorded (with --compare: the shapes agree). 1: not run, or the shapes differ.\n2: some answers could not be used.",
+    )
+    .argument(
+      "[names...]",
+      "exchanges such as gateway/greeting-routes-to-nano; without names every successful evaluation through each transport that has a key",
+    )
+    .addOption(
+      new Option("--exchanges <dir>", "the folder of the exchanges").default("fixtures/exchanges"),
+    )
+    .option("--out <dir>", "where recordings go (default: the folder of the exchanges)")
+    .option("--replace", "replace exchanges that are written from the contract")
+    .addOption(
+      new Option(
+        "--compare",
+        "compare the shape of the answers instead of recording them",
+      ).conflicts(["out", "replace"]),
+    )
+    .addHelpText(
+      "after",
+      examples(
+        "evaluator record gateway/greeting-routes-to-nano --out recordings",
+        "evaluator record --compare",
+      ),
+    );
+
+/** The commands that read recorded answers. */
+export const reportCommands = {
+  calibrate: calibrateCommand,
+  pick: pickCommand,
+  check: checkCommand,
+  drift: driftCommand,
+  record: recordCommand,
+};
+
+/** The options of `calibrate`, with its arguments. */
+export type CalibrateOptions = OptionsOf<typeof calibrateCommand> & {
+  readonly labels: string;
+  readonly more: readonly string[];
+};

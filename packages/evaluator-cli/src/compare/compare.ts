@@ -6,8 +6,7 @@ import { describeWritten, makeFolder, writeReport } from "../files/write-report.
 import { AnswerStore, callKeys } from "./answer-store.ts";
 import { askEngine, type AskedEngine, Budget } from "./ask-engines.ts";
 import { compareEngines, type Comparison } from "./comparison.ts";
-import { comparisonPage } from "./comparison-page.ts";
-import { printComparison } from "./print-comparison.ts";
+import { comparisonPage, printComparison } from "./comparison-report.ts";
 import { type Asked, readAsked } from "./read-asked.ts";
 
 /** Asks several engines the same questions, and prints and writes how they compare. */

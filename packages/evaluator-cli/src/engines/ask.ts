@@ -16,10 +16,13 @@ import {
   UsageError,
   readTextFile,
 } from "evaluator-kit";
-import type { AskOptions, TypedWord } from "../commands/ask-commands.ts";
+import type { askCommands, TypedWord } from "../commands/ask-commands.ts";
+import type { OptionsOf } from "../commands/shared-options.ts";
 import { readQuestionsFile, toQuestions } from "./asked-questions.ts";
 import { emulatedBasis, type Engine, evaluatorOf, readEngine, toEngineError } from "./engine.ts";
 import { describeBasis } from "../report/sentences.ts";
+
+type AskOptions = OptionsOf<typeof askCommands.ask>;
 
 /** Asks one engine questions about one state, and prints the answers. */
 export async function ask(

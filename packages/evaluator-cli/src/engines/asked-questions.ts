@@ -74,7 +74,7 @@ function namesIn(text: string, kind: KindName): [name: string, description: stri
   );
 }
 
-/** Reads a file of question id to question. @throws CliError that names the question and what is wrong. */
+/** Reads a file of question id to question. @throws CliError with the question and its problem. */
 export async function readQuestionsFile(name: string, { cwd }: CliContext): Promise<Questions> {
   const path = resolve(cwd, name);
   const text = await readTextFile(path, "Check the path after --questions.");

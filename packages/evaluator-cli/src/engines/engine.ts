@@ -23,7 +23,7 @@ import {
   readWord,
   UsageError,
 } from "evaluator-kit";
-import { type engineForms, serverNames } from "../commands/engine-help.ts";
+import { type engineForms, serverNames } from "../commands/shared-options.ts";
 
 type Kind = keyof typeof engineForms;
 

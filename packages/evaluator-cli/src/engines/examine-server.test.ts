@@ -45,7 +45,7 @@ test.each([
   const { origin } = await startEmulator({ engine, faults: [{ kind }] });
   const { exitCode, stdout } = await examine(origin);
   expect(exitCode).toBe(1);
-  expect(stdout).toContain("It cannot be used as it is. What to change:");
+  expect(stdout).toContain("It cannot be used unchanged. Change this:");
   expect(stdout).toContain(message);
 });
 

@@ -1,46 +1,26 @@
 import { apiKeyVariables } from "evaluator-client";
-import { CliError, type CliContext, exitCodes, printable, UsageError } from "evaluator-kit";
-import type { DoctorOptions } from "../commands/ask-commands.ts";
-import {
-  listModels,
-  type LogprobsProbe,
-  type Probe,
-  type ProbedServer,
-  probeLogprobs,
-  probeNative,
-} from "./probe-server.ts";
+import { type CliContext, exitCodes, printable, UsageError } from "evaluator-kit";
+import type { askCommands } from "../commands/ask-commands.ts";
+import type { OptionsOf } from "../commands/shared-options.ts";
+import { type Findings, probeServer } from "./probe-server.ts";
 
-/** Prints what a server can do, and the lines that reach it or what to change there. */
+type DoctorOptions = OptionsOf<typeof askCommands.doctor>;
+
+/** Prints the findings about a server, with the lines that reach it or the changes to make. */
 export async function examineServer(
   url: string,
   options: DoctorOptions,
   context: CliContext,
 ): Promise<void> {
   const address = { baseUrl: readUrl(url), apiKey: readKey(options.key, context) };
-  const models = await listModels(address, context);
-  const server = { ...address, model: chooseModel(models, options.model, address.baseUrl) };
-  const findings: Findings = {
-    server,
-    models,
-    systemone: await probeNative("systemone", server, context),
-    decisions: await probeNative("decisions", server, context),
-    logprobs: await probeLogprobs(server, context),
-  };
+  const findings = await probeServer(address, options.model, context);
   const paste = linesToPaste(findings);
-  const { server: _, ...probes } = findings;
+  const { server, ...probes } = findings;
   const json = { url: server.baseUrl, model: server.model, ...probes, paste };
   const isJson = options.json === true;
   const text = isJson ? JSON.stringify(json, null, 2) : describe(findings, paste);
   context.stdout.write(`${text}\n`);
   if (paste === null) context.exitCode = exitCodes.failed;
-}
-
-interface Findings {
-  readonly server: ProbedServer;
-  readonly models: readonly string[];
-  readonly systemone: Probe;
-  readonly decisions: Probe;
-  readonly logprobs: LogprobsProbe;
 }
 
 function readUrl(typed: string): string {
@@ -57,23 +37,6 @@ function readKey(variable: string | undefined, { env }: CliContext): string | nu
   const key = env[variable ?? apiKeyVariables.logprobs] ?? null;
   if (key !== null || variable === undefined) return key;
   throw new UsageError(printable`--key ${variable} names an environment variable that is not set.`);
-}
-
-function chooseModel(
-  models: readonly string[],
-  wanted: string | undefined,
-  baseUrl: string,
-): string {
-  const [first] = models;
-  if (wanted !== undefined) {
-    if (first === undefined || models.includes(wanted)) return wanted;
-    const names = `${models.slice(0, 20).join(", ")}${models.length > 20 ? ", …" : ""}`;
-    const problem = printable`${baseUrl} has no model "${wanted}". It has ${names}`;
-    throw new CliError(`${problem}; choose one with --model.`);
-  }
-  if (first !== undefined) return first;
-  const problem = printable`${baseUrl} lists no models.`;
-  throw new CliError(`${problem} Load one there, or name it with --model.`);
 }
 
 function describe(
@@ -94,11 +57,11 @@ function describe(
     baseUrl,
     ...lines.map(([name, found]) => printable`  ${name.padEnd(20)}${found}`),
     "",
-    paste ?? printable`It cannot be used as it is. What to change: ${logprobs.found}`,
+    paste ?? printable`It cannot be used unchanged. Change this: ${logprobs.found}`,
   ].join("\n");
 }
 
-function describeLogprobs(probe: LogprobsProbe): [string, string][] {
+function describeLogprobs(probe: Findings["logprobs"]): [string, string][] {
   const { isUsable, found, server, listedTokens, hasTokenizer, labelMass, flips, callMs } = probe;
   const tokenizer = hasTokenizer ? "yes: labels are asked for by token" : "not needed, or none";
   const listed = `yes, ${listedTokens} tokens listed (asked as ${server ?? "a chat"})`;

@@ -11,8 +11,7 @@ import {
 } from "evaluator-client";
 import { CliError, type CliContext, parseJson, printable, systemErrorCode } from "evaluator-kit";
 
-/** A server's address and key. */
-export interface ProbedServer {
+interface ProbedServer {
   /** Without a slash and `/v1` at its end. */
   readonly baseUrl: string;
   readonly model: string;
@@ -20,7 +19,7 @@ export interface ProbedServer {
 }
 
 /** The result of asking known questions one way. */
-export interface Probe {
+interface Probe {
   readonly isUsable: boolean;
   /** Whether the server has such a route. */
   readonly isThere: boolean;
@@ -29,9 +28,6 @@ export interface Probe {
   /** The lower probability of the two right answers; null without an answer. */
   readonly right: number | null;
 }
-
-/** The result of asking a chat for log-probabilities. */
-export type LogprobsProbe = Awaited<ReturnType<typeof probeLogprobs>>;
 
 const known = {
   state: "The sky over the harbour is blue today, and there is not a cloud in it.",
@@ -47,8 +43,45 @@ const known = {
 
 type Known = Evaluation<typeof known.questions>;
 
+/** The findings about a server. */
+export type Findings = Awaited<ReturnType<typeof probeServer>>;
+
+/** Asks known questions on every route that a server may have. */
+export async function probeServer(
+  address: Omit<ProbedServer, "model">,
+  wanted: string | undefined,
+  context: CliContext,
+) {
+  const models = await listModels(address, context);
+  const server = { ...address, model: chooseModel(models, wanted, address.baseUrl) };
+  return {
+    server,
+    models,
+    systemone: await probeNative("systemone", server, context),
+    decisions: await probeNative("decisions", server, context),
+    logprobs: await probeLogprobs(server, context),
+  };
+}
+
+function chooseModel(
+  models: readonly string[],
+  wanted: string | undefined,
+  baseUrl: string,
+): string {
+  const [first] = models;
+  if (wanted !== undefined) {
+    if (first === undefined || models.includes(wanted)) return wanted;
+    const names = `${models.slice(0, 20).join(", ")}${models.length > 20 ? ", …" : ""}`;
+    const problem = printable`${baseUrl} has no model "${wanted}". It has ${names}`;
+    throw new CliError(`${problem}; choose one with --model.`);
+  }
+  if (first !== undefined) return first;
+  const problem = printable`${baseUrl} lists no models.`;
+  throw new CliError(`${problem} Load one there, or name it with --model.`);
+}
+
 /** Returns the names of the server's models. @throws CliError if it does not answer as a server does. */
-export async function listModels(
+async function listModels(
   { baseUrl, apiKey }: Omit<ProbedServer, "model">,
   { signal }: Pick<CliContext, "signal">,
 ): Promise<readonly string[]> {
@@ -91,7 +124,7 @@ function unreachable(baseUrl: string, error: unknown): CliError {
 }
 
 /** Asks the known questions through a route of the contract. */
-export async function probeNative(
+async function probeNative(
   wire: "systemone" | "decisions",
   { baseUrl, model, apiKey }: ProbedServer,
   context: CliContext,
@@ -107,7 +140,7 @@ export async function probeNative(
 }
 
 /** Asks the known questions by log-probabilities, twice, and examines the exchanged messages. */
-export async function probeLogprobs({ baseUrl, model, apiKey }: ProbedServer, context: CliContext) {
+async function probeLogprobs({ baseUrl, model, apiKey }: ProbedServer, context: CliContext) {
   const recorder = new RequestRecorder();
   const ask = () => {
     const fetch = recorder.fetch.bind(recorder);
@@ -180,7 +213,7 @@ interface RecordedCall {
 
 const questionPaths = new Set(["/v1/chat/completions", "/completion", "/generate"]);
 
-/** A `fetch` that keeps requests and answers, to find out what a server can do. */
+/** A `fetch` that keeps requests and answers. */
 class RequestRecorder {
   readonly calls: RecordedCall[] = [];
 

@@ -47,22 +47,12 @@ export async function readAnswers(
   return {
     table,
     files,
-    /** What a record is called, such as `mails`. */
+    /** A name for the records, such as `mails`. */
     noun: nouns.size === 1 ? ([...nouns][0] ?? "records") : "records",
-    /** Returns what is known of some records' text, one line each. */
-    textsOf: (ids: readonly string[]) => readAllTexts(journals, ids),
+    /** Returns the text of some records, one line each, if it is known. */
+    textsOf: (ids: readonly string[]) =>
+      new Map(journals.flatMap(({ name, path }) => Array.from(readTexts(name, path, ids)))),
   };
-}
-
-function readAllTexts(
-  journals: readonly { readonly name: string; readonly path: string }[],
-  ids: readonly string[],
-): ReadonlyMap<string, string> {
-  const texts = new Map<string, string>();
-  for (const { name, path } of journals) {
-    for (const [id, text] of readTexts(name, path, ids)) texts.set(id, text);
-  }
-  return texts;
 }
 
 function nounOf(value: unknown): string {

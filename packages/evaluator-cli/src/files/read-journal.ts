@@ -11,7 +11,7 @@ import {
 import type { Questions } from "evaluator-client";
 import { CliError, printable, toFileError } from "evaluator-kit";
 
-/** The journal of the triage: its mark, and the versions whose tables hold answers in this way. */
+// The mark of a triage journal, and the versions with these tables.
 const APPLICATION_ID = 0x54524947;
 const JOURNAL_VERSIONS: readonly unknown[] = [3, 4];
 
@@ -20,7 +20,7 @@ SELECT mails.id, answers.evaluation, answers.state, setups.setup, setups.wire, s
 FROM mails LEFT JOIN answers USING (call) LEFT JOIN setups USING (setup)`;
 const oneState = "SELECT state FROM mails JOIN answers USING (call) WHERE id = ?";
 
-/** Returns whether a file is a SQLite database. @throws CliError where it cannot be read. */
+/** Returns whether a file is a SQLite database. @throws CliError if it cannot be read. */
 export async function isDatabase(path: string): Promise<boolean> {
   try {
     await using file = await open(path, "r");
@@ -31,7 +31,7 @@ export async function isDatabase(path: string): Promise<boolean> {
   }
 }
 
-/** Reads every answer of a triage journal, one under way included; changes nothing in it. */
+/** Reads every answer of a triage journal, also during a run; changes nothing in it. */
 export function readJournal(name: string, path: string, table: AnswerTable): void {
   const asked = new Map<unknown, AskedQuestions>();
   withJournal(name, path, (database) => {
@@ -58,7 +58,7 @@ export function readJournal(name: string, path: string, table: AnswerTable): voi
   });
 }
 
-/** Returns the states of some mails as one line of text each; of those the journal knows. */
+/** Returns the states of some mails as one line of text each. */
 export function readTexts(
   name: string,
   path: string,
@@ -79,7 +79,7 @@ const allStates = `
 SELECT mails.id, answers.state, setups.questions
 FROM mails JOIN answers USING (call) JOIN setups USING (setup)`;
 
-/** Returns what a journal asked: the states by id, and the questions. @throws CliError where these changed. */
+/** Returns the states and questions of a journal. @throws CliError if the questions changed. */
 export function readStates(
   name: string,
   path: string,
@@ -98,7 +98,7 @@ export function readStates(
   throw new CliError(`${problem} Run the triage again, so that all mails have the same.`);
 }
 
-/** Returns the text of a state in one line: of an object its texts, one after the other. */
+/** Returns the texts of a state in one line. */
 export function describeState(state: unknown): string {
   if (typeof state !== "object" || state === null) return String(state);
   return Object.values(state)
@@ -108,7 +108,7 @@ export function describeState(state: unknown): string {
 
 function withJournal(name: string, path: string, read: (database: DatabaseSync) => void): void {
   const url = pathToFileURL(path);
-  // Without a log nobody writes, and SQLite would make one to read.
+  // Without a log no run writes, and SQLite would create one to read.
   if (!existsSync(`${path}-wal`)) url.searchParams.set("immutable", "1");
   try {
     using database = new DatabaseSync(url, { readOnly: true, timeout: 5000 });

@@ -38,8 +38,7 @@ const kindNames = Object.keys(kindSchemas) as KindName[];
 type KindSchema = (typeof kindSchemas)[KindName];
 const schemas = Object.values(kindSchemas) as [KindSchema, ...KindSchema[]];
 
-/** The input of `evaluate`. */
-export const evaluateInput = z.object({
+const evaluateInput = z.object({
   state: z
     .union([z.string(), z.record(z.string(), z.unknown())], {
       error: "state is text or a JSON object; images are not taken here",
@@ -55,11 +54,6 @@ export function toRequest({ state, questions }: z.infer<typeof evaluateInput>): 
   return { state: state as State, questions };
 }
 
-/** The input of `estimate`. */
-export const estimateInput = evaluateInput.extend({
-  times: z.int().min(1).default(1).describe("how many such calls"),
-});
-
 const answerSchema = z.object({
   type: z.enum(kindNames),
   probability: z.number().optional().describe("boolean: of yes"),
@@ -70,40 +64,46 @@ const answerSchema = z.object({
   confidence: z.number().optional(),
 });
 
-/** The output of `evaluate`. */
-export const evaluateOutput = z.object({
-  answers: z.record(z.string(), answerSchema),
-  model: z.string().nullable(),
-  costUsd: z.number().nullable(),
-  inputTokens: z.int(),
-  basis: z.string().optional().describe("the basis of an emulator's answer; no model answered"),
+const modelSchema = z.object({
+  id: z.string(),
+  type: z.string().nullable(),
+  inputUsdPerMillionTokens: z.number().nullable(),
+  outputUsdPerMillionTokens: z.number().nullable(),
 });
 
-/** The output of `estimate`. */
-export const estimateOutput = z.object({
-  calls: z.int(),
-  inputTokens: z.int(),
-  costUsd: z.number().nullable().describe("null if the price is not known"),
-  spentUsd: z.number().optional(),
-  maxCostUsd: z.number().optional(),
-  spentTokens: z.int().optional(),
-  maxTokens: z.int().optional(),
-});
-
-/** The input of `list_models`. */
-export const listInput = z.object({
-  type: z.string().default("evaluation").describe("such as evaluation or language"),
-});
-
-/** The output of `list_models`. */
-export const listOutput = z.object({
-  models: z.array(
-    z.object({
-      id: z.string(),
-      type: z.string().nullable(),
-      inputUsdPerMillionTokens: z.number().nullable(),
-      outputUsdPerMillionTokens: z.number().nullable(),
+/** The input and output of each tool. */
+export const toolSchemas = {
+  evaluate: {
+    inputSchema: evaluateInput,
+    outputSchema: z.object({
+      answers: z.record(z.string(), answerSchema),
+      model: z.string().nullable(),
+      costUsd: z.number().nullable(),
+      inputTokens: z.int(),
+      basis: z.string().optional().describe("the basis of an emulator's answer; no model answered"),
     }),
-  ),
-  total: z.int().describe("of this type"),
-});
+  },
+  estimate: {
+    inputSchema: evaluateInput.extend({
+      times: z.int().min(1).default(1).describe("how many such calls"),
+    }),
+    outputSchema: z.object({
+      calls: z.int(),
+      inputTokens: z.int(),
+      costUsd: z.number().nullable().describe("null if the price is not known"),
+      spentUsd: z.number().optional(),
+      maxCostUsd: z.number().optional(),
+      spentTokens: z.int().optional(),
+      maxTokens: z.int().optional(),
+    }),
+  },
+  list_models: {
+    inputSchema: z.object({
+      type: z.string().default("evaluation").describe("such as evaluation or language"),
+    }),
+    outputSchema: z.object({
+      models: z.array(modelSchema),
+      total: z.int().describe("of this type"),
+    }),
+  },
+};

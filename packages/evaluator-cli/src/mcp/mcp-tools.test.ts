@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { connectTo, startHttp } from "../testing/start-mcp.ts";
 
-const claimed = "The service says they are calibrated";
+const claimed = "The service claims they are calibrated";
 const unknown = "not known whether this server's are calibrated";
 const uncalibrated = "a chat model and are not calibrated";
 const vendorKey = { EVALUATOR_DIRECT_API_KEY: "v" };

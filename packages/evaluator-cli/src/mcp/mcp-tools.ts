@@ -12,15 +12,7 @@ import {
 } from "evaluator-client";
 import type { Budget } from "evaluator-client/budget";
 import { emulatedBasis, type Engine } from "../engines/engine.ts";
-import {
-  estimateInput,
-  estimateOutput,
-  evaluateInput,
-  evaluateOutput,
-  listInput,
-  listOutput,
-  toRequest,
-} from "./mcp-schemas.ts";
+import { toolSchemas, toRequest } from "./mcp-schemas.ts";
 
 /** The engine of the tools and their limits. */
 export interface ToolContext {
@@ -41,7 +33,7 @@ export interface ToolContext {
 
 const claims = {
   claimed:
-    "The service says they are calibrated: of many events given 0.8, about 80% should happen.",
+    "The service claims they are calibrated: of many events given 0.8, about 80% should happen.",
   none: "They come from a chat model and are not calibrated: 0.8 does not mean that 80% happen.",
   unknown:
     "It is not known whether this server's are calibrated; an emulator's, marked by `basis`, are not.",
@@ -59,8 +51,7 @@ export function createMcpServer(context: ToolContext): McpServer {
     {
       title: "Ask typed questions",
       description: `${guide} ${sentence}`,
-      inputSchema: evaluateInput,
-      outputSchema: evaluateOutput,
+      ...toolSchemas.evaluate,
       annotations,
     },
     (request, { signal }) => toResult(() => evaluate(toRequest(request), context, signal)),
@@ -70,8 +61,7 @@ export function createMcpServer(context: ToolContext): McpServer {
     {
       title: "Estimate a cost",
       description: "Estimates the tokens and cost of a call of `evaluate`, without sending it.",
-      inputSchema: estimateInput,
-      outputSchema: estimateOutput,
+      ...toolSchemas.estimate,
       annotations: lookup,
     },
     ({ times, ...request }, { signal }) =>
@@ -82,8 +72,7 @@ export function createMcpServer(context: ToolContext): McpServer {
     {
       title: "List models",
       description: "Lists models with their prices in US dollars per million tokens; free.",
-      inputSchema: listInput,
-      outputSchema: listOutput,
+      ...toolSchemas.list_models,
       annotations: lookup,
     },
     ({ type }, { signal }) => toResult(() => listModels(type, context, signal)),

@@ -11,10 +11,13 @@ import {
   readDecimal,
   UsageError,
 } from "evaluator-kit";
-import type { McpOptions } from "../commands/ask-commands.ts";
+import type { askCommands } from "../commands/ask-commands.ts";
+import type { OptionsOf } from "../commands/shared-options.ts";
 import { type Engine, evaluatorOf, readEngine } from "../engines/engine.ts";
 import { serveMcp } from "./mcp-http.ts";
 import { createMcpServer, type ToolContext } from "./mcp-tools.ts";
+
+type McpOptions = OptionsOf<typeof askCommands.mcp>;
 
 /** Serves the tools of the Model Context Protocol until its input or the program ends. */
 export async function serveTools(options: McpOptions, context: CliContext): Promise<void> {
@@ -45,7 +48,7 @@ function toToolContext(
   const spent: Budget | null = hasLimit
     ? budget({ ...limits, ...(price !== null && { usdPerMillionTokens: price }) })
     : null;
-  // The cache comes first: what it knows costs nothing.
+  // The cache comes first: a cached answer costs nothing.
   const evaluator = (spent === null ? own : own.with(spent)).with(cache());
   return {
     version: packageVersion(import.meta.url),

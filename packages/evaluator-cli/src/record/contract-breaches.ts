@@ -20,7 +20,7 @@ interface ContractBreach {
 
 type Asked = EvaluationRequest["questions"];
 
-// The client checks what it reads. These schemas add what it does not read: the gateway's metadata
+// The client checks the fields that it reads. These schemas add the others: the gateway's metadata
 // (contract 2.5), and the body of an error, since the client goes by the status.
 const decimalSchema = z.string().regex(/^\d+(?:\.\d+)?$/, { error: "expected a decimal" });
 const metadataSchema = z.looseObject({

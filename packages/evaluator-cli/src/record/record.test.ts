@@ -41,7 +41,7 @@ test("a recording names its date, its model and what was answered", async () => 
   const { folder } = await recordInto([gateway, direct]);
   const [fromVendor, fromGateway] = loadExchanges(folder);
   expect(fromGateway).toMatchObject({
-    description: "What a live service answered to: greeting routes to nano.",
+    description: "A live answer to: greeting routes to nano.",
     provenance: { source: "live", recordedAt: "2026-11-21", model: "typesafe-ai/jev" },
     response: {
       status: 200,

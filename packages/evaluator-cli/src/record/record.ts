@@ -17,12 +17,16 @@ import {
   UsageError,
   writeWholeFile,
 } from "evaluator-kit";
-import type { RecordOptions } from "../commands/record-command.ts";
-import { openComparison } from "./compare-answers.ts";
+import type { reportCommands } from "../commands/report-commands.ts";
+import type { OptionsOf } from "../commands/shared-options.ts";
 import { contractBreaches } from "./contract-breaches.ts";
 import { chooseCalls, type LiveCall, readLiveServices } from "./live-calls.ts";
 import { readAnswer, type Sending, UnusableAnswerError } from "./read-answer.ts";
-import { compareShapes } from "./shape.ts";
+import { compareShapes, openComparison } from "./compare-answers.ts";
+
+type RecordOptions = OptionsOf<typeof reportCommands.record> & {
+  readonly names: readonly string[];
+};
 
 /** Asks a live service the requests of exchanges, and records or compares its answers. */
 export async function record(
@@ -135,8 +139,7 @@ function toRecording(
   const situation = name.slice(name.lastIndexOf("/") + 1).replaceAll("-", " ");
   return {
     // A description of the contract's answer is not true of this one.
-    description:
-      provenance.source === "live" ? description : `What a live service answered to: ${situation}.`,
+    description: provenance.source === "live" ? description : `A live answer to: ${situation}.`,
     provenance: {
       source: "live",
       recordedAt: recordedAt.toISOString().slice(0, "YYYY-MM-DD".length),
@@ -170,7 +173,7 @@ async function checkRecordable(
   }
 }
 
-/** Checks, before anything is paid for, that recordings can be written and what they replace. */
+/** Checks, before any paid call, that recordings can be written and replace only recordings. */
 async function checkTargets(
   paths: readonly string[],
   { mayReplace }: { readonly mayReplace: boolean },

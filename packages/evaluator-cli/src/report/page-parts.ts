@@ -6,7 +6,7 @@ const printedAxis = { domain: [0, 1], label: "printed probability" } as const;
 
 /** Returns the plot of the observed rate against the printed probability, with the band of chance. */
 export function curvePlot(points: readonly BandedPoint[], what: string): Html {
-  const title = `${what}: what came true against what was printed`;
+  const title = `${what}: observed against printed`;
   const y = { domain: [0, 1], label: "came true", format: percent } as const;
   return plot({ title, x: printedAxis, y, height: 290 }, (scales) => [
     band(

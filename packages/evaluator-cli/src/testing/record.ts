@@ -12,7 +12,7 @@ import {
 } from "evaluator-kit";
 import { compileCache, createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { onTestFinished } from "vitest";
-import { recordCommand } from "../commands/record-command.ts";
+import { reportCommands } from "../commands/report-commands.ts";
 import { record } from "../record/record.ts";
 import { liveService } from "./live-service.ts";
 
@@ -48,7 +48,7 @@ export async function startRecord(words: readonly string[], given: Given = {}) {
     ...machine,
   });
   const program = createCommand("evaluator", { context, version: "0.0.0" });
-  recordCommand(program).action(async (names, options) => {
+  reportCommands.record(program).action(async (names, options) => {
     await record({ ...options, names }, context, { fetch, timeoutMs });
   });
   const all = ["record", "--exchanges", folder ?? exchangesFolder, ...words];
