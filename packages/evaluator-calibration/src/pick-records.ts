@@ -1,5 +1,5 @@
 import type { AnswerColumn } from "./input/answer-table.ts";
-import { DEFAULT_SEED, type Random, seededRandom, shuffle } from "./math/random.ts";
+import { DEFAULT_SEED, seededRandom, shuffle } from "./math/random.ts";
 import type { Form } from "./kinds.ts";
 import { topAnswers } from "./report/labelled-rows.ts";
 import { toHundredths } from "./thresholds/risk-coverage.ts";
@@ -17,15 +17,6 @@ export interface PickedRecord {
 const MOST_STRATA = 10; // chosen, not measured: as many as a calibration error has bins
 const LEAST_OF_STRATUM = 2; // the fewest with a variance
 
-/** How records are drawn. */
-export interface PickOptions {
-  readonly budget: number;
-  /** @default DEFAULT_SEED */
-  readonly seed?: number;
-  /** The cluster of each id, such as its thread: of one cluster at most one record is drawn. */
-  readonly clusters?: ReadonlyMap<string, string>;
-}
-
 /**
  * Returns records to label next, drawn by strata of their printed value: most from the strata with the
  * least sure answers, and some from each, so that weights of 1 / `drawn` are fair.
@@ -34,11 +25,20 @@ export interface PickOptions {
  */
 export function pickRecords(
   column: AnswerColumn,
-  { budget, seed = DEFAULT_SEED, clusters = new Map() }: PickOptions,
+  {
+    budget,
+    seed = DEFAULT_SEED,
+    clusters = new Map(),
+  }: {
+    readonly budget: number;
+    readonly seed?: number;
+    /** The cluster of each id, such as its thread: of one cluster at most one record is drawn. */
+    readonly clusters?: ReadonlyMap<string, string>;
+  },
 ): PickedRecord[] {
   const random = seededRandom(seed);
-  const sizes = new Map<string, number>();
-  const strata = strataOf(column, onePerCluster(column, { clusters, sizes, random }));
+  const { taken, sizes } = onePerCluster(column, clusters, random);
+  const strata = strataOf(column, taken);
   const drawnOf = allocate(strata, budget);
   const letters = shuffle(
     strata.map((_, index) => String.fromCodePoint(65 + index)),
@@ -62,27 +62,22 @@ interface Stratum {
   readonly spread: number;
 }
 
-/** Returns the row of one record of each cluster, and notes the size of the cluster. */
+/** Returns the row of one record of each cluster, and the sizes of the clusters. */
 function onePerCluster(
   { ids }: AnswerColumn,
-  {
-    clusters,
-    sizes,
-    random,
-  }: {
-    readonly clusters: ReadonlyMap<string, string>;
-    readonly sizes: Map<string, number>;
-    readonly random: Random;
-  },
-): Iterable<number> {
-  if (clusters.size === 0) return ids.keys();
+  clusters: ReadonlyMap<string, string>,
+  random: () => number,
+) {
+  const sizes = new Map<string, number>();
+  if (clusters.size === 0) return { taken: ids.keys(), sizes };
   const rows = new Map(ids.map((id, row) => [id, row]));
   const members = Map.groupBy(ids.toSorted(), (id) => JSON.stringify(clusters.get(id) ?? [id]));
-  return [...members.values()].map((all) => {
+  const taken = [...members.values()].map((all) => {
     const id = all[Math.floor(random() * all.length)] as string;
     sizes.set(id, all.length);
     return rows.get(id) as number;
   });
+  return { taken, sizes };
 }
 
 // The top option of several is seldom below one over their number.

@@ -1,7 +1,7 @@
 import { binomialProbability } from "./special-functions.ts";
 
 /** Returns the next number, at least 0 and below 1. */
-export type Random = () => number;
+type Random = () => number;
 
 /** The default seed: every figure of a report can be reproduced. */
 export const DEFAULT_SEED = 20_260_101;

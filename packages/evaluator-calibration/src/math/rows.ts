@@ -6,25 +6,26 @@ export interface Weighted {
   readonly weights?: Numbers | undefined;
 }
 
+function checkEach(
+  [name, values]: readonly [string, Numbers],
+  isValid: (value: number) => boolean,
+  wanted: string,
+): void {
+  for (let i = 0; i < values.length; i += 1) {
+    if (isValid(values[i] as number)) continue;
+    throw new RangeError(`${name}[${i}] is ${String(values[i])}; it must be ${wanted}.`);
+  }
+}
+
 /** @throws RangeError that names the first index whose value is not a probability. */
 export function checkProbabilities(values: Numbers, name = "p"): void {
-  for (let i = 0; i < values.length; i += 1) {
-    const value = values[i] as number;
-    if (!(value >= 0 && value <= 1)) {
-      throw new RangeError(`${name}[${i}] is ${value}; it must be a number from 0 to 1.`);
-    }
-  }
+  checkEach([name, values], (value) => value >= 0 && value <= 1, "a number from 0 to 1");
 }
 
 /** @throws RangeError that names the first index whose value is not a whole number below `end`. */
 export function checkIndexes(values: Numbers, end: number, name = "truth"): void {
-  for (let i = 0; i < values.length; i += 1) {
-    const value = values[i] as number;
-    if (!(value >>> 0 === value && value < end)) {
-      const wanted = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
-      throw new RangeError(`${name}[${i}] is ${String(value)}; it must be ${wanted}.`);
-    }
-  }
+  const wanted = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
+  checkEach([name, values], (value) => value >>> 0 === value && value < end, wanted);
 }
 
 /** @throws RangeError if the lists are empty, or that names the index at which the shorter one ends. */
@@ -51,12 +52,7 @@ export function checkRows(p: Numbers, truth: Numbers, { weights }: Weighted = {}
 /** @throws RangeError that names the first index whose weight is not a positive number. */
 export function checkWeights(weights: Numbers, rows: Numbers): void {
   checkLengths(["weights", weights], ["p", rows]);
-  for (let i = 0; i < weights.length; i += 1) {
-    const weight = weights[i] as number;
-    if (!(weight > 0 && weight < Infinity)) {
-      throw new RangeError(`weights[${i}] is ${weight}; it must be a positive number.`);
-    }
-  }
+  checkEach(["weights", weights], (one) => one > 0 && one < Infinity, "a positive number");
 }
 
 /** Returns the mean of a value over rows, each counted by its weight. */

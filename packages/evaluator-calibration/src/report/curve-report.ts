@@ -13,7 +13,8 @@ const MOST_VALUES = 1001;
 /** Returns the reliability curve with its band, and the ranges outside the band. */
 export function curveOfRows(rows: LabelledRows, seed: number) {
   const { cameTrue, weights } = rows;
-  const p = coarse(rows.p);
+  const hasManyValues = new Set(rows.p).size > MOST_VALUES;
+  const p = hasManyValues ? rows.p.map((one) => Math.round(1000 * one) / 1000) : rows.p;
   const { points, miscalibration, discrimination, uncertainty } = corpCurve(p, cameTrue, {
     weights,
   });
@@ -50,22 +51,6 @@ export type CurveReport = ReturnType<typeof curveOfRows>;
 export interface BandedPoint extends CurvePoint {
   readonly low: number;
   readonly high: number;
-}
-
-function coarse(p: Float64Array): Float64Array {
-  const values = new Set<number>();
-  const isSeen = new Uint8Array(101);
-  for (const value of p) {
-    // Most are printed with two decimals; an array finds these faster than a set.
-    const hundredth = Math.round(100 * value);
-    if (hundredth / 100 === value) {
-      if (isSeen[hundredth] === 1) continue;
-      isSeen[hundredth] = 1;
-    }
-    values.add(value);
-    if (values.size > MOST_VALUES) return p.map((other) => Math.round(1000 * other) / 1000);
-  }
-  return p;
 }
 
 /** The range that is farthest out, by rows times distance, is the first. */

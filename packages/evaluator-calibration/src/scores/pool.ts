@@ -21,13 +21,8 @@ function emptyPool(length: number): Pool {
   return { values: column(), counts: column(), weights: column(), positives: column() };
 }
 
-function addRow(pool: Pool, at: number, weight: number): void {
-  pool.counts[at] = (pool.counts[at] as number) + 1;
-  pool.weights[at] = (pool.weights[at] as number) + weight;
-}
-
-function addPositives(pool: Pool, at: number, weight: number): void {
-  pool.positives[at] = (pool.positives[at] as number) + weight;
+function add(sums: Float64Array, at: number, amount: number): void {
+  sums[at] = (sums[at] as number) + amount;
 }
 
 function poolHundredths(p: Numbers, truth: Numbers, weights?: Numbers): Pool | null {
@@ -36,14 +31,14 @@ function poolHundredths(p: Numbers, truth: Numbers, weights?: Numbers): Pool | n
   for (let i = 0; i < p.length; i += 1) {
     const hundredth = Math.round(100 * (p[i] as number));
     if (hundredth / 100 !== p[i]) return null;
-    addRow(pool, hundredth, 1);
-    addPositives(pool, hundredth, truth[i] as number);
+    add(pool.counts, hundredth, 1);
+    add(pool.positives, hundredth, truth[i] as number);
   }
   const isUsed = (_: number, index: number) => pool.counts[index] !== 0;
   return {
     values: pool.values.map((_, hundredth) => hundredth / 100).filter(isUsed),
     counts: pool.counts.filter(isUsed),
-    weights: pool.weights.filter(isUsed),
+    weights: pool.counts.filter(isUsed),
     positives: pool.positives.filter(isUsed),
   };
 }
@@ -63,8 +58,9 @@ function poolSorted(p: Numbers, truth: Numbers, weights?: Numbers): Pool {
   let last = -1;
   for (const [at, row] of order.entries()) {
     if (isNew(at)) pool.values[++last] = p[row] as number;
-    addRow(pool, last, weightOf(row));
-    addPositives(pool, last, weightOf(row) * (truth[row] as number));
+    add(pool.counts, last, 1);
+    add(pool.weights, last, weightOf(row));
+    add(pool.positives, last, weightOf(row) * (truth[row] as number));
   }
   return pool;
 }

@@ -3,35 +3,13 @@ import { binomialDrawer, seededRandom } from "../math/random.ts";
 import { HALF_A_PRINTED_UNIT } from "./probability-scores.ts";
 import { monotoneMeans, type Pool, poolRows } from "./pool.ts";
 
-/** One printed value. */
-export interface CurvePoint {
-  readonly p: number;
-  /** Rows with this value. */
-  readonly n: number;
-  /** The share of them that came true. */
-  readonly raw: number;
-  /** The same by the monotone curve. */
-  readonly observed: number;
-}
-
-/** A reliability curve and the three parts of the Brier score: miscalibration − discrimination + uncertainty. */
-export interface CorpCurve {
-  readonly points: readonly CurvePoint[];
-  /** The part of the Brier score that a perfect relabelling of the values removes. */
-  readonly miscalibration: number;
-  /** The worth of the values after that relabelling. */
-  readonly discrimination: number;
-  /** The Brier score of the constant base-rate prediction. */
-  readonly uncertainty: number;
-  readonly brier: number;
-}
-
 /**
- * Returns the reliability curve by isotonic regression (CORP), free of any choice of bins.
+ * Returns the reliability curve by isotonic regression (CORP), free of any choice of bins, and the three
+ * parts of the Brier score: miscalibration − discrimination + uncertainty. Each point is a printed value.
  *
  * @example corpCurve([0.2, 0.2, 0.7], [0, 1, 1]).points // [{ p: 0.2, n: 2, raw: 0.5, observed: 0.5 }, …]
  */
-export function corpCurve(p: Numbers, truth: Numbers, { weights }: Weighted = {}): CorpCurve {
+export function corpCurve(p: Numbers, truth: Numbers, { weights }: Weighted = {}) {
   checkRows(p, truth, { weights });
   const pool = poolRows(p, truth, weights);
   const observed = monotoneMeans(pool.positives, pool.weights);
@@ -39,11 +17,17 @@ export function corpCurve(p: Numbers, truth: Numbers, { weights }: Weighted = {}
   const points = Array.from(pool.values, (value, index) => ({
     p: value,
     n: pool.counts[index] as number,
+    /** The share of true rows; `observed` is the monotone estimate of it. */
     raw: (pool.positives[index] as number) / (pool.weights[index] as number),
     observed: observed[index] as number,
   }));
   return { points, ...parts };
 }
+
+/** A reliability curve. */
+export type CorpCurve = ReturnType<typeof corpCurve>;
+/** One printed value of the curve. */
+export type CurvePoint = CorpCurve["points"][number];
 
 function brierParts({ values, weights, positives }: Pool, observed: Float64Array) {
   let [total, positive] = [0, 0];

@@ -15,16 +15,6 @@ export interface PromiseOptions extends Bound, Weighted {
   readonly lowest?: number;
 }
 
-/** A threshold whose risk is at most the requested one, with the requested confidence. */
-export interface PromisedThreshold {
-  readonly threshold: number;
-  /** Rows of the test that are acted on at it. */
-  readonly acted: number;
-  readonly wrong: number;
-  /** Exact probability of so few wrong rows if the risk were higher than requested. */
-  readonly pValue: number;
-}
-
 /** One action on one question, and its labelled rows. */
 export interface PromiseAction extends Weighted {
   readonly question: string;
@@ -34,20 +24,6 @@ export interface PromiseAction extends Weighted {
   readonly sureness: Numbers;
   /** 1 if acting would be wrong. */
   readonly wrong: Numbers;
-}
-
-/** A promised threshold of an action, and the part of the level it was tested at. */
-export interface PromisedAction
-  extends PromisedThreshold, Pick<PromiseAction, "question" | "action"> {
-  /** The probability that this promise is broken is at most this. */
-  readonly level: number;
-}
-
-/** A promise, or how far the rows are from one. */
-export interface PromiseSearch {
-  readonly promised: PromisedAction | null;
-  /** The smallest risk that can be promised at the first threshold tested, or null without a test. */
-  readonly smallest: { readonly risk: number; readonly threshold: number } | null;
 }
 
 // 1,000 labels of a calibrated model, base rate 50 %: a promise in 98 % of rounds; 15 % or 60 %: in 92 %.
@@ -93,7 +69,7 @@ export function promiseThresholds(
 export function searchPromises(
   actions: readonly PromiseAction[],
   { maxRisk, confidence = 0.95 }: Bound,
-): PromiseSearch[] {
+) {
   checkShare("confidence", confidence);
   const share = (1 - confidence) / actions.length;
   const sequences = actions.map(({ action, sureness, wrong, weights }) =>
@@ -112,6 +88,12 @@ export function searchPromises(
     return { promised, smallest: { risk, threshold: first.threshold } };
   });
 }
+
+/** A promise, or how far the rows are from one: the smallest risk at the first threshold tested. */
+export type PromiseSearch = ReturnType<typeof searchPromises>[number];
+
+/** A promised threshold of an action, and the level that it was tested at. */
+export type PromisedAction = NonNullable<PromiseSearch["promised"]>;
 
 /** An action that passes every test no longer needs its share of the level: it goes to the others. */
 function shareLevels(sequences: readonly PromisedThreshold[][], level: number): number[] {
@@ -141,7 +123,7 @@ interface TestOptions extends Omit<PromiseOptions, "confidence"> {
 }
 
 /** Returns every test in its order, passed or not. */
-function testsOf(sureness: Numbers, wrong: Numbers, options: TestOptions): PromisedThreshold[] {
+function testsOf(sureness: Numbers, wrong: Numbers, options: TestOptions) {
   const { maxRisk, thresholds, weights, lowest = LOWEST.yes } = options;
   checkShare("maxRisk", maxRisk);
   checkShare("confidence", 1 - options.level);
@@ -157,6 +139,9 @@ function testsOf(sureness: Numbers, wrong: Numbers, options: TestOptions): Promi
     return { threshold: at / 100, acted, wrong: isWrong, pValue };
   });
 }
+
+/** A threshold, its acted-on rows, and the exact probability of so few wrong ones if the risk were higher. */
+export type PromisedThreshold = ReturnType<typeof testsOf>[number];
 
 /**
  * Returns the thresholds to test, in hundredths. They depend on the printed values only, so every row

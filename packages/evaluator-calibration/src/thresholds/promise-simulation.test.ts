@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { seededRandom, type Random } from "../math/random.ts";
+import { seededRandom } from "../math/random.ts";
 import { learnThenTest, promiseThresholds } from "./learn-then-test.ts";
 import { countRisks, cumulate } from "./risk-coverage.ts";
 
@@ -69,7 +69,7 @@ function emptyRows(n: number): Rows {
 }
 
 // A plain loop over typed arrays that are there: 16 million rows are drawn.
-function drawRows({ confidence, wrong }: Rows, { cells }: Urn, random: Random): void {
+function drawRows({ confidence, wrong }: Rows, { cells }: Urn, random: () => number): void {
   for (let row = 0; row < wrong.length; row += 1) {
     const cell = cells[(CELLS * random()) | 0] as number;
     confidence[row] = (50 + (cell >> 1)) / 100;
