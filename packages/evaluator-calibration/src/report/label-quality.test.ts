@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { answersOf, columnIn } from "../testing/worlds.ts";
 import type { InputRecord } from "../input/input-record.ts";
+import { AnswerTable } from "../input/answer-table.ts";
 import { LabelJoin } from "../input/join-labels.ts";
 import { recordSplitter } from "../input/split-records.ts";
 import { cohenKappa } from "../index.ts";
@@ -122,4 +123,31 @@ test("kappa is agreement beyond chance; levels that are far apart disagree more"
   expect(cohenKappa([1, 1], [1, 1])).toBeNaN();
   expect(() => cohenKappa([1, 0.5], [1, 1])).toThrow("a[1] is 0.5");
   expect(() => cohenKappa([1], [1, 1])).toThrow("index 1 is in one of them only");
+});
+
+test("two labelers of levels disagree more if the levels are far apart", () => {
+  const kappaOf = (options: readonly string[], far: string) => {
+    const levels = new AnswerTable();
+    for (const id of ["a", "b", "c", "d"]) {
+      const probabilities = Object.fromEntries(options.map((name) => [name, 1 / options.length]));
+      levels.addRecord({ line: 1, value: { id, question: "level", probabilities } }, "answers");
+    }
+    const join = new LabelJoin(levels);
+    for (const [at, id] of ["a", "b", "c", "d"].entries()) {
+      join.add({ line: 1, value: { id, truth: options[at], labeler: "ada" } }, "labels");
+      const other = at === 0 ? far : options[at];
+      join.add({ line: 1, value: { id, truth: other, labeler: "bob" } }, "labels");
+    }
+    const joined = columnIn(join);
+    const { tested } = toLabelledRows(joined);
+    return judgeLabels(joined, join.labelers.list, tested).agreements[0]?.kappa ?? Number.NaN;
+  };
+  const levels = ["0", "1", "2", "3"];
+  expect(kappaOf(levels, "1")).toBeCloseTo(
+    cohenKappa([0, 1, 2, 3], [1, 1, 2, 3], { weights: "quadratic" }),
+    12,
+  );
+  expect(kappaOf(levels, "3")).toBeLessThan(kappaOf(levels, "1"));
+  const names = ["w", "x", "y", "z"];
+  expect(kappaOf(names, "x")).toBeCloseTo(kappaOf(names, "z"), 12);
 });

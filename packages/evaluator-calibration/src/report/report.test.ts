@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { seededRandom, shuffle } from "../math/random.ts";
-import { labelled, labelledWith, report, type Row, world } from "../testing/worlds.ts";
-import { fitRecalibration } from "./recalibrate.ts";
+import {
+  distributionRows,
+  labelled,
+  labelledWith,
+  report,
+  type Row,
+  world,
+} from "../testing/worlds.ts";
+import { fitRecalibration, recalibrateRows } from "./recalibrate.ts";
 
 test("probabilities that hold are said to hold, and their skill leads", () => {
   const found = report(world(3000, (p) => p));
@@ -113,4 +120,21 @@ test("a recalibration is fitted by the weights of the labels: a weight is as goo
   expect(fit?.slope).toBeCloseTo(same?.slope ?? Number.NaN, 9);
   expect(fit?.intercept).toBeCloseTo(same?.intercept ?? Number.NaN, 9);
   expect(fit?.slope).not.toBeCloseTo(other?.slope ?? Number.NaN, 3);
+});
+
+test("options that are printed too surely get a temperature, and their held-out loss falls to the entropy", () => {
+  // The top option of 0.9 is true in 3 of 5 records, and each other option in 1 of 5.
+  const tops = Array.from({ length: 600 }, (_, row) => Math.floor(row / 5) % 3);
+  const P = tops.map((top) => [0, 1, 2].map((option) => (option === top ? 0.9 : 0.05)));
+  const truth = tops.map((top, row) => (top + Math.max(0, (row % 5) - 2)) % 3);
+  const { recalibration, heldOut } = recalibrateRows(
+    distributionRows(P, truth, { isOrdered: false }),
+  );
+  expect(recalibration?.kind).toBe("temperature");
+  expect(heldOut?.before).toBeCloseTo(-0.6 * Math.log(0.9) - 0.4 * Math.log(0.05), 9);
+  expect(heldOut?.after).toBeCloseTo(-0.6 * Math.log(0.6) - 0.4 * Math.log(0.2), 2);
+});
+
+test("a yes of 0.5 counts as yes", () => {
+  expect([...labelled([{ id: "a", p: 0.5, truth: true }]).top]).toEqual([1]);
 });
