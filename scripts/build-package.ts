@@ -14,10 +14,10 @@ import {
   readPrivatePackages,
 } from "./private-packages.ts";
 
-// node scripts/build-package.ts [OUT], in a package's folder: makes OUT (dist without it) the
-// package as it is published, compiled and with a manifest of its own. In the repository, exports
-// name the sources, so that nothing has to be built to work on it. Workspaces that are private are
-// compiled into the package, since nobody can install them.
+// node scripts/build-package.ts [OUT], in a package's folder: compiles the package for publishing
+// into OUT (default: dist) and writes its manifest. In the repository, exports name the sources,
+// so development needs no build. Private workspaces are compiled into the package, because users
+// cannot install them.
 
 // What is of use here only, or replaced below.
 const dropped = new Set(["scripts", "devDependencies", "publishConfig", "files", "private"]);
@@ -208,7 +208,7 @@ const addresses = addressesFrom(repository, relative(root, folder).split("\\").j
 const published = toPublished(manifest, { addresses, inlined });
 await writeFile(join(out, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
 for (const name of ["README.md", "LICENSE", "CHANGELOG.md"]) {
-  // The repository's own where a package has none; before the first release nobody has a changelog.
+  // Or those of the repository; a package has no changelog before its first release.
   const paths = [join(folder, name), join(root, name)];
   const own = paths.find((path) => existsSync(path));
   if (own !== undefined) await copyFile(own, join(out, name));

@@ -78,7 +78,7 @@ async function firstMatch(program: ChildProcess, pattern: RegExp): Promise<strin
       return match[0];
     }
   }
-  throw new Error("The program ended before it said where it is.");
+  throw new Error("The program ended before it printed its address.");
 }
 
 async function finish(program: ChildProcess): Promise<void> {

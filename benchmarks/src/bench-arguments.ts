@@ -3,7 +3,7 @@ import { parseWords, readPositionals, readWordList } from "evaluator-kit";
 import { targetNames } from "./targets/targets.ts";
 import { sectionNames } from "./sections.ts";
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export type BenchArguments = ReturnType<typeof readBenchArguments>;
 
 const options = {
@@ -15,10 +15,10 @@ const options = {
 } as const;
 
 /**
- * Returns what the command line asks for.
+ * Parses the command line.
  *
- * @param cwd - The folder that a relative path starts from.
- * @throws UsageError that names the argument and what it may be.
+ * @param cwd - The base folder of relative paths.
+ * @throws UsageError that names the argument and the allowed values.
  */
 export function readBenchArguments(words: readonly string[], cwd: string) {
   const { values, positionals } = parseWords(words, options);

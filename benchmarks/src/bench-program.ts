@@ -8,14 +8,14 @@ import { longScale, shortScale } from "./section.ts";
 import { sections } from "./sections.ts";
 import { startServer } from "./server/start-server.ts";
 
-/** What the program is called, how it is typed, and whose messages are for a person. */
+/** Name, help and errors of the program. */
 export const benchProgramOptions: ProgramOptions = {
   name: "The benchmark",
   help: { command: "npm run bench --", usage },
   isForPerson: () => true,
 };
 
-/** Measures what the command line asks for, and returns the exit code. */
+/** Runs the chosen sections and returns the exit code. */
 export const benchProgram: Program = async (words, { cwd, stdout, stderr, signal }) => {
   const given = readBenchArguments(words, cwd);
   const write = (text: string) => void stdout.write(text);
@@ -28,9 +28,9 @@ export const benchProgram: Program = async (words, { cwd, stdout, stderr, signal
 };
 
 /**
- * Runs the parts one after the other and prints each as it is done.
+ * Runs sections one after the other and prints the tables of each.
  *
- * @throws Error when anything answers otherwise than expected: figures of errors are worth nothing.
+ * @throws Error if anything answers in an unexpected way: figures of errors are worth nothing.
  */
 async function runBench(
   { long, sections: names, targets, against, profile }: BenchArguments,

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { CliError, toPrintable } from "evaluator-kit";
 import type * as client from "evaluator-client";
 
-/** The client as npm would publish it, in a folder of its own. */
+/** The client as npm would publish it, in its own folder. */
 export type BuiltClient = Awaited<ReturnType<typeof buildClient>>;
 
 /** The root of this repository. */
@@ -23,12 +23,11 @@ export const ownClient = join(repository, clientPath);
 export const programs = { router: "apps/router/src/main.ts", triage: "apps/triage/src/main.ts" };
 
 /**
- * Builds the client as it is published, because compiled files are what its users run: in a copy,
- * which may come from anywhere, beside this repository's `node_modules` for its dependencies; inside
- * it the compiler would take the sources for a library's, and write none of them.
+ * Builds a copy of the client for publishing, because users run compiled files. The copy lies
+ * beside this repository's `node_modules`, where its dependencies are found.
  *
  * @param given - A checkout of this repository, or the client's workspace in one.
- * @throws CliError when it is neither, or with what the build printed.
+ * @throws CliError if it is neither, or with the output of a failed build.
  */
 export async function buildClient(given: string) {
   const source = clientIn(given);
@@ -46,7 +45,7 @@ export async function buildClient(given: string) {
     await dispose();
     throw error;
   }
-  // Where its `package.json` and its compiled files are.
+  // The folder of its `package.json` and its compiled files.
   return { folder: join(folder, "dist"), [Symbol.asyncDispose]: dispose };
 }
 

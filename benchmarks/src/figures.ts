@@ -2,7 +2,7 @@ import { markdownTable } from "markdown-table";
 import { median, quantile } from "simple-statistics";
 import type { ReportTable } from "./section.ts";
 
-/** What many measurements of one thing amount to. */
+/** Summary of repeated measurements. */
 export interface Summary {
   readonly median: number;
   /** A quarter of the measurements is below it. */
@@ -11,7 +11,7 @@ export interface Summary {
   readonly upperQuartile: number;
 }
 
-/** Sums up measurements, of which there is at least one. */
+/** Summarises at least one measurement. */
 export function summarise(values: readonly number[]): Summary {
   const numbers = [...values];
   return {
@@ -22,8 +22,8 @@ export function summarise(values: readonly number[]): Summary {
 }
 
 /**
- * Compares two series that were measured in turns: the ratio is taken round by round, so that what
- * slowed a round down slowed both.
+ * Compares two series that were measured in turns. The ratio is taken round by round, so a slow
+ * round slows both.
  */
 export function compareRounds(values: readonly number[], reference: readonly number[]): Summary {
   if (values.length !== reference.length) throw new Error("The series differ in length.");
@@ -55,7 +55,7 @@ function fractionDigits(size: number): number {
   return size >= 10 ? 1 : 2;
 }
 
-/** Prints a table as Markdown, so that it can go into a document as it is. */
+/** Prints a table as Markdown. */
 export function printTable({ title, columns, rows, note }: ReportTable): string {
   const align = columns.map((_, column) => (column === 0 ? "left" : "right"));
   const table = markdownTable([columns, ...rows], { align });

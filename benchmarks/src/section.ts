@@ -1,7 +1,7 @@
 import type { TargetName } from "./targets/targets.ts";
 import type { BenchmarkServer } from "./server/start-server.ts";
 
-/** What a part of the benchmark runs with. */
+/** The setup of a section. */
 export interface SectionContext {
   readonly scale: Scale;
   readonly server: BenchmarkServer;
@@ -13,23 +13,23 @@ export interface SectionContext {
   readonly targets: readonly TargetName[];
   /** Where asking processes leave CPU profiles, or null. */
   readonly profileFolder: string | null;
-  /** Prints what is going on. */
+  /** Prints the progress. */
   readonly tell: (line: string) => void;
 }
 
-/** A part of the benchmark: measures, and returns what it found. */
+/** A section of the benchmark: measures and returns tables. */
 export type Section = (context: SectionContext) => Promise<readonly ReportTable[]>;
 
-/** A table as it is printed: the first column is text, the others are numbers. */
+/** A table: the first column is text, the others are numbers. */
 export interface ReportTable {
   readonly title: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** What a reader must know, in a line. */
+  /** A line below the table. */
   readonly note?: string;
 }
 
-/** How much is measured. */
+/** The amount of measurement. */
 export interface Scale {
   /** How often each target has its turn. */
   readonly rounds: number;

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { boolean, choice, createEvaluator, cutText, type Evaluator } from "evaluator-client";
 
-/** What the action reads of the event `issues: opened`. */
+/** The fields of the event `issues: opened` that the action uses. */
 interface IssueEvent {
   readonly issue: { readonly number: number; readonly title: string; readonly body: string | null };
   readonly repository: { readonly full_name: string };
@@ -37,7 +37,7 @@ export async function triageIssue(
   const labels: string[] = [];
   if (kind !== "other" && probabilities[kind] >= 0.6) labels.push(`kind: ${kind}`);
   if (kind === "bug" && answers.reproducible.probability < 0.5) labels.push("needs: steps");
-  // A weakness that nobody looks at costs more than a look for nothing.
+  // A missed weakness costs more than an unnecessary review.
   if (answers.security.probability > 0.3) labels.push("look: security");
   if (labels.length === 0) labels.push("needs: triage");
   await addLabels(`/repos/${repository.full_name}/issues/${issue.number}/labels`, labels);

@@ -13,7 +13,10 @@ const questions = {
   }),
 };
 
-/** Makes an app that says which team answers a message; at most five dollars a day, and each message is asked about once. */
+/**
+ * Makes an app that returns the team for a message, for at most five dollars a day, and evaluates
+ * each message once.
+ */
 export function createApp(evaluator: Evaluator = createEvaluator()): Hono {
   const spared = cache({ maxEntries: 10_000 });
   const frugal = evaluator.with(budget({ maxCostUsd: 5, spanMs: 24 * 3600 * 1000 })).with(spared);
@@ -28,7 +31,7 @@ export function createApp(evaluator: Evaluator = createEvaluator()): Hono {
       { signal, deadlineMs: 10_000 },
     );
     const { choice: team, probabilities } = answers.team;
-    // Two teams that are nearly as likely are for a person to tell apart.
+    // If two teams are almost equally likely, a person decides.
     const isSure = probabilities[team] >= 0.6;
     return context.json({ team: isSure ? team : "person", confidence: confidence.team });
   });

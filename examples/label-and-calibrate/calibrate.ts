@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { brierSkill, corpCurve, labelsForZeroErrors, learnThenTest } from "evaluator-calibration";
 import { boolean, createEvaluator, type Evaluator } from "evaluator-client";
 
-/** A record, and what a person says of it. */
+/** A mail and its label. */
 interface LabelledMail {
   readonly id: string;
   readonly state: { readonly from: string; readonly subject: string; readonly text: string };
@@ -13,7 +13,7 @@ interface LabelledMail {
 const questions = { scam: boolean("Is this mail a scam?") };
 const maxRisk = 0.05;
 
-/** Asks about every labelled mail and says in a few lines what the probabilities are worth. */
+/** Evaluates every labelled mail and describes the accuracy of the probabilities in a few lines. */
 export async function calibrateScams(
   labelled: readonly LabelledMail[],
   evaluator: Evaluator,
@@ -30,7 +30,7 @@ export async function calibrateScams(
     models.add(item.evaluation.modelId);
   }
   const { miscalibration } = corpCurve(p, truth);
-  // Acting on "no" is wrong where the mail is a scam after all.
+  // Acting on "no" is wrong if the mail is a scam.
   const promise = learnThenTest(
     p.map((one) => 1 - one),
     truth,

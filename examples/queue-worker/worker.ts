@@ -6,9 +6,9 @@ export interface Message {
   readonly text: string;
 }
 
-/** What is needed of a queue; SQS, pg-boss, BullMQ and Cloudflare Queues have it by other names. */
+/** The methods of a queue; any queue service has them. */
 export interface Queue {
-  /** Yields messages until the queue is closed; nobody else gets one meanwhile. */
+  /** Yields messages until the queue is closed; each is reserved for this worker. */
   receive(): AsyncIterable<Message>;
   /** The message is done, and this came of it. */
   done(message: Message, result: { urgency: number; isSpam: boolean }): Promise<void>;
@@ -41,8 +41,8 @@ export async function runWorker(
       yield { state: { message: message.text }, questions };
     }
   }
-  // A small read-ahead, since what is read is nobody else's; outcomes as they come, so that one slow
-  // call holds up no other.
+  // A small read-ahead, because read messages are reserved. Completion order, so one slow call
+  // delays no other.
   const options = { concurrency: 8, readAhead: 16, order: "completion", signal } as const;
   try {
     for await (const item of evaluator.evaluateMany(requests(), options)) {
@@ -59,7 +59,7 @@ export async function runWorker(
       taken.delete(item.index);
     }
   } finally {
-    // Whatever ended the loop, what was not finished is given back.
+    // Unfinished messages are returned to the queue, whatever ended the loop.
     for (const message of taken.values()) await queue.later(message);
   }
 }

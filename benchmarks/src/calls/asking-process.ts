@@ -4,7 +4,7 @@ import { measureAllocation, type RoundOptions, runRound, type VerifiedCall } fro
 import type { TargetSetUp } from "../targets/target.ts";
 import { type TargetName, targets } from "../targets/targets.ts";
 
-/** What a process is set up with: who asks, and where. */
+/** The target and the addresses of a process. */
 export interface AskingSetUp extends TargetSetUp {
   readonly target: TargetName;
 }
@@ -21,7 +21,7 @@ const service = {
   measureAllocation: (calls: number) => measureAllocation(call, calls),
 };
 
-/** What an asking process does when asked. */
+/** The calls that an asking process takes. */
 export type AskingService = typeof service;
 
 serveParent(service);

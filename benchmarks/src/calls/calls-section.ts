@@ -10,16 +10,16 @@ import {
 import { type Allocation, allocationFlags } from "./run-round.ts";
 import { references } from "../targets/targets.ts";
 
-/** What was found about one target at one number of calls in flight. */
+/** The results of a target at one number of calls in flight. */
 interface CallFigures {
   readonly name: string;
   readonly title: string;
   readonly concurrency: number;
   readonly cpuUsPerCall: Summary;
   readonly callsPerSecond: Summary;
-  /** CPU per call against raw undici in the same rounds; null when that was not measured. */
+  /** CPU per call against raw undici in the same rounds; null if not measured. */
   readonly cpuAgainstRaw: Summary | null;
-  /** CPU per call against this SDK in the same rounds; null when that was not measured. */
+  /** CPU per call against this SDK in the same rounds; null if not measured. */
   readonly cpuAgainstSdk: Summary | null;
 }
 

@@ -5,7 +5,7 @@ import type { AskingService } from "./asking-process.ts";
 import type { Round, RoundOptions } from "./run-round.ts";
 import { type TargetDescription, type TargetName, targets } from "../targets/targets.ts";
 
-/** A target in a process of its own, which stays for the whole run. */
+/** A target in its own process, which lives for the whole run. */
 export interface Contestant extends Runner {
   readonly title: string;
   readonly process: Child<AskingService>;

@@ -13,7 +13,7 @@ export interface RoundOptions {
   readonly maxCalls?: number;
 }
 
-/** What a round took; every call in it was verified. */
+/** The cost of a round; every call in it was verified. */
 export type Round = Awaited<ReturnType<typeof runRound>>;
 
 const noBound = Number.POSITIVE_INFINITY;
@@ -46,13 +46,13 @@ export const allocationFlags = [
   "--max-semi-space-size=256",
 ];
 
-/** What one call allocates, in bytes. */
+/** The bytes that one call allocates. */
 export type Allocation = Awaited<ReturnType<typeof measureAllocation>>;
 
 /**
- * Measures what a call allocates: the growth of the heap over many calls with no collection.
+ * Measures the allocation of a call: the growth of the heap over many calls without a collection.
  *
- * @throws Error when the heap was collected meanwhile, so that the growth means nothing.
+ * @throws Error if the heap was collected meanwhile.
  */
 export async function measureAllocation(call: VerifiedCall, calls: number) {
   const options = { concurrency: 32, maxCalls: calls };

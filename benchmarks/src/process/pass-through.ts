@@ -4,7 +4,7 @@ import process from "node:process";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 
-// What the router is compared with: hono between the client and the gateway, and nothing else.
+// The reference for the router: only hono between the client and the gateway.
 
 const gateway = process.env["GATEWAY"] ?? "";
 
@@ -13,7 +13,7 @@ app.post("/chat", async (c) => {
   const body = await c.req.text();
   const { signal } = c.req.raw;
   const headers = new Headers(c.req.raw.headers);
-  // Of the connection, not of what is sent.
+  // Headers of the connection, not of the message.
   for (const name of ["host", "connection", "content-length"]) headers.delete(name);
   const answer = await fetch(`${gateway}/language-model`, {
     method: "POST",

@@ -13,9 +13,9 @@ export interface StartedServer {
 }
 
 /**
- * Starts the router in front of a gateway, on any free port, without a line for each response.
+ * Starts the router in front of a gateway, on a free port, without an access log.
  *
- * @throws Error with what it printed when it does not start.
+ * @throws Error with its output if it does not start.
  */
 export function startRouter(gatewayBaseUrl: string): Promise<StartedServer> {
   return startServerProgram(programs.router, {
@@ -26,7 +26,7 @@ export function startRouter(gatewayBaseUrl: string): Promise<StartedServer> {
   });
 }
 
-/** Starts what the router is compared with: hono between its client and a gateway, and nothing else. */
+/** Starts the reference for the router: only hono between its client and a gateway. */
 export function startPassThrough(gatewayBaseUrl: string): Promise<StartedServer> {
   return startServerProgram("benchmarks/src/process/pass-through.ts", {
     GATEWAY: gatewayBaseUrl,
@@ -34,9 +34,9 @@ export function startPassThrough(gatewayBaseUrl: string): Promise<StartedServer>
 }
 
 /**
- * Starts a program that prints its origin, and asks it for the processor time it uses.
+ * Starts a program that prints its origin, and reads the processor time that it uses.
  *
- * @throws Error with what it printed when it does not start.
+ * @throws Error with its output if it does not start.
  */
 async function startServerProgram(
   path: string,

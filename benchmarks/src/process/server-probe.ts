@@ -11,7 +11,7 @@ const service = {
   },
 };
 
-/** What a measured server is asked. */
+/** The calls that a measured server takes. */
 export type ServerProbe = typeof service;
 
 serveParent(service);

@@ -8,10 +8,10 @@ import { serveParent } from "evaluator-kit/child";
 /** How a message gets its reply: through the router, or by its two upstream calls alone. */
 export type RouteKind = "chat" | "pass-through" | "upstream-by-hand" | "upstream-by-libraries";
 
-/** What a driver is set up with. */
+/** The setup of a driver. */
 export interface DriverSetUp {
   readonly kind: RouteKind;
-  /** Where the router is, or what it is compared with. */
+  /** The address of the router or its reference. */
   readonly origin: string | null;
   /** The gateway's base URL. */
   readonly gateway: string;
@@ -100,7 +100,7 @@ const service = {
   run: (options: RoundOptions) => runRound(call, options),
 };
 
-/** What a driving process does when asked. */
+/** The calls that a driving process takes. */
 export type DriverService = typeof service;
 
 serveParent(service);

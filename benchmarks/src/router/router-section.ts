@@ -18,10 +18,10 @@ interface Driver extends Runner {
   readonly child: Child<DriverService>;
 }
 
-/** What one message takes on one route. */
+/** The cost of one message on one route. */
 type RouteFigures = ReturnType<typeof toFigures>;
 
-/** Measures what the router adds to the two upstream calls that it makes for each message. */
+/** Measures the cost of the router beyond its two upstream calls for each message. */
 export async function routerSection(context: SectionContext): Promise<ReportTable[]> {
   const { server, tell, scale } = context;
   await server.answer(sampleExchanges.message);
@@ -101,7 +101,7 @@ function toTable(concurrency: number, figures: readonly RouteFigures[]): ReportT
   };
 }
 
-/** What the router takes beyond a route. */
+/** The cost of the router beyond a route. */
 function printAdded(
   figure: "wallMs" | "cpuUs",
   route: RouteFigures,

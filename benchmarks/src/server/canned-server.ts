@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 /** One reply as the bytes of a whole HTTP response. */
 export type CannedReply = Buffer;
 
-/** What a server answers, and who is told of it. */
+/** The replies of a server, and callbacks for each. */
 export interface CannedServerOptions {
   /** Returns the reply to `POST /path`; null makes it a 404. Called for each request. */
   readonly replyTo: (methodAndPath: string) => CannedReply | null;
@@ -18,10 +18,7 @@ export interface CannedServerOptions {
 const headEnd = Buffer.from("\r\n\r\n");
 const notFound = toReply("404 Not Found", { error: { message: "Not found.", type: "not_found" } });
 
-/**
- * Makes an HTTP server that costs next to nothing, so that the client is what is measured. It reads
- * requests with `Content-Length` or without a body, which is all that the clients here send.
- */
+/** Makes an HTTP server of negligible cost, so that the client is measured. */
 export function createCannedServer(options: CannedServerOptions): Server {
   return createServer({ noDelay: true }, (socket) => {
     let unread: Buffer = Buffer.alloc(0);
@@ -33,7 +30,7 @@ export function createCannedServer(options: CannedServerOptions): Server {
   });
 }
 
-/** Builds the bytes of a response; a string goes out as it is. */
+/** Builds the bytes of a response; a string is sent unchanged. */
 export function toReply(status: string, body: object | string, headers = ""): CannedReply {
   const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
   const head = [
@@ -52,7 +49,7 @@ interface Connection {
   readonly options: CannedServerOptions;
 }
 
-/** Answers every request that is there to its last byte, and gives back the bytes after it. */
+/** Answers every complete request and returns the remaining bytes. */
 function answerWholeRequests(bytes: Buffer, connection: Connection): Buffer {
   let rest = bytes;
   for (;;) {

@@ -4,7 +4,7 @@ import { serveParent } from "evaluator-kit/child";
 import { cannedReplies } from "./replies.ts";
 import { createCannedServer } from "./canned-server.ts";
 
-/** What a server answers. */
+/** The replies of the server. */
 export interface ServerAnswer {
   /** The name of exchanges. */
   readonly exchange: string;
@@ -45,14 +45,14 @@ const service = {
     await once(server, "listening");
     return (server.address() as AddressInfo).port;
   },
-  /** Answers so from now on, so late. */
+  /** Sets the replies and their delay. */
   async answer(options: ServerAnswer): Promise<void> {
     replies = await cannedReplies(options.exchange);
     ({ latencyMs } = options);
   },
   /**
-   * Returns what it saw of calls to a model, and starts anew: the time from the first request to the
-   * last reply, and how long a reply took on average, a little more than it was told to wait.
+   * Returns and resets the counts of calls to a model: the time from the first request to the last
+   * reply, and the average time of a reply.
    */
   takeCounts() {
     const busyMs = Math.max(0, lastReplyAt - firstRequestAt);
@@ -63,9 +63,9 @@ const service = {
   },
 };
 
-/** What the server process does when asked. */
+/** The calls that the server process takes. */
 export type ServerService = typeof service;
-/** What it saw of calls to a model since it was last asked. */
+/** Counts of calls to a model since the last reading. */
 export type ServerCounts = ReturnType<ServerService["takeCounts"]>;
 
 serveParent(service);

@@ -1,7 +1,7 @@
 import { startChild } from "evaluator-kit/child";
 import type { ServerService } from "./main.ts";
 
-/** Where the canned services are. */
+/** Addresses of the canned services. */
 export interface ServiceAddresses {
   /** The gateway's base URL, in front of `/evaluation-model`. */
   readonly gateway: string;
@@ -9,19 +9,19 @@ export interface ServiceAddresses {
   readonly direct: string;
 }
 
-/** A canned server in a process of its own. */
+/** A canned server in its own process. */
 export type BenchmarkServer = Awaited<ReturnType<typeof startServer>>;
 
-/** Starts the canned server, which must be told what it answers. */
+/** Starts the canned server; set its replies before use. */
 export async function startServer() {
   const child = startChild<ServerService>(new URL("main.ts", import.meta.url));
   const origin = `http://127.0.0.1:${await child.ask("listen")}`;
   return {
     addresses: { gateway: `${origin}/v4/ai`, direct: origin },
-    /** Answers as the exchanges of this name, whatever it is asked; at once unless told otherwise. */
+    /** Answers every request with the exchanges of this name. @default without delay */
     answer: (exchange: string, { latencyMs } = { latencyMs: 0 }) =>
       child.ask("answer", { exchange, latencyMs }),
-    /** What it saw since it was last asked. */
+    /** Returns the counts since the last reading. */
     takeCounts: () => child.ask("takeCounts"),
     [Symbol.asyncDispose]: () => child.close(),
   };

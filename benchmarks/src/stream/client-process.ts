@@ -3,7 +3,7 @@ import { get, type IncomingMessage, request } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { serveParent } from "evaluator-kit/child";
 
-/** Replies that are read at once, each on a connection of its own. */
+/** Replies that are read at once, each on its own connection. */
 export interface ReadPlan {
   readonly origin: string;
   readonly streams: number;
@@ -32,7 +32,7 @@ async function readReply(url: string, message: string): Promise<number> {
     unread += String(chunk);
     const end = unread.lastIndexOf("\n\n");
     if (end === -1) continue;
-    // All deltas are the same letter: what is between the quotes has its length.
+    // All deltas are the same letter, so the text between the quotes has their length.
     for (const [, text = ""] of unread.slice(0, end).matchAll(/"delta":"(a*)"/g)) {
       characters += text.length;
     }
@@ -58,7 +58,7 @@ async function probe(origin: string, { signal }: AbortController): Promise<numbe
 
 const service = {
   readAll,
-  /** Asks for the health again and again, until it is told to stop. */
+  /** Requests the health repeatedly until `stop` is called. */
   startProbing(origin: string): void {
     stop = new AbortController();
     probing = probe(origin, stop);
@@ -70,7 +70,7 @@ const service = {
   },
 };
 
-/** What a client's process does when asked. */
+/** The calls that a client's process takes. */
 export type ClientService = typeof service;
 
 serveParent(service);

@@ -8,7 +8,7 @@ import type { UpstreamService } from "./upstream-process.ts";
 
 /** Twenty models at a hundred tokens a second: deltas that come one by one. */
 const steady = { streams: 20, deltas: 400, deltaLength: 5, everyMs: 10 };
-/** The most replies that the router lets in at once, of 4 MB each, as fast as they are read. */
+/** The highest number of concurrent replies that the router admits; each has 4 MB and no delay. */
 const flood = { streams: 64, deltas: 65_536, deltaLength: 64, everyMs: 0 };
 
 const titles = { router: "`POST /chat` at the router", hono: "a plain hono pass-through" } as const;
@@ -25,7 +25,10 @@ interface Bench {
 
 const startClient = () => startChild<ClientService>(new URL("client-process.ts", import.meta.url));
 
-/** Measures what a streamed delta costs, and whether others are answered while long replies are read. */
+/**
+ * Measures the cost of a streamed delta, and the latency of `/healthz` while long replies are
+ * read.
+ */
 export async function streamSection({ scale, tell }: SectionContext): Promise<ReportTable[]> {
   const upstream = startChild<UpstreamService>(new URL("upstream-process.ts", import.meta.url));
   const [reader, prober] = [startClient(), startClient()];

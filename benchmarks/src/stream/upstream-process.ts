@@ -9,7 +9,7 @@ export interface ReplyPlan {
   readonly deltas: number;
   /** The characters of each delta. */
   readonly deltaLength: number;
-  /** Milliseconds between two deltas; 0 for as fast as it is read. */
+  /** Milliseconds between two deltas; 0 for no delay. */
   readonly everyMs: number;
 }
 
@@ -83,7 +83,7 @@ const service = {
   },
 };
 
-/** What the gateway's process does when asked. */
+/** The calls that the gateway's process takes. */
 export type UpstreamService = typeof service;
 
 serveParent(service);

@@ -2,7 +2,7 @@ import { request, Agent, type Dispatcher } from "undici";
 import { gatewayHeaders as headers } from "../sample-requests.ts";
 import { type Ask, type TargetSetUp, answersIn } from "./target.ts";
 
-/** Opens what a good engineer writes by hand, and the reference of every ratio. */
+/** Opens hand-written undici code, the reference of every ratio. */
 export function openUndiciRequest({ addresses }: TargetSetUp): Ask {
   const url = `${addresses.gateway}/evaluation-model`;
   return async ({ state, questions }) => {

@@ -2,7 +2,7 @@ import type { Questions } from "evaluator-client";
 import type { GivenAnswers, MailState } from "../sample-requests.ts";
 import type { ServiceAddresses } from "../server/start-server.ts";
 
-/** What one call sends. */
+/** One request. */
 interface SampleRequest {
   readonly state: MailState;
   readonly questions: Questions;
@@ -11,17 +11,17 @@ interface SampleRequest {
 /** Sends one request and gives its answers. */
 export type Ask = (request: SampleRequest) => Promise<GivenAnswers>;
 
-/** Where a target sends its requests, and which build of this SDK it uses. */
+/** The addresses of a target, and the build of this SDK that it uses. */
 export interface TargetSetUp {
   readonly addresses: ServiceAddresses;
   /** The folder of the built client. */
   readonly clientFolder: string;
 }
 
-/** One way to ask. Each library has a file of its own, so that a process loads no other library. */
+/** One way to ask. Each library has its own file, so a process loads no other library. */
 export type OpenTarget = (setUp: TargetSetUp) => Ask | Promise<Ask>;
 
-/** Returns the answers of a response body, taken at its word. */
+/** Returns the answers of a response body without checks. */
 export function answersIn(body: unknown): GivenAnswers {
   return (body as { answers: GivenAnswers }).answers;
 }

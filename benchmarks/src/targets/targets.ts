@@ -1,6 +1,6 @@
 import type { OpenTarget } from "./target.ts";
 
-/** What a row of the table is about. */
+/** A row of the table. */
 export interface TargetDescription {
   readonly title: string;
   /** Loads the file of the target's library, and no other library. */

@@ -17,7 +17,7 @@ export interface TriageRun {
   readonly concurrency: number;
 }
 
-/** What a run took. */
+/** The cost of a run. */
 export interface TriageFigures extends ServerCounts {
   /** The whole command, start and table included. */
   readonly wallMs: number;
@@ -46,9 +46,9 @@ export async function runTriage(run: TriageRun, server: BenchmarkServer): Promis
 }
 
 /**
- * Runs the triage again over what is answered already.
+ * Runs the triage again over answered mails.
  *
- * @throws Error when it asks for anything: then the journal did not hold every answer.
+ * @throws Error if it asks anything, because then the journal lacks an answer.
  */
 export async function resumeTriage(
   run: TriageRun,
@@ -84,7 +84,7 @@ function isWhole({ id, category, scam }: Record<string, unknown>, index: number)
   return id === `mail-${index}` && category === "security_alert" && scam === 0.31;
 }
 
-/** Makes a folder on the disk that programs use for passing things; it is gone when its use is over. */
+/** Makes a temporary folder that is removed after use. */
 export async function temporaryFolder() {
   const path = await mkdtemp(join(tmpdir(), "evaluator-benchmark-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };

@@ -14,7 +14,7 @@ import {
 
 const LATENCY_MS = 20;
 
-/** What the runs at one number of calls in flight took, round by round. */
+/** The times of the runs at one number of calls in flight, round by round. */
 type RateFigures = Awaited<ReturnType<typeof measureRate>>;
 
 interface Round {

@@ -4,9 +4,9 @@ import { UsageError } from "./errors.ts";
 import { toPrintablePath } from "./printable.ts";
 
 /**
- * Returns the options and the other words a person typed, as `parseArgs` of `node:util` does.
+ * Parses words as `parseArgs` of `node:util` does.
  *
- * @throws UsageError that names the option and what would be right.
+ * @throws UsageError that names the option and the correct form.
  */
 export function parseWords<const TOptions extends ParseArgsOptionsConfig>(
   words: readonly string[],
@@ -18,11 +18,11 @@ export function parseWords<const TOptions extends ParseArgsOptionsConfig>(
 }
 
 /**
- * Returns the words that are no options, when there are as many as wanted.
+ * Returns the words that are not options.
  *
- * @param names - What each word is, in order, such as `["FILE"]`.
+ * @param names - Name of each word, in order, such as `["FILE"]`.
  * @param optional - How many of the last may be missing. @default 0
- * @throws UsageError that names what is missing or too many.
+ * @throws UsageError that names missing or superfluous words.
  */
 export function readPositionals(
   positionals: readonly string[],
@@ -65,14 +65,12 @@ export function readDecimal(
   );
 }
 
-/** Returns an option, or a variable of the environment, with a value as a person writes it. */
+/** Returns an option or an environment variable with its value, for messages. */
 function example(option: string, value: number): string {
   return `${option}${option.startsWith("-") ? " " : "="}${value}`;
 }
 
-/**
- * Returns the one of a few words that was typed. @throws UsageError that names the option and all.
- */
+/** Returns one of the allowed words. @throws UsageError that names the option and all words. */
 export function readWord<TWord extends string>(
   option: string,
   text: string,
@@ -85,9 +83,9 @@ export function readWord<TWord extends string>(
 }
 
 /**
- * Returns some of a few words, typed with commas between them, in the order of `words`.
+ * Returns some of the allowed words, separated by commas, in the order of `words`.
  *
- * @throws UsageError that names the option and all of them.
+ * @throws UsageError that names the option and all words.
  */
 export function readWordList<TWord extends string>(
   option: string,
@@ -98,7 +96,7 @@ export function readWordList<TWord extends string>(
   return words.filter((word) => typed.has(word));
 }
 
-/** Throws for an option that is unknown, or has no value where it takes one, or the reverse. */
+/** Throws if an option is unknown, or has or lacks a value wrongly. */
 function checkOptions(config: ParseArgsConfig & { options: ParseArgsOptionsConfig }): void {
   const { options } = config;
   const lenient = { ...config, strict: false, allowPositionals: true, tokens: true } as const;

@@ -7,7 +7,7 @@ export interface Certificate {
   readonly cert: string;
 }
 
-// Tags and object identifiers of X.509 (RFC 5280), as far as one self-signed certificate needs them.
+// Tags and object identifiers of X.509 (RFC 5280) for one self-signed certificate.
 const sequence = 0x30;
 const set = 0x31;
 const objectIdentifier = 0x06;
@@ -30,7 +30,7 @@ const ownHosts = ["localhost", "127.0.0.1", "::1"];
 /**
  * Makes a key and a self-signed certificate, valid for a year, for this machine and other hosts.
  *
- * @param otherHosts - Names and IP addresses. @default none
+ * @param otherHosts - Other names and IP addresses. @default none
  */
 export function selfSignedCertificate(
   otherHosts: readonly string[] = [],
@@ -51,7 +51,7 @@ export function selfSignedCertificate(
     der(objectIdentifier, subjectAlternativeName),
     der(octetString, names),
   );
-  // Positive, and another each time: browsers refuse two certificates with one number.
+  // Positive and random: browsers refuse two certificates with one number.
   const serial = Buffer.concat([Buffer.from([1]), randomBytes(15)]);
   const certificate = der(
     sequence,

@@ -4,9 +4,9 @@ import { type Clock, systemClock } from "./clock.ts";
 /** Environment variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Somewhere text can be written to. */
+/** A target for text. */
 export interface TextSink {
-  /** Returns false where it is a stream that has enough until its `drain`. */
+  /** Returns false if the stream is full until its `drain` event. */
   write(text: string): unknown;
   /** Whether it is a terminal. */
   readonly isTTY?: boolean;
@@ -14,35 +14,35 @@ export interface TextSink {
   readonly columns?: number;
 }
 
-/** What a program takes from the machine it runs on. */
+/** The parts of the process that a program uses. */
 export interface CliContext {
-  /** Without the space around each variable; a blank one counts as unset. */
+  /** Values without surrounding space; a blank variable counts as unset. */
   readonly env: Environment;
   /** The folder that typed paths are relative to. */
   readonly cwd: string;
-  /** What is piped into the program. */
+  /** Standard input. */
   readonly stdin: AsyncIterable<string | Uint8Array>;
-  /** Where results go. */
+  /** Results. */
   readonly stdout: TextSink;
-  /** Where everything said about the run goes. */
+  /** Progress, warnings and errors. */
   readonly stderr: TextSink;
   /** Aborts with an `InterruptedError` at the first Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** The exit code if the program ends without an error, as `process.exitCode`. */
   exitCode: number;
-  /** Asks the person a yes/no question; null when nobody is there to answer. */
+  /** Asks a yes/no question; null if there is no terminal. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
 }
 
-/** Returns what a program takes from its process. */
+/** Returns the context of this process. */
 export function readContext(program: NodeJS.Process, interruption: AbortController): CliContext {
   const { stdin, stdout, stderr } = program;
   const env = trimEnvironment(program.env);
   const { signal } = interruption;
   return {
     env,
-    // npm runs scripts in the repository's folder and says here where the person stands.
+    // npm runs scripts in the repository's folder; INIT_CWD is the folder of the person.
     cwd: env["INIT_CWD"] ?? program.cwd(),
     stdin,
     stdout,
@@ -54,7 +54,7 @@ export function readContext(program: NodeJS.Process, interruption: AbortControll
   };
 }
 
-/** Returns the variables without the space around them; a blank one counts as unset. */
+/** Returns the variables without surrounding space; a blank variable counts as unset. */
 export function trimEnvironment(env: Environment): Environment {
   const entries = Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined]);
   return Object.fromEntries(entries);
@@ -66,7 +66,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<boolean> {
   const terminal = createInterface({ input: program.stdin, output: program.stderr });
-  // Readline takes Ctrl-C for itself; it is to end the run, not the question.
+  // Readline handles Ctrl-C itself; here it must end the run.
   terminal.once("SIGINT", () => program.kill(program.pid, "SIGINT"));
   const answer = await terminal.question(question, { signal }).catch(() => "no");
   terminal.close();

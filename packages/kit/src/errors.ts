@@ -11,11 +11,11 @@ export const exitCodes = {
 } as const;
 
 /**
- * A run that cannot go on, for a reason a person can change. Its message says what, where and the
- * next step, and holds no key and nobody's text; it is all that is printed.
+ * A failure that a person can fix. Only its message is printed: problem, place and next step,
+ * without keys or personal data.
  */
 export class CliError extends Error {
-  /** What the program ends with. @default 1 */
+  /** The exit code. @default 1 */
   readonly exitCode: number;
 
   constructor(message: string, options: ErrorOptions & { exitCode?: number } = {}) {
@@ -25,7 +25,7 @@ export class CliError extends Error {
   }
 }
 
-/** Words that mean nothing to the program; how to ask for its usage is printed under the message. */
+/** Wrong words; the message is followed by the way to print the help. */
 export class UsageError extends CliError {}
 
 /** The reason of a program's signal after Ctrl-C or SIGTERM. */

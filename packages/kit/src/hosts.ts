@@ -1,16 +1,16 @@
 import { isIPv4 } from "node:net";
 
-/** Returns whether a host to listen on can be reached from this machine only. */
+/** Returns whether only this machine can reach a host to listen on. */
 export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 }
 
-/** Returns an address as a URL writes it: IPv6 in brackets. */
+/** Returns an address as in a URL, with IPv6 in brackets. */
 export function toHostname(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
-/** What a request says about where it was sent to and from. */
+/** The headers that name a request's target and source. */
 export interface RequestSource {
   /** The header `host`. */
   readonly host?: string | null | undefined;
@@ -19,10 +19,10 @@ export interface RequestSource {
 }
 
 /**
- * Returns whether a request to a server of this machine is a foreign page's: under a name that is
- * not loopback, as DNS rebinding would send it, or from another site's origin.
+ * Returns whether a request to a local server comes from a foreign page: its host is not loopback
+ * (DNS rebinding), or its origin is another site.
  *
- * @param names - Names that are not foreign either. @default none
+ * @param names - Other allowed host names. @default none
  */
 export function isForeignRequest(
   { host, origin }: RequestSource,

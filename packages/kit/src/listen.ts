@@ -6,32 +6,32 @@ import { CliError } from "./errors.ts";
 import { toHostname } from "./hosts.ts";
 import { describeSystemError, systemErrorCode } from "./system-error.ts";
 
-/** An address to listen on, and how a person sets it. */
+/** An address to listen on, and the names of its settings for messages. */
 export interface ListenOptions {
   /** @default "127.0.0.1" */
   readonly host?: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Of the server; what the origin begins with. @default "http" */
+  /** The scheme of the origin. @default "http" */
   readonly protocol?: "http" | "https";
-  /** What stands before the port where a person sets it, such as `PORT=`. @default "--port " */
+  /** The setting of the port, such as `PORT=`. @default "--port " */
   readonly portSetting?: string;
-  /** What stands before the host where a person sets it, such as `HOST=`. @default "--host " */
+  /** The setting of the host, such as `HOST=`. @default "--host " */
   readonly hostSetting?: string;
 }
 
-/** Where a server listens. */
+/** The address of a listening server. */
 export interface ListeningAddress {
-  /** The port that was taken. */
+  /** The chosen port. */
   readonly port: number;
   /** Such as `http://127.0.0.1:3000`. */
   readonly origin: string;
 }
 
 /**
- * Starts to listen, and returns where.
+ * Starts to listen.
  *
- * @throws CliError that names the address and what to do.
+ * @throws CliError that names the address and the setting to change.
  */
 export async function listen(server: Server, options: ListenOptions): Promise<ListeningAddress> {
   const { host = "127.0.0.1", port, protocol = "http" } = options;
@@ -44,7 +44,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   return { port: taken, origin: `${protocol}://${toHostname(toCallable(host))}:${taken}` };
 }
 
-/** Closes a server and what is still connected to it, and waits until it is gone. */
+/** Closes a server and its connections, and waits for the end. */
 export async function closeServer(server: HttpServer | HttpsServer): Promise<void> {
   const closed = once(server, "close");
   server.close();
@@ -52,7 +52,7 @@ export async function closeServer(server: HttpServer | HttpsServer): Promise<voi
   await closed;
 }
 
-/** Returns the loopback address for one that stands for all: nobody can call that by its name. */
+/** Returns the loopback address for an address such as 0.0.0.0, which clients cannot call. */
 function toCallable(host: string): string {
   if (host === "::") return "::1";
   return host === "0.0.0.0" ? "127.0.0.1" : host;

@@ -6,8 +6,8 @@ import { describeSystemError, toFileError } from "./system-error.ts";
 /**
  * Reads a file of UTF-8 text.
  *
- * @param advice - What to do when it cannot be read.
- * @throws CliError that names the path, why it cannot be read, and what to do next.
+ * @param advice - The next step for the message of an error.
+ * @throws CliError that names the path, the reason and the next step.
  */
 export async function readTextFile(path: string, advice: string): Promise<string> {
   return await readFile(path, "utf8").catch((error: unknown) => {
@@ -15,11 +15,11 @@ export async function readTextFile(path: string, advice: string): Promise<string
   });
 }
 
-/** How messages name a file that is parsed, and what to do about it. */
+/** Names a parsed file in messages. */
 export interface ParsedFileOptions<T> {
   /** Such as `--calibration FILE`. @default its path */
   readonly name?: string;
-  /** Throws an Error whose message goes on after the name, such as "is not JSON". */
+  /** Throws an Error whose message continues after the name, such as "is not JSON". */
   readonly parse: (text: string) => T;
   readonly advice: string;
 }
@@ -27,7 +27,7 @@ export interface ParsedFileOptions<T> {
 /**
  * Reads a file of UTF-8 text and parses it.
  *
- * @throws CliError that names the file, what is wrong with it, and what to do next.
+ * @throws CliError that names the file, the problem and the next step.
  */
 export async function readParsedFile<T>(
   path: string,
@@ -46,7 +46,7 @@ export async function readParsedFile<T>(
   }
 }
 
-/** Returns what a text says in JSON, which may begin with a byte order mark; null where it is no JSON. */
+/** Parses JSON after an optional byte order mark; null if it is invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));

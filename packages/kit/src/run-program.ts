@@ -2,25 +2,24 @@ import { type CliContext, readContext } from "./context.ts";
 import { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
 import { describeSystemError, isBrokenPipe, systemErrorCode } from "./system-error.ts";
 
-/** A program: takes the words after its name, returns its exit code. */
+/** A program: a function from words to an exit code. */
 export type Program = (words: readonly string[], context: CliContext) => Promise<number>;
 
-/** How a program tells of itself. */
+/** Names of a program for its messages. */
 export interface ProgramOptions {
   /** Such as "The router"; begins the line about an unexpected error. */
   readonly name: string;
-  /** What `--help` prints; a `UsageError` says how to ask for it. @default nothing */
+  /** The text of `--help`. @default nothing */
   readonly help?: { readonly command: string; readonly usage?: string };
   /**
-   * Returns whether an error that is no `CliError` has a message for a person. @default none has
+   * Returns whether the message of an error that is no `CliError` is meant for people. @default no
    */
   readonly isForPerson?: (error: Error) => boolean;
 }
 
 /**
- * Runs a program in this process: the first Ctrl-C or SIGTERM aborts its signal, the second ends
- * it; a reader that has seen enough, as in `| head`, ends the printing and not the run; an error of any
- * kind is one line.
+ * Runs a program in this process. The first Ctrl-C or SIGTERM aborts its signal, the second ends
+ * it. If the reader ends, as in `| head`, the run goes on without output. Each error is one line.
  */
 export async function runProgram(program: Program, options: ProgramOptions): Promise<void> {
   const interruption = new AbortController();
@@ -36,7 +35,7 @@ export async function runProgram(program: Program, options: ProgramOptions): Pro
   process.exitCode = await runToExitCode(program, process.argv.slice(2), { ...options, context });
 }
 
-/** Runs a program, or prints its help; prints what it throws as one line, and returns its exit code. */
+/** Runs a program or prints its help; an error becomes one line. Returns the exit code. */
 export async function runToExitCode(
   program: Program,
   words: readonly string[],
@@ -55,19 +54,19 @@ export async function runToExitCode(
   }
 }
 
-/** Returns whether words ask how a program is typed: then they may be anything else besides. */
+/** Returns whether words ask for the help. */
 export function asksForHelp(words: readonly string[]): boolean {
   return words.includes("--help") || words.includes("-h");
 }
 
-/** Returns the message of a usage error and where to read on, not pushed away by pages of usage. */
+/** Returns the message of a usage error, with the command that prints the help. */
 export function toUsageText(message: string, command: string): string {
   return `${message}\nFor its options: ${command} --help`;
 }
 
 /**
- * Returns one line about an error that nobody expected: its class and where it arose, without its
- * message, which may quote a key or somebody's text. A full disk under the output is told as one.
+ * Describes an unexpected error in one line: class and place, without its message, which may quote
+ * a key or personal data. A full disk is reported as such.
  */
 export function describeDefect(error: unknown, name: string): string {
   if (isFailedPrint(error)) {
@@ -100,7 +99,7 @@ function isFailedPrint(error: unknown): boolean {
   return code === "ENOSPC" || code === "EDQUOT";
 }
 
-/** Returns the interruption where a library wrapped it in an error of its own. */
+/** Returns the interruption, also if a library wrapped it in its own error. */
 function toKnownError(error: unknown, { aborted, reason }: AbortSignal): unknown {
   const isAbort = error === reason || (error instanceof Error && error.name === "AbortError");
   if (!aborted || !isAbort) return error;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-/** A script as it stands in a page, and what the page's policy must allow for it. */
+/** A script of a page, and its hash for the page's policy. */
 export interface PageScript {
   readonly text: string;
   /** Source expression, such as `sha256-…`. */
@@ -11,14 +11,14 @@ export interface PageScript {
 
 const bundled = new Map<string, Promise<PageScript>>();
 
-/** Returns a page's script with all that it imports as one text, made once and in memory. */
+/** Returns a page's script with all imports as one text; made once, in memory. */
 export function bundleScript(entry: URL): Promise<PageScript> {
   const script = bundled.get(entry.href) ?? bundle(entry);
   bundled.set(entry.href, script);
   return script;
 }
 
-/** The bundler is a process of its own, and ended before its work was done. */
+/** The bundler process ended early. */
 export class BundlerGoneError extends Error {
   override readonly name = "BundlerGoneError";
 }
@@ -36,7 +36,7 @@ async function bundle(entry: URL): Promise<PageScript> {
     tsconfigRaw: {}, // the same script wherever the program is installed
     logLevel: "silent", // a failure is thrown
   }).catch((error: unknown) => {
-    // What is wrong with the script comes with a list of errors.
+    // Errors in the script come as a list.
     const isFailedBuild = error instanceof Error && "errors" in error;
     throw isFailedBuild ? error : new BundlerGoneError("The bundler ended.", { cause: error });
   });
@@ -44,7 +44,7 @@ async function bundle(entry: URL): Promise<PageScript> {
   return { text, hash: sourceHash(text) };
 }
 
-/** Returns the hash of a script or style as a page's policy names it. */
+/** Returns the hash of a script or style for a page's policy. */
 export function sourceHash(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }

@@ -35,7 +35,7 @@ export function band(
   return html`<path class="band" d="${path ?? ""}" />`;
 }
 
-/** Returns a circle, or a triangle for a point that stands out, so that colour is not the only sign. */
+/** Returns a circle, or a triangle for a highlighted point, so that colour is not the only sign. */
 export function dot(point: Point, { x, y }: Scales, { isOutside = false } = {}): Html {
   const shape = symbol(isOutside ? symbolTriangle : symbolCircle, isOutside ? 34 : 16)() ?? "";
   const look = isOutside ? "dot outside" : "dot";
@@ -46,7 +46,7 @@ export function dot(point: Point, { x, y }: Scales, { isOutside = false } = {}):
   />`;
 }
 
-/** Returns bars from 0 up to each count, from `x` on and so wide. */
+/** Returns bars of a width from 0 to each count, starting at `x`. */
 export function bars(
   counts: readonly { readonly from: number; readonly to: number; readonly count: number }[],
   { x, y }: Scales,
@@ -63,14 +63,14 @@ export function bars(
   });
 }
 
-/** Returns a dot for each of many points; where several are, it is darker. */
+/** Returns a dot for each point; overlapping dots are darker. */
 export function points(all: readonly Point[], { x, y }: Scales): Html[] {
   return all.map(
     (point) => html`<circle class="point" cx="${x(point.x)}" cy="${y(point.y)}" r="3.5" />`,
   );
 }
 
-/** Returns a cell for each count of an area, the darker the more there are. */
+/** Returns a cell for each count of an area; higher counts are darker. */
 export function cells(
   counts: readonly { readonly from: Point; readonly to: Point; readonly count: number }[],
   { x, y }: Scales,
@@ -89,7 +89,7 @@ export function cells(
   });
 }
 
-/** Returns named counts as a list of bars, which keeps its letters as large as the page's on any width. */
+/** Returns named counts as a list of bars; its text keeps the page's size on any width. */
 export function barList(
   counts: readonly { readonly name: string; readonly count: number }[],
   format: (count: number) => string = String,
@@ -109,7 +109,7 @@ export function barList(
   </ol>`;
 }
 
-/** Returns figures as a table: its head, and the name of each row before its cells. */
+/** Returns a table: its head, then rows that begin with their name. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): Html {
   return html`<div class="scroll" tabindex="0">
     <table class="table">
@@ -131,7 +131,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   </div>`;
 }
 
-/** A point that is named, and where its name stands beside it, in pixels. */
+/** A named point, and the offset of its name in pixels. */
 export interface NamedPoint extends Point {
   /** @default "start" */
   readonly anchor?: "start" | "end";

@@ -1,6 +1,6 @@
 import { html, type Html, trusted } from "./html.ts";
 
-/** The look of every report: light or dark as the reader's system is, on any width and on paper. */
+/** The style of every report: light or dark as the system, for any width and for paper. */
 export const reportStyle = `
 :root {
   color-scheme: light dark;
@@ -52,25 +52,25 @@ svg .cell { fill: var(--accent); }
 svg .name { fill: var(--text); font-weight: 600; }
 `;
 
-/** What a page is made of. */
+/** The parts of a page. */
 export interface PageParts {
   readonly title: string;
   /** Added to the common style. */
   readonly style: string;
   readonly body: Html;
-  /** The one script that may run, and its hash as a policy names it. @default none may */
+  /** The one allowed script and its hash for the policy. @default none */
   readonly script?: { readonly text: string; readonly hash: string };
 }
 
-/** Marks the end of a body; text from outside cannot hold it, as its "<" is escaped. */
+/** The end of a body; text from outside cannot contain it, because "<" is escaped. */
 const END = "<!-- the end of the body -->";
 
-/** Returns a page as one file: nothing in it is fetched, and nothing run but its script. */
+/** Returns a page as one file that fetches nothing and runs only its script. */
 export function page(parts: PageParts): string {
   return pageAround(parts).join("");
 }
 
-/** Returns what stands before and after more of a body than should be held, such as data. */
+/** Returns the parts before and after a large body, such as data that is streamed. */
 export function pageAround({
   title,
   style,
@@ -100,7 +100,7 @@ export function pageAround({
       </body>
     </html> `;
   const [before = "", after = ""] = parts.toString().split(END);
-  // In one piece: the hash is of what stands between the tags.
+  // In one piece: the hash covers all text between the tags.
   const element = script === undefined ? "" : `<script>${script.text}</script>`;
   return [before, element + after];
 }

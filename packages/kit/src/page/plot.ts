@@ -7,15 +7,15 @@ export interface Axis {
   readonly label: string;
   /** About how many ticks. @default 5 */
   readonly ticks?: number;
-  /** @default as d3 writes them */
+  /** @default the format of d3 */
   readonly format?: (value: number) => string;
   /** Whether values are times in milliseconds: ticks are then days, months or years. @default false */
   readonly isTime?: boolean;
 }
 
-/** Where a plot stands in its picture, and how large that is. */
+/** Size and place of a plot in its picture. */
 export interface PlotOptions {
-  /** What the picture shows, for a reader who does not see it. */
+  /** Description for readers who cannot see the picture. */
   readonly title: string;
   readonly x: Axis;
   readonly y: Axis;
@@ -33,7 +33,7 @@ export interface Scales {
 
 const margin = { top: 10, right: 22, bottom: 36, left: 56 };
 
-/** Returns a plot with its axes as an SVG picture; `draw` gives what stands in it. */
+/** Returns a plot with its axes as an SVG picture; `draw` returns its content. */
 export function plot(
   { title, x, y, width = 440, height = 300 }: PlotOptions,
   draw: (scales: Scales) => HtmlValue,
@@ -85,7 +85,7 @@ function ticksOf({ domain, ticks = 5, format, isTime = false }: Axis) {
   });
 }
 
-// A tenth of a pixel is finer than any screen, and halves the file.
+// A tenth of a pixel is finer than any screen and halves the file.
 function round(position: number): number {
   return Math.round(10 * position) / 10;
 }
