@@ -19,7 +19,7 @@ import {
 // so development needs no build. Private workspaces are compiled into the package, because users
 // cannot install them.
 
-// What is of use here only, or replaced below.
+// Fields that only the repository uses, or that are replaced below.
 const dropped = new Set(["scripts", "devDependencies", "publishConfig", "files", "private"]);
 
 /** Returns the manifest of the published package, relative to its own folder. */
@@ -41,7 +41,7 @@ function toPublished(
   };
 }
 
-/** Returns the exports without those for the tests of this repository, which stand in `testing/`. */
+/** Returns the exports without those in `testing/`, which only this repository uses. */
 function publishedExports({ exports }: Manifest): object {
   const entries = Object.entries(exports ?? {});
   return Object.fromEntries(
@@ -49,7 +49,9 @@ function publishedExports({ exports }: Manifest): object {
   );
 }
 
-/** The package's own dependencies and those that what is compiled into it names; others' as a range. */
+/**
+ * Returns the dependencies of the package and of the code compiled into it; libraries as a range.
+ */
 function toDependencies(
   own: Readonly<Record<string, string>>,
   inlined: readonly PrivatePackage[],
@@ -68,8 +70,8 @@ function toDependencies(
 }
 
 /**
- * Returns where the repository, its page and its issues are, all from the one line `repository` of
- * the root's package.json; nothing while that is a placeholder.
+ * Returns the addresses of the repository, its page and its issues, from the field `repository` of
+ * the root's package.json; empty while that is a placeholder.
  */
 function addressesFrom(repository: unknown, directory: string): object {
   const name = /^github:(?!OWNER\/)(.+)$/.exec(String(repository))?.[1];
@@ -115,7 +117,7 @@ function sourcesIn(value: unknown): string[] {
   return found;
 }
 
-/** A workspace to compile: its folder, its files that are imported or run, and where the result goes. */
+/** A workspace to compile, its entry files and the output folder. */
 interface Compilation {
   readonly folder: string;
   readonly entries: readonly string[];
@@ -123,8 +125,8 @@ interface Compilation {
 }
 
 /**
- * Compiles what entries reach; tests and their helpers are not among it. One compiler for all
- * workspaces takes half of what one for each takes, since they share the libraries' declarations.
+ * Compiles the files that entries import. One compiler for all workspaces takes half the time of
+ * one for each, because they share the libraries' declarations.
  */
 async function compile(compilations: readonly Compilation[]): Promise<void> {
   const cache = join(root, "node_modules", ".cache");
@@ -159,8 +161,8 @@ function toConfig({ folder, entries, outDir }: Compilation, tsBuildInfoFile: str
       rootDir: join(folder, "src"),
       outDir,
       tsBuildInfoFile,
-      // Without a map of its own, which would lead to sources that are not packed.
-      declaration: true,
+      // Programs export nothing. A map of declarations would lead to sources that are not packed.
+      declaration: manifest["exports"] !== undefined,
       sourceMap: true,
       inlineSources: true,
     },

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 
-/** What a package.json holds, as far as the build reads it. */
+/** The fields of a package.json that the build reads. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -56,7 +56,7 @@ export async function readPrivatePackages(
   return [...found.values()];
 }
 
-/** Adds what a workspace's sources import; tests and what helps them are not built. */
+/** Adds the imports of a workspace's sources, without tests and their helpers. */
 function addImports(folder: string, imported: Set<string>): void {
   for (const file of globSync("src/**/*.ts", { cwd: folder })) {
     if (/\.test(?:-d)?\.ts$|\btesting\b/.test(file)) continue;
@@ -67,7 +67,7 @@ function addImports(folder: string, imported: Set<string>): void {
 
 const specifierPattern = /(\bfrom |\bimport\(|\bimport\.meta\.resolve\(|\bimport )"([^"\n]+)"/g;
 
-/** Makes what was compiled import the private packages from beside it. */
+/** Rewrites the imports of private packages in compiled code to the copies beside it. */
 export async function inlinePrivate(
   out: string,
   packages: readonly PrivatePackage[],

@@ -84,7 +84,7 @@ function toTable(figures: readonly RateFigures[]): ReportTable {
       "whole command s",
     ],
     rows: figures.map(toRow),
-    note: "The bound is the latency as told; the service takes a little longer or shorter. Asking lasts from the first request to the last reply, as the server sees it. Afterwards all results are on disk, and a second run asks for nothing.",
+    note: "The bound uses the configured latency; the real one differs slightly. Asking lasts from the first request to the last reply, as the server sees it. Afterwards all results are on disk, and a second run asks for nothing.",
   };
 }
 

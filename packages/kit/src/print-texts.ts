@@ -5,8 +5,7 @@ import { isBrokenPipe } from "./system-error.ts";
 const PIECE_LENGTH = 65_536;
 
 /**
- * Prints texts one after the other, many at once. A slow reader of a pipe gets no more than it takes,
- * and where one leaves, as in `| head`, no more is made.
+ * Prints texts at the pace of the reader, and stops if the reader ends, as in `| head`.
  *
  * @returns Whether all was printed.
  */
@@ -18,7 +17,7 @@ export async function printTexts(
     signal.throwIfAborted();
     if (stdout.write(piece) !== false) continue;
     try {
-      // Only a stream returns false. Of a broken pipe process.stdout tells once, and not by a field.
+      // process.stdout reports a broken pipe by an event only.
       await once(stdout as unknown as EventEmitter, "drain", { signal });
     } catch (error) {
       if (isBrokenPipe(error)) return false;

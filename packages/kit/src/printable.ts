@@ -26,15 +26,15 @@ export function toPrintable(text: string): string {
   return strip(text).replace(/\s+/gu, " ").replace(unprintable, "").trim();
 }
 
-/** Returns a path, id or name that is safe to print on one line, its spaces as they are. */
+/** Returns a path, id or name for one printed line; spaces are kept. */
 export function toPrintablePath(path: string): string {
   if (isPrintableAscii(path)) return path;
   return strip(path).replace(/\s/gu, " ").replace(unprintable, "");
 }
 
 /**
- * Returns a message, as a template tag: its own words as they are, each value in it through
- * `toPrintablePath`, so that no path or id can forge a line.
+ * Template tag for messages: each value goes through `toPrintablePath`, so no path or id can forge
+ * a line.
  */
 export function printable(words: TemplateStringsArray, ...values: readonly string[]): string {
   return String.raw({ raw: words }, ...values.map(toPrintablePath));
@@ -56,7 +56,7 @@ export function columnsOf(text: string): number {
   return isPrintableAscii(text) ? text.length : widthOf(text);
 }
 
-/** Returns text that takes at most so many columns of a terminal, with "…" where some is cut. */
+/** Cuts text to a number of terminal columns; a cut ends with "…". */
 export function truncateColumns(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   let kept = "";

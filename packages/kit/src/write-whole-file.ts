@@ -6,7 +6,7 @@ import { CliError } from "./errors.ts";
 // Small pieces, such as the lines of a table, are joined to one write each.
 const WRITE_LENGTH = 65_536;
 
-/** What a file is made of: text or bytes, whole or in pieces in order. */
+/** The content of a file: text or bytes, whole or in pieces. */
 export type FileContent =
   | string
   | Uint8Array
@@ -52,7 +52,7 @@ async function writeSynced(
   { mode, keptMode }: { mode: number | undefined; keptMode: number | null },
 ): Promise<void> {
   await using file = await open(path, "wx", mode);
-  // Not at opening, where the umask takes away from it.
+  // The mode is set here because the umask reduces the mode of `open`.
   if (keptMode !== null) await file.chmod(keptMode);
   const length = await writeContent(file, content);
   await file.sync();

@@ -1,4 +1,4 @@
-/** A piece of HTML: what came into it from outside is escaped. */
+/** HTML in which all outside text is escaped. */
 export class Html {
   readonly #text: string;
 
@@ -11,7 +11,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text and numbers are escaped, pieces of HTML are not, null is nothing. */
+/** A value in a template: text and numbers are escaped, HTML is not, null is empty. */
 export type HtmlValue = Html | string | number | null | readonly HtmlValue[];
 
 const escapes: Readonly<Record<string, string>> = {
