@@ -9,7 +9,7 @@ import {
 } from "evaluator-kit";
 import { engineNames } from "./engine/engine-routes.ts";
 import { type Fault, parseFault } from "./faults/fault.ts";
-import type { VendorLimits } from "./vendor/vendor-limits.ts";
+import type { VendorLimits } from "./vendor-limits.ts";
 
 const limit = wholeNumber({ min: 1, max: 1_000_000_000 });
 const milliseconds = wholeNumber({ max: 600_000 });

@@ -11,11 +11,11 @@ import { createFaultBook } from "./faults/fault-book.ts";
 import { checkFaults, type Fault } from "./faults/fault.ts";
 import { playFaults } from "./faults/play-faults.ts";
 import { gatewayRoutes } from "./gateway/gateway-routes.ts";
-import { createLedger } from "./gateway/ledger.ts";
+import { createLedger } from "./ledger.ts";
 import { type Exchange, loadExchanges, recordedAnswers } from "./recordings.ts";
 import { createIds } from "./seeded.ts";
 import { deliverByFetch, serve } from "./serve.ts";
-import { createVendorGate, type VendorLimits } from "./vendor/vendor-limits.ts";
+import { createVendorGate, type VendorLimits } from "./vendor-limits.ts";
 import { vendorRoutes } from "./vendor/vendor-routes.ts";
 
 /** The options of an emulator. */

@@ -10,4 +10,4 @@ export {
 } from "./create-emulator.ts";
 export type { EngineName } from "./engine/engine-routes.ts";
 export type { Fault } from "./faults/fault.ts";
-export type { VendorLimits } from "./vendor/vendor-limits.ts";
+export type { VendorLimits } from "./vendor-limits.ts";

@@ -1,5 +1,6 @@
 import { UsageError } from "evaluator-kit";
 import { z } from "zod";
+import { trapKinds } from "../call.ts";
 import { describeIssue } from "../json.ts";
 
 const condition = {
@@ -12,14 +13,6 @@ const milliseconds = z.int().min(0).max(600_000);
 
 const deliveryKinds = ["hang", "reset", "reset-body", "cut-body", "malformed-json"] as const;
 const answerKinds = ["wrong-sums", "missing-answer", "refusal"] as const;
-const trapKinds = [
-  "filler",
-  "probability-as-logprob",
-  "no-logprobs",
-  "low-label-mass",
-  "short-list",
-  "thinking-first",
-] as const;
 const plainKinds = [...deliveryKinds, ...answerKinds, ...trapKinds] as const;
 
 const faultSchema = z.discriminatedUnion(
@@ -59,9 +52,6 @@ export type Fault = z.infer<typeof faultSchema>;
 
 /** A fault that changes the response of a call. */
 export type BreakingFault = Exclude<Fault, { kind: "latency" }>;
-
-/** A change of a chat server's log-probabilities. */
-export type Trap = (typeof trapKinds)[number];
 
 const isOneOf =
   <TKind extends string>(kinds: readonly TKind[]) =>

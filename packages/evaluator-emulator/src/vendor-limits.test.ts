@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createEmulator } from "../create-emulator.ts";
-import { postSystemOne } from "../testing/requests.ts";
+import { createEmulator } from "./create-emulator.ts";
+import { postSystemOne } from "./testing/requests.ts";
 import { createVendorGate } from "./vendor-limits.ts";
 
 const scam = { type: "noul", instructions: "Is it a scam?" };

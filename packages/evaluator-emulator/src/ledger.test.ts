@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createEmulator } from "../create-emulator.ts";
-import { evaluationHeaders, postEvaluation, spamQuestion } from "../testing/requests.ts";
+import { createEmulator } from "./create-emulator.ts";
+import { evaluationHeaders, postEvaluation, spamQuestion } from "./testing/requests.ts";
 
 const morning = Date.UTC(2026, 10, 22, 9, 30);
 const hourMs = 3_600_000;

@@ -1,4 +1,4 @@
-import { type Picodollars, picodollarsPerDollar } from "../catalog.ts";
+import { type Picodollars, picodollarsPerDollar } from "./catalog.ts";
 
 /** One answered call of the gateway. */
 interface AnsweredCall {
