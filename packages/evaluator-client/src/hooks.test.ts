@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "./create-evaluator.ts";
+import { RateLimitError } from "./errors.ts";
+import { countingTransport, scamRequest } from "./testing/counting-transport.ts";
 import { emailRequest, gatewayBody } from "./testing/email-evaluation.ts";
 import { ManualClock } from "./testing/manual-clock.ts";
+import { statusDetails } from "./testing/status-details.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
 import type { Hooks } from "./hooks.ts";
 
@@ -56,4 +59,23 @@ test("gives the answer even when a callback throws", async () => {
   };
   const evaluation = await run({ onAttempt: broken, onWait: broken });
   expect(evaluation.timing.attempts).toBe(3);
+});
+
+test("a batch reports its longest wait, and gives each call free retries", async () => {
+  const clock = new ManualClock();
+  let refusals = 5;
+  const answer = async () => {
+    refusals -= 1;
+    if (refusals >= 0)
+      throw new RateLimitError("No.", statusDetails(429, { retryAfterMs: 60_000 }));
+  };
+  const { transport, states } = countingTransport({ answer });
+  const evaluator = createEvaluator({ transport, maxRetries: 1 }, { clock, random: () => 0 });
+  const batch = evaluator.evaluateMany(["a", "b"].map(scamRequest), { concurrency: 2 });
+  const first = batch.next();
+  await clock.advance(1000);
+  expect([states, batch.totals.waitMs]).toEqual([["a", "b"], 59_000]);
+  await clock.advance(600_000);
+  expect((await first).value).toMatchObject({ status: "succeeded" });
+  expect([batch.totals.waitMs, states.length]).toEqual([0, 7]);
 });

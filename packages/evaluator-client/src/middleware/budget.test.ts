@@ -125,7 +125,7 @@ test("counts a failed call that may have been charged for, and no other", async 
   expect(tokens).toBeGreaterThan(0);
   maybeBilled = false;
   await expect(run.evaluator.evaluate(scamRequest("b"))).rejects.toThrow("Lost.");
-  expect(run.spent.spending.tokens).toBe(tokens);
+  expect(run.spent.spending).toMatchObject({ costUsd, tokens });
 });
 
 test("counts a lost call once for each of its attempts", async () => {

@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { createEvaluator } from "../create-evaluator.ts";
+import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
 import { pacedCalls } from "../testing/paced-calls.ts";
 
 test("uses 95 % of a known limit of requests", async () => {
@@ -32,4 +35,24 @@ test("uses 95 % of a known limit of tokens, and counts those used", async () => 
   expect(admitted).toEqual(["a", "b", "c"]);
   await clock.advance(1);
   expect(admitted).toEqual(["a", "b", "c", "d"]);
+});
+
+test("a call that takes several requests waits for the tokens of one at a time", async () => {
+  const { transport } = countingTransport();
+  const clock = new ManualClock();
+  const tokens: number[] = [];
+  const admission = {
+    succeeded: () => undefined,
+    throttled: () => "stray",
+    ended: () => undefined,
+  };
+  const pacer = {
+    countsTokens: true,
+    admit: () => Promise.reject(new Error("It never waits.")),
+    admitNow: (count: number) => (tokens.push(count), admission as never),
+  };
+  const several = { ...transport, estimate: () => ({ calls: 4, inputTokens: 400 }) };
+  const evaluator = createEvaluator({ transport: several, pacer }, { clock });
+  await evaluator.evaluate(scamRequest("a"));
+  expect(tokens).toEqual([100]);
 });

@@ -17,7 +17,7 @@ export interface AttemptContext extends Abortable {
 }
 
 /** How one attempt may end before its answer. */
-export interface AttemptLimits {
+interface AttemptLimits {
   /** The caller's own signal; its reason is thrown unchanged. */
   readonly signal: AbortSignal | undefined;
   /** Time for the whole attempt, in milliseconds. */
@@ -27,7 +27,7 @@ export interface AttemptLimits {
 }
 
 /** Admits the requests of an attempt after its first one. */
-export interface TurnSource {
+interface TurnSource {
   waitForTurn(signal: AbortSignal): Promise<Admission>;
 }
 

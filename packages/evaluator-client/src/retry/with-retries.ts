@@ -9,13 +9,7 @@ import {
 } from "../pacing/call-queue.ts";
 import type { Pacer } from "../pacing/pacer.ts";
 import { retryDelayMs } from "../pacing/pause.ts";
-import {
-  Attempt,
-  type AttemptContext,
-  type AttemptLimits,
-  retryAfterMsOf,
-  type TurnSource,
-} from "./attempt.ts";
+import { Attempt, type AttemptContext, retryAfterMsOf } from "./attempt.ts";
 import { RetryCount, type RetryLimits } from "./retry-count.ts";
 
 /** How often, how long and at which pace to try. */
@@ -62,7 +56,7 @@ export function withRetries<TValue>(
 }
 
 /** One call, from its first attempt to its last. */
-class RetriedCall implements TurnSource {
+class RetriedCall {
   readonly #policy: RetryPolicy;
   readonly #tokens: number;
   readonly #deadlineAtMs: number;
@@ -155,7 +149,7 @@ class RetriedCall implements TurnSource {
     }
   }
 
-  #attemptLimits(startedAtMs: number, probes: EvaluatorError | null): AttemptLimits {
+  #attemptLimits(startedAtMs: number, probes: EvaluatorError | null) {
     const { signal, attemptTimeoutMs } = this.#policy;
     const leftMs = this.#deadlineAtMs - startedAtMs;
     const timeoutMs = Math.min(leftMs, attemptTimeoutMs);
