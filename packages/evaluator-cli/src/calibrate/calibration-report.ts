@@ -15,14 +15,14 @@ import { nameSource, summarize } from "../report/sentences.ts";
 export type CalibrationReport = ReturnType<typeof buildReport>;
 
 /** The answers and labels of a report. */
-export interface ReportInput {
+interface ReportInput {
   readonly answers: ReadAnswers;
   readonly join: LabelJoin;
   readonly labelsFile: ReadFile;
 }
 
 /** The options of a report, as its arithmetic takes them. */
-export type ReportOptions = ReturnType<typeof toReportOptions>;
+type ReportOptions = ReturnType<typeof toReportOptions>;
 
 /** Returns the options of a report from the typed ones. */
 export function toReportOptions(typed: CalibrateOptions) {

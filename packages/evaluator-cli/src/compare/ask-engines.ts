@@ -22,7 +22,7 @@ import type { Asked } from "./read-asked.ts";
 export type AskedEngine = Awaited<ReturnType<typeof askEngine>>;
 
 /** What all engines of a run share. */
-export interface AskOptions {
+interface AskOptions {
   readonly store: AnswerStore;
   /** The key of the call about each record. */
   readonly calls: ReadonlyMap<string, string>;

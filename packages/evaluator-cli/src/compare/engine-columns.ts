@@ -32,7 +32,7 @@ export interface EngineColumn {
 }
 
 /** An engine's answers by question, joined with the labels; the notes name the omitted answers. */
-export type JoinedEngine = ReturnType<typeof joinTable>;
+type JoinedEngine = ReturnType<typeof joinTable>;
 
 /** Returns an engine's answers by question, joined with the labels. */
 export function joinEngine(

@@ -9,7 +9,7 @@ import { type CliContext, printable, toFileError } from "evaluator-kit";
 export type ReadFile = Awaited<ReturnType<typeof readRecords>>;
 
 /** A file to read. */
-export interface RecordFile {
+interface RecordFile {
   /** The typed name, for messages. */
   readonly name: string;
   readonly path: string;

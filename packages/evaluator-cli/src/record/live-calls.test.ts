@@ -1,6 +1,7 @@
 import { trimEnvironment } from "evaluator-kit";
 import { expect, test } from "vitest";
-import { exchangeUrl, readLiveServices } from "./live-calls.ts";
+import { exchangesFolder } from "../testing/record.ts";
+import { chooseCalls, readLiveServices } from "./live-calls.ts";
 
 test("a transport without a key is left out; blank counts as none", () => {
   const env = { AI_GATEWAY_API_KEY: " ", EVALUATOR_DIRECT_API_KEY: " a-key " };
@@ -33,11 +34,18 @@ test.each([
 });
 
 test.each([
-  ["gateway", "/v4/ai/evaluation-model", "https://example.com/v4/ai", "/v4/ai/evaluation-model"],
-  ["gateway", "/v4/ai/evaluation-model", "https://example.com/proxy", "/proxy/evaluation-model"],
-  ["gateway", "/v1/models", "https://example.com/v4/ai", "/v1/models"],
-  ["direct", "/v1/systemone", "https://example.com", "/v1/systemone"],
-  ["direct", "/v1/systemone", "https://example.com/direct", "/direct/v1/systemone"],
-] as const)("%s %s under %s is %s", (transport, path, baseUrl, expected) => {
-  expect(exchangeUrl(path, transport, baseUrl)).toBe(`https://example.com${expected}`);
+  ["gateway/greeting-routes-to-nano", "https://example.com/v4/ai", "/v4/ai/evaluation-model"],
+  ["gateway/greeting-routes-to-nano", "https://example.com/proxy", "/proxy/evaluation-model"],
+  ["gateway/credits-read-as-numbers", "https://example.com/v4/ai", "/v1/credits"],
+  ["direct/three-question-types", "https://example.com", "/v1/systemone"],
+  ["direct/three-question-types", "https://example.com/direct", "/direct/v1/systemone"],
+])("the request of %s under %s goes to %s", (name, baseUrl, expected) => {
+  const services = readLiveServices({
+    AI_GATEWAY_API_KEY: "a",
+    EVALUATOR_BASE_URL: baseUrl,
+    EVALUATOR_DIRECT_API_KEY: "b",
+    EVALUATOR_DIRECT_BASE_URL: baseUrl,
+  });
+  const [call] = chooseCalls([name], { services, folder: exchangesFolder });
+  expect(call?.url).toBe(`https://example.com${expected}`);
 });

@@ -1,6 +1,6 @@
 import { apiKeyVariables } from "evaluator-client";
 import { type Exchange, loadExchanges } from "evaluator-client/testing";
-import { CliError, type Environment } from "evaluator-kit";
+import { CliError, type Environment, systemErrorCode, toFileError } from "evaluator-kit";
 
 /** One request to send, and the exchange that it comes from. */
 export interface LiveCall {
@@ -85,8 +85,10 @@ function readExchanges(folder: string): Exchange[] {
   try {
     return loadExchanges(folder);
   } catch (error) {
+    const advice = "Name a folder of exchanges with --exchanges.";
+    if (systemErrorCode(error) !== null) throw toFileError(error, `read ${folder}`, advice);
     const problem = error instanceof Error ? error.message : "No exchanges can be read.";
-    throw new CliError(`${problem} Name a folder of exchanges with --exchanges.`);
+    throw new CliError(`${problem} ${advice}`);
   }
 }
 
@@ -125,7 +127,7 @@ const gatewayPrefix = "/v4/ai";
  * Returns the address of an exchange's path at a live service. The gateway's base URL replaces
  * `/v4/ai`; its other paths are at the host root (contract, placeholders).
  */
-export function exchangeUrl(path: string, transport: keyof Services, baseUrl: string): string {
+function exchangeUrl(path: string, transport: keyof Services, baseUrl: string): string {
   if (transport === "direct") return baseUrl + path;
   if (path.startsWith(`${gatewayPrefix}/`)) return baseUrl + path.slice(gatewayPrefix.length);
   return new URL(baseUrl).origin + path;
