@@ -34,9 +34,7 @@ function askCommand(program: Command, typed: TypedWord[]) {
     .description(
       "Asks typed questions about one state and prints the probability of every answer. Each\nquestion may be given again; an option may be name=description.",
     )
-    .addOption(
-      new Option("--state <file>", "JSON or text; - reads standard input").makeOptionMandatory(),
-    )
+    .requiredOption("--state <file>", "JSON or text; - reads standard input")
     .option("--questions <file>", "a JSON object of id to { type, instructions, criteria }")
     .addOption(engineOption)
     .addOption(jsonOption)
@@ -89,36 +87,31 @@ const mcpCommand = (program: Command) =>
     .description(
       "Serves the tools evaluate, estimate and list_models to an assistant, over MCP: on standard\ninput and output, or over streamable HTTP on this machine. Identical questions are asked once.",
     )
-    .addOption(
-      new Option(
-        "--http <port>",
-        "serve http://127.0.0.1:PORT/mcp instead of standard input; 0 takes any free port",
-      ).argParser(wholeNumber({ max: 65_535 })),
+    .option(
+      "--http <port>",
+      "serve http://127.0.0.1:PORT/mcp instead of standard input; 0 takes any free port",
+      wholeNumber({ max: 65_535 }),
     )
     .addOption(engineOption)
-    .addOption(
-      new Option(
-        "--max-cost <usd>",
-        "refuse calls that might cost more in all (default: EVALUATOR_MAX_COST_USD, else no limit)",
-      ).argParser(limit),
+    .option(
+      "--max-cost <usd>",
+      "refuse calls that might cost more in all (default: EVALUATOR_MAX_COST_USD, else no limit)",
+      limit,
     )
-    .addOption(
-      new Option(
-        "--max-tokens <n>",
-        "the same in tokens (default: EVALUATOR_MAX_TOKENS, else no limit)",
-      ).argParser(limit),
+    .option(
+      "--max-tokens <n>",
+      "the same in tokens (default: EVALUATOR_MAX_TOKENS, else no limit)",
+      limit,
     )
-    .addOption(
-      new Option(
-        "--hours <n>",
-        "the limits hold for the last N hours (default: EVALUATOR_BUDGET_HOURS, else since the start)",
-      ).argParser(limit),
+    .option(
+      "--hours <n>",
+      "the limits hold for the last N hours (default: EVALUATOR_BUDGET_HOURS, else since the start)",
+      limit,
     )
-    .addOption(
-      new Option(
-        "--price <usd>",
-        "of a million tokens, if the engine reports none (default: EVALUATOR_USD_PER_MILLION_TOKENS)",
-      ).argParser(limit),
+    .option(
+      "--price <usd>",
+      "of a million tokens, if the engine reports none (default: EVALUATOR_USD_PER_MILLION_TOKENS)",
+      limit,
     )
     .addHelpText(
       "after",
@@ -144,11 +137,7 @@ const compareCommand = (program: Command) =>
       "[labels]",
       `${labelsOption.description}; a label may hold the state; without labels: agreement alone`,
     )
-    .addOption(
-      new Option("--engine <engine>", "who answers; give two or more")
-        .argParser(collect)
-        .makeOptionMandatory(),
-    )
+    .requiredOption("--engine <engine>", "who answers; give two or more", collect)
     .option(
       "--states <file>",
       "a triage journal (.triage.sqlite), or records { id, state }; without a field state the other fields are the state (default: the labels' field state)",
@@ -157,16 +146,11 @@ const compareCommand = (program: Command) =>
       "--questions <file>",
       "a JSON object of id to { type, instructions, criteria } (default: the journal's)",
     )
-    .addOption(
-      new Option("--out <dir>", "where report.html, report.json and answers.sqlite go").default(
-        "comparison",
-      ),
-    )
-    .addOption(
-      new Option(
-        "--margin <score>",
-        "how much higher a Brier score may be for 'as good as the first', such as 0.02; needs labels",
-      ).argParser(decimal({ max: 2 })),
+    .option("--out <dir>", "where report.html, report.json and answers.sqlite go", "comparison")
+    .option(
+      "--margin <score>",
+      "how much higher a Brier score may be for 'as good as the first', such as 0.02; needs labels",
+      decimal({ max: 2 }),
     )
     .option(
       "--calibrated",
@@ -177,16 +161,12 @@ const compareCommand = (program: Command) =>
         .argParser(share)
         .default(0.05, "5%"),
     )
-    .addOption(
-      new Option("--max-cost <usd>", "stop before this run has spent more").argParser(
-        decimal({ what: "US dollars" }),
-      ),
+    .option(
+      "--max-cost <usd>",
+      "stop before this run has spent more",
+      decimal({ what: "US dollars" }),
     )
-    .addOption(
-      new Option("--concurrency <n>", "requests at once")
-        .argParser(wholeNumber({ min: 1, max: 256 }))
-        .default(4),
-    )
+    .option("--concurrency <n>", "requests at once", wholeNumber({ min: 1, max: 256 }), 4)
     .option("--with-text", "show the states that engines disagree about, not only their ids")
     .addOption(allowUnknownOption)
     .addOption(lastOption)

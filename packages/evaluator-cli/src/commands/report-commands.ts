@@ -26,51 +26,35 @@ const calibrateCommand = (program: Command) =>
     .argument("<labels>", labels)
     .addArgument(moreAnswers)
     .addOption(answersOption)
-    .addOption(new Option("--out <dir>", "where the files go").default("calibration"))
-    .addOption(
-      new Option("--require <share>", "the highest risk of a promise, 5% by default").argParser(
-        share,
-      ),
-    )
+    .option("--out <dir>", "where the files go", "calibration")
+    .option("--require <share>", "the highest risk of a promise, 5% by default", share)
     .addOption(
       new Option("--confidence <share>", "the confidence that all promises of a report share")
         .argParser(share)
         .default(0.95, "95%"),
     )
-    .addOption(
-      new Option("--question <id>", "only this question; may be given again").argParser(collect),
-    )
-    .addOption(
-      new Option(
-        "--action <id=yes|no|top>",
-        "only this act (top: act on the most probable option); fewer acts share the confidence, so each takes fewer labels; may be given again",
-      ).argParser(action),
+    .option("--question <id>", "only this question; may be given again", collect)
+    .option(
+      "--action <id=yes|no|top>",
+      "only this act (top: act on the most probable option); fewer acts share the confidence, so each takes fewer labels; may be given again",
+      action,
     )
     .addOption(modelOption)
-    .addOption(
-      new Option(
-        "--by <column>",
-        "report each group of the labels too, by a column such as group or labeler; the groups share the confidence as well",
-      ).argParser(groupColumn),
+    .option(
+      "--by <column>",
+      "report each group of the labels too, by a column such as group or labeler; the groups share the confidence as well",
+      groupColumn,
     )
-    .addOption(
-      new Option(
-        "--one-per <column>",
-        "promise from one label of each value of a column, such as thread or sender: labels of one thread are not independent",
-      ).argParser(groupColumn),
+    .option(
+      "--one-per <column>",
+      "promise from one label of each value of a column, such as thread or sender: labels of one thread are not independent",
+      groupColumn,
     )
-    .addOption(
-      new Option(
-        "--questions <file>",
-        "the questions, if the answers do not keep them: a JSON object of id to { type, instructions, criteria }; without it no program applies the calibration",
-      ),
+    .option(
+      "--questions <file>",
+      "the questions, if the answers do not keep them: a JSON object of id to { type, instructions, criteria }; without it no program applies the calibration",
     )
-    .addOption(
-      new Option(
-        "--cost <falseAct=5,missedAct=1>",
-        "report the threshold that costs least too",
-      ).argParser(costs),
-    )
+    .option("--cost <falseAct=5,missedAct=1>", "report the threshold that costs least too", costs)
     .option("--on-average", "report the weaker threshold that holds on average too")
     .option("--with-text", "show the text of the worst rows, not only their ids")
     .addOption(allowUnknownOption)
@@ -125,10 +109,10 @@ const pickCommand = (program: Command) =>
     )
     .addArgument(moreAnswers)
     .addOption(answersOption)
-    .addOption(
-      new Option("--budget <n>", "how many records to label")
-        .argParser(wholeNumber({ min: 1, max: 1_000_000 }))
-        .makeOptionMandatory(),
+    .requiredOption(
+      "--budget <n>",
+      "how many records to label",
+      wholeNumber({ min: 1, max: 1_000_000 }),
     )
     .option("--question <id>", "which question to label; needed if there are several")
     .addOption(modelOption)
@@ -155,7 +139,7 @@ const checkCommand = (program: Command) =>
       "Tests the promised thresholds again on new labels. Without --answers, each label also holds\nthe printed probability: { id, question, truth, probability or probabilities, modelId?,\nquestionHash? }. Labels that made the promise are left out; skipped records count as wrong.\nAnswers of another model or to other questions are refused.\nExit code 0: all hold. 1: one is broken, or the answers are refused. 3: too few labels.",
     )
     .argument("<calibration.json>", "the thresholds, as calibrate wrote them")
-    .addOption(new Option("--labels <file>", labels).makeOptionMandatory())
+    .requiredOption("--labels <file>", labels)
     .addOption(answersOption)
     .addOption(allowUnknownOption)
     .addOption(lastOption)
@@ -209,9 +193,7 @@ const recordCommand = (program: Command) =>
       "[names...]",
       "exchanges such as gateway/greeting-routes-to-nano; without names every successful evaluation through each transport that has a key",
     )
-    .addOption(
-      new Option("--exchanges <dir>", "the folder of the exchanges").default("fixtures/exchanges"),
-    )
+    .option("--exchanges <dir>", "the folder of the exchanges", "fixtures/exchanges")
     .option("--out <dir>", "where recordings go (default: the folder of the exchanges)")
     .option("--replace", "replace exchanges that are written from the contract")
     .addOption(
