@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 export type Form = "probability" | "distribution";
 
 /** A form, and whether the options are levels in an order. */
-export interface ValueForm {
+interface ValueForm {
   readonly form: Form;
   readonly isOrdered: boolean;
 }

@@ -89,8 +89,7 @@ function readDecision(fields: Fields, { sink, location }: Target): void {
   }
   const { evaluatorModelId: modelId, wire, questionHash } = fields;
   const source = sourceOf({ modelId, wire, questionHash }, location, "evaluatorModelId");
-  const tier = { type: "choice", probabilities };
-  addAnswers({ ids, answers: { tier }, source }, { sink, location });
+  addAnswers({ ids, answers: { tier: { probabilities } }, source }, { sink, location });
 }
 
 function readEvaluation(fields: Fields, target: Target): void {

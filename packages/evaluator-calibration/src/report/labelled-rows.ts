@@ -84,10 +84,11 @@ function mostProbable(values: Float64Array, from: number, width: number): number
 function allRows({ column, rows, truth, ...joined }: JoinedColumn): Omit<LabelledRows, "tested"> {
   const { question, kind, form, isOrdered, options, source, width } = column;
   const n = rows.length;
+  const printed = column.values;
   const values = new Float64Array(n * width);
   for (let at = 0; at < n; at += 1) {
     const from = (rows[at] as number) * width;
-    for (let i = 0; i < width; i += 1) values[at * width + i] = column.values[from + i] as number;
+    for (let i = 0; i < width; i += 1) values[at * width + i] = printed[from + i] as number;
   }
   const { option: top, probability: p } = topAnswers({ form, width, values });
   // A truth of −1 is unknown. The truth of a probability is 0 or 1 itself.
@@ -95,7 +96,8 @@ function allRows({ column, rows, truth, ...joined }: JoinedColumn): Omit<Labelle
     probability: (at: number) => truth[at] as number,
     distribution: (at: number) => Number(truth[at] === top[at]),
   }[form];
-  const cameTrue = Uint8Array.from(truth, (one, at) => (one < 0 ? 2 : isTrue(at)));
+  const cameTrue = new Uint8Array(n);
+  for (let at = 0; at < n; at += 1) cameTrue[at] = (truth[at] as number) < 0 ? 2 : isTrue(at);
   const isWeighted = joined.weights.some((weight) => weight !== joined.weights[0]);
   return {
     question,

@@ -19,7 +19,7 @@ import {
   toLabelledRows,
 } from "./labelled-rows.ts";
 import { recalibrateRows } from "./recalibrate.ts";
-import { type ScoreReport, scoreRows, shareOfRows, worstRows } from "./score-report.ts";
+import { type Estimate, scoreRows, shareOfRows, worstRows } from "./score-report.ts";
 
 /** The contents of a report. */
 export interface ReportOptions extends ActionOptions {
@@ -106,7 +106,7 @@ function toReport(
   const { seed, isOnePer = false, hasGroups = false } = options;
   const n = rows.ids.length;
   const scores = scoreRows(rows);
-  const verdict = verdictOf(scores);
+  const verdict = verdictOf(scores.skill);
   // Answers that are no better than a constant permit nothing, however seldom the constant is wrong.
   const permitted = verdict === "useful" ? promises : [];
   const searchOf = (action: Action) =>
@@ -177,7 +177,7 @@ function clustersOf({ clusterOf }: TestedRows) {
 }
 
 // A skill whose interval includes 0 can be the luck of guessing the base rate.
-function verdictOf({ skill }: ScoreReport): "useful" | "worthless" | "one truth only" {
+function verdictOf(skill: Estimate): "useful" | "worthless" | "one truth only" {
   if (Number.isNaN(skill.value)) return "one truth only";
   return skill.low > 0 ? "useful" : "worthless";
 }

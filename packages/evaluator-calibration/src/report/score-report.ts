@@ -50,9 +50,6 @@ export function scoreRows(rows: LabelledRows) {
   };
 }
 
-/** The scores of one question, each beside that of the constant prediction. */
-export type ScoreReport = ReturnType<typeof scoreRows>;
-
 function isAny(): boolean {
   return true;
 }
@@ -112,10 +109,13 @@ function distancesOf(
   ownOf: (row: number, truth: number) => number,
   constants: readonly number[],
 ): Distances {
-  return [
-    Float64Array.from(truth, (isTrue, row) => ownOf(row, isTrue)),
-    Float64Array.from(truth, (isTrue) => constants[isTrue] as number),
-  ];
+  const distances = [new Float64Array(truth.length), new Float64Array(truth.length)] as const;
+  for (let row = 0; row < truth.length; row += 1) {
+    const isTrue = truth[row] as number;
+    distances[0][row] = ownOf(row, isTrue);
+    distances[1][row] = constants[isTrue] as number;
+  }
+  return distances;
 }
 
 function rankedDistances(rows: LabelledRows, shares: readonly number[]): Distances {
@@ -203,15 +203,19 @@ const WORST_ROWS = 20;
 export function worstRows(rows: LabelledRows) {
   const { ids, truth, top, options } = rows;
   const printed = new Float64Array(truth.length);
-  for (const [row, option] of truth.entries()) printed[row] = probabilityOf(rows, row, option);
-  const limit = printed.toSorted()[Math.min(WORST_ROWS, printed.length) - 1] ?? 0;
+  for (let row = 0; row < truth.length; row += 1) {
+    printed[row] = probabilityOf(rows, row, truth[row] as number);
+  }
+  // Of a million rows only the lowest are sorted.
+  const limit = lowestOf(printed, WORST_ROWS).at(-1) ?? 0;
+  const worst: number[] = [];
+  for (let row = 0; row < truth.length; row += 1) {
+    const probability = printed[row] as number;
+    if (probability <= limit && probability < 1 - HALF_A_PRINTED_UNIT) worst.push(row);
+  }
   const idOf = (row: number) => ids[row] as string;
   // Equals are in the order of their ids: the result is the same in any order of the rows.
-  return [...printed.keys()]
-    .filter((row) => {
-      const probability = printed[row] as number;
-      return probability <= limit && probability < 1 - HALF_A_PRINTED_UNIT;
-    })
+  return worst
     .toSorted(
       (one, other) =>
         (printed[one] as number) - (printed[other] as number) || (idOf(one) < idOf(other) ? -1 : 1),
@@ -223,4 +227,17 @@ export function worstRows(rows: LabelledRows) {
       answer: options[top[row] as number] ?? "",
       probability: printed[row] as number,
     }));
+}
+
+/** Returns the lowest values, ascending: of many values a few. */
+function lowestOf(values: Float64Array, count: number): number[] {
+  const lowest: number[] = [];
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i] as number;
+    if (lowest.length === count && value >= (lowest[count - 1] as number)) continue;
+    const at = lowest.findIndex((other) => value < other);
+    lowest.splice(at === -1 ? lowest.length : at, 0, value);
+    if (lowest.length > count) lowest.pop();
+  }
+  return lowest;
 }
