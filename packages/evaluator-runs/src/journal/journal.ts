@@ -63,7 +63,8 @@ type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
  * All methods throw a CliError when the disk or the file fails.
  */
 export class Journal extends JournalReader implements Disposable {
-  readonly #setup: CallSetup;
+  /** What this run asks, of whom. */
+  readonly setup: CallSetup;
   readonly #setupHash: string;
   readonly #statements: Statements;
   readonly #close: () => void;
@@ -71,7 +72,7 @@ export class Journal extends JournalReader implements Disposable {
 
   private constructor(path: string, setup: CallSetup, { database, close }: OpenJournal) {
     super(path, database);
-    this.#setup = setup;
+    this.setup = setup;
     this.#setupHash = setupHash(setup);
     this.#close = close;
     this.#statements = prepareStatements(database);
@@ -144,7 +145,7 @@ export class Journal extends JournalReader implements Disposable {
   }
 
   #addSetup(): void {
-    const { service, questions } = this.#setup;
+    const { service, questions } = this.setup;
     const text = JSON.stringify(questions);
     this.#statements.addSetup.run(this.#setupHash, service.address, service.modelId, text);
   }

@@ -10,7 +10,13 @@ import { toFailure } from "./call-failure.ts";
 import { Budget, type Price, RunTotals } from "./cost.ts";
 import { limitsOf } from "./estimate.ts";
 import { startDrain } from "./interruption.ts";
-import { type CallPlan, isEnded, type PlannedCall, requestFor } from "./plan-calls.ts";
+import {
+  type CallPlan,
+  isEnded,
+  type PlanContext,
+  type PlannedCall,
+  requestFor,
+} from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -20,9 +26,14 @@ import type { RunContext } from "./run-context.ts";
  */
 export const callLimits = { maxRetries: 6, deadlineMs: 86_400_000 } as const;
 
+/** What asking takes from a run. */
+interface AskContext extends PlanContext, Pick<RunContext, "clock" | "stderr"> {
+  readonly run: PlanContext["run"] & Pick<RunContext["run"], "concurrency" | "maxCost" | "rate">;
+}
+
 /** What asking needs beside the run's context. */
 export interface AskOptions {
-  readonly context: RunContext;
+  readonly context: AskContext;
   readonly journal: Journal;
   readonly price: Price;
 }

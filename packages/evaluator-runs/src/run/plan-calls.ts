@@ -1,10 +1,16 @@
 import { hash } from "node:crypto";
-import { type CostEstimate, estimateCost, type EvaluationRequest } from "evaluator-client";
+import {
+  type CostEstimate,
+  estimateCost,
+  type EvaluationRequest,
+  type JsonObject,
+} from "evaluator-client";
 import { DIGEST_BYTES, DigestTable, NumberList, RepeatFinder } from "../input/digests.ts";
 import {
   type AdditionCosts,
   changedInput,
   type InputRecord,
+  type RecordInput,
   type RunRecord,
 } from "../input/record-source.ts";
 import type { NotedMail } from "../journal/journal.ts";
@@ -24,6 +30,19 @@ export interface PlannedCall extends InputRecord {
   readonly status: CallStatus;
 }
 
+/** The records of a run, which are read once for each pass. */
+export type PlanInput = Pick<RecordInput, "length" | "records"> &
+  Partial<Pick<RecordInput, "additions">>;
+
+/** What a plan is made from. */
+export interface PlanContext extends Pick<
+  RunContext,
+  "questions" | "service" | "transport" | "inputPath" | "signal"
+> {
+  readonly input: PlanInput;
+  readonly run: Pick<RunContext["run"], "limit" | "dryRun">;
+}
+
 /** What planning needs. */
 export interface PlanOptions {
   /** Where answers are looked up; null when there is none yet. */
@@ -38,7 +57,7 @@ export interface PlanOptions {
 
 /** Finds out for each mail, in input order, whether its answer is already there. */
 export async function planCalls(
-  context: RunContext,
+  context: PlanContext,
   { journal, noteMails }: PlanOptions,
 ): Promise<CallPlan> {
   const { input, run, signal } = context;
@@ -58,7 +77,7 @@ export async function planCalls(
 }
 
 /** Returns how often a state has come before, by the index of its mail; null for few mails, which are counted as they come. */
-async function findRepeats(context: RunContext): Promise<ReadonlyMap<number, number> | null> {
+async function findRepeats(context: PlanContext): Promise<ReadonlyMap<number, number> | null> {
   const { input, run, signal } = context;
   if (Math.min(input.length, run.limit) <= COUNTED_AT_MOST) return null;
   const setup = setupHash(context);
@@ -72,7 +91,7 @@ async function findRepeats(context: RunContext): Promise<ReadonlyMap<number, num
 
 /** The calls of a run: statuses, and no mail and no key, since an input may be larger than memory. */
 export class CallPlan {
-  readonly #context: RunContext;
+  readonly #context: PlanContext;
   readonly #setup: string;
   readonly #counted: { keys: DigestTable; counts: NumberList } | null;
   readonly #repeats: Map<number, number>;
@@ -86,7 +105,7 @@ export class CallPlan {
   readonly additions: AdditionCosts | null;
 
   /** @param repeats - By the index of a mail, how often its state has come before; null to count it. */
-  constructor(context: RunContext, repeats: ReadonlyMap<number, number> | null) {
+  constructor(context: PlanContext, repeats: ReadonlyMap<number, number> | null) {
     this.#context = context;
     this.#setup = setupHash(context);
     this.additions = context.run.dryRun ? additionsOf(context) : null;
@@ -211,10 +230,10 @@ export function toNote({ source }: RunRecord): string | null {
   return source === null ? null : JSON.stringify(source);
 }
 
-function additionsOf({ input, transport, questions }: RunContext): AdditionCosts | null {
-  return input.additions((state) => {
-    return estimateCost([{ state, questions }], { ...noPrice, transport }).inputTokens;
-  });
+function additionsOf({ input, transport, questions }: PlanContext): AdditionCosts | null {
+  const tokensOf = (state: JsonObject) =>
+    estimateCost([{ state, questions }], { ...noPrice, transport }).inputTokens;
+  return input.additions?.(tokensOf) ?? null;
 }
 
 /** Returns the request about a record. */

@@ -1,0 +1,127 @@
+import { systemClock } from "evaluator-kit";
+import type { Questions, Transport } from "evaluator-client";
+import type { InputRecord, RunRecord } from "./input/record-source.ts";
+import { Journal } from "./journal/journal.ts";
+import { type AnsweredEntry, JournalReader } from "./journal/journal-reader.ts";
+import { openForReading } from "./journal/open-journal.ts";
+import { askMissing } from "./run/ask-calls.ts";
+import { planCalls, type PlanInput } from "./run/plan-calls.ts";
+import { serviceOf } from "./service.ts";
+
+/** What the records of a journal are asked, and through what. */
+export interface JournalSetup {
+  readonly questions: Questions;
+  readonly transport: Transport;
+}
+
+/**
+ * Opens a journal for one run, and creates it if there is none. Dispose of it after the run.
+ *
+ * @param path - A name that ends in `.sqlite`.
+ * @throws CliError if another run has it, or it cannot be used.
+ */
+export function openJournal(path: string, { questions, transport }: JournalSetup): Journal {
+  return Journal.open(path, { questions, service: serviceOf(transport) });
+}
+
+/** How records are asked about. */
+export interface RunOptions {
+  readonly journal: Journal;
+  readonly transport: Transport;
+  /** Requests at once. @default 1 */
+  readonly concurrency?: number;
+  /** Requests a minute that the key allows. @default the transport's */
+  readonly requestsPerMinute?: number;
+  /** The run stops before it costs more, in US dollars. @default no limit */
+  readonly maxCostUsd?: number;
+  /** The price of a million input tokens, if the service reports no costs. @default unknown */
+  readonly usdPerMillionTokens?: number;
+  /** Lets no further call begin; answers on their way are kept for some seconds. */
+  readonly signal?: AbortSignal;
+}
+
+/** The result of a run. */
+export interface RunOutcome {
+  readonly records: number;
+  /** Records that this run answered. */
+  readonly answered: number;
+  /** Records that were answered or refused before. */
+  readonly skipped: number;
+  readonly failed: number;
+  readonly inputTokens: number;
+  readonly costUsd: number;
+  /** Whether the run stopped at its budget. */
+  readonly isBudgetSpent: boolean;
+}
+
+/**
+ * Asks about the records that the journal has no answer for; each answer is on the disk before the
+ * next call begins, so the same call after a crash goes on.
+ *
+ * @throws the error that every further call would fail with, such as an `AuthenticationError`.
+ * @example
+ * const journal = openJournal("tickets.sqlite", { questions, transport });
+ * const outcome = await runRecords(tickets, { journal, transport, concurrency: 8 });
+ * for (const { id, evaluation } of readAnswers("tickets.sqlite")) console.log(id, evaluation.answers);
+ */
+export async function runRecords(
+  records: PlanInput | readonly Pick<RunRecord, "id" | "state">[],
+  options: RunOptions,
+): Promise<RunOutcome> {
+  const { journal, transport, concurrency = 1, usdPerMillionTokens = null } = options;
+  const { signal = new AbortController().signal } = options;
+  const { requestsPerMinute: rate, maxCostUsd: maxCost = Number.POSITIVE_INFINITY } = options;
+  const input = "records" in records ? records : new ListedRecords(records);
+  const run = { limit: Number.POSITIVE_INFINITY, concurrency, maxCost, ...(rate && { rate }) };
+  const quiet = { clock: systemClock, stderr: { write() {} }, signal };
+  const context = { ...quiet, ...journal.setup, run, input, inputPath: "The input", transport };
+  const noteMails = journal.noteMails.bind(journal);
+  const plan = await planCalls(context, { journal, noteMails });
+  const price = { inputUsdPerMillionTokens: usdPerMillionTokens, source: "the caller" };
+  const outcome = await askMissing(plan, { context, journal, price });
+  signal.throwIfAborted();
+  const { totals, finalError, isBudgetSpent, elapsedMs } = outcome;
+  if (finalError !== null) throw finalError;
+  const { succeeded: answered, failed, inputTokens, costUsd } = totals;
+  const { address: wire, modelId } = journal.setup.service;
+  const facts = { wire, modelId, mails: plan.length, answered, failed, inputTokens, costUsd };
+  const finishedAt = systemClock.today().toISOString();
+  if (!isBudgetSpent) journal.addRun({ ...facts, finishedAt, elapsedMs });
+  const skipped = plan.count("answered") + plan.count("refused");
+  return { records: plan.length, answered, skipped, failed, inputTokens, costUsd, isBudgetSpent };
+}
+
+/** Records in memory as the input of a run. */
+class ListedRecords implements PlanInput {
+  readonly #records: readonly Pick<RunRecord, "id" | "state">[];
+
+  constructor(records: readonly Pick<RunRecord, "id" | "state">[]) {
+    this.#records = records;
+  }
+
+  get length(): number {
+    return this.#records.length;
+  }
+
+  async *records(limit = Number.POSITIVE_INFINITY): AsyncGenerator<InputRecord> {
+    for (const [index, record] of this.#records.entries()) {
+      if (index >= limit) return;
+      yield { index, record: { source: null, ...record } };
+    }
+  }
+}
+
+/**
+ * Reads the newest answers of a journal, one for each record, also while a run is under way.
+ *
+ * @throws CliError if the journal is missing or cannot be used.
+ */
+export function* readAnswers(path: string): Generator<AnsweredEntry> {
+  const database = openForReading(path);
+  try {
+    database.exec("BEGIN"); // one moment, also while a run writes
+    yield* new JournalReader(path, database).answered();
+  } finally {
+    database.close();
+  }
+}
