@@ -78,7 +78,8 @@ const doctorCommand = (program: Command) =>
       ),
     );
 
-const limit = decimal({ min: 0.000001, what: "a number" });
+/** Parses a limit. */
+export const limit = decimal({ min: 0.000001, what: "a number" });
 
 const mcpCommand = (program: Command) =>
   program

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option, wholeNumber } from "evaluator-kit";
+import { InvalidArgumentError, Option, printable, UsageError, wholeNumber } from "evaluator-kit";
 
 /** Returns examples for the end of a command's help. */
 export function examples(...lines: readonly string[]): string {
@@ -16,6 +16,24 @@ export function share(text: string): number {
   const value = match === null ? Number.NaN : Number(match[1]) / (match[2] === "%" ? 100 : 1);
   if (value > 0 && value < 1) return value;
   throw new InvalidArgumentError("Use a share above 0 and below 1, such as 5%.");
+}
+
+/**
+ * Parses a setting that is not an option, such as an environment variable.
+ *
+ * @throws UsageError with its name.
+ */
+export function readSetting<TValue>(
+  name: string,
+  text: string | undefined,
+  parse: (text: string) => TValue,
+): TValue | undefined {
+  try {
+    return text === undefined ? undefined : parse(text);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new UsageError(printable`${name} "${String(text)}" is invalid. ${error.message}`);
+  }
 }
 
 export const answersOption = new Option(

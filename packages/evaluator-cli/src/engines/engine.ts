@@ -16,14 +16,14 @@ import {
 } from "evaluator-client";
 import {
   CliError,
+  decimal,
   type Environment,
+  InvalidArgumentError,
   isLoopbackHost,
   printable,
-  readDecimal,
-  readWord,
   UsageError,
 } from "evaluator-kit";
-import { type engineForms, serverNames } from "../commands/shared-options.ts";
+import { type engineForms, readSetting, serverNames } from "../commands/shared-options.ts";
 
 type Kind = keyof typeof engineForms;
 
@@ -155,17 +155,23 @@ function parseEngine(text: string, env: Environment) {
   }
   const [, kind, baseUrl, model] = match;
   const set = new Map(given.map((part) => part.split(/=(.*)/s, 2) as [string, string]));
-  for (const name of set.keys()) readWord(`--engine ${kind},`, name, settings);
-  const [debias, server, price] = [set.get("debias"), set.get("server"), set.get("price")];
+  for (const name of set.keys()) readSetting(`--engine ${kind},`, name, oneOf(settings));
   return {
     kind: kind as Kind,
     baseUrl,
     model,
     key: readKey(set.get("key"), env),
-    price: price === undefined ? undefined : readDecimal("price=", price),
-    debias: debias === undefined ? undefined : readWord("debias=", debias, debiases),
-    server:
-      server === undefined ? undefined : readWord<LabelServerName>("server=", server, serverNames),
+    price: readSetting("price", set.get("price"), decimal()),
+    debias: readSetting("debias", set.get("debias"), oneOf(debiases)),
+    server: readSetting("server", set.get("server"), oneOf<LabelServerName>(serverNames)),
+  };
+}
+
+function oneOf<TWord extends string>(words: readonly TWord[]) {
+  return (text: string): TWord => {
+    const word = words.find((candidate) => candidate === text);
+    if (word !== undefined) return word;
+    throw new InvalidArgumentError(`Use one of ${words.join(", ")}.`);
   };
 }
 

@@ -172,7 +172,11 @@ const withKey = { AI_GATEWAY_API_KEY: "local" };
 
 test.each([
   [["--max-cost", "free"], withKey, "argument 'free' is invalid. Use a number"],
-  [[], { ...withKey, EVALUATOR_MAX_COST_USD: "much" }, "such as EVALUATOR_MAX_COST_USD=0.5."],
+  [
+    [],
+    { ...withKey, EVALUATOR_MAX_COST_USD: "much" },
+    'EVALUATOR_MAX_COST_USD "much" is invalid. Use a number',
+  ],
   [["--max-cost", "1", "--engine", "direct=http://127.0.0.1:9"], {}, "needs --price USD"],
   [[], {}, "--engine gateway: a key is missing: set AI_GATEWAY_API_KEY.\n"],
 ])("%j with %j is refused: %s", async (words, env, message) => {

@@ -4,15 +4,9 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { type Catalog, createCatalog, type Evaluator } from "evaluator-client";
 import { budget, type Budget } from "evaluator-client/budget";
 import { cache } from "evaluator-client/cache";
-import {
-  type CliContext,
-  type Environment,
-  packageVersion,
-  readDecimal,
-  UsageError,
-} from "evaluator-kit";
-import type { askCommands } from "../commands/ask-commands.ts";
-import type { OptionsOf } from "../commands/shared-options.ts";
+import { type CliContext, type Environment, packageVersion, UsageError } from "evaluator-kit";
+import { type askCommands, limit } from "../commands/ask-commands.ts";
+import { type OptionsOf, readSetting } from "../commands/shared-options.ts";
 import { type Engine, evaluatorOf, readEngine } from "../engines/engine.ts";
 import { serveMcp } from "./mcp-http.ts";
 import { createMcpServer, type ToolContext } from "./mcp-tools.ts";
@@ -61,10 +55,11 @@ function toToolContext(
 }
 
 function readLimits(options: McpOptions, env: Environment, engine: Engine): Limits {
-  const maxCostUsd = options.maxCost ?? readVariable("EVALUATOR_MAX_COST_USD", env);
-  const maxTokens = options.maxTokens ?? readVariable("EVALUATOR_MAX_TOKENS", env);
-  const hours = options.hours ?? readVariable("EVALUATOR_BUDGET_HOURS", env);
-  const price = options.price ?? readVariable("EVALUATOR_USD_PER_MILLION_TOKENS", env) ?? null;
+  const read = (name: string) => readSetting(name, env[name], limit);
+  const maxCostUsd = options.maxCost ?? read("EVALUATOR_MAX_COST_USD");
+  const maxTokens = options.maxTokens ?? read("EVALUATOR_MAX_TOKENS");
+  const hours = options.hours ?? read("EVALUATOR_BUDGET_HOURS");
+  const price = options.price ?? read("EVALUATOR_USD_PER_MILLION_TOKENS") ?? null;
   if (maxCostUsd !== undefined && price === null && !engine.reportsCost) {
     throw new UsageError(
       `${engine.transport.name} reports no price, so a limit in dollars needs --price USD, or use --max-tokens.`,
@@ -76,13 +71,6 @@ function readLimits(options: McpOptions, env: Environment, engine: Engine): Limi
     ...(hours !== undefined && { spanMs: hours * 3_600_000 }),
     price,
   };
-}
-
-function readVariable(name: string, env: Environment): number | undefined {
-  const text = env[name];
-  return text === undefined
-    ? undefined
-    : readDecimal(name, text, { min: 0.000001, what: "a number" });
 }
 
 /** Returns the engine's catalog, at the address of its model; null if it has none. */
