@@ -47,16 +47,6 @@ test("npm run evaluator asks the emulator", async () => {
   expect(asked.stdout).toMatch(/^boolean {2}yes 0\.\d\d$/m);
 });
 
-test("the first example prints the result that is shown", async () => {
-  const [example = ""] = readCodeBlocks("README.md", "ts");
-  const [printed] = readCodeBlocks("README.md", "text");
-  const EVALUATOR_BASE_URL = await startEmulator();
-  const env = { EXAMPLE: example, AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL };
-  const run = 'node --input-type=module-typescript --eval "$EXAMPLE"';
-  const { stdout } = await runCommand(run, { cwd: root, env });
-  expect(stdout).toBe(printed);
-});
-
 async function startEmulator(): Promise<string> {
   const emulator = createEmulator();
   onTestFinished(() => emulator.close());

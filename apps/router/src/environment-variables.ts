@@ -195,7 +195,7 @@ function key() {
 function modelId(isGateway: boolean) {
   const error = `is not a model id; write it as provider/model, such as ${defaultTierModels.fast}`;
   return isGateway
-    ? z.string().regex(/^[\x21-\x7e]*\/[\x21-\x7e]*$/, error)
+    ? z.string().regex(/^[\x21-\x2e\x30-\x7e]*\/[\x21-\x7e]*$/, error)
     : z.string().regex(/^[\x21-\x7e]+$/, "is not a model id, such as qwen3:4b");
 }
 

@@ -85,10 +85,12 @@ export {
   type Answer,
   type AnswerFor,
   answerSchema,
+  type AnswersByKind,
   type AnswersFor,
   type AnswerValue,
   type ConfidenceFor,
   type KindName,
+  type Kinds,
   type Question,
   type QuestionKind,
   questionKinds,
@@ -110,7 +112,15 @@ export {
   type ChoiceQuestion,
   choiceQuestionSchema,
 } from "./questions/kinds/choice.ts";
-export type { KeyLimit, QuestionLimits, Rounding, Truth } from "./questions/kinds/kind.ts";
+export type {
+  BrokenRule,
+  KeyLimit,
+  KindOf,
+  QuestionLimits,
+  Rounding,
+  Truth,
+  ValueFieldOf,
+} from "./questions/kinds/kind.ts";
 export {
   type LevelIndex,
   type ScoreAnswer,

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
-import { type Lease, leaseFrom, pauseAll } from "./limit-row.ts";
-import { type LimitStore, memoryLimits } from "./limit-store.ts";
+import type { Lease } from "./limit-row.ts";
+import { leaseFrom, type LimitStore, memoryLimits, pauseAll } from "./limit-store.ts";
 import { type RateLimits, scaleLimits } from "./rate-limits.ts";
 
 // Less than an equal share, as leases of the store may still be in use. In

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import type { LimitStore, StoredLimit } from "./limit-store.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 const instant = z.prefault(z.number(), 0);
@@ -56,34 +55,8 @@ const TOKENS_AHEAD_MS = 1000;
 // Chosen: a hundred leases long. Half and twice give the same figures, as no process leaves there.
 const MEMBER_FOR_MS = 10_000;
 
-/** Reserves the next free instants for some requests. */
-export async function leaseFrom(store: LimitStore, key: string, ask: LeaseRequest): Promise<Lease> {
-  return await change(store, key, (row, nowMs) => lease(row, ask, nowMs));
-}
-
-/**
- * Keeps all processes from sending for a while, and lowers the rate to 0.8 times, at most once a
- * second. The rate climbs back by 1 % of the limit a second.
- */
-export async function pauseAll(store: LimitStore, key: string, ms: number): Promise<void> {
-  await change(store, key, (row, nowMs) => [pause(row, ms, nowMs), null]);
-}
-
-/** Changes the row of a key; again if another process was faster. */
-async function change<TResult>(
-  store: LimitStore,
-  key: string,
-  toNext: (row: LimitRow, nowMs: number) => readonly [LimitRow, TResult],
-): Promise<TResult> {
-  for (;;) {
-    const stored = await store.read(key);
-    const [row, result] = toNext(currentRow(stored), stored.nowMs);
-    if (await store.swap(key, stored.version, { ...row, writtenAtMs: stored.nowMs })) return result;
-  }
-}
-
 /** Returns the row at the store's time. If its clock went back, all instants go back with it. */
-function currentRow({ row, nowMs }: StoredLimit): LimitRow {
+export function currentRow(row: unknown, nowMs: number): LimitRow {
   const parsed = limitRowSchema.parse(row ?? {});
   const backMs = parsed.writtenAtMs - z.number().parse(nowMs);
   if (backMs <= 0) return parsed;
@@ -96,7 +69,8 @@ function currentRow({ row, nowMs }: StoredLimit): LimitRow {
   };
 }
 
-function lease(row: LimitRow, ask: LeaseRequest, nowMs: number): readonly [LimitRow, Lease] {
+/** Reserves the next free instants for some requests. */
+export function lease(row: LimitRow, ask: LeaseRequest, nowMs: number): readonly [LimitRow, Lease] {
   const { requestsPerMinute = Infinity, tokensPerSecond = Infinity } = ask.limits;
   const share = shareAt(row, nowMs);
   const gapMs = 60_000 / (requestsPerMinute * share);
@@ -119,7 +93,8 @@ function lease(row: LimitRow, ask: LeaseRequest, nowMs: number): readonly [Limit
   return [next, { waitMs: startMs - nowMs, gapMs, members: Object.keys(members).length, pausedMs }];
 }
 
-function pause(row: LimitRow, ms: number, nowMs: number): LimitRow {
+/** Pauses everyone; lowers the rate to 0.8 times, at most once a second. It climbs back by 1 % a second. */
+export function pause(row: LimitRow, ms: number, nowMs: number): LimitRow {
   const paused = { ...row, pausedUntilMs: Math.max(row.pausedUntilMs, nowMs + ms) };
   const isLower = row.loweredAtMs !== null && nowMs - row.loweredAtMs < BETWEEN_DECREASES_MS;
   return isLower

@@ -1,5 +1,12 @@
 import { type EvaluatorRuntime, readRuntime } from "../clock.ts";
-import type { LimitRow } from "./limit-row.ts";
+import {
+  currentRow,
+  type Lease,
+  lease,
+  type LeaseRequest,
+  type LimitRow,
+  pause,
+} from "./limit-row.ts";
 
 /** A shared limit as a store returns it. */
 export interface StoredLimit {
@@ -65,4 +72,27 @@ export function memoryLimits(runtime: Pick<EvaluatorRuntime, "clock"> = {}): Lim
       return () => void listeners.delete(own);
     },
   };
+}
+
+/** Reserves the next free instants for some requests. */
+export async function leaseFrom(store: LimitStore, key: string, ask: LeaseRequest): Promise<Lease> {
+  return await change(store, key, (row, nowMs) => lease(row, ask, nowMs));
+}
+
+/** Keeps all processes from sending for a while, and lowers the rate. */
+export async function pauseAll(store: LimitStore, key: string, ms: number): Promise<void> {
+  await change(store, key, (row, nowMs) => [pause(row, ms, nowMs), null]);
+}
+
+/** Changes the row of a key; again if another process was faster. */
+async function change<TResult>(
+  store: LimitStore,
+  key: string,
+  toNext: (row: LimitRow, nowMs: number) => readonly [LimitRow, TResult],
+): Promise<TResult> {
+  for (;;) {
+    const stored = await store.read(key);
+    const [row, result] = toNext(currentRow(stored.row, stored.nowMs), stored.nowMs);
+    if (await store.swap(key, stored.version, { ...row, writtenAtMs: stored.nowMs })) return result;
+  }
 }

@@ -1,11 +1,14 @@
 import { InvalidResponseError, RefusalError } from "../errors.ts";
 import { isRecord, quoteName } from "./json.ts";
-import { type KindName, type KindRule, type Questions, questionKinds } from "./kinds.ts";
+import { type KindName, type Kinds, type Questions, questionKinds } from "./kinds.ts";
 import type { Rounding } from "./kinds/kind.ts";
 import { perQuestions } from "./request.ts";
 
 /** The rules an answer can break. */
-export type AnswerRule = "answer-ids" | "answer-type" | KindRule;
+export type AnswerRule =
+  | "answer-ids"
+  | "answer-type"
+  | NonNullable<ReturnType<Kinds[KindName]["check"]>>["rule"];
 
 /** The questions asked, the answers received, and their rounding. */
 export interface AnswersToCheck {
@@ -32,7 +35,7 @@ export function checkAnswers({ questions, answers, rounding }: AnswersToCheck): 
     else if (answer["type"] !== type) broken(id, "answer-type", `is not of the type ${type}`);
     else {
       const flaw = questionKinds[type].check(keys, answer, rounding);
-      if (flaw !== null) broken(id, flaw.rule as KindRule, flaw.what);
+      if (flaw !== null) broken(id, flaw.rule as AnswerRule, flaw.what);
     }
   }
   if (refused === null) return;

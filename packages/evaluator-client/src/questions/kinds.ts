@@ -11,17 +11,16 @@ export { score } from "./kinds/score.ts";
 const kinds = { choice: choiceKind, score: scoreKind, boolean: booleanKind };
 
 /** The answer to a question of each kind. */
-interface AnswersByKind<TQuestion> {
+export interface AnswersByKind<TQuestion> {
   choice: TQuestion extends ChoiceQuestion<infer TOption> ? ChoiceAnswer<TOption> : never;
   score: TQuestion extends ScoreQuestion<infer TLevels> ? ScoreAnswer<LevelIndex<TLevels>> : never;
   boolean: BooleanAnswer;
 }
 
-type Kinds = typeof kinds;
+/** The question kinds, each with its own types. */
+export type Kinds = typeof kinds;
 /** The name of a question kind, which is the `type` of its questions and answers. */
 export type KindName = keyof Kinds;
-/** The rules that each kind checks its answers by. */
-export type KindRule = NonNullable<ReturnType<Kinds[KindName]["check"]>>["rule"];
 /** One typed question (contract section 2.2). */
 export type Question = Parameters<Kinds[KindName]["truths"]>[0];
 /** Question id to question; the model never sees the id. */
@@ -40,9 +39,10 @@ export const questionKinds: Readonly<Record<KindName, QuestionKind>> = kinds;
 export type ValueField = ValueFieldOf<Answer>;
 
 /** A value of one answer: its field, without `of` and with `value`. */
-export type AnswerValue = WithValue<ValueField>;
-type WithValue<TField> = TField extends { of(this: void, answer: Answer): infer TValue }
-  ? Omit<TField, "of"> & { readonly value: TValue }
+export type AnswerValue = ValueField extends infer TField
+  ? TField extends { of(this: void, answer: Answer): infer TValue }
+    ? Omit<TField, "of"> & { readonly value: TValue }
+    : never
   : never;
 
 /**
@@ -83,13 +83,11 @@ export type AnswersFor<TQuestions extends Questions> = {
   -readonly [TId in keyof TQuestions]: AnswerFor<TQuestions[TId]>;
 };
 
-type WithoutConfidence = {
-  [TName in KindName]: Kinds[TName]["hasConfidence"] extends true ? never : TName;
-}[KindName];
-
 /** Confidence, 0..1 or null if the service gave none, for questions of the kinds that have one. */
 export type ConfidenceFor<TQuestions extends Questions> = {
   -readonly [
-    TId in keyof TQuestions as TQuestions[TId]["type"] extends WithoutConfidence ? never : TId
+    TId in keyof TQuestions as Kinds[TQuestions[TId]["type"]]["hasConfidence"] extends false
+      ? never
+      : TId
   ]: number | null;
 };

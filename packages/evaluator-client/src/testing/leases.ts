@@ -1,2 +1,2 @@
 // For tests of limit stores in other workspaces.
-export { leaseFrom, pauseAll } from "../pacing/limit-row.ts";
+export { leaseFrom, pauseAll } from "../pacing/limit-store.ts";

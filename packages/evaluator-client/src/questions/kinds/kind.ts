@@ -42,7 +42,7 @@ export interface KeyLimit {
 }
 
 /** A rule that an answer breaks. */
-interface BrokenRule {
+export interface BrokenRule {
   readonly rule: string;
   /** The predicate of the message, after the question's id. */
   readonly what: string;
