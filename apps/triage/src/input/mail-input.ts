@@ -1,8 +1,8 @@
 import type { CliContext } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import type { InputOptions, InputRecord, RecordInput, StateOptions } from "evaluator-runs/source";
-import { StateAdditions } from "../state-additions.ts";
-import { chooseState, type ToState } from "../state.ts";
+import { StateAdditions } from "./state-additions.ts";
+import { chooseState, type ToState } from "./state.ts";
 import { MailFile } from "./mail-file.ts";
 import { stateOptionsSchema, toRecord, toState } from "./mail.ts";
 

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type CliContext, readTextFile } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import { DigestTable, NumberList } from "evaluator-runs/source";
-import type { MailFile } from "./input/mail-file.ts";
+import type { MailFile } from "./mail-file.ts";
 import {
   addressesIn,
   type Mail,
@@ -12,7 +12,7 @@ import {
   localDay,
   type MailStateOptions,
   toState,
-} from "./input/mail.ts";
+} from "./mail.ts";
 
 /** Returns the function that makes the state of a mail: the contract's four keys, and more only when asked for. */
 export async function chooseState(

@@ -6,7 +6,7 @@ import {
   type MailStateOptions,
   pickStateFields,
   stateFields,
-} from "./input/mail.ts";
+} from "./mail.ts";
 
 /** Something that a state may have beside the contract's keys, and what it costs. */
 interface Addition {
