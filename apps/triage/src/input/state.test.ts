@@ -2,8 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { normaliseSubject } from "./state.ts";
-import { recordingTransport, sampleMail } from "./testing/samples.ts";
-import { folderWith, startTriage } from "./testing/start-triage.ts";
+import { recordingTransport, sampleMail } from "../testing/samples.ts";
+import { folderWith, startTriage } from "../testing/start-triage.ts";
 
 const mails = [
   sampleMail({ id: "m-1", from: "Ada <Ada@Example.com>", subject: "Re: [list] Lunch  today" }),
