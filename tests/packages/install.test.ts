@@ -11,7 +11,7 @@ import { failureOf } from "../run-command.ts";
 const root = join(import.meta.dirname, "../..");
 const [pack = "", installClient = ""] = readCodeBlocks("README.md", "sh")
   .flatMap((block) => block.trim().split("\n"))
-  .filter((line) => /npm pack|npm install/.test(line));
+  .filter((line) => /npm pack|npm install \.\./.test(line));
 let packed = "";
 
 beforeAll(async () => {

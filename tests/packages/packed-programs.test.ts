@@ -27,7 +27,7 @@ test("publint finds nothing wrong with any of them", async () => {
 
 test("the programs say how they are typed", async () => {
   const cli = await run("npx --no-install evaluator --help", { cwd: project });
-  expect(cli).toContain("Usage: evaluator COMMAND");
+  expect(cli).toContain("Usage: evaluator [options] [command]");
   const emulator = await run("npx --no-install evaluator-emulator --help", { cwd: project });
   expect(emulator).toContain("--engine <name>");
 });
