@@ -18,7 +18,6 @@ import { addStatusRoutes } from "./routes/status-routes.ts";
 export interface AppParts extends AnsweredHosts {
   readonly page: Page;
   readonly routing: Routing;
-  /** Called with an unexpected error. */
   readonly reportDefect: (error: Error) => void;
   /** The router's name in its records. @default "router" */
   readonly instance?: string;
@@ -26,23 +25,16 @@ export interface AppParts extends AnsweredHosts {
   readonly aliases?: ReadonlyMap<string, string>;
   /** The part of a conversation that decides. @default "last" */
   readonly context?: ContextMode;
-  /** The token that clients must send. @default null */
   readonly accessToken?: string | null;
   /** The most calls that ask a model at once. @default 64 */
   readonly maxCallsInFlight?: number;
-  /** Called with the record of each message. */
   readonly observe?: Observe;
-  /** Draws the decision log as a page. */
   readonly drawDecisions?: () => Promise<string>;
-  /** Keeps feedback in the decision log. */
   readonly keepFeedback?: (record: FeedbackRecord) => void;
-  /** Returns how many records the decision log dropped. */
   readonly logDropped?: () => number;
-  /** Gets one line for each response. */
   readonly accessLog?: TextSink;
   /** Messages wait until this resolves. */
   readonly pricesTried?: Promise<void>;
-  /** Whether the router takes no new messages. */
   readonly isStopping?: () => boolean;
 }
 
@@ -66,7 +58,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   addGuards(app, parts);
   addFailureRoutes(app, { redact: services.redact, reportDefect });
   for (const path of ["/chat", "/decide", "/v1/chat/completions"]) {
-    if (services.tracing != null) app.use(path, traced(services.tracing));
+    if (services.tracing !== null) app.use(path, traced(services.tracing));
   }
   addChatRoutes(app, { router, guards, reportDefect });
   addOpenAiRoutes(app, { ...parts, router, guards });

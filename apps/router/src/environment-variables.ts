@@ -63,12 +63,10 @@ const serverVariables = {
   /** The router's name in the decision log. */
   instance: [
     "ROUTER_INSTANCE",
-    z
-      .string()
-      .regex(
-        /^[\w.:-]{1,64}$/,
-        "is not a name of up to 64 letters, digits and the signs . : _ -, such as router-1",
-      ),
+    matching(
+      /^[\w.:-]{1,64}$/,
+      "is not a name of up to 64 letters, digits and the signs . : _ -, such as router-1",
+    ),
   ],
 } as const satisfies Record<string, Variable>;
 
@@ -110,12 +108,10 @@ const serviceVariables = {
   decisionMs: ["ROUTER_DECISION_MS", milliseconds()], // its old name
   limitsUrl: [
     "ROUTER_LIMITS",
-    z
-      .string()
-      .regex(
-        /^postgres(?:ql)?:\/\//,
-        "is not the address of a PostgreSQL database, such as postgres://user:password@host:5432/database",
-      ),
+    matching(
+      /^postgres(?:ql)?:\/\//,
+      "is not the address of a PostgreSQL database, such as postgres://user:password@host:5432/database",
+    ),
   ],
   requestsPerMinute: [
     "ROUTER_REQUESTS_PER_MINUTE",
@@ -187,16 +183,20 @@ const secretNames: ReadonlySet<string> = new Set([
   "ROUTER_REPLY_BASE_URL", // people write user name and password into addresses
 ]);
 
+function matching(pattern: RegExp, error: string) {
+  return z.string().regex(pattern, error);
+}
+
 function key() {
   const error = "has a space, a line break or another character that no key has";
-  return z.string().regex(/^[\x21-\x7e]+$/, error);
+  return matching(/^[\x21-\x7e]+$/, error);
 }
 
 function modelId(isGateway: boolean) {
   const error = `is not a model id; write it as provider/model, such as ${defaultTierModels.fast}`;
   return isGateway
-    ? z.string().regex(/^[\x21-\x2e\x30-\x7e]*\/[\x21-\x7e]*$/, error)
-    : z.string().regex(/^[\x21-\x7e]+$/, "is not a model id, such as qwen3:4b");
+    ? matching(/^[\x21-\x2e\x30-\x7e]*\/[\x21-\x7e]*$/, error)
+    : matching(/^[\x21-\x7e]+$/, "is not a model id, such as qwen3:4b");
 }
 
 function list() {
@@ -226,19 +226,13 @@ function withVersion(url: string): string {
 }
 
 function milliseconds() {
-  return wholeNumber("time", { of: "milliseconds", min: 1, max: 600_000, example: "2000" });
-}
-
-interface NumberOptions {
-  readonly of?: string;
-  readonly min?: number;
-  readonly max: number;
-  readonly example: string;
+  return wholeNumber("time", { min: 1, max: 600_000, example: "2000" }, "milliseconds");
 }
 
 function wholeNumber(
   name: string,
-  { of = "a whole number", min = 0, max, example }: NumberOptions,
+  { min = 0, max, example }: { min?: number; max: number; example: string },
+  of = "a whole number",
 ) {
   return z
     .string()

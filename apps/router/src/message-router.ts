@@ -10,13 +10,12 @@ import {
 import { generateReply, type ReplyOptions } from "./reply/generate-reply.ts";
 import type { GeneratedReply, ReplyPrompt } from "./reply/reply.ts";
 import { billedTokens, type TokenMeter } from "./reply/tokens.ts";
-import type { TraceHeaders, Tracing } from "./services/services.ts";
+import type { TraceHeaders, Tracing } from "./services/tracing.ts";
 
 /** A client's call of an endpoint. */
 export interface Call extends Omit<CallOrigin, "instance"> {
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** The caller's own trace. */
   readonly trace?: TraceHeaders;
 }
 
@@ -87,7 +86,7 @@ export class MessageRouter {
   ): Promise<Answer> {
     const { autoDecision = null, onFallback, body, ...options } = given;
     const { services, policy, prices } = this.#routing;
-    const { redact, tracing = null } = services;
+    const { redact, tracing } = services;
     // A client that names a model wants only that one.
     const chain = first.tierUsed === null ? [] : policy.fallbackModels;
     const meter: TokenMeter = { characters: 0, reported: null };
@@ -133,7 +132,7 @@ export class MessageRouter {
 
   /** Ids of a message for the services that decide and reply. */
   #headersOf({ requestId, trace }: Call): Record<string, string> {
-    const { tracing = null } = this.#routing.services;
+    const { tracing } = this.#routing.services;
     return { "x-request-id": requestId, ...(tracing === null ? trace : tracing.headers()) };
   }
 }

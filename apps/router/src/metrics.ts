@@ -16,8 +16,6 @@ export function createMetrics(sources: MetricsSources) {
   addSources(sources, registers);
   const { messages, responses, feedback, cost, unpriced, estimated, time } =
     createCounters(registers);
-
-  /** Counts the end of a message. */
   function observe(record: MessageRecord): void {
     const { endpoint, outcome, tierUsed, cause } = record;
     messages.inc({ endpoint, outcome, tier: tierUsed ?? "none", cause: cause ?? "none" });

@@ -36,7 +36,10 @@ async function refresh({ failures = 0, signal, list, ...named }: RefreshOptions 
       signal: signal ?? new AbortController().signal,
       write: (text) => printed.push(text),
       warn: (text) => printed.push(`warning: ${text}`),
-      sleep: async (milliseconds) => void printed.push(`${milliseconds} ms later`),
+      sleep: async <T>(milliseconds?: number, value?: T) => {
+        printed.push(`${milliseconds} ms later`);
+        return value as T;
+      },
     },
   );
   return { prices, printed, asked };

@@ -13,19 +13,15 @@ interface PriceRefresh {
   readonly catalog: Catalog;
   readonly redact: Redact;
   readonly models: ConfiguredModels;
-  /** Gets the prices. */
   readonly prices: Map<string, ModelPrice>;
-  /** Called after each try. */
   readonly onTried: () => void;
 }
 
 interface RefreshContext {
   readonly signal: AbortSignal;
   readonly write: (text: string) => void;
-  /** Prints problems. */
   readonly warn: (text: string) => void;
-  /** Waits some milliseconds, or until the signal aborts. @default a timer */
-  readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  readonly sleep?: typeof setTimeout;
 }
 
 /**
@@ -36,7 +32,7 @@ interface RefreshContext {
  */
 export async function refreshPrices(refresh: PriceRefresh, context: RefreshContext) {
   const { catalog, redact, models, prices, onTried } = refresh;
-  const { signal, write, warn, sleep = untilAborted } = context;
+  const { signal, write, warn, sleep = setTimeout } = context;
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
       const list = await readPriceList(catalog, signal);
@@ -50,16 +46,12 @@ export async function refreshPrices(refresh: PriceRefresh, context: RefreshConte
     } finally {
       onTried();
     }
-    await sleep(60_000, signal);
+    await sleep(60_000, undefined, { signal }).catch(() => undefined); // aborted
   }
 }
 
 const unreadable =
   "The price list cannot be read, so costs are unknown; it is tried again each minute.";
-
-async function untilAborted(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(milliseconds, undefined, { signal }).catch(() => undefined);
-}
 
 /** Every model of a price list; a model without both prices has none. */
 type ListedPrices = ReadonlyMap<string, ModelPrice | null>;

@@ -22,7 +22,7 @@ import type { ModelPrice } from "./reply/tokens.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { connectServices } from "./services/connect-services.ts";
 import { refreshPrices } from "./refresh-prices.ts";
-import type { Services } from "./services/services.ts";
+import type { Services } from "./services/connect-services.ts";
 import { openSharedLimit } from "./services/shared-limit.ts";
 import { type RouterParts, startRouter } from "./start-router.ts";
 
@@ -72,7 +72,12 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
       reportDefect,
       prices,
       pricesTried: pricesTried.promise,
-      ...(decisionLog !== null && { drawDecisions: () => drawDecisions(decisionLog) }),
+      ...(decisionLog !== null && {
+        async drawDecisions() {
+          const { decisionsPage } = await import("./report/decisions-page.ts");
+          return decisionsPage(decisionLog);
+        },
+      }),
       ...(log && { observe: log.add, keepFeedback: log.add, logDropped: log.dropped }),
       ...(options.hasAccessLog && { accessLog: stdout }),
     },
@@ -82,7 +87,10 @@ async function serve(services: Services, options: RouterOptions, context: CliCon
   write(
     `The router is at ${router.origin} (asked to decide: ${decider}; to reply: ${replier})\n${notice}\n`,
   );
-  if (calibration !== null) write(describeCalibration(calibration));
+  if (calibration !== null) {
+    const model = toPrintable(calibration.model.id ?? "an unnamed model");
+    write(`Decisions of ${model} are calibrated on ${calibration.fittedOn.n} labels.\n`);
+  }
   if (!isLoopbackHost(host)) warn(exposureNotice(host));
   let refreshed: Promise<void> | null = null;
   if (catalog === null) {
@@ -127,11 +135,6 @@ async function startUnlessInterrupted(parts: RouterParts, signal: AbortSignal) {
   }
 }
 
-async function drawDecisions(decisionLog: string): Promise<string> {
-  const { decisionsPage } = await import("./report/decisions-page.ts");
-  return decisionsPage(decisionLog);
-}
-
 /** Reads a calibration of `evaluator calibrate`. @throws CliError if it does not fit the tier question. */
 function readCalibration(path: string): Promise<CalibrationArtifact> {
   return readParsedFile(path, {
@@ -148,10 +151,6 @@ function readCalibration(path: string): Promise<CalibrationArtifact> {
     advice:
       "Name a calibration.json that evaluator calibrate wrote from this router's decision log.",
   });
-}
-
-function describeCalibration({ fittedOn, model }: CalibrationArtifact): string {
-  return `Decisions of ${toPrintable(model.id ?? "an unnamed model")} are calibrated on ${fittedOn.n} labels.\n`;
 }
 
 function exposureNotice(host: string): string {

@@ -9,31 +9,19 @@ import { loadPage } from "./page/load-page.ts";
 import type { RouterOptions } from "./router-options.ts";
 import { allowedHosts } from "./routes/guards.ts";
 
-/** The limits of a client; times in milliseconds. */
-interface ServerLimits {
-  /** Time for a request's headers, from the start of the connection. */
-  readonly headersTimeout: number;
-  /** Time for a whole request with its body. */
-  readonly requestTimeout: number;
-  readonly connectionsCheckingInterval: number;
-  /** Time an idle connection stays open. */
-  readonly keepAliveTimeout: number;
-  /** All headers together, in bytes. */
-  readonly maxHeaderSize: number;
-  /** One connection more is answered with a 503. */
-  readonly maxConnections: number;
-  /** Time for answers in flight when the router stops. */
-  readonly graceMs: number;
-}
-
-/** Generous for people and programs, tight for idle connections. Chosen, not measured. */
-export const defaultServerLimits: ServerLimits = {
+/** Generous for people and programs, tight for idle connections; times in ms. Chosen, not measured. */
+export const defaultServerLimits = {
+  /** From the start of the connection. */
   headersTimeout: 10_000,
+  /** With the body. */
   requestTimeout: 30_000,
   connectionsCheckingInterval: 1000,
   keepAliveTimeout: 5000,
+  /** All headers together, in bytes. */
   maxHeaderSize: 16 * 1024,
+  /** One connection more is answered with a 503. */
   maxConnections: 1024,
+  /** For answers in flight when the router stops. */
   graceMs: 60_000,
 };
 
@@ -44,8 +32,7 @@ export interface RouterParts
     Pick<Routing, "services">,
     Partial<Pick<Routing, "prices" | "calibration">> {
   readonly options: RouterOptions;
-  /** @default defaultServerLimits */
-  readonly limits?: Partial<ServerLimits>;
+  readonly limits?: Partial<typeof defaultServerLimits>;
 }
 
 /**
@@ -73,7 +60,7 @@ export async function startRouter(parts: RouterParts) {
     ...rest,
     instance: parts.instance ?? "router",
     page,
-    hosts: allowedHosts({ host, port, names: allowedNames }), // the port is known only now
+    hosts: allowedHosts(host, port, allowedNames), // the port is known only now
     proxiedHosts: allowedNames,
     routing: { services, tierModels, policy, prices, calibration },
     isStopping: () => isStopping,
@@ -124,7 +111,6 @@ function followConnections(server: Server, stallMs: number) {
       isDraining = true;
       for (const [socket, requests] of inFlight) if (requests === 0) socket.destroySoon();
     },
-    /** Ends every connection. */
     cut() {
       for (const socket of inFlight.keys()) socket.destroy();
     },

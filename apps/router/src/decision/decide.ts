@@ -6,7 +6,7 @@ import {
 } from "evaluator-calibration";
 import { type Evaluation, EvaluatorError, TimeoutError } from "evaluator-client";
 import type { PriceList } from "../reply/tokens.ts";
-import type { Services } from "../services/services.ts";
+import type { Services } from "../services/connect-services.ts";
 import type {
   AskedEvaluation,
   Cause,
@@ -22,7 +22,6 @@ import { type Tier, tierNames, tierQuestionHash, tierQuestions } from "./tier-qu
 /** The parts that route a message. */
 export interface Routing {
   readonly services: Services;
-  /** The text model id of each tier. */
   readonly tierModels: Readonly<Record<Tier, string>>;
   readonly policy: RoutingPolicy;
   readonly prices: PriceList;
@@ -30,13 +29,6 @@ export interface Routing {
   readonly calibration?: CalibrationArtifact | null;
   /** Holds the model and the wire of the latest answer. */
   readonly latest?: { answer: Pick<AskedEvaluation, "evaluatorModelId" | "wire"> };
-}
-
-/** What ends a decision, and the lowest tier that it may take. */
-interface DecideOptions {
-  readonly signal: AbortSignal;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly atLeast: Tier | null;
 }
 
 const noEvaluation: AskedEvaluation = {
@@ -75,7 +67,11 @@ export class UnfitCalibrationError extends Error {
 export async function decide(
   state: TierState,
   routing: Routing,
-  { signal, headers, atLeast }: DecideOptions,
+  {
+    signal,
+    headers,
+    atLeast,
+  }: { signal: AbortSignal; headers: Record<string, string>; atLeast: Tier | null },
 ): Promise<Decision> {
   const { services, policy } = routing;
   const { decisionTimeoutMs: deadlineMs, failureTier } = policy;

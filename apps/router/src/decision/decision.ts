@@ -19,7 +19,6 @@ export interface RoutingPolicy extends ChoicePolicy {
   readonly failureTier: Tier | null;
   /** Time for the decision with its retries, in milliseconds; null for the client's own limit. */
   readonly decisionTimeoutMs: number | null;
-  /** The text models asked in turn if the tier's model is rejected or fails. */
   readonly fallbackModels: readonly string[];
   /** The text model that replies instead of the chosen one, or null. */
   readonly shadowModel: string | null;
@@ -63,13 +62,9 @@ export type Shares = Readonly<Record<Tier, number>>;
 
 /** The evaluation behind a decision. */
 export interface AskedEvaluation {
-  /** Time of the evaluation call, in whole milliseconds. */
   readonly decisionMs: number;
-  /** Price of the evaluation call in US dollars, or null if unknown. */
   readonly costUsd: number | null;
-  /** The service's id of the evaluation. */
   readonly evaluationId: string | null;
-  /** The evaluation model that answered, or null if unknown. */
   readonly evaluatorModelId: string | null;
   /** The hash of the question, as calibrations name it. */
   readonly questionHash: string | null;
@@ -97,7 +92,6 @@ export interface Decision extends AskedEvaluation {
   /** The tier whose model is asked; null for a model that the client named. */
   readonly tierUsed: Tier | null;
   readonly cause: Cause;
-  /** The text model that is asked. */
   readonly model: string;
   /** Calibrated if there is a calibration; null without an evaluation. */
   readonly probabilities: Shares | null;
@@ -111,9 +105,7 @@ export interface Decision extends AskedEvaluation {
 
 /** The answer of `/chat`, in the order of the contract's fields (section 4.6). */
 export interface ChatResponse extends Pick<Reply, "replyMs" | "reply" | "replyError" | "usage"> {
-  /** The evaluation model's choice. */
   readonly tier: Tier;
-  /** The text model that answered. */
   readonly model: string;
   readonly probabilities: Shares;
   readonly confidence: Decision["confidence"];

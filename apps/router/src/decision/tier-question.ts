@@ -18,5 +18,13 @@ export const tierQuestionHash: string = questionHash(tierQuestions);
 /** A model tier, from the cheapest to the most expensive. */
 export type Tier = keyof typeof tierQuestions.tier.criteria;
 
+/** A zero for each tier. */
+export const noTiers: Readonly<Record<Tier, number>> = {
+  nano: 0,
+  fast: 0,
+  balanced: 0,
+  frontier: 0,
+};
+
 /** The tiers, from the cheapest to the most expensive. */
 export const tierNames = Object.keys(tierQuestions.tier.criteria) as readonly Tier[];

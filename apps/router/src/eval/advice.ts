@@ -18,7 +18,6 @@ import { hardness, type JudgedPrompt, tierOf } from "./policies.ts";
 export interface FigureOptions {
   readonly policy: ChoicePolicy;
   readonly seed: number;
-  /** Number of draws with replacement. */
   readonly draws: number;
 }
 

@@ -6,15 +6,15 @@ import { wireOf } from "../decision/decide.ts";
 import type { TierState } from "../decision/decision.ts";
 import { tierNames, tierQuestionHash, tierQuestions } from "../decision/tier-question.ts";
 import { createConversationReader, type ReadConversation } from "../openai/conversation.ts";
-import { openLineFile } from "../records/line-file.ts";
+import { openLineFile } from "../records/decision-log.ts";
+import { parsedLine } from "../report/read-records.ts";
 import type { RouterOptions } from "../router-options.ts";
-import type { Services } from "../services/services.ts";
-import type { EvalPrompt, KnownDecision } from "./read-prompts.ts";
+import type { Services } from "../services/connect-services.ts";
+import { type EvalPrompt, type KnownDecision, knownSchema } from "./read-prompts.ts";
 
 interface DecideOptions {
   readonly services: Services;
   readonly options: RouterOptions;
-  /** The file of kept decisions. */
   readonly path: string;
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
@@ -115,15 +115,7 @@ function rankOf({ choice }: KnownDecision): number {
   return tierNames.indexOf(choice);
 }
 
-const tier = z.enum(tierNames);
-const keptSchema = z.object({
-  key: z.string(),
-  choice: tier,
-  probabilities: z.record(tier, z.number()),
-  confidence: z.number().nullable(),
-  modelId: z.string().nullable().default(null), // older files lack it
-  wire: z.string().nullable().default(null),
-});
+const keptSchema = knownSchema.extend({ key: z.string() });
 
 type KeptDecisions = Awaited<ReturnType<typeof openKeptDecisions>>;
 
@@ -137,7 +129,7 @@ async function openKeptDecisions(path: string) {
     throw toFileError(error, `read ${path}`, advice);
   });
   for (const line of text.split("\n")) {
-    const kept = parsed(line);
+    const kept = parsedLine(line, keptSchema);
     if (kept !== null) decisions.set(kept.key, kept);
   }
   const file = await openLineFile(path).catch((error: unknown) => {
@@ -155,12 +147,4 @@ async function openKeptDecisions(path: string) {
     },
     close: () => file.close(),
   };
-}
-
-function parsed(line: string): z.infer<typeof keptSchema> | null {
-  try {
-    return keptSchema.parse(JSON.parse(line));
-  } catch {
-    return null;
-  }
 }

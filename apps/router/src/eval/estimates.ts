@@ -1,15 +1,10 @@
 import type { Estimate, Interval } from "evaluator-calibration";
 
 /** Draws of prompts with replacement, shared by all figures. */
-export interface Draws {
-  /** Calls back once per draw, with the count of each prompt. */
-  readonly each: <TResult>(of: (counts: readonly number[]) => TResult) => TResult[];
-  /** Returns the mean of one value per prompt. */
-  readonly mean: (values: readonly number[]) => Estimate;
-}
+export type Draws = ReturnType<typeof createDraws>;
 
 /** Draws `n` prompts; the same seed gives the same draws. */
-export function createDraws(n: number, { seed, draws }: { seed: number; draws: number }): Draws {
+export function createDraws(n: number, { seed, draws }: { seed: number; draws: number }) {
   const random = seeded(seed);
   const all = Array.from({ length: draws }, () => {
     const counts = Array.from({ length: n }, () => 0);
@@ -22,8 +17,10 @@ export function createDraws(n: number, { seed, draws }: { seed: number; draws: n
   const meanOf = (values: readonly number[], counts?: readonly number[]) =>
     values.reduce((sum, value, at) => sum + value * (counts?.[at] ?? 1), 0) / n;
   return {
-    each: (of) => all.map(of),
-    mean: (values) =>
+    /** Calls back once per draw, with the count of each prompt. */
+    each: <TResult>(of: (counts: readonly number[]) => TResult) => all.map(of),
+    /** Returns the mean of one value per prompt. */
+    mean: (values: readonly number[]) =>
       estimate(
         meanOf(values),
         all.map((counts) => meanOf(values, counts)),

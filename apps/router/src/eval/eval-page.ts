@@ -13,83 +13,56 @@ const style = `${pageStyle}
 /** Returns the figures as a page without scripts. */
 export function evalPage(figures: RoutingFigures, source: EvalSource): string {
   const title = "Is the routing any good?";
+  const { right, over, under } = figures;
+  const { confusion, ways, orders } = tablesOf(figures);
+  const { costBasis } = source;
   const body = html`<h1>${title}</h1>
     <p class="notice">${figures.n} prompts of ${source.name}. ${describeSource(source)}</p>
     ${source.decider.isEmulated === true ? html`<p class="warning">The emulator decided, not a model.</p>` : null}
     <main>
-      <section class="card">
-        <h2>Advice</h2>
-        <p>${figures.advice.sentence}</p>
-      </section>
-      ${curveCards(figures, source)} ${confusionCard(figures)} ${waysCard(figures)}
-      ${ordersCard(figures)}
+      ${card("Advice", html`<p>${figures.advice.sentence}</p>`)}
+      <div class="pair">
+        ${card(
+          "The gap recovered, hardest prompts first",
+          gainPlot(figures),
+          "Across: the share of prompts that frontier answers, the others go to the cheapest tier. Up: the recovered part of the quality between the two.",
+        )}
+        ${card("Quality against cost", costPlot(figures), `Cost a prompt: ${costBasis}.`)}
+      </div>
+      ${card(
+        "Right tier by row, used tier by column",
+        table(["right tier", ...tierNames], confusion),
+        `Right ${percent(right)}; too high ${percent(over)}; too low ${percent(under)}.`,
+      )}
+      ${card("Beside simpler ways", table(["way", "quality", "cost"], ways))}
+      ${card(
+        "Value of the order",
+        table(["order by", ...orderFigures], orders),
+        "APGR: the mean gap recovered over all shares. CPT: the least share of frontier calls that recovers half, or four fifths. In brackets: 95 % of draws with replacement, and Wilson's intervals for shares.",
+      )}
     </main>`;
   return page({ title, style, body });
 }
 
-function curveCards(figures: RoutingFigures, { costBasis }: EvalSource): Html {
-  return html`<div class="pair">
-    <section class="card">
-      <h2>The gap recovered, hardest prompts first</h2>
-      ${gainPlot(figures)}
-      <p class="notice">
-        Across: the share of prompts that frontier answers, the others go to the cheapest tier. Up:
-        the recovered part of the quality between the two.
-      </p>
-    </section>
-    <section class="card">
-      <h2>Quality against cost</h2>
-      ${costPlot(figures)}
-      <p class="notice">Cost a prompt: ${costBasis}.</p>
-    </section>
-  </div>`;
-}
-
-function confusionCard({ confusion, right, over, under }: RoutingFigures): Html {
+function card(title: string, content: Html, notice?: string): Html {
   return html`<section class="card">
-    <h2>Right tier by row, used tier by column</h2>
-    ${table(
-      ["right tier", ...tierNames],
-      tierNames.map((tier, at) => toRow(tier, confusion[at] ?? [])),
-    )}
-    <p class="notice">
-      Right ${percent(right)}; too high ${percent(over)}; too low ${percent(under)}.
-    </p>
+    <h2>${title}</h2>
+    ${content} ${notice === undefined ? null : html`<p class="notice">${notice}</p>`}
   </section>`;
 }
 
-function toRow(name: string, counts: readonly number[]): string[] {
-  return [name, ...counts.map(String)];
-}
+const orderFigures = ["APGR", "CPT(50%)", "CPT(80%)"];
 
-function waysCard({ ways }: RoutingFigures): Html {
-  return html`<section class="card">
-    <h2>Beside simpler ways</h2>
-    ${table(
-      ["way", "quality", "cost"],
-      ways.map((way) => [way.name, figure(way.quality), figure(way.cost)]),
-    )}
-  </section>`;
-}
-
-function ordersCard(figures: RoutingFigures): Html {
-  return html`<section class="card">
-    <h2>Value of the order</h2>
-    ${table(
-      ["order by", "APGR", "CPT(50%)", "CPT(80%)"],
-      figures.orders.map(({ name, apgr, cpt50, cpt80 }) => [
-        name,
-        figure(apgr),
-        figure(cpt50),
-        figure(cpt80),
-      ]),
-    )}
-    <p class="notice">
-      APGR: the mean gap recovered over all shares. CPT: the least share of frontier calls that
-      recovers half, or four fifths. In brackets: 95 % of draws with replacement, and Wilson's
-      intervals for shares.
-    </p>
-  </section>`;
+/** The rows of the page's and the terminal's tables. */
+function tablesOf({ confusion, ways, orders }: RoutingFigures) {
+  return {
+    confusion: tierNames.map((tier, at) => [tier, ...(confusion[at] ?? []).map(String)]),
+    ways: ways.map(({ name, quality, cost }) => [name, figure(quality), figure(cost)]),
+    orders: orders.map(({ name, apgr, cpt50, cpt80 }) => [
+      name,
+      ...[apgr, cpt50, cpt80].map(figure),
+    ]),
+  };
 }
 
 // One name is below its curve and the other above it, so that they do not overlap.
@@ -163,35 +136,29 @@ function describeSource({ decider, context, asked }: EvalSource): string {
 
 /** Returns the figures as lines for a terminal. */
 export function describeFigures(figures: RoutingFigures, source: EvalSource): string {
-  const { n, confusion, right, over, under, ways, orders, advice } = figures;
-  const { isEmulated } = source.decider;
+  const { n, right, over, under, advice } = figures;
+  const { confusion, ways, orders } = tablesOf(figures);
   const lines = [
     `${n} prompts of ${source.name}. ${describeSource(source)}`,
     "",
     "Right tier by row, used tier by column",
-    row(["", ...tierNames]),
-    ...tierNames.map((tier, at) => row([tier, ...(confusion[at] ?? [])])),
+    ...[["", ...tierNames], ...confusion].map((cells) => row(cells, 12)),
     "",
     `Right ${percent(right)}, too high ${percent(over)}, too low ${percent(under)}`,
     "",
     `Quality and cost a prompt (cost: ${source.costBasis})`,
-    ...ways.map(
-      ({ name, quality, cost }) =>
-        `  ${name.padEnd(32)}${figure(quality).padEnd(28)}${figure(cost)}`,
-    ),
+    ...ways.map((cells) => row(cells, 32)),
     "",
     "Hardest prompts first to frontier, the others to the cheapest: gap recovered",
-    `  ${"".padEnd(32)}${"APGR".padEnd(28)}${"CPT(50%)".padEnd(28)}CPT(80%)`,
-    ...orders.map(
-      ({ name, apgr, cpt50, cpt80 }) =>
-        `  ${name.padEnd(32)}${figure(apgr).padEnd(28)}${figure(cpt50).padEnd(28)}${figure(cpt80)}`,
-    ),
+    ...[["", ...orderFigures], ...orders].map((cells) => row(cells, 32)),
     "",
-    advice.sentence + (isEmulated === true ? " The emulator decided, not a model." : ""),
+    advice.sentence +
+      (source.decider.isEmulated === true ? " The emulator decided, not a model." : ""),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-function row(cells: readonly (string | number)[]): string {
-  return `  ${cells.map((cell) => String(cell).padEnd(12)).join("")}`.trimEnd();
+function row([first = "", ...cells]: readonly string[], width: number): string {
+  const others = cells.map((cell) => cell.padEnd(Math.min(width, 28))).join("");
+  return `  ${first.padEnd(width)}${others}`.trimEnd();
 }

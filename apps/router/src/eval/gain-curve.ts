@@ -76,17 +76,14 @@ function sum<TItem>(items: readonly TItem[], value: (item: TItem) => number): nu
   return items.reduce((total, item) => total + value(item), 0);
 }
 
-interface Point {
-  readonly quality: number;
-  readonly cost: number;
-}
+type Point = ReturnType<typeof pointOf>;
 
 /** Returns the mean quality and cost of prompts, each answered by its tier. */
 export function pointOf(
   prompts: readonly JudgedPrompt[],
   tierAt: (at: number) => number,
   counts?: Counts,
-): Point {
+) {
   let [n, quality, cost] = [0, 0, 0];
   for (const [at, prompt] of prompts.entries()) {
     const weight = counts?.[at] ?? 1;

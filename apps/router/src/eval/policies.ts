@@ -10,7 +10,6 @@ export interface JudgedPrompt {
   readonly rightTier: Tier;
   /** Quality of each tier's model, 0..1. */
   readonly quality: readonly number[];
-  /** Cost of each tier's model. */
   readonly cost: readonly number[];
   /** Characters of the conversation; null if the text is unknown. */
   readonly length: number | null;
@@ -19,9 +18,7 @@ export interface JudgedPrompt {
 }
 
 interface JudgeOptions {
-  /** The decision of each prompt. */
   readonly known: readonly KnownDecision[];
-  /** The text model of each tier. */
   readonly tierModels: readonly string[];
   /** Returns the costs of the tiers for a prompt's length, if the file has no costs. */
   readonly costOf: (characters: number) => readonly number[];

@@ -3,32 +3,22 @@ import { z } from "zod";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { feedbackSchema, readLines } from "../report/read-records.ts";
 
+const tier = z.enum(tierNames, `is none of ${tierNames.join(", ")}`);
+/** A decision in the file of kept decisions; older files lack the model and the wire. */
+export const knownSchema = z.object({
+  choice: tier,
+  probabilities: z.record(tier, z.number()),
+  confidence: z.number().nullable(),
+  modelId: z.string().nullable().default(null),
+  wire: z.string().nullable().default(null),
+});
+
 /** A decision from the log or from an evaluation. */
-export interface KnownDecision {
-  readonly choice: Tier;
-  readonly probabilities: Readonly<Record<Tier, number>>;
-  readonly confidence: number | null;
-  /** The model that answered, or null if unknown. */
-  readonly modelId: string | null;
-  /** Its transport and address, or null if unknown. */
-  readonly wire: string | null;
-}
+export type KnownDecision = z.infer<typeof knownSchema>;
 
 /** A prompt with its right tier or its models' scores. */
-export interface EvalPrompt {
-  /** The conversation up to a user's message; empty for a line of the decision log. */
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
-  /** The right tier; null if it follows from the scores. */
-  readonly tier: Tier | null;
-  /** Quality of each model's answer, 0..1, or null. */
-  readonly scores: Readonly<Record<string, number>> | null;
-  /** Cost of each model's answer, or null. */
-  readonly costs: Readonly<Record<string, number>> | null;
-  /** The decision if it is known already. */
-  readonly decision: KnownDecision | null;
-}
+export type EvalPrompt = ReturnType<typeof toPrompt>;
 
-const tier = z.enum(tierNames, `is none of ${tierNames.join(", ")}`);
 const message = z.object({ role: z.string(), content: z.string() });
 const promptSchema = z
   .object({
@@ -45,21 +35,15 @@ const promptSchema = z
     "has scores of one model; two at least are compared",
   )
   .refine(
-    ({ scores, costs }) => costs === undefined || isSubset(scores, costs),
+    ({ scores = { "": 0 }, costs = scores }) =>
+      Object.keys(scores).every((model) => Object.hasOwn(costs, model)),
     "has costs, but not of all models that it scores",
   );
 
-function isSubset(scores: object | undefined, costs: object): boolean {
-  return scores !== undefined && Object.keys(scores).every((model) => Object.hasOwn(costs, model));
-}
-
-const decidedSchema = z.object({
+const loggedSchema = z.object({
   requestId: z.string(),
   tierChosen: tier,
-  probabilities: z.record(tier, z.number()),
-  confidence: z.number().nullable(),
   evaluatorModelId: z.string().nullable().default(null),
-  wire: z.string().nullable().default(null),
 });
 
 /**
@@ -81,10 +65,10 @@ export async function readPrompts(path: string): Promise<EvalPrompt[]> {
       prompts.push(toPrompt(value, where));
       continue;
     }
-    const { data } = decidedSchema.safeParse(value);
+    const decision = toKnown(value);
     const { data: feedback } = feedbackSchema.safeParse(value);
     if (feedback !== undefined) feedbackOf.set(feedback.requestId, feedback.feedback);
-    else if (data !== undefined) decided.set(data.requestId, toKnown(data));
+    else if (decision !== null) decided.set(decision.requestId, decision);
   }
   const labelled = [...feedbackOf].flatMap(([id, tier]) => {
     const decision = decided.get(id);
@@ -104,7 +88,7 @@ function checkCosts(prompts: readonly EvalPrompt[], path: string): void {
   throw new CliError(`${JSON.stringify(path)}: ${problem}. Give all of them costs, or none.`);
 }
 
-function isLogLine(value: unknown): boolean {
+function isLogLine(value: unknown): value is object {
   return typeof value === "object" && value !== null && "requestId" in value;
 }
 
@@ -116,7 +100,7 @@ function parsed(line: string, where: string): unknown {
   }
 }
 
-function toPrompt(value: unknown, where: string): EvalPrompt {
+function toPrompt(value: unknown, where: string) {
   const { data, error } = promptSchema.safeParse(value);
   if (data === undefined) {
     const [issue] = error.issues;
@@ -126,10 +110,22 @@ function toPrompt(value: unknown, where: string): EvalPrompt {
   }
   const { prompt = "", messages = [{ role: "user", content: prompt }] } = data;
   const { tier = null, scores = null, costs = null } = data;
-  return { messages, tier, scores, costs, decision: null };
+  return {
+    /** Up to a message of the user; empty for a line of the decision log. */
+    messages,
+    /** The right tier; null if it follows from the scores. */
+    tier,
+    /** Quality of each model's answer, 0..1. */
+    scores,
+    costs,
+    decision: null as KnownDecision | null,
+  };
 }
 
-function toKnown(decided: z.infer<typeof decidedSchema>): KnownDecision {
-  const { tierChosen: choice, probabilities, confidence, wire } = decided;
-  return { choice, probabilities, confidence, modelId: decided.evaluatorModelId, wire };
+function toKnown(value: object) {
+  const { data } = loggedSchema.safeParse(value);
+  if (data === undefined) return null;
+  const { requestId, tierChosen: choice, evaluatorModelId: modelId } = data;
+  const known = knownSchema.safeParse({ ...value, choice, modelId }).data;
+  return known === undefined ? null : { requestId, ...known };
 }

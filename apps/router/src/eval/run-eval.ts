@@ -7,7 +7,7 @@ import { readPriceList } from "../refresh-prices.ts";
 import { CHARACTERS_PER_TOKEN, type PriceList } from "../reply/tokens.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
-import type { Services } from "../services/services.ts";
+import type { Services } from "../services/connect-services.ts";
 import { decidePrompts } from "./decide-prompts.ts";
 import { describeFigures, evalPage, type EvalSource } from "./eval-page.ts";
 import { evaluateRouting } from "./evaluate-routing.ts";

@@ -1,10 +1,178 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { HttpError } from "../routes/failures.ts";
-import {
-  type ChatCompletionMessage,
-  chatCompletionRequestSchema,
-  asksForNothing,
-} from "./chat-completion-schema.ts";
+
+const name = z.string().regex(/^[\w.-]{1,128}$/, "is not a name of letters, digits and _ . -");
+
+const textPartSchema = z.object({ type: z.literal("text"), text: z.string() });
+const refusalPartSchema = z.object({ type: z.literal("refusal"), refusal: z.string() });
+const imagePartSchema = z.object({
+  type: z.literal("image_url"),
+  image_url: z.object({
+    url: z
+      .string()
+      .regex(/^(https:|data:image\/)/, "is not https or data; send an https or data: address"),
+    detail: z.enum(["auto", "low", "high", "original"]).nullish(),
+  }),
+});
+const audioPartSchema = z.object({
+  type: z.literal("input_audio"),
+  input_audio: z.object({
+    data: z.base64(),
+    format: z.enum(["wav", "mp3"], "is neither wav nor mp3; convert it"),
+  }),
+});
+const filePartSchema = z.object({
+  type: z.literal("file"),
+  file: z.object({
+    file_data: z
+      .string("missing; send the file itself as file_data, a data: address")
+      .regex(/^data:[\w.+-]+\/[\w.+-]+;base64,/, "is not a data: address with base64"),
+    filename: z.string().nullish(),
+    file_id: z.null("not supported; send the file itself as file_data").optional(),
+  }),
+});
+
+const textSchema = z.union(
+  [z.string(), z.array(textPartSchema)],
+  "neither text nor a list of text parts",
+);
+const userContentSchema = z.union(
+  [
+    z.string(),
+    z.array(
+      z.discriminatedUnion(
+        "type",
+        [textPartSchema, imagePartSchema, audioPartSchema, filePartSchema],
+        "none of text, image_url, input_audio and file",
+      ),
+    ),
+  ],
+  "neither text nor a list of text, image_url, input_audio and file parts",
+);
+const assistantContentSchema = z.union(
+  [z.string(), z.array(z.discriminatedUnion("type", [textPartSchema, refusalPartSchema]))],
+  "neither text nor a list of text parts",
+);
+const toolCallSchema = z.object({
+  id: z.string().min(1),
+  type: z.literal("function", "only function calls are supported"),
+  function: z.object({ name, arguments: z.string() }),
+});
+
+const messageSchema = z.discriminatedUnion(
+  "role",
+  [
+    z.object({ role: z.enum(["system", "developer"]), content: textSchema }),
+    z.object({ role: z.literal("user"), content: userContentSchema }),
+    z.object({
+      role: z.literal("assistant"),
+      content: assistantContentSchema.nullish(),
+      refusal: z.string().nullish(),
+      tool_calls: z.array(toolCallSchema).nullish(),
+      audio: nothing("not supported; send its transcript as content"),
+      function_call: nothing("not supported; use tool_calls"),
+    }),
+    z.object({ role: z.literal("tool"), tool_call_id: z.string(), content: textSchema }),
+  ],
+  "none of system, developer, user, assistant and tool",
+);
+
+const jsonSchema = z.record(z.string(), z.unknown());
+const toolSchema = z.object({
+  type: z.literal("function", "not supported; only tools of the type function are"),
+  function: z.object({
+    name,
+    description: z.string().nullish(),
+    parameters: jsonSchema.nullish(),
+    strict: z.boolean().nullish(),
+  }),
+});
+const toolChoiceSchema = z.union(
+  [
+    z.enum(["none", "auto", "required"]),
+    z.object({
+      type: z.literal("function", "not supported; send only the tools that may be called"),
+      function: z.object({ name }),
+    }),
+  ],
+  "none of none, auto, required and a named function",
+);
+const responseFormatSchema = z.discriminatedUnion(
+  "type",
+  [
+    z.object({ type: z.literal("text") }),
+    z.object({ type: z.literal("json_object") }),
+    z.object({
+      type: z.literal("json_schema"),
+      json_schema: z.object({
+        name: z.string(),
+        description: z.string().nullish(),
+        schema: jsonSchema.nullish(),
+        strict: z.boolean().nullish(),
+      }),
+    }),
+  ],
+  "not supported; use text, json_object or json_schema",
+);
+
+const noLogprobs = "not supported, as replies carry no log-probabilities; leave it out";
+
+/** The fields that are read. An unsupported field that would change the reply names an alternative. */
+const chatCompletionRequestSchema = z.object({
+  model: z.string().min(1),
+  messages: z.array(messageSchema).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  top_k: z.int().positive().nullish(), // not OpenAI's own, but many servers'
+  presence_penalty: z.number().nullish(),
+  frequency_penalty: z.number().nullish(),
+  seed: z.int().nullish(),
+  stop: z.union([z.string(), z.array(z.string())], "neither text nor a list of texts").nullish(),
+  max_tokens: z.int().positive().nullish(),
+  max_completion_tokens: z.int().positive().nullish(),
+  reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).nullish(),
+  tools: z.array(toolSchema).nullish(),
+  tool_choice: toolChoiceSchema.nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  response_format: responseFormatSchema.nullish(),
+  user: z.string().nullish(),
+  n: only([1], "only 1 is supported; send the request as often as you want replies"),
+  logprobs: only([false], noLogprobs),
+  top_logprobs: only([0], noLogprobs),
+  verbosity: only(["medium"], "not supported; ask in a message for a short or long reply"),
+  modalities: z.array(z.literal("text", "not supported; replies are text")).nullish(),
+  audio: nothing("not supported; replies are text"),
+  functions: nothing("not supported; use tools"),
+  function_call: only(["none", "auto"], "not supported; use tool_choice"),
+  logit_bias: nothing("not supported; ask in a message to avoid words"),
+  web_search_options: z.null("not supported; define your own tool in tools").optional(), // an empty one asks for a search
+});
+
+/** One message of an OpenAI conversation. */
+export type ChatCompletionMessage = z.infer<typeof messageSchema>;
+
+/** The supported fields of `POST /v1/chat/completions`. */
+export type ChatCompletionRequest = z.infer<typeof chatCompletionRequestSchema>;
+
+/** Accepts only values that do not change the reply. */
+function only(values: readonly (string | number | boolean)[], instead: string) {
+  return z.literal([...values], instead).nullish();
+}
+
+/** Accepts null and empty values. */
+function nothing(instead: string) {
+  return z
+    .custom<object | null>((value) => typeof value === "object" && asksForNothing(value), instead)
+    .optional();
+}
+
+/** Returns whether a value is null, false or empty. */
+function asksForNothing(value: unknown): boolean {
+  if (value === null || value === false) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
 
 /** A request, its whole body, and the fields that were not read. */
 export type ReadRequest = ReturnType<typeof parseChatCompletionRequest>;
@@ -21,7 +189,6 @@ export function parseChatCompletionRequest(body: unknown) {
   checkToolMessages(data.messages);
   return {
     request: data,
-    /** The unchanged request. */
     body: body as Record<string, unknown>,
     /** Names of unread fields, without the positions of list items. */
     unknown: unreadFields(body, data),

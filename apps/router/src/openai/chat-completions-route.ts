@@ -9,7 +9,7 @@ import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts"
 import type { Guards } from "../routes/guards.ts";
 import { type SendEvent, sendEvents } from "../routes/send-events.ts";
 import { parseChatCompletionRequest, rejectSampling } from "./chat-completion-request.ts";
-import type { ChatCompletionRequest } from "./chat-completion-schema.ts";
+import type { ChatCompletionRequest } from "./chat-completion-request.ts";
 import { createConversationReader } from "./conversation.ts";
 import { addModelRoutes, chooseModel, type ModelNames } from "./models.ts";
 import { toModelMessages, toReplyOptions } from "./to-reply-request.ts";
@@ -18,7 +18,6 @@ interface OpenAiParts {
   readonly router: MessageRouter;
   readonly routing: Routing;
   readonly guards: Guards;
-  /** Called with an unexpected error. */
   readonly reportDefect: (error: Error) => void;
   readonly aliases?: ReadonlyMap<string, string>;
   readonly context?: ContextMode;
@@ -57,7 +56,7 @@ function completionsRoute(parts: OpenAiParts, names: ModelNames): Handler<Client
     if (request.stream !== true) return sendWhole(c, await router.reply(decision, prompt, options));
     const ask = (listeners: RouterReplyOptions) =>
       router.reply(decision, prompt, { ...options, ...listeners });
-    return sendStream(c, openReply(decision, ask), { request, reportDefect });
+    return sendStream(c, decision, { request, ask, reportDefect });
   };
 }
 
@@ -101,59 +100,39 @@ function statusFor(status: number | null, { tierUsed }: Decision): 400 | 404 | 4
   return status !== null && [400, 413, 422].includes(status) ? 400 : 502;
 }
 
-type PassDelta = (delta: object) => Promise<void> | void;
-
-/** A streamed reply before its first event. */
-interface OpenedReply {
-  /** Resolves with the reply's first piece, or with its end. */
-  readonly begun: Promise<Answer | void>;
-  /** Returns the current decision, after a fallback too. */
-  readonly decision: () => Decision;
-  /** Passes the pieces on from now; until then, no more of them is read. */
-  readonly passTo: (pass: PassDelta) => void;
-  readonly answer: Promise<Answer>;
+interface StreamOptions extends Pick<OpenAiParts, "reportDefect"> {
+  readonly request: ChatCompletionRequest;
+  readonly ask: (listeners: RouterReplyOptions) => Promise<Answer>;
 }
 
-/** Asks for a reply; a failure before its first piece can still change the response's status. */
-function openReply(
-  decision: Decision,
-  ask: (listeners: RouterReplyOptions) => Promise<Answer>,
-): OpenedReply {
-  const first = Promise.withResolvers<void>();
-  const reader = Promise.withResolvers<PassDelta>();
-  let current = decision;
+/** Streams a reply; a failure before its first piece can still change the response's status. */
+async function sendStream(
+  c: Context<ClientEnv>,
+  first: Decision,
+  { request, ask, reportDefect }: StreamOptions,
+): Promise<Response> {
+  const begun = Promise.withResolvers<void>();
+  const reader = Promise.withResolvers<(delta: object) => Promise<void> | void>();
+  let decision = first;
   const pass = async (delta: object) => {
-    first.resolve();
-    const passOn = await reader.promise;
+    begun.resolve();
+    const passOn = await reader.promise; // until then, no more of the reply is read
     await passOn(delta);
   };
   const answer = ask({
-    onFallback: (changed) => (current = changed),
+    onFallback: (changed) => (decision = changed),
     onDelta: (content) => pass({ content }),
     onToolCalls: (deltas) => pass(toolCallsDelta(deltas)),
   });
-  const begun = Promise.race([first.promise, answer]);
-  return { begun, decision: () => current, passTo: reader.resolve, answer };
-}
-
-interface StreamOptions extends Pick<OpenAiParts, "reportDefect"> {
-  readonly request: ChatCompletionRequest;
-}
-
-async function sendStream(
-  c: Context<ClientEnv>,
-  { begun, decision, passTo, answer }: OpenedReply,
-  { request, reportDefect }: StreamOptions,
-): Promise<Response> {
-  const ended = await begun;
+  const ended = await Promise.race([begun.promise, answer]);
   if (ended && ended.reply.replyError !== null) return sendWhole(c, ended);
-  setHeaders(c, decisionHeaders(decision()));
-  const head = headOf(c, decision().model);
+  setHeaders(c, decisionHeaders(decision));
+  const head = headOf(c, decision.model);
   return sendEvents(
     c,
     async (send) => {
       await send(chunkOf(head, { role: "assistant", content: "" }));
-      passTo((delta) => send(chunkOf(head, delta)));
+      reader.resolve((delta) => send(chunkOf(head, delta)));
       const { reply } = await answer;
       await sendEnd(send, head, { reply, request });
     },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ChatCompletionMessage } from "./chat-completion-schema.ts";
+import type { ChatCompletionMessage } from "./chat-completion-request.ts";
 import { createConversationReader } from "./conversation.ts";
 
 const user = (content: string): ChatCompletionMessage => ({ role: "user", content });

@@ -3,20 +3,11 @@ import { cutText } from "evaluator-client";
 import type { ContextMode, TierState } from "../decision/decision.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { cutMessage } from "../routes/client-request.ts";
-import type { ChatCompletionMessage } from "./chat-completion-schema.ts";
+import type { ChatCompletionMessage } from "./chat-completion-request.ts";
 import { textOf } from "./to-reply-request.ts";
 
-/** The part of a conversation that decides. */
-interface Conversation {
-  readonly state: TierState;
-  /** The lowest tier that may be used; null for any. */
-  readonly atLeast: Tier | null;
-  /** Called with the tier that was used. */
-  readonly keep: (tier: Tier) => void;
-}
-
 /** Reads the part of a conversation that decides. */
-export type ReadConversation = (messages: readonly ChatCompletionMessage[]) => Conversation;
+export type ReadConversation = ReturnType<typeof createConversationReader>;
 
 /** Characters of earlier turns: about 500 tokens, as many as the rest of a decision. */
 const EARLIER_TURNS_LENGTH = 2000;
@@ -25,7 +16,7 @@ const EARLIER_TURNS_LENGTH = 2000;
 const MOST_CONVERSATIONS = 10_000;
 
 /** Creates the reader of a context mode; in the mode `sticky`, it remembers each conversation's tier. */
-export function createConversationReader(mode: ContextMode): ReadConversation {
+export function createConversationReader(mode: ContextMode) {
   const tiers = new Map<string, Tier>();
   const keep = (key: string, tier: Tier) => {
     tiers.delete(key);
@@ -33,9 +24,11 @@ export function createConversationReader(mode: ContextMode): ReadConversation {
     const [oldest] = tiers.keys();
     if (tiers.size > MOST_CONVERSATIONS && oldest !== undefined) tiers.delete(oldest);
   };
-  return (messages) => {
+  return (messages: readonly ChatCompletionMessage[]) => {
     const last = messages.findLastIndex(({ role }) => role === "user");
-    const state = { user_message: last === -1 ? "" : cutMessage(textOf(messages[last]?.content)) };
+    const state: TierState = {
+      user_message: last === -1 ? "" : cutMessage(textOf(messages[last]?.content)),
+    };
     if (mode !== "sticky") {
       const earlier_turns =
         mode === "turns" ? earlierTurns(messages.slice(0, Math.max(0, last))) : "";
@@ -46,8 +39,10 @@ export function createConversationReader(mode: ContextMode): ReadConversation {
     const known = new Set([said.slice(0, -1), said].map((part) => tiers.get(keyOf(part))));
     return {
       state,
+      /** The lowest tier that may be used; null for any. */
       atLeast: tierNames.findLast((tier) => known.has(tier)) ?? null,
-      keep: (tier) => keep(keyOf(said), tier),
+      /** Remembers the tier that was used. */
+      keep: (tier: Tier) => keep(keyOf(said), tier),
     };
   };
 }

@@ -1,12 +1,11 @@
 import type { Hono } from "hono";
 import { decideModel, decideTier, type Routing } from "../decision/decide.ts";
-import type { Decision } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import type { Call, MessageRouter } from "../message-router.ts";
 import type { PriceList } from "../reply/tokens.ts";
 import type { ClientEnv } from "../routes/client-request.ts";
 import { HttpError } from "../routes/failures.ts";
-import type { ChatCompletionRequest } from "./chat-completion-schema.ts";
+import type { ChatCompletionRequest } from "./chat-completion-request.ts";
 import type { ReadConversation } from "./conversation.ts";
 
 /** The API's name for the evaluation model's choice. */
@@ -57,12 +56,6 @@ function missing(names: ModelNames): HttpError {
   return new HttpError(404, message, { param: "model", code: "model_not_found" });
 }
 
-interface ChosenModel {
-  readonly decision: Decision;
-  /** The evaluation model's decision if the shadow model replies. */
-  readonly autoDecision: Promise<Decision> | null;
-}
-
 interface DecisionParts {
   readonly router: MessageRouter;
   readonly call: Call;
@@ -73,14 +66,14 @@ interface DecisionParts {
 
 /**
  * Returns the decision for an OpenAI request: the tier or model that it names, or the choice for its
- * conversation.
+ * conversation; `autoDecision` is that choice if the shadow model replies.
  *
  * @throws HttpError for an unknown model (404), or without a user message (400).
  */
 export async function chooseModel(
   { model: asked, messages }: ChatCompletionRequest,
   { router, call, names, readConversation, routing }: DecisionParts,
-): Promise<ChosenModel> {
+) {
   const { shadowModel } = routing.policy;
   const model = names.aliases.get(asked) ?? asked;
   const tier = tierNames.find((name) => name === model);

@@ -2,7 +2,7 @@ import type { ModelMessage } from "ai";
 import type { RouterReplyOptions } from "../message-router.ts";
 import type { ReplyForm, ReplyPrompt, ReplySettings } from "../reply/reply.ts";
 import type { ReadRequest } from "./chat-completion-request.ts";
-import type { ChatCompletionMessage, ChatCompletionRequest } from "./chat-completion-schema.ts";
+import type { ChatCompletionMessage, ChatCompletionRequest } from "./chat-completion-request.ts";
 
 type MessageOf<TRole> = Extract<ChatCompletionMessage, { role: TRole }>;
 type UserPart = Exclude<MessageOf<"user">["content"], string>[number];

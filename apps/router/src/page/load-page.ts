@@ -2,18 +2,10 @@ import { readFile } from "node:fs/promises";
 import { bundleScript, sourceHash } from "evaluator-kit/bundle-script";
 import { html } from "hono/html";
 
-/** The page, and the hashes for its content security policy. */
-export interface Page {
-  /** The whole document. */
-  readonly html: string;
-  /** Source expression of the style element, such as `sha256-…`. */
-  readonly styleHash: string;
-  /** Source expression of the script element. */
-  readonly scriptHash: string;
-}
+/** The page, and the hashes for its content security policy, such as `sha256-…`. */
+export type Page = Awaited<ReturnType<typeof loadPage>>;
 
 interface PageOptions {
-  /** Describes the services. */
   readonly notice: string;
   /** Whether the emulator decides or replies: the notice is then a banner. */
   readonly isEmulated: boolean;
@@ -25,7 +17,7 @@ interface PageOptions {
 export async function loadPage(
   { notice, isEmulated, hasLog = false }: PageOptions,
   document = readDocument(),
-): Promise<Page> {
+) {
   const source = (await document).replaceAll("\r\n", "\n"); // a browser hashes the parsed text
   const aside = await html`<aside class="${isEmulated ? "banner" : "engine"}">${notice}</aside>`;
   return {

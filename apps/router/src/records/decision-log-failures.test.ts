@@ -5,9 +5,10 @@ import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { smallDisk } from "../testing/small-disk.ts";
 import { testRouter } from "../testing/test-router.ts";
-import { openDecisionLog } from "./decision-log.ts";
-import type { Open } from "./line-file.ts";
+import { openDecisionLog, type openLineFile } from "./decision-log.ts";
 import { toMessageRecord } from "./message-record.ts";
+
+type Open = NonNullable<Parameters<typeof openLineFile>[1]>;
 
 function recordWith(requestId: string) {
   return toMessageRecord(

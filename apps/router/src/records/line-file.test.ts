@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { smallDisk } from "../testing/small-disk.ts";
-import { openLineFile } from "./line-file.ts";
+import { openLineFile } from "./decision-log.ts";
 
 test("a write cut short at the end of a line leaves no blank one", async () => {
   const path = join(await temporaryFolder(), "lines");

@@ -1,5 +1,5 @@
 import { UnfitCalibrationError } from "../decision/decide.ts";
-import type { AskedEvaluation, Cause, Decision } from "../decision/decision.ts";
+import type { Decision } from "../decision/decision.ts";
 import type { Tier } from "../decision/tier-question.ts";
 import type { Reply } from "../reply/reply.ts";
 import { type BilledTokens, costOf } from "../reply/tokens.ts";
@@ -13,35 +13,7 @@ export interface CallOrigin {
 }
 
 /** One message in the decision log: ids, shares, times and costs, never its text. */
-export interface MessageRecord
-  extends
-    CallOrigin,
-    Omit<AskedEvaluation, "decisionMs" | "costUsd">,
-    Pick<Decision, "tierChosen" | "tierUsed" | "probabilities" | "printedProbabilities"> {
-  /** When it ended, in ISO 8601. */
-  readonly time: string;
-  readonly outcome: "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
-  /** The error's name if there is no decision, such as `TimeoutError`. */
-  readonly failure: string | null;
-  readonly cause: Cause | null;
-  readonly model: string | null;
-  readonly confidence: number | null;
-  readonly decisionMs: number | null;
-  readonly replyMs: number | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  /** Whether the tokens and costs are an estimate, as the service reported none. */
-  readonly isEstimate: boolean;
-  /** Prices in US dollars, or null if unknown. */
-  readonly decisionCostUsd: number | null;
-  readonly replyCostUsd: number | null;
-  /** The frontier tier's price of the same tokens. */
-  readonly frontierCostUsd: number | null;
-  /** The decision of `auto` if ROUTER_SHADOW's model replied, with its price of the same tokens. */
-  readonly shadow:
-    | (Pick<Decision, "tierUsed" | "model" | "cause"> & Pick<MessageRecord, "replyCostUsd">)
-    | null;
-}
+export type MessageRecord = ReturnType<typeof toMessageRecord>;
 
 /** Feedback on the tier of one message. */
 export interface FeedbackRecord {
@@ -52,13 +24,11 @@ export interface FeedbackRecord {
   /** The tier that would have been right. */
   readonly feedback: Tier;
 }
-
-/** Called with the record of each message. */
 export type Observe = (record: MessageRecord) => void;
 
 /** The end of a message. */
 export interface MessageEnd {
-  readonly outcome: MessageRecord["outcome"];
+  readonly outcome: "replied" | "decided" | "reply-failed" | "no-decision" | "stopped";
   /** The error that left no decision. */
   readonly failure?: Error;
   readonly decision?: Decision;
@@ -70,7 +40,7 @@ export interface MessageEnd {
 }
 
 /** Returns the record of a message's end. */
-export function toMessageRecord(origin: CallOrigin, end: MessageEnd): MessageRecord {
+export function toMessageRecord(origin: CallOrigin, end: MessageEnd) {
   const { outcome, failure, decision, reply, billed, auto } = end;
   const chosen = auto ?? decision; // tier, model and cause are those of the reply
   const asked = failure instanceof UnfitCalibrationError ? failure.evaluation : chosen;
@@ -85,6 +55,7 @@ export function toMessageRecord(origin: CallOrigin, end: MessageEnd): MessageRec
     time: new Date().toISOString(),
     ...origin,
     outcome,
+    /** The error's name if there is no decision, such as `TimeoutError`. */
     failure: failure?.name ?? null,
     evaluationId: asked?.evaluationId ?? null,
     evaluatorModelId: asked?.evaluatorModelId ?? null,
@@ -102,9 +73,12 @@ export function toMessageRecord(origin: CallOrigin, end: MessageEnd): MessageRec
     replyMs: reply?.replyMs ?? null,
     inputTokens: usage?.inputTokens ?? null,
     outputTokens: usage?.outputTokens ?? null,
+    /** Whether the tokens and costs are an estimate, as the service reported none. */
     isEstimate: billed?.isEstimate ?? false,
+    // Prices in US dollars, null if unknown; the frontier tier's is for the same tokens.
     replyCostUsd: costOf(usage, decision?.prices.model ?? null),
     frontierCostUsd: costOf(usage, decision?.prices.frontier ?? null),
+    /** The decision of `auto` if ROUTER_SHADOW's model replied, with its price of the same tokens. */
     shadow: shadow ?? null,
   };
 }

@@ -1,9 +1,9 @@
 import {
-  type FinishReason,
   generateText,
   type LanguageModel,
-  type LanguageModelUsage,
+  type LanguageModelMiddleware,
   streamText,
+  wrapLanguageModel,
 } from "ai";
 import type { Redact } from "./redactor.ts";
 import type {
@@ -15,9 +15,9 @@ import type {
   ToolCallDelta,
 } from "./reply.ts";
 import { failureOfModel, toReplyFailure } from "./reply-failure.ts";
+import type { ToolPiece } from "./reply-events.ts";
 import type { ReplyListener } from "./reply-fetch.ts";
 import { billedTokens, type TokenMeter, toTokenUsage } from "./tokens.ts";
-import { createToolCallStream, inForm } from "./tool-calls.ts";
 
 /** The models of a reply, its settings and its listeners. */
 export interface ReplyOptions {
@@ -36,7 +36,6 @@ export interface ReplyOptions {
   readonly onDelta?: ((text: string) => void | Promise<void>) | undefined;
   /** Called with pieces of tool calls, beside `onDelta`. */
   readonly onToolCalls?: ((deltas: readonly ToolCallDelta[]) => void | Promise<void>) | undefined;
-  /** Further headers for the model's service. */
   readonly headers?: Record<string, string>;
   readonly settings?: ReplySettings;
   readonly form?: ReplyForm;
@@ -86,11 +85,7 @@ export async function generateReply(
   }
 }
 
-async function askInTurn(
-  prompt: ReplyPrompt,
-  options: ReplyOptions,
-  deltas: Deltas | null,
-): Promise<GivenReply> {
+async function askInTurn(prompt: ReplyPrompt, options: ReplyOptions, deltas: Deltas | null) {
   const { models, signal, onNext } = options;
   for (let at = 0; ; at += 1) {
     const next = models[at + 1];
@@ -137,20 +132,12 @@ function redactDeltas({ onDelta, onToolCalls, redact, meter }: ReplyOptions) {
   return { listener, end, hasBegun: () => hasBegun };
 }
 
-/** A text model's answer; a streamed text and its tool calls are empty here. */
-interface GivenReply {
-  readonly text: string;
-  readonly toolCalls: readonly ToolCall[];
-  readonly usage: LanguageModelUsage;
-  readonly finishReason: FinishReason;
-}
-
 /** Asks one model; only the last one is asked again after a temporary failure. */
 async function ask(
   prompt: ReplyPrompt,
   { models, openModel, signal, timeoutMs = 300_000, settings, headers, form }: ReplyOptions,
   { at, listener }: { at: number; listener: ReplyListener | undefined },
-): Promise<GivenReply> {
+) {
   const model = openModel(models[at] ?? "", listener);
   const toolCalls: ToolCall[] = [];
   const options = {
@@ -177,4 +164,77 @@ async function ask(
     }
   }
   throw new Error("The reply model's stream ended before its reply did.");
+}
+
+type WrapGenerate = NonNullable<LanguageModelMiddleware["wrapGenerate"]>;
+type Content = Awaited<ReturnType<WrapGenerate>>["content"];
+
+/**
+ * Returns a model that is asked for the given form. Its tool calls go to the callback and not to the
+ * `ai` package, which would parse the arguments and write them anew.
+ */
+function inForm(
+  model: LanguageModel,
+  form: ReplyForm,
+  onToolCall: (call: ToolCall) => void,
+): LanguageModel {
+  if (typeof model === "string" || model.specificationVersion !== "v4") return model;
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: "v4",
+      transformParams: async ({ params }) => ({ ...params, ...form }),
+      async wrapGenerate({ doGenerate }) {
+        const result = await doGenerate();
+        return { ...result, content: withoutToolCalls(result.content, onToolCall) };
+      },
+    },
+  });
+}
+
+function withoutToolCalls(content: Content, onToolCall: (call: ToolCall) => void): Content {
+  return content.filter((part) => {
+    if (part.type !== "tool-call") return true;
+    const { toolCallId: id, toolName: name } = part;
+    const input: unknown = part.input; // the `ai` package does not check the gateway's answers
+    onToolCall({
+      id,
+      name,
+      arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+    });
+    return false;
+  });
+}
+
+/** Creates a stream that numbers the pieces of tool calls and redacts them. */
+function createToolCallStream(redact: Redact) {
+  const begin = (index: number) => ({
+    index,
+    redactor: redact.inPieces(),
+    hasBegun: false,
+    hasText: false,
+  });
+  const calls = new Map<string | number, ReturnType<typeof begin>>();
+  return {
+    /** Returns the deltas that are clear after these pieces. */
+    add(pieces: readonly ToolPiece[]): ToolCallDelta[] {
+      return pieces.flatMap(({ key, id, name, text, isWhole = false }) => {
+        const call = calls.get(key) ?? begin(calls.size);
+        calls.set(key, call);
+        const added = isWhole && call.hasText ? "" : text; // it came in pieces before
+        call.hasText ||= added !== "";
+        const clear = call.redactor.add(added);
+        if (call.hasBegun && clear === "") return [];
+        const head = call.hasBegun ? {} : { id: id ?? `call_${call.index}`, name: name ?? "" };
+        call.hasBegun = true;
+        return [{ index: call.index, ...head, arguments: clear }];
+      });
+    },
+    end(): ToolCallDelta[] {
+      return [...calls.values()].flatMap(({ index, redactor }) => {
+        const left = redactor.end();
+        return left === "" ? [] : [{ index, arguments: left }];
+      });
+    },
+  };
 }

@@ -1,31 +1,14 @@
 // The client drops a server's words that repeat a secret; the router has to pass them on without it.
 
 /** Replaces every secret in a text. */
-export interface Redact {
-  (text: string): string;
-  /**
-   * Also replaces 8 or more characters of a key in a row, for errors: services print half of a wrong
-   * key. A reply keeps them: its prose may share a word with a key.
-   */
-  readonly strictly: (text: string) => string;
-  /** Redacts one text that comes in pieces. */
-  readonly inPieces: () => PieceRedactor;
-}
-
-/** Holds back a possible start of a secret until the next piece. */
-interface PieceRedactor {
-  /** Returns the text that is clear after this piece. */
-  readonly add: (piece: string) => string;
-  /** Returns the rest. */
-  readonly end: () => string;
-}
+export type Redact = ReturnType<typeof redactor>;
 
 /** Shorter values are not secret, since they may be a part of any word. Chosen. */
 const SHORTEST_SECRET = 8;
 const MARK = "[secret]";
 
 /** Creates a function that replaces the given secrets of at least 8 characters. */
-export function redactor(values: readonly string[]): Redact {
+export function redactor(values: readonly string[]) {
   const secrets = values
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .toSorted((a, b) => b.length - a.length); // the longest of several at one place
@@ -35,11 +18,17 @@ export function redactor(values: readonly string[]): Redact {
   const runs = runsOf(secrets.filter((secret) => !secret.includes("://")));
   const redact = (text: string) => text.replace(pattern, MARK);
   return Object.assign(redact, {
+    /**
+     * Also replaces 8 or more characters of a key in a row, for errors: services print half of a wrong
+     * key. A reply keeps them: its prose may share a word with a key.
+     */
     strictly: (text: string) => withoutRuns(redact(text), runs),
-    inPieces(): PieceRedactor {
+    /** Redacts one text in pieces; a possible start of a secret is held back until the next piece. */
+    inPieces() {
       let held = "";
       return {
-        add(piece) {
+        /** Returns the text that is clear after this piece. */
+        add(piece: string): string {
           const text = held + piece;
           let [clear, from] = ["", 0];
           for (;;) {

@@ -6,27 +6,20 @@ import { BrokenReplyError } from "./reply-events.ts";
 
 const MAX_LENGTH = 1000;
 
-/** A failed reply call. */
-interface ReplyFailure {
-  /** One line about the last attempt. */
-  readonly replyError: string;
-  /** The service's HTTP error; without words that hold a part of a key. */
-  readonly httpError: ReplyHttpError | null;
-  /** Whether the gateway rejected the call before it asked a model, which costs nothing. */
-  readonly isUnbilled: boolean;
-}
-
 /** Describes the failure of a reply call. */
-export function toReplyFailure(error: unknown, { strictly }: Redact): ReplyFailure {
+export function toReplyFailure(error: unknown, { strictly }: Redact) {
   const last = lastErrorOf(error);
   const status = statusOf(error);
   const call = callErrorIn(last);
   const clear = (words: string | null) =>
     words === null || strictly(words) === words ? words : null;
   const retryAfter = clear(retryAfterOf(call?.responseHeaders ?? {}));
+  const httpError: ReplyHttpError | null =
+    status === null ? null : { status, code: clear(codeOf(call)), retryAfter };
   return {
     replyError: strictly(describe(last)),
-    httpError: status === null ? null : { status, code: clear(codeOf(call)), retryAfter },
+    httpError,
+    /** Whether the gateway rejected the call before it asked a model, which costs nothing. */
     isUnbilled: status !== null && status >= 400 && brokenIn(last) === null,
   };
 }

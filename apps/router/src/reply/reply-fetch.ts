@@ -9,7 +9,6 @@ export interface ReplyListener {
   /** Called with the joined text of a chunk. */
   readonly onText: (text: string) => void | Promise<void>;
   readonly onToolCalls: (pieces: readonly ToolPiece[]) => void | Promise<void>;
-  /** Gets the tokens that the service reports. */
   readonly meter: Pick<TokenMeter, "reported">;
 }
 

@@ -45,7 +45,6 @@ export interface Reply {
   readonly replyMs: number;
   /** Empty if the call failed or the text was streamed. */
   readonly reply: string;
-  /** Why the call failed, or null. */
   readonly replyError: string | null;
   /** Null if the call failed. */
   readonly usage: TokenUsage | null;
@@ -56,7 +55,6 @@ export interface ReplyHttpError {
   readonly status: number;
   /** Such as `context_length_exceeded`, or null. */
   readonly code: string | null;
-  /** The value of `Retry-After`, or null. */
   readonly retryAfter: string | null;
 }
 

@@ -46,9 +46,7 @@ function toCount(value: unknown): number | null {
 
 /** Counts the tokens of a reply while it comes, in case it never ends. */
 export interface TokenMeter {
-  /** Characters of the text so far. */
   characters: number;
-  /** The tokens that the service reported. */
   reported: TokenUsage | null;
 }
 

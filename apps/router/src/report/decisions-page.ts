@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { barList, html, page, table } from "evaluator-kit/page";
-import { type Tier, tierNames } from "../decision/tier-question.ts";
+import { noTiers, type Tier, tierNames } from "../decision/tier-question.ts";
 import { type LoggedRecord, readRecords } from "./read-records.ts";
-import { describeSummary, dollars, noTiers, savingOf, summarize, type Summary } from "./summary.ts";
+import { describeSummary, dollars, savingOf, summarize, type Summary } from "./summary.ts";
 
 /** The further style of the decisions page and the evaluation page. */
 export const pageStyle = `
@@ -19,15 +19,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
 /** The most days in the table. */
 const MOST_DAYS = 31;
 
-interface Day {
-  readonly day: string;
-  messages: number;
-  readonly tiers: Record<Tier, number>;
-  failed: number;
-  doubtful: number;
-  paidUsd: number;
-  frontierUsd: number;
-}
+type Day = ReturnType<typeof emptyDay>;
 
 /**
  * Draws the end of a decision log as a page without scripts.
@@ -95,10 +87,14 @@ function describeSaving(summary: Summary): string {
   return `; saved against frontier only, net of the decisions: ${dollars.format(savedUsd)} (${Math.round(100 * (share ?? 0))}%)`;
 }
 
+function emptyDay(day: string) {
+  const counts = { messages: 0, failed: 0, doubtful: 0, paidUsd: 0, frontierUsd: 0 };
+  return { day, tiers: { ...noTiers } as Record<Tier, number>, ...counts };
+}
+
 function addToDay(days: Map<string, Day>, record: LoggedRecord): void {
   const name = record.time.slice(0, 10);
-  const fresh = { messages: 0, failed: 0, doubtful: 0, paidUsd: 0, frontierUsd: 0 };
-  const day = days.get(name) ?? { day: name, tiers: { ...noTiers }, ...fresh };
+  const day = days.get(name) ?? emptyDay(name);
   days.set(name, day);
   day.messages += 1;
   if (record.tierUsed !== null) day.tiers[record.tierUsed] += 1;

@@ -38,7 +38,7 @@ export const feedbackSchema = z.object({ requestId: z.string(), feedback: z.enum
  */
 export async function* readRecords(path: string, start = 0): AsyncGenerator<LoggedRecord | null> {
   for await (const line of readLines(path, { name: "The decision log ", start })) {
-    if (line.trim() !== "" && feedbackOf(line) === null) yield parsed(line, loggedRecordSchema);
+    if (line.trim() !== "" && feedbackOf(line) === null) yield parsedLine(line, loggedRecordSchema);
   }
 }
 
@@ -76,10 +76,14 @@ export async function* readLines(
 
 /** The test for the field saves half of the time: most lines are then parsed only once. */
 function feedbackOf(line: string) {
-  return line.includes('"feedback":') ? parsed(line, feedbackSchema) : null;
+  return line.includes('"feedback":') ? parsedLine(line, feedbackSchema) : null;
 }
 
-function parsed<TSchema extends z.ZodType>(line: string, schema: TSchema): z.infer<TSchema> | null {
+/** Parses a line of JSON; null if it is invalid. */
+export function parsedLine<TSchema extends z.ZodType>(
+  line: string,
+  schema: TSchema,
+): z.infer<TSchema> | null {
   try {
     return schema.parse(JSON.parse(line));
   } catch {

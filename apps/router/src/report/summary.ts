@@ -1,13 +1,5 @@
-import { type Tier, tierNames } from "../decision/tier-question.ts";
+import { noTiers, type Tier, tierNames } from "../decision/tier-question.ts";
 import type { LoggedRecord } from "./read-records.ts";
-
-/** No message of any tier. */
-export const noTiers: Readonly<Record<Tier, number>> = {
-  nano: 0,
-  fast: 0,
-  balanced: 0,
-  frontier: 0,
-};
 
 /** The sums of a decision log. */
 export type Summary = ReturnType<typeof emptySummary>;
@@ -15,12 +7,10 @@ export type Summary = ReturnType<typeof emptySummary>;
 function emptySummary() {
   return {
     messages: 0,
-    /** Invalid lines. */
     unreadable: 0,
     /** Times of the first and the last message, in ISO 8601. */
     first: null as string | null,
     last: null as string | null,
-    /** Messages by the tier used. */
     tiers: { ...noTiers } as Record<Tier, number>,
     /** Messages by cause, except the model's own choice. */
     causes: new Map<string, number>(),
@@ -38,7 +28,6 @@ function emptySummary() {
     shadowed: 0,
     shadowUsd: 0,
     autoUsd: 0,
-    /** Decisions without a known price. */
     unpriced: 0,
   };
 }

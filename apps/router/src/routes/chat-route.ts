@@ -1,6 +1,7 @@
 import type { Context, Handler, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { decisionHeaders } from "../decision/decide.ts";
+import { noTiers } from "../decision/tier-question.ts";
 import type { Answer, MessageRouter } from "../message-router.ts";
 import type { ChatOutcome, ChatResponse } from "../decision/decision.ts";
 import { callOf, type ClientEnv, readMessage } from "./client-request.ts";
@@ -11,7 +12,6 @@ import { sendEvents } from "./send-events.ts";
 interface ChatParts {
   readonly router: MessageRouter;
   readonly guards: Guards;
-  /** Called with an unexpected error. */
   readonly reportDefect: (error: Error) => void;
 }
 
@@ -71,14 +71,12 @@ function wantsEvents(c: Context): boolean {
   return best === "text/event-stream";
 }
 
-const noShares = { nano: 0, fast: 0, balanced: 0, frontier: 0 };
-
 /** The contract's nine fields; after a failed evaluation, the policy's tier is reported as the choice. */
 function toChatResponse({ decision, reply }: Answer): ChatResponse {
   return {
     tier: decision.tierChosen ?? decision.tierUsed ?? "frontier", // one of the two is set
     model: decision.model,
-    probabilities: decision.probabilities ?? noShares,
+    probabilities: decision.probabilities ?? noTiers,
     confidence: decision.confidence,
     jevMs: decision.decisionMs,
     replyMs: reply.replyMs,

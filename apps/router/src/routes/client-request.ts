@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Call } from "../message-router.ts";
 import type { Metrics } from "../metrics.ts";
 import type { CallOrigin } from "../records/message-record.ts";
-import type { TraceHeaders, Tracing } from "../services/services.ts";
+import type { TraceHeaders, Tracing } from "../services/tracing.ts";
 import { HttpError } from "./failures.ts";
 
 /** The context's variables in every route. */

@@ -38,7 +38,15 @@ interface FailureParts {
 
 /** Answers unknown paths and methods, HTTP errors, failed evaluations and defects. */
 export function addFailureRoutes<TEnv extends Env>(app: Hono<TEnv>, parts: FailureParts): void {
-  app.use(methodNotAllowed({ app, onMethodNotAllowed: throwMethodError }));
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed(_c, methods) {
+        const headers = { Allow: methods.join(", ") };
+        throw new HttpError(405, `Use ${methods.join(" or ")} here.`, { headers });
+      },
+    }),
+  );
   app.notFound(sendNotFound);
   app.onError(failureRoute(parts));
 }
@@ -65,11 +73,6 @@ const sendNotFound: NotFoundHandler = (c) => {
     : "There is nothing here; the page is at /.";
   return sendHttpError(c, new HttpError(404, message));
 };
-
-function throwMethodError(_c: Context, methods: readonly string[]): never {
-  const headers = { Allow: methods.join(", ") };
-  throw new HttpError(405, `Use ${methods.join(" or ")} here.`, { headers });
-}
 
 /** A rejected key is the router's fault, not its client's. */
 function toHttpError(error: EvaluatorError | UnfitCalibrationError, redact: Redact): HttpError {

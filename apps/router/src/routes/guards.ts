@@ -10,7 +10,6 @@ import { HttpError } from "./failures.ts";
 
 interface GuardParts extends AnsweredHosts {
   readonly page: PageHashes;
-  /** The token that clients must send. */
   readonly accessToken?: string | null;
 }
 
@@ -41,29 +40,21 @@ const keepClientSignal: MiddlewareHandler<ClientEnv> = async (c, next) => {
 
 /** The addresses of a router. */
 export interface AnsweredHosts {
-  /** The `Host` values. */
   readonly hosts: ReadonlySet<string>;
   /** Names that a proxy may serve over https. */
   readonly proxiedHosts?: readonly string[];
-}
-
-interface ListeningAddress {
-  readonly host: string;
-  readonly port: number;
-  /** Further names, with or without a port. */
-  readonly names?: readonly string[];
 }
 
 /**
  * Returns the allowed `Host` values. Any other value may be a foreign page's name that points to this
  * machine (DNS rebinding).
  */
-export function allowedHosts({ host, port, names = [] }: ListeningAddress): ReadonlySet<string> {
+export function allowedHosts(host: string, port: number, names: readonly string[] = []) {
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const reachable = isLoopbackHost(host) ? [] : interfaces.map(({ address }) => address);
   const own = ["localhost", "127.0.0.1", "[::1]", ...[host, ...reachable].map(toHostname)];
   const withPort = [...own, ...names].map((name) => `${name}:${port}`);
-  return new Set(port === 80 ? [...own, ...withPort, ...names] : [...withPort, ...names]); // browsers omit :80
+  return new Set<string>(port === 80 ? [...own, ...withPort, ...names] : [...withPort, ...names]); // browsers omit :80
 }
 
 /** Rejects foreign hosts and other pages' requests; other pages may only link to the page at `/`. */

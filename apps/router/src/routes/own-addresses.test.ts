@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { allowedHosts } from "./guards.ts";
 
 test("the names of this machine are allowed, with the port that is listened on", () => {
-  expect([...allowedHosts({ host: "127.0.0.1", port: 3000 })]).toEqual([
+  expect([...allowedHosts("127.0.0.1", 3000)]).toEqual([
     "localhost:3000",
     "127.0.0.1:3000",
     "[::1]:3000",
@@ -10,11 +10,11 @@ test("the names of this machine are allowed, with the port that is listened on",
 });
 
 test("another loopback address that was configured is allowed too", () => {
-  expect(allowedHosts({ host: "127.0.0.2", port: 3000 })).toContain("127.0.0.2:3000");
+  expect(allowedHosts("127.0.0.2", 3000)).toContain("127.0.0.2:3000");
 });
 
 test("on port 80, the port may be left out", () => {
-  const hosts = allowedHosts({ host: "::1", port: 80 });
+  const hosts = allowedHosts("::1", 80);
   expect(hosts).toContain("[::1]");
   expect(hosts).toContain("[::1]:80");
 });

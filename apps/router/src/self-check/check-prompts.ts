@@ -36,16 +36,10 @@ export const selfCheckPrompts: readonly SelfCheckPrompt[] = [
 /** The answer of `POST /chat`: the contract's fields, or the error without a decision. */
 export type ChatAnswer = ChatResponse | { readonly error: string };
 
-interface PromptCheck {
-  /** Calls `POST /chat`. */
-  readonly ask: (message: string) => Promise<ChatAnswer>;
-  readonly write: (text: string) => void;
-}
-
 /** Asks the prompts in turn, prints each outcome, and returns whether all passed. */
 export async function checkPrompts(
   prompts: readonly SelfCheckPrompt[],
-  { ask, write }: PromptCheck,
+  { ask, write }: { ask: (message: string) => Promise<ChatAnswer>; write: (text: string) => void },
 ): Promise<boolean> {
   let failed = 0;
   for (const { kind, message, expected } of prompts) {

@@ -18,7 +18,7 @@ export async function runSelfCheck(
   isLive: boolean,
   { env, stdout, stderr }: CliContext,
 ): Promise<boolean> {
-  const { engines, tierModels } = isLive ? liveOptions(env) : recordedOptions(env);
+  const { engines, tierModels } = optionsOf(env, isLive);
   const write = (text: string) => void stdout.write(text);
   const services = connectServices(engines);
   const app = createApp({
@@ -42,21 +42,18 @@ export async function runSelfCheck(
   return hasPassed;
 }
 
-type CheckOptions = Pick<RouterOptions, "engines" | "tierModels">;
-
-/** The emulator has recordings of the gateway's models only. */
-function recordedOptions(env: Environment): CheckOptions {
-  const { engines, tierModels } = parseRouterOptions(env);
-  const hasGatewayModels = engines.reply?.kind !== "openai-compatible";
-  return {
-    tierModels: hasGatewayModels ? tierModels : defaultTierModels,
-    engines: { evaluator: null, reply: null, secrets: [] },
-  };
-}
-
-function liveOptions(env: Environment): CheckOptions {
+function optionsOf(
+  env: Environment,
+  isLive: boolean,
+): Pick<RouterOptions, "engines" | "tierModels"> {
   const options = parseRouterOptions(env);
-  if (options.engines.evaluator !== null && options.engines.reply !== null) return options;
+  const { evaluator, reply } = options.engines;
+  if (!isLive) {
+    // The emulator has recordings of the gateway's models only.
+    const tierModels = reply?.kind === "openai-compatible" ? defaultTierModels : options.tierModels;
+    return { tierModels, engines: { evaluator: null, reply: null, secrets: [] } };
+  }
+  if (evaluator !== null && reply !== null) return options;
   throw new CliError(
     "--live asks the configured services: set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out --live.",
   );

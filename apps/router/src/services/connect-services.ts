@@ -1,6 +1,7 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { createGateway } from "ai";
+import { createGateway, type LanguageModel } from "ai";
 import {
+  type Catalog,
   createCatalog,
   createEvaluator,
   gatewayTransport,
@@ -12,17 +13,12 @@ import type { Environment } from "evaluator-kit";
 import { redactor } from "../reply/redactor.ts";
 import { openAiEvents } from "../reply/reply-events.ts";
 import { replyFetch } from "../reply/reply-fetch.ts";
-import {
-  type EngineOptions,
-  type ReplyServer,
-  type Services,
-  type Tracing,
-  transportUse,
-} from "./services.ts";
+import { type EngineOptions, type ModelCall, type ReplyServer, transportUse } from "./services.ts";
+import type { Tracing } from "./tracing.ts";
 import { type SharedLimit, sharedLimitPacer } from "./shared-limit.ts";
 
-type EvaluationEngine = Pick<Services, "evaluator" | "engineAddress" | "decider" | "close">;
-type ReplyEngine = Pick<Services, "languageModel" | "takesOpenAi" | "catalog" | "replier">;
+/** All services of a router. */
+export type Services = ReturnType<typeof connectServices>;
 
 interface ConnectOptions {
   readonly sharedLimit?: SharedLimit | null;
@@ -38,7 +34,7 @@ interface ConnectOptions {
 export function connectServices(
   { evaluator: env, reply, secrets }: EngineOptions,
   options: ConnectOptions = {},
-): Services {
+) {
   globalThis.AI_SDK_LOG_WARNINGS = false; // the `ai` package would print them on the console
   const emulator = emulatedEngines(options);
   const evaluation = env === null ? emulator.evaluation : connectEvaluation(env, options);
@@ -47,9 +43,11 @@ export function connectServices(
   return {
     ...evaluation,
     ...replies,
+    /** Removes the keys in use from a text. */
     redact: redactor(secrets),
     tracing: options.tracing ?? null,
     notice: describeServices(evaluation.decider, replies.replier, missing),
+    /** Whether the emulator in this process decides or replies. */
     isEmulated: missing.decisions || missing.replies,
   };
 }
@@ -73,7 +71,7 @@ function describeServices(
 function connectEvaluation(
   env: Environment,
   { sharedLimit = null, tracing = null }: ConnectOptions,
-): EvaluationEngine {
+) {
   const transport = transportFromEnvironment(env);
   const pacer = sharedLimit === null ? null : sharedLimitPacer(sharedLimit, { transport, env });
   const evaluator = createEvaluator({
@@ -91,6 +89,7 @@ function connectEvaluation(
       await evaluator.close();
       await pacer?.[Symbol.asyncDispose]();
     },
+    /** The transport and its address, without user name or password. */
     engineAddress: `${transport.name} ${address}`,
     decider: `${transport.target?.modelId ?? "a model"} at ${address}${how}`,
   };
@@ -102,7 +101,7 @@ function addressOf({ target }: Transport): string {
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }
 
-function connectReplies(server: ReplyServer): ReplyEngine {
+function connectReplies(server: ReplyServer) {
   const { apiKey, baseUrl } = server;
   if (server.kind === "gateway") {
     const replier = `the gateway${baseUrl === undefined ? "" : ` at ${baseUrl}`}`;
@@ -115,7 +114,7 @@ function connectReplies(server: ReplyServer): ReplyEngine {
   }
   return {
     takesOpenAi: true,
-    languageModel(modelId, { listener, body } = {}) {
+    languageModel(modelId: string, { listener, body }: ModelCall): LanguageModel {
       const fetch = replyFetch(fetchWithoutRedirects, { listener, readEvent: openAiEvents });
       return createOpenAICompatible({
         name: "reply-server",
@@ -136,12 +135,13 @@ function connectReplies(server: ReplyServer): ReplyEngine {
 function gatewayReplies(
   options: { readonly apiKey: string; readonly baseURL?: string },
   fetch: typeof globalThis.fetch,
-  described: Pick<ReplyEngine, "catalog" | "replier">,
-): ReplyEngine {
+  described: { readonly catalog: Catalog | null; readonly replier: string },
+) {
   return {
     ...described,
+    /** Whether it accepts an unchanged request in OpenAI's form, and models of any name. */
     takesOpenAi: false,
-    languageModel: (modelId, { listener } = {}) =>
+    languageModel: (modelId: string, { listener }: ModelCall): LanguageModel =>
       createGateway({ ...options, fetch: replyFetch(fetch, { listener }) })(modelId),
   };
 }
@@ -162,14 +162,16 @@ function emulatedEngines({ tracing = null }: ConnectOptions) {
   const baseUrl = "http://emulator.invalid/v4/ai"; // never resolves
   const name = "the local emulator";
   let emulator: Promise<Emulator> | null = null; // loaded at the first call, with all its recordings
-  const fetch: typeof globalThis.fetch = async (input, init) =>
-    (await (emulator ??= loadEmulator())).fetch(input, init);
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    emulator ??= import("evaluator-emulator").then(({ createEmulator }) => createEmulator());
+    return (await emulator).fetch(input, init);
+  };
   const evaluator = createEvaluator({
     transport: gatewayTransport({ apiKey, baseUrl, fetch, env: {} }),
     env: {},
     ...(tracing !== null && { tracing: tracing.evaluation }),
   });
-  const evaluation: EvaluationEngine = {
+  const evaluation = {
     evaluator,
     close: () => evaluator.close(),
     engineAddress: "emulator local:emulator",
@@ -178,9 +180,4 @@ function emulatedEngines({ tracing = null }: ConnectOptions) {
   const catalog = createCatalog({ baseUrl, fetch, env: {} });
   const replies = gatewayReplies({ apiKey, baseURL: baseUrl }, fetch, { catalog, replier: name });
   return { evaluation, replies };
-}
-
-async function loadEmulator(): Promise<Emulator> {
-  const { createEmulator } = await import("evaluator-emulator");
-  return createEmulator();
 }

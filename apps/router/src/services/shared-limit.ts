@@ -23,7 +23,6 @@ export interface SharedLimit extends Pick<SharedLimitOptions, "requestsPerMinute
 }
 
 interface SharedLimitContext {
-  /** Prints a problem. */
   readonly warn: (line: string) => void;
   /** @default `postgresLimits` */
   readonly open?: (url: string) => Promise<OpenStore>;
@@ -44,7 +43,10 @@ const lost = "goes on with its own share of the limit until it can";
  */
 export async function openSharedLimit(
   { url, requestsPerMinute }: SharedLimitOptions,
-  { warn, open = openPostgres }: SharedLimitContext,
+  {
+    warn,
+    open = async (address) => (await import("evaluator-runs/postgres")).postgresLimits(address),
+  }: SharedLimitContext,
 ): Promise<SharedLimit & AsyncDisposable> {
   let isLost = false;
   const onFailure = (error: unknown) => {
@@ -88,28 +90,15 @@ function describe(error: unknown): string {
   return `The package evaluator-runs failed (${error instanceof Error ? error.name : "unknown error"}).`;
 }
 
-async function openPostgres(url: string): Promise<OpenStore> {
-  const { postgresLimits } = await import("evaluator-runs/postgres");
-  return postgresLimits(url);
-}
-
-interface StoreObserver {
-  readonly onFailure: (error: unknown) => void;
-  readonly onSuccess: () => void;
-}
-
-/** A listener of pauses for stores that are opened later. */
-interface PauseListener {
-  readonly key: string;
-  readonly listener: (ms: number) => void;
-  end: () => void;
-}
-
 /** Creates a store that opens another one at the first call, and again after a failure. */
-function createReopeningStore(open: () => Promise<OpenStore>, observer: StoreObserver) {
+function createReopeningStore(
+  open: () => Promise<OpenStore>,
+  { onFailure, onSuccess }: { onFailure: (error: unknown) => void; onSuccess: () => void },
+) {
   let opened: OpenStore | null = null;
   let opening: Promise<OpenStore> | null = null;
-  const listeners = new Set<PauseListener>();
+  // They also listen to stores that are opened later.
+  const listeners = new Set<{ key: string; listener: (ms: number) => void; end: () => void }>();
   async function openOnce(): Promise<OpenStore> {
     const store = await open();
     for (const each of listeners) each.end = store.onPause(each.key, each.listener);
@@ -122,10 +111,10 @@ function createReopeningStore(open: () => Promise<OpenStore>, observer: StoreObs
   async function reporting<TResult>(use: (store: OpenStore) => Promise<TResult>): Promise<TResult> {
     try {
       const result = await use(opened ?? (await reach()));
-      observer.onSuccess();
+      onSuccess();
       return result;
     } catch (error) {
-      observer.onFailure(error);
+      onFailure(error);
       throw error;
     }
   }
@@ -134,7 +123,7 @@ function createReopeningStore(open: () => Promise<OpenStore>, observer: StoreObs
     read: (key) => reporting((store) => store.read(key)),
     swap: (key, version, row) => reporting((store) => store.swap(key, version, row)),
     onPause(key, listener) {
-      const own: PauseListener = { key, listener, end: () => undefined };
+      const own = { key, listener, end: () => {} };
       if (opened !== null) own.end = opened.onPause(key, listener);
       listeners.add(own);
       return () => {

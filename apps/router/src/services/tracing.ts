@@ -13,13 +13,21 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { openTelemetryTracing } from "evaluator-client/opentelemetry";
-import type { TraceHeaders, Tracing } from "./services.ts";
+
+/** The caller's own trace, in W3C's headers. */
+export interface TraceHeaders {
+  readonly traceparent?: string;
+  readonly tracestate?: string;
+}
+
+/** Traces requests, evaluations and replies. */
+export type Tracing = ReturnType<typeof startTracing>;
 
 /**
  * Starts to send traces. The OpenTelemetry packages read `OTEL_EXPORTER_OTLP_ENDPOINT` and related
  * variables themselves. No span holds a message's text.
  */
-export function startTracing(): Tracing {
+export function startTracing() {
   const named = resourceFromAttributes({ "service.name": "evaluator-router" });
   const provider = new BasicTracerProvider({
     resource: named.merge(detectResources({ detectors: [envDetector] })),
@@ -30,8 +38,12 @@ export function startTracing(): Tracing {
   const tracer = provider.getTracer("evaluator-router");
   return {
     evaluation: openTelemetryTracing({ tracer }),
-    request: (request, work) => traceRequest(tracer, request, work),
-    reply: (model, work) => traceReply(tracer, model, work),
+    request: (request: TracedRequest, work: () => Promise<number>) =>
+      traceRequest(tracer, request, work),
+    reply: <TResult>(
+      model: string,
+      work: (endSpan: (reply: TracedReply) => void) => Promise<TResult>,
+    ) => traceReply(tracer, model, work),
     headers() {
       const carrier: Record<string, string> = {};
       propagation.inject(context.active(), carrier);
@@ -45,7 +57,12 @@ export function startTracing(): Tracing {
   };
 }
 
-type TracedRequest = Parameters<Tracing["request"]>[0];
+interface TracedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly requestId: string;
+  readonly trace: TraceHeaders;
+}
 
 /** Runs a request as a span, a child of the caller's span if it sent one. */
 function traceRequest(
@@ -69,13 +86,18 @@ function traceRequest(
   );
 }
 
-type Reply = Parameters<Parameters<Tracing["reply"]>[1]>[0];
+interface TracedReply {
+  readonly model: string;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly hasFailed: boolean;
+}
 
 /** Runs a reply as a span with the attributes of the conventions for generative AI. */
 function traceReply<TResult>(
   tracer: Tracer,
   model: string,
-  work: (endSpan: Reply) => Promise<TResult>,
+  work: (endSpan: (reply: TracedReply) => void) => Promise<TResult>,
 ): Promise<TResult> {
   const attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": model };
   const options = { kind: SpanKind.CLIENT, attributes };

@@ -1,5 +1,7 @@
 import { open as openFile } from "node:fs/promises";
-import type { Open } from "../records/line-file.ts";
+import type { openLineFile } from "../records/decision-log.ts";
+
+type Open = NonNullable<Parameters<typeof openLineFile>[1]>;
 
 /** Returns a disk of so many bytes in all; a write beyond takes what fits, the next one fails. */
 export function smallDisk(bytes: number) {

@@ -13,7 +13,7 @@ import { replyFetch } from "../reply/reply-fetch.ts";
 import { defaultTierModels } from "../environment-variables.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
-import type { Services } from "../services/services.ts";
+import type { Services } from "../services/connect-services.ts";
 import { type RouterParts, startRouter } from "../start-router.ts";
 import { keepLogs, keepOutput, keepResponse, keepWire, plantedKey } from "./keep-output.ts";
 import { type Differences, startUpstream, testGateway } from "./upstreams.ts";
@@ -27,10 +27,11 @@ function servicesOver(fetch: typeof globalThis.fetch): Services {
     evaluator: createEvaluator({ transport, maxRetries: 0 }),
     engineAddress: "gateway http://gateway.invalid/v4/ai",
     takesOpenAi: false,
-    languageModel: (modelId, { listener } = {}) =>
+    languageModel: (modelId, { listener }) =>
       createGateway({ apiKey, baseURL: baseUrl, fetch: replyFetch(fetch, { listener }) })(modelId),
     catalog: createCatalog({ baseUrl, fetch, env: {} }),
     redact: redactor([apiKey]),
+    tracing: null,
     decider: "a test",
     replier: "a test",
     notice: "Answers come from a test.",

@@ -131,16 +131,18 @@ const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
   shadow: null,
   "low-confidence": ({ tierChosen, tierUsed }) =>
     `The choice was ${tierChosen}, with too little confidence; the next tier up, ${tierUsed}, replies.`,
-  "evaluation-failed": ({ tierUsed }) =>
-    `The evaluation failed; ${tierUsed} replies, as the router is set up to do.`,
-  "decision-timeout": ({ tierUsed }) =>
-    `The decision took too long; ${tierUsed} replies, as the router is set up to do.`,
-  "calibration-mismatch": ({ tierUsed }) =>
-    `The calibration was made for another model; ${tierUsed} replies, as the router is set up to do.`,
+  "evaluation-failed": failureTierReplies("The evaluation failed"),
+  "decision-timeout": failureTierReplies("The decision took too long"),
+  "calibration-mismatch": failureTierReplies("The calibration was made for another model"),
   "model-refused": ({ tierUsed }) =>
     `The model of ${tierUsed} was refused; the fallback model replies.`,
   "model-failed": ({ tierUsed }) => `The model of ${tierUsed} failed; the fallback model replies.`,
 };
+
+function failureTierReplies(failure: string) {
+  return ({ tierUsed }: Decision) =>
+    `${failure}; ${tierUsed} replies, as the router is set up to do.`;
+}
 
 /** Shares closer than this, or a confidence below a half, are worth a second look. Chosen. */
 const CLOSE_SHARES = 0.1;

@@ -11,14 +11,16 @@ export function createReplyView(card: HTMLElement) {
   let frame: number | null = null;
   const draw = () => {
     frame = null;
-    if (text !== "") reveal(card, ".reply").replaceChildren(renderMarkdown(text));
+    if (text === "") return;
+    const fragment = document.createDocumentFragment();
+    appendTokens(fragment, parser.parse(text, {}));
+    reveal(card, ".reply").replaceChildren(fragment);
   };
   return {
     add(delta: string) {
       text += delta;
       frame ??= requestAnimationFrame(draw);
     },
-    /** Returns the text so far. */
     text: () => text,
     /** Draws the text so far, now. */
     finish() {
@@ -33,15 +35,9 @@ const parser = new MarkdownIt({ html: false });
 type Token = ReturnType<typeof parser.parse>[number];
 
 /**
- * Renders Markdown as elements that only format text. They are made from the parsed tokens, so no HTML
- * of a reply is used, no image is loaded, and a link is its address.
+ * Adds Markdown as elements that only format text. They are made from the parsed tokens, so no HTML of
+ * a reply is used, no image is loaded, and a link is its address.
  */
-function renderMarkdown(text: string): DocumentFragment {
-  const fragment = document.createDocumentFragment();
-  appendTokens(fragment, parser.parse(text, {}));
-  return fragment;
-}
-
 function appendTokens(parent: Element | DocumentFragment, tokens: readonly Token[]): void {
   const open = [parent];
   for (const token of tokens) {
@@ -54,14 +50,9 @@ function appendTokens(parent: Element | DocumentFragment, tokens: readonly Token
 }
 
 // Headings of a reply are below the card's own heading.
-const tags: Readonly<Record<string, string>> = {
-  h1: "h3",
-  h2: "h4",
-  h3: "h5",
-  h4: "h6",
-  h5: "h6",
-  h6: "h6",
-};
+const tags: ReadonlyMap<string, string> = new Map(
+  ["h3", "h4", "h5", "h6", "h6", "h6"].map((tag, at) => [`h${at + 1}`, tag] as const),
+);
 const shapes = new Set(
   "p ul ol li blockquote table thead tbody tr th td strong em s h3 h4 h5 h6".split(" "),
 );
@@ -69,7 +60,7 @@ const shapes = new Set(
 /** A paragraph of a tight list is hidden: its text belongs to the item. */
 function openElement(parent: Element | DocumentFragment, token: Token): Element | DocumentFragment {
   if (token.hidden) return parent;
-  const tag = tags[token.tag] ?? token.tag;
+  const tag = tags.get(token.tag) ?? token.tag;
   const element = document.createElement(shapes.has(tag) ? tag : "span");
   const start = token.attrGet("start");
   if (tag === "ol" && start !== null) element.setAttribute("start", String(start));
@@ -162,18 +153,12 @@ function offerNext(card: HTMLElement, { message, decision, next }: ShownReply & 
   button.textContent = `Ask ${next} as well`;
   button.addEventListener("click", () => {
     button.hidden = true;
-    void showSecond(card, { message, first: decision.tierUsed ?? "", next });
+    void showSecond(card, message, [decision.tierUsed ?? "", next]);
   });
 }
 
-interface Second {
-  readonly message: string;
-  readonly first: string;
-  readonly next: Tier;
-}
-
 /** Puts the next tier's reply beside the first one. */
-async function showSecond(card: HTMLElement, { message, first, next }: Second): Promise<void> {
+async function showSecond(card: HTMLElement, message: string, [first, next]: [string, Tier]) {
   const reply = partOf(card, ".reply");
   const pair = document.createElement("div");
   pair.className = "pair";

@@ -57,7 +57,6 @@ export function createSession() {
       sums.paid += paid;
       sums.frontier += frontier;
     },
-    /** Returns the sums as a sentence. */
     describe(): string {
       const replies = sums.messages === 1 ? "1 reply" : `${sums.messages} replies`;
       const seen = `This page: ${replies}, ${tokens(counted)} tokens`;
