@@ -1,29 +1,32 @@
 import { expect, test } from "vitest";
-import { readBenchArguments } from "./bench-arguments.ts";
+import { createTestContext } from "evaluator-kit/testing";
+import { runCommand } from "evaluator-kit";
+import { benchCommand } from "./bench-arguments.ts";
 import { targetNames } from "./targets/targets.ts";
 import { sectionNames } from "./sections.ts";
 
-test("nothing given means a short run of everything", () => {
-  expect(readBenchArguments([], "/")).toEqual({
-    long: false,
-    sections: sectionNames,
-    targets: targetNames,
-    against: null,
-    profile: null,
-  });
+async function parse(words: readonly string[], cwd: string) {
+  const context = createTestContext({ cwd });
+  const command = benchCommand(context).action(() => undefined);
+  await runCommand(command, words, context);
+  return command.opts();
+}
+
+test("nothing given means a short run of everything", async () => {
+  expect(await parse([], "/")).toEqual({ only: sectionNames, targets: targetNames });
 });
 
-test("parts and targets are run in their own order", () => {
+test("parts and targets are run in their own order", async () => {
   const words = ["--only", "stream, calls", "--targets", "ai,undici"];
-  expect(readBenchArguments(words, "/")).toMatchObject({
-    sections: ["calls", "stream"],
+  expect(await parse(words, "/")).toMatchObject({
+    only: ["calls", "stream"],
     targets: ["undici", "ai"],
   });
 });
 
-test("paths are relative to where the person stands", () => {
+test("paths are relative to where the person is", async () => {
   const words = ["--against", "../b", "--profile", "/c"];
-  const given = readBenchArguments(words, "/somewhere/here");
+  const given = await parse(words, "/somewhere/here");
   expect(given).toMatchObject({
     against: "/somewhere/b",
     profile: "/c",
@@ -31,10 +34,10 @@ test("paths are relative to where the person stands", () => {
 });
 
 test.each([
-  [["--only", "call"], /^--only takes one of calls, router, .*, not "call"\.$/],
-  [["--targets", ""], /^--targets takes one of undici, dispatch, .*, not ""\.$/],
+  [["--only", "call"], /argument 'call' is invalid. Use some of calls, .*router/],
+  [["--targets", ""], /argument '' is invalid. Use some of undici, dispatch, /],
   [["--fast"], /^Unknown option '--fast'/],
-  [["calls"], /^"calls" is too much/],
-])("refuses %j", (words, message) => {
-  expect(() => readBenchArguments(words, "/")).toThrow(message);
+  [["calls"], /^Too many arguments/],
+])("refuses %j", async (words, message) => {
+  await expect(parse(words, "/")).rejects.toThrow(message);
 });

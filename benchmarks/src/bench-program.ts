@@ -1,7 +1,7 @@
 import { availableParallelism, cpus } from "node:os";
 import process from "node:process";
-import { exitCodes, type Program, type ProgramOptions } from "evaluator-kit";
-import { type BenchArguments, readBenchArguments, usage } from "./bench-arguments.ts";
+import { type Program, type ProgramOptions, runCommand } from "evaluator-kit";
+import { benchCommand, type BenchOptions } from "./bench-arguments.ts";
 import { buildClient, type BuiltClient, ownClient } from "./client-build.ts";
 import { printTable } from "./figures.ts";
 import { longScale, shortScale } from "./section.ts";
@@ -11,20 +11,22 @@ import { startServer } from "./server/start-server.ts";
 /** Name, help and errors of the program. */
 export const benchProgramOptions: ProgramOptions = {
   name: "The benchmark",
-  help: { command: "npm run bench --", usage },
+  help: { command: "npm run bench --" },
   isForPerson: () => true,
 };
 
 /** Runs the chosen sections and returns the exit code. */
-export const benchProgram: Program = async (words, { cwd, stdout, stderr, signal }) => {
-  const given = readBenchArguments(words, cwd);
+export const benchProgram: Program = async (words, context) => {
+  const { stdout, stderr, signal } = context;
   const write = (text: string) => void stdout.write(text);
   const tell = (line: string) => void stderr.write(`… ${line}\n`);
-  // The terminal interrupts the other processes too: who waits for them fails, and cleans up.
-  await runBench(given, write, tell).catch((error: unknown) => {
-    throw signal.aborted ? signal.reason : error;
+  const command = benchCommand(context).action(async (options) => {
+    // The terminal interrupts the other processes too: who waits for them fails, and cleans up.
+    await runBench(options, write, tell).catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : error;
+    });
   });
-  return exitCodes.done;
+  return await runCommand(command, words, context);
 };
 
 /**
@@ -33,7 +35,7 @@ export const benchProgram: Program = async (words, { cwd, stdout, stderr, signal
  * @throws Error if anything answers in an unexpected way: figures of errors are worth nothing.
  */
 async function runBench(
-  { long, sections: names, targets, against, profile }: BenchArguments,
+  { long, only: names, targets, against, profile }: BenchOptions,
   write: (text: string) => void,
   tell: (line: string) => void,
 ): Promise<void> {
@@ -42,11 +44,11 @@ async function runBench(
   write(`${cpu}, ${availableParallelism()} cores, Node ${process.version}, ${today}\n\n`);
   tell("building the client");
   await using client = await buildClient(ownClient);
-  await using other: BuiltClient | null = against === null ? null : await buildClient(against);
+  await using other: BuiltClient | null = against === undefined ? null : await buildClient(against);
   await using server = await startServer();
-  const scale = long ? longScale : shortScale;
+  const scale = long === true ? longScale : shortScale;
   const clients = { clientFolder: client.folder, otherClientFolder: other?.folder ?? null };
-  const context = { scale, server, ...clients, targets, profileFolder: profile, tell };
+  const context = { scale, server, ...clients, targets, profileFolder: profile ?? null, tell };
   for (const name of names) {
     for (const table of await sections[name](context)) write(printTable(table));
   }

@@ -27,7 +27,7 @@ test("a mistyped word ends it with what can be given, before anything is measure
     code: 1,
     stdout: "",
     stderr: expect.stringMatching(
-      /^--only takes one of calls, .*, not "cals"\.\nFor its options: npm run bench -- --help\n$/,
+      /argument 'cals' is invalid. Use some of calls, .*\nFor its options: npm run bench -- --help\n$/,
     ),
   });
 });

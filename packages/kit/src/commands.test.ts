@@ -64,3 +64,9 @@ test.each([
 ])("%j is refused", async (words, message) => {
   await expect(run(...words)).rejects.toThrow(new UsageError(message));
 });
+
+test.each(["--help", "-h"])("%s prints the help, whatever else is typed", async (word) => {
+  const { exitCode, seen, stdout } = await run("file", "--fast", word);
+  expect({ exitCode, seen }).toEqual({ exitCode: 0, seen: [] });
+  expect(stdout).toContain("Usage: copy file [options] <file>");
+});

@@ -1,11 +1,3 @@
-export {
-  parseWords,
-  readDecimal,
-  readPositionals,
-  readWholeNumber,
-  readWord,
-  readWordList,
-} from "./arguments.ts";
 export { type Certificate, selfSignedCertificate } from "./certificate.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export {
@@ -36,7 +28,6 @@ export {
 } from "./printable.ts";
 export { parseJson, readParsedFile, readTextFile } from "./read-text-file.ts";
 export {
-  asksForHelp,
   describeDefect,
   type Program,
   type ProgramOptions,

@@ -9,7 +9,7 @@ import { createTestContext } from "./testing/index.ts";
 
 const options = {
   name: "The program",
-  help: { command: "npm run it --", usage: "\nUsage: it FILE\n" },
+  help: { command: "npm run it --" },
 };
 
 async function outcomeOf(program: Program, signal?: AbortSignal) {
@@ -37,13 +37,6 @@ test("mistyped words are told with how to ask for the usage", async () => {
   const outcome = await outcomeOf(throwing(new UsageError("FILE is missing.")));
   const stderr = "FILE is missing.\nFor its options: npm run it -- --help\n";
   expect(outcome).toEqual({ exitCode: 1, stderr });
-});
-
-test.each(["--help", "-h"])("%s prints the usage, whatever else is typed", async (word) => {
-  const context = createTestContext();
-  const program = throwing(new Error("it ran"));
-  expect(await runToExitCode(program, ["--fast", word], { ...options, context })).toBe(0);
-  expect(context.printed).toEqual({ stdout: "Usage: it FILE\n", stderr: "" });
 });
 
 test("an unexpected error is one line without its message, which may quote a text", async () => {

@@ -9,8 +9,8 @@ export type Program = (words: readonly string[], context: CliContext) => Promise
 export interface ProgramOptions {
   /** Such as "The router"; begins the line about an unexpected error. */
   readonly name: string;
-  /** The text of `--help`. @default nothing */
-  readonly help?: { readonly command: string; readonly usage?: string };
+  /** The command that `--help` is added to, for usage errors. @default nothing */
+  readonly help?: { readonly command: string };
   /**
    * Returns whether the message of an error that is no `CliError` is meant for people. @default no
    */
@@ -35,16 +35,12 @@ export async function runProgram(program: Program, options: ProgramOptions): Pro
   process.exitCode = await runToExitCode(program, process.argv.slice(2), { ...options, context });
 }
 
-/** Runs a program or prints its help; an error becomes one line. Returns the exit code. */
+/** Runs a program, and returns its exit code; an error becomes one line. */
 export async function runToExitCode(
   program: Program,
   words: readonly string[],
   { context, ...options }: ProgramOptions & { context: CliContext },
 ): Promise<number> {
-  if (options.help?.usage !== undefined && asksForHelp(words)) {
-    context.stdout.write(`${options.help.usage.trim()}\n`);
-    return exitCodes.done;
-  }
   try {
     return await program(words, context);
   } catch (error) {
@@ -52,11 +48,6 @@ export async function runToExitCode(
     context.stderr.write(text);
     return exitCode;
   }
-}
-
-/** Returns whether words ask for the help. */
-export function asksForHelp(words: readonly string[]): boolean {
-  return words.includes("--help") || words.includes("-h");
 }
 
 /** Returns the message of a usage error, with the command that prints the help. */
