@@ -1,5 +1,5 @@
 import type { Emulator } from "evaluator-emulator";
-import { CliError, type Environment, toPrintable } from "evaluator-kit";
+import { CliError, type Environment, systemErrorCode, toPrintable } from "evaluator-kit";
 import type { Catalog, ConfigurationError, Transport } from "evaluator-client";
 import { hasPriceList, type ServiceOptions } from "../service.ts";
 
@@ -53,7 +53,15 @@ async function offlineTransport(dryRun = false): Promise<Transport> {
 }
 
 async function loadEmulator(): Promise<Emulator> {
-  return (await import("evaluator-emulator")).createEmulator();
+  try {
+    return (await import("evaluator-emulator")).createEmulator();
+  } catch (error) {
+    if (systemErrorCode(error) !== "ERR_MODULE_NOT_FOUND") throw error;
+    const advice = "install it with npm install evaluator-emulator";
+    throw new CliError(`--offline needs the package evaluator-emulator; ${advice}.`, {
+      cause: error,
+    });
+  }
 }
 
 // A price is worth a short wait, and no run fails for want of it.
