@@ -4,20 +4,17 @@ import { type ChoiceAnswer, choiceKind, type ChoiceQuestion } from "./kinds/choi
 import type { KindOf, Truth, ValueFieldOf } from "./kinds/kind.ts";
 import { type LevelIndex, type ScoreAnswer, scoreKind, type ScoreQuestion } from "./kinds/score.ts";
 
-import { type RankingAnswer, rankingKind, type RankingQuestion } from "./kinds/ranking.ts";
-
 export { boolean } from "./kinds/boolean.ts";
 export { choice } from "./kinds/choice.ts";
 export { score } from "./kinds/score.ts";
 
-const kinds = { choice: choiceKind, score: scoreKind, boolean: booleanKind, ranking: rankingKind };
+const kinds = { choice: choiceKind, score: scoreKind, boolean: booleanKind };
 
 /** The answer to a question of each kind. */
 export interface AnswersByKind<TQuestion> {
   choice: TQuestion extends ChoiceQuestion<infer TOption> ? ChoiceAnswer<TOption> : never;
   score: TQuestion extends ScoreQuestion<infer TLevels> ? ScoreAnswer<LevelIndex<TLevels>> : never;
   boolean: BooleanAnswer;
-  ranking: TQuestion extends RankingQuestion<infer TOption> ? RankingAnswer<TOption> : never;
 }
 
 /** The question kinds, each with its own types. */

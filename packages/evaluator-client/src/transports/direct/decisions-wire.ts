@@ -4,7 +4,6 @@ import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import type { KindName, Question, Questions } from "../../questions/kinds.ts";
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
-import type { RankingQuestion } from "../../questions/kinds/ranking.ts";
 import type { ScoreQuestion } from "../../questions/kinds/score.ts";
 import { quoteName } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
@@ -52,23 +51,7 @@ const scoreSchema = z.looseObject({
   probabilities: z.array(z.looseObject({ value: z.number(), probability })),
 });
 
-const rankingSchema = z.looseObject({
-  type: z.literal("ranking"),
-  name,
-  ranking: z.array(z.string()),
-  probabilities: z.array(z.looseObject({ value: z.string(), probability })),
-});
-
 const decisionKinds = {
-  ranking: {
-    name: "ranking",
-    answerSchema: rankingSchema,
-    toQuestion: ({ instructions, criteria }: RankingQuestion) => ({ instructions, choices: Object.keys(criteria) }),
-    toAnswer: ({ ranking, probabilities }: z.infer<typeof rankingSchema>, questionId) => ({
-      ranking,
-      probabilities: toDistribution(probabilities, questionId),
-    }),
-  },
   choice: {
     name: "choice",
     answerSchema: choiceSchema,

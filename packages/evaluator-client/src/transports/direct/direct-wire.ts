@@ -165,7 +165,6 @@ interface DirectKind {
 const directKinds = {
   choice: { name: "choice", toAnswer: withoutMetadata },
   score: { name: "score", toAnswer: withoutMetadata },
-  ranking: { name: "ranking", toAnswer: withoutMetadata },
   boolean: { name: "noul", toAnswer: ({ noul }) => ({ type: "boolean", probability: noul }) },
 } satisfies Record<KindName, DirectKind>;
 

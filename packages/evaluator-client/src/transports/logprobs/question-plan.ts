@@ -1,7 +1,6 @@
 import { type KindName, type Question, questionKinds } from "../../questions/kinds.ts";
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
-import type { RankingQuestion } from "../../questions/kinds/ranking.ts";
 import type { ScoreQuestion } from "../../questions/kinds/score.ts";
 import { booleanPrompt, choicePrompt, groupPrompt, scorePrompt } from "./prompt.ts";
 
@@ -74,13 +73,6 @@ const labelKinds: Readonly<Record<KindName, LabelKind>> = {
         probabilities: byKey(keys, probabilities),
       };
     },
-  },
-  ranking: {
-    plan: (question: RankingQuestion, debias) => planChoice({ ...question, type: "choice" }, debias),
-    toAnswer: (probabilities, keys) => ({
-      ranking: keys.toSorted((a, b) => (probabilities[keys.indexOf(b)] ?? 0) - (probabilities[keys.indexOf(a)] ?? 0)),
-      probabilities: byKey(keys, probabilities),
-    }),
   },
   boolean: {
     plan: (question: BooleanQuestion, debias) => wholePlan(booleanReadings(question, debias)),
