@@ -35,5 +35,6 @@ export {
   runToExitCode,
   toUsageText,
 } from "./run-program.ts";
+export { sourceHash } from "./source-hash.ts";
 export { describeSystemError, systemErrorCode, toFileError } from "./system-error.ts";
 export { type FileContent, writeWholeFile } from "./write-whole-file.ts";

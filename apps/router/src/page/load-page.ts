@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { bundleScript, sourceHash } from "evaluator-kit/bundle-script";
+import { sourceHash } from "evaluator-kit";
+import { bundleScript } from "evaluator-kit/bundle-script";
 import { html } from "hono/html";
 
 /** The page, and the hashes for its content security policy, such as `sha256-…`. */

@@ -1,5 +1,5 @@
 import { type JsonValue, type Question, truthsOf } from "evaluator-client";
-import { sourceHash } from "evaluator-kit/bundle-script";
+import { sourceHash } from "evaluator-kit";
 import { html, raw } from "hono/html";
 import type { Truth } from "./label-file.ts";
 import type { LabelSheet } from "./label-sheet.ts";

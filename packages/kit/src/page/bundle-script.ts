@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { sourceHash } from "../source-hash.ts";
 
 /** A script of a page, and its hash for the page's policy. */
 export interface PageScript {
@@ -42,9 +42,4 @@ async function bundle(entry: URL): Promise<PageScript> {
   });
   const text = outputFiles.map((file) => file.text).join("");
   return { text, hash: sourceHash(text) };
-}
-
-/** Returns the hash of a script or style for a page's policy. */
-export function sourceHash(text: string): string {
-  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
