@@ -1,6 +1,14 @@
+import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { join, sep } from "node:path";
+import { join, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import * as z from "zod/mini";
+import type { Environment } from "../environment.ts";
+import type { Fetch } from "../http/http-client.ts";
+import { checkOptions, optionsObject } from "../options.ts";
+import { isRecord } from "../questions/json.ts";
+import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+import type { Transport } from "../transports/transport.ts";
 
 /** Returns whether a header, by its lower-case name, may carry a key, a password or a session. */
 export function isSecretHeader(name: string): boolean {
@@ -9,37 +17,28 @@ export function isSecretHeader(name: string): boolean {
   return isSecret && name !== "ai-gateway-auth-method";
 }
 
-const headersSchema = z.record(
-  z.string().check(
-    z.regex(/^[a-z0-9-]+$/),
-    z.refine((name) => !isSecretHeader(name)),
-  ),
-  z.string(),
-  {
-    error: (issue) =>
-      issue.code === "invalid_key"
-        ? "expected a lower-case header name that never carries a key"
-        : undefined,
-  },
+const headerNameSchema = z.string().check(
+  z.regex(/^[a-z0-9-]+$/),
+  z.refine((name) => !isSecretHeader(name)),
 );
+const headersSchema = z.record(headerNameSchema, z.string(), {
+  error: ({ code }) =>
+    code === "invalid_key"
+      ? "expected a lower-case header name that never carries a key"
+      : undefined,
+});
 
 const someText = z.string().check(z.minLength(1));
-// Where an exchange comes from: written from the contract, or recorded from a live service.
 const provenanceSchema = z.discriminatedUnion("source", [
   z.strictObject({ source: z.literal("contract"), section: someText }),
-  z.strictObject({
-    source: z.literal("live"),
-    recordedAt: z.iso.date(),
-    model: someText,
-  }),
+  z.strictObject({ source: z.literal("live"), recordedAt: z.iso.date(), model: someText }),
 ]);
 
-// What was parsed from JSON is not looked through again, which is half the work of reading a file.
+// Parsed JSON is not validated again, which halves the time to read a file.
 const parsedJson = z.custom<z.core.util.JSONType>((value) => value !== undefined, {
   error: "expected JSON",
 });
 
-/** One exchange file: a request, the response to it, and where both come from. */
 const exchangeSchema = z.strictObject({
   description: someText,
   provenance: provenanceSchema,
@@ -56,13 +55,13 @@ const exchangeSchema = z.strictObject({
   }),
 });
 
-/** One exchange and its name: the file's path in its folder without `.json`. */
+/** One recorded request and its response; the name is the file's path in its folder without `.json`. */
 export type Exchange = z.infer<typeof exchangeSchema> & { name: string };
 
 /**
  * Reads every exchange file of a folder and its subfolders, sorted by name.
  *
- * @throws {Error} Names the file and the field that is not as the schema says.
+ * @throws {Error} if a file is invalid; names the file and the field.
  */
 export function loadExchanges(folder: string): Exchange[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -86,4 +85,94 @@ function parseJson(text: string, file: string): unknown {
   } catch {
     throw new Error(`${file} is not JSON.`);
   }
+}
+
+/** The options that a recorded or replayed transport must be made with. */
+export interface OwnTransportOptions {
+  /** Sends to the service and records the exchange, or answers from the folder. */
+  fetch: Fetch;
+  /** A placeholder for the key, if there is no service. */
+  apiKey?: string;
+  /** Empty if there is no service, so that a test gives the same result on every machine. */
+  env?: Environment;
+}
+
+/** How exchanges are made and compared; use the same options to record and to replay. */
+export interface ExchangeOptions {
+  /**
+   * Makes the transport from these options and your own, such as
+   * `(own) => gatewayTransport({ ...own, modelId: "…" })`. @default gatewayTransport
+   */
+  transport?: (own: OwnTransportOptions) => Transport;
+  /** Returns the text to store for a text of a state, question or answer. @default unchanged */
+  redact?: (text: string) => string;
+}
+
+const isFunction = (value: unknown) => typeof value === "function";
+// `replay` ignores `fetch`, so that a test can pass the same options to both.
+const optionsSchema = optionsObject({
+  transport: z.optional(z.custom(isFunction, "it is a function, such as directTransport")),
+  redact: z.optional(z.custom(isFunction, "it is a function from text to text")),
+  fetch: z.optional(z.custom(isFunction, "it is a function, such as the global fetch")),
+});
+
+/** Returns checked options with their defaults, and the folder's path. */
+export function readExchangeOptions(folder: string | URL, options: ExchangeOptions) {
+  checkOptions(optionsSchema, options);
+  const { transport = gatewayTransport, redact = (text: string) => text } = options;
+  const path = resolve(folder instanceof URL ? fileURLToPath(folder) : folder);
+  return { make: transport, redact, path };
+}
+
+/** A request of a transport, as exchanges are compared with it. */
+export interface AskedRequest {
+  readonly method: string;
+  /** Including the query. */
+  readonly path: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The parsed JSON body; undefined without one. */
+  readonly body?: unknown;
+}
+
+/** Reads the request that a transport passes to `fetch`, with its texts redacted. */
+export function readAsked(
+  url: string,
+  init: RequestInit,
+  redact: (text: string) => string,
+): AskedRequest {
+  const { pathname, search } = new URL(url);
+  const body = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
+  return {
+    method: init.method ?? "GET",
+    path: pathname + search,
+    headers: Object.fromEntries(new Headers(init.headers)),
+    body: redactTexts(body, (text) => redact(imageDigest(text) ?? text)),
+  };
+}
+
+/** Replaces an image in base64 or as a data: URL by its digest, to keep files small; null for other texts. */
+function imageDigest(text: string): string | null {
+  const start = /^(?:data:image\/\w+;base64,)?(?:iVBORw0KGg|\/9j\/|R0lGOD|UklGR)/.exec(text);
+  if (start === null || /[^A-Za-z0-9+/=]/.test(text.slice(text.indexOf(",") + 1))) return null;
+  return `image sha256:${hash("sha256", text).slice(0, 16)}`;
+}
+
+/** Redacts every text of a JSON value except keys. */
+export function redactTexts(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === "string") return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, redactTexts(item, redact)]),
+  );
+}
+
+/** Makes a response for a transport; a status without content gets no body. */
+export function toResponse(
+  text: string,
+  { status, headers }: { status: number; headers: Headers | Record<string, string> },
+): Response {
+  const isEmpty = [204, 205, 304].includes(status);
+  return new Response(isEmpty ? null : text, { status, headers });
 }

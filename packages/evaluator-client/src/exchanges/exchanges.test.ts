@@ -98,7 +98,7 @@ test("exchanges that no call used are named", async () => {
   const transport = replay(folder);
   await createEvaluator({ transport }).evaluate({ ...scam, state: { ...scam.state } });
   expect(() => transport.assertAllUsed()).toThrow(
-    /delete what is old:\n {2}tier-[0-9a-f]{12}\.json\n$/,
+    /delete the outdated ones:\n {2}tier-[0-9a-f]{12}\.json\n$/,
   );
 });
 
@@ -106,7 +106,7 @@ test.each<[string, RecordOptions, string]>([
   [
     "the key in a header that would be dropped",
     { fetch: changed((_body, headers) => headers.set("x-debug", `Bearer ${key}`)) },
-    "its header x-debug holds the key as it is",
+    "its header x-debug holds the key verbatim",
   ],
   [
     "the key encoded in the body",

@@ -1,7 +1,4 @@
-// Before anything is kept in a file, and so stricter than what live output is searched for: each spelling
-// and each part of the key in use counts, and there is no harm in keeping nothing.
-
-/** What came back from a service, before anything is believed or kept. */
+/** An unchecked reply of a service. */
 export interface LiveReply {
   readonly status: number;
   readonly headers: Headers;
@@ -9,11 +6,10 @@ export interface LiveReply {
 }
 
 /**
- * Returns where a reply holds a key in use, such as "its header x-debug holds the key as it is", or
- * null. Every header counts, those that would be dropped too.
+ * Returns where a reply holds one of the keys, such as "its header x-debug holds the key in base64", or
+ * null. All headers are searched.
  *
- * @param publicText - Words that are no secret, such as the exchange's own: a part of a key that they
- * hold already is an ordinary word.
+ * @param publicText - Words that are no secret, such as the request's; parts of a key in them do not count.
  */
 export function findLeak(
   reply: LiveReply,
@@ -34,12 +30,10 @@ const escapes = /\\+(?:u([0-9a-f]{4})|(["/\\]))|%([0-9a-f]{2})|&#x([0-9a-f]{1,6}
 
 /**
  * Returns how a text holds a key, such as "a part of the key in base64", or null. A part is a run
- * of 8 bytes or more; letter case and JSON, URL and HTML escapes do not hide it.
+ * of 8 bytes or more; letter case and JSON, URL and HTML escapes do not hide it. A key of fewer than 8
+ * characters counts only as a whole word.
  *
- * A key of fewer than 8 characters stands in any text by chance: it counts as a word of its own.
- *
- * @param publicText - Words that are no secret: what the key shares with them does not count,
- * unless it is all of a key of 8 characters or more.
+ * @param publicText - Words that are no secret; parts of a key in them do not count.
  */
 export function findKey(text: string, key: string, publicText = ""): string | null {
   const readings = readingsOf(text);
@@ -54,7 +48,7 @@ export function findKey(text: string, key: string, publicText = ""): string | nu
 
 function findWord(word: string, readings: readonly string[], known: string): string | null {
   const isHeld = readings.some((reading) => reading.split(/[^\w-]+/).includes(word));
-  return isHeld && !known.includes(word) ? "the key as it is" : null;
+  return isHeld && !known.includes(word) ? "the key verbatim" : null;
 }
 
 function findSpelling(
@@ -67,13 +61,13 @@ function findSpelling(
   if (isHeld(whole)) return `the key ${manner}`;
   for (let start = 0; start + partLength <= whole.length; start += 1) {
     const part = whole.slice(start, start + partLength);
-    // In this order, because what is looked through is mostly a header, and what is known long.
+    // The text is mostly a short header and the public text is long, so this order is cheaper.
     if (isHeld(part) && !known.includes(part)) return `a part of the key ${manner}`;
   }
   return null;
 }
 
-/** Returns the text as it is, and with its escapes undone once and twice, in lower case. */
+/** Returns the text in lower case, unchanged and with its escapes undone once and twice. */
 function readingsOf(text: string): string[] {
   const once = undoEscapes(text);
   const readings = [text, once, undoEscapes(once)].map((reading) => reading.toLowerCase());
@@ -90,20 +84,19 @@ function undoEscapes(text: string): string {
   });
 }
 
-/** A way to write a key. */
 interface KeySpelling {
   /** Such as "in hexadecimal". */
   readonly manner: string;
   readonly spelling: string;
-  /** A run of this many characters gives away 8 bytes of the key or more. */
+  /** A run of this many characters reveals 8 bytes of the key or more. */
   readonly partLength: number;
 }
 
-/** The ways to write a key of 8 characters or more that a log, a dump or an echo may use. */
+/** Returns the spellings of a key that a log, a dump or an echo may use. */
 function keySpellings(key: string): KeySpelling[] {
   const bytes = Buffer.from(key);
   return [
-    { manner: "as it is", spelling: key, partLength: 8 },
+    { manner: "verbatim", spelling: key, partLength: 8 },
     { manner: "backwards", spelling: Buffer.from(bytes.toReversed()).toString(), partLength: 8 },
     { manner: "in hexadecimal", spelling: bytes.toString("hex"), partLength: 16 },
     ...[0, 1, 2].flatMap((offset) =>
@@ -116,7 +109,7 @@ function keySpellings(key: string): KeySpelling[] {
   ];
 }
 
-/** Returns the base64 characters that are the key's alone when it follows 0, 1 or 2 other bytes. */
+/** Returns the base64 characters that depend only on the key if it follows 0, 1 or 2 other bytes. */
 function base64Inside(key: string, offset: number, encoding: "base64" | "base64url"): string {
   const bytes = Buffer.from("\0".repeat(offset) + key);
   const first = Math.ceil((offset * 8) / 6);

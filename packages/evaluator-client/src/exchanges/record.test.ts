@@ -58,8 +58,8 @@ test.each([
     directTransport({ apiKey: null, ...own, headers: { [name]: "q7Rz0VbM" } });
   const echo = changed((body) => (body["debug"] = "it was q7Rz0VbM"));
   const asked = recorder(folder, { transport, fetch: echo }).evaluate(scam);
-  await expect(asked).rejects.toThrow("its body holds the key as it is");
+  await expect(asked).rejects.toThrow("its body holds the key verbatim");
   const told = recorder(folder, { transport }).evaluate({ ...scam, state: "of q7Rz0VbM" });
-  await expect(told).rejects.toThrow("the key as it is in the request. Nothing was sent.");
+  await expect(told).rejects.toThrow("the key verbatim in the request. Nothing was sent.");
   expect(await readdir(folder)).toEqual([]);
 });

@@ -1,26 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { EvaluatorError } from "../errors.ts";
 import type { Fetch } from "../http/http-client.ts";
 import type { Transport } from "../transports/transport.ts";
-import { type Exchange, isSecretHeader } from "./exchange.ts";
-import { RecordingError } from "./exchange-errors.ts";
 import {
   type AskedRequest,
+  type Exchange,
   type ExchangeOptions,
-  folderPath,
+  isSecretHeader,
   readAsked,
   readExchangeOptions,
   redactTexts,
   toResponse,
-} from "./exchange-folder.ts";
-import { findKey, findLeak } from "./find-key.ts";
+} from "./exchange.ts";
+import { findKey, findLeak, type LiveReply } from "./find-key.ts";
+import { findSecretIn } from "./find-secrets.ts";
 import { emulatorHeader, keepHeaders, modelOf, scrubResponse } from "./recording.ts";
-import { requestDigest } from "./request-match.ts";
-import { findSecretIn } from "./secrets-in-json.ts";
+import { requestDigest } from "./replay-ledger.ts";
 
-// What is shorter, such as the "local" of an emulator, is no secret and stands in texts by chance.
-const shortestKey = 8;
+// Shorter words, such as the "local" of an emulator, are no secret and occur in texts by chance.
+const SHORTEST_KEY = 8;
+
+/** An exchange could not be recorded or must not be; no file holds any part of it. */
+export class RecordingError extends EvaluatorError {}
 
 /** How exchanges are recorded. */
 export interface RecordOptions extends ExchangeOptions {
@@ -29,12 +32,12 @@ export interface RecordOptions extends ExchangeOptions {
 }
 
 /**
- * Makes a transport that asks the service, with your key and at its price, and keeps each exchange as
- * one JSON file for `replay`. A call that is made again replaces its file. Failures that a retry may
- * help (429, 5xx) are not kept. What looks like a key, or a real person's address, is never written:
- * the call fails with a `RecordingError` that says where it stands.
+ * Makes a transport that asks the service, with your key and at its price, and stores each exchange as
+ * one JSON file for `replay`. A repeated call replaces its file. Failures that a retry may help (429,
+ * 5xx) are not stored. If something looks like a key or a real person's address, nothing is written
+ * and the call fails with a `RecordingError` that names the place.
  *
- * @param folder - Where the files go; made when it is not there.
+ * @param folder - The folder of the files; created if missing.
  * @throws {ConfigurationError} when an option is wrong or the key is missing.
  * @example
  * ```ts
@@ -43,67 +46,70 @@ export interface RecordOptions extends ExchangeOptions {
  * ```
  */
 export function record(folder: string | URL, options: RecordOptions = {}): Transport {
-  const path = folderPath(folder);
-  const { transport: make, redact } = readExchangeOptions(options);
+  const { make, redact, path } = readExchangeOptions(folder, options);
   const { fetch: send = (url, init) => globalThis.fetch(url, init) } = options;
 
   async function fetch(url: string, init: RequestInit): Promise<Response> {
     const asked = readAsked(url, init, redact);
-    const request = toKept(asked);
+    const request = toStored(asked);
     const keys = keysIn(asked);
     const found = findKeyIn(request, keys) ?? findSecretIn(request, "request");
     checkPrivate(found, "Nothing was sent.");
-    const response = await send(url, init);
-    const reply = {
-      status: response.status,
-      headers: response.headers,
-      text: await response.text(),
-    };
-    const body = answerToKeep(reply);
-    if (body !== undefined) {
+    const reply = await readReply(await send(url, init));
+    const response = toStoredResponse(reply, redact);
+    if (response !== null) {
       const publicText = `${JSON.stringify(request)} ${emulatorHeader}`;
-      checkPrivate(findLeak(reply, { keys, publicText }), "The answer was not used.");
-      const kept = scrubResponse({
-        status: reply.status,
-        headers: keepHeaders(reply.headers),
-        body: redactTexts(body, redact) as Exchange["response"]["body"],
-      });
-      checkPrivate(findSecretIn(kept, "response"), "The answer was not used.");
-      await write(path, { request, response: kept });
+      const leak = findLeak(reply, { keys, publicText }) ?? findSecretIn(response, "response");
+      checkPrivate(leak, "The answer was not used.");
+      await write(path, { request, response });
     }
-    return toResponse(reply.text, { status: reply.status, headers: keepAll(reply.headers) });
+    const { status, headers, text } = reply;
+    return toResponse(text, { status, headers: withoutCoding(headers) });
   }
 
   return make({ fetch });
 }
 
-/** The request as a file holds it: of its headers those of the wire and no others. */
-function toKept({ method, path, headers, body }: AskedRequest): Exchange["request"] {
-  const kept = Object.entries(headers).filter(
-    ([name]) => name === "content-type" || (name.startsWith("ai-") && !isSecretHeader(name)),
-  );
-  const ofWire = { method, path, headers: Object.fromEntries(kept) };
-  return body === undefined
-    ? ofWire
-    : { ...ofWire, body: body as NonNullable<Exchange["request"]["body"]> };
+async function readReply(response: Response): Promise<LiveReply> {
+  const { status, headers } = response;
+  return { status, headers, text: await response.text() };
 }
 
-/** Returns what the headers hold that no file may: the words of those that carry a key. */
-function keysIn({ headers }: AskedRequest): string[] {
-  return Object.entries(headers)
-    .filter(([name]) => isSecretHeader(name))
-    .flatMap(([, value]) => value.split(/\s+/))
-    .filter((word) => word.length >= shortestKey);
+/** Returns the response to store; null if a retry may help or the answer is cut off. */
+function toStoredResponse(
+  { status, headers, text }: LiveReply,
+  redact: (text: string) => string,
+): Exchange["response"] | null {
+  const parsed = bodyToStore({ status, text });
+  if (parsed === undefined) return null;
+  const body = redactTexts(parsed, redact) as Exchange["response"]["body"];
+  return scrubResponse({ status, headers: keepHeaders(headers), body });
 }
 
-/** Returns the body to keep; undefined where a retry may help, or the answer is not whole. */
-function answerToKeep({ status, text }: { status: number; text: string }): unknown {
+function bodyToStore({ status, text }: { status: number; text: string }): unknown {
   if (status >= 500 || [408, 409, 425, 429].includes(status)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
     return status < 300 ? undefined : null;
   }
+}
+
+/** Returns a request with only the headers of the wire. */
+function toStored({ method, path, headers, body }: AskedRequest): Exchange["request"] {
+  const kept = Object.entries(headers).filter(
+    ([name]) => name === "content-type" || (name.startsWith("ai-") && !isSecretHeader(name)),
+  );
+  const request = { method, path, headers: Object.fromEntries(kept) };
+  return (body === undefined ? request : { ...request, body }) as Exchange["request"];
+}
+
+/** Returns the words of all secret headers. */
+function keysIn({ headers }: AskedRequest): string[] {
+  return Object.entries(headers)
+    .filter(([name]) => isSecretHeader(name))
+    .flatMap(([, value]) => value.split(/\s+/))
+    .filter((word) => word.length >= SHORTEST_KEY);
 }
 
 function findKeyIn(request: Exchange["request"], keys: readonly string[]): string | null {
@@ -114,12 +120,12 @@ function findKeyIn(request: Exchange["request"], keys: readonly string[]): strin
 
 function checkPrivate(found: string | null, consequence: string): void {
   if (found === null) return;
-  const message = `The exchange is not recorded: it holds ${found}. ${consequence} Ask with made-up data (example.com is nobody's), or give record and replay an option "redact" that takes it out.`;
+  const message = `The exchange is not recorded: it holds ${found}. ${consequence} Ask with invented data (example.com is reserved for it), or pass an option "redact" that removes it to record and replay.`;
   throw new RecordingError(message);
 }
 
-/** The body is decoded by now, and has another length. */
-function keepAll(headers: Headers): Headers {
+/** Removes the headers that describe the encoded body; it is decoded by now. */
+function withoutCoding(headers: Headers): Headers {
   const kept = new Headers(headers);
   for (const name of ["content-encoding", "content-length", "transfer-encoding"]) kept.delete(name);
   return kept;
@@ -130,7 +136,7 @@ async function write(folder: string, exchange: Pick<Exchange, "request" | "respo
   const recordedAt = new Date().toISOString().slice(0, "YYYY-MM-DD".length);
   const name = fileName(request);
   const file = {
-    description: `What a service answered to ${name}.`,
+    description: `Answer of a service to ${name}.`,
     provenance: { source: "live", recordedAt, model: modelOf(request, response) },
     request,
     response,
@@ -148,7 +154,7 @@ async function write(folder: string, exchange: Pick<Exchange, "request" | "respo
   }
 }
 
-/** Returns a name that a person can tell from others, and that is the same for the same request. */
+/** Returns a file name from the question ids and the digest, so that the same request replaces its file. */
 function fileName(request: Exchange["request"]): string {
   const { path, body } = request;
   const questions = (body as { questions?: object } | undefined)?.questions ?? {};

@@ -14,7 +14,7 @@ const keptHeaders = [
   emulatorHeader,
 ];
 
-/** Returns the response headers that clients act on; every other is dropped. */
+/** Returns the response headers that clients act on. */
 export function keepHeaders(headers: Headers): Record<string, string> {
   return Object.fromEntries(
     keptHeaders.flatMap((name) => {
@@ -32,9 +32,7 @@ const routedSchema = z.object({
   }),
 });
 
-/**
- * Returns the model that answered, else the one that was asked for (contract sections 2.5 and 2.6).
- */
+/** Returns the model that answered, else the requested one (contract sections 2.5 and 2.6). */
 export function modelOf(
   request: Pick<Exchange["request"], "headers" | "body">,
   { body }: Exchange["response"],
@@ -55,8 +53,8 @@ const idKey =
   /^(?:[\w-]+[-_])?(?:request|generation|trace|session|team|user|account|owner|org|organization|project|api_?key)[-_]?id$/i;
 
 /**
- * Replaces the ids that tie a response to an account's logs by counted ones, such as
- * `gen_recorded0001`; the same id by the same one. Answers hold none, and may look like one.
+ * Replaces the ids that link a response to an account's logs by counted ones, such as
+ * `gen_recorded0001`, consistently. Answers are unchanged, because an option may look like an id.
  */
 export function scrubResponse({
   status,
@@ -83,7 +81,7 @@ function scrubBody(body: Json, scrubText: ScrubText): Json {
   }
   const entries = Object.entries(body).map(([key, value]): [string, Json] => {
     if (key === "answers") return [key, value];
-    // A chat's own id of its answer.
+    // The id of a chat's answer.
     const isId = key === "id" && typeof value === "string";
     return [key, isId ? scrubText(value, "request-id") : scrubValue(value, key, scrubText)];
   });

@@ -2,21 +2,32 @@ import { existsSync } from "node:fs";
 import { ConfigurationError, EvaluatorError } from "../errors.ts";
 import { isRecord } from "../questions/json.ts";
 import type { Transport } from "../transports/transport.ts";
-import { loadExchanges } from "./exchange.ts";
-import { MissingExchangeError } from "./exchange-errors.ts";
 import {
   type AskedRequest,
   type ExchangeOptions,
-  folderPath,
+  loadExchanges,
   readAsked,
   readExchangeOptions,
   toResponse,
-} from "./exchange-folder.ts";
-import { openReplayLedger, type ReplayLedger } from "./replay-ledger.ts";
-import { requestDigest } from "./request-match.ts";
-import { keyText } from "./secrets-in-json.ts";
+} from "./exchange.ts";
+import { keyText } from "./find-secrets.ts";
+import { ReplayLedger, requestDigest } from "./replay-ledger.ts";
 
-/** How recorded exchanges are replayed: as they were recorded. */
+/** No exchange in the folder answers a replayed call; nothing was sent. */
+export class MissingExchangeError extends EvaluatorError {
+  /** The ids of the questions asked. */
+  readonly questionIds: readonly string[];
+  /** The digest of the request; its first digits are in the name of the exchange's file. */
+  readonly digest: string;
+
+  constructor(message: string, details: { questionIds: readonly string[]; digest: string }) {
+    super(message);
+    this.questionIds = details.questionIds;
+    this.digest = details.digest;
+  }
+}
+
+/** How recorded exchanges are replayed: with the options of the recording. */
 export type ReplayOptions = ExchangeOptions;
 
 /** A transport that answers from a folder of recorded exchanges, and never from a service. */
@@ -26,13 +37,13 @@ export interface ReplayTransport extends Transport {
 }
 
 /**
- * Makes a transport that answers each call as it was recorded, however often it is asked, without a
- * key and without a network. The order of keys in a state does not count. A call that was not
- * recorded is a `MissingExchangeError`, which says how to record it and is not tried again.
+ * Makes a transport that repeats the recorded answer of each call, without a key and without a
+ * network. The order of keys in a state does not count. A call that was not recorded fails with a
+ * `MissingExchangeError` that explains how to record it, and is not retried.
  *
- * @param folder - Where `record` put the exchanges; one that is not there yet holds none.
+ * @param folder - The folder of `record`; a missing one counts as empty.
  * @throws {ConfigurationError} when an option is wrong.
- * @throws {Error} when a file in the folder is no exchange; names the file and the field.
+ * @throws {Error} if a file in the folder is not an exchange; names the file and the field.
  * @example
  * ```ts
  * const transport = replay(new URL("./exchanges", import.meta.url));
@@ -40,18 +51,16 @@ export interface ReplayTransport extends Transport {
  * ```
  */
 export function replay(folder: string | URL, options: ReplayOptions = {}): ReplayTransport {
-  const path = folderPath(folder);
-  const { transport: make, redact } = readExchangeOptions(options);
-  const ledger = openReplayLedger(existsSync(path) ? loadExchanges(path) : [], Infinity);
+  const { make, redact, path } = readExchangeOptions(folder, options);
+  const ledger = new ReplayLedger(existsSync(path) ? loadExchanges(path) : [], Infinity);
   let asked = 0;
 
   async function fetch(url: string, init: RequestInit): Promise<Response> {
     init.signal?.throwIfAborted();
     asked += 1;
     const request = readAsked(url, init, redact);
-    const sent = { ...request, url, body: JSON.stringify(request.body) ?? "" };
-    const exchange = ledger.take(sent);
-    if (exchange === null) throw new Unanswered(request, ledger.nearest(sent));
+    const exchange = ledger.take(request);
+    if (exchange === null) throw new Unanswered(request, ledger.nearest(request));
     const { status, headers, body } = exchange.response;
     return toResponse(JSON.stringify(body), { status, headers });
   }
@@ -61,26 +70,24 @@ export function replay(folder: string | URL, options: ReplayOptions = {}): Repla
     ...withoutLimits(inner),
     async send(request, context) {
       const before = asked;
-      try {
-        const reply = await inner.send(request, context);
-        if (asked > before) return reply;
-      } catch (error) {
+      const reply = await inner.send(request, context).catch((error: unknown) => {
         if (!(error instanceof Unanswered)) throw error;
         throw toMissing(error, { path, questionIds: Object.keys(request.questions) });
-      }
+      });
+      if (asked > before) return reply;
       throw new ConfigurationError(unusedFetch, { option: "transport" });
     },
-    assertAllUsed() {
-      const files = ledger.unused().map((name) => `  ${name}.json\n`);
-      if (files.length === 0) return;
-      throw new Error(
-        `No call used these exchanges in ${path}; delete what is old:\n${files.join("")}`,
-      );
-    },
+    assertAllUsed: () => checkUnused(ledger.unused(), path),
   };
 }
 
-/** Without the service's limits: nobody else asks this folder. */
+function checkUnused(names: readonly string[], path: string): void {
+  if (names.length === 0) return;
+  const files = names.map((name) => `  ${name}.json\n`).join("");
+  throw new Error(`No call used these exchanges in ${path}; delete the outdated ones:\n${files}`);
+}
+
+/** Drops the service's limits, which a folder does not have. */
 function withoutLimits(inner: Transport): Omit<Transport, "send"> {
   const { name, target, images } = inner;
   return {
@@ -93,9 +100,9 @@ function withoutLimits(inner: Transport): Omit<Transport, "send"> {
 }
 
 const unusedFetch =
-  'The option "transport" makes a transport that does not use the fetch it is given: hand on what it takes, as in (own) => gatewayTransport({ ...own }).';
+  'The option "transport" makes a transport that ignores the given fetch; pass the options on, as in (own) => gatewayTransport({ ...own }).';
 
-/** Thrown below the transport, which alone knows the ids where an evaluation takes several calls. */
+/** Thrown by `fetch`, which does not know the question ids of the evaluation. */
 class Unanswered extends EvaluatorError {
   readonly request: AskedRequest;
   readonly nearest: ReturnType<ReplayLedger["nearest"]>;
@@ -130,16 +137,16 @@ function askedModel({ headers, body }: AskedRequest): string | null {
   return typeof named === "string" ? named : null;
 }
 
-const shownIds = 8;
+const SHOWN_IDS = 8;
 
 /** Returns question ids for a message, such as `questions category, scam and 3 more`. */
 function listQuestions(ids: readonly string[]): string {
-  const shown = ids.slice(0, shownIds).map((id) => keyText(id).replace(/^\.|^\[|\]$/g, ""));
-  const others = ids.length > shownIds ? ` and ${ids.length - shownIds} more` : "";
+  const shown = ids.slice(0, SHOWN_IDS).map((id) => keyText(id).replace(/^\.|^\[|\]$/g, ""));
+  const others = ids.length > SHOWN_IDS ? ` and ${ids.length - SHOWN_IDS} more` : "";
   return `${ids.length === 1 ? "question" : "questions"} ${shown.join(", ")}${others}`;
 }
 
-/** What differs, without keys that are no plain names: they may be what a person wrote. */
+/** Hides keys that are not plain names, which may be text of a person. */
 function withoutTexts({ difference }: { difference: string | null }): string {
   return String(difference).replace(/\["(?:[^"\\]|\\.)*"\]/g, '["…"]');
 }
