@@ -8,10 +8,9 @@ import { longScale, shortScale } from "./section.ts";
 import { sections } from "./sections.ts";
 import { startServer } from "./server/start-server.ts";
 
-/** Name, help and errors of the program. */
+/** Name and errors of the program. */
 export const benchProgramOptions: ProgramOptions = {
   name: "The benchmark",
-  help: { command: "npm run bench --" },
   isForPerson: () => true,
 };
 

@@ -113,7 +113,7 @@ function declare(
     addTo(command, context);
     return runCommand(command, typed, context);
   };
-  return [program, { name, help: { command: words }, isForPerson }];
+  return [program, { name, isForPerson }];
 }
 
 /** Checks the name only, so that `--help` does not load the client. */

@@ -1,14 +1,6 @@
-import {
-  CliError,
-  createCommand,
-  packageVersion,
-  runCommand,
-  toUsageText,
-  UsageError,
-} from "evaluator-kit";
+import { createCommand, packageVersion, runCommand } from "evaluator-kit";
 import {
   addRunCommands,
-  checkUrls,
   examples,
   interrupted,
   loadExplain,
@@ -33,12 +25,8 @@ export async function runTriage(
     names.includes(words[0] ?? "") || /^(?:-h|--help|--version)$/.test(words[0] ?? "");
   const typed = isNamed ? words : ["run", ...words];
   try {
-    checkUrls(words);
     return await runCommand(program, typed, context);
   } catch (error) {
-    if (error instanceof UsageError) {
-      throw new CliError(toUsageText(error.message, `${context.source.program} ${typed[0]}`));
-    }
     if (!signal.aborted || error !== signal.reason) throw error;
     throw interrupted("Interrupted; nothing was written.", signal);
   }

@@ -4,8 +4,6 @@ import {
   createCommand,
   packageVersion,
   runCommand,
-  toUsageText,
-  UsageError,
 } from "evaluator-kit";
 import { askCommands, type TypedWord } from "./commands/ask-commands.ts";
 import { reportCommands } from "./commands/report-commands.ts";
@@ -14,19 +12,18 @@ import { examples } from "./commands/shared-options.ts";
 /** Runs the typed command and returns its exit code. */
 export async function runEvaluator(words: readonly string[], context: CliContext): Promise<number> {
   const typed = words[0] === "help" ? [...words.slice(1), "--help"] : words;
-  const [name = "", ...rest] = typed;
+  const [name, ...rest] = typed;
   if (name === "emulator") {
     // It declares its own options.
     const { runEmulator } = await import("evaluator-emulator/program");
     return await runEmulator(rest, context, "evaluator emulator");
   }
-  const program = createProgram(context);
-  const names = program.commands.map((command) => command.name());
   try {
-    if (name === "") throw new UsageError(`No command was given; there are ${names.join(", ")}.`);
-    return await runCommand(program, typed, context);
+    return await runCommand(createProgram(context), typed, context);
   } catch (error) {
-    throw await toFailure(error, names.includes(name) ? `evaluator ${name}` : "evaluator");
+    const { CalibrationInputError } = await import("evaluator-calibration");
+    if (!(error instanceof CalibrationInputError)) throw error;
+    throw new CliError(`${error.message}. Nothing was written.`, { cause: error });
   }
 }
 
@@ -87,12 +84,4 @@ function createProgram(context: CliContext) {
     await record({ ...options, names }, context);
   });
   return program;
-}
-
-/** Adds how to read on to wrong words, and what became of the files to wrong input. */
-async function toFailure(error: unknown, command: string): Promise<unknown> {
-  if (error instanceof UsageError) return new CliError(toUsageText(error.message, command));
-  const { CalibrationInputError } = await import("evaluator-calibration");
-  if (!(error instanceof CalibrationInputError)) return error;
-  return new CliError(`${error.message}. Nothing was written.`, { cause: error });
 }

@@ -1,15 +1,12 @@
 import { once } from "node:events";
 import {
   type Certificate,
-  CliError,
   type CliContext,
   readTextFile,
   runCommand,
   runToExitCode,
   selfSignedCertificate,
   toFileError,
-  toUsageText,
-  UsageError,
   writeWholeFile,
 } from "evaluator-kit";
 import { emulatorCommand, type Settings } from "./arguments.ts";
@@ -32,10 +29,7 @@ export function runEmulator(
         context: own,
         start: async (settings) => await start(settings, own),
       });
-      return await runCommand(program, words, own).catch((error: unknown) => {
-        if (!(error instanceof UsageError)) throw error;
-        throw new CliError(toUsageText(error.message, command), { cause: error });
-      });
+      return await runCommand(program, words, own);
     },
     words,
     { name: "The emulator", context: own },

@@ -39,6 +39,7 @@ test("--version and --help print to the context and end with 0", async () => {
 });
 
 test.each([
+  [[], "No command was given; there are file."],
   [["file"], "Missing required argument 'file'."],
   [["file", "x", "--tims", "3"], "Unknown option '--tims' (Did you mean --times?)"],
   [["flie"], "Unknown command 'flie' (Did you mean file?)"],
@@ -62,7 +63,19 @@ test.each([
     "Option '--format <format>' argument 'xml' is invalid. Allowed choices are json, csv.",
   ],
 ])("%j is refused", async (words, message) => {
-  await expect(run(...words)).rejects.toThrow(new UsageError(message));
+  const text = `${message}\nFor its options: copy${words[0] === "file" ? " file" : ""} --help`;
+  await expect(run(...words)).rejects.toThrow(new UsageError(text));
+});
+
+test("a wrong word that the command itself finds names its help too, and other errors do not", async () => {
+  const context = createTestContext();
+  const program = createCommand("npm run it --", { context, version: "1.2.3" });
+  program.argument("[file]").action((file) => {
+    throw file === undefined ? new UsageError("FILE is missing.") : new TypeError(file);
+  });
+  const message = "FILE is missing.\nFor its options: npm run it -- --help";
+  await expect(runCommand(program, [], context)).rejects.toThrow(new UsageError(message));
+  await expect(runCommand(program, ["x"], context)).rejects.toThrow(new TypeError("x"));
 });
 
 test.each(["--help", "-h"])("%s prints the help, whatever else is typed", async (word) => {

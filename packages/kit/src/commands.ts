@@ -1,10 +1,6 @@
-import {
-  Argument,
-  Command,
-  CommanderError,
-  InvalidArgumentError,
-  Option,
-} from "@commander-js/extra-typings";
+import { Argument, Command, Option } from "@commander-js/extra-typings";
+// Named here, a published package lists it; the typings only have it as a peer.
+import { CommanderError, InvalidArgumentError } from "commander";
 import type { CliContext } from "./context.ts";
 import { exitCodes, UsageError } from "./errors.ts";
 import { toPrintable } from "./printable.ts";
@@ -47,19 +43,26 @@ export function createCommand(
 /**
  * Parses the words after a program's name and runs the command that they name.
  *
- * @throws UsageError that names the word or option and what would be right.
+ * @throws UsageError with the wrong word, what would be right, and the command that prints the help.
  */
 export async function runCommand(
   program: Command,
   words: readonly string[],
   context: CliContext,
 ): Promise<number> {
+  const names = program.commands.map((command) => command.name());
   try {
+    if (words.length === 0 && names.length > 0) {
+      throw new UsageError(`No command was given; there are ${names.join(", ")}.`);
+    }
     await program.parseAsync([...words], { from: "user" });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return exitCodes.done; // --help, --version
-    throw new UsageError(toMessage(error.message), { cause: error });
+    const isOfCommander = error instanceof CommanderError;
+    if (isOfCommander && error.exitCode === 0) return exitCodes.done; // --help, --version
+    if (!isOfCommander && !(error instanceof UsageError)) throw error;
+    const message = isOfCommander ? toMessage(error.message) : error.message;
+    const command = [program.name(), ...names.filter((name) => name === words[0])].join(" ");
+    throw new UsageError(`${message}\nFor its options: ${command} --help`, { cause: error });
   }
   return context.exitCode;
 }

@@ -25,7 +25,7 @@ export class CliError extends Error {
   }
 }
 
-/** Wrong words; the message is followed by the way to print the help. */
+/** Wrong words; `runCommand` adds the command that prints the help. */
 export class UsageError extends CliError {}
 
 /** The reason of a program's signal after Ctrl-C or SIGTERM. */

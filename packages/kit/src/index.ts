@@ -33,7 +33,6 @@ export {
   type ProgramOptions,
   runProgram,
   runToExitCode,
-  toUsageText,
 } from "./run-program.ts";
 export { sourceHash } from "./source-hash.ts";
 export { describeSystemError, systemErrorCode, toFileError } from "./system-error.ts";

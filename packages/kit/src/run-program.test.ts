@@ -3,14 +3,11 @@ import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { CliError, InterruptedError, UsageError } from "./errors.ts";
+import { CliError, InterruptedError } from "./errors.ts";
 import { type Program, runToExitCode } from "./run-program.ts";
 import { createTestContext } from "./testing/index.ts";
 
-const options = {
-  name: "The program",
-  help: { command: "npm run it --" },
-};
+const options = { name: "The program" };
 
 async function outcomeOf(program: Program, signal?: AbortSignal) {
   const context = createTestContext(signal && { signal });
@@ -31,12 +28,6 @@ test("a program's own exit code is kept", async () => {
 test("an expected error is its message", async () => {
   const outcome = await outcomeOf(throwing(new CliError("The disk is full.", { exitCode: 3 })));
   expect(outcome).toEqual({ exitCode: 3, stderr: "The disk is full.\n" });
-});
-
-test("mistyped words are told with how to ask for the usage", async () => {
-  const outcome = await outcomeOf(throwing(new UsageError("FILE is missing.")));
-  const stderr = "FILE is missing.\nFor its options: npm run it -- --help\n";
-  expect(outcome).toEqual({ exitCode: 1, stderr });
 });
 
 test("an unexpected error is one line without its message, which may quote a text", async () => {

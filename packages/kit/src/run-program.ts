@@ -1,5 +1,5 @@
 import { type CliContext, readContext } from "./context.ts";
-import { CliError, exitCodes, InterruptedError, UsageError } from "./errors.ts";
+import { CliError, exitCodes, InterruptedError } from "./errors.ts";
 import { describeSystemError, isBrokenPipe, systemErrorCode } from "./system-error.ts";
 
 /** A program: a function from words to an exit code. */
@@ -9,8 +9,6 @@ export type Program = (words: readonly string[], context: CliContext) => Promise
 export interface ProgramOptions {
   /** Such as "The router"; begins the line about an unexpected error. */
   readonly name: string;
-  /** The command that `--help` is added to, for usage errors. @default nothing */
-  readonly help?: { readonly command: string };
   /**
    * Returns whether the message of an error that is no `CliError` is meant for people. @default no
    */
@@ -50,11 +48,6 @@ export async function runToExitCode(
   }
 }
 
-/** Returns the message of a usage error, with the command that prints the help. */
-export function toUsageText(message: string, command: string): string {
-  return `${message}\nFor its options: ${command} --help`;
-}
-
 /**
  * Describes an unexpected error in one line: class and place, without its message, which may quote
  * a key or personal data. A full disk is reported as such.
@@ -71,12 +64,9 @@ export function describeDefect(error: unknown, name: string): string {
 
 function describeFailure(
   error: unknown,
-  { name, help, isForPerson, signal }: ProgramOptions & { signal: AbortSignal },
+  { name, isForPerson, signal }: ProgramOptions & { signal: AbortSignal },
 ): { text: string; exitCode: number } {
   const known = toKnownError(error, signal);
-  if (known instanceof UsageError && help !== undefined) {
-    return { text: `${toUsageText(known.message, help.command)}\n`, exitCode: known.exitCode };
-  }
   if (known instanceof CliError) return { text: `${known.message}\n`, exitCode: known.exitCode };
   const isMeant = error instanceof Error && isForPerson?.(error) === true;
   const text = isMeant ? `${error.message}\n` : describeDefect(error, name);

@@ -24,6 +24,7 @@ import type { ProgramContext } from "../service.ts";
  */
 export function addRunCommands(program: Command, context: ProgramContext): void {
   const { source } = context;
+  refuseUrls(program);
   const run = runCommand(program, source);
   for (const option of source.options) run.addOption(option);
   // An action imports its command's code: all of it together is half of what a short one takes.
@@ -94,16 +95,14 @@ function isFile(word = ""): boolean {
   return /^(?:-|\S+\.(?:json|ndjson|jsonl|sqlite))$/i.test(word);
 }
 
-/**
- * Throws before words are parsed, since an error quotes a word that it cannot use, and the URL of a
- * database holds a password.
- *
- * @throws UsageError if a URL is anywhere but after `--journal`.
- */
-export function checkUrls(words: readonly string[]): void {
-  const isUrl = /^(?:--?[\w-]+=)?postgres(?:ql)?:/i;
-  const isWrong = (word: string, at: number) =>
-    isUrl.test(word) && words[at - 1] !== "--journal" && !word.startsWith("--journal=");
-  if (!words.some(isWrong)) return;
-  throw new UsageError("The URL of a database belongs after --journal, or into TRIAGE_JOURNAL.");
+/** Refuses the URL of a database anywhere but after `--journal`. */
+export function refuseUrls(program: Command): void {
+  // Before a command's words are parsed: an error quotes a wrong word, and a URL holds a password.
+  program.hook("preSubcommand", ({ args }) => {
+    const isUrl = /^(?:--?[\w-]+=)?postgres(?:ql)?:/i;
+    const isWrong = (word: string, at: number) =>
+      isUrl.test(word) && args[at - 1] !== "--journal" && !word.startsWith("--journal=");
+    if (!args.some(isWrong)) return;
+    throw new UsageError("The URL of a database belongs after --journal, or into TRIAGE_JOURNAL.");
+  });
 }

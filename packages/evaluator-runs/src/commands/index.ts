@@ -12,5 +12,5 @@ export {
 export { interrupted } from "../run/interruption.ts";
 export type { OpenRuns, ProgramContext } from "../service.ts";
 export { openRuns } from "../workers/open-runs.ts";
-export { addRunCommands, checkUrls, loadExplain, runAction } from "./add-run-commands.ts";
+export { addRunCommands, loadExplain, runAction } from "./add-run-commands.ts";
 export { openCatalog, openTransport } from "./open-service.ts";

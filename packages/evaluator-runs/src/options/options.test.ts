@@ -1,7 +1,7 @@
 import { createCommand, runCommand, UsageError } from "evaluator-kit";
 import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { checkUrls } from "../commands/add-run-commands.ts";
+import { refuseUrls } from "../commands/add-run-commands.ts";
 import { sampleSource } from "../testing/samples.ts";
 import { exportCommand, labelCommand, queryCommand, statusCommand } from "./journal-options.ts";
 import { runCommand as declareRun, workCommand } from "./run-options.ts";
@@ -10,6 +10,7 @@ import { runCommand as declareRun, workCommand } from "./run-options.ts";
 async function parse(words: readonly string[]): Promise<Record<string, unknown>> {
   const context = createTestContext();
   const program = createCommand("runs", { context, version: "1.0.0" });
+  refuseUrls(program);
   let parsed = {};
   const keep = (name: string) => (file: string | undefined, options: object) => {
     parsed = { name, file, ...options };
@@ -22,7 +23,6 @@ async function parse(words: readonly string[]): Promise<Record<string, unknown>>
   queryCommand(program, "record").action((text, file, options) => {
     parsed = { name: "query", text, file, ...options };
   });
-  checkUrls(words);
   await runCommand(program, words, context);
   return parsed;
 }
@@ -77,9 +77,13 @@ test.each([
   [["run", "a.json", "--jounal=postgres://ada:secret@db.example.com/x"]],
 ])("a database's URL in the wrong place is not quoted", async (words) => {
   await expect(parse(words)).rejects.toThrow(
-    new UsageError("The URL of a database belongs after --journal, or into TRIAGE_JOURNAL."),
+    refusal("The URL of a database belongs after --journal, or into TRIAGE_JOURNAL.", words[0]),
   );
 });
+
+function refusal(message: string, command = "run"): UsageError {
+  return new UsageError(`${message}\nFor its options: runs ${command} --help`);
+}
 
 const from1 = "Use a whole number from 1 up, such as 2.";
 const dollars = "Use US dollars from 0 up, such as 0.5.";
@@ -102,15 +106,15 @@ test.each([
   ["b.json", "Too many arguments for 'run'. Expected 1 argument but got 2: a.json, b.json."],
   ["--limit", "Option '--limit <n>' argument missing."],
 ])("%s is refused with what would be right", async (word, message) => {
-  await expect(parse(["run", "a.json", word])).rejects.toThrow(new UsageError(message));
+  await expect(parse(["run", "a.json", word])).rejects.toThrow(refusal(message));
 });
 
 test("run needs a file", async () => {
-  await expect(parse(["run"])).rejects.toThrow(new UsageError("Missing required argument 'file'."));
+  await expect(parse(["run"])).rejects.toThrow(refusal("Missing required argument 'file'."));
 });
 
 test.each(["0", "-1", "2.5", "1e3", "ten", " 3", ""])("%j is no limit", async (value) => {
   await expect(parse(["run", "a.json", `--limit=${value}`])).rejects.toThrow(
-    new UsageError(`Option '--limit <n>' argument '${value}' is invalid. ${from1}`),
+    refusal(`Option '--limit <n>' argument '${value}' is invalid. ${from1}`),
   );
 });
