@@ -96,7 +96,7 @@ test("an export that a run disturbs ends, and prints nothing twice", async () =>
     write(text: string) {
       printed += text;
       using journal = Journal.open(join(cwd, "inbox.triage.sqlite"), sampleSetup);
-      journal.noteMails([{ id: "m-9", key: "k" }]);
+      journal.noteRecords([{ id: "m-9", key: "k" }]);
     },
   };
   const { exitCode, stderr } = await startTriage(["export"], { cwd, stdout });

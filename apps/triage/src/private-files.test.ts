@@ -52,7 +52,7 @@ test.skipIf(isWindows)(
     await chmod(path, 0o644);
     for (const end of ["-wal", "-shm"]) await writeFile(path + end, "", { mode: 0o644 });
     using journal = Journal.open(path, sampleSetup);
-    expect(journal.newMails()).toBeNull();
+    expect(journal.newRecords()).toBeNull();
     const modes = await modesIn(cwd);
     expect([modes["inbox.triage.sqlite"], modes["inbox.triage.sqlite-wal"]]).toEqual([
       0o600, 0o600,

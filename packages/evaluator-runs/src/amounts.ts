@@ -1,4 +1,4 @@
-// Made for the first amount that is printed: they take as long as Node itself to start.
+// Created at their first use: they take as long to load as Node itself.
 let wholeNumbers: Intl.NumberFormat | undefined;
 let dollars: Intl.NumberFormat | undefined;
 let fractions: Intl.NumberFormat | undefined;

@@ -3,29 +3,25 @@ import type { Answer, JsonObject, Questions } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "./postgres/index.ts";
 import type { RecordSource } from "./input/record-source.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";
-import { callKey, fromKeptText, type KeptEvaluation, setupHash } from "./journal/kept-answer.ts";
-import type { BegunRun } from "./journal/run-facts.ts";
+import { callKey, type CallSetup, fromKeptText, setupHash } from "./journal/kept-answer.ts";
 import { askedQuestions, shortValue } from "./columns/columns.ts";
 
-/** What an answer comes to: an option, a mean level or a probability, by question. */
-export type AnswerValues = Readonly<Record<string, string | number | null>>;
+/** Returns the short values of the answers about a state without additions; null without an answer. */
+export type BaseAnswers = (state: JsonObject) => ReturnType<typeof toValues> | null;
 
-/** Returns what was answered about a state without additions; null for nothing. */
-export type BaseAnswers = (state: JsonObject) => AnswerValues | null;
-
-/** Returns answers as what they come to. */
+/** Returns answers as short values: an option, a mean level or a probability, by question. */
 export function toValues(
   answers: Readonly<Record<string, Answer>>,
   questions: Questions,
-): AnswerValues {
+): Readonly<Record<string, string | number | null>> {
   const asked = askedQuestions(questions);
   return Object.fromEntries(asked.map((one) => [one.id, shortValue(one, answers[one.id])]));
 }
 
-/** Finds the answers without additions of a journal file, which keeps those of all runs. */
+/** Finds the answers without additions in a journal file, which keeps those of all runs. */
 export function baseAnswersOfFile(
   journal: JournalReader,
-  { questions, service }: Pick<BegunRun, "questions" | "service">,
+  { questions, service }: CallSetup,
 ): BaseAnswers {
   const setup = setupHash({ questions, service });
   return (state) => {
@@ -34,7 +30,7 @@ export function baseAnswersOfFile(
   };
 }
 
-/** Finds the answers without additions of the newest other run over a file of the same name that asked the same. */
+/** Finds them in the newest other run over a file of the same name with the same questions. */
 export async function baseAnswersOfDatabase(
   runs: PostgresRuns,
   { run, name, setup }: RunInfo,
@@ -51,17 +47,16 @@ export async function baseAnswersOfDatabase(
   return () => null;
 }
 
-/** Returns the answers of a run by a digest of their state; null if a state has additions. */
+// By a digest of their state; null if a state has additions.
 async function readBase(
   runs: PostgresRuns,
   run: number,
   { questions, source }: { readonly questions: Questions; readonly source: RecordSource },
-): Promise<Map<string, AnswerValues> | null> {
-  const found = new Map<string, AnswerValues>();
+) {
+  const found = new Map<string, ReturnType<typeof toValues>>();
   for await (const { state, evaluation } of runs.rows(run)) {
     if (source.hasAdditions(JSON.parse(state) as JsonObject)) return null;
-    const kept: KeptEvaluation | null =
-      evaluation === null ? null : fromKeptText(evaluation, questions);
+    const kept = evaluation === null ? null : fromKeptText(evaluation, questions);
     if (kept !== null) found.set(digestOf(state), toValues(kept.answers, questions));
   }
   return found;

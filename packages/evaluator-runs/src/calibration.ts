@@ -10,19 +10,19 @@ import {
 import type { Answer, Questions } from "evaluator-client";
 import type { KeptEvaluation } from "./journal/kept-answer.ts";
 
-/** An evaluation whose answers a calibration may have changed; the journal keeps it as it came. */
+/** The answers of an evaluation after a calibration; the journal keeps the answers before it. */
 export interface CalibratedAnswers {
   readonly answers: Readonly<Record<string, Answer>>;
-  /** Of the answers that are as they were printed. */
+  /** The confidences that still apply. */
   readonly confidence: Readonly<Record<string, number | null>>;
-  /** The answers as they came, of the questions whose answers changed. */
+  /** The answers before the calibration, for the questions whose answers changed. */
   readonly printed: Readonly<Record<string, Answer>>;
 }
 
 /**
- * Reads the calibration that `evaluator calibrate` wrote.
+ * Reads a calibration that `evaluator calibrate` wrote.
  *
- * @throws CliError when it is none, names no questions, or was made for others.
+ * @throws CliError if the file is no calibration, names no questions, or was made for others.
  */
 export async function readCalibration(
   file: string,
@@ -33,35 +33,28 @@ export async function readCalibration(
   const advice = "Name a calibration.json that evaluator calibrate wrote.";
   const artifact = await readParsedFile(path, { parse: parseCalibrationArtifact, advice });
   if (artifact.questionHash === questionHash(questions)) return artifact;
-  if (artifact.questionHash === null) {
-    const problem = printable`${path} does not name the questions it was made for`;
-    throw new CliError(`${problem}; calibrate again on the journal, which keeps them.`);
-  }
-  const problem = printable`${path} was made for other questions than this run asks`;
-  throw new CliError(`${problem}; calibrate again on answers to these.`);
+  const problem =
+    artifact.questionHash === null
+      ? printable`${path} does not name the questions it was made for; calibrate again on the journal, which keeps them.`
+      : printable`${path} was made for other questions than this run asks; calibrate again on answers to these.`;
+  throw new CliError(problem);
 }
 
 /**
- * Returns the answers of an evaluation, recalibrated where there is a calibration.
+ * Returns the answers of an evaluation, recalibrated if there is a calibration.
  *
- * @throws CliError when another model answered than the calibration was made for.
+ * @throws CliError if the calibration was made for another model than the one that answered.
  */
 export function calibratedAnswers(
   { answers, confidence, modelId }: Pick<KeptEvaluation, "answers" | "confidence" | "modelId">,
   artifact: CalibrationArtifact | null,
 ): CalibratedAnswers {
   if (artifact === null) return { answers, confidence, printed: {} };
-  const changed = applied({ answers, confidence: { ...confidence }, modelId }, artifact);
-  const printed = Object.entries(answers).filter(([id, answer]) => changed.answers[id] !== answer);
-  return { ...changed, printed: Object.fromEntries(printed) };
-}
-
-function applied(
-  evaluation: Pick<CalibratedAnswers, "answers" | "confidence"> & { modelId: string | null },
-  artifact: CalibrationArtifact,
-) {
   try {
-    return calibrate(evaluation, artifact);
+    const changed = calibrate({ answers, confidence: { ...confidence }, modelId }, artifact);
+    const isChanged = ([id, answer]: [string, Answer]) => changed.answers[id] !== answer;
+    const printed = Object.fromEntries(Object.entries(answers).filter(isChanged));
+    return { ...changed, printed };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
     const next =

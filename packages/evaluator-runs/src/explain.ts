@@ -8,70 +8,72 @@ import {
   valuesOf,
 } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
+import type { RecordSource } from "./input/record-source.ts";
+import type { PostgresRuns } from "./postgres/index.ts";
 import type { StatusCommand } from "./options/journal-options.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
 import type { JournalEntry, JournalReader } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import { fromKeptText } from "./journal/kept-answer.ts";
 import { needJournalAddress } from "./journal-address.ts";
-import { withRuns } from "./workers/open-runs.ts";
-import { serviceOfRun } from "./workers/run-records.ts";
-import type { OpenRuns, ProgramContext } from "./service.ts";
+import { serviceOfRun, withRuns } from "./workers/open-runs.ts";
+import type { ProgramContext } from "./service.ts";
 import { alignColumns } from "./columns/table.ts";
 
 /**
- * Prints all that the journal knows of one mail.
+ * Prints everything that the journal keeps about one record.
  *
- * @throws CliError when that is nothing.
+ * @throws CliError if that is nothing.
  */
 export async function explainRecord(
   command: StatusCommand & { readonly id: string },
   context: ProgramContext,
 ): Promise<number> {
-  const { id, run } = command;
-  const { stdout } = context;
+  const { stdout, source } = context;
   const address = await needJournalAddress({ ...command, takesFile: true }, context);
-  if (address.kind === "postgres") {
-    stdout.write(await describeOfRun(id, { run, url: address.url, open: context.openRuns }));
-    return 0;
-  }
-  stdout.write(await readJournal(address.path, (kept) => describe(kept, id)));
+  const text =
+    address.kind === "postgres"
+      ? await withRuns(address.url, context, (runs) => describeOfRun(runs, command, source))
+      : await readJournal(address.path, (kept) => describeOfFile(kept, command.id, source));
+  stdout.write(text);
   return 0;
 }
 
 async function describeOfRun(
-  id: string,
-  { run, url, open }: { run: number | undefined; url: string; open: OpenRuns },
+  runs: PostgresRuns,
+  { id, run = null }: { readonly id: string; readonly run?: number | null | undefined },
+  { word }: RecordSource,
 ): Promise<string> {
-  return await withRuns({ url, open, supervises: false }, async (runs) => {
-    const row = await runs.find(id, run ?? null);
-    if (row === null) throw new CliError("No run of this database has a mail with this id.");
-    const info = await runs.get(row.run);
-    const questions = JSON.parse(info.setup.questions) as Questions;
-    const evaluation = row.evaluation === null ? null : fromKeptText(row.evaluation, questions);
-    if (evaluation === null && !row.isChanged) {
-      throw new CliError(
-        printable`There is no answer about this mail. ${row.error ?? "None has come yet."}`,
-      );
-    }
-    const state = JSON.parse(row.state) as JsonValue;
-    return describeEntry({ id, state, questions, service: serviceOfRun(info), evaluation });
-  });
+  const row = await runs.find(id, run);
+  if (row === null) throw new CliError(`No run of this database has a ${word} with this id.`);
+  const info = await runs.get(row.run);
+  const questions = JSON.parse(info.setup.questions) as Questions;
+  const evaluation = row.evaluation === null ? null : fromKeptText(row.evaluation, questions);
+  if (evaluation === null && !row.isChanged) {
+    throw new CliError(
+      printable`There is no answer about this ${word}. ${row.error ?? "None has come yet."}`,
+    );
+  }
+  const state = JSON.parse(row.state) as JsonValue;
+  return describeEntry({ id, state, questions, service: serviceOfRun(info), evaluation }, word);
 }
 
-function describe(journal: JournalReader, id: string): string {
-  const entry = journal.find(id);
+function describeOfFile(journal: JournalReader, id: string, { word }: RecordSource): string {
+  const entry = journal.find(id, word);
   const artifact = journal.runs().at(-1)?.calibration;
-  if (artifact === undefined || entry.evaluation === null) return describeEntry(entry);
-  const { modelId } = entry.evaluation;
-  if (modelId !== artifact.model.id) return describeEntry(entry);
-  return describeEntry(entry, calibratedAnswers(entry.evaluation, artifact));
+  const { evaluation } = entry;
+  const isApplied = artifact !== undefined && evaluation?.modelId === artifact.model.id;
+  const calibrated = isApplied ? calibratedAnswers(evaluation, artifact) : null;
+  return describeEntry(entry, word, calibrated);
 }
 
-/** Returns about one mail what was sent, what was asked, what was answered, by whom and at what price. */
-function describeEntry(entry: JournalEntry, calibrated?: CalibratedAnswers): string {
+function describeEntry(
+  entry: JournalEntry,
+  word: string,
+  calibrated: CalibratedAnswers | null = null,
+): string {
   return [
-    aligned([["mail", toPrintable(entry.id)], ...runRows(entry)]),
+    aligned([[word, toPrintable(entry.id)], ...runRows(entry)]),
     `state\n${indented(stateRows(entry))}`,
     ...Object.entries(entry.questions).map(([id, question]) =>
       describeQuestion(id, question, { entry, calibrated }),
@@ -104,7 +106,7 @@ function describeQuestion(
   {
     entry: { evaluation },
     calibrated,
-  }: { entry: JournalEntry; calibrated: CalibratedAnswers | undefined },
+  }: { entry: JournalEntry; calibrated: CalibratedAnswers | null },
 ): string {
   const answer = evaluation?.answers[id];
   const confidence = evaluation?.confidence[id];

@@ -2,8 +2,7 @@ import { CliError, printable, printTexts } from "evaluator-kit";
 import type { RunInfo } from "./postgres/index.ts";
 import { printCount, printMails } from "./amounts.ts";
 import type { ExportCommand } from "./options/journal-options.ts";
-import { withResults } from "./journal-results.ts";
-import { answeredRecords } from "./answered-records.ts";
+import { toAnswered, withResults } from "./journal-results.ts";
 import { formatRecords, toSafeTexts, type ResultRecord } from "./output/write-records.ts";
 import type { AnsweredRecord } from "./rules/conditions.ts";
 import { readFilter } from "./rules/record-filter.ts";
@@ -32,7 +31,9 @@ export async function exportResults(
     const isShown = readFilter(command, results.columns);
     let [count, failed, refused] = [0, 0, 0];
     const counted = async function* counted(): AsyncGenerator<AnsweredRecord> {
-      for await (const answered of answeredRecords(results)) {
+      const newRecords = await results.newRecords();
+      for await (const row of results.rows) {
+        const answered = toAnswered(row, results, newRecords);
         if (isShown?.(answered) === false) continue;
         count += 1;
         failed += Number(answered.record["error"] !== undefined);

@@ -1,10 +1,9 @@
-export { toAnswered } from "./answered-records.ts";
 export { type BaseAnswers, toValues } from "./base-answers.ts";
 export { inputOf } from "./journal-address.ts";
-export { type ResultRow, type RunResults, withResults } from "./journal-results.ts";
-export type { NewMails } from "./journal/journal-reader.ts";
+export { type ResultRow, type RunResults, toAnswered, withResults } from "./journal-results.ts";
+export type { NewRecords } from "./journal/journal-reader.ts";
 export type { KeptEvaluation } from "./journal/kept-answer.ts";
-export type { RunFacts } from "./journal/run-facts.ts";
+export type { RunFacts } from "./journal/journal-schema.ts";
 export type { ResultRecord } from "./output/write-records.ts";
 export type { AnsweredRecord } from "./rules/conditions.ts";
 export { describeFilter, readFilter } from "./rules/record-filter.ts";

@@ -3,8 +3,8 @@ import type { Questions, Transport } from "evaluator-client";
 import type { InputRecord, RunRecord } from "./input/record-source.ts";
 import { Journal } from "./journal/journal.ts";
 import { type AnsweredEntry, JournalReader } from "./journal/journal-reader.ts";
-import { openForReading } from "./journal/open-journal.ts";
-import { askMissing } from "./run/ask-calls.ts";
+import { openForReading } from "./journal/read-journal.ts";
+import { askMissing, toRunFacts } from "./run/ask-calls.ts";
 import { planCalls, type PlanInput } from "./run/plan-calls.ts";
 import { serviceOf } from "./service.ts";
 
@@ -73,20 +73,18 @@ export async function runRecords(
   const { requestsPerMinute: rate, maxCostUsd: maxCost = Number.POSITIVE_INFINITY } = options;
   const input = "records" in records ? records : new ListedRecords(records);
   const run = { limit: Number.POSITIVE_INFINITY, concurrency, maxCost, ...(rate && { rate }) };
-  const quiet = { clock: systemClock, stderr: { write() {} }, signal };
+  const source = { word: "record" };
+  const quiet = { clock: systemClock, stderr: { write() {} }, signal, source };
   const context = { ...quiet, ...journal.setup, run, input, inputPath: "The input", transport };
-  const noteMails = journal.noteMails.bind(journal);
-  const plan = await planCalls(context, { journal, noteMails });
+  const noteRecords = journal.noteRecords.bind(journal);
+  const plan = await planCalls(context, { journal, noteRecords });
   const price = { inputUsdPerMillionTokens: usdPerMillionTokens, source: "the caller" };
   const outcome = await askMissing(plan, { context, journal, price });
   signal.throwIfAborted();
-  const { totals, finalError, isBudgetSpent, elapsedMs } = outcome;
+  const { totals, finalError, isBudgetSpent } = outcome;
   if (finalError !== null) throw finalError;
   const { succeeded: answered, failed, inputTokens, costUsd } = totals;
-  const { address: wire, modelId } = journal.setup.service;
-  const facts = { wire, modelId, mails: plan.length, answered, failed, inputTokens, costUsd };
-  const finishedAt = systemClock.today().toISOString();
-  if (!isBudgetSpent) journal.addRun({ ...facts, finishedAt, elapsedMs });
+  if (!isBudgetSpent) journal.addRun(toRunFacts(plan, outcome, context));
   const skipped = plan.count("answered") + plan.count("refused");
   return { records: plan.length, answered, skipped, failed, inputTokens, costUsd, isBudgetSpent };
 }

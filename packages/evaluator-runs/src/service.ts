@@ -3,29 +3,24 @@ import type { Catalog, Transport, TransportName } from "evaluator-client";
 import type { PostgresRuns } from "./postgres/index.ts";
 import type { RecordSource } from "./input/record-source.ts";
 
-/** What the program runs with: what it takes from the machine, and how a service is reached. */
+/** The context of a program: what it takes from the machine, and how a service is reached. */
 export interface ProgramContext extends CliContext {
   /** Called once a command's code is loaded, before it begins. */
   readonly onLoad?: () => void;
   readonly source: RecordSource;
-  /** Returns the transport to ask through. */
   readonly openTransport: (options: ServiceOptions) => Promise<Transport>;
-  /** Returns the price list of the service; null when it has none. */
+  /** Returns the price list of the service; null if it has none. */
   readonly openCatalog: (options: ServiceOptions) => Promise<Catalog | null>;
-  /** Opens the runs of a database by its URL. */
   readonly openRuns: OpenRuns;
 }
 
-/** Opens the runs of a database, by its URL, for workers or for those who only look. */
-export type OpenRuns = (url: string, options: RunsOptions) => Promise<PostgresRuns>;
+/** Opens the runs of a database; with `supervises`, chunks of dead workers are handed out again. */
+export type OpenRuns = (
+  url: string,
+  options: { readonly supervises: boolean },
+) => Promise<PostgresRuns>;
 
-/** How the runs of a database are opened. */
-export interface RunsOptions {
-  /** Whether the chunks of dead workers are handed out again. */
-  readonly supervises: boolean;
-}
-
-/** Which service is wanted. */
+/** The wanted service. */
 export interface ServiceOptions {
   /** Whether the emulator answers. */
   readonly offline?: boolean | undefined;
@@ -34,15 +29,14 @@ export interface ServiceOptions {
   readonly env: Environment;
 }
 
-/** Who answers: two services never share an answer. */
+/** The service that answers: two services never share an answer. */
 export interface Service {
-  /** The transport, the address behind it without user name or password, and the prompts it writes, if any. */
+  /** The transport, its address without user name or password, and the format of its prompts, if any. */
   readonly address: string;
-  /** The model the requests name. */
   readonly modelId: string;
 }
 
-/** Returns who answers through a transport. */
+/** Returns the service behind a transport. */
 export function serviceOf({ name, target }: Transport): Service {
   if (target === undefined) return { address: name, modelId: "unknown" };
   const { protocol, host, pathname } = new URL(target.url);
@@ -50,7 +44,7 @@ export function serviceOf({ name, target }: Transport): Service {
   return { address: `${name} ${protocol}//${host}${pathname}${prompts}`, modelId: target.modelId };
 }
 
-/** Returns in one line which engine answers. */
+/** Returns in one line the engine that answers. */
 export function describeEngine({ address, modelId }: Service): string {
   if (isEmulator(address)) {
     return "Offline: the emulator on this machine answers, from recordings or by matching words, not a model.\n";
@@ -58,48 +52,40 @@ export function describeEngine({ address, modelId }: Service): string {
   return printable`Engine: ${modelId} through ${address}.\n`;
 }
 
-/** Which run goes on here, and what to do where it cannot. */
-export interface AskedRun {
-  /** The run, as a sentence begins with it. */
-  readonly run: string;
-  readonly service: Service;
-  readonly advice: string;
-}
-
-/** Throws a CliError when a run asks another engine than the one here; two engines never mix. */
-export function checkSameEngine({ run, service, advice }: AskedRun, here: Service): void {
+/** Throws a CliError if a run asks another engine than the one here; two engines never mix. */
+export function checkSameEngine(
+  { run, service, advice }: Readonly<Record<"run" | "advice", string>> & { service: Service },
+  here: Service,
+): void {
   if (service.address === here.address && service.modelId === here.modelId) return;
   const asks = printable`${run} asks ${service.modelId} through ${service.address}`;
   const instead = printable`and here the engine is ${here.modelId} through ${here.address}`;
   throw new CliError(`${asks}, ${instead}; ${advice}`);
 }
 
-/** Returns whether it is the emulator in this process that answers. */
+/** Returns whether the emulator in this process answers. */
 export function isEmulator(address: string): boolean {
   return address.startsWith("emulator ");
 }
 
-const vendorHost = "api.typesafe.ai";
-
-/** What the program knows of the prices behind a transport. */
 interface Prices {
-  /** Whether the contract names what an engine at this host costs: not one's own server, nor another's model. */
-  readonly areDocumented: (host: string | undefined) => boolean;
-  /** Whether a list of them can be asked for. */
+  /** The hosts whose prices are in the contract; null for all. */
+  readonly hosts: readonly string[] | null;
+  /** Whether a price list can be read. */
   readonly areListed: boolean;
 }
 
 const prices: Readonly<Record<string, Prices>> = {
-  gateway: { areDocumented: () => true, areListed: true },
-  direct: { areDocumented: (host) => host === vendorHost, areListed: false },
-  logprobs: { areDocumented: () => false, areListed: false },
-  emulator: { areDocumented: () => true, areListed: false }, // the estimate is the service's
+  gateway: { hosts: null, areListed: true },
+  direct: { hosts: ["api.typesafe.ai"], areListed: false },
+  logprobs: { hosts: [], areListed: false },
+  emulator: { hosts: null, areListed: false }, // the estimate is that of the service
 } satisfies Record<TransportName | "emulator", Prices>;
 
-/** Returns whether the contract names what an engine costs. */
+/** Returns whether the contract has the price of an engine. */
 export function hasDocumentedPrice({ name, target }: Transport): boolean {
-  const host = target && new URL(target.url).host;
-  return prices[name]?.areDocumented(host) === true;
+  const { hosts = [] } = prices[name] ?? {};
+  return hosts === null || (target !== undefined && hosts.includes(new URL(target.url).host));
 }
 
 /** Returns whether the prices behind a transport of this name can be listed. */

@@ -1,9 +1,9 @@
-import { printable, type TextSink, truncateColumns } from "evaluator-kit";
+import { printable, truncateColumns } from "evaluator-kit";
 import type { PostgresRuns, RunInfo, WorkerInfo } from "./postgres/index.ts";
-import { printCount, printCounted, printDuration, printMails, printUsd } from "./amounts.ts";
+import { printCount, printCounted, printDuration, printUsd } from "./amounts.ts";
 import type { StatusCommand } from "./options/journal-options.ts";
 import { needJournalAddress } from "./journal-address.ts";
-import type { JournalProgress } from "./journal/journal-reader.ts";
+import type { JournalReader } from "./journal/journal-reader.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import { isRunUnderWay } from "./journal/open-journal.ts";
 import { withRuns } from "./workers/open-runs.ts";
@@ -14,59 +14,56 @@ import { alignColumns } from "./columns/table.ts";
 const REDRAW_MS = 1000; // chosen, not measured: as often as workers report
 
 /**
- * Prints what runs have come to: how far they are, how fast, at what cost, and who works. In a
- * terminal it goes on until no run is under way, or until Ctrl-C. Returns the exit code.
+ * Prints the progress, rate, cost and workers of runs; in a terminal until no run is under way, or
+ * until Ctrl-C. Returns the exit code.
  */
 export async function showStatus(command: StatusCommand, context: ProgramContext): Promise<number> {
   const address = await needJournalAddress(command, context);
   if (address.kind === "sqlite") return await shown(context, fileProgress(address.path, context));
-  const { url } = address;
-  return await withRuns({ url, open: context.openRuns, supervises: false }, (runs) =>
+  return await withRuns(address.url, context, (runs) =>
     shown(context, () => describeRuns(runs, command)),
   );
 }
 
-/** Returns a function that reads how far a journal file is, and how fast since it was first called. */
-function fileProgress(path: string, { clock }: ProgramContext): () => Promise<Picture> {
+/** Returns a function that reads the progress of a journal file, and its rate since the first call. */
+function fileProgress(path: string, { clock, source }: ProgramContext): () => Promise<Picture> {
   const startedAt = clock.now();
   let before: number | null = null;
   return async () => {
     const isRunning = isRunUnderWay(path);
-    // Damage is looked for once; of what comes later SQLite tells what it meets.
-    const isChecked = before === null;
-    const progress = await readJournal(path, (journal) => journal.progress(), { isChecked });
+    // Damage is looked for once; later damage is an error of SQLite.
+    const progress = await readJournal(path, (journal) => journal.progress(), before === null);
     before ??= progress.answered;
     const elapsedMs = clock.now() - startedAt;
     const perMs = elapsedMs > 0 ? (progress.answered - before) / elapsedMs : 0;
-    return { text: describeFile(progress, { perMs, isRunning }), isOver: !isRunning };
+    const text = describeFile(progress, perMs, { isRunning, ...source });
+    return { text, isOver: !isRunning };
   };
 }
 
-/** What is shown at one moment, and whether nothing more happens. */
+/** The text at one moment, and whether it can still change. */
 type Picture = Awaited<ReturnType<typeof describeRuns>>;
 
-/** Draws a picture, in a terminal again and again until nothing more happens; returns the exit code. */
+/** Prints a picture, in a terminal again and again until it is over; returns the exit code. */
 async function shown(
   { stdout, clock, signal }: ProgramContext,
   look: () => Promise<Picture>,
 ): Promise<number> {
+  const { isTTY, columns = Number.POSITIVE_INFINITY } = stdout;
+  const fitted = (line: string) => (isTTY ? truncateColumns(line, columns - 1) : line);
   for (let drawn = 0; ;) {
     const startedAt = clock.now();
     const { text, isOver } = await look();
     const lookedMs = clock.now() - startedAt;
-    const lines = text.split("\n").map((line) => fitted(line, stdout));
+    const lines = text.split("\n").map(fitted);
     const back = drawn > 0 ? `\u001b[${drawn}A\r\u001b[J` : "";
     stdout.write(back + lines.join("\n"));
     drawn = lines.length - 1;
-    if (stdout.isTTY !== true || isOver) return 0;
-    // To add up a journal of a million mails takes seconds.
+    if (!isTTY || isOver) return 0;
+    // Reading a journal of a million records takes seconds.
     await pause(Math.max(REDRAW_MS, lookedMs), { clock, signal });
     if (signal.aborted) return interrupted("Interrupted.", signal).exitCode;
   }
-}
-
-function fitted(line: string, { isTTY, columns = Number.POSITIVE_INFINITY }: TextSink): string {
-  return isTTY === true ? truncateColumns(line, columns - 1) : line;
 }
 
 async function describeRuns(runs: PostgresRuns, { run }: StatusCommand) {
@@ -88,16 +85,14 @@ async function describeRuns(runs: PostgresRuns, { run }: StatusCommand) {
   const details = await Promise.all(
     open.map(async (info) => describeOpenRun(info, await runs.workers(info.run))),
   );
-  const stopped = infos.filter(({ state, stoppedBy }) => state === "stopped" && stoppedBy !== null);
-  const reasons = stopped.map(
-    ({ run: number, stoppedBy }) =>
-      printable`Run ${String(number)} was stopped: ${stoppedBy ?? ""}`,
-  );
-  const parts = [...alignColumns(() => rows), ...details, ...reasons.map((line) => `${line}\n`)];
+  const reasons = infos
+    .filter(({ state, stoppedBy }) => state === "stopped" && stoppedBy !== null)
+    .map((info) => printable`Run ${String(info.run)} was stopped: ${info.stoppedBy ?? ""}\n`);
+  const parts = [...alignColumns(() => rows), ...details, ...reasons];
   return { text: parts.join(""), isOver: open.length === 0 };
 }
 
-/** Returns how fast an open run is, how long it still takes, and who works on it. */
+/** Returns the rate, time left, cost and workers of an open run. */
 function describeOpenRun(info: RunInfo, workers: readonly WorkerInfo[]): string {
   const perSecond = workers.reduce((sum, worker) => sum + worker.perSecond, 0);
   const left = info.records - info.answered - info.failed;
@@ -122,35 +117,30 @@ function describeOpenRun(info: RunInfo, workers: readonly WorkerInfo[]): string 
   return `${head}\n${[...alignColumns(() => rows)].join("")}`;
 }
 
-/** What is known of a journal file besides its mails. */
-interface FileRun {
-  /** Answers a millisecond; 0 when it is not known yet. */
-  readonly perMs: number;
-  readonly isRunning: boolean;
-}
-
-function describeFile(progress: JournalProgress, { perMs, isRunning }: FileRun): string {
-  const { mails, answered, failed, refused, begun, costUsd } = progress;
-  const left = mails - answered - failed;
+function describeFile(
+  { records, answered, failed, refused, begun, costUsd }: ReturnType<JournalReader["progress"]>,
+  perMs: number,
+  { isRunning, word, program }: { isRunning: boolean } & Record<"word" | "program", string>,
+): string {
+  const left = records - answered - failed;
   const speed =
     perMs > 0
       ? [`${(perMs * 1000).toFixed(1)} a second`, `${printDuration(left / perMs)} left`]
       : ["a run is under way"];
   const inFlight = isRunning ? "in flight" : "in flight when the run ended";
   const lines = [
-    [`${printCount(answered)} of ${printMails(mails)} answered`, ...(isRunning ? speed : [])],
+    [
+      `${printCount(answered)} of ${printCounted(records, word)} answered`,
+      ...(isRunning ? speed : []),
+    ],
     [
       answered > 0 && costUsd === null ? "cost not reported" : printUsd(costUsd ?? 0),
       `${printCount(failed)} failed`,
       ...(isRunning || begun > 0 ? [`${printCount(begun)} ${inFlight}`] : []),
     ],
-    ...(isRunning || answered + refused === mails
-      ? []
-      : [
-          [
-            `No run is under way; "npm run triage -- work" asks for the other ${printCount(mails - answered - refused)}.`,
-          ],
-        ]),
   ];
+  const open = printCount(records - answered - refused);
+  const next = `No run is under way; "${program} work" asks for the other ${open}.`;
+  if (!isRunning && answered + refused < records) lines.push([next]);
   return lines.map((notes) => `${notes.join(" · ")}\n`).join("");
 }

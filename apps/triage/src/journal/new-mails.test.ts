@@ -25,7 +25,7 @@ async function runOn(cwd: string, mails: readonly object[], day: string, ...word
 async function read(cwd: string) {
   return await readJournal(join(cwd, "inbox.triage.sqlite"), (journal) => {
     const ids = [...journal.results({ questions, service })].map(({ id }) => id).toSorted();
-    const news = journal.newMails();
+    const news = journal.newRecords();
     return { ids, news: news && { ...news, ids: [...news.ids] } };
   });
 }

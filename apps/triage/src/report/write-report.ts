@@ -20,7 +20,7 @@ import type { ProgramContext } from "evaluator-runs/commands";
 import {
   describeFilter,
   inputOf,
-  type NewMails,
+  type NewRecords,
   promiseOf,
   readFilter,
   readRules,
@@ -100,13 +100,13 @@ async function makeReport(
   const rules =
     command.rules === undefined ? null : await readRules(command.rules, columns, context);
   const parts = {
-    newMails: await results.newMails(),
+    newRecords: await results.newRecords(),
     isShown: readFilter(command, columns),
     plan: rules === null ? null : new Plan(rules),
     sections: new Sections(questions),
   };
   const { list, tally, changes, all } = await readRows(results, parts, context);
-  const { newMails, plan, sections } = parts;
+  const { newRecords, plan, sections } = parts;
   const runs = info === null ? facts : [factsOf(info)];
   const after =
     command.file === undefined ? "" : ` ${quoted(toPrintablePath(basename(command.file)))}`;
@@ -122,7 +122,7 @@ async function makeReport(
       explain: ["npm run triage -- explain ", after],
     },
     basis: describeBasis(runs, calibration, all),
-    notes: [...describeNew(newMails, tally), ...describeShown(command, list.length, all.mails)],
+    notes: [...describeNew(newRecords, tally), ...describeShown(command, list.length, all.mails)],
     plan: plan?.planned(results) ?? null,
     changes: changes.toHtml(),
     figures: figuresOf(runs, { mails: list.length, failed: tally.failed }),
@@ -132,7 +132,7 @@ async function makeReport(
 
 /** What each mail of the results is read with. */
 interface ReportParts {
-  readonly newMails: NewMails | null;
+  readonly newRecords: NewRecords | null;
   readonly isShown: ReturnType<typeof readFilter>;
   readonly plan: Plan | null;
   readonly sections: Sections;
@@ -141,10 +141,9 @@ interface ReportParts {
 /** Reads the results once, mail by mail. */
 async function readRows(
   results: RunResults,
-  { newMails, isShown, plan, sections }: ReportParts,
+  { newRecords, isShown, plan, sections }: ReportParts,
   { signal }: ProgramContext,
 ) {
-  const { calibration, source } = results;
   const list = new MailList(sections);
   const tally = new Tally(sections.questions);
   const changes = new ContextChanges(sections.questions, results);
@@ -155,7 +154,7 @@ async function readRows(
     signal.throwIfAborted();
     all.mails += 1;
     all.failed += Number(row.kept === null);
-    const answered = toAnswered(row, { calibration, source, newMails });
+    const answered = toAnswered(row, results, newRecords);
     if (isShown?.(answered) === false) continue;
     const rule = plan?.take(answered) ?? -1;
     if (senders.size >= SENDERS_KEPT) senders.clear();
@@ -167,9 +166,9 @@ async function readRows(
   return { list, tally, changes, all };
 }
 
-function describeNew(newMails: NewMails | null, { added }: Tally): string[] {
-  if (newMails === null) return [];
-  const day = newMails.since.slice(0, 10);
+function describeNew(newRecords: NewRecords | null, { added }: Tally): string[] {
+  if (newRecords === null) return [];
+  const day = newRecords.since.slice(0, 10);
   return [`${printMails(added)} ${added === 1 ? "is" : "are"} new since the run of ${day}.`];
 }
 

@@ -77,9 +77,15 @@ test.each([
     questions.push(question);
     return answer;
   };
-  const estimate = { mails: 1, calls: 1, inputTokens: 1, costUsd: 1.2649, durationMs: 1, price };
+  const estimate = { records: 1, calls: 1, inputTokens: 1, costUsd: 1.2649, durationMs: 1, price };
   const { signal } = new AbortController();
-  const limits = { maxCost: Number.POSITIVE_INFINITY, yes, confirm, signal };
+  const limits = {
+    maxCost: Number.POSITIVE_INFINITY,
+    yes,
+    confirm,
+    signal,
+    source: { word: "mail" },
+  };
   const checked = checkCost(estimate, limits).then(
     () => true,
     (error: unknown) => String(error) !== "CliError: Nothing was sent.",
@@ -100,9 +106,9 @@ test("an interruption in place of an answer ends with 130", async () => {
     interruption.abort();
     return false;
   };
-  const estimate = { mails: 1, calls: 1, inputTokens: 1, costUsd: 2, durationMs: 1, price };
+  const estimate = { records: 1, calls: 1, inputTokens: 1, costUsd: 2, durationMs: 1, price };
   const { signal } = interruption;
-  const limits = { maxCost: 3, yes: false, confirm, signal };
+  const limits = { maxCost: 3, yes: false, confirm, signal, source: { word: "mail" } };
   await expect(checkCost(estimate, limits)).rejects.toMatchObject({ exitCode: 130 });
 });
 

@@ -8,7 +8,7 @@ import { folderWith, startTriage } from "../testing/start-triage.ts";
 const { signal } = new AbortController();
 const modelId = "typesafe-ai/jev";
 const documented = 0.042;
-const asked = { given: null, isDocumented: true, modelId, signal };
+const asked = { given: undefined, isDocumented: true, modelId, signal };
 
 function catalogOf(answer: () => Response) {
   return createCatalog({ fetch: async () => answer(), env: {}, maxRetries: 0 });

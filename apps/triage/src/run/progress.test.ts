@@ -23,7 +23,7 @@ function watched(isTTY: boolean, columns?: number) {
     ...(columns && { columns }),
     write: (text: string) => written.push(text),
   };
-  const hide = showProgress(stderr, { clock, total: 1000, totals });
+  const hide = showProgress(1000, totals, { clock, stderr, source: { word: "mail" } });
   const pass = (milliseconds: number) => {
     const endMs = nowMs + milliseconds;
     for (let next = waiting; next !== null && next.atMs <= endMs; next = waiting) {

@@ -83,7 +83,7 @@ async function loadWork(command: WorkCommand, context: ProgramContext): Promise<
   const address = await needJournalAddress(command, context);
   if (address.kind === "sqlite") {
     if (command.wait) throw new UsageError("--wait belongs to a journal in PostgreSQL.");
-    const { goOn } = await import("../run/go-on.ts");
+    const { goOn } = await import("../run/run-file.ts");
     return () => goOn(command, address, context);
   }
   const { workOnRuns } = await import("../workers/work.ts");

@@ -1,75 +1,58 @@
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { CliError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
-import type { Service } from "../service.ts";
 import {
+  type CallSetup,
   fromKeptText,
   isAsWritten,
   isKeyOf,
-  KeptAnswers,
   type KeptEvaluation,
   readKeptText,
   setupHash,
 } from "./kept-answer.ts";
-import {
-  type BegunRun,
-  type RunBegin,
-  runBeginSchema,
-  type RunFacts,
-  runFactsSchema,
-} from "./run-facts.ts";
+import { runBeginSchema, type RunFacts, runFactsSchema } from "./journal-schema.ts";
+import { toJournalError } from "./open-journal.ts";
 
-/** All that a journal knows of one mail. */
-export interface JournalEntry {
+/** Everything that a journal keeps about one record. */
+export interface JournalEntry extends CallSetup {
   readonly id: string;
   readonly state: JsonValue;
-  readonly questions: Questions;
-  readonly service: Service;
-  /** Null when the answer is not as it was written. */
+  /** Null if the answer was changed after it was written. */
   readonly evaluation: KeptEvaluation | null;
 }
 
-/** How the newest call about a mail ended. */
-export interface MailEnd {
-  /** What the model read; null without an answer. */
+/** How the newest call about a record ended. */
+export interface RecordEnd {
+  /** The state that the model read; null without an answer. */
   readonly state: JsonValue;
   readonly evaluation: KeptEvaluation | null;
   readonly error: string | null;
-  /** Whether the service refused the mail as too long, so that it is not asked again. */
+  /** Whether the service refused the record as too long, so that it is not asked again. */
   readonly isRefused: boolean;
 }
 
-/** A mail that the newest run had in its input, and how its newest call ended. */
-export interface MailResult extends MailEnd {
-  readonly id: string;
-  readonly note: JsonObject | null;
-}
-
-/** The mails that no run before the last time had. */
-export interface NewMails {
+/** The records that no run before the last time had. */
+export interface NewRecords {
   readonly ids: ReadonlySet<string>;
-  /** When the run before them had gone through, in ISO 8601. */
+  /** When the run before them was complete, in ISO 8601. */
   readonly since: string;
 }
 
-/** How far the mails of a journal are. */
-export interface JournalProgress {
-  readonly mails: number;
-  readonly answered: number;
-  /** Mails whose newest call failed. */
-  readonly failed: number;
-  /** Those of them that are not asked about again. */
-  readonly refused: number;
-  /** Calls that were sent, and whose end is not known. */
-  readonly begun: number;
-  /** Of all answers that say what they cost, in US dollars; null when none says it. */
-  readonly costUsd: number | null;
-}
+/** The newest run of a journal. */
+export type BegunRun = NonNullable<ReturnType<JournalReader["newestRun"]>>;
 
-/** An answer that is there as it was written. */
+/** The status of a planned call; answered and refused calls are not made again. */
+export type CallStatus = "answered" | "refused" | "begun" | "changed" | "unknown";
+
+/** An answer that is unchanged since it was written. */
 export type AnsweredEntry = JournalEntry & { readonly evaluation: KeptEvaluation };
 
 const statements = {
-  mail: "SELECT key, error FROM mails JOIN calls USING (call) WHERE id = ?",
+  byKey: "SELECT key, state, evaluation, digest FROM calls JOIN answers USING (call) WHERE key = ?",
+  openByKey:
+    "SELECT begun.call AS begun, refusals.call AS refused FROM calls " +
+    "LEFT JOIN begun USING (call) LEFT JOIN refusals USING (call) WHERE key = ?",
+  record: "SELECT key, error FROM mails JOIN calls USING (call) WHERE id = ?",
   answer:
     "SELECT key, state, evaluation, digest, wire, model, questions " +
     "FROM calls JOIN answers USING (call) JOIN setups USING (setup) WHERE key = ?",
@@ -77,7 +60,7 @@ const statements = {
     "SELECT key, state, evaluation, digest, mails.error, refusals.call AS refused " +
     "FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call) " +
     "LEFT JOIN refusals USING (call) WHERE id = ?",
-  // In the order of the answers in the file: a million mails in order of id would be read here and there.
+  // In the order of the answers in the file: in order of id, a million records are random reads.
   results:
     "WITH seen AS MATERIALIZED (SELECT call, id, error, source FROM mails " +
     "WHERE seen = (SELECT max(seen) FROM mails) ORDER BY call) " +
@@ -93,7 +76,7 @@ const statements = {
   newestSetup: "SELECT wire, model, questions FROM setups ORDER BY setup DESC LIMIT 1",
   newestRuns: "SELECT facts FROM runs ORDER BY run DESC",
   progress:
-    "SELECT (SELECT count(*) FROM mails) AS mails, (SELECT count(*) FROM begun) AS begun, " +
+    "SELECT (SELECT count(*) FROM mails) AS records, (SELECT count(*) FROM begun) AS begun, " +
     "(SELECT count(*) FROM mails WHERE error IS NOT NULL) AS failed, " +
     "(SELECT count(*) FROM mails JOIN refusals USING (call)) AS refused, " +
     "(SELECT count(*) FROM mails JOIN answers USING (call)) AS answered, " +
@@ -104,99 +87,143 @@ const statements = {
     "JOIN calls USING (call) JOIN answers USING (call) JOIN setups USING (setup)",
 };
 
-/** Reads what runs have left in a journal; its methods throw a CliError when that is damaged. */
-export class JournalReader extends KeptAnswers {
-  /** Returns how the newest call about a mail ended: its answer as it was written, or an error. */
-  endOf(id: string, questions: Questions): MailEnd {
-    const [row = {}] = this.all(statements.end, id);
+/** Reads a journal, also while a run writes; its methods throw a CliError if the file is damaged. */
+export class JournalReader {
+  protected readonly path: string;
+  protected readonly database: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  /** @param database - The journal at the path; the caller closes it. */
+  constructor(path: string, database: DatabaseSync) {
+    this.path = path;
+    this.database = database;
+  }
+
+  /** Returns the status of each call by its key. */
+  statusesOf(keys: readonly string[]): CallStatus[] {
+    return keys.map((key) => {
+      const [row] = this.#all(statements.byKey, key);
+      if (row !== undefined) return isAsWritten(row) ? "answered" : "changed";
+      const [open] = this.#all(statements.openByKey, key);
+      if (open?.["refused"] != null) return "refused";
+      return open?.["begun"] == null ? "unknown" : "begun";
+    });
+  }
+
+  /** Returns a kept answer to the questions; null if it is missing or was changed. */
+  answer(key: string, questions: Questions): KeptEvaluation | null {
+    const [row] = this.#all(statements.byKey, key);
+    if (row === undefined || !isAsWritten(row)) return null;
+    return fromKeptText(String(row["evaluation"]), questions);
+  }
+
+  /** Returns how the newest call about a record ended. */
+  endOf(id: string, questions: Questions): RecordEnd {
+    const [row = {}] = this.#all(statements.end, id);
     return toEnd(row, questions);
   }
 
-  /** Returns one by one the mails of the newest run, in no order, and how their newest calls ended. */
-  *results({ questions, service }: Pick<BegunRun, "questions" | "service">): Generator<MailResult> {
+  /** Returns one by one the records of the newest run, in no order, and how their newest calls ended. */
+  *results({ questions, service }: CallSetup) {
     const setup = setupHash({ questions, service });
-    for (const row of this.iterate(statements.results)) {
+    for (const row of this.#iterate(statements.results)) {
       const { id, source, hash } = row;
-      yield {
-        ...toEnd(row, questions, hash === setup),
-        id: String(id),
-        note: source === null ? null : (JSON.parse(String(source)) as JsonObject),
-      };
+      const note = source === null ? null : (JSON.parse(String(source)) as JsonObject);
+      yield { ...toEnd(row, questions, hash === setup), id: String(id), note };
     }
   }
 
-  /** Returns the mails that came last, after a run had gone through; null when there are none. */
-  newMails(): NewMails | null {
-    const [row] = this.all(statements.newSince);
+  /** Returns the records that are new since the last complete run; null if there are none. */
+  newRecords(): NewRecords | null {
+    const [row] = this.#all(statements.newSince);
     const ids = new Set<string>();
-    for (const { id } of this.iterate(statements.newIds)) ids.add(String(id));
+    for (const { id } of this.#iterate(statements.newIds)) ids.add(String(id));
     return row === undefined || ids.size === 0 ? null : { ids, since: String(row["since"]) };
   }
 
-  /** Returns the run that was begun last, also one that did not go through; null when none was. */
-  newestRun(): BegunRun | null {
+  /** Returns the run that was begun last, complete or not; its `begin` is null if no options were kept. */
+  newestRun() {
     const begin = this.#newestBegin();
     const [row] =
-      begin === null ? this.all(statements.newestSetup) : this.all(statements.setup, begin.setup);
-    if (row === undefined) return null;
-    return {
-      questions: JSON.parse(String(row["questions"])) as Questions,
-      service: serviceIn(row),
-      begin,
-    };
+      begin === null ? this.#all(statements.newestSetup) : this.#all(statements.setup, begin.setup);
+    return row === undefined ? null : { ...toSetup(row), begin };
   }
 
-  #newestBegin(): RunBegin | null {
-    for (const { facts } of this.iterate(statements.newestRuns)) {
+  #newestBegin() {
+    for (const { facts } of this.#iterate(statements.newestRuns)) {
       const begin = runBeginSchema.safeParse(JSON.parse(String(facts)));
       if (begin.success) return begin.data;
     }
     return null;
   }
 
-  /** Returns how far the mails of the journal are. */
-  progress(): JournalProgress {
-    const [row = {}] = this.all(statements.progress);
-    const count = (name: string) => Number(row[name] ?? 0);
+  /** Counts the records of the journal, and sums the cost of its answers; null if no answer has a cost. */
+  progress() {
+    const [row = {}] = this.#all(statements.progress);
+    const { records, answered, failed, refused, begun, costUsd } = row;
     return {
-      mails: count("mails"),
-      answered: count("answered"),
-      failed: count("failed"),
-      refused: count("refused"),
-      begun: count("begun"),
-      costUsd: row["costUsd"] == null ? null : count("costUsd"),
+      records: Number(records),
+      answered: Number(answered),
+      failed: Number(failed),
+      refused: Number(refused),
+      begun: Number(begun),
+      costUsd: costUsd == null ? null : Number(costUsd),
     };
   }
 
-  /** Returns what is known of a mail. @throws CliError when that is nothing. */
-  find(id: string): JournalEntry {
-    const [mail] = this.all(statements.mail, id);
-    if (mail === undefined) {
-      throw new CliError(printable`${this.path} knows no mail with this id.`);
+  /** Returns what is kept about a record. @throws CliError if that is nothing. */
+  find(id: string, word = "record"): JournalEntry {
+    const [record] = this.#all(statements.record, id);
+    if (record === undefined) {
+      throw new CliError(printable`${this.path} knows no ${word} with this id.`);
     }
-    const [answer] = this.all(statements.answer, String(mail["key"]));
+    const [answer] = this.#all(statements.answer, String(record["key"]));
     if (answer !== undefined) return toEntry(id, answer);
-    const why = typeof mail["error"] === "string" ? mail["error"] : "None has come yet.";
-    throw new CliError(printable`There is no answer about this mail. ${why}`);
+    const why = typeof record["error"] === "string" ? record["error"] : "None has come yet.";
+    throw new CliError(printable`There is no answer about this ${word}. ${why}`);
   }
 
-  /** Returns one by one all mails that are answered, each with its newest answer. */
+  /** Returns one by one the newest answer of each record that has one. */
   *answered(): Generator<AnsweredEntry> {
-    for (const row of this.iterate(statements.answered)) {
-      const entry = toEntry(String(row["id"]), row);
-      if (isAnswered(entry)) yield entry;
+    for (const row of this.#iterate(statements.answered)) {
+      const { evaluation, ...entry } = toEntry(String(row["id"]), row);
+      if (evaluation !== null) yield { ...entry, evaluation };
     }
   }
 
-  /** Returns what all runs came to, the oldest first. */
+  /** Returns the facts of all complete runs, the oldest first. */
   runs(): RunFacts[] {
-    const rows = this.all(statements.runs).map(({ facts }) => JSON.parse(String(facts)) as unknown);
+    const rows = this.#all(statements.runs).map(
+      ({ facts }) => JSON.parse(String(facts)) as unknown,
+    );
     return rows.flatMap((facts) => runFactsSchema.safeParse(facts).data ?? []);
+  }
+
+  #all(sql: string, ...values: string[]): Record<string, unknown>[] {
+    try {
+      return this.#prepare(sql).all(...values);
+    } catch (error) {
+      throw toJournalError(error, this.path);
+    }
+  }
+
+  *#iterate(sql: string): Generator<Record<string, SQLOutputValue>> {
+    try {
+      yield* this.#prepare(sql).iterate();
+    } catch (error) {
+      throw toJournalError(error, this.path);
+    }
+  }
+
+  #prepare(sql: string): StatementSync {
+    const statement = this.#prepared.get(sql) ?? this.database.prepare(sql);
+    this.#prepared.set(sql, statement);
+    return statement;
   }
 }
 
-// Who answered just these questions was checked before it was kept.
-function toEnd(row: Record<string, unknown>, questions: Questions, isChecked = false): MailEnd {
+// The answers of the run's own setup were checked before they were kept.
+function toEnd(row: Record<string, unknown>, questions: Questions, isChecked = false): RecordEnd {
   const { state, evaluation: text } = row;
   if (typeof text === "string" && isAsWritten(row)) {
     const evaluation = isChecked ? readKeptText(text) : fromKeptText(text, questions);
@@ -207,24 +234,15 @@ function toEnd(row: Record<string, unknown>, questions: Questions, isChecked = f
   return { state: null, evaluation: null, error, isRefused: row["refused"] != null };
 }
 
-function serviceIn(row: Record<string, unknown>): Service {
-  return { address: String(row["wire"]), modelId: String(row["model"]) };
+function toSetup({ questions, wire, model }: Record<string, unknown>): CallSetup {
+  const service = { address: String(wire), modelId: String(model) };
+  return { questions: JSON.parse(String(questions)) as Questions, service };
 }
 
 function toEntry(id: string, row: Record<string, unknown>): JournalEntry {
   const [key, state] = [String(row["key"]), String(row["state"])];
-  const questions = JSON.parse(String(row["questions"])) as Questions;
-  const service = serviceIn(row);
-  const isWhole = isAsWritten(row) && isKeyOf(key, setupHash({ questions, service }), state);
-  return {
-    id,
-    questions,
-    service,
-    state: JSON.parse(state) as JsonValue,
-    evaluation: isWhole ? fromKeptText(String(row["evaluation"]), questions) : null,
-  };
-}
-
-function isAnswered(entry: JournalEntry): entry is AnsweredEntry {
-  return entry.evaluation !== null;
+  const setup = toSetup(row);
+  const isWhole = isAsWritten(row) && isKeyOf(key, setupHash(setup), state);
+  const evaluation = isWhole ? fromKeptText(String(row["evaluation"]), setup.questions) : null;
+  return { ...setup, id, state: JSON.parse(state) as JsonValue, evaluation };
 }

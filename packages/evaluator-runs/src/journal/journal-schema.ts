@@ -1,29 +1,32 @@
-/** Marks the file as a journal of this program. */
+import { calibrationArtifactSchema } from "evaluator-calibration";
+import { z } from "zod";
+
+/** Marks a file as a journal. */
 export const applicationId = 0x54524947;
 
 /** Goes up when the tables change; a journal of another version is rejected. */
 export const journalVersion = 4;
 
-/** What makes the tables of the version before those of this one. */
+/** Upgrades the tables of the version before. */
 export const journalUpgrade = `
 ALTER TABLE mails ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE mails ADD COLUMN after INTEGER;
 ALTER TABLE mails ADD COLUMN source TEXT;
 `;
 
-/** The calls that the service refuses for good; a journal of an earlier day lacks them. */
+/** The calls that the service refuses each time; older journals lack this table. */
 export const refusalsTable =
   "refusals (call INTEGER PRIMARY KEY REFERENCES calls (call), error TEXT NOT NULL) STRICT";
 
-/** Bytes in a page: three answers fit into one, and one into few pages of the system. */
+/** Bytes in a page, which holds three answers. */
 export const pageSize = 8192;
 
 /**
- * The tables. A call in `begun` was sent, and its end is not known. A mail was `seen` last by a run;
- * it is new since the run it came `after`, null where none had gone through before.
+ * The tables. A call in `begun` was sent, and its end is not known. A record in `mails` was last
+ * `seen` in a run; it is new since the run `after`, null if no run before it was complete.
  *
- * Keys are random, and a random key in an index costs a page of the log in each step: so they are
- * entered before the first call, and from then on a number stands for a key (benchmark: triage).
+ * Keys are random, and a random key in an index costs a page of the log in each step. So keys are
+ * entered before the first call, and from then on a number replaces the key (benchmark: triage).
  */
 export const journalTables = `
 CREATE TABLE setups (
@@ -65,3 +68,41 @@ CREATE TABLE runs (
   facts TEXT NOT NULL
 ) STRICT;
 `;
+
+/** How a run was begun: enough to go on with it later. */
+export const runBeginSchema = z.object({
+  /** The hash of questions, model and address. */
+  setup: z.string(),
+  /** The number of records, from the start of the input. */
+  mails: z.int(),
+  /** The typed options with absolute paths, and those of the source; null means Infinity. */
+  options: z.looseObject({
+    limit: z.int().nullable(),
+    skipInvalid: z.boolean(),
+    questions: z.string().nullable(),
+    calibration: z.string().nullable(),
+    format: z.enum(["json", "ndjson", "csv"]),
+    maxCostUsd: z.number().nullable(),
+  }),
+});
+/** See {@link runBeginSchema}. */
+export type RunBegin = z.infer<typeof runBeginSchema>;
+
+/** The facts of one complete run. */
+export const runFactsSchema = z.object({
+  finishedAt: z.string(),
+  wire: z.string(),
+  modelId: z.string(),
+  mails: z.int(),
+  answered: z.int(),
+  failed: z.int(),
+  inputTokens: z.number(),
+  costUsd: z.number(),
+  elapsedMs: z.number(),
+  /** Whether no price of the engine was known; `costUsd` is 0 then. */
+  isUnpriced: z.boolean().optional(),
+  /** The calibration of the results; the kept answers are not changed by it. */
+  calibration: calibrationArtifactSchema.optional(),
+});
+/** See {@link runFactsSchema}. */
+export type RunFacts = z.infer<typeof runFactsSchema>;

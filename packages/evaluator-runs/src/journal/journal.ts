@@ -1,24 +1,20 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { StatementSync } from "node:sqlite";
 import type { Evaluation, JsonValue } from "evaluator-client";
 import { JournalReader } from "./journal-reader.ts";
+import type { RunBegin, RunFacts } from "./journal-schema.ts";
 import { type CallSetup, digestOf, setupHash, toKeptText } from "./kept-answer.ts";
-import type { RunBegin, RunFacts } from "./run-facts.ts";
-import { openForWriting, type OpenJournal, toJournalError } from "./open-journal.ts";
+import { openForWriting, toJournalError } from "./open-journal.ts";
 
-/** Where the answer about a mail is kept. */
-interface MailEntry {
+/** A record of a run's input, and the key of its answer. */
+export interface NotedRecord {
   readonly id: string;
   readonly key: string;
-}
-
-/** A mail of a run's input. */
-export interface NotedMail extends MailEntry {
-  /** What is noted of it, as JSON (`toNote`). */
+  /** The source of the record as JSON (`toNote`). */
   readonly note?: string | null;
 }
 
-/** How the call about a mail ended: with an answer about its state, or with an error; a refusal is for good. */
-export type CallEnd = MailEntry &
+/** How the call about a record ended: with an answer about its state, or with an error. */
+export type CallEnd = Pick<NotedRecord, "id" | "key"> &
   (
     | { readonly state: JsonValue; readonly evaluation: Evaluation }
     | { readonly error: string; readonly isRefusal?: boolean }
@@ -34,8 +30,8 @@ const statements = {
   commitStep: "COMMIT",
   addSetup: "INSERT OR IGNORE INTO setups (hash, wire, model, questions) VALUES (?, ?, ?, ?)",
   addCall: "INSERT OR IGNORE INTO calls (key) VALUES (?)",
-  // The run that notes it will be the next row of its table.
-  noteMail:
+  // The run that notes a record will be the next row of `runs`.
+  noteRecord:
     "INSERT INTO mails (id, call, error, seen, after, source) SELECT ?, call, error, ?, ?, ? " +
     "FROM calls LEFT JOIN refusals USING (call) WHERE key = ? ON CONFLICT (id) DO UPDATE SET " +
     "call = excluded.call, error = excluded.error, seen = excluded.seen, source = excluded.source",
@@ -51,63 +47,66 @@ const statements = {
   addRun: "INSERT INTO runs (facts) VALUES (?)",
 };
 
-type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
-
 /**
- * Keeps every answer on the disk before anything else happens with it, for one run at a time.
+ * Keeps every answer on the disk before anything else happens with it, for one run at a time. All
+ * methods throw a CliError when the disk or the file fails.
  *
- * The disk is waited for in this thread. A thread of its own made 4 and 10 % more calls at 20 ms
- * with 8 and 64 in flight, and 3 % fewer with one; on a disk that takes 5 ms to sync, a third and more
- * than a half fewer (2026-11-21, two cores, medians of five and three rounds).
- *
- * All methods throw a CliError when the disk or the file fails.
+ * This thread waits for the disk. A separate thread made 4 and 10 % more calls at 20 ms with 8 and 64
+ * in flight, and 3 % fewer with one; on a disk that takes 5 ms to sync, a third and more than a half
+ * fewer (2026-11-21, two cores, medians of five and three rounds).
  */
 export class Journal extends JournalReader implements Disposable {
-  /** What this run asks, of whom. */
+  /** The questions of this run, and the service it asks. */
   readonly setup: CallSetup;
   readonly #setupHash: string;
-  readonly #statements: Statements;
-  readonly #close: () => void;
+  readonly #statements: Readonly<Record<keyof typeof statements, StatementSync>>;
+  readonly #unlock: () => void;
   #waiting: WaitingEnd[] = [];
 
-  private constructor(path: string, setup: CallSetup, { database, close }: OpenJournal) {
+  private constructor(
+    path: string,
+    setup: CallSetup,
+    { database, unlock }: ReturnType<typeof openForWriting>,
+  ) {
     super(path, database);
     this.setup = setup;
     this.#setupHash = setupHash(setup);
-    this.#close = close;
-    this.#statements = prepareStatements(database);
+    this.#unlock = unlock;
+    // Prepared once, since they run for every call.
+    const prepared = Object.entries(statements).map(([name, sql]) => [name, database.prepare(sql)]);
+    this.#statements = Object.fromEntries(prepared) as Record<
+      keyof typeof statements,
+      StatementSync
+    >;
   }
 
-  /**
-   * Opens a journal, or makes it.
-   *
-   * @param setup - What this run asks, of whom; an answer to anything else is another answer.
-   */
+  /** Opens a journal for a run with this setup, and creates the file if it is missing. */
   static open(path: string, setup: CallSetup): Journal {
     const opened = openForWriting(path);
     try {
       return new Journal(path, setup, opened);
     } catch (error) {
-      opened.close();
+      opened.database.close();
+      opened.unlock();
       throw toJournalError(error, path);
     }
   }
 
-  /** Notes in one step which mail of the input has its answer where. */
-  noteMails(entries: Iterable<NotedMail>): void {
-    const { addCall, noteMail, nextRun, lastWhole } = this.#statements;
+  /** Notes in one step the records of the input and the keys of their answers. */
+  noteRecords(entries: Iterable<NotedRecord>): void {
+    const { addCall, noteRecord, nextRun, lastWhole } = this.#statements;
     this.#change(() => {
       const seen = Number(nextRun.get()?.["run"]);
       const after = (lastWhole.get()?.["run"] ?? null) as number | null;
       this.#addSetup();
       for (const { id, key, note = null } of entries) {
         addCall.run(key);
-        noteMail.run(id, seen, after, note, key);
+        noteRecord.run(id, seen, after, note, key);
       }
     });
   }
 
-  /** Notes which calls begin. */
+  /** Notes the calls that begin. */
   begin(keys: readonly string[]): void {
     this.#change(() => {
       for (const key of keys) this.#statements.begin.run(key);
@@ -115,8 +114,8 @@ export class Journal extends JournalReader implements Disposable {
   }
 
   /**
-   * Keeps how a call ended and notes in the same step which call follows it; resolves when
-   * both are on the disk. Calls that end in one turn of the event loop share the wait for it.
+   * Keeps how a call ended, and notes in the same step the call after it; resolves when both are on
+   * the disk. Calls that end in one turn of the event loop share the wait.
    */
   async end(end: CallEnd, nextKey: string | null): Promise<void> {
     const waiting = { end, nextKey, ...Promise.withResolvers<void>() };
@@ -124,24 +123,23 @@ export class Journal extends JournalReader implements Disposable {
     await waiting.promise;
   }
 
-  /** Notes how this run was begun, for those who export it or go on with it. */
+  /** Notes how this run was begun, for an export or to go on with it. */
   beginRun(begin: Omit<RunBegin, "setup">): void {
     this.#change(() => {
-      this.#addSetup(); // a run without mails has one as well
+      this.#addSetup(); // also for a run without records
       this.#statements.addRun.run(JSON.stringify({ setup: this.#setupHash, ...begin }));
     });
   }
 
-  /** Adds the facts of a run that has ended. */
+  /** Adds the facts of a complete run. */
   addRun(facts: RunFacts): void {
-    this.#change(() => {
-      this.#statements.addRun.run(JSON.stringify(facts));
-    });
+    this.#change(() => this.#statements.addRun.run(JSON.stringify(facts)));
   }
 
-  /** Lets go of the file. */
+  /** Closes and unlocks the file. */
   [Symbol.dispose](): void {
-    this.#close();
+    this.database.close();
+    this.#unlock();
   }
 
   #addSetup(): void {
@@ -164,19 +162,19 @@ export class Journal extends JournalReader implements Disposable {
   }
 
   #end(end: CallEnd, nextKey: string | null): void {
-    const { noteError, refuse, forgetBegun, begin } = this.#statements;
-    if ("error" in end) noteError.run(end.error, end.id);
-    else this.#keep(end);
-    if ("error" in end && end.isRefusal === true) refuse.run(end.error, end.key);
-    forgetBegun.run(end.key);
+    const { keepAnswer, noteError, refuse, forgetBegun, begin } = this.#statements;
+    const { id, key } = end;
+    if ("error" in end) {
+      noteError.run(end.error, id);
+      if (end.isRefusal === true) refuse.run(end.error, key);
+    } else {
+      const state = JSON.stringify(end.state);
+      const evaluation = toKeptText(end.evaluation);
+      const digest = digestOf({ key, state, evaluation });
+      keepAnswer.run(this.#setupHash, state, evaluation, digest, key);
+    }
+    forgetBegun.run(key);
     if (nextKey !== null) begin.run(nextKey);
-  }
-
-  #keep({ key, ...answer }: Extract<CallEnd, { state: JsonValue }>): void {
-    const state = JSON.stringify(answer.state);
-    const evaluation = toKeptText(answer.evaluation);
-    const digest = digestOf({ key, state, evaluation });
-    this.#statements.keepAnswer.run(this.#setupHash, state, evaluation, digest, key);
   }
 
   #change(change: () => void): void {
@@ -189,10 +187,4 @@ export class Journal extends JournalReader implements Disposable {
       throw toJournalError(error, this.path);
     }
   }
-}
-
-// Once, since they run for every call.
-function prepareStatements(database: DatabaseSync): Statements {
-  const prepared = Object.entries(statements).map(([name, sql]) => [name, database.prepare(sql)]);
-  return Object.fromEntries(prepared) as Statements;
 }

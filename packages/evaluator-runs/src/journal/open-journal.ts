@@ -1,6 +1,5 @@
 import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { pathToFileURL } from "node:url";
 import { CliError, printable, systemErrorCode } from "evaluator-kit";
 import {
   applicationId,
@@ -27,14 +26,11 @@ const reasons = new Map([
 ]);
 
 /** How long a step waits for a reader that has the index of the log, in milliseconds. Chosen. */
-const BUSY_TIMEOUT_MS = 5000;
-/** How long a run waits for the lock, which who looks for a run has for an instant; chosen. */
+export const BUSY_TIMEOUT_MS = 5000;
+/** How long a run waits for the lock, which `isRunUnderWay` has for an instant; chosen. */
 const LOCK_TIMEOUT_MS = 250;
 
-/** A journal that is open for writing. */
-export type OpenJournal = ReturnType<typeof openForWriting>;
-
-/** Returns an error of SQLite as what is wrong with the journal; any other error as it is. */
+/** Returns an error of SQLite as a message about the journal; any other error unchanged. */
 export function toJournalError(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !("errcode" in error)) return error;
   const reason = reasons.get(Number(error.errcode) & 0xff) ?? `cannot be used: ${error.message}.`;
@@ -42,20 +38,15 @@ export function toJournalError(error: unknown, path: string): unknown {
 }
 
 /**
- * Opens the file of a journal for this run alone, and makes its tables when it is new.
+ * Opens a journal for one run alone, and creates its tables if it is new.
  *
- * @throws CliError when another run has it, or it is damaged, of another version or program.
+ * @throws CliError if another run has it, or it is damaged, or of another version or program.
  */
 export function openForWriting(path: string) {
   try {
     const unlock = lockFile(lockPathOf(path));
     try {
-      const database = openDatabase(path);
-      const close = () => {
-        database.close();
-        unlock();
-      };
-      return { database, close };
+      return { database: openDatabase(path), unlock };
     } catch (error) {
       unlock();
       throw error;
@@ -65,52 +56,7 @@ export function openForWriting(path: string) {
   }
 }
 
-/** How a journal is opened to be read. */
-export interface ReadingOptions {
-  /** Whether it is looked through for damage first, which takes as long as it is large. @default true */
-  readonly isChecked?: boolean;
-}
-
-/**
- * Opens a journal to read what runs have left in it, one under way included; changes nothing.
- *
- * @throws CliError when it is missing, damaged, of another version or program.
- */
-export function openForReading(
-  path: string,
-  { isChecked = true }: ReadingOptions = {},
-): DatabaseSync {
-  const url = pathToFileURL(path);
-  // Without a log nobody writes, and SQLite would make one to read.
-  if (!hasLog(path)) url.searchParams.set("immutable", "1");
-  try {
-    const database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    return closedOnError(database, () => {
-      if (isEmpty(database)) {
-        const problem = printable`${path} is not a journal yet: there is nothing in it`;
-        throw new CliError(`${problem}; run triage on its file first.`);
-      }
-      checkVersion(database, path);
-      if (isOfVersionBefore(database)) {
-        const problem = printable`${path} is of an older version`;
-        throw new CliError(
-          `${problem}; run triage on its file, which brings it up to date and asks nothing again.`,
-        );
-      }
-      if (isChecked) checkDamage(database);
-      if (!hasRefusals(database)) database.exec(`CREATE TEMP TABLE ${refusalsTable}`);
-    });
-  } catch (error) {
-    throw toJournalError(error, path);
-  }
-}
-
-/** Returns whether a journal has a log beside it: a run is under way, or was killed. */
-export function hasLog(path: string): boolean {
-  return existsSync(`${path}-wal`);
-}
-
-/** Returns whether a run has the journal now; the lock that a killed one left does not count. */
+/** Returns whether a run has the journal now; the lock of a killed run does not count. */
 export function isRunUnderWay(path: string): boolean {
   const lockPath = lockPathOf(path);
   if (!existsSync(lockPath)) return false;
@@ -128,21 +74,19 @@ function lockPathOf(path: string): string {
   return path.replace(/\.sqlite$/, ".lock");
 }
 
-/**
- * Takes the lock on a file. SQLite's is an OS file lock, released even after SIGKILL; it has a file
- * of its own, since the journal's lock would keep readers out.
- */
+// SQLite's lock is an OS file lock, released even after SIGKILL. It has a separate file, since the
+// journal's lock would keep readers out.
 function lockFile(path: string): () => void {
   for (;;) {
     const inode = inodeOf(path) ?? createdInode(path);
     const lock = new DatabaseSync(path, { timeout: LOCK_TIMEOUT_MS });
-    // No log on the disk: SQLite makes one with the rights of the file, which may be gone by now.
+    // No log on the disk: SQLite creates one with the rights of the file, which may be gone by now.
     closedOnError(lock, () => lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"));
     const unlock = () => {
-      if (process.platform !== "win32") rmSync(path, { force: true }); // no open file goes there
+      if (process.platform !== "win32") rmSync(path, { force: true }); // Windows keeps open files
       lock.close();
     };
-    // Whoever had the lock before may have removed the file while we opened it.
+    // The owner before may have removed the file while we opened it.
     if (inodeOf(path) === inode) return unlock;
     lock.close();
   }
@@ -169,7 +113,7 @@ function openDatabase(path: string): DatabaseSync {
   return closedOnError(database, () => prepareDatabase(database, path));
 }
 
-// It holds mail. What is missing gets the rights of the journal from SQLite, and not every disk has any.
+// A journal holds private texts. SQLite creates the other files with its rights; some disks have none.
 function makePrivate(path: string): void {
   try {
     chmodSync(path, 0o600);
@@ -177,25 +121,22 @@ function makePrivate(path: string): void {
 }
 
 function prepareDatabase(database: DatabaseSync, path: string): void {
-  const isNew = isEmpty(database);
-  if (isNew) database.exec(`PRAGMA page_size = ${pageSize}`);
+  let change = journalTables;
+  if (isEmpty(database)) database.exec(`PRAGMA page_size = ${pageSize}`);
   else {
-    checkVersion(database, path);
+    change = checkVersion(database, path) === "before" ? journalUpgrade : "";
     checkDamage(database);
   }
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-  // Moving the pages of the log into the file holds up the answers: each 16 MB that is not often,
-  // and not for long (benchmark: triage).
-  database.exec("PRAGMA wal_autocheckpoint = 2000; BEGIN IMMEDIATE");
-  if (isNew) database.exec(journalTables);
-  else if (isOfVersionBefore(database)) database.exec(journalUpgrade);
-  database.exec(`CREATE TABLE IF NOT EXISTS ${refusalsTable}`);
-  database.exec(`PRAGMA application_id = ${applicationId}`);
-  database.exec(`PRAGMA user_version = ${journalVersion}; COMMIT`);
+  // Copying the log into the file delays answers: at 16 MB that is not often and not long
+  // (benchmark: triage).
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+    PRAGMA wal_autocheckpoint = 2000; BEGIN IMMEDIATE; ${change}
+    CREATE TABLE IF NOT EXISTS ${refusalsTable}; PRAGMA application_id = ${applicationId};
+    PRAGMA user_version = ${journalVersion}; COMMIT`);
 }
 
-// A first run that was killed early leaves a file of no pages, or of one with nothing in it.
-function isEmpty(database: DatabaseSync): boolean {
+/** Returns whether a file has no pages, or one without content, which an early kill leaves. */
+export function isEmpty(database: DatabaseSync): boolean {
   if (readPragma(database, "page_count") === 0) return true;
   const isMarked = ["application_id", "user_version"].some(
     (name) => readPragma(database, name) !== 0,
@@ -203,28 +144,20 @@ function isEmpty(database: DatabaseSync): boolean {
   return !isMarked && database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
 }
 
-function hasRefusals(database: DatabaseSync): boolean {
-  return (
-    database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'refusals'").get() !== undefined
-  );
-}
-
-function checkVersion(database: DatabaseSync, path: string): void {
+/** Returns whether the tables are of this version or the one before. @throws CliError if of neither. */
+export function checkVersion(database: DatabaseSync, path: string): "this" | "before" {
   if (readPragma(database, "application_id") !== applicationId) {
     throw new CliError(printable`${path} is not a journal of this program; move it away.`);
   }
   const version = readPragma(database, "user_version");
-  if (version !== journalVersion && !isOfVersionBefore(database)) {
-    const problem = printable`The journal ${path} is of version ${String(version)}, not ${String(journalVersion)}.`;
-    throw new CliError(`${problem} Use the program that wrote it, or move it away.`);
-  }
+  if (version === journalVersion) return "this";
+  if (version === journalVersion - 1) return "before";
+  const problem = printable`The journal ${path} is of version ${String(version)}, not ${String(journalVersion)}.`;
+  throw new CliError(`${problem} Use the program that wrote it, or move it away.`);
 }
 
-function isOfVersionBefore(database: DatabaseSync): boolean {
-  return readPragma(database, "user_version") === journalVersion - 1;
-}
-
-function checkDamage(database: DatabaseSync): void {
+/** Throws if SQLite finds damage in the file. */
+export function checkDamage(database: DatabaseSync): void {
   if (readPragma(database, "quick_check") !== "ok") {
     throw Object.assign(new Error("quick_check"), { errcode: CORRUPT });
   }
@@ -234,7 +167,8 @@ function readPragma(database: DatabaseSync, name: string): unknown {
   return Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 }
 
-function closedOnError(database: DatabaseSync, prepare: () => void): DatabaseSync {
+/** Prepares a database, and closes it if that fails. */
+export function closedOnError(database: DatabaseSync, prepare: () => void): DatabaseSync {
   try {
     prepare();
     return database;

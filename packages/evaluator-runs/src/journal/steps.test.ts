@@ -38,7 +38,7 @@ async function openedJournal() {
     isOpen = false;
   };
   onTestFinished(close);
-  journal.noteMails([first, second, third]);
+  journal.noteRecords([first, second, third]);
   const edit = (sql: string) => {
     using database = new DatabaseSync(path);
     database.exec(sql);
@@ -89,14 +89,14 @@ test("what stops the mails while they are noted stays what it is, and none of th
     yield { id: "m-4", key: "another" };
     throw stop;
   }
-  expect(() => journal.noteMails(stopped())).toThrow(stop);
-  expect(() => journal.find("m-4")).toThrow(/knows no mail with this id/);
+  expect(() => journal.noteRecords(stopped())).toThrow(stop);
+  expect(() => journal.find("m-4")).toThrow(/knows no record with this id/);
 });
 
 test("tells of a mail without an answer why it has none", async () => {
   const { journal } = await openedJournal();
   await journal.end({ ...second, error: "The service refused it." }, null);
-  const problem = "There is no answer about this mail.";
+  const problem = "There is no answer about this record.";
   expect(() => journal.find(first.id)).toThrow(new CliError(`${problem} None has come yet.`));
   expect(() => journal.find(second.id)).toThrow(new CliError(`${problem} The service refused it.`));
 });

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { RunInfo } from "../postgres/index.ts";
-import type { RunFacts } from "../journal/run-facts.ts";
+import type { RunFacts } from "../journal/journal-schema.ts";
 import type { RecordSource } from "../input/record-source.ts";
 import { column, type ResultTable } from "./result-tables.ts";
 

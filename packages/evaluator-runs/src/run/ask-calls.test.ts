@@ -4,7 +4,7 @@ import { FailureStreak } from "./ask-calls.ts";
 
 const busy = new EvaluatorError("Busy.", { isRetryable: true });
 
-function fail(streak: FailureStreak, times: number, error: unknown = busy): void {
+function fail(streak: FailureStreak, times: number, error: EvaluatorError = busy): void {
   for (let time = 0; time < times; time += 1) streak.failed(error);
 }
 

@@ -1,84 +1,90 @@
+import { toPrintable } from "evaluator-kit";
 import {
   AuthenticationError,
   ConfigurationError,
   createEvaluator,
+  type Evaluation,
+  type EvaluationRequest,
   type Evaluator,
   EvaluatorError,
+  StatusError,
 } from "evaluator-client";
+import type { RunFacts } from "../journal/journal-schema.ts";
 import type { CallEnd, Journal } from "../journal/journal.ts";
-import { toFailure } from "./call-failure.ts";
 import { Budget, type Price, RunTotals } from "./cost.ts";
 import { limitsOf } from "./estimate.ts";
 import { startDrain } from "./interruption.ts";
-import {
-  type CallPlan,
-  isEnded,
-  type PlanContext,
-  type PlannedCall,
-  requestFor,
-} from "./plan-calls.ts";
+import { type CallPlan, isEnded, type PlanContext, type PlannedCall } from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";
 import type { RunContext } from "./run-context.ts";
 
 /**
- * How patient a call is: a service that is busy for a minute must not cost a mail its answer, and
- * waiting for the service's limit is the work, so that no call gives up before a day is over.
+ * The limits of a call. A service that is busy for a minute must not cost a record its answer, and a
+ * wait for the service's limit is normal, so no call gives up within a day.
  */
 export const callLimits = { maxRetries: 6, deadlineMs: 86_400_000 } as const;
 
-/** What asking takes from a run. */
+/** The part of a run that asking uses. */
 interface AskContext extends PlanContext, Pick<RunContext, "clock" | "stderr"> {
   readonly run: PlanContext["run"] & Pick<RunContext["run"], "concurrency" | "maxCost" | "rate">;
+  readonly source: Pick<RunContext["source"], "word">;
 }
 
-/** What asking needs beside the run's context. */
-export interface AskOptions {
+interface AskOptions {
   readonly context: AskContext;
   readonly journal: Journal;
   readonly price: Price;
 }
 
-/** What the asking came to. */
+/** The result of asking. */
 export type AskOutcome = Awaited<ReturnType<typeof askMissing>>;
 
-/** A call that got no answer. */
-export interface CallFailure {
-  readonly id: string;
-  /** The index of its record in the input. */
-  readonly index: number;
-  /** What went wrong. */
-  readonly error: string;
-}
-
-/** Asks for the answers that are missing: keeps each, shows how far it is, ends gently when told. */
+/** Asks for the missing answers and keeps each; shows the progress, and ends gently on an interruption. */
 export async function askMissing(plan: CallPlan, options: AskOptions) {
   const { context, price } = options;
-  const { clock, run, signal, stderr } = context;
+  const { clock, run, signal } = context;
   const totals = new RunTotals(price);
   const budget = new Budget(run.maxCost, { price, transport: context.transport });
   const streak = new FailureStreak();
   const drain = startDrain(signal, context);
   const startedAt = clock.now();
-  const total = plan.open;
-  const hideProgress = showProgress(stderr, { clock, total, totals });
+  const hideProgress = showProgress(plan.open, totals, context);
   try {
-    const asked = { ...options, totals, budget, streak, signal: drain.signal };
-    const failures = await askCalls(plan, asked);
+    await askCalls(plan, { ...options, totals, budget, streak, signal: drain.signal });
     const elapsedMs = clock.now() - startedAt;
-    const { finalError } = streak;
-    // What went wrong stands under the key of the answer that is missing.
-    return { totals, failures, elapsedMs, finalError, isBudgetSpent: budget.isSpent };
+    return { totals, elapsedMs, finalError: streak.finalError, isBudgetSpent: budget.isSpent };
   } finally {
     hideProgress();
     drain.release();
   }
 }
 
+/** Returns the facts of a run that asked for all its answers. */
+export function toRunFacts(
+  plan: CallPlan,
+  { totals, elapsedMs }: AskOutcome,
+  { clock, service }: Pick<RunContext, "clock" | "service">,
+): RunFacts {
+  const { succeeded, failed, inputTokens, costUsd, isUnpriced } = totals;
+  return {
+    finishedAt: clock.today().toISOString(),
+    wire: service.address,
+    modelId: service.modelId,
+    mails: plan.length,
+    answered: succeeded,
+    failed,
+    inputTokens,
+    costUsd,
+    elapsedMs,
+    ...(isUnpriced && { isUnpriced }),
+  };
+}
+
 interface Asking extends AskOptions {
   readonly totals: RunTotals;
   readonly budget: Budget;
   readonly streak: FailureStreak;
-  /** Ends the calls in flight; the context's signal only lets no further call begin. */
+  /** Ends the calls in flight; the context's signal only prevents further calls. */
   readonly signal: AbortSignal;
 }
 
@@ -87,57 +93,52 @@ interface Work extends Asking {
   readonly evaluator: Evaluator;
   /** The calls that no worker has begun. */
   readonly queue: AsyncIterator<PlannedCall, undefined>;
-  readonly failures: Map<string, CallFailure>;
 }
 
 /**
- * Asks for answers, beginning in input order, so many at once; returns what went wrong by key.
+ * Asks for answers in input order, up to the concurrency at once.
  *
- * A call begins when its note is on the disk, and is followed by the next when its answer is: the
- * calls that the journal knows as begun are those in flight, at most so many.
+ * A call begins when its note is on the disk, and the next one when its answer is: the calls that the
+ * journal has as begun are those in flight.
  */
-async function askCalls(
-  plan: CallPlan,
-  options: Asking,
-): Promise<ReadonlyMap<string, CallFailure>> {
+async function askCalls(plan: CallPlan, options: Asking): Promise<void> {
   const { journal, signal } = options;
   const { transport, run } = options.context;
   const { maxRetries } = callLimits;
   const broken = new AbortController();
-  const input: InputOutcome = { error: null };
+  const input: { error: unknown } = { error: null };
   const work: Work = {
     ...options,
     evaluator: createEvaluator({ transport, maxRetries, limits: limitsOf(run, transport) }),
     queue: callsToBegin(plan, options, input),
-    failures: new Map(),
     signal: AbortSignal.any([signal, broken.signal]),
   };
-  const firsts = await takeFrom(work.queue, run.concurrency);
+  const firsts: PlannedCall[] = [];
+  for (let call; firsts.length < run.concurrency;) {
+    call = (await work.queue.next()).value;
+    if (call === undefined) break;
+    firsts.push(call);
+  }
   journal.begin(firsts.map(({ key }) => key));
   const workers = firsts.map((first) => runWorker(first, work));
   await Promise.all(workers.map((ended) => ended.catch((error: unknown) => broken.abort(error))));
-  // Cut off while it drained: what was not kept by then is asked again.
+  // After a cut-off, answers that were not kept are asked for again.
   const isCutOff = broken.signal.reason === signal.reason;
   if (broken.signal.aborted && !isCutOff) throw broken.signal.reason;
   if (input.error !== null) throw input.error;
-  return work.failures;
-}
-
-/** Why no more of the input could be read, or null. */
-interface InputOutcome {
-  error: unknown;
 }
 
 async function* callsToBegin(
   plan: CallPlan,
   { context, streak, budget }: Asking,
-  input: InputOutcome,
+  input: { error: unknown },
 ): AsyncGenerator<PlannedCall, undefined> {
+  const { questions } = context;
   try {
     for await (const call of plan.calls()) {
       if (isEnded(call)) continue;
       if (context.signal.aborted || streak.finalError !== null) return;
-      if (!budget.allows(() => requestFor(context, call.record))) return;
+      if (!budget.allows(() => ({ state: call.record.state, questions }))) return;
       yield call;
     }
   } catch (error) {
@@ -146,51 +147,47 @@ async function* callsToBegin(
   }
 }
 
-async function takeFrom(queue: Work["queue"], count: number): Promise<PlannedCall[]> {
-  const taken: PlannedCall[] = [];
-  for (let call; taken.length < count && (call = (await queue.next()).value) !== undefined;) {
-    taken.push(call);
-  }
-  return taken;
-}
-
 async function runWorker(first: PlannedCall, work: Work): Promise<void> {
-  const { queue, journal, totals, failures } = work;
+  const { queue, journal, totals } = work;
   for (let call: PlannedCall | undefined = first; call !== undefined;) {
     const end: CallEnd = await askOne(call, work);
-    const next = (await queue.next()).value;
-    await journal.end(end, next?.key ?? null);
+    call = (await queue.next()).value;
+    await journal.end(end, call?.key ?? null);
     totals.add(end);
-    const { index } = call;
-    if ("error" in end) failures.set(end.key, { id: end.id, index, error: end.error });
-    call = next;
   }
 }
 
-/** Asks about one mail, and tells the streak and the budget how it ended. */
 async function askOne(
-  { record, key }: PlannedCall,
-  { evaluator, context, budget, streak, signal }: Work,
+  { record: { id, state }, key }: PlannedCall,
+  { evaluator, context: { questions }, budget, streak, signal }: Work,
 ): Promise<CallEnd> {
-  const { id } = record;
-  const request = requestFor(context, record);
+  const end = await evaluateOne(evaluator, { state, questions }, signal);
+  if ("error" in end) {
+    streak.failed(end.cause);
+    budget.failed();
+    return { id, key, ...end };
+  }
+  streak.succeeded();
+  budget.answered(end.evaluation);
+  return { id, key, state, ...end };
+}
+
+/** Asks once, and returns the answer or the failure; other errors than an `EvaluatorError` are thrown. */
+export async function evaluateOne(
+  evaluator: Evaluator,
+  request: EvaluationRequest,
+  signal: AbortSignal,
+): Promise<{ readonly evaluation: Evaluation } | (KeptFailure & { cause: EvaluatorError })> {
   try {
-    const evaluation = await evaluator.evaluate(request, {
-      signal,
-      deadlineMs: callLimits.deadlineMs,
-    });
-    streak.succeeded();
-    budget.answered(evaluation);
-    return { id, key, state: request.state, evaluation };
+    const { deadlineMs } = callLimits;
+    return { evaluation: await evaluator.evaluate(request, { signal, deadlineMs }) };
   } catch (error) {
     if (!(error instanceof EvaluatorError)) throw error;
-    streak.failed(error);
-    budget.failed();
-    return { id, key, ...toFailure(error) };
+    return { ...toFailure(error), cause: error };
   }
 }
 
-/** Returns whether every further call would fail for the same reason: ours, such as a wrong key. */
+/** Returns whether every further call would fail for the same reason here, such as a wrong key. */
 export function endsRun(error: EvaluatorError): boolean {
   return error instanceof AuthenticationError || error instanceof ConfigurationError;
 }
@@ -198,22 +195,59 @@ export function endsRun(error: EvaluatorError): boolean {
 // Chosen, not measured: few enough that a service that is down ends the run soon.
 const FAILURES_IN_A_ROW = 20;
 
-/** Notices when every further mail would fail for the same reason. */
+/** Detects that every further record would fail for the same reason. */
 export class FailureStreak {
   #length = 0;
   /** The failure that ends the run; null as long as it may go on. */
   finalError: EvaluatorError | null = null;
 
-  /** An answer came. */
+  /** Counts an answer. */
   succeeded(): void {
     this.#length = 0;
   }
 
-  /** No answer came: the key is wrong, or the service is down for many mails in a row. */
-  failed(error: unknown): void {
-    if (!(error instanceof EvaluatorError)) return;
+  /** Counts a failure: a wrong key, or a service that is down for many records in a row, ends the run. */
+  failed(error: EvaluatorError): void {
     this.#length += 1;
     const isDown = this.#length >= FAILURES_IN_A_ROW && error.isRetryable;
     if (endsRun(error) || isDown) this.finalError ??= error;
   }
+}
+
+interface KeptFailure {
+  readonly error: string;
+  /** Whether the service refuses the record each time, so that it is not asked again. */
+  readonly isRefusal: boolean;
+}
+
+/** Returns the part of an error that a journal keeps. */
+export function toFailure(error: EvaluatorError): KeptFailure {
+  const isRefusal = isTooLong(error);
+  const text = isRefusal ? `${withoutAdvice(error.message)} ${shorten}` : error.message;
+  return { error: toPrintable(text), isRefusal };
+}
+
+/** The advice about a refused record. */
+export const shorten =
+  "The mail is too long for the service: shorten it, or what its state has of it; it is not asked again until the mail, the questions or the engine change.";
+
+// The client's message about a status: who answered, the service's words in quotes, advice.
+const statusMessage =
+  /^((?:The gateway|The vendor's API|The server) answered \d+(?: \(\w+\))?)(?:(: ".*") [A-Z]|\. )/s;
+
+function withoutAdvice(message: string): string {
+  const [, answered, words = "."] = statusMessage.exec(message) ?? [];
+  return answered === undefined ? message : `${answered}${words}`;
+}
+
+const tooLong =
+  /too (?:long|large|many tokens)|context[ _](?:length|size|window)|exceed.{0,80}(?:length|size|tokens)|tokens.{0,80}exceed/i;
+
+/** Returns whether the service refuses a record as too long, which it does each time. */
+export function isTooLong(error: EvaluatorError): boolean {
+  if (!(error instanceof StatusError)) return false;
+  const { status, type, message } = error;
+  return (
+    status === 413 || ((status === 400 || status === 422) && tooLong.test(`${type} ${message}`))
+  );
 }

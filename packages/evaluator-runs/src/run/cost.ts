@@ -7,49 +7,45 @@ import {
   type Transport,
 } from "evaluator-client";
 import { printUsd } from "../amounts.ts";
-import type { CallEnd } from "../journal/journal.ts";
 
-/** What input costs; output is free (contract section 1, rule 11). */
+/** The price of input; output is free (contract section 1, rule 11). */
 export interface Price {
-  /** US dollars; null when nobody says. */
+  /** US dollars; null if unknown. */
   readonly inputUsdPerMillionTokens: number | null;
-  /** Where that is from, as a person reads it. */
+  /** Where the price is from, for people. */
   readonly source: string;
 }
 
-/** The price that the contract names. */
+/** The price in the contract. */
 const contractPriceUsd = 0.042;
 
-/** Returns what an answer has cost in US dollars: what the service says, else by its tokens. */
+/** Returns the cost of an answer in US dollars: as reported, else by its tokens. */
 export function evaluationUsd({ costUsd, usage }: Evaluation, price: Price): number {
   return costUsd ?? tokensUsd(usage.inputTokens, price);
 }
 
-/** Returns US dollars for so many input tokens. */
+/** Returns the cost of input tokens in US dollars. */
 export function tokensUsd(tokens: number, { inputUsdPerMillionTokens }: Price): number {
   return (tokens * (inputUsdPerMillionTokens ?? 0)) / 1_000_000;
 }
 
-/** Stands in for an amount. */
+/** Replaces an amount if no price is known. */
 export const noKnownPrice = "no known price";
 
-/** Where a model's price can be looked up. */
-export interface PriceSource {
-  /** US dollars a million input tokens, as a person said; null when nobody did. */
-  readonly given: number | null;
-  /** The gateway's price list; null when the model is not reached through it. */
+/**
+ * Returns the price of a model: as typed, from the gateway's list, else the contract's.
+ *
+ * @param from - `given`: US dollars for a million input tokens; `catalog`: null without a price list.
+ */
+export async function findPrice(from: {
+  readonly given: number | undefined;
   readonly catalog: Catalog | null;
-  /** Whether the contract says what the model costs. */
   readonly isDocumented: boolean;
   readonly modelId: string;
-  /** Ends the look-up. */
   readonly signal: AbortSignal;
-}
-
-/** Returns a model's price: as given, from the gateway's list, else the contract's; says which it is. */
-export async function findPrice(from: PriceSource): Promise<Price> {
+}): Promise<Price> {
   const { given, catalog, isDocumented, modelId, signal } = from;
-  if (given !== null) return { inputUsdPerMillionTokens: given, source: "--price" };
+  if (given !== undefined) return { inputUsdPerMillionTokens: given, source: "--price" };
   if (!isDocumented) return { inputUsdPerMillionTokens: null, source: "no list has this engine" };
   if (catalog === null) return contractPrice("the documented price");
   try {
@@ -67,15 +63,15 @@ function contractPrice(source: string): Price {
   return { inputUsdPerMillionTokens: contractPriceUsd, source };
 }
 
-/** What a call is expected to cost by. */
-export interface CallCost {
+/** The basis of the expected cost of a call. */
+interface CallCost {
   readonly price: Price;
   readonly transport: Transport;
-  /** What calls have cost so far. */
+  /** The cost of the calls so far. */
   readonly spent: { readonly calls: number; readonly usd: number };
 }
 
-/** Returns US dollars a call of some requests: as estimated, or as calls have cost where that is more. */
+/** Returns the expected cost of a call in US dollars: the estimate, or the average so far if that is more. */
 export function callUsd(
   requests: readonly EvaluationRequest[],
   { price, transport, spent }: CallCost,
@@ -86,52 +82,45 @@ export function callUsd(
   return Math.max(costUsd / requests.length, spent.usd / Math.max(1, spent.calls));
 }
 
-/** Keeps a run under the most it may cost. */
+/** Keeps a run within its maximum cost. */
 export class Budget {
   readonly #maxUsd: number;
-  readonly #price: Price;
-  readonly #transport: Transport;
+  readonly #cost: CallCost;
+  readonly #spent = { calls: 0, usd: 0 };
   #inFlight = 0;
-  #answered = 0;
-  #spentUsd = 0;
   /** Whether a request was held back. */
   isSpent = false;
 
-  /** @param maxUsd - US dollars; Infinity for no bound. */
-  constructor(maxUsd: number, { price, transport }: { price: Price; transport: Transport }) {
+  /** @param maxUsd - US dollars; Infinity for no limit. */
+  constructor(maxUsd: number, basis: Pick<CallCost, "price" | "transport">) {
     this.#maxUsd = maxUsd;
-    this.#price = price;
-    this.#transport = transport;
+    this.#cost = { ...basis, spent: this.#spent };
   }
 
-  /** Whether one more request fits beside what is spent and what is in flight. */
+  /** Counts one more request if it fits beside the spent cost and the requests in flight. */
   allows(nextRequest: () => EvaluationRequest): boolean {
     if (this.#maxUsd === Number.POSITIVE_INFINITY) return true;
-    const perCall = callUsd([nextRequest()], {
-      price: this.#price,
-      transport: this.#transport,
-      spent: { calls: this.#answered, usd: this.#spentUsd },
-    });
-    const fits = this.#spentUsd + (this.#inFlight + 1) * perCall <= this.#maxUsd;
+    const perCall = callUsd([nextRequest()], this.#cost);
+    const fits = this.#spent.usd + (this.#inFlight + 1) * perCall <= this.#maxUsd;
     if (fits) this.#inFlight += 1;
     else this.isSpent = true;
     return fits;
   }
 
-  /** A request was answered. */
+  /** Counts a request that was answered. */
   answered(evaluation: Evaluation): void {
     this.#inFlight -= 1;
-    this.#answered += 1;
-    this.#spentUsd += evaluationUsd(evaluation, this.#price);
+    this.#spent.calls += 1;
+    this.#spent.usd += evaluationUsd(evaluation, this.#cost.price);
   }
 
-  /** A request got no answer. */
+  /** Counts a request that got no answer. */
   failed(): void {
     this.#inFlight -= 1;
   }
 }
 
-/** What a run has come to so far; it counts what is on the disk. */
+/** The counts of a run so far; it counts calls that are on the disk. */
 export class RunTotals {
   succeeded = 0;
   failed = 0;
@@ -139,24 +128,24 @@ export class RunTotals {
   costUsd = 0;
   readonly #price: Price;
 
-  /** @param price - Counts for answers that do not say what they cost. */
+  /** @param price - Applies to answers without a cost. */
   constructor(price: Price) {
     this.#price = price;
   }
 
-  /** Whether there are answers of which nobody says what they cost. */
+  /** Whether there are answers of unknown cost. */
   get isUnpriced(): boolean {
     const { inputUsdPerMillionTokens } = this.#price;
     return inputUsdPerMillionTokens === null && this.succeeded > 0 && this.costUsd === 0;
   }
 
-  /** Returns what all of it has cost, as a person reads it. */
+  /** Returns the total cost, for people. */
   describeCost(): string {
     return this.isUnpriced ? noKnownPrice : printUsd(this.costUsd);
   }
 
   /** Counts a call that has ended. */
-  add(end: CallEnd): void {
+  add(end: { readonly error: string } | { readonly evaluation: Evaluation }): void {
     if ("error" in end) {
       this.failed += 1;
       return;

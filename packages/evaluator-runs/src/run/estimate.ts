@@ -1,35 +1,16 @@
 import { CliError } from "evaluator-kit";
 import type { RateLimits, Transport } from "evaluator-client";
-import { printCount, printDuration, printMails, printUsd } from "../amounts.ts";
-import { noKnownPrice, type Price, tokensUsd } from "./cost.ts";
+import { printCount, printCounted, printDuration, printUsd } from "../amounts.ts";
+import { hasDocumentedPrice } from "../service.ts";
+import { findPrice, noKnownPrice, type Price, tokensUsd } from "./cost.ts";
 import { interrupted } from "./interruption.ts";
+import type { CallPlan } from "./plan-calls.ts";
+import type { RunContext } from "./run-context.ts";
 
-// One call with its way there and back; the model itself answers faster (contract section 2.5).
+// One call and the network; the model itself answers faster (contract section 2.5).
 const MS_PER_CALL = 300;
 
-/** What a run will take, before anything is sent. */
-export interface RunEstimate {
-  readonly mails: number;
-  /** Calls of the model: some engines take several for a mail. */
-  readonly calls: number;
-  readonly inputTokens: number;
-  readonly costUsd: number;
-  readonly durationMs: number;
-  readonly price: Price;
-}
-
-/** Estimates what calls with so many input tokens will take. */
-export function estimateRun(
-  sent: Pick<RunEstimate, "mails" | "calls" | "inputTokens">,
-  { concurrency, limits, price }: { concurrency: number; limits: RateLimits; price: Price },
-): RunEstimate {
-  const costUsd = tokensUsd(sent.inputTokens, price);
-  const underWayMs = (sent.calls * MS_PER_CALL) / concurrency;
-  const limitedMs = (sent.calls * 60_000) / (limits.requestsPerMinute ?? Number.POSITIVE_INFINITY);
-  return { ...sent, costUsd, durationMs: Math.max(underWayMs, limitedMs), price };
-}
-
-/** Returns the limits of a key: as a person said, else as the transport knows them. */
+/** Returns the limits of a key: as typed, else as the transport knows them. */
 export function limitsOf(
   { rate }: { readonly rate?: number | undefined },
   { limits = {} }: Pick<Transport, "limits">,
@@ -37,7 +18,61 @@ export function limitsOf(
   return rate === undefined ? limits : { ...limits, requestsPerMinute: rate };
 }
 
-/** Returns in one line what the key allows, and whether more machines would shorten a run. */
+/** How many records of a run are to be asked about, and how many ended in earlier runs. */
+interface RunCounts {
+  readonly open: number;
+  readonly kept: number;
+  readonly refused: number;
+}
+
+/**
+ * Prints the estimate of a run and returns the price; for a dry run it prints to stdout, else it
+ * checks the cost before anything is sent.
+ *
+ * @throws CliError if the run may not cost its estimate.
+ */
+export async function announceRun(
+  plan: CallPlan,
+  counts: RunCounts,
+  context: RunContext,
+): Promise<Price> {
+  const { run, input, source, transport, stdout, stderr } = context;
+  const estimate = await estimateRun(plan, counts.open, context);
+  const { price } = estimate;
+  const line = describeEstimate(estimate, counts, source.word);
+  if (run.dryRun) {
+    const setting = { concurrency: run.concurrency, limits: limitsOf(run, transport) };
+    const additions = plan.additions?.describe(price.inputUsdPerMillionTokens) ?? "";
+    stdout.write(line + describeMachines(estimate.calls, setting) + additions);
+    stderr.write(input.describeLeftOut());
+    return price;
+  }
+  stderr.write(input.describeLeftOut() + line);
+  await checkCost(estimate, { ...run, ...context });
+  return price;
+}
+
+type RunEstimate = Awaited<ReturnType<typeof estimateRun>>;
+
+async function estimateRun(plan: CallPlan, records: number, context: RunContext) {
+  const { run, transport, service, signal } = context;
+  const price = await findPrice({
+    given: run.price,
+    catalog: records === 0 ? null : context.catalog,
+    isDocumented: hasDocumentedPrice(transport),
+    modelId: service.modelId,
+    signal,
+  });
+  // A plan without statuses does not know the open records, so they count as average ones.
+  const share = records / Math.max(1, plan.open);
+  const calls = Math.ceil(plan.missing.calls * share);
+  const inputTokens = Math.ceil(plan.missing.inputTokens * share);
+  const { requestsPerMinute = Number.POSITIVE_INFINITY } = limitsOf(run, transport);
+  const durationMs = calls * Math.max(MS_PER_CALL / run.concurrency, 60_000 / requestsPerMinute);
+  return { records, calls, inputTokens, costUsd: tokensUsd(inputTokens, price), durationMs, price };
+}
+
+/** Returns in one line the limit of the key, and whether more machines would shorten a run. */
 export function describeMachines(
   calls: number,
   { concurrency, limits }: { readonly concurrency: number; readonly limits: RateLimits },
@@ -49,25 +84,23 @@ export function describeMachines(
   }
   const limit = `The key allows ${printCount(requestsPerMinute)} requests a minute: ${printDuration((calls * 60_000) / requestsPerMinute)}, on any number of machines.`;
   const needed = Math.ceil((requestsPerMinute * MS_PER_CALL) / 60_000);
-  return needed <= concurrency
-    ? `${limit} One machine reaches that, so more would not help.\n`
-    : `${limit} One machine reaches that with --concurrency ${needed}, so more would not help.\n`;
+  const option = needed <= concurrency ? "" : ` with --concurrency ${needed}`;
+  return `${limit} One machine reaches that${option}, so more would not help.\n`;
 }
 
-/** Returns what a run will take, in one line. */
-export function describeEstimate(estimate: RunEstimate, kept: number, refused = 0): string {
-  const { mails, calls, inputTokens, costUsd, durationMs, price } = estimate;
+function describeEstimate(estimate: RunEstimate, { kept, refused }: RunCounts, word: string) {
+  const { records, calls, inputTokens, costUsd, durationMs, price } = estimate;
   const ended = [
     kept === 0 ? [] : `${printCount(kept)} answered already`,
     refused === 0 ? [] : `${printCount(refused)} refused as too long`,
   ].flat();
   const journal = ended.length === 0 ? "" : `; ${ended.join(", ")}`;
-  const inCalls = calls === mails ? "" : ` in at most ${printCount(calls)} calls`;
-  const isUnpriced = mails > 0 && price.inputUsdPerMillionTokens === null;
+  const inCalls = calls === records ? "" : ` in at most ${printCount(calls)} calls`;
+  const isUnpriced = records > 0 && price.inputUsdPerMillionTokens === null;
   const cost = isUnpriced ? noKnownPrice : printUsd(costUsd);
-  const basis = mails === 0 ? "" : ` (${describePrice(price)})`;
+  const basis = records === 0 ? "" : ` (${describePrice(price)})`;
   return (
-    `To ask: ${printMails(mails)}, about ${printCount(inputTokens)} tokens${inCalls}, ` +
+    `To ask: ${printCounted(records, word)}, about ${printCount(inputTokens)} tokens${inCalls}, ` +
     `${cost}${basis}, ${printDuration(durationMs)}${journal}.\n`
   );
 }
@@ -77,31 +110,27 @@ function describePrice({ inputUsdPerMillionTokens, source }: Price): string {
   return `${printUsd(inputUsdPerMillionTokens)} a million tokens: ${source}`;
 }
 
-/** A run that is estimated above it needs a yes, when there is somebody to ask. */
+/** A run with a larger estimate needs a yes, if a person can be asked. */
 const ASK_ABOVE_USD = 1;
 
-/** What a run may cost, and who can be asked. */
-export interface CostLimits {
-  /** US dollars; Infinity for no bound. */
+/** What a run may cost, and how the person is asked; `confirm` is null if no one can be asked. */
+interface CostLimits extends Pick<RunContext, "signal" | "confirm"> {
   readonly maxCost: number;
-  /** Whether the answer is yes already. */
   readonly yes?: boolean | undefined;
-  /** Aborts when the person interrupts instead of answering. */
-  readonly signal: AbortSignal;
-  /** Asks the person a yes/no question; null when nobody is there. */
-  readonly confirm: ((question: string) => Promise<boolean>) | null;
+  readonly source: { readonly word: string };
 }
 
 /**
- * Throws, before anything is sent, when the run may not cost what it is estimated to.
+ * Throws, before anything is sent, if the run may not cost its estimate.
  *
- * @throws CliError that says why.
+ * @throws CliError that gives the reason.
  */
-export async function checkCost(estimate: RunEstimate, limits: CostLimits): Promise<void> {
-  const { mails, costUsd, price } = estimate;
-  const { maxCost, yes, confirm, signal } = limits;
+export async function checkCost(
+  { records, costUsd, price }: Pick<RunEstimate, "records" | "costUsd" | "price">,
+  { maxCost, yes, confirm, signal, source }: CostLimits,
+): Promise<void> {
   const isBounded = maxCost < Number.POSITIVE_INFINITY;
-  if (isBounded && mails > 0 && price.inputUsdPerMillionTokens === null) {
+  if (isBounded && records > 0 && price.inputUsdPerMillionTokens === null) {
     const problem = "--max-cost cannot be kept, since no list says what this engine costs";
     throw new CliError(
       `${problem}; nothing was sent. Name it with --price USD, for a million input tokens, or leave --max-cost out.`,
@@ -109,7 +138,7 @@ export async function checkCost(estimate: RunEstimate, limits: CostLimits): Prom
   }
   if (costUsd > maxCost) {
     const message = `The run would cost more than ${printUsd(maxCost)} (--max-cost); nothing was sent.`;
-    throw new CliError(`${message} Raise it, or take fewer mails with --limit.`);
+    throw new CliError(`${message} Raise it, or take fewer ${source.word}s with --limit.`);
   }
   if (costUsd <= ASK_ABOVE_USD || yes || confirm === null) return;
   if (await confirm(`Spend about ${printUsd(costUsd)}? [y/N] `)) return;

@@ -3,7 +3,7 @@ import { CliError, type Clock, exitCodes, type TextSink } from "evaluator-kit";
 /** How long the calls in flight may go on after an interruption, in milliseconds. */
 const DRAIN_MS = 10_000;
 
-/** Leaves the calls in flight some seconds after an interruption, so that what is paid for is kept. */
+/** Gives the calls in flight some seconds after an interruption, so that paid answers are kept. */
 export function startDrain(
   interruption: AbortSignal,
   { clock, stderr }: { clock: Clock; stderr: TextSink },
@@ -17,7 +17,7 @@ export function startDrain(
   interruption.addEventListener("abort", onAbort, { once: true });
   return {
     signal: drained.signal,
-    /** Takes back all timers. */
+    /** Cancels the timer. */
     release() {
       interruption.removeEventListener("abort", onAbort);
       cancel?.();
@@ -25,12 +25,7 @@ export function startDrain(
   };
 }
 
-/**
- * Returns the error of a run that a person or the system ended.
- *
- * @param message - What became of it.
- * @param signal - Says whether it was Ctrl-C or the system.
- */
+/** Returns the error of a run that a person or the system ended; the signal's reason decides the exit code. */
 export function interrupted(message: string, { reason }: AbortSignal): CliError {
   const exitCode = reason instanceof CliError ? reason.exitCode : exitCodes.interrupted;
   return new CliError(message, { exitCode });
@@ -48,5 +43,5 @@ export async function pause(
   signal.addEventListener("abort", onAbort);
   await promise;
   signal.removeEventListener("abort", onAbort); // Node warns of eleven
-  cancel();
+  cancel?.();
 }

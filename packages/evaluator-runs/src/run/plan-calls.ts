@@ -1,10 +1,5 @@
 import { hash } from "node:crypto";
-import {
-  type CostEstimate,
-  estimateCost,
-  type EvaluationRequest,
-  type JsonObject,
-} from "evaluator-client";
+import { type CostEstimate, estimateCost, type JsonObject } from "evaluator-client";
 import { DIGEST_BYTES, DigestTable, NumberList, RepeatFinder } from "../input/digests.ts";
 import {
   type AdditionCosts,
@@ -13,18 +8,19 @@ import {
   type RecordInput,
   type RunRecord,
 } from "../input/record-source.ts";
-import type { NotedMail } from "../journal/journal.ts";
-import { callKey, type CallStatus, repeatedKey, setupHash } from "../journal/kept-answer.ts";
+import type { CallStatus } from "../journal/journal-reader.ts";
+import type { NotedRecord } from "../journal/journal.ts";
+import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
 import type { RunContext } from "./run-context.ts";
 
-/** Mails planned at once: each group waits for the disk once. Chosen, not measured. */
+/** Records planned at once: each group waits for the disk once. Chosen, not measured. */
 const GROUP_SIZE = 500;
 const allStatuses: readonly CallStatus[] = ["unknown", "answered", "refused", "begun", "changed"];
-/** Beyond these a repeated state is looked for in a pass of its own, in less memory. Chosen. */
+/** Beyond these a separate pass looks for repeated states, in less memory. Chosen. */
 const COUNTED_AT_MOST = 1_000_000;
 const noPrice = { inputUsdPerMillionTokens: 0 };
 
-/** One mail, and where its answer is kept. */
+/** A record, the key of its answer, and its status. */
 export interface PlannedCall extends InputRecord {
   readonly key: string;
   readonly status: CallStatus;
@@ -43,41 +39,39 @@ export interface PlanContext extends Pick<
   readonly run: Pick<RunContext["run"], "limit" | "dryRun">;
 }
 
-/** What planning needs. */
-export interface PlanOptions {
-  /** Where answers are looked up; null when there is none yet. */
-  readonly journal: {
-    readonly statusesOf: (
-      keys: readonly string[],
-    ) => readonly CallStatus[] | Promise<readonly CallStatus[]>;
-  } | null;
-  /** Notes which mail has its answer where. @default nothing is noted */
-  readonly noteMails?: (entries: readonly NotedMail[]) => void;
-}
-
-/** Finds out for each mail, in input order, whether its answer is already there. */
+/** Looks up the status of each record's call, in input order. */
 export async function planCalls(
   context: PlanContext,
-  { journal, noteMails }: PlanOptions,
+  options: {
+    /** The journal that has the answers; null if there is none yet. */
+    readonly journal: {
+      readonly statusesOf: (
+        keys: readonly string[],
+      ) => readonly CallStatus[] | Promise<readonly CallStatus[]>;
+    } | null;
+    /** Notes the records and the keys of their answers. @default nothing is noted */
+    readonly noteRecords?: (entries: readonly NotedRecord[]) => void;
+  },
 ): Promise<CallPlan> {
   const { input, run, signal } = context;
   const plan = new CallPlan(context, await findRepeats(context));
   for await (const records of inGroups(input.records(run.limit), GROUP_SIZE)) {
     signal.throwIfAborted();
-    const keys = plan.addKeys(records, plan.length);
+    const keys = plan.addKeys(records);
     const entries = records.map(({ record }, at) => {
       return { id: record.id, key: keys[at] ?? "", note: toNote(record) };
     });
-    const statuses = await journal?.statusesOf(entries.map(({ key }) => key));
-    for (const [at, record] of records.entries())
+    const statuses = await options.journal?.statusesOf(keys);
+    for (const [at, record] of records.entries()) {
       plan.addStatus(record, statuses?.[at] ?? "unknown");
-    noteMails?.(entries);
+    }
+    options.noteRecords?.(entries);
   }
   return plan;
 }
 
-/** Returns how often a state has come before, by the index of its mail; null for few mails, which are counted as they come. */
-async function findRepeats(context: PlanContext): Promise<ReadonlyMap<number, number> | null> {
+/** Returns how often a state was there before, by the index of its record; null if the plan counts it. */
+async function findRepeats(context: PlanContext): Promise<Map<number, number> | null> {
   const { input, run, signal } = context;
   if (Math.min(input.length, run.limit) <= COUNTED_AT_MOST) return null;
   const setup = setupHash(context);
@@ -89,7 +83,7 @@ async function findRepeats(context: PlanContext): Promise<ReadonlyMap<number, nu
   return new Map(Array.from(finder.repeats(), ({ index, repeat }) => [index, repeat]));
 }
 
-/** The calls of a run: statuses, and no mail and no key, since an input may be larger than memory. */
+/** The calls of a run: their statuses, without records and keys, since an input may exceed memory. */
 export class CallPlan {
   readonly #context: PlanContext;
   readonly #setup: string;
@@ -97,73 +91,77 @@ export class CallPlan {
   readonly #repeats: Map<number, number>;
   readonly #statuses: Uint8Array;
   #length = 0;
-  /** Of the keys of each group, which show that the input has not changed. */
+  /** A digest of the keys of each group, to detect a changed input. */
   readonly #digests: Buffer[] = [];
   readonly #counts = { unknown: 0, answered: 0, refused: 0, begun: 0, changed: 0 };
-  #missing = { calls: 0, inputTokens: 0 };
-  /** What a dry run counts beside the calls; null for any other run. */
+  readonly #missing = { calls: 0, inputTokens: 0 };
+  /** The cost of additions to the state, counted by a dry run; null for any other run. */
   readonly additions: AdditionCosts | null;
 
-  /** @param repeats - By the index of a mail, how often its state has come before; null to count it. */
-  constructor(context: PlanContext, repeats: ReadonlyMap<number, number> | null) {
+  /** @param repeats - See `findRepeats`. */
+  constructor(context: PlanContext, repeats: Map<number, number> | null) {
+    const { input, run, transport, questions } = context;
     this.#context = context;
     this.#setup = setupHash(context);
-    this.additions = context.run.dryRun ? additionsOf(context) : null;
-    const length = Math.min(context.input.length, context.run.limit);
+    const tokensOf = (state: JsonObject) =>
+      estimateCost([{ state, questions }], { ...noPrice, transport }).inputTokens;
+    this.additions = (run.dryRun && input.additions?.(tokensOf)) || null;
+    const length = Math.min(input.length, run.limit);
     this.#counted =
       repeats === null
         ? { keys: new DigestTable(DIGEST_BYTES, length), counts: new NumberList(length) }
         : null;
-    this.#repeats = new Map(repeats ?? []);
+    this.#repeats = repeats ?? new Map();
     this.#statuses = new Uint8Array(length);
   }
 
-  /** How many calls there are. */
+  /** The number of calls. */
   get length(): number {
     return this.#length;
   }
 
-  /** How many calls are to be made. */
+  /** The number of calls to be made. */
   get open(): number {
     return this.#length - this.#counts.answered - this.#counts.refused;
   }
 
-  /** What is to be asked, estimated: calls of the model, and their input tokens. */
+  /** The estimate of the open calls. */
   get missing(): Readonly<Pick<CostEstimate, "calls" | "inputTokens">> {
     return this.#missing;
   }
 
-  /** Returns how many calls have a status. */
+  /** Returns the number of calls with a status. */
   count(status: CallStatus): number {
     return this.#counts[status];
   }
 
-  /** Adds the calls about the next group of mails, and returns their keys. */
-  addKeys(group: readonly InputRecord[], start: number): string[] {
+  /** Adds the calls about the next group of records, and returns their keys. */
+  addKeys(group: readonly InputRecord[]): string[] {
     const keys = group.map((input) => this.#keyOf(input));
     this.#digests.push(digestOfAll(keys));
+    const start = this.#length;
     for (const [at, key] of keys.entries()) this.#countRepeat(start + at, key);
     return keys.map((key, at) => this.#repeatedKey(start + at, key));
   }
 
-  /** Adds the status of the next call that has a key. */
+  /** Adds the status of the next call. */
   addStatus({ record }: InputRecord, status: CallStatus): void {
     this.#statuses[this.#length] = allStatuses.indexOf(status);
     this.#length += 1;
     this.#counts[status] += 1;
     this.additions?.add(record);
     if (isEnded({ status })) return;
-    const { transport } = this.#context;
-    const request = requestFor(this.#context, record);
+    const { transport, questions } = this.#context;
+    const request = { state: record.state, questions };
     const { calls, inputTokens } = estimateCost([request], { ...noPrice, transport });
     this.#missing.calls += calls;
     this.#missing.inputTokens += inputTokens;
   }
 
   /**
-   * Returns all calls in order, and reads their mails anew.
+   * Returns all calls in order, and reads their records again.
    *
-   * @throws CliError when a mail is no longer the one that was planned.
+   * @throws CliError if the input has changed since it was planned.
    */
   async *calls(): AsyncGenerator<PlannedCall, undefined> {
     const { input, inputPath } = this.#context;
@@ -225,21 +223,7 @@ export async function* inGroups<TItem>(
   if (group.length > 0) yield group;
 }
 
-/** Returns what a journal keeps of a record beside its state, as JSON. */
+/** Returns the source of a record as JSON, for a journal. */
 export function toNote({ source }: RunRecord): string | null {
   return source === null ? null : JSON.stringify(source);
-}
-
-function additionsOf({ input, transport, questions }: PlanContext): AdditionCosts | null {
-  const tokensOf = (state: JsonObject) =>
-    estimateCost([{ state, questions }], { ...noPrice, transport }).inputTokens;
-  return input.additions?.(tokensOf) ?? null;
-}
-
-/** Returns the request about a record. */
-export function requestFor(
-  { questions }: Pick<RunContext, "questions">,
-  { state }: RunRecord,
-): EvaluationRequest {
-  return { state, questions };
 }

@@ -1,112 +1,103 @@
 import { basename } from "node:path";
 import { CliError, printable, toPrintable } from "evaluator-kit";
-import { printCount, printCounted, printDuration } from "../amounts.ts";
-import { recordLabel, type RunRecord } from "../input/record-source.ts";
+import { printCount, printCounted } from "../amounts.ts";
 import { calibratedAnswers } from "../calibration.ts";
-import type { NewMails } from "../journal/journal-reader.ts";
+import { recordNames } from "../columns/columns.ts";
+import { resultTable, type TableRow, toTableRow } from "../columns/table.ts";
+import { recordLabel, type RunRecord } from "../input/record-source.ts";
+import type { NewRecords } from "../journal/journal-reader.ts";
 import type { KeptEvaluation } from "../journal/kept-answer.ts";
-import type { RunFacts } from "../journal/run-facts.ts";
-import type { Journal } from "../journal/journal.ts";
-import { recordNames, toRecord } from "../columns/columns.ts";
-import { toRawLine, type ResultRecord, writeRecords } from "../output/write-records.ts";
+import { type ResultRecord, toRawLine, writeRecords } from "../output/write-records.ts";
 import { describeFilter } from "../rules/record-filter.ts";
-import { type TableRow, type TableTerminal, toTableRow, resultTable } from "../columns/table.ts";
-import type { AskOutcome, CallFailure } from "./ask-calls.ts";
 import { interrupted } from "./interruption.ts";
-import { type CallPlan, inGroups } from "./plan-calls.ts";
+import { inGroups } from "./plan-calls.ts";
 import type { RunContext } from "./run-context.ts";
 
-/** So many failures are named, and the others counted. */
-export const FAILURES_SHOWN = 10;
+const FAILURES_SHOWN = 10;
 const LINES_AT_ONCE = 500;
 
-/** What the results are made of. */
-export interface ResultsOptions {
-  readonly context: RunContext;
-  readonly journal: Journal;
-  readonly outcome: AskOutcome;
+/** A record of a run with its result. */
+interface RunRow {
+  readonly index: number;
+  readonly input: RunRecord;
+  readonly record: ResultRecord;
+  /** The kept answer; null without one. */
+  readonly kept: KeptEvaluation | null;
+  /** Whether an earlier run refused the record, so that it is only counted here. */
+  readonly isRefused: boolean;
 }
 
-/**
- * Writes the results of a run that went through, tells what it came to, prints the table; returns
- * the exit code, 0 or 2.
- *
- * @throws CliError when the run did not go through.
- */
-export async function giveResults(plan: CallPlan, options: ResultsOptions): Promise<number> {
-  const { context, journal, outcome } = options;
-  const { stderr, input, run, outputPath } = context;
-  stderr.write(describeRun(plan, outcome));
-  checkWholeRun(plan, options);
-  const news = journal.newMails();
-  const { records, shown } = await toRecords(plan, options, news);
-  const hasErrors = failedIn(records) > 0;
-  const names = recordNames(context, hasErrors);
-  await writeRecords(outputPath, records, { format: run.format, names });
-  journal.addRun(runFacts(plan, options));
-  const failed = [...outcome.failures.values()];
-  const inOrder = failed.toSorted((one, other) => one.index - other.index);
-  stderr.write(describeFailures(inOrder, failed.length));
-  const written = { records: records.length, failed: failedIn(records), of: input.length };
-  stderr.write(describeWritten(written, outputPath));
-  if (run.raw) await printLines(rawLines(plan, options), context);
-  await printTable({ shown, of: records.length, news }, context);
-  return hasErrors || input.leftOutCount > 0 ? 2 : 0;
-}
-
-function failedIn(records: readonly ResultRecord[]): number {
-  return records.filter(({ error }) => error !== undefined).length;
-}
-
-/** What a file of results holds. */
-export interface WrittenRecords {
+/** The results of a complete run. */
+interface CompleteRun {
   readonly records: number;
-  /** How many of them have no answer. */
-  readonly failed: number;
-  /** How many records the input has. */
-  readonly of: number;
+  /** Whether a record has no answer. */
+  readonly hasErrors: boolean;
+  readonly news: NewRecords | null;
+  /** Reads the rows in input order, once for each pass. */
+  readonly rows: () => AsyncIterable<RunRow>;
+  readonly hasTable: boolean;
+  /** Called after the results are written. */
+  readonly onWritten: () => Promise<void> | void;
 }
 
-/** Returns in one line what was written where, and how much of it has no answer. */
-export function describeWritten({ records, failed, of }: WrittenRecords, path: string): string {
+/** Writes the results of a complete run, reports failures, prints the table; returns the exit code, 0 or 2. */
+export async function giveResults(results: CompleteRun, context: RunContext): Promise<number> {
+  const { records: count, hasErrors, news, rows, hasTable } = results;
+  const { run, stderr, outputPath, source, input: file } = context;
+  const shown: TableRow[] = [];
+  const failures: string[] = [];
+  let [failed, refused] = [0, 0];
+  const records = async function* records(): AsyncGenerator<ResultRecord> {
+    for await (const { index, input, record, kept, isRefused } of rows()) {
+      if (kept === null) {
+        failed += 1;
+        refused += Number(isRefused);
+        const error = `Failed: ${recordLabel(index, record.id)}: ${record["error"]}\n`;
+        if (!isRefused && failures.length < FAILURES_SHOWN) failures.push(error);
+      }
+      if (hasTable && isInTable({ input, record, kept, news }, context)) {
+        shown.push(toTableRow(input, record, source));
+      }
+      yield record;
+    }
+  };
+  const names = recordNames(context, hasErrors);
+  await writeRecords(outputPath, records(), { format: run.format, names });
+  await results.onWritten();
+  const more = failed - refused - failures.length;
+  stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));
+  stderr.write(describeWritten({ records: count, failed, of: file.length }, outputPath));
+  if (run.raw) await printLines(rawLines(rows()), context);
+  if (hasTable) await printTable({ shown, of: count, news }, context);
+  return failed > 0 || file.leftOutCount > 0 ? 2 : 0;
+}
+
+function isInTable(
+  { input, record, kept, news }: Omit<RunRow, "index" | "isRefused"> & Pick<CompleteRun, "news">,
+  { calibration, isShown, source }: RunContext,
+): boolean {
+  if (isShown === null) return true;
+  const answers = kept === null ? null : calibratedAnswers(kept, calibration).answers;
+  const isNew = news?.ids.has(record.id) ?? false;
+  return isShown({ record, day: source.dayOf(input), answers, isNew });
+}
+
+async function* rawLines(rows: AsyncIterable<RunRow>): AsyncGenerator<string> {
+  for await (const { record, kept } of rows) if (kept !== null) yield toRawLine(record.id, kept);
+}
+
+/** Returns in one line how many of the input's records were written, and how many of them failed. */
+export function describeWritten(
+  { records, failed, of }: Readonly<Record<"records" | "failed" | "of", number>>,
+  path: string,
+): string {
   const whole = printable`Wrote ${printCount(records)} of ${printCounted(of, "record")} to ${path}`;
   if (failed === 0) return `${whole}\n`;
   const verbs = failed === 1 ? "has no answer, and says" : "have no answer, and say";
   return `${whole}; ${printCount(failed)} of them ${verbs} why in "error"\n`;
 }
 
-/** Returns in one line what a run came to: mails, calls asked again, tokens, dollars, time. */
-function describeRun(plan: CallPlan, { totals, elapsedMs }: AskOutcome): string {
-  const notes = [
-    note(totals.failed, "failed"),
-    note(plan.count("answered"), "answered already"),
-    note(plan.count("refused"), "refused as too long by an earlier run and not asked again"),
-    note(plan.count("begun"), "in flight when an earlier run ended and asked again"),
-    note(plan.count("changed"), "not in the journal as written and asked again"),
-  ].join("");
-  return (
-    `Answered: ${printCount(totals.succeeded)}${notes}; ${printCount(totals.inputTokens)} tokens, ` +
-    `${totals.describeCost()}, ${printDuration(elapsedMs)}.\n`
-  );
-}
-
-function note(count: number, what: string): string {
-  return count === 0 ? "" : `, ${printCount(count)} ${what}`;
-}
-
-function checkWholeRun(plan: CallPlan, { outcome, context }: ResultsOptions): void {
-  const { signal, run } = context;
-  const { finalError, isBudgetSpent, totals } = outcome;
-  if (!signal.aborted && finalError === null && !isBudgetSpent) return;
-  const kept = plan.count("answered") + totals.succeeded;
-  const reason =
-    finalError === null
-      ? `The run costs more than --max-cost ${run.maxCost}, which is to be raised`
-      : finalError.message;
-  throw unfinished({ reason, kept, of: plan.length }, signal);
-}
-
-/** Returns an error that says why a run has not asked all it was to ask, and how it goes on. */
+/** Returns the error of a run that did not ask about all its records. */
 export function unfinished(
   { reason, kept, of }: { readonly reason: string; readonly kept: number; readonly of: number },
   signal: AbortSignal,
@@ -117,123 +108,31 @@ export function unfinished(
     : new CliError(`Stopped: ${toPrintable(reason)}\nNo results were written. ${next}`);
 }
 
-async function toRecords(
-  plan: CallPlan,
-  { context, journal }: ResultsOptions,
-  news: NewMails | null,
-): Promise<{ records: ResultRecord[]; shown: TableRow[] }> {
-  const { questions, source } = context;
-  const records: ResultRecord[] = [];
-  const shown: TableRow[] = [];
-  for await (const { record: input, key } of plan.calls()) {
-    const evaluation = journal.answer(key, questions);
-    const error = evaluation === null ? journal.endOf(input.id, questions).error : null;
-    const record = toRecord(input, { evaluation, error }, context);
-    records.push(record);
-    if (!isInTable({ input, record, kept: evaluation, news }, context)) continue;
-    shown.push(toTableRow(input, record, source));
-  }
-  return { records, shown };
-}
-
-/** Returns whether the table of a run shows a mail. */
-export function isInTable(
-  {
-    input,
-    record,
-    kept,
-    news,
-  }: {
-    readonly input: RunRecord;
-    readonly record: ResultRecord;
-    readonly kept: KeptEvaluation | null;
-    readonly news: NewMails | null;
-  },
-  { calibration, isShown, source }: Pick<RunContext, "calibration" | "isShown" | "source">,
-): boolean {
-  if (isShown === null) return true;
-  const answers = kept === null ? null : calibratedAnswers(kept, calibration).answers;
-  const isNew = news?.ids.has(record.id) ?? false;
-  return isShown({ record, day: source.dayOf(input), answers, isNew });
-}
-
-function runFacts(plan: CallPlan, { context, outcome }: ResultsOptions): RunFacts {
-  const { totals, elapsedMs } = outcome;
-  const { address, modelId } = context.service;
-  return {
-    finishedAt: context.clock.today().toISOString(),
-    wire: address,
-    modelId,
-    mails: plan.length,
-    answered: totals.succeeded,
-    failed: totals.failed,
-    inputTokens: totals.inputTokens,
-    costUsd: totals.costUsd,
-    elapsedMs,
-    ...(totals.isUnpriced && { isUnpriced: true }),
-    ...(context.calibration === null ? {} : { calibration: context.calibration }),
-  };
-}
-
-/** Returns lines that name the first mails that failed, and count the rest. */
-export function describeFailures(first: readonly CallFailure[], count: number): string {
-  const lines = first
-    .slice(0, FAILURES_SHOWN)
-    .map(({ index, id, error }) => `Failed: ${recordLabel(index, id)}: ${error}\n`);
-  const more = count - lines.length;
-  return lines.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : "");
-}
-
-async function* rawLines(plan: CallPlan, { context, journal }: ResultsOptions) {
-  for await (const { record, key } of plan.calls()) {
-    const kept = journal.answer(key, context.questions);
-    if (kept !== null) yield toRawLine(record.id, kept);
-  }
-}
-
-/** What the table of a run shows. */
-export interface TableContent {
-  readonly shown: readonly TableRow[];
-  /** How many records the run has. */
-  readonly of: number;
-  readonly news: NewMails | null;
-}
-
-/** Prints the table of a run's records, and says which are new and which are left out. */
-export async function printTable(
-  { shown, of, news }: TableContent,
+async function printTable(
+  { shown, of, news }: Pick<CompleteRun, "news"> & { shown: readonly TableRow[]; of: number },
   context: RunContext,
 ): Promise<void> {
-  const { run, columns, source, stderr } = context;
+  const { run, columns, source, stderr, stdout, env, outputPath } = context;
   if (news !== null) {
     const added = `${printCount(news.ids.size)} of ${printCount(of)}`;
-    stderr.write(`New since the run of ${news.since.slice(0, 10)}: ${added} mails.\n`);
+    stderr.write(`New since the run of ${news.since.slice(0, 10)}: ${added} ${source.word}s.\n`);
   }
   const filter = describeFilter(run);
   if (filter !== null) {
     const part = `${printCount(shown.length)} of ${printCount(of)}`;
-    stderr.write(printable`The table shows ${part} mails: ${filter}.\n`);
+    stderr.write(printable`The table shows ${part} ${source.word}s: ${filter}.\n`);
   }
   const newIds = news?.ids ?? new Set();
-  const table = resultTable(shown, {
-    ...run,
-    columns,
-    layout: source.table,
-    newIds,
-    terminal: terminalOf(context),
-  });
-  await printLines(table, context);
+  const terminal = stdout.isTTY
+    ? { width: stdout.columns, colours: !env["NO_COLOR"], fileName: basename(outputPath) }
+    : null;
+  const layout = source.table;
+  await printLines(resultTable(shown, { ...run, columns, layout, newIds, terminal }), context);
 }
 
-/** Prints lines, many at once. */
-export async function printLines(
+async function printLines(
   lines: Iterable<string> | AsyncIterable<string>,
-  { stdout }: Pick<RunContext, "stdout">,
+  { stdout }: RunContext,
 ): Promise<void> {
   for await (const some of inGroups(lines, LINES_AT_ONCE)) stdout.write(some.join(""));
-}
-
-function terminalOf({ stdout, env, outputPath }: RunContext): TableTerminal | null {
-  if (stdout.isTTY !== true) return null;
-  return { width: stdout.columns, colours: !env["NO_COLOR"], fileName: basename(outputPath) };
 }

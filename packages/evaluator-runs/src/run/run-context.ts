@@ -7,13 +7,13 @@ import { readFilter } from "../rules/record-filter.ts";
 import { serviceOf, type ProgramContext } from "../service.ts";
 import { checkSort } from "../columns/table.ts";
 
-/** What a run works with, all of it read and checked; nothing is written yet, and nothing sent. */
+/** The inputs of a run, read and checked. */
 export type RunContext = Awaited<ReturnType<typeof readRunContext>>;
 
 /**
- * Reads what a run needs.
+ * Reads the inputs of a run; writes and sends nothing.
  *
- * @throws CliError when something of it is missing or wrong.
+ * @throws CliError if one is missing or wrong.
  */
 export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const { openTransport, openCatalog, ...context } = program;
@@ -39,16 +39,16 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
     inputPath,
     outputPath,
     journalPath,
-    /** The records, of which the run takes as many as its limit says. */
+    /** All records; the run takes the first ones, up to its limit. */
     input,
     questions,
     columns,
-    /** What the results' answers are recalibrated with; null for as they come. */
+    /** The calibration of the results; null for none. */
     calibration,
-    /** Returns whether the table shows a mail; null where it shows all. */
+    /** Returns whether the table shows a record; null if it shows all. */
     isShown,
     transport,
-    /** Where prices are listed, or null. */
+    /** The price list, or null. */
     catalog: await openCatalog(wanted),
     service: serviceOf(transport),
   };

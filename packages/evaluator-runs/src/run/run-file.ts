@@ -1,124 +1,169 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { RunCommand } from "../options/run-options.ts";
-import type { JournalReader } from "../journal/journal-reader.ts";
-import { readJournal } from "../journal/read-journal.ts";
-import type { RunBegin } from "../journal/run-facts.ts";
+import { CliError, printable } from "evaluator-kit";
+import { printCount, printDuration } from "../amounts.ts";
+import { toRecord } from "../columns/columns.ts";
+import { inputOf, type JournalAddress } from "../journal-address.ts";
+import type { BegunRun } from "../journal/journal-reader.ts";
+import type { RunBegin } from "../journal/journal-schema.ts";
 import { Journal } from "../journal/journal.ts";
+import { readJournal } from "../journal/read-journal.ts";
+import type { RunCommand, WorkCommand } from "../options/run-options.ts";
 import { checkOutput } from "../output/check-output.ts";
-import { describeEngine, hasDocumentedPrice, type ProgramContext } from "../service.ts";
-import { askMissing } from "./ask-calls.ts";
-import { findPrice } from "./cost.ts";
-import {
-  checkCost,
-  describeEstimate,
-  describeMachines,
-  estimateRun,
-  limitsOf,
-  type RunEstimate,
-} from "./estimate.ts";
+import { chooseQuestions } from "../questions/read-questions.ts";
+import { checkSameEngine, describeEngine, type ProgramContext, serviceOf } from "../service.ts";
+import { askMissing, type AskOutcome, toRunFacts } from "./ask-calls.ts";
+import { announceRun } from "./estimate.ts";
 import { type CallPlan, planCalls } from "./plan-calls.ts";
-import { giveResults } from "./results.ts";
+import { giveResults, unfinished } from "./results.ts";
 import { readRunContext, type RunContext } from "./run-context.ts";
 
 /**
- * Triages one file: checks everything, asks what the journal has no answer to, writes the results,
- * prints the table; returns the exit code, 0 or 2.
+ * Runs over one file: checks everything, asks for the missing answers, writes the results, prints the
+ * table; returns the exit code, 0 or 2.
  *
- * @throws CliError when it cannot go on or is interrupted; no results are written then.
+ * @throws CliError if it cannot go on or is interrupted; no results are written then.
  */
 export async function runFile(run: RunCommand, program: ProgramContext): Promise<number> {
   const context = await readRunContext(run, program);
-  const { stdout, stderr, input } = context;
+  const { stderr, outputPath, inputPath, journalPath } = context;
   stderr.write(describeEngine(context.service));
   if (run.dryRun) {
-    stdout.write(await dryRun(context));
-    stderr.write(input.describeLeftOut());
+    // It creates and locks nothing, so it works beside a run.
+    const plan = await (existsSync(journalPath)
+      ? readJournal(journalPath, (journal) => planCalls(context, { journal }))
+      : planCalls(context, { journal: null }));
+    await announceRun(plan, countsOf(plan), context);
     return 0;
   }
-  await checkOutput(context.outputPath, context.inputPath);
-  using journal = Journal.open(context.journalPath, context);
-  const noteMails = journal.noteMails.bind(journal);
-  const plan = await planCalls(context, { journal, noteMails });
+  await checkOutput(outputPath, inputPath);
+  using journal = Journal.open(journalPath, context);
+  const noteRecords = journal.noteRecords.bind(journal);
+  const plan = await planCalls(context, { journal, noteRecords });
   journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
-  const estimate = await estimateFor(plan, context);
-  stderr.write(
-    input.describeLeftOut() +
-      describeEstimate(estimate, plan.count("answered"), plan.count("refused")),
-  );
-  await checkCost(estimate, { ...run, ...context });
-  const { price } = estimate;
+  const price = await announceRun(plan, countsOf(plan), context);
   const outcome = await askMissing(plan, { context, journal, price });
-  return await giveResults(plan, { context, journal, outcome });
+  stderr.write(describeRun(plan, outcome));
+  checkComplete(plan, outcome, context);
+  return await giveFileResults(plan, outcome, { context, journal });
 }
 
-// What decides what a run asks and writes.
+function countsOf(plan: CallPlan) {
+  return { open: plan.open, kept: plan.count("answered"), refused: plan.count("refused") };
+}
+
+// Everything that affects what a run asks and writes.
 function toBegunOptions(run: RunCommand, context: RunContext): RunBegin["options"] {
   const { cwd, source } = context;
   const { skipInvalid = false, format, limit, maxCost } = run;
   const whole = (path: string | undefined) => (path === undefined ? null : resolve(cwd, path));
   return {
-    limit: finite(limit),
+    limit: Number.isFinite(limit) ? limit : null,
     skipInvalid,
     ...source.keepStateOptions(run.state, context),
     questions: whole(run.questions),
     calibration: whole(run.calibration),
     format,
-    maxCostUsd: finite(maxCost),
+    maxCostUsd: Number.isFinite(maxCost) ? maxCost : null,
   };
 }
 
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
-}
-
-// It makes nothing and locks nothing, so it works beside a run.
-async function dryRun(context: RunContext): Promise<string> {
-  const planWith = (journal: JournalReader | null) => planCalls(context, { journal });
-  const { journalPath } = context;
-  const plan = await (existsSync(journalPath)
-    ? readJournal(journalPath, planWith)
-    : planWith(null));
-  const estimate = await estimateFor(plan, context);
-  return describeDryRun(plan, estimate, context);
-}
-
-/** Returns what the open calls of a plan, or so many of them, will take, and at what price. */
-export async function estimateFor(
-  plan: CallPlan,
-  context: RunContext,
-  mails = plan.open,
-): Promise<RunEstimate> {
-  const { run, transport, service, signal } = context;
-  const catalog = mails === 0 ? null : context.catalog;
-  const { modelId } = service;
-  const isDocumented = hasDocumentedPrice(transport);
-  const price = await findPrice({
-    given: run.price ?? null,
-    catalog,
-    isDocumented,
-    modelId,
-    signal,
-  });
-  const { concurrency } = run;
-  const limits = limitsOf(run, transport);
-  // A plan without statuses does not know which mails are left, so they count as long as the average.
-  const share = mails / Math.max(1, plan.open);
-  const calls = Math.ceil(plan.missing.calls * share);
-  const inputTokens = Math.ceil(plan.missing.inputTokens * share);
-  return estimateRun({ mails, calls, inputTokens }, { concurrency, price, limits });
-}
-
-/** Returns what a run would take, whether more machines would shorten it, and what its states cost. */
-export function describeDryRun(
-  plan: CallPlan,
-  estimate: RunEstimate,
-  { run, transport }: Pick<RunContext, "run" | "transport">,
-): string {
-  const limits = limitsOf(run, transport);
-  return (
-    describeEstimate(estimate, plan.count("answered"), plan.count("refused")) +
-    describeMachines(estimate.calls, { concurrency: run.concurrency, limits }) +
-    (plan.additions?.describe(estimate.price.inputUsdPerMillionTokens) ?? "")
+/** Returns in one line the counts, tokens, cost and time of a run. */
+function describeRun(plan: CallPlan, { totals, elapsedMs }: AskOutcome): string {
+  const counts = [
+    [totals.failed, "failed"],
+    [plan.count("answered"), "answered already"],
+    [plan.count("refused"), "refused as too long by an earlier run and not asked again"],
+    [plan.count("begun"), "in flight when an earlier run ended and asked again"],
+    [plan.count("changed"), "not in the journal as written and asked again"],
+  ] as const;
+  const notes = counts.map(([count, what]) =>
+    count === 0 ? "" : `, ${printCount(count)} ${what}`,
   );
+  return (
+    `Answered: ${printCount(totals.succeeded)}${notes.join("")}; ${printCount(totals.inputTokens)} tokens, ` +
+    `${totals.describeCost()}, ${printDuration(elapsedMs)}.\n`
+  );
+}
+
+function checkComplete(plan: CallPlan, outcome: AskOutcome, { signal, run }: RunContext): void {
+  const { finalError, isBudgetSpent, totals } = outcome;
+  if (!signal.aborted && finalError === null && !isBudgetSpent) return;
+  const kept = plan.count("answered") + totals.succeeded;
+  const reason =
+    finalError === null
+      ? `The run costs more than --max-cost ${run.maxCost}, which is to be raised`
+      : finalError.message;
+  throw unfinished({ reason, kept, of: plan.length }, signal);
+}
+
+async function giveFileResults(
+  plan: CallPlan,
+  outcome: AskOutcome,
+  { context, journal }: { readonly context: RunContext; readonly journal: Journal },
+): Promise<number> {
+  const { questions, calibration } = context;
+  const rows = async function* rows() {
+    for await (const { index, record: input, key, status } of plan.calls()) {
+      const kept = journal.answer(key, questions);
+      const error = kept === null ? journal.endOf(input.id, questions).error : null;
+      const record = toRecord(input, { evaluation: kept, error }, context);
+      yield { index, input, record, kept, isRefused: status === "refused" };
+    }
+  };
+  const facts = () => toRunFacts(plan, outcome, context);
+  const results = {
+    records: plan.length,
+    hasErrors: outcome.totals.failed + plan.count("refused") > 0,
+    news: journal.newRecords(),
+    rows,
+    hasTable: true,
+    onWritten: () => journal.addRun({ ...facts(), ...(calibration && { calibration }) }),
+  };
+  return await giveResults(results, context);
+}
+
+/**
+ * Goes on with the newest run of a journal file, with the options it was begun with; returns its exit code.
+ *
+ * @throws CliError if there is no run, or it asks another engine or other questions than here.
+ */
+export async function goOn(
+  command: WorkCommand,
+  address: Extract<JournalAddress, { kind: "sqlite" }>,
+  program: ProgramContext,
+): Promise<number> {
+  const { path } = address;
+  const newest = await readJournal(path, (journal) => journal.newestRun());
+  if (newest === null) {
+    throw new CliError(printable`No run has begun in ${path}; run triage on its file.`);
+  }
+  const { openTransport, env } = program;
+  const transport = await openTransport({ ...command, env });
+  const advice = "set the same engine (.env, --offline), or run triage on the file to ask anew.";
+  checkSameEngine({ run: "The run", service: newest.service, advice }, serviceOf(transport));
+  const state = program.source.parseStateOptions(newest.begin?.options ?? {});
+  const run = { ...toRun(newest, command), file: inputOf(address), state };
+  const questions = await chooseQuestions(run.questions, program);
+  if (JSON.stringify(questions) !== JSON.stringify(newest.questions)) {
+    throw new CliError(
+      "The run asks other questions than this program would now; undo the change to its --questions or TRIAGE_USER_NAME, or run triage on the file to ask anew.",
+    );
+  }
+  return await runFile(run, program);
+}
+
+function toRun({ begin }: BegunRun, command: WorkCommand): Omit<RunCommand, "file" | "state"> {
+  const { journal: _journal, run: _run, wait: _wait, ...asking } = command;
+  const { skipInvalid, questions, calibration, format, limit, maxCostUsd } = begin?.options ?? {};
+  return {
+    ...asking,
+    ...(skipInvalid && { skipInvalid }),
+    ...(questions != null && { questions }),
+    ...(calibration != null && { calibration }),
+    format: format ?? "json",
+    limit: limit ?? Number.POSITIVE_INFINITY,
+    maxCost: maxCostUsd ?? Number.POSITIVE_INFINITY,
+    top: Number.POSITIVE_INFINITY,
+  };
 }

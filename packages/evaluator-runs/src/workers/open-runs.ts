@@ -1,8 +1,10 @@
-import { hash } from "node:crypto";
-import { CliError, type Environment, type TextSink } from "evaluator-kit";
-import type { Pacer, RateLimits } from "evaluator-client";
-import type { PostgresRuns } from "../postgres/index.ts";
-import type { OpenRuns, RunsOptions, Service } from "../service.ts";
+import { CliError } from "evaluator-kit";
+import type { JsonObject, Questions } from "evaluator-client";
+import { type RecordSetup, toRecord } from "../columns/columns.ts";
+import type { RunRecord } from "../input/record-source.ts";
+import { fromKeptText } from "../journal/kept-answer.ts";
+import type { PostgresRuns, RunInfo, RunRow } from "../postgres/index.ts";
+import type { OpenRuns, ProgramContext, Service } from "../service.ts";
 
 /** Opens the runs of a database; the library for it is loaded only here. */
 export const openRuns: OpenRuns = async (url, options) => {
@@ -10,17 +12,23 @@ export const openRuns: OpenRuns = async (url, options) => {
   return await postgresRuns(url, { ...options, onlyReads: !options.supervises });
 };
 
+interface WithRunsOptions extends Pick<ProgramContext, "openRuns"> {
+  /** Whether the chunks of dead workers are handed out again. @default false */
+  readonly supervises?: boolean;
+}
+
 /**
- * Opens the runs of a database for as long as something is done with them.
+ * Opens the runs of a database, and closes them after use.
  *
- * @throws CliError that says what is wrong with the database, without its URL.
+ * @throws CliError that describes the problem with the database, without its URL.
  */
 export async function withRuns<TResult>(
-  { url, open, ...options }: RunsOptions & { readonly url: string; readonly open: OpenRuns },
+  url: string,
+  { openRuns: open, supervises = false }: WithRunsOptions,
   use: (runs: PostgresRuns) => Promise<TResult>,
 ): Promise<TResult> {
   try {
-    await using runs = await open(url, options);
+    await using runs = await open(url, { supervises });
     return await use(runs);
   } catch (error) {
     throw toCliError(error);
@@ -28,55 +36,35 @@ export async function withRuns<TResult>(
 }
 
 function toCliError(error: unknown): unknown {
-  // By its name: the class is in the library that a journal in a file does not load.
+  // By its name: the class is in the library, which a journal in a file does not load.
   if (!(error instanceof Error) || error.name !== "DatabaseError") return error;
   const { failure } = error as Error & { failure?: string };
-  if (failure === "no-run") {
-    return new CliError(`${error.message} triage status names all.`, { cause: error });
-  }
-  return new CliError(
-    `The journal in PostgreSQL cannot be used: ${error.message}\nEvery answer that was kept is still there.`,
-    { cause: error },
-  );
+  const message =
+    failure === "no-run"
+      ? `${error.message} triage status names all.`
+      : `The journal in PostgreSQL cannot be used: ${error.message}\nEvery answer that was kept is still there.`;
+  return new CliError(message, { cause: error });
 }
 
-/** What a limit is shared by. */
-export interface SharedLimit {
-  readonly url: string;
-  readonly limits: RateLimits;
-  readonly service: Service;
-  readonly env: Environment;
-  readonly stderr: TextSink;
+/** Returns the service that a run asks. */
+export function serviceOfRun({ setup }: RunInfo): Service {
+  return { address: setup.wire, modelId: setup.modelId };
 }
 
-/** Returns a pacer that shares the key's limit with every worker of the database. */
-export async function openPacer({
-  url,
-  limits,
-  service,
-  env,
-  stderr,
-}: SharedLimit): Promise<Pacer & AsyncDisposable> {
-  const { keyFromEnvironment, sharedPacer } = await import("evaluator-client");
-  const { postgresLimits } = await import("../postgres/index.ts");
-  const store = await postgresLimits(url);
-  // Of the key and of who is asked with it; the database sees a hash of this hash.
-  const key = hash("sha256", JSON.stringify([keyFromEnvironment(env) ?? "", service.address]));
-  const onStoreChange = (isDown: boolean) =>
-    stderr.write(
-      isDown
-        ? "The shared limit cannot be reached; going on with this machine's part of it.\n"
-        : "The shared limit is reached again.\n",
-    );
-  const pacer = sharedPacer({ store, key, limits, onStoreChange });
-  const close = async () => {
-    await pacer[Symbol.asyncDispose]();
-    await store[Symbol.asyncDispose]();
+/** Returns a row of a run as its record, and the kept answer. */
+export function toAnsweredRow(
+  row: RunRow,
+  { questions, ...setup }: RecordSetup & { readonly questions: Questions },
+) {
+  const { idx: index, id, state, note, evaluation, error } = row;
+  const kept = evaluation === null ? null : fromKeptText(evaluation, questions);
+  const input: RunRecord = {
+    id,
+    state: JSON.parse(state) as JsonObject,
+    source: note === null ? null : (JSON.parse(note) as JsonObject),
   };
-  return {
-    countsTokens: pacer.countsTokens,
-    admitNow: (tokens) => pacer.admitNow(tokens),
-    admit: (call) => pacer.admit(call),
-    [Symbol.asyncDispose]: close,
-  };
+  const record = toRecord(input, { evaluation: kept, error }, setup);
+  // The call did not fail, and its answer is missing or was changed.
+  const isLost = evaluation === null && error === null;
+  return { index, input, record, kept, isLost };
 }

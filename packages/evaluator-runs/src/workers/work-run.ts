@@ -1,80 +1,56 @@
 import { randomUUID } from "node:crypto";
-import { type CliContext } from "evaluator-kit";
-import {
-  createEvaluator,
-  type Evaluator,
-  EvaluatorError,
-  type Pacer,
-  type Questions,
-  type Transport,
-} from "evaluator-client";
-import type {
-  AnswerWriter,
-  ChunkRecord,
-  PostgresRuns,
-  RecordEnd,
-  RunInfo,
-} from "../postgres/index.ts";
-import type { CallEnd } from "../journal/journal.ts";
+import { hostname } from "node:os";
+import process from "node:process";
+import { createEvaluator, type Evaluator, type Pacer } from "evaluator-client";
+import type { AnswerWriter, ChunkRecord, RecordEnd } from "../postgres/index.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
-import { evaluationUsd, type Price, type RunTotals } from "../run/cost.ts";
-import { callLimits, endsRun } from "../run/ask-calls.ts";
-import { toFailure } from "../run/call-failure.ts";
-import { type ChunkSetting, type ChunkWork, toRequest } from "./chunk-work.ts";
-import { HeldChunks } from "./held-chunks.ts";
-import { startReports } from "./worker-reports.ts";
+import { callLimits, endsRun, evaluateOne } from "../run/ask-calls.ts";
+import { evaluationUsd, type RunTotals } from "../run/cost.ts";
+import { type Chunk, type ChunkSetting, HeldChunks, toRequest } from "./chunks.ts";
 
-/** What a worker asks with. */
-export interface WorkOptions {
-  readonly runs: PostgresRuns;
-  readonly info: RunInfo;
-  readonly questions: Questions;
-  readonly transport: Transport;
-  readonly price: Price;
+// Both chosen, not measured: `status` shows news each second, and a rate that does not jump.
+const REPORT_MS = 1000;
+const RATE_OVER_MS = 20_000;
+
+/** The setting of a worker. */
+export interface WorkOptions extends Omit<ChunkSetting, "spent"> {
   readonly concurrency: number;
-  /** The key's limit, shared with others; null for this worker's own. */
+  /** The key's limit, shared with other machines; null for a limit of this worker alone. */
   readonly pacer: Pacer | null;
   readonly totals: RunTotals;
-  /** Ends the calls in flight; the context's signal only lets no further one begin. */
+  /** Ends the calls in flight; the context's signal only prevents further calls. */
   readonly signal: AbortSignal;
-  readonly context: Pick<CliContext, "clock" | "stderr" | "signal">;
 }
 
-/** A call that is to be made. */
 interface Call {
-  readonly chunk: ChunkWork;
+  readonly chunk: Chunk;
   readonly record: ChunkRecord;
 }
 
-/** How a call ended: as it is kept, what it cost, and as the totals count it. */
-interface EndedCall {
-  readonly end: RecordEnd;
-  readonly usd: number;
-  readonly counted: CallEnd;
-}
-
-/** Asks about the chunks of a run that no other worker has, until none is left or the run is stopped. */
+/**
+ * Asks about the chunks of a run that no other worker has, until none is left or the run is stopped.
+ *
+ * A slot is free again when an answer is committed. So a worker that loses the database asks nothing
+ * more, and holds at most as many answers as its concurrency.
+ */
 export async function workOnRun(options: WorkOptions): Promise<void> {
   await new RunWorker(options).work();
 }
 
-/**
- * A worker of a run. A slot is free again when an answer is committed: a worker that is cut off from
- * the database asks nothing more, and what it has in memory is never more than its concurrency.
- */
 class RunWorker {
   readonly #options: WorkOptions;
   readonly #worker = randomUUID();
   readonly #evaluator: Evaluator;
   readonly #writer: AnswerWriter;
-  readonly #setting: ChunkSetting;
+  readonly #spent = { calls: 0, usd: 0 };
   readonly #chunks: HeldChunks;
   #inFlight = 0;
   #isStopped = false;
   #failure: unknown = null;
 
   constructor(options: WorkOptions) {
-    const { runs, info, transport, pacer, signal, questions, price, context } = options;
+    const { runs, info, transport, pacer, signal, context } = options;
+    const { stderr } = context;
     this.#options = options;
     const shared = pacer === null ? {} : { pacer };
     this.#evaluator = createEvaluator({ transport, maxRetries: callLimits.maxRetries, ...shared });
@@ -83,33 +59,29 @@ class RunWorker {
       run: info.run,
       signal,
       onTrouble(trouble) {
-        if (trouble !== null && !isReported) context.stderr.write(`Waiting: ${trouble.message}\n`);
-        if (trouble === null) context.stderr.write("The database takes answers again.\n");
+        if (trouble !== null && !isReported) stderr.write(`Waiting: ${trouble.message}\n`);
+        if (trouble === null) stderr.write("The database takes answers again.\n");
         isReported = trouble !== null;
       },
     });
-    const spent = { calls: 0, usd: 0 };
-    this.#setting = { runs, questions, transport, price, maxCostUsd: info.maxCostUsd, spent };
-    this.#chunks = new HeldChunks({
-      run: info.run,
-      setting: this.#setting,
-      context,
-      mayTake: () => this.#mayBegin,
-      onFailure: (error) => this.#fail(error),
-    });
+    this.#chunks = new HeldChunks(
+      { ...options, spent: this.#spent },
+      () => this.#mayBegin,
+      (error) => this.#fail(error),
+    );
   }
 
   async work(): Promise<void> {
     const { concurrency, runs } = this.#options;
     const calls = this.#calls();
-    const reports = this.#reports();
+    const endReports = this.#startReports();
     this.#chunks.startTouching();
     try {
       await Promise.all(Array.from({ length: concurrency }, () => this.#askAll(calls)));
       await calls.return(undefined);
       await this.#chunks.finished();
     } finally {
-      reports.end();
+      endReports();
       this.#chunks.endTouching();
       await runs.leave(this.#worker).catch(() => {});
     }
@@ -127,7 +99,7 @@ class RunWorker {
       }
     } catch (error) {
       const { signal } = this.#options;
-      // Cut off while it drained: what was not committed by then is asked again.
+      // After a cut-off, answers that were not committed are asked for again.
       this.#fail(signal.aborted && error === signal.reason ? null : error);
     }
   }
@@ -151,12 +123,15 @@ class RunWorker {
     }
   }
 
-  async *#callsOf(chunk: ChunkWork): AsyncGenerator<Call, undefined> {
+  async *#callsOf(chunk: Chunk): AsyncGenerator<Call, undefined> {
+    const { runs, info } = this.#options;
     try {
       for (const [index, record] of chunk.records.entries()) {
         if (!this.#mayBegin || chunk.isLost) return;
         if (!(await chunk.allows(index))) {
-          await this.#stopForBudget();
+          this.#isStopped = true;
+          const why = `The run costs more than --max-cost ${info.maxCostUsd}, which is to be raised.`;
+          await runs.stop(info.run, why);
           return;
         }
         chunk.began();
@@ -167,59 +142,63 @@ class RunWorker {
     }
   }
 
-  async #stopForBudget(): Promise<void> {
-    const { runs, info } = this.#options;
-    this.#isStopped = true;
-    const why = `The run costs more than --max-cost ${info.maxCostUsd}, which is to be raised.`;
-    await runs.stop(info.run, why);
-  }
-
   async #ask({ chunk, record }: Call): Promise<void> {
+    const { totals } = this.#options;
     this.#inFlight += 1;
     let costUsd = 0;
     try {
-      const { end, usd, counted } = await this.#endOf(record);
+      const { end, counted } = await this.#endOf(record);
       await this.#writer.keep(end);
-      this.#options.totals.add(counted);
-      costUsd = usd;
-      if ("isFinal" in end && end.isFinal) this.#isStopped = true;
+      totals.add(counted);
+      if ("costUsd" in end) ({ costUsd } = end);
+      else if (end.isFinal) this.#isStopped = true;
     } finally {
       this.#inFlight -= 1;
       chunk.endedCall(costUsd);
     }
   }
 
-  async #endOf({ idx, id, key, state }: ChunkRecord): Promise<EndedCall> {
+  async #endOf({ idx, key, state }: ChunkRecord) {
     const { questions, signal, price } = this.#options;
-    try {
-      const request = toRequest(state, questions);
-      const { deadlineMs } = callLimits;
-      const evaluation = await this.#evaluator.evaluate(request, { signal, deadlineMs });
-      const usd = evaluationUsd(evaluation, price);
-      this.#setting.spent.calls += 1;
-      this.#setting.spent.usd += usd;
-      const { inputTokens } = evaluation.usage;
-      const answer = { key, state, evaluation: toKeptText(evaluation), inputTokens };
-      const counted = { id, key, state: null, evaluation };
-      return { end: { ...answer, costUsd: usd }, usd, counted };
-    } catch (error) {
-      if (!(error instanceof EvaluatorError)) throw error;
-      const failure = toFailure(error);
-      const end = { idx, ...failure, isRetryable: error.isRetryable, isFinal: endsRun(error) };
-      return { end, usd: 0, counted: { id, key, ...failure } };
+    const counted = await evaluateOne(this.#evaluator, toRequest(state, questions), signal);
+    if ("error" in counted) {
+      const { cause, ...failure } = counted;
+      const { isRetryable } = cause;
+      const end: RecordEnd = { idx, ...failure, isRetryable, isFinal: endsRun(cause) };
+      return { end, counted };
     }
+    const { evaluation } = counted;
+    const costUsd = evaluationUsd(evaluation, price);
+    this.#spent.calls += 1;
+    this.#spent.usd += costUsd;
+    const { inputTokens } = evaluation.usage;
+    const end: RecordEnd = { key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
+    return { end, counted };
   }
 
-  #reports(): { end: () => void } {
+  /** Reports each second that this worker is there, and reads whether the run was stopped. */
+  #startReports(): () => void {
     const { runs, info, context, totals } = this.#options;
-    return startReports({
-      runs,
-      run: info.run,
-      worker: this.#worker,
-      clock: context.clock,
-      totals,
-      inFlight: () => this.#inFlight,
-      onStopped: () => (this.#isStopped = true),
-    });
+    const { clock } = context;
+    const name = `${hostname()}:${process.pid}`;
+    const counts: { readonly atMs: number; readonly answered: number }[] = [];
+    let cancel: (() => void) | null = null;
+    const report = () => {
+      const { succeeded: answered, failed } = totals;
+      const atMs = clock.now();
+      counts.push({ atMs, answered });
+      while ((counts[0]?.atMs ?? atMs) < atMs - RATE_OVER_MS) counts.shift();
+      const first = counts[0] ?? { atMs, answered };
+      const seconds = (atMs - first.atMs) / 1000;
+      const perSecond = seconds > 0 ? (answered - first.answered) / seconds : 0;
+      const [worker, inFlight] = [this.#worker, this.#inFlight];
+      runs.report({ worker, run: info.run, name, answered, failed, perSecond, inFlight }).then(
+        ({ state }) => void (this.#isStopped ||= state === "stopped"),
+        () => {}, // the answers that wait for the database report the trouble
+      );
+      cancel = clock.schedule(REPORT_MS, report);
+    };
+    report();
+    return () => cancel?.();
   }
 }

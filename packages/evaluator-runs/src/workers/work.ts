@@ -1,5 +1,6 @@
-import { CliError, printable } from "evaluator-kit";
-import { EvaluatorError, type Pacer, type Questions } from "evaluator-client";
+import { hash } from "node:crypto";
+import { CliError, type Environment, printable, type TextSink } from "evaluator-kit";
+import { EvaluatorError, type Pacer, type Questions, type RateLimits } from "evaluator-client";
 import type { PostgresRuns, RunInfo } from "../postgres/index.ts";
 import type { AskingOptions, WorkCommand } from "../options/run-options.ts";
 import { printCount, printDuration, printUsd } from "../amounts.ts";
@@ -13,53 +14,48 @@ import {
   checkSameEngine,
   describeEngine,
   hasDocumentedPrice,
+  type ProgramContext,
   type Service,
   serviceOf,
-  type ProgramContext,
 } from "../service.ts";
-import { openPacer, withRuns } from "./open-runs.ts";
-import { serviceOfRun } from "./run-records.ts";
+import { serviceOfRun, withRuns } from "./open-runs.ts";
 import { workOnRun } from "./work-run.ts";
 
 const WAIT_MS = 1000; // chosen, not measured: a new run, or a database that is back, within a second
 
-/** What working on a run needs. */
-export interface WorkSetting {
+/** What a worker needs beside the run. */
+interface WorkSetting {
   readonly url: string;
   readonly runs: PostgresRuns;
   readonly context: Pick<
     RunContext,
-    "clock" | "stderr" | "signal" | "env" | "transport" | "service"
+    "clock" | "stderr" | "signal" | "env" | "transport" | "service" | "source"
   >;
   readonly price: Price;
   readonly asking: AskingOptions;
 }
 
-/** What this machine has done for a run. */
-export interface WorkOutcome {
-  readonly answered: number;
-  readonly elapsedMs: number;
-}
-
 /**
- * Works on a run beside everyone else who does, until all of it is answered or it is stopped.
+ * Works on a run beside all other workers, until all of it is answered or it is stopped; returns what
+ * this machine did.
  *
- * @throws CliError when the run asks something else than this program would, or of somebody else.
+ * @throws CliError if the run asks other questions, or another engine, than this program would.
  */
-export async function workWithOthers(info: RunInfo, setting: WorkSetting): Promise<WorkOutcome> {
-  const { runs, context, price, asking, url } = setting;
-  const { clock, stderr, signal, transport, service, env } = context;
-  const questions = checkedQuestions(info, service);
+export async function workWithOthers(
+  info: RunInfo,
+  { runs, context, price, asking, url }: WorkSetting,
+) {
+  const { clock, signal, transport } = context;
+  const questions = checkedQuestions(info, context.service);
   const totals = new RunTotals(price);
   const drain = startDrain(signal, context);
   const startedAt = clock.now();
-  const limits = limitsOf(asking, transport);
-  const hasLimits = (limits.requestsPerMinute ?? limits.tokensPerSecond) !== undefined;
-  const total = info.records - info.answered;
-  const hideProgress = showProgress(stderr, { clock, total, totals });
+  const hideProgress = showProgress(info.records - info.answered, totals, context);
   let pacer: (Pacer & AsyncDisposable) | null = null;
   try {
-    pacer = hasLimits ? await openPacer({ url, limits, service, env, stderr }) : null;
+    const limits = limitsOf(asking, transport);
+    const hasLimits = (limits.requestsPerMinute ?? limits.tokensPerSecond) !== undefined;
+    pacer = hasLimits ? await openPacer(url, limits, context) : null;
     const { concurrency } = asking;
     const shared = { runs, info, questions, transport, price, concurrency, pacer, totals, context };
     await workOnRun({ ...shared, signal: drain.signal });
@@ -71,7 +67,7 @@ export async function workWithOthers(info: RunInfo, setting: WorkSetting): Promi
   return { answered: totals.succeeded, elapsedMs: clock.now() - startedAt };
 }
 
-// Another version of this program may hash or send something else.
+// Another version of this program may compute other hashes or send other requests.
 function checkedQuestions(info: RunInfo, service: Service): Questions {
   const { run, setup } = info;
   const advice = "set the same engine as where it was begun.";
@@ -83,8 +79,40 @@ function checkedQuestions(info: RunInfo, service: Service): Questions {
   );
 }
 
-/** Returns in one line what a run has come to, for all of its machines. */
-export function describeRun(info: RunInfo, { answered, elapsedMs }: WorkOutcome): string {
+/** Opens a pacer that shares the key's limit with every worker of the database. */
+async function openPacer(
+  url: string,
+  limits: RateLimits,
+  { service, env, stderr }: { service: Service; env: Environment; stderr: TextSink },
+): Promise<Pacer & AsyncDisposable> {
+  const { keyFromEnvironment, sharedPacer } = await import("evaluator-client");
+  const { postgresLimits } = await import("../postgres/index.ts");
+  const store = await postgresLimits(url);
+  // A hash of the key and the address; the database sees a hash of this hash.
+  const key = hash("sha256", JSON.stringify([keyFromEnvironment(env) ?? "", service.address]));
+  const onStoreChange = (isDown: boolean) =>
+    stderr.write(
+      isDown
+        ? "The shared limit cannot be reached; going on with this machine's part of it.\n"
+        : "The shared limit is reached again.\n",
+    );
+  const pacer = sharedPacer({ store, key, limits, onStoreChange });
+  return {
+    countsTokens: pacer.countsTokens,
+    admitNow: (tokens) => pacer.admitNow(tokens),
+    admit: (call) => pacer.admit(call),
+    async [Symbol.asyncDispose]() {
+      await pacer[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Returns in one line the counts and cost of a run, for all of its machines. */
+export function describeRun(
+  info: RunInfo,
+  { answered, elapsedMs }: Awaited<ReturnType<typeof workWithOthers>>,
+): string {
   const { asked, failed, inputTokens, costUsd } = info;
   const notes = [
     asked === answered ? "" : `, ${printCount(answered)} of them here`,
@@ -101,7 +129,7 @@ export function describeRun(info: RunInfo, { answered, elapsedMs }: WorkOutcome)
  * Works on one run, or on one open run after the other; returns the exit code. A worker that waits
  * also waits for a database that is away.
  *
- * @throws CliError when it is interrupted, the run is stopped, or the database cannot be used.
+ * @throws CliError if it is interrupted, the run is stopped, or the database cannot be used.
  */
 export async function workOnRuns(
   command: WorkCommand,
@@ -112,33 +140,30 @@ export async function workOnRuns(
   const transport = await program.openTransport({ ...command, env });
   const service = serviceOf(transport);
   stderr.write(describeEngine(service));
-  const context = { ...program, transport, service };
-  const catalog = await program.openCatalog({ ...command, env });
-  const isDocumented = hasDocumentedPrice(transport);
-  const { modelId } = service;
   const price = await findPrice({
-    given: command.price ?? null,
-    catalog,
-    isDocumented,
-    modelId,
+    given: command.price,
+    catalog: await program.openCatalog({ ...command, env }),
+    isDocumented: hasDocumentedPrice(transport),
+    modelId: service.modelId,
     signal,
   });
-  const setting = { url, context, price, asking: command };
-  let isTold = false;
+  const setting = { url, context: { ...program, transport, service }, price, asking: command };
+  let isReported = false;
+  const use = async (runs: PostgresRuns) => {
+    isReported = false;
+    return await workOnEach(command, { ...setting, runs });
+  };
   for (;;) {
     try {
-      return await withRuns({ url, open: program.openRuns, supervises: true }, async (runs) => {
-        isTold = false;
-        return await workOnEach(command, { ...setting, runs });
-      });
+      return await withRuns(url, { ...program, supervises: true }, use);
     } catch (error) {
       const cause = error instanceof Error ? error.cause : null;
       const isAway = cause instanceof EvaluatorError && cause.isRetryable;
       if (!command.wait || !isAway) throw error;
-      if (!isTold) stderr.write(`Waiting: ${cause.message}\n`);
-      isTold = true;
+      if (!isReported) stderr.write(`Waiting: ${cause.message}\n`);
+      isReported = true;
       await pause(WAIT_MS, { clock, signal });
-      if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);
+      checkNotInterrupted(signal);
     }
   }
 }
@@ -150,7 +175,7 @@ async function workOnEach(command: WorkCommand, setting: WorkSetting): Promise<n
     const info =
       command.run === undefined ? await nextRun(runs, service) : await runs.get(command.run);
     if (info === null) {
-      if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);
+      checkNotInterrupted(signal);
       if (command.wait) {
         await pause(WAIT_MS, context);
         continue;
@@ -162,10 +187,14 @@ async function workOnEach(command: WorkCommand, setting: WorkSetting): Promise<n
     const outcome = await workWithOthers(info, setting);
     const last = await runs.get(info.run);
     stderr.write(describeRun(last, outcome));
-    if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);
-    if (last.state === "stopped" && !command.wait) checkOpen(last);
+    checkNotInterrupted(signal);
+    if (!command.wait) checkOpen(last);
     if (command.run !== undefined) return last.failed > 0 ? 2 : 0;
   }
+}
+
+function checkNotInterrupted(signal: AbortSignal): void {
+  if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);
 }
 
 /** Returns the oldest open run of the engine, else one of another engine, or null. */
