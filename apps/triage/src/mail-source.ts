@@ -1,16 +1,10 @@
 import { resolve } from "node:path";
 import { Option, UsageError, wordList } from "evaluator-kit";
 import { day } from "evaluator-runs/commands";
-import type { RecordSource, RunRecord } from "evaluator-runs/source";
-import {
-  addedTo,
-  describeDateGap,
-  localDay,
-  receivedDay,
-  senderAddress,
-  stateFields,
-  stateOptionsSchema,
-} from "./input/mail.ts";
+import type { RecordSource, RunRecord, StateOptions } from "evaluator-runs/source";
+import type { MailStateOptions } from "./input/mail-schema.ts";
+import { describeDateGap, localDay, receivedDay, senderAddress } from "./input/mail.ts";
+import { addedTo, stateFields } from "./input/state-fields.ts";
 
 /** Mails as the records of runs. */
 export const mailSource: RecordSource = {
@@ -42,7 +36,7 @@ export const mailSource: RecordSource = {
     ).argParser(wordList(stateFields)),
   ],
   readState(options) {
-    const state = stateOptionsSchema.parse(options);
+    const state = toStateOptions(options);
     if (!state.context && (state.today ?? state.contacts) !== null) {
       throw new UsageError("--today and --contacts belong to --context.");
     }
@@ -98,9 +92,8 @@ export const mailSource: RecordSource = {
   dayOf: (record) => receivedDay(daysOf(record)),
   markOf: (record) => describeDateGap(daysOf(record)),
   hasAdditions: (state) => addedTo(state).length > 0,
-  parseStateOptions: (kept) => stateOptionsSchema.parse(kept),
   keepStateOptions(options, { cwd, clock }) {
-    const { context, today, contacts, ...others } = stateOptionsSchema.parse(options);
+    const { context, today, contacts, ...others } = toStateOptions(options);
     return {
       context,
       today: context ? (today ?? localDay(clock.today())) : null,
@@ -109,6 +102,13 @@ export const mailSource: RecordSource = {
     };
   },
 };
+
+// An input parses them; the schema is slow to load.
+function toStateOptions(options: StateOptions): MailStateOptions {
+  const typed = options as Partial<MailStateOptions>;
+  const { context = false, today = null, contacts = null, stateFields: fields = [] } = typed;
+  return { context, today, contacts, stateFields: fields };
+}
 
 function daysOf({ state, source }: RunRecord) {
   return { date: state["date"] as string, received: source?.["received"] as string | undefined };

@@ -1,5 +1,5 @@
 import { toPrintable } from "evaluator-kit";
-import type { StateFields } from "../input/mail.ts";
+import type { StateFields } from "../input/mail-schema.ts";
 
 // What of them a model can make something of; the rest costs tokens.
 const ATTACHMENTS = 20;

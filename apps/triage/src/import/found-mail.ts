@@ -1,4 +1,4 @@
-import type { MailSource } from "../input/mail.ts";
+import type { MailSource } from "../input/mail-schema.ts";
 import type { ExtraHeaders } from "./extra-headers.ts";
 
 /** Where the day of a mail comes from. */

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type CliContext, CliError, printable, toFileError, UsageError } from "evaluator-kit";
 import { checkOutput, toJsonArray, toOutputPath, writeMailFile } from "evaluator-runs/source";
-import type { Mail } from "../input/mail.ts";
+import type { Mail } from "../input/mail-schema.ts";
 import type { ImportCommand } from "../options.ts";
 import { type FoundMail, ImportProblem } from "./found-mail.ts";
 import { ImportCounts } from "./import-counts.ts";

@@ -1,6 +1,6 @@
 import { decodeHTMLStrict } from "entities";
 import { toPrintable, truncateCharacters } from "evaluator-kit";
-import type { Mail } from "../input/mail.ts";
+import type { Mail } from "../input/mail-schema.ts";
 import { toStateFields } from "./extra-headers.ts";
 import type { FoundMail, ImportedMail } from "./found-mail.ts";
 

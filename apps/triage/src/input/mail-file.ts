@@ -13,7 +13,8 @@ import {
   RepeatFinder,
   toUtf8Chunks,
 } from "evaluator-runs/source";
-import { type Mail, mailSchema, type StateField, stateFieldsCheck } from "./mail.ts";
+import { type Mail, mailSchema, stateFieldsCheck } from "./mail-schema.ts";
+import type { StateField } from "./state-fields.ts";
 import { z } from "zod";
 
 const PROBLEMS_SHOWN = 10;

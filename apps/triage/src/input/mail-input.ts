@@ -4,7 +4,8 @@ import type { InputOptions, InputRecord, RecordInput, StateOptions } from "evalu
 import { StateAdditions } from "./state-additions.ts";
 import { chooseState, type ToState } from "./state.ts";
 import { MailFile } from "./mail-file.ts";
-import { stateOptionsSchema, toRecord, toState } from "./mail.ts";
+import { stateOptionsSchema } from "./mail-schema.ts";
+import { toRecord, toState } from "./mail.ts";
 
 /** A file of mails as the input of a run. */
 export class MailInput implements RecordInput {

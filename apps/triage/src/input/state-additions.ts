@@ -1,12 +1,8 @@
 import type { JsonObject } from "evaluator-client";
 import { type AdditionCosts, printCount, printMails, printUsd } from "evaluator-runs/source";
-import {
-  contextKeys,
-  type MailRecord,
-  type MailStateOptions,
-  pickStateFields,
-  stateFields,
-} from "./mail.ts";
+import type { MailStateOptions } from "./mail-schema.ts";
+import { type MailRecord, pickStateFields } from "./mail.ts";
+import { contextKeys, stateFields } from "./state-fields.ts";
 
 /** Something that a state may have beside the contract's keys, and what it costs. */
 interface Addition {

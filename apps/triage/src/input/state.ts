@@ -4,15 +4,8 @@ import { type CliContext, readTextFile } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import { DigestTable, NumberList } from "evaluator-runs/source";
 import type { MailFile } from "./mail-file.ts";
-import {
-  addressesIn,
-  type Mail,
-  pickStateFields,
-  senderAddress,
-  localDay,
-  type MailStateOptions,
-  toState,
-} from "./mail.ts";
+import type { Mail, MailStateOptions } from "./mail-schema.ts";
+import { addressesIn, localDay, pickStateFields, senderAddress, toState } from "./mail.ts";
 
 /** Returns the function that makes the state of a mail: the contract's four keys, and more only when asked for. */
 export async function chooseState(

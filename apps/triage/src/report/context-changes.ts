@@ -8,7 +8,8 @@ import {
   type RunResults,
   toValues,
 } from "evaluator-runs/results";
-import { addedTo, mailOfRecord, toState } from "../input/mail.ts";
+import { mailOfRecord, toState } from "../input/mail.ts";
+import { addedTo } from "../input/state-fields.ts";
 import type { ShownQuestion } from "./mail-row.ts";
 
 const LISTED = 50;

@@ -2,10 +2,10 @@ import { toPrintable, toPrintablePath } from "evaluator-kit";
 import type { Answer } from "evaluator-client";
 import { type AskedQuestion, printCount, shortValue } from "evaluator-runs/source";
 import type { AnsweredRecord, KeptEvaluation, ResultRow } from "evaluator-runs/results";
+import type { Mail } from "../input/mail-schema.ts";
 import {
   addressesIn,
   describeDateGap,
-  type Mail,
   mailOfRecord,
   receivedDay,
   senderAddress,

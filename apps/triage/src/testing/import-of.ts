@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
-import type { Mail } from "../input/mail.ts";
+import type { Mail } from "../input/mail-schema.ts";
 import { mailsOf } from "./samples.ts";
 import { startTriage, type TriageOutcome } from "./start-triage.ts";
 

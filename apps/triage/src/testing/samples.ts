@@ -5,7 +5,7 @@ export {
   sampleSetup,
 } from "evaluator-runs/testing";
 import { MailFile, type MailFileOptions } from "../input/mail-file.ts";
-import type { Mail } from "../input/mail.ts";
+import type { Mail } from "../input/mail-schema.ts";
 
 /** Returns a mail that is fine in every field, apart from the fields given. */
 export function sampleMail(fields: Partial<Mail> = {}): Mail {

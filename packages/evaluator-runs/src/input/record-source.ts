@@ -24,7 +24,7 @@ export interface InputRecord {
   readonly record: RunRecord;
 }
 
-/** What a source adds to the state of a record, as its options ask for. */
+/** What a source adds to the state of a record, as typed or as a journal keeps it; its input parses them. */
 export type StateOptions = Readonly<Record<string, unknown>>;
 
 /** An input whose records were checked. It is read again for each pass and never held in memory. */
@@ -132,8 +132,6 @@ export interface RecordSource {
   markOf(record: RunRecord): string;
   /** Whether a state has more than that of the record alone. */
   hasAdditions(state: JsonObject): boolean;
-  /** Parses the state options that a journal keeps; without any, those that add nothing. */
-  parseStateOptions(kept: unknown): StateOptions;
   /** Returns state options as a journal keeps them, such that they mean the same on another day. */
   keepStateOptions(options: StateOptions, context: Pick<CliContext, "cwd" | "clock">): JsonObject;
 }

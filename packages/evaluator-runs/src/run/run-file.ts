@@ -142,7 +142,7 @@ export async function goOn(
   const transport = await openTransport({ ...command, env });
   const advice = "set the same engine (.env, --offline), or run triage on the file to ask anew.";
   checkSameEngine({ run: "The run", service: newest.service, advice }, serviceOf(transport));
-  const state = program.source.parseStateOptions(newest.begin?.options ?? {});
+  const state = newest.begin?.options ?? {};
   const run = { ...toRun(newest, command), file: inputOf(address), state };
   const questions = await chooseQuestions(run.questions, program);
   if (JSON.stringify(questions) !== JSON.stringify(newest.questions)) {

@@ -158,6 +158,5 @@ export const sampleSource: RecordSource = {
   dayOf: () => "2026-11-02",
   markOf: () => "",
   hasAdditions: () => false,
-  parseStateOptions: () => ({}),
   keepStateOptions: () => ({}),
 };

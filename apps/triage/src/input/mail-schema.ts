@@ -1,0 +1,109 @@
+import { z } from "zod";
+import { type StateField, stateFields } from "./state-fields.ts";
+
+const stateFieldSchemas = {
+  attachments: z.array(
+    z.object({ name: z.string(), type: z.string() }, "is not an object; write { name, type }"),
+    "is not a list; write [{ name, type }]",
+  ),
+  list_id: z.string("is not text; write the List-Id header"),
+  authentication_results: z.string("is not text; write the Authentication-Results header"),
+} satisfies Record<StateField, z.ZodType>;
+
+/** The fields of {@link stateFields} that a record has. */
+export type StateFields = {
+  readonly [TField in StateField]?: z.infer<(typeof stateFieldSchemas)[TField]> | undefined;
+};
+
+const advice = {
+  id: "give every record an id of its own",
+  date: "write it as YYYY-MM-DD",
+  text: 'write it as text, "" when the mail has none',
+};
+// A day with a time after it; the zone stays unread, the day is the sender's.
+const dayWithTime =
+  /^(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)? ?(?:Z|UTC|[+-]\d\d:?\d\d)?$/i;
+
+const sourceSchema = z.object({
+  /** The file of the export, `/` between folders. */
+  file: z.string(),
+  /** Where the mail begins in it, in bytes. */
+  offset: z.int().min(0).optional(),
+  /** Whether Gmail has the mail. */
+  gmail: z.literal(true).optional(),
+});
+/** Where an imported mail stands, which no model is told. */
+export type MailSource = z.infer<typeof sourceSchema>;
+
+const receivedSchema = z.iso
+  .datetime({
+    offset: true,
+    error: "is no time; write it as 2026-11-02T09:00:00Z, or leave it out",
+  })
+  .transform((time) => new Date(time).toISOString());
+
+/**
+ * One input record (contract section 4.7): a number as id is its text, a date with a time is its
+ * day; fields it does not name are left out.
+ */
+export const mailSchema = z.object(
+  {
+    id: z.preprocess(idToText, textField(advice.id).min(1, `is empty; ${advice.id}`)),
+    date: z.preprocess(
+      dateToDay,
+      textField(advice.date).pipe(z.iso.date(`is not a day of the calendar; ${advice.date}`)),
+    ),
+    from: textField(advice.text),
+    subject: textField(advice.text),
+    snippet: textField(advice.text),
+    // Fields of these names that somebody else wrote say something else.
+    attachments: stateFieldSchemas.attachments.optional().catch(undefined),
+    list_id: stateFieldSchemas.list_id.optional().catch(undefined),
+    authentication_results: stateFieldSchemas.authentication_results.optional().catch(undefined),
+    source: sourceSchema.optional().catch(undefined),
+    // When the mail arrived, in UTC; no model is told. Null says that it is not known.
+    received: z.preprocess((time) => time ?? undefined, receivedSchema.optional()).optional(),
+  },
+  "is not an object; write { id, date, from, subject, snippet }",
+);
+/** See {@link mailSchema}. */
+export type Mail = z.infer<typeof mailSchema>;
+
+/** Returns a function that lists the problems of a record's wanted fields, and of no others. */
+export function stateFieldsCheck(wanted: readonly StateField[]): (record: unknown) => string[] {
+  const shape = wanted.map((field) => [field, stateFieldSchemas[field].optional()]);
+  const schema = z.object(Object.fromEntries(shape));
+  return (record) => {
+    const { error } = schema.safeParse(record);
+    return error?.issues.map(({ path, message }) => [...path, message].join(" ")) ?? [];
+  };
+}
+
+/** What is added to the state; a journal keeps these with a whole path. */
+export const stateOptionsSchema = z.object({
+  /** Whether anything is. */
+  context: z.boolean().default(false),
+  /** The day ages are counted to; null for today. */
+  today: z.string().nullable().default(null),
+  /** A file of known addresses as typed, or null. */
+  contacts: z.string().nullable().default(null),
+  /** What of a record is sent beside the contract's fields. */
+  stateFields: z.array(z.enum(stateFields)).readonly().default([]),
+});
+/** See {@link stateOptionsSchema}. */
+export type MailStateOptions = z.infer<typeof stateOptionsSchema>;
+
+// Beyond these, two different numbers can be one.
+function idToText(id: unknown): unknown {
+  return typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER ? String(id) : id;
+}
+
+function dateToDay(date: unknown): unknown {
+  return typeof date === "string" ? (dayWithTime.exec(date)?.[1] ?? date) : date;
+}
+
+function textField(whatToDo: string) {
+  return z.string({
+    error: ({ input }) => `${input === undefined ? "is missing" : "is not text"}; ${whatToDo}`,
+  });
+}

@@ -1,0 +1,22 @@
+/** Fields of a record that a state may have more, in the order in which a state has them. */
+export const stateFields = ["attachments", "list_id", "authentication_results"] as const;
+
+/** See {@link stateFields}. */
+export type StateField = (typeof stateFields)[number];
+
+/** Keys that `--context` adds to a state. */
+export const contextKeys: readonly string[] = [
+  "age_days",
+  "repeat_count",
+  "known_contact",
+  "today",
+  "sent_by_user",
+];
+
+/** Returns the entries of a state beyond the contract's four fields. */
+export function addedTo(
+  state: Readonly<Record<string, unknown>>,
+): readonly (readonly [key: string, value: unknown])[] {
+  const keys = [...contextKeys, ...stateFields].filter((key) => state[key] !== undefined);
+  return keys.map((key) => [key, state[key]]);
+}
