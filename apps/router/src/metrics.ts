@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { MessageRecord } from "./records/message-record.ts";
+import type { MessageRecord } from "./message-router.ts";
 
 /** Metrics for Prometheus. */
 export type Metrics = ReturnType<typeof createMetrics>;

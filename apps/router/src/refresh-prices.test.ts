@@ -3,7 +3,7 @@ import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import type { Tier } from "./decision/tier-question.ts";
 import { redactor } from "./reply/redactor.ts";
-import type { ModelPrice } from "./reply/tokens.ts";
+import type { ModelPrice } from "./reply/reply.ts";
 import { defaultTierModels } from "./environment-variables.ts";
 import { refreshPrices } from "./refresh-prices.ts";
 

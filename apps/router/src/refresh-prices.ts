@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { type Catalog, type CatalogModel, EvaluatorError } from "evaluator-client";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
 import type { Redact } from "./reply/redactor.ts";
-import type { ModelPrice } from "./reply/tokens.ts";
+import type { ModelPrice } from "./reply/reply.ts";
 
 interface ConfiguredModels {
   readonly tierModels: Readonly<Record<Tier, string>>;

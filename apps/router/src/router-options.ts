@@ -8,7 +8,7 @@ import {
   readVariables,
   type Settings,
 } from "./environment-variables.ts";
-import { type ReplyServer, transportUse } from "./services/services.ts";
+import { type ReplyServer, transportUse } from "./services/connect-services.ts";
 
 /** The options of a router. */
 export type RouterOptions = ReturnType<typeof parseRouterOptions>;

@@ -18,11 +18,10 @@ import {
 import { BundlerGoneError } from "evaluator-kit/bundle-script";
 import { tierQuestionHash } from "./decision/tier-question.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
-import type { ModelPrice } from "./reply/tokens.ts";
+import type { ModelPrice } from "./reply/reply.ts";
 import type { RouterOptions } from "./router-options.ts";
-import { connectServices } from "./services/connect-services.ts";
+import { connectServices, type Services } from "./services/connect-services.ts";
 import { refreshPrices } from "./refresh-prices.ts";
-import type { Services } from "./services/connect-services.ts";
 import { openSharedLimit } from "./services/shared-limit.ts";
 import { type RouterParts, startRouter } from "./start-router.ts";
 

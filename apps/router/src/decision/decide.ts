@@ -5,7 +5,7 @@ import {
   CalibrationMismatchError,
 } from "evaluator-calibration";
 import { type Evaluation, EvaluatorError, TimeoutError } from "evaluator-client";
-import type { PriceList } from "../reply/tokens.ts";
+import type { PriceList } from "../reply/reply.ts";
 import type { Services } from "../services/connect-services.ts";
 import type {
   AskedEvaluation,

@@ -1,5 +1,4 @@
-import type { Reply } from "../reply/reply.ts";
-import type { ModelPrice } from "../reply/tokens.ts";
+import type { ModelPrice, Reply } from "../reply/reply.ts";
 import type { Tier } from "./tier-question.ts";
 
 /** The rules that may use another tier than the evaluation model's choice. */

@@ -1,18 +1,23 @@
 import type { Estimate } from "evaluator-calibration";
 import type { ChoicePolicy } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
-import { createDraws, estimate, shuffles, figure, percent, points } from "./estimates.ts";
 import {
   cheapestOf,
   type Counts,
+  createDraws,
+  estimate,
+  figure,
   gainOf,
   orderBy,
+  percent,
   pointOf,
+  points,
   rivalOf,
   ROUNDING,
+  shuffles,
   tierPoints,
-} from "./gain-curve.ts";
-import { hardness, type JudgedPrompt, tierOf } from "./policies.ts";
+} from "./figures.ts";
+import { hardness, type JudgedPrompt, tierOf } from "./prompts.ts";
 
 /** The policy to evaluate, and the draws for the intervals. */
 export interface FigureOptions {

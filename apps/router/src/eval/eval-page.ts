@@ -2,7 +2,7 @@ import { curve, html, type Html, name, page, plot, table } from "evaluator-kit/p
 import { type Decider, describeDecider } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { pageStyle } from "../report/decisions-page.ts";
-import { figure, percent } from "./estimates.ts";
+import { figure, percent } from "./figures.ts";
 import type { RoutingFigures } from "./evaluate-routing.ts";
 
 const style = `${pageStyle}

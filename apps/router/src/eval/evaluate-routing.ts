@@ -1,9 +1,18 @@
 import { wilson } from "evaluator-calibration";
 import { tierNames } from "../decision/tier-question.ts";
 import { adviseOn, type FigureOptions } from "./advice.ts";
-import { createDraws, type Draws, estimate } from "./estimates.ts";
-import { cheapestOf, gainOf, mixAt, orderBy, pointOf, tierPoints } from "./gain-curve.ts";
-import { hardness, type JudgedPrompt, tierOf } from "./policies.ts";
+import {
+  cheapestOf,
+  createDraws,
+  type Draws,
+  estimate,
+  gainOf,
+  mixAt,
+  orderBy,
+  pointOf,
+  tierPoints,
+} from "./figures.ts";
+import { hardness, type JudgedPrompt, tierOf } from "./prompts.ts";
 
 /** The figures of a routing. */
 export type RoutingFigures = ReturnType<typeof evaluateRouting>;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mixAt, rivalOf } from "./gain-curve.ts";
+import { mixAt, rivalOf } from "./figures.ts";
 
 const nano = { quality: 0.5, cost: 1 };
 const frontier = { quality: 0.9, cost: 10 };

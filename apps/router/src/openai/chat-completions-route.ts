@@ -4,14 +4,26 @@ import { decisionHeaders, type Routing } from "../decision/decide.ts";
 import type { ContextMode, Decision } from "../decision/decision.ts";
 import type { Answer, MessageRouter, RouterReplyOptions } from "../message-router.ts";
 import type { GeneratedReply, ToolCallDelta } from "../reply/reply.ts";
-import { callOf, type ClientEnv, readJson } from "../routes/client-request.ts";
+import {
+  callOf,
+  type ClientEnv,
+  readJson,
+  type SendEvent,
+  sendEvents,
+} from "../routes/client-request.ts";
 import { defectMessage, openAiError, retryHeaders } from "../routes/failures.ts";
 import type { Guards } from "../routes/guards.ts";
-import { type SendEvent, sendEvents } from "../routes/send-events.ts";
-import { parseChatCompletionRequest, rejectSampling } from "./chat-completion-request.ts";
-import type { ChatCompletionRequest } from "./chat-completion-request.ts";
-import { createConversationReader } from "./conversation.ts";
-import { addModelRoutes, chooseModel, type ModelNames } from "./models.ts";
+import {
+  type ChatCompletionRequest,
+  parseChatCompletionRequest,
+  rejectSampling,
+} from "./chat-completion-request.ts";
+import {
+  addModelRoutes,
+  chooseModel,
+  createConversationReader,
+  type ModelNames,
+} from "./models.ts";
 import { toModelMessages, toReplyOptions } from "./to-reply-request.ts";
 
 interface OpenAiParts {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { MessageRecord } from "../records/message-record.ts";
+import type { MessageRecord } from "../message-router.ts";
 import { defaultTierModels } from "../environment-variables.ts";
 import { defaultPolicy, testRouter } from "../testing/test-router.ts";
 import { type Differences, hangingUpstream } from "../testing/upstreams.ts";

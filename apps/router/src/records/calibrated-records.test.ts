@@ -2,7 +2,7 @@ import { applyRecalibration } from "evaluator-calibration";
 import { expect, test } from "vitest";
 import { calibrationOf } from "../testing/calibration-of.ts";
 import { defaultPolicy, testRouter } from "../testing/test-router.ts";
-import type { MessageRecord } from "./message-record.ts";
+import type { MessageRecord } from "../message-router.ts";
 
 const printed = { nano: 0.97, fast: 0.02, balanced: 0, frontier: 0 };
 const shares = applyRecalibration(Object.values(printed), {

@@ -6,15 +6,12 @@ import { expect, onTestFinished, test } from "vitest";
 import { smallDisk } from "../testing/small-disk.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { openDecisionLog, type openLineFile } from "./decision-log.ts";
-import { toMessageRecord } from "./message-record.ts";
 
 type Open = NonNullable<Parameters<typeof openLineFile>[1]>;
 
 function recordWith(requestId: string) {
-  return toMessageRecord(
-    { instance: "one", requestId, endpoint: "chat" },
-    { outcome: "no-decision", failure: new Error("no") },
-  );
+  const instance = "one".padEnd(500, "-"); // as long as the record of a message
+  return { time: new Date().toISOString(), instance, requestId, feedback: "nano" as const };
 }
 
 /** The ids of the whole records in a log, and how many lines are no records. */

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open as openFile } from "node:fs/promises";
 import { CliError, systemErrorCode } from "evaluator-kit";
-import type { FeedbackRecord, MessageRecord } from "./message-record.ts";
+import type { FeedbackRecord, MessageRecord } from "../message-router.ts";
 
 type OpenFile = Pick<FileHandle, "write" | "read" | "stat" | "close">;
 

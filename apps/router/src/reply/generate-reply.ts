@@ -6,18 +6,20 @@ import {
   wrapLanguageModel,
 } from "ai";
 import type { Redact } from "./redactor.ts";
-import type {
-  GeneratedReply,
-  ReplyForm,
-  ReplyPrompt,
-  ReplySettings,
-  ToolCall,
-  ToolCallDelta,
+import {
+  billedTokens,
+  type GeneratedReply,
+  type ReplyForm,
+  type ReplyPrompt,
+  type ReplySettings,
+  type TokenMeter,
+  type ToolCall,
+  type ToolCallDelta,
+  toTokenUsage,
 } from "./reply.ts";
 import { failureOfModel, toReplyFailure } from "./reply-failure.ts";
 import type { ToolPiece } from "./reply-events.ts";
 import type { ReplyListener } from "./reply-fetch.ts";
-import { billedTokens, type TokenMeter, toTokenUsage } from "./tokens.ts";
 
 /** The models of a reply, its settings and its listeners. */
 export interface ReplyOptions {

@@ -1,4 +1,4 @@
-import { type TokenUsage, toTokenUsage } from "./tokens.ts";
+import { type TokenUsage, toTokenUsage } from "./reply.ts";
 
 /** A reply that broke off or grew too large; the message is the router's own. */
 export class BrokenReplyError extends Error {

@@ -2,7 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import { setImmediate } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
 import { BrokenReplyError, gatewayEvents, type ReadEvent, type ToolPiece } from "./reply-events.ts";
-import type { TokenMeter } from "./tokens.ts";
+import type { TokenMeter } from "./reply.ts";
 
 /** Receives a streamed reply; no more of it is read until a call is done. */
 export interface ReplyListener {

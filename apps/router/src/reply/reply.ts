@@ -4,7 +4,6 @@ import type {
   LanguageModelMiddleware,
   ModelMessage,
 } from "ai";
-import type { BilledTokens, TokenUsage } from "./tokens.ts";
 
 /** One message, or a conversation. */
 export type ReplyPrompt = string | readonly ModelMessage[];
@@ -67,4 +66,77 @@ export interface GeneratedReply extends Reply {
   readonly httpError: ReplyHttpError | null;
   /** Empty if they were streamed. */
   readonly toolCalls: readonly ToolCall[];
+}
+
+/** Tokens of one reply; null if unknown. */
+export interface TokenUsage {
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly totalTokens: number | null;
+}
+
+/** The tokens to pay for, of a whole reply or not. */
+export interface BilledTokens {
+  readonly usage: TokenUsage;
+  /** Whether the service reported none, so that they are estimated from the texts' lengths. */
+  readonly isEstimate: boolean;
+}
+
+/** Price of a text model, in US dollars per million tokens. */
+export interface ModelPrice {
+  readonly inputUsdPerMillionTokens: number;
+  readonly outputUsdPerMillionTokens: number;
+}
+
+/** Known prices by model id. */
+export type PriceList = ReadonlyMap<string, ModelPrice>;
+
+/** Returns the cost of tokens in US dollars, or null if the tokens or the price are unknown. */
+export function costOf(usage: TokenUsage | null, price: ModelPrice | null): number | null {
+  if (usage === null || price === null) return null;
+  const { inputTokens, outputTokens } = usage;
+  if (inputTokens === null || outputTokens === null) return null;
+  const input = inputTokens * price.inputUsdPerMillionTokens;
+  return (input + outputTokens * price.outputUsdPerMillionTokens) / 1_000_000;
+}
+
+/** Returns token counts from unchecked values; without a total, it is the sum. */
+export function toTokenUsage(input: unknown, output: unknown, total?: unknown): TokenUsage {
+  const [inputTokens, outputTokens] = [toCount(input), toCount(output)];
+  const hasBoth = inputTokens !== null && outputTokens !== null;
+  const sum = hasBoth ? inputTokens + outputTokens : null;
+  return { inputTokens, outputTokens, totalTokens: total === undefined ? sum : toCount(total) };
+}
+
+function toCount(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+/** Counts the tokens of a reply while it comes, in case it never ends. */
+export interface TokenMeter {
+  characters: number;
+  reported: TokenUsage | null;
+}
+
+/** A rule of thumb for English, for replies without a reported count. */
+export const CHARACTERS_PER_TOKEN = 4;
+
+type Prompt = string | readonly ModelMessage[];
+
+/** Returns the reported tokens, else an estimate; images are not counted. */
+export function billedTokens({ characters, reported }: TokenMeter, prompt: Prompt): BilledTokens {
+  if (reported !== null) return { usage: reported, isEstimate: false };
+  const input = Math.ceil(charactersIn(prompt) / CHARACTERS_PER_TOKEN);
+  const output = Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  return { usage: toTokenUsage(input, output), isEstimate: true };
+}
+
+function charactersIn(prompt: Prompt): number {
+  if (typeof prompt === "string") return prompt.length;
+  const texts = prompt.flatMap(({ content }) =>
+    typeof content === "string"
+      ? [content]
+      : content.map((part) => (part.type === "text" ? part.text : "")),
+  );
+  return texts.reduce((sum, { length }) => sum + length, 0);
 }

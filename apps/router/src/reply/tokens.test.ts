@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { costOf } from "./tokens.ts";
+import { costOf } from "./reply.ts";
 
 const price = { inputUsdPerMillionTokens: 2, outputUsdPerMillionTokens: 10 };
 

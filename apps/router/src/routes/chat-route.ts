@@ -4,10 +4,9 @@ import { decisionHeaders } from "../decision/decide.ts";
 import { noTiers } from "../decision/tier-question.ts";
 import type { Answer, MessageRouter } from "../message-router.ts";
 import type { ChatOutcome, ChatResponse } from "../decision/decision.ts";
-import { callOf, type ClientEnv, readMessage } from "./client-request.ts";
+import { callOf, type ClientEnv, readMessage, sendEvents } from "./client-request.ts";
 import { defectMessage } from "./failures.ts";
 import type { Guards } from "./guards.ts";
-import { sendEvents } from "./send-events.ts";
 
 interface ChatParts {
   readonly router: MessageRouter;

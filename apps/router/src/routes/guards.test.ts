@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ModelPrice } from "../reply/tokens.ts";
+import type { ModelPrice } from "../reply/reply.ts";
 import { defaultTierModels } from "../environment-variables.ts";
 import { testRouter } from "../testing/test-router.ts";
 

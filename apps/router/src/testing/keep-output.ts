@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { TextSink } from "evaluator-kit";
 import { expect, onTestFinished, vi } from "vitest";
-import type { MessageRecord, Observe } from "../records/message-record.ts";
+import type { MessageRecord, Observe } from "../message-router.ts";
 
 /** The key around every router that a test starts. */
 export const plantedKey = "planted-key-4711-0815";

@@ -1,7 +1,7 @@
 import { byId, copyOnClick, partOf } from "./elements.ts";
 import { showAnswer, showPast } from "./message-card.ts";
 import { createSession } from "./session.ts";
-import { showDecider, showTiers } from "./tiers.ts";
+import { showDecider, showTiers } from "./router.ts";
 
 const composer = byId("composer") as HTMLFormElement;
 const message = byId("message") as HTMLTextAreaElement;

@@ -1,6 +1,6 @@
 import type { Cause, ChatOutcome, Decision } from "../../decision/decision.ts";
 import type { Tier } from "../../decision/tier-question.ts";
-import { ask } from "./ask.ts";
+import { ask, showDecider, tiers } from "./router.ts";
 import {
   announce,
   byId,
@@ -14,7 +14,6 @@ import {
 } from "./elements.ts";
 import { createReplyView, showActions } from "./reply-view.ts";
 import type { PastMessage, Session } from "./session.ts";
-import { showDecider, tiers } from "./tiers.ts";
 
 interface CardOptions {
   readonly signal: AbortSignal;

@@ -1,9 +1,8 @@
 import MarkdownIt from "markdown-it";
 import type { Decision } from "../../decision/decision.ts";
 import type { Tier } from "../../decision/tier-question.ts";
-import { askTier } from "./ask.ts";
+import { askTier, tiers } from "./router.ts";
 import { announce, copyOf, copyOnClick, partOf, reveal } from "./elements.ts";
-import { tiers } from "./tiers.ts";
 
 /** Shows a streamed reply in a card, drawn at most once a frame. */
 export function createReplyView(card: HTMLElement) {

@@ -1,5 +1,5 @@
 import type { ChatOutcome, Decision } from "../../decision/decision.ts";
-import { costOf } from "../../reply/tokens.ts";
+import { costOf } from "../../reply/reply.ts";
 import { tokens, usd } from "./elements.ts";
 
 /** A message with its reply. */
