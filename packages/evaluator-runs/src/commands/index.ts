@@ -11,6 +11,5 @@ export {
 } from "../options/shared-options.ts";
 export { interrupted } from "../run/interruption.ts";
 export type { OpenRuns, ProgramContext } from "../service.ts";
-export { openRuns } from "../workers/open-runs.ts";
 export { addRunCommands, loadExplain, runAction } from "./add-run-commands.ts";
-export { openCatalog, openTransport } from "./open-service.ts";
+export { openCatalog, openRuns, openTransport } from "./open-service.ts";

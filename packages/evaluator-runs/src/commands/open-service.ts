@@ -1,7 +1,7 @@
 import type { Emulator } from "evaluator-emulator";
 import { CliError, type Environment, systemErrorCode, toPrintable } from "evaluator-kit";
 import type { Catalog, ConfigurationError, Transport } from "evaluator-client";
-import { hasPriceList, type ServiceOptions } from "../service.ts";
+import { hasPriceList, type OpenRuns, type ServiceOptions } from "../service.ts";
 
 const nextSteps = `Either
   set it in the file .env (.env.example says how), or EVALUATOR_TRANSPORT to ask another engine,
@@ -63,6 +63,12 @@ async function loadEmulator(): Promise<Emulator> {
     });
   }
 }
+
+/** Opens the runs of a database; the library for it is loaded only here. */
+export const openRuns: OpenRuns = async (url, options) => {
+  const { postgresRuns } = await import("../postgres/index.ts");
+  return await postgresRuns(url, { ...options, onlyReads: !options.supervises });
+};
 
 // A price is worth a short wait, and no run fails for want of it.
 const limits = { maxRetries: 0, deadlineMs: 3000 };

@@ -4,13 +4,7 @@ import { type RecordSetup, toRecord } from "../columns/columns.ts";
 import type { RunRecord } from "../input/record-source.ts";
 import { fromKeptText } from "../journal/kept-answer.ts";
 import type { PostgresRuns, RunInfo, RunRow } from "../postgres/index.ts";
-import type { OpenRuns, ProgramContext, Service } from "../service.ts";
-
-/** Opens the runs of a database; the library for it is loaded only here. */
-export const openRuns: OpenRuns = async (url, options) => {
-  const { postgresRuns } = await import("../postgres/index.ts");
-  return await postgresRuns(url, { ...options, onlyReads: !options.supervises });
-};
+import type { ProgramContext, Service } from "../service.ts";
 
 interface WithRunsOptions extends Pick<ProgramContext, "openRuns"> {
   /** Whether the chunks of dead workers are handed out again. @default false */
