@@ -1,5 +1,9 @@
+import { getEventListeners } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { describeWait, systemClock } from "./clock.ts";
+import { describeWait, readRuntime, untilAborted } from "./clock.ts";
+
+const { clock: systemClock } = readRuntime({});
 
 test("the system clock tells monotonic and calendar time", () => {
   vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) });
@@ -48,4 +52,21 @@ test.each([
   [30 * 86_400_000, "30 days"],
 ])("%d ms is a wait of %s", (ms, wait) => {
   expect(describeWait(ms)).toBe(wait);
+});
+
+test("settles as the promise does and leaves no listener", async () => {
+  const { signal } = new AbortController();
+  expect(await untilAborted(Promise.resolve("done"), signal)).toBe("done");
+  const broken = new Error("broken");
+  await expect(untilAborted(Promise.reject(broken), signal)).rejects.toBe(broken);
+  await setImmediate();
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+test("rejects with the signal's reason once it aborts", async () => {
+  const controller = new AbortController();
+  const outcome = untilAborted(new Promise(() => undefined), controller.signal);
+  controller.abort("enough");
+  await expect(outcome).rejects.toBe("enough");
+  expect(getEventListeners(controller.signal, "abort")).toEqual([]);
 });

@@ -1,25 +1,25 @@
-import { batchLimitsSchema, type RequestSource, runBatch, WaitingTime } from "./batch/run-batch.ts";
+import { runBatch, WaitingTime } from "./batch/run-batch.ts";
 import { type Clock, elapsedMs, type EvaluatorRuntime, readRuntime } from "./clock.ts";
 import { ConfigurationError } from "./errors.ts";
 import type { Evaluation } from "./evaluation.ts";
-import type { EvaluateManyOptions, EvaluateOptions, Evaluator } from "./evaluator.ts";
+import type {
+  EvaluateManyOptions,
+  EvaluateOptions,
+  Evaluator,
+  Middleware,
+  MiddlewareCall,
+  RequestSource,
+} from "./evaluator.ts";
 import {
-  callOptionsSchema,
+  callSchemas,
   defaultCallLimits,
   type EvaluatorOptions,
   readCallLimits,
   readOptions,
   type Tracing,
 } from "./evaluator-options.ts";
-import { type Hooks, joinHooks } from "./hooks.ts";
-import { CallLog, type Logger, warnOfLongState } from "./logger.ts";
-import {
-  checkMiddleware,
-  type Middleware,
-  type MiddlewareCall,
-  throughMiddleware,
-} from "./middleware-chain.ts";
-import { checkOptions, optionsObject } from "./options.ts";
+import { CallLog, type Hooks, joinHooks, type Logger, warnOfLongState } from "./logger.ts";
+import { checkOptions } from "./options.ts";
 import {
   estimateTokens,
   type EvaluationRequest,
@@ -33,11 +33,6 @@ import type { CallEstimate, Transport } from "./transports/transport.ts";
 
 // Eight calls that share a bucket of 100 a second lose 14 of 240,000 with ten, and none with thirty.
 const freeRetriesInBatch = 30;
-
-const batchOptionsSchema = optionsObject({
-  ...callOptionsSchema.shape,
-  ...batchLimitsSchema.shape,
-});
 
 /**
  * Makes an evaluator.
@@ -143,16 +138,15 @@ class Calls {
     };
     checkOpen();
     checkRequests(requests);
-    checkOptions(batchOptionsSchema, options);
-    const { concurrency, readAhead, order, ...others } = options;
+    checkOptions(callSchemas.batch, options);
     const waits = new WaitingTime(this.#clock);
-    const batch = withOptions(this.#batchPolicy, others);
+    const batch = withLimits(this.#batchPolicy, options);
     const hooks = joinHooks(batch.hooks, waits);
     const policy = { ...batch, answered: { count: 0 }, hooks };
     return runBatch({
       requests,
-      limits: { concurrency, readAhead, order },
-      signal: others.signal,
+      limits: options,
+      signal: options.signal,
       evaluateUntil: (signal) => {
         const context = { policy: { ...policy, signal }, chain };
         return (request) => this.evaluate(request, context);
@@ -190,9 +184,11 @@ class Calls {
       limitWait: (waitLimit) => void (limited = { ...policy, waitLimit }),
       estimate: (estimated) => this.#estimate(estimated),
     };
-    const next = (changed: EvaluationRequest) =>
+    const send = (changed: EvaluationRequest) =>
       this.#trace(changed === request ? request : this.#parseRequest(changed), limited);
-    return throughMiddleware(chain, call, next)(request);
+    const through = (next: typeof send, middleware: Middleware) => (asked: EvaluationRequest) =>
+      middleware(asked, next, call);
+    return chain.reduceRight(through, send)(request);
   }
 
   #trace(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
@@ -238,6 +234,12 @@ function closedError(): ConfigurationError {
   return new ConfigurationError(message, { option: "close" });
 }
 
+function checkMiddleware(middleware: Middleware): Middleware {
+  if (typeof middleware === "function") return middleware;
+  const message = `The middleware is no function; write with((request, next) => next(request)).`;
+  throw new ConfigurationError(message, { option: "middleware" });
+}
+
 function checkRequests(requests: RequestSource): void {
   const isMany = typeof requests === "object" && requests !== null;
   if (isMany && (Symbol.iterator in requests || Symbol.asyncIterator in requests)) return;
@@ -246,7 +248,11 @@ function checkRequests(requests: RequestSource): void {
 }
 
 function withOptions(policy: RetryPolicy, options: EvaluateOptions): RetryPolicy {
-  checkOptions(callOptionsSchema, options);
+  checkOptions(callSchemas.call, options);
+  return withLimits(policy, options);
+}
+
+function withLimits(policy: RetryPolicy, options: EvaluateOptions): RetryPolicy {
   const { signal, headers } = options;
   return { ...policy, ...readCallLimits(options), signal, headers };
 }

@@ -18,7 +18,7 @@ import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
 import { logprobsTransport } from "./transports/logprobs/logprobs-transport.ts";
 import type { Transport } from "./transports/transport.ts";
 import type { Evaluation } from "./evaluation.ts";
-import type { Hooks } from "./hooks.ts";
+import type { Hooks } from "./logger.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import { type Logger, loggerSchema } from "./logger.ts";
 
@@ -37,12 +37,23 @@ export const callLimitsShape = {
   deadlineMs: z.optional(millisecondsSchema),
   attemptTimeoutMs: z.optional(millisecondsSchema),
 };
-/** The options of one call. */
-export const callOptionsSchema = optionsObject({
+const callOptionsShape = {
   ...callLimitsShape,
   signal: z.optional(z.unknown()),
   headers: z.optional(z.unknown()),
-});
+};
+const wholeNumber = "it is a whole number from 1";
+const countSchema = z.int(wholeNumber).check(z.minimum(1, wholeNumber));
+/** The options of one call, and of a batch. */
+export const callSchemas = {
+  call: optionsObject(callOptionsShape),
+  batch: optionsObject({
+    ...callOptionsShape,
+    concurrency: z.optional(countSchema),
+    readAhead: z.optional(countSchema),
+    order: z.optional(z.enum(["input", "completion"], `it is "input" or "completion"`)),
+  }),
+};
 /** Limits of one call. */
 export interface CallLimits {
   /** Retries after the first attempt. @default 2 */

@@ -1,11 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { BatchLimits, EvaluationBatch, RequestSource } from "./batch/run-batch.ts";
+import type { Clock } from "./clock.ts";
+import type { EvaluatorError } from "./errors.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { CallLimits } from "./evaluator-options.ts";
-import type { Middleware } from "./middleware-chain.ts";
+import type { WaitLimit } from "./pacing/call-queue.ts";
 import type { StateOf } from "./questions/json.ts";
 import type { Questions } from "./questions/kinds.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
+import type { State } from "./questions/state.ts";
+import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
 
 /** Options of one call. */
 export interface EvaluateOptions extends CallLimits {
@@ -15,8 +18,92 @@ export interface EvaluateOptions extends CallLimits {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** How many requests a batch handles at once, and the order of its outcomes. */
+export interface BatchLimits {
+  /** Requests in flight at once, at most. @default 8 */
+  concurrency?: number;
+  /**
+   * Requests read from the input that are in flight, wait to be sent, or have an outcome that the
+   * consumer can take. In input order, up to 4,096 more outcomes are kept behind a slower call.
+   *
+   * @default 16 times `concurrency`
+   */
+  readAhead?: number;
+  /** Yields the outcomes in the order of the input, or as the calls end. @default "input" */
+  order?: "input" | "completion";
+}
+
 /** Options of a batch. */
 export interface EvaluateManyOptions extends EvaluateOptions, BatchLimits {}
+
+/** One request's outcome, with its position in the input from 0. */
+export type BatchItem<TQuestions extends Questions = Questions> =
+  | { index: number; status: "succeeded"; evaluation: Evaluation<TQuestions> }
+  | { index: number; status: "failed"; error: EvaluatorError };
+
+/** Totals of a batch so far. */
+export interface BatchTotals {
+  /** Requests answered. */
+  succeeded: number;
+  /** Requests given up. */
+  failed: number;
+  /** Input tokens of the answered requests. */
+  inputTokens: number;
+  /** Output tokens of the answered requests. */
+  outputTokens: number;
+  /** Price of the answered requests that report one, in US dollars. */
+  costUsd: number;
+  /** The rest of the longest current wait, in milliseconds; 0 if none is known. */
+  waitMs: number;
+}
+
+/** Outcomes, one for each request, while later ones are still being asked. */
+export interface EvaluationBatch<TQuestions extends Questions = Questions> extends AsyncGenerator<
+  BatchItem<TQuestions>,
+  undefined
+> {
+  /** The outcomes so far, those included that wait to be taken. */
+  readonly totals: Readonly<BatchTotals>;
+}
+
+/** The requests of a batch; it may be endless, and is read only as far as needed. */
+export type RequestSource<TQuestions extends Questions = Questions, TState = State> =
+  | Iterable<EvaluationRequest<TQuestions, TState>>
+  | AsyncIterable<EvaluationRequest<TQuestions, TState>>;
+
+/** The call that a middleware is around. */
+export interface MiddlewareCall {
+  /** Ends the call; its reason is thrown unchanged. */
+  readonly signal: AbortSignal | undefined;
+  /** Sent with it beside the transport's own. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** The name of the transport that would send it, such as `gateway`. */
+  readonly transport: string;
+  /** The address and model, if the transport declares them. */
+  readonly target: TransportTarget | undefined;
+  readonly clock: Clock;
+  /** Ends the waits of this call for a pause of the service or a retry early. */
+  limitWait(this: void, limit: WaitLimit): void;
+  /** Estimates the calls and tokens of one evaluation, by the length of the request. */
+  estimate(request: EvaluationRequest): CallEstimate;
+}
+
+/**
+ * Runs around every call of an evaluator, batches included. It calls `next` any number of times and
+ * returns the evaluation. `next` checks a changed request again, waits, retries and throws the last error.
+ *
+ * @example
+ * ```ts
+ * const withoutName: Middleware = (request, next) =>
+ *   next({ ...request, state: JSON.stringify(request.state).replaceAll("Ada", "somebody") });
+ * const evaluator = createEvaluator().with(withoutName);
+ * ```
+ */
+export type Middleware = <TQuestions extends Questions>(
+  request: EvaluationRequest<TQuestions>,
+  next: (request: EvaluationRequest<TQuestions>) => Promise<Evaluation<TQuestions>>,
+  call: MiddlewareCall,
+) => Promise<Evaluation<TQuestions>>;
 
 /** Asks typed questions about a state. */
 export interface Evaluator extends AsyncDisposable {

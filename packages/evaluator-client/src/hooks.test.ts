@@ -6,7 +6,7 @@ import { emailRequest, gatewayBody } from "./testing/email-evaluation.ts";
 import { ManualClock } from "./testing/manual-clock.ts";
 import { statusDetails } from "./testing/status-details.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
-import type { Hooks } from "./hooks.ts";
+import type { Hooks } from "./logger.ts";
 
 /** Runs one call that is throttled once, fails once and is then answered. */
 async function run(hooks: Hooks) {

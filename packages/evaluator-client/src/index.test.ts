@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import * as aiSdk from "./ai-sdk/index.ts";
+import * as aiSdk from "./ai-sdk/to-decision-model.ts";
 import * as publicApi from "./index.ts";
 
 test("exports these names and no others", () => {

@@ -1,13 +1,17 @@
 // Asking
 export { createEvaluator } from "./create-evaluator.ts";
-export type { EvaluateManyOptions, EvaluateOptions, Evaluator } from "./evaluator.ts";
 export type {
   BatchItem,
   BatchLimits,
   BatchTotals,
+  EvaluateManyOptions,
+  EvaluateOptions,
   EvaluationBatch,
+  Evaluator,
+  Middleware,
+  MiddlewareCall,
   RequestSource,
-} from "./batch/run-batch.ts";
+} from "./evaluator.ts";
 export { apiKeyVariables, type Environment, type TransportName } from "./environment.ts";
 export {
   type CallLimits,
@@ -76,9 +80,7 @@ export { type CatalogOptions, createCatalog } from "./catalog/create-catalog.ts"
 export { type CostEstimate, estimateCost } from "./catalog/estimate-cost.ts";
 
 // Following
-export type { AttemptEvent, Hooks, WaitEvent } from "./hooks.ts";
-export type { Logger } from "./logger.ts";
-export type { Middleware, MiddlewareCall } from "./middleware-chain.ts";
+export type { AttemptEvent, Hooks, Logger, WaitEvent } from "./logger.ts";
 
 // Questions, answers, bodies
 export {

@@ -3,7 +3,7 @@ import { createEvaluator } from "./create-evaluator.ts";
 import { ConfigurationError, InvalidRequestError } from "./errors.ts";
 import { countingTransport, scamRequest } from "./testing/counting-transport.ts";
 import { ManualClock } from "./testing/manual-clock.ts";
-import type { Middleware, MiddlewareCall } from "./middleware-chain.ts";
+import type { Middleware, MiddlewareCall } from "./evaluator.ts";
 
 function textOf({ state }: { state: unknown }): string {
   return typeof state === "string" ? state : "";

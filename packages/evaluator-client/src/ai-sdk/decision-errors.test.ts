@@ -10,7 +10,7 @@ import {
 import { answeringModel, scamBody, scamQuestion } from "../testing/answering-model.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
-import { toDecisionModel } from "./index.ts";
+import { toDecisionModel } from "./to-decision-model.ts";
 
 test("a rate limit comes out as ours, and is not tried again", async () => {
   const { model, bodies } = answeringModel(() =>

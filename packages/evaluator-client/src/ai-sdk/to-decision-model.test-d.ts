@@ -2,7 +2,7 @@ import { customProvider, experimental_decide as decide, type Experimental_Decisi
 import { expectTypeOf } from "vitest";
 import type { Evaluator } from "../evaluator.ts";
 import { choice, score } from "../questions/kinds.ts";
-import { toDecisionModel } from "./index.ts";
+import { toDecisionModel } from "./to-decision-model.ts";
 
 declare const evaluator: Evaluator;
 

@@ -13,7 +13,7 @@ import { answeringModel, scamBody, scamQuestion } from "../testing/answering-mod
 import { onePixel } from "../testing/one-pixel.ts";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
-import { toDecisionModel } from "./index.ts";
+import { toDecisionModel } from "./to-decision-model.ts";
 
 beforeAll(() => {
   globalThis.AI_SDK_LOG_WARNINGS = false;

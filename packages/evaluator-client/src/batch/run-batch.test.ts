@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createEvaluator } from "../create-evaluator.ts";
 import { InvalidRequestError } from "../errors.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import {
@@ -8,6 +9,7 @@ import {
   requestFor,
   settled,
 } from "../testing/batch-by-hand.ts";
+import { countingTransport } from "../testing/counting-transport.ts";
 import { runBatch } from "./run-batch.ts";
 
 test("gives outcomes in input order, whatever the order of the answers", async () => {
@@ -169,9 +171,8 @@ test("reads 16 times its concurrency ahead by default", async () => {
 });
 
 test.each([0, 1.5, -1, Number.NaN, Infinity])("rejects a concurrency of %d", (concurrency) => {
-  const evaluateUntil = () => async () => expect.unreachable();
-  const run = () =>
-    runBatch({ requests: [], limits: { concurrency }, signal: undefined, evaluateUntil });
+  const evaluator = createEvaluator({ transport: countingTransport().transport });
+  const run = () => evaluator.evaluateMany([], { concurrency });
   expect(run).toThrow(expect.objectContaining({ option: "concurrency" }));
 });
 
@@ -180,8 +181,8 @@ test.each<[string, object]>([
   ["readAhead", { readAhead: 2.5 }],
   ["order", { order: "backwards" }],
 ])("rejects a wrong %s", (option, wrong) => {
-  const evaluateUntil = () => async () => expect.unreachable();
-  const run = () => runBatch({ requests: [], limits: wrong, signal: undefined, evaluateUntil });
+  const evaluator = createEvaluator({ transport: countingTransport().transport });
+  const run = () => evaluator.evaluateMany([], wrong);
   expect(run).toThrow(expect.objectContaining({ name: "ConfigurationError", option }));
 });
 

@@ -1,83 +1,27 @@
-import * as z from "zod/mini";
-import type { Clock } from "../clock.ts";
+import { type Clock, untilAborted } from "../clock.ts";
 import { EvaluatorError } from "../errors.ts";
-import { checkOptions } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
-import type { Hooks } from "../hooks.ts";
-import type { EvaluationRequest } from "../questions/request.ts";
-import type { State } from "../questions/state.ts";
+import type {
+  BatchItem,
+  BatchLimits,
+  BatchTotals,
+  EvaluationBatch,
+  RequestSource,
+} from "../evaluator.ts";
+import type { Hooks } from "../logger.ts";
 import type { Questions } from "../questions/kinds.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
 import { Semaphore } from "../semaphore.ts";
-import { OrderedReader } from "./ordered-reader.ts";
-import { Outcomes } from "./outcomes.ts";
 
-/** One request's outcome, with its position in the input from 0. */
-export type BatchItem<TQuestions extends Questions = Questions> =
-  | { index: number; status: "succeeded"; evaluation: Evaluation<TQuestions> }
-  | { index: number; status: "failed"; error: EvaluatorError };
-
-/** Totals of a batch so far. */
-export interface BatchTotals {
-  /** Requests answered. */
-  succeeded: number;
-  /** Requests given up. */
-  failed: number;
-  /** Input tokens of the answered requests. */
-  inputTokens: number;
-  /** Output tokens of the answered requests. */
-  outputTokens: number;
-  /** Price of the answered requests that report one, in US dollars. */
-  costUsd: number;
-  /** The rest of the longest current wait, in milliseconds; 0 if none is known. */
-  waitMs: number;
-}
-
-/** Outcomes, one for each request, while later ones are still being asked. */
-export interface EvaluationBatch<TQuestions extends Questions = Questions> extends AsyncGenerator<
-  BatchItem<TQuestions>,
-  undefined
-> {
-  /** The outcomes so far, those included that wait to be taken. */
-  readonly totals: Readonly<BatchTotals>;
-}
-
-/** The requests of a batch; it may be endless, and is read only as far as needed. */
-export type RequestSource<TQuestions extends Questions = Questions, TState = State> =
-  | Iterable<EvaluationRequest<TQuestions, TState>>
-  | AsyncIterable<EvaluationRequest<TQuestions, TState>>;
-
-const countSchema = z
-  .int("it is a whole number from 1")
-  .check(z.minimum(1, "it is a whole number from 1"));
-
-/** The options of a batch beside those of a call. */
-export const batchLimitsSchema = z.object({
-  concurrency: z.optional(countSchema),
-  readAhead: z.optional(countSchema),
-  order: z.optional(z.enum(["input", "completion"], `it is "input" or "completion"`)),
-});
-/** How many requests a batch handles at once, and the order of its outcomes. */
-export interface BatchLimits {
-  /** Requests in flight at once, at most. @default 8 */
-  concurrency?: number;
-  /**
-   * Requests read from the input that are in flight, wait to be sent, or have an outcome that the
-   * consumer can take. In input order, up to 4,096 more outcomes are kept behind a slower call.
-   *
-   * @default 16 times `concurrency`
-   */
-  readAhead?: number;
-  /** Yields the outcomes in the order of the input, or as the calls end. @default "input" */
-  order?: "input" | "completion";
-}
+// With one call that waits for a minute, a fast batch goes on for this many outcomes, about 10 MB.
+const MOST_BEHIND = 4096;
 
 type Ask<TQuestions extends Questions> = (
   request: EvaluationRequest<TQuestions>,
 ) => Promise<Evaluation<TQuestions>>;
 
-/** The requests of a batch and how to ask them. */
-export interface RunBatchOptions<TQuestions extends Questions> {
-  readonly limits?: { [TOption in keyof BatchLimits]: BatchLimits[TOption] | undefined };
+interface RunBatchOptions<TQuestions extends Questions> {
+  readonly limits?: BatchLimits;
   readonly requests: RequestSource<TQuestions>;
   /** Ends the batch; its reason is thrown unchanged. */
   readonly signal: AbortSignal | undefined;
@@ -89,26 +33,14 @@ export interface RunBatchOptions<TQuestions extends Questions> {
   readonly waitMs?: () => number;
 }
 
-/**
- * Asks many requests, `concurrency` at once; `readAhead` bounds its memory.
- *
- * @throws ConfigurationError when an option is wrong.
- */
+/** Asks many requests, `concurrency` at once; `readAhead` bounds its memory. */
 export function runBatch<TQuestions extends Questions>(
   options: RunBatchOptions<TQuestions>,
 ): EvaluationBatch<TQuestions> {
-  const { waitMs = () => 0, limits = {} } = options;
-  checkOptions(batchLimitsSchema, limits);
-  const totals: BatchTotals = {
-    succeeded: 0,
-    failed: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    costUsd: 0,
-    get waitMs() {
-      return waitMs();
-    },
-  };
+  const { waitMs = () => 0 } = options;
+  const counts = { succeeded: 0, failed: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  const wait = { get: waitMs, enumerable: true };
+  const totals = Object.defineProperty(counts as BatchTotals, "waitMs", wait);
   return Object.assign(giveOutcomes(options, totals), { totals });
 }
 
@@ -116,17 +48,16 @@ async function* giveOutcomes<TQuestions extends Questions>(
   options: RunBatchOptions<TQuestions>,
   totals: BatchTotals,
 ): AsyncGenerator<BatchItem<TQuestions>, undefined> {
-  const { requests, limits = {}, signal } = options;
-  const { concurrency = 8, readAhead = 16 * concurrency, order = "input" } = limits;
+  const { signal } = options;
+  const { concurrency = 8, readAhead = 16 * concurrency, order = "input" } = options.limits ?? {};
   signal?.throwIfAborted();
   const stop = new AbortController();
   const onAbort = () => stop.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
-  const reader = new OrderedReader(requests);
+  const reader = new OrderedReader(options.requests);
   const semaphore = new Semaphore(concurrency);
   const ask = options.evaluateUntil(stop.signal);
-  const { checkOpen } = options;
-  const progress = { reader, semaphore, totals, ask, checkOpen, signal: stop.signal };
+  const progress = { ...options, totals, reader, semaphore, ask, signal: stop.signal };
   const outcomes = new Outcomes<BatchItem<TQuestions>>(order, stop.signal);
   try {
     for (;;) {
@@ -148,26 +79,22 @@ interface BatchProgress<TQuestions extends Questions> {
   readonly semaphore: Semaphore;
   readonly totals: BatchTotals;
   readonly ask: Ask<TQuestions>;
-  readonly checkOpen: (() => void) | undefined;
+  readonly checkOpen?: (() => void) | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Reads the next request and asks it; null at the end of the input. */
-async function askNext<TQuestions extends Questions>({
-  reader,
-  semaphore,
-  totals,
-  ask,
-  checkOpen,
-  signal,
-}: BatchProgress<TQuestions>): Promise<BatchItem<TQuestions> | null> {
+async function askNext<TQuestions extends Questions>(
+  batch: BatchProgress<TQuestions>,
+): Promise<BatchItem<TQuestions> | null> {
+  const { semaphore } = batch;
   await semaphore.acquire();
   try {
-    const next = await reader.read(signal);
+    const next = await batch.reader.read(batch.signal);
     if (next === null) return null;
-    checkOpen?.();
-    const item = await settle(next.index, ask(next.item));
-    count(item, totals);
+    batch.checkOpen?.();
+    const item = await settle(next.index, batch.ask(next.item));
+    count(item, batch.totals);
     return item;
   } finally {
     semaphore.release();
@@ -196,6 +123,126 @@ function count(item: BatchItem, totals: BatchTotals): void {
   totals.inputTokens += item.evaluation.usage.inputTokens;
   totals.outputTokens += item.evaluation.usage.outputTokens;
   totals.costUsd += item.evaluation.costUsd ?? 0;
+}
+
+/** Reads a sync or async source item by item, no further than asked. */
+class OrderedReader<TItem> {
+  readonly #iterator: Iterator<TItem> | AsyncIterator<TItem>;
+  #count = 0;
+  #pending = 0;
+  /** Whether the end of the source has been read. */
+  isOver = false;
+
+  constructor(source: Iterable<TItem> | AsyncIterable<TItem>) {
+    this.#iterator =
+      Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  }
+
+  /** Returns the next item, or null at the end; rejects with the signal's reason once it aborts. */
+  async read(signal: AbortSignal): Promise<{ index: number; item: TItem } | null> {
+    signal.throwIfAborted();
+    const index = this.#count;
+    this.#count += 1;
+    const next = this.#iterator.next();
+    const result = "then" in next ? await untilAborted(this.#waitFor(next), signal) : next;
+    if (!result.done) return { index, item: result.value };
+    this.isOver = true;
+    return null;
+  }
+
+  /** Ends the source, as no more is read, and waits for it unless it is still busy. */
+  async close(): Promise<void> {
+    const closed = Promise.resolve(this.#iterator.return?.()).catch(() => undefined);
+    if (this.#pending === 0) await closed;
+  }
+
+  async #waitFor(next: Promise<IteratorResult<TItem>>): Promise<IteratorResult<TItem>> {
+    this.#pending += 1;
+    try {
+      return await next;
+    } finally {
+      this.#pending -= 1;
+    }
+  }
+}
+
+/** How a call ended; the value is null at the end of the input. */
+type Outcome<TItem> = PromiseSettledResult<TItem | null>;
+
+/** The outcomes of a batch on their way to its consumer, in input order or as the calls end. */
+class Outcomes<TItem> {
+  readonly #order: "input" | "completion";
+  readonly #signal: AbortSignal;
+  /** In input order with a place for each call; else only those that ended. */
+  readonly #places: { outcome?: Outcome<TItem> }[] = [];
+  #pending = 0;
+  /** How many at the front have ended. */
+  #ready = 0;
+  readonly #failures: unknown[] = [];
+  #wake: () => void = () => undefined;
+
+  /** @param signal - Ends the waiting for outcomes: its reason is thrown at once. */
+  constructor(order: "input" | "completion", signal: AbortSignal) {
+    this.#order = order;
+    this.#signal = signal;
+    signal.addEventListener("abort", () => this.#wake(), { once: true });
+  }
+
+  /**
+   * Whether another call may begin: fewer than `readAhead` are in flight or can be taken, and not
+   * too many wait behind one that has not ended.
+   */
+  hasRoom(readAhead: number): boolean {
+    const behind = this.#order === "input" ? this.#places.length - this.#pending - this.#ready : 0;
+    return this.#pending + this.#ready < readAhead && behind < MOST_BEHIND;
+  }
+
+  /** Adds a call that begins. */
+  add(call: Promise<TItem | null>): void {
+    this.#pending += 1;
+    const place: { outcome?: Outcome<TItem> } = {};
+    if (this.#order === "input") this.#places.push(place);
+    const settle = (outcome: Outcome<TItem>) => {
+      this.#pending -= 1;
+      place.outcome = outcome;
+      this.#settled(place, outcome);
+      this.#wake();
+    };
+    call.then(
+      (value) => settle({ status: "fulfilled", value }),
+      (reason: unknown) => settle({ status: "rejected", reason }),
+    );
+  }
+
+  /**
+   * Returns the next item, null at the end, or undefined while there is none yet.
+   *
+   * @throws the failure of a call: in its place, or after all items in the order of completion.
+   */
+  take(): TItem | null | undefined {
+    this.#signal.throwIfAborted();
+    if (this.#ready > 0) {
+      this.#ready -= 1;
+      const outcome = this.#places.shift()?.outcome;
+      if (outcome?.status === "rejected") throw outcome.reason;
+      return outcome?.value;
+    }
+    if (this.#pending > 0) return undefined;
+    if (this.#failures.length > 0) throw this.#failures[0];
+    return null;
+  }
+
+  /** Waits until a call ends or the signal aborts. */
+  change(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  #settled(place: { outcome?: Outcome<TItem> }, outcome: Outcome<TItem>): void {
+    if (this.#order === "input") {
+      while (this.#places[this.#ready]?.outcome !== undefined) this.#ready += 1;
+    } else if (outcome.status === "rejected") this.#failures.push(outcome.reason);
+    else if (outcome.value !== null) this.#ready = this.#places.push(place);
+  }
 }
 
 /** How long the longest wait of a batch's calls still lasts. */

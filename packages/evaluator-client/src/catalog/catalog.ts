@@ -1,4 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import * as z from "zod/mini";
+import { InvalidRequestError, InvalidResponseError } from "../errors.ts";
+import { quoteName } from "../questions/json.ts";
+
 /** One model of the gateway's price list (contract section 4.2). */
 export interface CatalogModel {
   /** `<creator>/<model>`, as other options take it. */
@@ -79,4 +83,118 @@ export interface Catalog extends AsyncDisposable {
 
   /** Closes its connections once their look-ups are over; a look-up after it is a `ConfigurationError`. */
   close(): Promise<void>;
+}
+
+// US dollars, printed as a number or a decimal string.
+const amountSchema = z
+  .union([z.number(), z.string().check(z.regex(/^-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i))])
+  .check(z.refine((amount) => Number.isFinite(Number(amount) * 1_000_000)));
+const priceSchema = amountSchema.check(z.refine((price) => Number(price) >= 0));
+const flagSchema = z.nullish(z.union([z.boolean(), z.string()]));
+
+// Prices are per token; unknown fields pass (field facts).
+const modelListSchema = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      id: z.string(),
+      type: z.nullish(z.string()),
+      name: z.nullish(z.string()),
+      context_window: z.nullish(z.int().check(z.minimum(0))),
+      pricing: z.nullish(
+        z.looseObject({ input: z.nullish(priceSchema), output: z.nullish(priceSchema) }),
+      ),
+    }),
+  ),
+});
+
+const endpointListSchema = z.looseObject({
+  data: z.looseObject({
+    endpoints: z.array(
+      z.looseObject({
+        provider_name: z.nullish(z.string()),
+        zdr: flagSchema,
+        no_training: flagSchema,
+        supports_implicit_caching: flagSchema,
+        pricing: z.nullish(
+          z.looseObject({ prompt: z.nullish(priceSchema), completion: z.nullish(priceSchema) }),
+        ),
+      }),
+    ),
+  }),
+});
+
+const creditsSchema = z.looseObject({ balance: amountSchema, total_used: amountSchema });
+
+/** A look-up: its path under the gateway's host root, and how its body is read. */
+export interface LookUp<TValue> {
+  readonly path: string;
+  /** @throws InvalidResponseError if the body has another shape. */
+  readonly read: (json: unknown) => TValue;
+}
+
+/** The look-ups of the gateway (contract sections 4.2 to 4.4, field facts). */
+export const lookUps = {
+  models: { path: "/v1/models", read: toModels },
+  endpoints: (modelId: string) => ({ path: endpointsPath(modelId), read: toEndpoints }),
+  credits: { path: "/v1/credits", read: toCredits },
+};
+
+/** @throws InvalidRequestError if the id is not two path segments. */
+function endpointsPath(modelId: string): string {
+  const segments = modelId.split("/");
+  const [creator = "", model = ""] = segments.filter(isSegment).map(encodeURIComponent);
+  if (segments.length === 2 && creator !== "" && model !== "") {
+    return `/v1/models/${creator}/${model}/endpoints`;
+  }
+  const message = `The model id ${quoteName(modelId)} is not of the form creator/model; listModels gives the ids.`;
+  throw new InvalidRequestError(message);
+}
+
+/** A URL drops the segments `.` and `..`, and has no lone surrogates. */
+function isSegment(segment: string): boolean {
+  return segment !== "" && segment !== "." && segment !== ".." && segment.isWellFormed();
+}
+
+function toModels(json: unknown): CatalogModel[] {
+  return parse(modelListSchema, json).data.map((model) => ({
+    id: model.id,
+    type: model.type ?? null,
+    name: model.name ?? null,
+    contextWindow: model.context_window || null, // 0 for the evaluation model
+    inputUsdPerMillionTokens: usdPerMillionTokens(model.pricing?.input),
+    outputUsdPerMillionTokens: usdPerMillionTokens(model.pricing?.output),
+    raw: model,
+  }));
+}
+
+function toEndpoints(json: unknown): ModelEndpoint[] {
+  return parse(endpointListSchema, json).data.endpoints.map((endpoint) => ({
+    providerName: endpoint.provider_name ?? null,
+    zdr: endpoint.zdr ?? null,
+    noTraining: endpoint.no_training ?? null,
+    supportsImplicitCaching: endpoint.supports_implicit_caching ?? null,
+    inputUsdPerMillionTokens: usdPerMillionTokens(endpoint.pricing?.prompt),
+    outputUsdPerMillionTokens: usdPerMillionTokens(endpoint.pricing?.completion),
+    raw: endpoint,
+  }));
+}
+
+function toCredits(json: unknown): Credits {
+  const { balance, total_used: totalUsed } = parse(creditsSchema, json);
+  return { balanceUsd: Number(balance), totalUsedUsd: Number(totalUsed), raw: json };
+}
+
+function parse<TSchema extends z.ZodMiniType>(schema: TSchema, json: unknown): z.infer<TSchema> {
+  const issue = schema.safeParse(json).error?.issues[0];
+  if (issue === undefined) return json as z.infer<TSchema>; // the schemas change nothing
+  const where = issue.path.map(String).join(".") || "the body as a whole";
+  const message = `The gateway's answer does not have the expected shape at ${where}; check the base URL.`;
+  throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
+}
+
+/** Moves the decimal point in the text, which rounds nothing: `"0.000000042"` gives 0.042. */
+function usdPerMillionTokens(usdPerToken: string | number | null | undefined): number | null {
+  if (usdPerToken === null || usdPerToken === undefined) return null;
+  const [digits, exponent = "0"] = String(usdPerToken).toLowerCase().split("e");
+  return Number(`${digits}e${Number(exponent) + 6}`);
 }

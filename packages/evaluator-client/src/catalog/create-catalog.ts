@@ -19,15 +19,7 @@ import {
   type TransportOptions,
 } from "../transports/transport-options.ts";
 import type { AttemptContext } from "../retry/attempt.ts";
-import type { Catalog, LookUpOptions } from "./catalog.ts";
-import {
-  fromCredits,
-  fromEndpointList,
-  fromModelList,
-  catalogPaths,
-  endpointsPath,
-  keyHeaders,
-} from "./catalog-wire.ts";
+import { type Catalog, type LookUp, type LookUpOptions, lookUps } from "./catalog.ts";
 
 /** How to reach the gateway's catalog, and how long to try. */
 export interface CatalogOptions extends TransportOptions, CallLimits {
@@ -51,30 +43,17 @@ export function createCatalog(
   options: CatalogOptions = {},
   runtime: EvaluatorRuntime = {},
 ): Catalog {
-  const lookUps = new LookUps(options, runtime);
+  const client = new CatalogClient(options, runtime);
   return {
-    close: () => lookUps.http.close(),
-    [Symbol.asyncDispose]: () => lookUps.http.close(),
-    listModels: async (ofCall) =>
-      lookUps.get({ path: catalogPaths.models, read: fromModelList }, ofCall),
-    listEndpoints: async (modelId, ofCall) =>
-      lookUps.get({ path: endpointsPath(modelId), read: fromEndpointList }, ofCall),
-    async getCredits(ofCall) {
-      const apiKey = readGatewayKey(options);
-      return lookUps.get({ path: catalogPaths.credits, read: fromCredits, apiKey }, ofCall);
-    },
+    close: () => client.http.close(),
+    [Symbol.asyncDispose]: () => client.http.close(),
+    listModels: async (ofCall) => client.get(lookUps.models, ofCall),
+    listEndpoints: async (modelId, ofCall) => client.get(lookUps.endpoints(modelId), ofCall),
+    getCredits: async (ofCall) => client.get(lookUps.credits, ofCall, readGatewayKey(options)),
   };
 }
 
-interface LookUp<TValue> {
-  readonly path: string;
-  /** Turns the body into the value, or throws. */
-  readonly read: (json: unknown) => TValue;
-  readonly apiKey?: string;
-}
-
-/** Sends the look-ups of one catalog. */
-class LookUps {
+class CatalogClient {
   readonly http: HttpClient;
   readonly #origin: string;
   readonly #headers: TransportOptions["headers"];
@@ -93,21 +72,27 @@ class LookUps {
   }
 
   async get<TValue>(
-    { path, read, apiKey }: LookUp<TValue>,
+    { path, read }: LookUp<TValue>,
     ofCall: LookUpOptions = {},
+    apiKey: string | null = null,
   ): Promise<TValue> {
     checkOptions(optionsNamed("signal"), ofCall);
-    const headers = mergeHeaders(apiKey === undefined ? {} : keyHeaders(apiKey), this.#headers);
+    const headers = mergeHeaders(apiKey === null ? {} : keyHeaders(apiKey), this.#headers);
     const endpoint = { method: "GET", url: this.#origin + path, headers } as const;
     const send = this.http.prepare(endpoint);
     const attempt = async (context: AttemptContext) => {
       const response = toJsonResponse(await send(null, context), endpoint);
       const { status, json } = response;
       if (isSuccess(status)) return { value: read(json), status, tokensUsed: 0 };
-      throw toGatewayError({ response, apiKey: apiKey ?? null, clock: this.#policy.clock }, null);
+      throw toGatewayError({ response, apiKey, clock: this.#policy.clock }, null);
     };
     const policy = { ...this.#policy, signal: ofCall.signal };
     const { value } = await withRetries(attempt, policy, 0);
     return value;
   }
+}
+
+/** Returns the headers that carry the key (contract section 5). */
+function keyHeaders(apiKey: string): Record<string, string> {
+  return { Authorization: `Bearer ${apiKey}`, "ai-gateway-auth-method": "api-key" };
 }

@@ -4,7 +4,7 @@ import { ConfigurationError, ConnectionError, EvaluatorError } from "../errors.t
 import { checkOptions, optionsObject } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import type { Middleware, MiddlewareCall } from "../middleware-chain.ts";
+import type { Middleware, MiddlewareCall } from "../evaluator.ts";
 
 /** Options of {@link budget}; at least one of the two limits is required. */
 export interface BudgetOptions {

@@ -5,7 +5,7 @@ import type { Evaluation } from "../evaluation.ts";
 import { isRecord } from "../questions/json.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { checkReply } from "../to-evaluation.ts";
-import type { Middleware, MiddlewareCall } from "../middleware-chain.ts";
+import type { Middleware, MiddlewareCall } from "../evaluator.ts";
 
 /** Stores evaluations: a `Map`, or any object with these two methods, in this process or not. */
 export interface EvaluationStore {

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Evaluator } from "../evaluator.ts";
 import { type EvaluatorError, InvalidResponseError } from "../errors.ts";
 import { checkOptions, hasMethods, optionsObject } from "../options.ts";
-import type { Middleware } from "../middleware-chain.ts";
+import type { Middleware } from "../evaluator.ts";
 
 /** A class of errors, such as `ConnectionError`. */
 export type ErrorClass = abstract new (...args: never[]) => EvaluatorError;

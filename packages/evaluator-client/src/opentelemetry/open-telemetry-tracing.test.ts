@@ -12,7 +12,10 @@ import { image, type State } from "../questions/state.ts";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
 import { onePixel } from "../testing/one-pixel.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
-import { openTelemetryTracing, type OpenTelemetryTracingOptions } from "./index.ts";
+import {
+  openTelemetryTracing,
+  type OpenTelemetryTracingOptions,
+} from "./open-telemetry-tracing.ts";
 
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 

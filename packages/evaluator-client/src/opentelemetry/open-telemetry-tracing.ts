@@ -2,7 +2,7 @@ import { type Span, SpanKind, SpanStatusCode, trace, type Tracer } from "@opente
 import { checkOptions, optionsNamed } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { TracedCall, Tracing } from "../evaluator-options.ts";
-import type { AttemptEvent } from "../hooks.ts";
+import type { AttemptEvent } from "../logger.ts";
 import { withoutImageBytes } from "../questions/state.ts";
 
 const OPERATION = "evaluate";

@@ -1,6 +1,6 @@
 import { type Clock, describeWait, sleep } from "../clock.ts";
 import { EvaluatorError, StatusError, TimeoutError } from "../errors.ts";
-import type { Hooks } from "../hooks.ts";
+import type { Hooks } from "../logger.ts";
 import {
   type Admission,
   OutOfPatience,

@@ -1,5 +1,5 @@
 import type { Exchange } from "../exchanges/exchange.ts";
-import { systemClock } from "../clock.ts";
+import { readRuntime } from "../clock.ts";
 import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
 import { oneReading, privateRequest } from "./private-call.ts";
 
@@ -16,7 +16,7 @@ async function firstPrompt(): Promise<object> {
     return new Response(null, { status: 500 });
   };
   const options = { ...oneReading, baseUrl: plannedOrigin, env: {}, fetch };
-  const context = { signal: new AbortController().signal, clock: systemClock };
+  const context = { signal: new AbortController().signal, clock: readRuntime({}).clock };
   logprobsTransport(options)
     .send(privateRequest, context)
     .catch(() => undefined);

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../clock.ts";
+import { readRuntime } from "../clock.ts";
 import { directBody, emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
 import { privateFailure, privateHeader, transportsTo } from "../testing/private-call.ts";
 import { httpResponse, listenOnSocket } from "../testing/socket-server.ts";
@@ -12,7 +12,7 @@ const services: [string, (baseUrl: string) => Transport, object][] = [
   ["gateway", (baseUrl) => gatewayTransport({ baseUrl, apiKey: "k", env: {} }), gatewayBody],
   ["direct", (baseUrl) => directTransport({ baseUrl, apiKey: null, env: {} }), directBody],
 ];
-const context = { clock: systemClock, signal: new AbortController().signal };
+const context = { clock: readRuntime({}).clock, signal: new AbortController().signal };
 
 test.each(services)("%s returns status, headers and body unchanged", async (_, to, body) => {
   const headers = { "X-Region": "fra1", "Set-Cookie": "a=1\r\nSet-Cookie: b=2" };

@@ -1,4 +1,0 @@
-export {
-  openTelemetryTracing,
-  type OpenTelemetryTracingOptions,
-} from "./open-telemetry-tracing.ts";
