@@ -1,12 +1,13 @@
 export { type AnswerColumn, type AskedQuestion, columnsOf } from "./columns/columns.ts";
 export type { InputRecord, RecordInput, RecordSource, RunRecord } from "./input/record-source.ts";
-export type { AnsweredEntry } from "./journal/journal-reader.ts";
+export type { AnsweredEntry, UnansweredEntry } from "./journal/journal-reader.ts";
 export type { Journal } from "./journal/journal.ts";
 export type { PlanInput } from "./run/plan-calls.ts";
 export {
   type JournalSetup,
   openJournal,
   readAnswers,
+  readEntries,
   type RunOptions,
   type RunOutcome,
   runRecords,

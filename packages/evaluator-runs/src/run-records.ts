@@ -2,7 +2,12 @@ import { systemClock } from "evaluator-kit";
 import type { Questions, Transport } from "evaluator-client";
 import type { InputRecord, RunRecord } from "./input/record-source.ts";
 import { Journal } from "./journal/journal.ts";
-import { type AnsweredEntry, JournalReader } from "./journal/journal-reader.ts";
+import {
+  type AnsweredEntry,
+  JournalReader,
+  type UnansweredEntry,
+} from "./journal/journal-reader.ts";
+import { toJournalError } from "./journal/open-journal.ts";
 import { openForReading } from "./journal/read-journal.ts";
 import { askMissing, toRunFacts } from "./run/ask-calls.ts";
 import { planCalls, type PlanInput } from "./run/plan-calls.ts";
@@ -115,11 +120,23 @@ class ListedRecords implements PlanInput {
  * @throws CliError if the journal is missing or cannot be used.
  */
 export function* readAnswers(path: string): Generator<AnsweredEntry> {
-  const database = openForReading(path);
+  using database = openForReading(path);
+  database.exec("BEGIN"); // one moment, also while a run writes
+  yield* new JournalReader(path, database).answered();
+}
+
+/**
+ * Reads all records of a journal, the unanswered included, also while a run is under way; an answer
+ * is not compared with its digest.
+ *
+ * @throws CliError if the journal is missing or cannot be used.
+ */
+export function* readEntries(path: string): Generator<AnsweredEntry | UnansweredEntry> {
+  using database = openForReading(path, false, true);
+  database.exec("BEGIN"); // one moment, also while a run writes
   try {
-    database.exec("BEGIN"); // one moment, also while a run writes
-    yield* new JournalReader(path, database).answered();
-  } finally {
-    database.close();
+    yield* new JournalReader(path, database).records();
+  } catch (error) {
+    throw toJournalError(error, path);
   }
 }

@@ -70,7 +70,7 @@ export function buildReport(input: ReportInput, options: ReportOptions) {
     /** One report for each source and question. */
     reports,
     /** With --with-text: the text of the worst rows by id. */
-    texts: options.withText === true ? Object.fromEntries(answers.textsOf([...worst])) : null,
+    texts: options.withText === true ? answers.textsOf(worst) : null,
   };
 }
 

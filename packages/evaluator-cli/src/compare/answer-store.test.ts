@@ -31,7 +31,7 @@ test("an empty file, as a run leaves that was killed at its start, is taken", as
   expect(store.find("engine", "call")).toEqual({ failure: "It declined." });
 });
 
-test("a file that is another's is left as it is", async () => {
+test("a file that is another's is left unchanged", async () => {
   const path = await pathOf("my own notes");
   await expect(AnswerStore.open(path)).rejects.toThrow(
     "is no file of kept answers. Choose another folder with --out.",
@@ -39,7 +39,7 @@ test("a file that is another's is left as it is", async () => {
   expect(await readFile(path, "utf8")).toBe("my own notes");
 });
 
-test("another program's database is left as it is", async () => {
+test("another program's database is left unchanged", async () => {
   const path = await pathOf();
   const theirs = new DatabaseSync(path);
   theirs.exec("CREATE TABLE notes (note TEXT)");

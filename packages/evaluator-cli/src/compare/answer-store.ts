@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Basis } from "evaluator-calibration";
 import type { Questions, Transport } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
-import { isDatabase } from "../files/read-journal.ts";
+import { isDatabase } from "../files/read-records.ts";
 
 /** An engine's answers about one record: the probabilities in the order of the question. */
 export interface KeptEvaluation {

@@ -7,7 +7,7 @@ import {
 } from "evaluator-calibration";
 import { truncateCharacters } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { describeState } from "../files/read-journal.ts";
+import { describeState } from "../files/read-answers.ts";
 import { agreementsOf, disagreementsOf } from "./agreement.ts";
 import type { AskedEngine } from "./ask-engines.ts";
 import { type EngineColumn, joinEngine, recalibrateEngine } from "./engine-columns.ts";

@@ -2,10 +2,11 @@ import { resolve } from "node:path";
 import { CalibrationInputError, idOf, type InputRecord } from "evaluator-calibration";
 import type { Questions } from "evaluator-client";
 import { type CliContext, CliError, printable } from "evaluator-kit";
+import type { AnsweredEntry, UnansweredEntry } from "evaluator-runs";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { readQuestionsFile } from "../engines/asked-questions.ts";
-import { isDatabase, readStates } from "../files/read-journal.ts";
-import { fieldsOf, readRecords } from "../files/read-records.ts";
+import { entriesOf } from "../files/read-answers.ts";
+import { fieldsOf, isDatabase, readRecords } from "../files/read-records.ts";
 
 /** The questions and records of a comparison, and their labels. */
 export type Asked = Awaited<ReturnType<typeof readAsked>>;
@@ -42,7 +43,7 @@ async function readStatesFile(
   context: CliContext,
 ): Promise<{ readonly states: States; readonly questions: Questions | null }> {
   const path = resolve(context.cwd, name);
-  if (await isDatabase(path)) return readStates(name, path);
+  if (await isDatabase(path)) return statesIn((await entriesOf(path))(), name);
   const states = new Map<string, string | object>();
   await readRecords({ name, path, csv: true }, context, (record) => {
     const { id, state } = toState(record, name);
@@ -53,6 +54,23 @@ async function readStatesFile(
     states.set(id, state);
   });
   return { states, questions: null };
+}
+
+/** Returns the states and questions of a journal. @throws CliError if the questions changed. */
+function statesIn(entries: Iterable<AnsweredEntry | UnansweredEntry>, name: string) {
+  const states = new Map<string, string | object>();
+  const wordings = new Set<Questions>();
+  for (const entry of entries) {
+    if (entry.evaluation === null) continue;
+    states.set(entry.id, entry.state as string | object);
+    wordings.add(entry.questions);
+  }
+  const [questions = {}, ...others] = new Map(
+    Array.from(wordings, (one) => [JSON.stringify(one), one]),
+  ).values();
+  if (others.length === 0) return { states, questions };
+  const problem = printable`${name} holds answers to ${String(others.length + 1)} wordings of the questions.`;
+  throw new CliError(`${problem} Run the triage again, so that all mails have the same.`);
 }
 
 function toState({ line, value }: InputRecord, file: string) {

@@ -4,8 +4,7 @@ import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { AnswerTable, type AnswerTableOptions, type InputRecord } from "evaluator-calibration";
 import { type CliContext, UsageError } from "evaluator-kit";
-import { isDatabase, readJournal, readTexts } from "./read-journal.ts";
-import { type ReadFile, readRecords } from "./read-records.ts";
+import { isDatabase, type ReadFile, readRecords } from "./read-records.ts";
 
 /** Returns the names after `--answers`, then the words without an option. */
 export function answerNames(
@@ -27,13 +26,14 @@ export async function readAnswers(
 ) {
   const table = new AnswerTable(options);
   const files: ReadFile[] = [];
-  const journals: { name: string; path: string }[] = [];
+  const journals: Awaited<ReturnType<typeof entriesOf>>[] = [];
   const nouns = new Set<string>();
   for (const name of names) {
     const path = resolve(context.cwd, name);
     if (await isDatabase(path)) {
-      readJournal(name, path, table);
-      journals.push({ name, path });
+      const entries = await entriesOf(path);
+      addEntries(entries(), name, table);
+      journals.push(entries);
       files.push({ name, sha256: await hashOf(path, context) });
       nouns.add("mails");
     } else {
@@ -49,10 +49,48 @@ export async function readAnswers(
     files,
     /** A name for the records, such as `mails`. */
     noun: nouns.size === 1 ? ([...nouns][0] ?? "records") : "records",
-    /** Returns the text of some records, one line each, if it is known. */
-    textsOf: (ids: readonly string[]) =>
-      new Map(journals.flatMap(({ name, path }) => Array.from(readTexts(name, path, ids)))),
+    /** Returns the text of some records by id, one line each, if it is known. */
+    textsOf: (ids: ReadonlySet<string>): Readonly<Record<string, string>> => {
+      const texts: [string, string][] = [];
+      for (const entries of journals) {
+        for (const { id, ...entry } of entries()) {
+          if ("state" in entry && ids.has(id)) texts.push([id, describeState(entry.state)]);
+        }
+      }
+      return Object.fromEntries(texts);
+    },
   };
+}
+
+/** Returns a function that reads a triage journal; its library is loaded for a journal alone. */
+export async function entriesOf(path: string) {
+  const { readEntries } = await import("evaluator-runs");
+  return () => readEntries(path);
+}
+
+type Entries = ReturnType<Awaited<ReturnType<typeof entriesOf>>>;
+
+function addEntries(entries: Entries, file: string, table: AnswerTable): void {
+  for (const entry of entries) {
+    if (entry.evaluation === null) {
+      table.addFailed(entry.id);
+      continue;
+    }
+    const { id, state, questions, service, evaluation } = entry;
+    if (typeof state === "object" && state !== null) {
+      table.noteDate("date" in state ? state["date"] : null);
+      table.noteCluster(id, state);
+    }
+    table.addEvaluation({ id, questions, wire: service.address, evaluation }, { file });
+  }
+}
+
+/** Returns the texts of a state in one line. */
+export function describeState(state: unknown): string {
+  if (typeof state !== "object" || state === null) return String(state);
+  return Object.values(state)
+    .filter((part) => typeof part === "string")
+    .join(" · ");
 }
 
 function nounOf(value: unknown): string {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
 import { type InputRecord, recordSplitter } from "evaluator-calibration";
 import { type CliContext, printable, toFileError } from "evaluator-kit";
@@ -15,6 +15,17 @@ interface RecordFile {
   readonly path: string;
   /** Whether it may be CSV. @default false */
   readonly csv?: boolean;
+}
+
+/** Returns whether a file is a SQLite database. @throws CliError if it cannot be read. */
+export async function isDatabase(path: string): Promise<boolean> {
+  try {
+    await using file = await open(path, "r");
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
+    return bytesRead === 16 && buffer.toString("latin1") === "SQLite format 3\u0000";
+  } catch (error) {
+    throw toFileError(error, `read ${path}`, "Check its name and rights.");
+  }
 }
 
 const CHUNK_BYTES = 1 << 16;

@@ -104,12 +104,12 @@ test.each<[string, string, Parameters<typeof liveService>[0]]>([
   ["a cut body", "its body is not JSON", (answer) => (answer.body = '{"answers":')],
   [
     "the key in a header",
-    "its header x-debug holds the key as it is",
+    "its header x-debug holds the key verbatim",
     ({ headers }) => headers.set("x-debug", testKeys.gateway),
   ],
   [
     "the key in the name of a field",
-    "its body holds the key as it is",
+    "its body holds the key verbatim",
     ({ body }) => (body[testKeys.gateway] = 1),
   ],
 ])("an answer with %s is not compared, and the exit code is 2", async (_what, reason, change) => {
@@ -154,9 +154,11 @@ test.each<[string, string[], Parameters<typeof startRecord>[1], string]>([
   expect(stderr).toContain(message);
 });
 
+const help = "For its options: evaluator record --help\n";
+
 test.each([
-  [["--fast"], "Unknown option '--fast'.\n"],
-  [["--out", "x"], "Option '--compare' cannot be used with option '--out <dir>'.\n"],
+  [["--fast"], `Unknown option '--fast'.\n${help}`],
+  [["--out", "x"], `Option '--compare' cannot be used with option '--out <dir>'.\n${help}`],
 ])("the words %j ask nothing and end with 1", async (words, message) => {
   let requests = 0;
   const fetch = liveService(() => (requests += 1));

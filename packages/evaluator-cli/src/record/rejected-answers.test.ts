@@ -9,17 +9,17 @@ const base64Key = Buffer.from(`user:${testKeys.gateway}`).toString("base64");
 test.each<[string, string, Parameters<typeof liveService>[0]]>([
   [
     "the key in a header that would be kept",
-    "its header x-request-id holds the key as it is",
+    "its header x-request-id holds the key verbatim",
     ({ headers }) => headers.set("x-request-id", testKeys.gateway),
   ],
   [
     "the key in a header that would be dropped",
-    "its header x-debug holds the key as it is",
+    "its header x-debug holds the key verbatim",
     ({ headers }) => headers.set("x-debug", `Bearer ${testKeys.gateway}`),
   ],
   [
     "the key in one of its cookies",
-    "its header set-cookie holds the key as it is",
+    "its header set-cookie holds the key verbatim",
     ({ headers }) => {
       headers.append("set-cookie", `session=${testKeys.gateway}`);
       headers.append("set-cookie", "theme=dark");
@@ -27,22 +27,22 @@ test.each<[string, string, Parameters<typeof liveService>[0]]>([
   ],
   [
     "the key in the name of a header",
-    "the name of a header holds the key as it is",
+    "the name of a header holds the key verbatim",
     ({ headers }) => headers.set(`x-${testKeys.gateway}`, "1"),
   ],
   [
     "the key in its body",
-    "its body holds the key as it is",
+    "its body holds the key verbatim",
     ({ body }) => (body.warnings = [{ echo: testKeys.gateway }]),
   ],
   [
     "the key in the name of a field",
-    "its body holds the key as it is",
+    "its body holds the key verbatim",
     ({ body }) => (body[testKeys.gateway] = 1),
   ],
   [
     "the key in a URL in its body",
-    "its body holds the key as it is",
+    "its body holds the key verbatim",
     ({ body }) => {
       const escaped = testKeys.gateway.replaceAll("-", "%2D");
       body.next = `https://example.com/?key=${escaped}`;
@@ -55,17 +55,17 @@ test.each<[string, string, Parameters<typeof liveService>[0]]>([
   ],
   [
     "a part of the key",
-    "its body holds a part of the key as it is",
+    "its body holds a part of the key verbatim",
     ({ body }) => (body.debug = `${testKeys.gateway.slice(0, 9)}…`),
   ],
   [
     "the other transport's key",
-    "its body holds the key as it is",
+    "its body holds the key verbatim",
     ({ body }) => (body.debug = testKeys.direct),
   ],
   [
     "the key in an error",
-    "its body holds the key as it is",
+    "its body holds the key verbatim",
     (answer) => Object.assign(answer, { status: 401, body: `wrong key ${testKeys.gateway}` }),
   ],
   [

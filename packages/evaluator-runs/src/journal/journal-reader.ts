@@ -47,6 +47,12 @@ export type CallStatus = "answered" | "refused" | "begun" | "changed" | "unknown
 /** An answer that is unchanged since it was written. */
 export type AnsweredEntry = JournalEntry & { readonly evaluation: KeptEvaluation };
 
+/** A record of which only the id is known: its call failed, or has not ended. */
+export interface UnansweredEntry {
+  readonly id: string;
+  readonly evaluation: null;
+}
+
 const statements = {
   byKey: "SELECT key, state, evaluation, digest FROM calls JOIN answers USING (call) WHERE key = ?",
   openByKey:
@@ -85,6 +91,9 @@ const statements = {
   answered:
     "SELECT id, key, state, evaluation, digest, wire, model, questions FROM mails " +
     "JOIN calls USING (call) JOIN answers USING (call) JOIN setups USING (setup)",
+  records:
+    "SELECT id, state, evaluation, setup, wire, model, questions FROM mails " +
+    "LEFT JOIN answers USING (call) LEFT JOIN setups USING (setup)",
 };
 
 /** Reads a journal, also while a run writes; its methods throw a CliError if the file is damaged. */
@@ -188,6 +197,23 @@ export class JournalReader {
     for (const row of this.#iterate(statements.answered)) {
       const { evaluation, ...entry } = toEntry(String(row["id"]), row);
       if (evaluation !== null) yield { ...entry, evaluation };
+    }
+  }
+
+  /** Returns all records, each with its newest answer, without a check of the digests. */
+  *records(): Generator<AnsweredEntry | UnansweredEntry> {
+    const setups = new Map<unknown, CallSetup>();
+    for (const row of this.#iterate(statements.records)) {
+      const { state, evaluation } = row;
+      const id = String(row["id"]);
+      if (evaluation === null) {
+        yield { id, evaluation };
+        continue;
+      }
+      const setup = setups.get(row["setup"]) ?? toSetup(row);
+      setups.set(row["setup"], setup);
+      const read = JSON.parse(String(state)) as JsonValue;
+      yield { ...setup, id, state: read, evaluation: readKeptText(String(evaluation)) };
     }
   }
 

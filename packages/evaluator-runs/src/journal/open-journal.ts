@@ -32,8 +32,11 @@ const LOCK_TIMEOUT_MS = 250;
 
 /** Returns an error of SQLite as a message about the journal; any other error unchanged. */
 export function toJournalError(error: unknown, path: string): unknown {
-  if (!(error instanceof Error) || !("errcode" in error)) return error;
-  const reason = reasons.get(Number(error.errcode) & 0xff) ?? `cannot be used: ${error.message}.`;
+  if (!(error instanceof Error)) return error;
+  // A kept text that is no JSON is damaged too.
+  const errcode = error instanceof SyntaxError ? CORRUPT : "errcode" in error && error.errcode;
+  if (errcode === false) return error;
+  const reason = reasons.get(Number(errcode) & 0xff) ?? `cannot be used: ${error.message}.`;
   return new CliError(printable`The journal ${path} ${reason}`, { cause: error });
 }
 

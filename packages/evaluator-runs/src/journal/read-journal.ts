@@ -64,7 +64,7 @@ function hasLog(path: string): boolean {
  *
  * @throws CliError if it is missing, damaged, or of another version or program.
  */
-export function openForReading(path: string, isChecked = true): DatabaseSync {
+export function openForReading(path: string, isChecked = true, takesOlder = false): DatabaseSync {
   const url = pathToFileURL(path);
   // Without a log no process writes, and SQLite would create a log for reading.
   if (!hasLog(path)) url.searchParams.set("immutable", "1");
@@ -75,7 +75,7 @@ export function openForReading(path: string, isChecked = true): DatabaseSync {
         const problem = printable`${path} is not a journal yet: there is nothing in it`;
         throw new CliError(`${problem}; run triage on its file first.`);
       }
-      if (checkVersion(database, path) === "before") {
+      if (checkVersion(database, path) === "before" && !takesOlder) {
         const problem = printable`${path} is of an older version`;
         throw new CliError(
           `${problem}; run triage on its file, which brings it up to date and asks nothing again.`,

@@ -1,14 +1,13 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { AnswerTable } from "evaluator-calibration";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { readAnswers } from "./read-answers.ts";
-import { readJournal, readTexts } from "./read-journal.ts";
 
 const tables = `
 CREATE TABLE setups (setup INTEGER PRIMARY KEY, hash TEXT, wire TEXT, model TEXT, questions TEXT);
+CREATE TABLE calls (call INTEGER PRIMARY KEY, key TEXT);
 CREATE TABLE mails (id TEXT PRIMARY KEY, call INTEGER, error TEXT);
 CREATE TABLE answers (call INTEGER PRIMARY KEY, setup INTEGER, state TEXT, evaluation TEXT, digest TEXT);
 `;
@@ -49,25 +48,37 @@ test("a journal gives whole answers with their source, and the mails whose call 
   expect([...(column?.values ?? [])]).toEqual([0.25]);
   expect([table.knows("m-1"), table.knows("m-2"), table.knows("m-3")]).toEqual([true, true, false]);
   expect([table.days.from, noun]).toEqual(["2026-03-02", "mails"]);
-  expect(textsOf(["m-1", "m-9"])).toEqual(
-    new Map([["m-1", "a@b.example · Hi · 2026-03-02 · there"]]),
-  );
+  expect(textsOf(new Set(["m-1", "m-2", "m-9"]))).toEqual({
+    "m-1": "a@b.example · Hi · 2026-03-02 · there",
+  });
   expect(await readFile(path)).toEqual(before);
 });
 
-test.each([
-  ["PRAGMA application_id = 1; PRAGMA user_version = 3", "is a database, but no triage journal"],
-  ["PRAGMA application_id = 0x54524947; PRAGMA user_version = 2", "is of version 2, not 3 or 4"],
-])("%s is refused", async (pragmas, message) => {
-  const path = await journalWith(pragmas);
-  expect(() => readJournal("inbox", path, new AnswerTable())).toThrow(message);
+test("a journal of the version before is read too", async () => {
+  const path = await journalWith("PRAGMA application_id = 0x54524947; PRAGMA user_version = 3");
+  const { table } = await readAnswers([path], {}, createTestContext());
+  expect(table.columns).toHaveLength(1);
 });
 
-test("a journal that is cut is refused by name", async () => {
+test.each([
+  ["PRAGMA application_id = 1; PRAGMA user_version = 3", "is not a journal of this program"],
+  ["PRAGMA application_id = 0x54524947; PRAGMA user_version = 2", "is of version 2, not 4"],
+])("%s is refused", async (pragmas, message) => {
+  const path = await journalWith(pragmas);
+  await expect(readAnswers([path], {}, createTestContext())).rejects.toThrow(message);
+});
+
+test("a journal that is cut is refused by name, and so is a cut text in it", async () => {
   const path = await journalWith();
-  await writeFile(path, (await readFile(path)).subarray(0, 5000));
-  expect(() => readJournal("inbox", path, new AnswerTable())).toThrow(
-    "inbox cannot be read as a journal",
-  );
-  expect(() => readTexts("inbox", path, ["m-1"])).toThrow("inbox cannot be read as a journal");
+  const whole = await readFile(path);
+  const text = Buffer.from('"probability":0.25}}');
+  const at = whole.indexOf(text);
+  for (const damaged of [
+    whole.subarray(0, 5000),
+    Buffer.concat([whole.subarray(0, at), text.fill(0x20), whole.subarray(at + text.length)]),
+  ]) {
+    await writeFile(path, damaged);
+    const read = readAnswers([path], {}, createTestContext());
+    await expect(read).rejects.toThrow(`The journal ${path} is damaged.`);
+  }
 });
