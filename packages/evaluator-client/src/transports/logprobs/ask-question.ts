@@ -1,31 +1,14 @@
 import { InvalidResponseError } from "../../errors.ts";
 import { quoteName } from "../../questions/json.ts";
-import { combineReadings, type LabelReading, readLabels } from "./read-labels.ts";
-import type { Block, QuestionPlan, Reading, ReadingSet } from "./question-plan.ts";
-import type { FirstToken, LabelToken } from "./label-servers.ts";
-
-/** Asks the model of one attempt. */
-export interface LabelModel {
-  /** How many tokens the server can list, fewest first. */
-  readonly depths: readonly number[];
-  /** Asks one prompt. */
-  ask(
-    reading: Reading,
-    how: { depth: number; tokenIds: readonly LabelToken[] | null },
-  ): Promise<FirstToken>;
-  /** Returns the tokens of the labels, or null if a request cannot name tokens. */
-  tokensOf(reading: Reading): Promise<readonly LabelToken[] | null>;
-  /** Returns whether each label is known to be a single, different token. */
-  areSingleTokens(labels: readonly string[]): Promise<boolean>;
-  /** Returns a token in quotes for a message, or null if it may be private. */
-  quoteToken(token: string): string | null;
-}
+import type { LabelSession } from "./label-session.ts";
+import type { QuestionPlan, Reading, ReadingSet } from "./question-plan.ts";
+import { combineReadings, readLabels } from "./read-labels.ts";
 
 /** A question to ask. */
-export interface PlannedQuestion {
+interface PlannedQuestion {
   readonly id: string;
   readonly plan: QuestionPlan;
-  readonly model: LabelModel;
+  readonly session: LabelSession;
   /** The least total probability of the labels. */
   readonly minLabelMass: number;
 }
@@ -75,7 +58,7 @@ async function askNumbered(
   question: PlannedQuestion,
 ): Promise<ReadAnswer | null> {
   const labels = numbered.readings[0]?.labels ?? [];
-  if (!(await question.model.areSingleTokens(labels))) return null;
+  if (!(await question.session.areSingleTokens(labels))) return null;
   return askSet(numbered, question).catch((error: unknown) => {
     const isTruncated = error instanceof InvalidResponseError && error.rule === "readout-truncated";
     if (isTruncated) return null;
@@ -85,26 +68,24 @@ async function askNumbered(
 
 /** Asks for the block, then within the likeliest blocks: p = p(block) × p(option | block). */
 async function askBlocks(
-  { groups, members }: { groups: ReadingSet; members: readonly Block[] },
+  { groups, members }: NonNullable<QuestionPlan["blocks"]>,
   question: PlannedQuestion,
 ): Promise<ReadAnswer> {
   const group = await askSet(groups, question);
   const opened = likeliest(group.probabilities);
-  const inside = new Map(
-    await Promise.all(
-      opened.map(async (block) => {
-        return [block, await askSet((members[block] as Block).set, question)] as const;
-      }),
-    ),
-  );
+  const read = opened.map(async (block) => {
+    const { set } = members[block] as (typeof members)[number];
+    return [block, await askSet(set, question)] as const;
+  });
+  const inside = new Map(await Promise.all(read));
   const probabilities: number[] = [];
   let unresolvedMass = 0;
   for (const [block, { options }] of members.entries()) {
     const mass = group.probabilities[block] as number;
-    const read = inside.get(block)?.probabilities;
-    if (read === undefined) unresolvedMass += mass;
+    const within = inside.get(block)?.probabilities;
+    if (within === undefined) unresolvedMass += mass;
     for (const [index, option] of options.entries()) {
-      probabilities[option] = mass * (read?.[index] ?? 1 / options.length);
+      probabilities[option] = mass * (within?.[index] ?? 1 / options.length);
     }
   }
   const details = [group, ...inside.values()].map((answer) => answer.details);
@@ -139,13 +120,13 @@ async function askSet(set: ReadingSet, question: PlannedQuestion): Promise<ReadA
 
 /** Makes one reading, with longer lists until the labels are listed. */
 async function readOnce(reading: Reading, question: PlannedQuestion) {
-  const { id: questionId, model } = question;
-  const tokenIds = await model.tokensOf(reading);
+  const { id: questionId, session } = question;
+  const tokenIds = await session.tokensOf(reading);
   for (let calls = 1; ; calls += 1) {
-    const depth = model.depths[calls - 1] as number;
-    const { tokens } = await model.ask(reading, { depth, tokenIds });
+    const depth = session.depths[calls - 1] as number;
+    const { tokens } = await session.ask(reading, { depth, tokenIds });
     const labels = readLabels(tokens, { reading, questionId });
-    const isDeepest = calls === model.depths.length || tokens.length < depth;
+    const isDeepest = calls === session.depths.length || tokens.length < depth;
     if (labels.unseenShare > MOST_UNSEEN && !isDeepest) continue;
     checkReading(labels, { reading, question });
     return { labels, calls };
@@ -153,7 +134,7 @@ async function readOnce(reading: Reading, question: PlannedQuestion) {
 }
 
 function checkReading(
-  { labelMass, mostMass, unseenShare, topToken }: LabelReading,
+  { labelMass, mostMass, unseenShare, topToken }: ReturnType<typeof readLabels>,
   { reading, question }: { reading: Reading; question: PlannedQuestion },
 ): void {
   const { minLabelMass } = question;
@@ -179,8 +160,8 @@ function reject(
 }
 
 /** Explains why the model would not answer with a label. */
-function whyElsewhere(topToken: string, { labels }: Reading, { model }: PlannedQuestion): string {
-  const quoted = model.quoteToken(topToken);
+function whyElsewhere(topToken: string, { labels }: Reading, { session }: PlannedQuestion): string {
+  const quoted = session.quoteToken(topToken);
   const shown =
     quoted === null
       ? "Its likeliest first token repeats the state or a secret, so it is not shown."

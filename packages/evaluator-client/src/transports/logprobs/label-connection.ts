@@ -1,19 +1,15 @@
 import { StatusError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-client.ts";
 import { listAt, textAt } from "../../questions/json.ts";
-import { type JsonService, prepareJson } from "../post-transport.ts";
+import { prepareJson } from "../post-transport.ts";
 import type { AttemptContext } from "../../retry/attempt.ts";
 import { Semaphore } from "../../semaphore.ts";
-import {
-  nextStep,
-  type PrivateText,
-  type StatusFailure,
-  toStatusError,
-} from "../status-failure.ts";
+import { nextStep, quoteServerText, type StatusFailure, toStatusError } from "../status-failure.ts";
 import { httpClientFor, type TransportOptions } from "../transport-options.ts";
+import { type LabelServer, labelServers, type LabelServerName } from "./label-servers.ts";
 
 /** The address of a server, and the common parts of its requests. */
-export interface ServerAddress {
+interface ServerAddress {
   /** Address in front of `/v1`. */
   readonly baseUrl: string;
   readonly model: string;
@@ -21,45 +17,72 @@ export interface ServerAddress {
   readonly headers: Readonly<Record<string, string>>;
   /** Requests in flight at once, over all evaluations. */
   readonly concurrency: number;
+  readonly server: LabelServerName | "auto";
 }
 
-/** The context of one request. */
-export interface LabelCall extends AttemptContext {
-  /** The state, which no error may repeat. */
+/** The context of one request, and the state, which no error may repeat. */
+interface LabelCall extends AttemptContext {
   readonly state: unknown;
 }
+
+/** The server kinds by the `owned_by` in their list of models. */
+const owners = new Map<string | null, LabelServerName>([
+  ["vllm", "vllm"],
+  ["sglang", "sglang"],
+  ["llamacpp", "llama.cpp"],
+  ["library", "ollama"],
+]);
 
 /** A server that all evaluations share: it limits requests in flight and remembers token ids. */
 export class LabelConnection {
   readonly model: string;
   readonly #address: ServerAddress;
-  readonly #service: JsonService;
+  readonly #service: Parameters<typeof prepareJson>[1];
   readonly #prepared = new Map<string, ReturnType<typeof prepareJson>>();
   readonly #tokens = new Map<string, readonly number[] | null>();
   readonly #slots: Semaphore;
+  #kind: LabelServerName | null;
+  #detecting: Promise<unknown> | null = null;
 
   constructor(address: ServerAddress, options: TransportOptions) {
-    this.model = address.model;
+    const { model, apiKey, concurrency, server } = address;
+    this.model = model;
     this.#address = address;
-    const { apiKey } = address;
-    const http = httpClientFor(options);
-    this.#service = { http, apiKey, addedHeaders: options.headers, toError };
-    this.#slots = new Semaphore(address.concurrency);
+    this.#service = {
+      http: httpClientFor(options),
+      apiKey,
+      addedHeaders: options.headers,
+      toError,
+    };
+    this.#slots = new Semaphore(concurrency);
+    this.#kind = server === "auto" ? null : server;
   }
 
-  /** Sends one request if fewer than `concurrency` are in flight, else waits, and reads its JSON. */
-  async send(
-    { method, path, body }: { method: "GET" | "POST"; path: string; body: object | null },
-    call: LabelCall,
-  ): Promise<JsonResponse> {
-    const send = this.#prepare(method, path);
-    const text = body === null ? null : JSON.stringify(body);
-    return this.#inSlot(call, () => send(text, call, call.state));
+  /**
+   * Returns the kind of server, which is detected once for all evaluations. If the server cannot be
+   * reached or is not ready, it throws an EvaluatorError and the next call asks again.
+   */
+  async findServer(call: LabelCall): Promise<LabelServer> {
+    while (this.#kind === null) {
+      if (this.#detecting !== null) {
+        await this.#detecting;
+        continue;
+      }
+      call.signal.throwIfAborted();
+      const found = this.#detect(call);
+      this.#detecting = found.catch(() => undefined);
+      try {
+        this.#kind = await found;
+      } finally {
+        this.#detecting = null;
+      }
+    }
+    return labelServers[this.#kind];
   }
 
   /** Sends one request to the model, within the service's rate limits too. */
   async post(path: string, body: object, call: LabelCall): Promise<JsonResponse> {
-    const send = () => this.send({ method: "POST", path, body }, call);
+    const send = () => this.#send(path, body, call);
     // First the rate limit, then the slot: a slot is only for requests in flight.
     return call.inTurn ? call.inTurn(call.signal, send) : send();
   }
@@ -73,9 +96,10 @@ export class LabelConnection {
     return ids;
   }
 
-  /** Returns the text that no error may repeat. */
-  secretsOf(state: unknown): PrivateText {
-    return { apiKey: this.#service.apiKey, headers: this.#service.addedHeaders, state };
+  /** Quotes a server's text for a message; null if it repeats private text. */
+  quote(text: string, state: unknown): string | null {
+    const { apiKey, addedHeaders: headers } = this.#service;
+    return quoteServerText(text, { apiKey, headers, state });
   }
 
   /** Closes the connections after their requests end. */
@@ -83,10 +107,32 @@ export class LabelConnection {
     return this.#service.http.close();
   }
 
+  /** Detects the kind by the list of models, else by Ollama's version; the default is OpenAI. */
+  async #detect(call: LabelCall): Promise<LabelServerName> {
+    const models = await this.#sendIfTaken("/v1/models", call);
+    for (const model of listAt(models?.json, "data")) {
+      const owner = owners.get(textAt(model, "owned_by"));
+      if (owner !== undefined) return owner;
+    }
+    // Ollama's `owned_by` may be any user.
+    const version = await this.#sendIfTaken("/api/version", call);
+    return textAt(version?.json, "version") === null ? "openai" : "ollama";
+  }
+
+  /** Returns the body of a path, or null if the server rejects the request. */
+  async #sendIfTaken(path: string, call: LabelCall): Promise<JsonResponse | null> {
+    try {
+      return await this.#send(path, null, call);
+    } catch (error) {
+      if (error instanceof StatusError && !error.isRetryable) return null;
+      throw error;
+    }
+  }
+
   async #askForTokens(text: string, call: LabelCall): Promise<readonly number[] | null> {
     const body = { model: this.model, prompt: text, add_special_tokens: false };
     try {
-      const { json } = await this.send({ method: "POST", path: "/tokenize", body }, call);
+      const { json } = await this.#send("/tokenize", body, call);
       const ids = listAt(json, "tokens");
       return ids.every((id) => Number.isSafeInteger(id)) ? (ids as number[]) : null;
     } catch (error) {
@@ -96,23 +142,26 @@ export class LabelConnection {
     }
   }
 
-  #prepare(method: "GET" | "POST", path: string): ReturnType<typeof prepareJson> {
-    const known = this.#prepared.get(`${method} ${path}`);
-    if (known !== undefined) return known;
-    const { baseUrl, headers } = this.#address;
-    const prepared = prepareJson({ method, url: baseUrl + path, headers }, this.#service);
-    this.#prepared.set(`${method} ${path}`, prepared);
-    return prepared;
-  }
-
-  async #inSlot<TValue>({ signal }: LabelCall, run: () => Promise<TValue>): Promise<TValue> {
+  /** Sends one request as soon as fewer than `concurrency` are in flight, and reads its JSON. */
+  async #send(path: string, body: object | null, call: LabelCall): Promise<JsonResponse> {
+    const send = this.#prepare(body === null ? "GET" : "POST", path);
+    const text = body === null ? null : JSON.stringify(body);
     await this.#slots.acquire();
     try {
-      signal.throwIfAborted();
-      return await run();
+      call.signal.throwIfAborted();
+      return await send(text, call, call.state);
     } finally {
       this.#slots.release();
     }
+  }
+
+  #prepare(method: "GET" | "POST", path: string): ReturnType<typeof prepareJson> {
+    const known = this.#prepared.get(path);
+    if (known !== undefined) return known;
+    const { baseUrl, headers } = this.#address;
+    const prepared = prepareJson({ method, url: baseUrl + path, headers }, this.#service);
+    this.#prepared.set(path, prepared);
+    return prepared;
   }
 }
 

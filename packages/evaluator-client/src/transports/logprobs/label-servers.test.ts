@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { JsonResponse } from "../../http/http-client.ts";
-import { type FirstTokenRequest, type LabelServerName, labelServers } from "./label-servers.ts";
+import { type LabelServer, type LabelServerName, labelServers } from "./label-servers.ts";
+
+type FirstTokenRequest = Parameters<LabelServer["ask"]>[0];
 
 const request: FirstTokenRequest = {
   model: "a-model",

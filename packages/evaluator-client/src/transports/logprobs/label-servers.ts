@@ -1,7 +1,14 @@
 import { ConfigurationError, InvalidResponseError } from "../../errors.ts";
 import type { JsonResponse } from "../../http/http-client.ts";
 import { listAt, textAt, valueAt } from "../../questions/json.ts";
-import type { TokenLogprob } from "./read-labels.ts";
+
+/** One token that might have begun the answer. */
+interface TokenLogprob {
+  /** Its text with any leading space. */
+  readonly text: string;
+  /** The natural logarithm of its probability. */
+  readonly logprob: number;
+}
 
 /** A token that is a spelling of a label. */
 export interface LabelToken {
@@ -10,7 +17,7 @@ export interface LabelToken {
 }
 
 /** A request for the first token of an answer. */
-export interface FirstTokenRequest {
+interface FirstTokenRequest {
   readonly model: string;
   /** The whole user message. */
   readonly prompt: string;

@@ -1,47 +1,42 @@
 import type { EvaluationRequest } from "../../questions/request.ts";
-import { quoteServerText } from "../status-failure.ts";
 import { whenAborted } from "../../http/http-client.ts";
 import type { AttemptContext } from "../../retry/attempt.ts";
-import type { LabelModel } from "./ask-question.ts";
 import type { LabelConnection } from "./label-connection.ts";
-import { statePrompt } from "./prompt.ts";
-import type { Reading } from "./question-plan.ts";
+import { type Reading, statePrompt } from "./question-plan.ts";
 import type { FirstToken, LabelServer, LabelToken } from "./label-servers.ts";
 
 /** The answered prompts of each request, so that another attempt does not pay for them again. */
 const answered = new WeakMap<EvaluationRequest, Map<string, FirstToken>>();
 
+interface LabelAttempt {
+  readonly server: LabelServer;
+  readonly connection: LabelConnection;
+  readonly request: EvaluationRequest;
+  readonly context: AttemptContext;
+}
+
 /**
  * One attempt at one state. The first prompt is sent alone, because it warms the server's cache of
  * the state; the others follow as connections are free, and are aborted if the attempt fails.
  */
-export class LabelSession implements LabelModel {
-  readonly depths: readonly number[];
-  readonly #server: LabelServer;
-  readonly #connection: LabelConnection;
-  readonly #request: EvaluationRequest;
-  readonly #context: AttemptContext;
+export class LabelSession {
+  readonly #attempt: LabelAttempt;
   readonly #controller = new AbortController();
   readonly #kept: Map<string, FirstToken>;
   readonly #prefix: string;
   #first: Promise<unknown> | null = null;
 
-  constructor(
-    server: LabelServer,
-    {
-      connection,
-      request,
-      context,
-    }: { connection: LabelConnection; request: EvaluationRequest; context: AttemptContext },
-  ) {
-    this.depths = server.depths;
-    this.#server = server;
-    this.#connection = connection;
-    this.#request = request;
-    this.#context = context;
+  constructor(attempt: LabelAttempt) {
+    const { request } = attempt;
+    this.#attempt = attempt;
     this.#prefix = statePrompt(request.state);
     this.#kept = answered.get(request) ?? new Map<string, FirstToken>();
     answered.set(request, this.#kept);
+  }
+
+  /** How many tokens the server can list, fewest first. */
+  get depths(): readonly number[] {
+    return this.#attempt.server.depths;
   }
 
   /** All answers, in the order of their arrival. */
@@ -51,10 +46,10 @@ export class LabelSession implements LabelModel {
 
   /** Runs the attempt, and aborts its open requests if it fails. */
   async run<TValue>(ask: () => Promise<TValue>): Promise<TValue> {
-    const stop = whenAborted(this.#context, (reason) => this.#controller.abort(reason));
+    const stop = whenAborted(this.#attempt.context, (reason) => this.#controller.abort(reason));
     try {
       const value = await ask();
-      answered.delete(this.#request);
+      answered.delete(this.#attempt.request);
       return value;
     } catch (error) {
       this.#controller.abort(error);
@@ -64,6 +59,7 @@ export class LabelSession implements LabelModel {
     }
   }
 
+  /** Asks one prompt, unless an attempt before has its answer. */
   async ask(
     { prompt }: Reading,
     { depth, tokenIds }: { depth: number; tokenIds: readonly LabelToken[] | null },
@@ -71,38 +67,48 @@ export class LabelSession implements LabelModel {
     const key = `${depth} ${prompt}`;
     const known = this.#kept.get(key);
     if (known !== undefined) return known;
-    const { model } = this.#connection;
-    const whole = { model, prompt: this.#prefix + prompt, depth, tokenIds };
-    const first = await this.#afterFirst(() => this.#server.ask(whole, this.#post));
+    const { server, connection } = this.#attempt;
+    const whole = { model: connection.model, prompt: this.#prefix + prompt, depth, tokenIds };
+    const post = (path: string, body: object) => connection.post(path, body, this.#call());
+    const first = await this.#afterFirst(() => server.ask(whole, post));
     this.#kept.set(key, first);
     return first;
   }
 
-  async tokensOf(reading: Reading): Promise<readonly LabelToken[] | null> {
-    return this.#server.takesTokenIds ? tokensFor(reading, this.#tokenize) : null;
+  /** Returns the tokens that spell a label; null if a label has none or a request cannot name tokens. */
+  async tokensOf({ labels, foldsCase }: Reading): Promise<readonly LabelToken[] | null> {
+    if (!this.#attempt.server.takesTokenIds) return null;
+    const spelled = labels.map((label) => this.#tokensOfTexts(spellings(label, foldsCase)));
+    const found = await Promise.all(spelled);
+    if (found.some((tokens) => tokens.length === 0)) return null;
+    return [...new Map(found.flat().map((token) => [token.id, token])).values()];
   }
 
+  /** Returns whether each label is known to be one token, and no two labels the same one. */
   async areSingleTokens(labels: readonly string[]): Promise<boolean> {
-    return this.#server.takesTokenIds && singleTokens(labels, this.#tokenize);
+    if (!this.#attempt.server.takesTokenIds) return false;
+    // The last label is the longest number, so it is most likely to be split.
+    const [last] = await this.#tokensOfTexts(labels.slice(-1));
+    if (last === undefined) return false;
+    const found = await this.#tokensOfTexts(labels);
+    return new Set(found.map(({ id }) => id)).size === labels.length;
   }
 
+  /** Returns a token in quotes for a message, or null if it may be private. */
   quoteToken(token: string): string | null {
+    const { connection, request } = this.#attempt;
     const text = token.trim();
-    const isOfState = text.length > 3 && JSON.stringify(this.#request.state).includes(text);
+    const isOfState = text.length > 3 && JSON.stringify(request.state).includes(text);
     if (isOfState) return null;
-    const secrets = this.#connection.secretsOf(this.#request.state);
-    return quoteServerText(text.slice(0, 40), secrets) ?? (text === "" ? '""' : null);
+    return connection.quote(text.slice(0, 40), request.state) ?? (text === "" ? '""' : null);
   }
-
-  readonly #post = (path: string, body: object) => this.#connection.post(path, body, this.#call());
-
-  readonly #tokenize = (text: string) => this.#connection.tokenize(text, this.#call());
 
   #call() {
     const { signal } = this.#controller;
-    const { clock, headers } = this.#context;
-    const inTurn = this.#context.inTurn?.bind(this.#context);
-    return { signal, clock, headers, state: this.#request.state, ...(inTurn && { inTurn }) };
+    const { context, request } = this.#attempt;
+    const { clock, headers } = context;
+    const inTurn = context.inTurn?.bind(context);
+    return { signal, clock, headers, state: request.state, ...(inTurn && { inTurn }) };
   }
 
   #afterFirst<TValue>(ask: () => Promise<TValue>): Promise<TValue> {
@@ -111,40 +117,17 @@ export class LabelSession implements LabelModel {
     this.#first = first;
     return first;
   }
-}
 
-/** Returns the ids of a text's tokens, or null if the server has no tokenizer route. */
-type Tokenize = (text: string) => Promise<readonly number[] | null>;
-
-/** Returns the tokens that are a spelling of a label; null if a label has none. */
-async function tokensFor(
-  { labels, foldsCase }: Reading,
-  tokenize: Tokenize,
-): Promise<readonly LabelToken[] | null> {
-  const found = await Promise.all(
-    labels.map((label) => tokensOfTexts(spellings(label, foldsCase), tokenize)),
-  );
-  if (found.some((tokens) => tokens.length === 0)) return null;
-  return [...new Map(found.flat().map((token) => [token.id, token])).values()];
-}
-
-/** Returns whether each label is one token, and no two labels the same one. */
-async function singleTokens(labels: readonly string[], tokenize: Tokenize): Promise<boolean> {
-  // The last label is the longest number, so it is most likely to be split.
-  const [last] = await tokensOfTexts(labels.slice(-1), tokenize);
-  if (last === undefined) return false;
-  const found = await tokensOfTexts(labels, tokenize);
-  return found.length === labels.length && new Set(found.map(({ id }) => id)).size === found.length;
-}
-
-async function tokensOfTexts(texts: readonly string[], tokenize: Tokenize): Promise<LabelToken[]> {
-  const tokens = await Promise.all(
-    texts.map(async (text) => {
-      const [id, ...others] = (await tokenize(text)) ?? [];
-      return id === undefined || others.length > 0 ? [] : [{ id, text }];
-    }),
-  );
-  return tokens.flat();
+  async #tokensOfTexts(texts: readonly string[]): Promise<LabelToken[]> {
+    const tokens = await Promise.all(
+      texts.map(async (text) => {
+        const ids = await this.#attempt.connection.tokenize(text, this.#call());
+        const [id, ...others] = ids ?? [];
+        return id === undefined || others.length > 0 ? [] : [{ id, text }];
+      }),
+    );
+    return tokens.flat();
+  }
 }
 
 function spellings(label: string, foldsCase: boolean): readonly string[] {

@@ -1,7 +1,7 @@
 import { ConfigurationError, InvalidRequestError } from "../../errors.ts";
 import { apiKeyVariables, environmentNames, type TransportName } from "../../environment.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
-import { type Question, questionKinds } from "../../questions/kinds.ts";
+import { type Question, questionKinds, type Questions } from "../../questions/kinds.ts";
 import { quoteName, textAt } from "../../questions/json.ts";
 import { headerOf } from "../../http/http-client.ts";
 import type { Transport, TransportReply } from "../transport.ts";
@@ -16,12 +16,17 @@ import {
   withoutVersion,
 } from "../transport-options.ts";
 import { askQuestion, type ReadAnswer } from "./ask-question.ts";
-import { serverFinder } from "./detect-server.ts";
 import { LabelConnection } from "./label-connection.ts";
-import { type FirstToken, type LabelServerName, labelServers } from "./label-servers.ts";
+import { type LabelServerName, labelServers } from "./label-servers.ts";
 import { LabelSession } from "./label-session.ts";
-import { promptFormat, statePrompt } from "./prompt.ts";
-import { type Debias, planQuestion, type QuestionPlan, toAnswer } from "./question-plan.ts";
+import {
+  type Debias,
+  planQuestion,
+  promptFormat,
+  type QuestionPlan,
+  statePrompt,
+  toAnswer,
+} from "./question-plan.ts";
 
 /** The price of a model's tokens, in US dollars; `listModels` of a catalog gives it in this form. */
 export interface TokenPrice {
@@ -61,54 +66,60 @@ export interface LogprobsTransportOptions extends TransportOptions {
  * ```
  */
 export function logprobsTransport(options: LogprobsTransportOptions = {}): Transport {
-  const { address, server, debias, minLabelMass } = readOptions(options);
+  const { address, debias, minLabelMass } = readOptions(options);
   const { baseUrl, model } = address;
   const connection = new LabelConnection(address, options);
-  const findServer = serverFinder(server, connection);
   const plansOf = perQuestions((questions) => planAll(questions, debias));
   return {
     name: "logprobs" satisfies TransportName,
     target: { url: baseUrl, modelId: model, format: `${promptFormat} ${debias}` },
     estimate: (request) => estimate(request, plansOf(request.questions)),
     async send(request, context) {
-      const { questions } = request;
-      const plans = plansOf(questions);
+      const plans = plansOf(request.questions);
       const { signal, clock } = context;
-      const found = await findServer({ signal, clock, state: request.state });
-      const session = new LabelSession(found, { connection, request, context });
+      const server = await connection.findServer({ signal, clock, state: request.state });
+      const session = new LabelSession({ server, connection, request, context });
       const answers = await session.run(() =>
-        Promise.all(
-          plans.map(async ({ id, plan }) => {
-            return [id, await askQuestion({ id, plan, minLabelMass, model: session })] as const;
-          }),
-        ),
+        Promise.all(plans.map((planned) => askQuestion({ ...planned, minLabelMass, session }))),
       );
-      return fromReadAnswers(answers, questions, { session, price: options.price });
+      const read = plans.map(({ id, question }, index) => {
+        return { id, question, answer: answers[index] as ReadAnswer };
+      });
+      return fromReadAnswers(read, session, options.price);
     },
     close: () => connection.close(),
   };
 }
 
+interface ReadQuestion {
+  readonly id: string;
+  readonly question: Question;
+  readonly answer: ReadAnswer;
+}
+
 /** Maps read answers to the gateway's form, without rounding. */
 function fromReadAnswers(
-  answers: readonly (readonly [id: string, answer: ReadAnswer])[],
-  questions: EvaluationRequest["questions"],
-  { session, price }: { session: LabelSession; price: TokenPrice | undefined },
+  read: readonly ReadQuestion[],
+  { replies }: LabelSession,
+  price: TokenPrice | undefined,
 ): TransportReply {
-  const { replies } = session;
-  const mapped = answers.map(([id, { probabilities }]) => {
-    return [id, toAnswer(questions[id] as Question, probabilities)];
+  const answers = read.map(({ id, question, answer }) => {
+    return [id, toAnswer(question, answer.probabilities)];
   });
-  const metadata = answers.map(([id, { details }]) => [id, { ...details, promptFormat }]);
-  const usage = sumUsage(replies);
+  const logprobs = read.map(({ id, answer }) => [id, { ...answer.details, promptFormat }]);
+  const usage = { inputTokens: 0, outputTokens: 0 };
+  for (const { inputTokens, outputTokens } of replies) {
+    usage.inputTokens += inputTokens;
+    usage.outputTokens += outputTokens;
+  }
   const last = replies.at(-1)?.response;
   return {
     response: {
-      answers: Object.fromEntries(mapped),
+      answers: Object.fromEntries(answers),
       rounding: { probabilityDecimals: 15, scoreDecimals: 15 },
       usage,
       warnings: [],
-      providerMetadata: { logprobs: Object.fromEntries(metadata) },
+      providerMetadata: { logprobs: Object.fromEntries(logprobs) },
     },
     ...(last && { status: last.status, headers: last.headers }),
     modelId: textAt(last?.json, "model"),
@@ -116,13 +127,6 @@ function fromReadAnswers(
     raw: replies.map(({ response }) => response.json),
     definesConfidence: false,
     costUsd: costOf(usage, price),
-  };
-}
-
-function sumUsage(replies: readonly FirstToken[]) {
-  return {
-    inputTokens: replies.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
-    outputTokens: replies.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
   };
 }
 
@@ -136,15 +140,16 @@ function costOf(
   return (inputTokens * input + outputTokens * output) / 1_000_000;
 }
 
-interface PlannedId {
+interface PlannedQuestion {
   readonly id: string;
+  readonly question: Question;
   readonly plan: QuestionPlan;
 }
 
-function planAll(questions: EvaluationRequest["questions"], debias: Debias): readonly PlannedId[] {
+function planAll(questions: Questions, debias: Debias): readonly PlannedQuestion[] {
   return Object.entries(questions).map(([id, question]) => {
     checkSize(id, question);
-    return { id, plan: planQuestion(question, debias) };
+    return { id, question, plan: planQuestion(question, debias) };
   });
 }
 
@@ -158,7 +163,7 @@ function checkSize(questionId: string, question: Question): void {
 }
 
 /** Estimates a request at most: each block is opened, and each list is long enough. */
-function estimate({ state }: EvaluationRequest, plans: readonly PlannedId[]) {
+function estimate({ state }: EvaluationRequest, plans: readonly PlannedQuestion[]) {
   const prompts = plans.flatMap(({ plan: { whole, blocks } }) => {
     const sets =
       whole === null ? [blocks?.groups, ...(blocks?.members ?? []).map(({ set }) => set)] : [whole];
@@ -187,12 +192,8 @@ function readOptions(options: LogprobsTransportOptions) {
   const headers = mergeHeaders(jsonHeaders(apiKey), options.headers);
   const variable = environmentNames.logprobsBaseUrl;
   const baseUrl = withoutVersion(readBaseUrl(options, { variable }));
-  return {
-    address: { baseUrl, model, apiKey, headers, concurrency },
-    server,
-    debias,
-    minLabelMass,
-  };
+  const address = { baseUrl, model, apiKey, headers, concurrency, server };
+  return { address, debias, minLabelMass };
 }
 
 function readApiKey(options: LogprobsTransportOptions): string | null {

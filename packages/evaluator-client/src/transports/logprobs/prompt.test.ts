@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { boolean, choice, score, type Question } from "../../questions/kinds.ts";
-import { promptFormat, statePrompt } from "./prompt.ts";
-import { planQuestion } from "./question-plan.ts";
+import { planQuestion, promptFormat, statePrompt } from "./question-plan.ts";
 
 function promptsOf(question: Question) {
   return planQuestion(question, "balanced").whole?.readings.map(({ prompt }) => prompt) ?? [];

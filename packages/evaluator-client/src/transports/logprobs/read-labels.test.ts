@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import type { FirstToken } from "./label-servers.ts";
 import type { Reading } from "./question-plan.ts";
-import { readLabels, type TokenLogprob } from "./read-labels.ts";
+import { readLabels } from "./read-labels.ts";
 
-function tokens(probabilities: Record<string, number>): TokenLogprob[] {
+function tokens(probabilities: Record<string, number>): FirstToken["tokens"] {
   return Object.entries(probabilities).map(([text, p]) => ({ text, logprob: Math.log(p) }));
 }
 

@@ -1,17 +1,10 @@
 import { InvalidResponseError } from "../../errors.ts";
 import { quoteName } from "../../questions/json.ts";
-import { indexOfHighest, type Reading } from "./question-plan.ts";
-
-/** One token that might have begun the answer. */
-export interface TokenLogprob {
-  /** Its text with any leading space. */
-  readonly text: string;
-  /** The natural logarithm of its probability. */
-  readonly logprob: number;
-}
+import type { FirstToken } from "./label-servers.ts";
+import type { Reading } from "./question-plan.ts";
 
 /** The labels at the first position of an answer. */
-export interface LabelReading {
+interface LabelReading {
   /** Natural logarithm of each label's probability, or of its upper bound if it is not listed. */
   readonly logWeights: readonly number[];
   /** Total probability of the listed labels. */
@@ -36,7 +29,7 @@ const SUM_TOLERANCE = 0.01;
  * @throws InvalidResponseError if the values are not log-probabilities.
  */
 export function readLabels(
-  tokens: readonly TokenLogprob[],
+  tokens: FirstToken["tokens"],
   { reading, questionId }: { reading: Reading; questionId: string },
 ): LabelReading {
   const listed = tokens.filter(({ logprob }) => !(logprob <= FILLER));
@@ -48,13 +41,10 @@ export function readLabels(
     const mass = masses.get(label);
     if (mass !== undefined) masses.set(label, mass + Math.exp(logprob));
   }
-  return weigh(
-    labels.map((label) => masses.get(label) as number),
-    listed,
-  );
+  return weigh([...masses.values()], listed);
 }
 
-function weigh(masses: readonly number[], listed: readonly TokenLogprob[]): LabelReading {
+function weigh(masses: readonly number[], listed: FirstToken["tokens"]): LabelReading {
   const sum = listed.reduce((total, { logprob }) => total + Math.exp(logprob), 0);
   const smallest = Math.min(...listed.map(({ logprob }) => logprob));
   const labelMass = masses.reduce((sum, mass) => sum + mass, 0);
@@ -75,7 +65,7 @@ function foldToken(text: string, foldsCase: boolean): string {
   return foldsCase ? text.replace(/^[▁Ġ]/, "").trim().toLowerCase() : text.replace(/^[ ▁Ġ]/, "");
 }
 
-function checkLogprobs(listed: readonly TokenLogprob[], questionId: string): void {
+function checkLogprobs(listed: FirstToken["tokens"], questionId: string): void {
   let sum = 0;
   for (const { logprob } of listed) {
     if (!(logprob <= 0)) {
@@ -94,21 +84,13 @@ function reject(questionId: string, { rule, what }: { rule: string; what: string
   throw new InvalidResponseError(message, { questionId, rule });
 }
 
-/** The distribution from several readings of the same options. */
-export interface Distribution {
-  /** Probability of each option by its position; the sum is 1. */
-  readonly probabilities: readonly number[];
-  /** Whether the readings disagreed about the likeliest option. */
-  readonly flips: boolean;
-}
-
 /**
- * Returns the normalised geometric mean of readings. A label's bias multiplies another option in each
- * reading, so it cancels.
+ * Returns the normalised geometric mean of readings as the probability of each option, and whether they
+ * disagree about the likeliest. A label's bias multiplies another option in each reading, so it cancels.
  */
 export function combineReadings(
   read: readonly { readonly reading: Reading; readonly labels: LabelReading }[],
-): Distribution {
+) {
   const byOption = read.map(({ reading, labels }) => {
     const weights = Array.from<number>({ length: reading.optionOf.length });
     for (const [label, option] of reading.optionOf.entries()) {
@@ -121,7 +103,7 @@ export function combineReadings(
   const means = first.map((_, option) => {
     return byOption.reduce((sum, weights) => sum + (weights[option] as number), 0) / read.length;
   });
-  const winners = byOption.map(indexOfHighest);
+  const winners = byOption.map((weights) => weights.indexOf(Math.max(...weights)));
   return { probabilities: softmax(means), flips: new Set(winners).size > 1 };
 }
 
