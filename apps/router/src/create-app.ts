@@ -5,13 +5,13 @@ import { z } from "zod";
 import { deciderOf, type Routing } from "./decision/decide.ts";
 import type { ContextMode, TierEntry } from "./decision/decision.ts";
 import { type FeedbackRecord, MessageRouter, type Observe } from "./message-router.ts";
-import { createMetrics, type Metrics } from "./metrics.ts";
+import { createMetrics } from "./metrics.ts";
 import { addOpenAiRoutes } from "./openai/chat-completions-route.ts";
 import type { Page } from "./page/load-page.ts";
 import { addChatRoutes } from "./routes/chat-route.ts";
-import { accessLog, type ClientEnv, readJson, traced } from "./routes/client-request.ts";
+import { type ClientEnv, readJson, traced } from "./routes/client-request.ts";
 import { addFailureRoutes, HttpError } from "./routes/failures.ts";
-import { addGuards, type AnsweredHosts, createGuards, type Guards } from "./routes/guards.ts";
+import { addGuards, type AnsweredHosts, createGuards } from "./routes/guards.ts";
 import { tierNames } from "./decision/tier-question.ts";
 
 /** The parts of the application. */
@@ -43,10 +43,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const { routing, reportDefect, observe, instance = "router" } = parts;
   const { services } = routing;
   const guards = createGuards(parts.maxCallsInFlight ?? 64, parts.pricesTried);
-  const metrics = createMetrics({
-    callsInFlight: guards.callsInFlight,
-    logDropped: parts.logDropped ?? null,
-  });
+  const metrics = createMetrics(guards.callsInFlight, parts.logDropped);
   const observers = [metrics.observe, ...(observe === undefined ? [] : [observe])];
   // The emulator in this process is known before its first answer.
   const isEmulator = deciderOf(null, services.engineAddress).isEmulated === true;
@@ -54,7 +51,7 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   const observed = { ...routing, latest: { answer: { evaluatorModelId: null, wire } } };
   const router = new MessageRouter({ ...observed, instance, observers });
   const app = new Hono<ClientEnv>();
-  app.use(requestId(), accessLog(metrics, parts.accessLog ?? null));
+  app.use(requestId(), metrics.accessLog(parts.accessLog));
   addGuards(app, parts);
   addFailureRoutes(app, { redact: services.redact, reportDefect });
   for (const path of ["/chat", "/decide", "/v1/chat/completions"]) {
@@ -62,42 +59,33 @@ export function createApp(parts: AppParts): Hono<ClientEnv> {
   }
   addChatRoutes(app, { router, guards, reportDefect });
   addOpenAiRoutes(app, { ...parts, router, guards });
-  addStatusRoutes(app, { ...parts, routing: observed, instance, guards, metrics });
+  addStatusRoutes(app, parts, observed.latest);
+  app.post("/feedback", ...guards.body, feedbackRoute(parts, metrics));
+  app.get("/metrics", async (c) =>
+    c.body(await metrics.registry.metrics(), 200, { "Content-Type": metrics.registry.contentType }),
+  );
   return app;
 }
 
-interface StatusParts {
-  readonly page: { readonly html: string };
-  readonly routing: Routing & Required<Pick<Routing, "latest">>;
-  readonly instance: string;
-  readonly metrics: Metrics;
-  readonly guards: Guards;
-  readonly drawDecisions?: () => Promise<string>;
-  readonly keepFeedback?: (record: FeedbackRecord) => void;
-  readonly logDropped?: () => number;
-  readonly pricesTried?: Promise<void>;
-  readonly isStopping?: () => boolean;
-}
-
 /** Adds the routes of the page and of operators; none asks a model. */
-function addStatusRoutes(app: Hono<ClientEnv>, parts: StatusParts): void {
-  const { page, metrics, drawDecisions, isStopping, logDropped } = parts;
-  const { registry } = metrics;
-  const { latest, tierModels, prices } = parts.routing;
+function addStatusRoutes(
+  app: Hono<ClientEnv>,
+  { page, routing, drawDecisions, pricesTried, isStopping, logDropped }: AppParts,
+  latest: NonNullable<Routing["latest"]>,
+): void {
   app.get("/", (c) => c.html(page.html, 200, { "Cache-Control": "no-store" }));
   app.get("/decisions", async (c) => {
     if (drawDecisions === undefined) throw new HttpError(404, withoutLog("decisions"));
     return c.html(await drawDecisions(), 200, { "Cache-Control": "no-store" });
   });
   app.get("/tiers", async (c) => {
-    await parts.pricesTried;
+    await pricesTried;
     const tiers = tierNames.map((tier): TierEntry => {
-      const model = tierModels[tier];
-      return { tier, model, price: prices.get(model) ?? null };
+      const model = routing.tierModels[tier];
+      return { tier, model, price: routing.prices.get(model) ?? null };
     });
     return c.json(tiers);
   });
-  app.post("/feedback", ...parts.guards.body, feedbackRoute(parts));
   app.get("/healthz", (c) => c.json({ status: "alive" }));
   app.get("/readyz", (c) => {
     const { evaluatorModelId, wire } = latest.answer;
@@ -106,9 +94,6 @@ function addStatusRoutes(app: Hono<ClientEnv>, parts: StatusParts): void {
     const log = logDropped && { decisionLog: { dropped: logDropped() } };
     return c.json({ status, ...log, decider: deciderOf(evaluatorModelId, wire) }, code);
   });
-  app.get("/metrics", async (c) =>
-    c.body(await registry.metrics(), 200, { "Content-Type": registry.contentType }),
-  );
 }
 
 const feedbackSchema = z.object({
@@ -117,7 +102,10 @@ const feedbackSchema = z.object({
 });
 
 /** Takes `{ requestId, tier }`: the tier that would have been right. */
-function feedbackRoute({ instance, keepFeedback, metrics }: StatusParts): Handler<ClientEnv> {
+function feedbackRoute(
+  { instance = "router", keepFeedback }: AppParts,
+  { feedback }: ReturnType<typeof createMetrics>,
+): Handler<ClientEnv> {
   return async (c) => {
     const { data, error } = feedbackSchema.safeParse(await readJson(c.req));
     if (data === undefined) {
@@ -128,7 +116,7 @@ function feedbackRoute({ instance, keepFeedback, metrics }: StatusParts): Handle
     if (keepFeedback === undefined) throw new HttpError(409, withoutLog("feedback"));
     const { requestId, tier } = data;
     keepFeedback({ time: new Date().toISOString(), instance, requestId, feedback: tier });
-    metrics.feedback.inc({ tier });
+    feedback.inc({ tier });
     return c.body(null, 204);
   };
 }

@@ -137,11 +137,7 @@ const modelVariables = (model: ReturnType<typeof modelId>) =>
 /** The values of all variables, by group. */
 export type Settings = ReturnType<typeof readVariables>;
 
-/**
- * Reads the variables; one that is not set has its default.
- *
- * @throws CliError that names the first wrong variable.
- */
+/** Reads the variables. @throws CliError that names the first wrong one. */
 export function readVariables(env: Environment) {
   const server = read(serverVariables, env);
   const policy = read(policyVariables, env);

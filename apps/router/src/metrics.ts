@@ -1,19 +1,15 @@
+import type { TextSink } from "evaluator-kit";
+import type { MiddlewareHandler } from "hono";
+import { routePath } from "hono/route";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { MessageRecord } from "./message-router.ts";
-
-/** Metrics for Prometheus. */
-export type Metrics = ReturnType<typeof createMetrics>;
-
-interface MetricsSources {
-  readonly callsInFlight: () => number;
-  readonly logDropped: (() => number) | null;
-}
+import type { ClientEnv } from "./routes/client-request.ts";
 
 /** Creates the metrics in a new registry, so that several routers can share a process. */
-export function createMetrics(sources: MetricsSources) {
+export function createMetrics(callsInFlight: () => number, logDropped?: () => number) {
   const registry = new Registry();
   const registers = [registry];
-  addSources(sources, registers);
+  addGauges(registers, callsInFlight, logDropped);
   const { messages, responses, feedback, cost, unpriced, estimated, time } =
     createCounters(registers);
   function observe(record: MessageRecord): void {
@@ -29,7 +25,28 @@ export function createMetrics(sources: MetricsSources) {
     if (record.decisionMs !== null) time.observe({ part: "decision" }, record.decisionMs / 1000);
     if (record.replyMs !== null) time.observe({ part: "reply" }, record.replyMs / 1000);
   }
-  return { registry, responses, feedback, observe };
+  return { registry, feedback, observe, accessLog: (output?: TextSink) => log(responses, output) };
+}
+
+const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** Logs and counts responses by route, since a path may hold a text; a stream's time is its start. */
+function log(
+  responses: Counter<"method" | "route" | "status">,
+  output: TextSink | undefined,
+): MiddlewareHandler<ClientEnv> {
+  return async (c, next) => {
+    const startedAt = performance.now();
+    await next();
+    const route = routePath(c, -1);
+    const { method } = c.req;
+    const { status } = c.res;
+    responses.inc({ method: knownMethods.has(method) ? method : "other", route, status });
+    const ms = Math.round(performance.now() - startedAt);
+    output?.write(
+      `${new Date().toISOString()} ${method} ${route} ${status} ${ms}ms ${c.var.requestId}\n`,
+    );
+  };
 }
 
 function createCounters(registers: Registry[]) {
@@ -76,7 +93,11 @@ function createCounters(registers: Registry[]) {
 }
 
 /** The registry keeps these metrics and reads their values when it is read. */
-function addSources({ callsInFlight, logDropped }: MetricsSources, registers: Registry[]): void {
+function addGauges(
+  registers: Registry[],
+  callsInFlight: () => number,
+  logDropped?: () => number,
+): void {
   void new Gauge({
     name: "router_calls_in_flight",
     help: "Calls that ask a model right now.",
@@ -85,7 +106,7 @@ function addSources({ callsInFlight, logDropped }: MetricsSources, registers: Re
       this.set(callsInFlight());
     },
   });
-  if (logDropped === null) return;
+  if (logDropped === undefined) return;
   void new Counter({
     name: "router_decision_log_dropped_total",
     help: "Records that the decision log could not write.",

@@ -24,12 +24,7 @@ interface RefreshContext {
   readonly sleep?: typeof setTimeout;
 }
 
-/**
- * Reads the price list, and prints problems of the configured models. The router works without
- * prices, so an unreadable list is a warning, and is read again each minute.
- *
- * @throws errors that are no failure of the service.
- */
+/** Reads the price list, again each minute while it is unreadable, and prints missing models. */
 export async function refreshPrices(refresh: PriceRefresh, context: RefreshContext) {
   const { catalog, redact, models, prices, onTried } = refresh;
   const { signal, write, warn, sleep = setTimeout } = context;
@@ -56,11 +51,7 @@ const unreadable =
 /** Every model of a price list; a model without both prices has none. */
 type ListedPrices = ReadonlyMap<string, ModelPrice | null>;
 
-/**
- * Reads the gateway's price list.
- *
- * @throws EvaluatorError if the list cannot be read, or the signal's reason.
- */
+/** Reads the price list. @throws EvaluatorError if it cannot be read, or the signal's reason. */
 export async function readPriceList(catalog: Catalog, signal: AbortSignal): Promise<ListedPrices> {
   const models = await catalog.listModels({ signal });
   return new Map(models.map((model) => [model.id, toPrice(model)]));

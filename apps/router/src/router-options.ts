@@ -13,11 +13,7 @@ import { type ReplyServer, transportUse } from "./services/connect-services.ts";
 /** The options of a router. */
 export type RouterOptions = ReturnType<typeof parseRouterOptions>;
 
-/**
- * Reads the options from environment variables; a blank variable counts as unset.
- *
- * @throws CliError that names the first wrong variable.
- */
+/** Reads options; a blank variable is unset. @throws CliError that names the wrong variable. */
 export function parseRouterOptions(given: Environment) {
   const env = trimEnvironment(given);
   const { server, policy, services, models } = readVariables(env);

@@ -25,11 +25,7 @@ import { refreshPrices } from "./refresh-prices.ts";
 import { openSharedLimit } from "./services/shared-limit.ts";
 import { type RouterParts, startRouter } from "./start-router.ts";
 
-/**
- * Runs a router until the signal aborts: prints its address and its services, and checks its models.
- *
- * @throws CliError or ConfigurationError if the options are wrong.
- */
+/** Runs a router until the signal aborts. @throws CliError, ConfigurationError for wrong options. */
 export async function runRouter(options: RouterOptions, context: CliContext): Promise<void> {
   const { sharedLimit, hasTraces, warnings } = options;
   const warn = (text: string) => void context.stderr.write(text);

@@ -35,11 +35,7 @@ export interface RouterParts
   readonly limits?: Partial<typeof defaultServerLimits>;
 }
 
-/**
- * Starts the router.
- *
- * @throws CliError if its address is not free.
- */
+/** Starts the router. @throws CliError if its address is not free. */
 export async function startRouter(parts: RouterParts) {
   const { options, services, prices = new Map(), calibration = null, ...rest } = parts;
   const { host, tierModels, policy, allowedNames } = options;

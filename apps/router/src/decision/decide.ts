@@ -58,12 +58,7 @@ export class UnfitCalibrationError extends Error {
   }
 }
 
-/**
- * Lets the evaluation model choose a tier for a message, and applies the policy to the choice.
- *
- * @throws EvaluatorError or UnfitCalibrationError without a choice and a failure tier; or the
- * signal's reason.
- */
+/** Chooses a tier. @throws EvaluatorError, UnfitCalibrationError, or the signal's reason. */
 export async function decide(
   state: TierState,
   routing: Routing,

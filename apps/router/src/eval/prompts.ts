@@ -48,11 +48,7 @@ const loggedSchema = z.object({
   evaluatorModelId: z.string().nullable().default(null),
 });
 
-/**
- * Reads labelled prompts, one line of JSON each; or the decision log, with feedback as labels.
- *
- * @throws CliError that names the wrong line, but not its text.
- */
+/** Reads labelled prompts or a decision log. @throws CliError that names the line, not its text. */
 export async function readPrompts(path: string): Promise<EvalPrompt[]> {
   const prompts: EvalPrompt[] = [];
   const decided = new Map<string, KnownDecision>();

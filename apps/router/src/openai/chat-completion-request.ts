@@ -177,12 +177,7 @@ function asksForNothing(value: unknown): boolean {
 /** A request, its whole body, and the fields that were not read. */
 export type ReadRequest = ReturnType<typeof parseChatCompletionRequest>;
 
-/**
- * Reads a request in OpenAI's form. Unsupported fields that would change the reply are rejected;
- * others, such as `store`, are listed.
- *
- * @throws HttpError with status 400 that names the field and an alternative.
- */
+/** Reads a request in OpenAI's form. @throws HttpError (400) with the field and an alternative. */
 export function parseChatCompletionRequest(body: unknown) {
   const { data, error } = chatCompletionRequestSchema.safeParse(body);
   if (!data) throw invalidField(deepest(error.issues[0]));

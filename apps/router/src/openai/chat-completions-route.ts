@@ -148,10 +148,7 @@ async function sendStream(
       const { reply } = await answer;
       await sendEnd(send, head, { reply, request });
     },
-    (error, send) => {
-      reportDefect(error instanceof Error ? error : new Error("Not an error was thrown."));
-      return send(openAiError(defectMessage, 500));
-    },
+    { reportDefect, failure: [openAiError(defectMessage, 500)] },
   );
 }
 

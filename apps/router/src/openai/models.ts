@@ -67,12 +67,7 @@ interface DecisionParts {
   readonly routing: Routing;
 }
 
-/**
- * Returns the decision for an OpenAI request: the tier or model that it names, or the choice for its
- * conversation; `autoDecision` is that choice if the shadow model replies.
- *
- * @throws HttpError for an unknown model (404), or without a user message (400).
- */
+/** Returns the decision for a request. @throws HttpError for a wrong model (404) or no text (400). */
 export async function chooseModel(
   { model: asked, messages }: ChatCompletionRequest,
   { router, call, names, readConversation, routing }: DecisionParts,

@@ -59,11 +59,7 @@ async function endsTorn(file: OpenFile): Promise<boolean> {
 /** The most lines that wait for a slow disk: about five megabytes. */
 const MAX_WAITING = 10_000;
 
-/**
- * Opens the decision log. While the disk is full, records are dropped.
- *
- * @throws CliError if the file cannot be written.
- */
+/** Opens the decision log; a full disk drops records. @throws CliError if it cannot be written. */
 export async function openDecisionLog(
   path: string,
   { warn, open }: { warn: (line: string) => void; open?: Open },

@@ -21,11 +21,7 @@ const MOST_DAYS = 31;
 
 type Day = ReturnType<typeof emptyDay>;
 
-/**
- * Draws the end of a decision log as a page without scripts.
- *
- * @throws CliError if the log cannot be read.
- */
+/** Draws the end of a decision log as a page. @throws CliError if the log cannot be read. */
 export async function decisionsPage(path: string): Promise<string> {
   const { isCut, summary, days, decisionMs, replyMs } = await readLog(path);
   const title = "What was decided";

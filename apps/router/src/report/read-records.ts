@@ -31,22 +31,14 @@ export type LoggedRecord = z.infer<typeof loggedRecordSchema>;
 /** Feedback on a tier, in the decision log. */
 export const feedbackSchema = z.object({ requestId: z.string(), feedback: z.enum(tierNames) });
 
-/**
- * Reads the messages of a decision log from a byte on; null for an invalid line, such as a cut one.
- *
- * @throws CliError if the file cannot be read.
- */
+/** Reads messages from a byte on; null for an invalid line. @throws CliError without the file. */
 export async function* readRecords(path: string, start = 0): AsyncGenerator<LoggedRecord | null> {
   for await (const line of readLines(path, { name: "The decision log ", start })) {
     if (line.trim() !== "" && feedbackOf(line) === null) yield parsedLine(line, loggedRecordSchema);
   }
 }
 
-/**
- * Reads the last feedback on each message.
- *
- * @throws CliError if the file cannot be read.
- */
+/** Reads the last feedback on each message. @throws CliError if the file cannot be read. */
 export async function readFeedback(path: string): Promise<ReadonlyMap<string, Tier>> {
   const tiers = new Map<string, Tier>();
   for await (const line of readLines(path, { name: "The decision log " })) {
@@ -56,11 +48,7 @@ export async function readFeedback(path: string): Promise<ReadonlyMap<string, Ti
   return tiers;
 }
 
-/**
- * Reads the lines of a file from a byte on.
- *
- * @throws CliError if it cannot be read.
- */
+/** Reads the lines of a file from a byte on. @throws CliError if it cannot be read. */
 export async function* readLines(
   path: string,
   { name = "", start = 0 }: { readonly name?: string; readonly start?: number } = {},

@@ -14,10 +14,7 @@ interface ChatParts {
   readonly reportDefect: (error: Error) => void;
 }
 
-/**
- * Adds `POST /chat` (`{ message }` in, the decision and the reply out; contract section 4.6) and
- * `POST /decide` (the decision only).
- */
+/** Adds `POST /chat` (contract section 4.6) and `POST /decide`, the decision only. */
 export function addChatRoutes(app: Hono<ClientEnv>, parts: ChatParts): void {
   const { router, guards } = parts;
   app.post("/chat", ...guards.message, chatRoute(parts));
@@ -56,10 +53,7 @@ function chatRoute({ router, reportDefect }: ChatParts): Handler<ClientEnv> {
         const { reply: _, ...outcome } = toChatResponse(answer);
         await send(outcome satisfies ChatOutcome, "done");
       },
-      (error, send) => {
-        reportDefect(error instanceof Error ? error : new Error("Not an error was thrown."));
-        return send({ error: defectMessage }, "error");
-      },
+      { reportDefect, failure: [{ error: defectMessage }, "error"] },
     );
   };
 }

@@ -1,11 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { cutText } from "evaluator-client";
-import type { TextSink } from "evaluator-kit";
 import type { Context, HonoRequest, MiddlewareHandler } from "hono";
-import { routePath } from "hono/route";
 import { z } from "zod";
 import type { Call, CallOrigin } from "../message-router.ts";
-import type { Metrics } from "../metrics.ts";
 import type { TraceHeaders, Tracing } from "../services/tracing.ts";
 import { HttpError } from "./failures.ts";
 
@@ -49,37 +46,9 @@ export function traced(tracing: Tracing): MiddlewareHandler<ClientEnv> {
   };
 }
 
-const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-
-/**
- * Logs and counts every response. The route is the router's own word, since a path may hold a
- * person's text; a stream's time ends at its start.
- */
-export function accessLog(
-  { responses }: Metrics,
-  output: TextSink | null,
-): MiddlewareHandler<ClientEnv> {
-  return async (c, next) => {
-    const startedAt = performance.now();
-    await next();
-    const route = routePath(c, -1);
-    const { method } = c.req;
-    const { status } = c.res;
-    responses.inc({ method: knownMethods.has(method) ? method : "other", route, status });
-    const ms = Math.round(performance.now() - startedAt);
-    output?.write(
-      `${new Date().toISOString()} ${method} ${route} ${status} ${ms}ms ${c.var.requestId}\n`,
-    );
-  };
-}
-
 const messageSchema = z.object({ message: z.string().regex(/\S/) });
 
-/**
- * Reads `{ message }`, cut to its limit (contract section 4.6, rule 1).
- *
- * @throws HttpError with status 400 without a text.
- */
+/** Reads `{ message }`, cut (contract section 4.6). @throws HttpError (400) without a text. */
 export async function readMessage(request: HonoRequest): Promise<string> {
   const { data } = messageSchema.safeParse(await readJson(request));
   if (data) return cutMessage(data.message);
@@ -99,11 +68,7 @@ export function cutMessage(message: string): string {
   return cutText(message, units);
 }
 
-/**
- * Reads a JSON body.
- *
- * @throws HttpError with status 400 for invalid JSON.
- */
+/** Reads a JSON body. @throws HttpError with status 400 for invalid JSON. */
 export async function readJson(request: HonoRequest): Promise<unknown> {
   const text = await request.text();
   try {
@@ -120,7 +85,10 @@ export type SendEvent = (data: unknown, event?: string) => Promise<void> | undef
 export function sendEvents(
   c: Context<ClientEnv>,
   run: (send: SendEvent) => Promise<void>,
-  onFailure: (error: unknown, send: SendEvent) => Promise<void> | void,
+  {
+    reportDefect,
+    failure,
+  }: { reportDefect: (error: Error) => void; failure: Parameters<SendEvent> },
 ): Response {
   const { slot, clientSignal } = c.var;
   const { outgoing } = (c.env ?? {}) as { readonly outgoing?: ServerResponse };
@@ -130,7 +98,9 @@ export function sendEvents(
     try {
       await run(send);
     } catch (error) {
-      if (!clientSignal.aborted) await onFailure(error, send);
+      if (clientSignal.aborted) return;
+      reportDefect(error instanceof Error ? error : new Error("Not an error was thrown."));
+      await send(...failure);
     } finally {
       slot.release();
       end();

@@ -9,11 +9,7 @@ import { type ChatAnswer, checkPrompts, selfCheckPrompts } from "./check-prompts
 const recordedNotice =
   "Answers are recordings, played by the local emulator; --live asks the configured service.";
 
-/**
- * Checks the whole router except its port, and returns whether every prompt passed.
- *
- * @throws CliError if `isLive` and no service is configured.
- */
+/** Returns whether all prompts pass. @throws CliError if `isLive` and no service is configured. */
 export async function runSelfCheck(
   isLive: boolean,
   { env, stdout, stderr }: CliContext,

@@ -25,12 +25,7 @@ interface ConnectOptions {
   readonly tracing?: Tracing | null;
 }
 
-/**
- * Connects the services; the emulator in this process, without key or network, replaces the missing
- * ones.
- *
- * @throws ConfigurationError if the environment lacks an option of the evaluation model's transport.
- */
+/** Connects the services; the emulator replaces missing ones. @throws ConfigurationError */
 export function connectServices(
   { evaluator: env, reply, secrets }: EngineOptions,
   options: ConnectOptions = {},

@@ -35,12 +35,7 @@ const REQUESTS_PER_MINUTE = 1200;
 
 const lost = "goes on with its own share of the limit until it can";
 
-/**
- * Opens the limit that several routers share. While the database is unreachable, the router uses its
- * own share.
- *
- * @throws CliError for wrong settings, which waiting does not help.
- */
+/** Opens the limit that several routers share. @throws CliError for settings that stay wrong. */
 export async function openSharedLimit(
   { url, requestsPerMinute }: SharedLimitOptions,
   {

@@ -46,10 +46,7 @@ function announceCopy(button: HTMLElement, state: "copied" | "failed"): void {
   setTimeout(() => delete button.dataset["state"], 2000);
 }
 
-/**
- * Returns a share of two decimals in percent: a 1 means at least 0.995, a 0 less than 0.005
- * (contract section 2.4).
- */
+/** Returns a share in percent: a printed 1 is at least 0.995, a 0 below 0.005 (contract 2.4). */
 export function percent(probability: number): string {
   if (probability >= 1) return "> 99%";
   if (probability <= 0) return "< 1%";
